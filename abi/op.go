@@ -1,0 +1,49 @@
+package abi
+
+// An Op is what the host asks a guest to do: the first parameter of [ExportCall]. A guest answers
+// [CodeUnsupported] to an operation it does not know.
+type Op uint32
+
+// The operations.
+const (
+	OpDescribe    Op = 0 // emit the Manifest; runs without any grant
+	OpList        Op = 1 // emit one page of Resources
+	OpRead        Op = 2 // emit Contents and push their bodies
+	OpComplete    Op = 3 // emit completions for a template variable
+	OpSubscribe   Op = 4 // somebody watches this URI now; answer poll_ms to be asked with OpPoll
+	OpUnsubscribe Op = 5 // nobody watches this URI any longer
+	OpConfigure   Op = 6 // take the configuration, once per instance
+	OpPoll        Op = 7 // has this watched URI changed? emit a Content with its etag
+	OpEvent       Op = 8 // reserved
+)
+
+var opNames = [...]string{"describe", "list", "read", "complete", "subscribe", "unsubscribe", "configure", "poll", "event"}
+
+func (op Op) String() string {
+	if op < Op(len(opNames)) {
+		return opNames[op]
+	}
+	return "unknown"
+}
+
+// A Service is a host power a guest may ask for through [ImportCall]. All are denied unless granted; an unknown or
+// denied one answers a code and harms nothing, so adding a service is not a change of this ABI.
+type Service uint32
+
+// The services.
+const (
+	ServiceConfig        Service = 1  // ConfigRequest -> ConfigResponse
+	ServiceSecret        Service = 2  // reserved
+	ServiceKVGet         Service = 3  // reserved
+	ServiceKVPut         Service = 4  // reserved
+	ServiceKVDelete      Service = 5  // reserved
+	ServiceKVList        Service = 6  // reserved
+	ServiceHTTP          Service = 7  // reserved
+	ServiceSQL           Service = 8  // reserved
+	ServiceNotifyUpdated Service = 9  // NotifyRequest -> nothing; always granted
+	ServiceNotifyList    Service = 10 // nothing -> nothing; always granted
+	ServiceRead          Service = 11 // reserved
+	ServiceFileStat      Service = 12 // FileRequest -> FileResponse with one entry
+	ServiceFileRead      Service = 13 // FileRequest -> FileResponse with one entry; bytes in ChannelBody
+	ServiceFileList      Service = 14 // FileRequest -> FileResponse with a page of entries
+)

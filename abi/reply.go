@@ -1,0 +1,178 @@
+package abi
+
+const (
+	maxIcons       = 16
+	maxIconSizes   = 16
+	maxCompletions = 1000
+	maxCompletes   = 64
+)
+
+// An Emission takes what one frame holds beside the fields of a [Reply]. What it gets is valid until the method
+// returns.
+type Emission interface {
+	Content(c *Content) error
+	Progress(p Progress)
+}
+
+// Merge decodes one emitted frame of at most [MaxFrame] bytes into r. Contents and progress go to e in the order they
+// stand in the frame; a progress report that breaks its rules is dropped. maxItems bounds len(r.Resources) and
+// len(r.Templates); more is [CodeTooMany]. A malformed frame is [CodeProtocol], and so is a second manifest. Semantic
+// rules, as those of URIs, are left to Check of each message. After an error r is void.
+func (r *Reply) Merge(frame []byte, maxItems int, e Emission) error {
+	if len(frame) > MaxFrame {
+		return tooLong("frame", len(frame), MaxFrame)
+	}
+	m := merge{Reply: r, maxItems: maxItems, to: e}
+	return asProtocol("frame", decode(frame, m.set))
+}
+
+// A merge is one run of Merge.
+type merge struct {
+	*Reply
+	maxItems int
+	to       Emission
+	content  Content // the one at hand
+}
+
+func (m *merge) set(f *field) error {
+	r := m.Reply
+	switch f.num {
+	case 1:
+		return addResource(&r.Resources, m.maxItems, f)
+	case 2:
+		return addTemplate(&r.Templates, m.maxItems, f)
+	case 3:
+		return m.emitContent(f)
+	case 4:
+		return f.bounded(&r.NextCursor, "next_cursor", maxCursor)
+	case 5:
+		if r.Error == nil {
+			r.Error = &GuestError{}
+		}
+		*r.Error = GuestError{}
+		return f.message(r.Error.set)
+	case 6:
+		s, err := grow(&r.Completions, "completions", maxCompletions)
+		if err != nil {
+			return err
+		}
+		return f.bounded(s, "completion", MaxURI)
+	case 7:
+		return f.uint32(&r.CompletionTotal)
+	case 8:
+		return f.bool(&r.CompletionMore)
+	case 9:
+		return r.setManifest(f)
+	case 10:
+		return f.uint64(&r.TTLMillis)
+	case 11:
+		return f.uint32((*uint32)(&r.CacheScope))
+	case 14:
+		return f.uint32(&r.PollMillis)
+	case 15:
+		return m.emitProgress(f)
+	}
+	return nil
+}
+
+// bounded keeps long texts out of a Reply, which lives as long as its call.
+func (f *field) bounded(dst *string, what string, limit int) error {
+	if len(f.data) > limit {
+		return tooLong(what, len(f.data), limit)
+	}
+	return f.string(dst)
+}
+
+// setManifest takes the first manifest only: decoding one costs far more than a guest pays for another.
+func (r *Reply) setManifest(f *field) error {
+	if r.Manifest != nil {
+		return fault("second manifest")
+	}
+	r.Manifest = &Manifest{}
+	return f.message(r.Manifest.set)
+}
+
+func (m *merge) emitContent(f *field) error {
+	m.content = Content{}
+	d := contentDecoder{Content: &m.content}
+	if err := f.message(d.set); err != nil {
+		return err
+	}
+	if err := d.settle(); err != nil {
+		return err
+	}
+	return m.to.Content(&m.content)
+}
+
+func (m *merge) emitProgress(f *field) error {
+	var p Progress
+	if err := f.message(p.set); err != nil {
+		return err
+	}
+	if p.Check() == nil {
+		m.to.Progress(p)
+	}
+	return nil
+}
+
+// Append appends r as one frame to b. Contents and progress are appended by their own methods.
+func (r *Reply) Append(b []byte) []byte {
+	for i := range r.Resources {
+		b = putMessage(b, 1, r.Resources[i].append)
+	}
+	for i := range r.Templates {
+		b = putMessage(b, 2, r.Templates[i].append)
+	}
+	b = putString(b, 4, r.NextCursor)
+	if r.Error != nil {
+		b = putMessage(b, 5, r.Error.append)
+	}
+	b = putStrings(b, 6, r.Completions)
+	b = putUint(b, 7, uint64(r.CompletionTotal))
+	b = putBool(b, 8, r.CompletionMore)
+	if r.Manifest != nil {
+		b = putMessage(b, 9, r.Manifest.Append)
+	}
+	b = putUint(b, 10, r.TTLMillis)
+	b = putUint(b, 11, uint64(r.CacheScope))
+	return putUint(b, 14, uint64(r.PollMillis))
+}
+
+func (e *GuestError) append(b []byte) []byte {
+	b = putString(b, 1, e.Message)
+	b = putString(b, 2, e.Data)
+	return putUint(b, 3, e.RetryAfterMillis)
+}
+
+func (e *GuestError) set(f *field) error {
+	switch f.num {
+	case 1:
+		return f.string(&e.Message)
+	case 2:
+		return f.string(&e.Data)
+	case 3:
+		return f.uint64(&e.RetryAfterMillis)
+	}
+	return nil
+}
+
+// Append appends p as a field of a frame to b.
+func (p *Progress) Append(b []byte) []byte { return putMessage(b, 15, p.append) }
+
+func (p *Progress) append(b []byte) []byte {
+	b = putFloat(b, 1, p.Done)
+	b = putFloat(b, 2, p.Total)
+	return putString(b, 3, p.Message)
+}
+
+func (p *Progress) set(f *field) error {
+	switch f.num {
+	case 1:
+		return f.float64(&p.Done)
+	case 2:
+		return f.float64(&p.Total)
+	case 3:
+		return f.string(&p.Message)
+	}
+	return nil
+}
