@@ -1,0 +1,242 @@
+package fscap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+const (
+	maxRead    = 1 << 20 // bytes of one answer
+	maxEntries = 1000    // entries of one answer
+	maxFolder  = 100_000 // entries a folder may have to be listed
+	maxPath    = 4 << 10 // bytes
+)
+
+// A Grant gives guests the regular files below a host directory, for reading.
+type Grant struct {
+	Host  string // existing directory
+	Guest string // absolute slash-separated path guests see it at, as in "/data"
+}
+
+// An FS serves files of its grants. It is safe for concurrent use.
+type FS struct {
+	mounts []mount // longest guest path first
+}
+
+type mount struct {
+	guest string
+	root  *os.Root
+}
+
+// Open opens the directories of all grants; Close releases them.
+func Open(grants []Grant) (*FS, error) {
+	f := &FS{}
+	for _, g := range grants {
+		if err := f.add(g); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	slices.SortFunc(f.mounts, func(a, b mount) int { return len(b.guest) - len(a.guest) })
+	return f, nil
+}
+
+func (f *FS) add(g Grant) error {
+	if !path.IsAbs(g.Guest) || path.Clean(g.Guest) != g.Guest {
+		return fmt.Errorf("directory grant: guest path %q must be absolute and clean, as in /data", g.Guest)
+	}
+	for _, m := range f.mounts {
+		if m.guest == g.Guest {
+			return fmt.Errorf("directory grant: guest path %q is granted twice", g.Guest)
+		}
+	}
+	root, err := os.OpenRoot(g.Host)
+	if err != nil {
+		return fmt.Errorf("directory grant: %w", err)
+	}
+	f.mounts = append(f.mounts, mount{guest: g.Guest, root: root})
+	return nil
+}
+
+// Close releases the directories. Calls that still run may fail.
+func (f *FS) Close() error {
+	var errs []error
+	for _, m := range f.mounts {
+		errs = append(errs, m.root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Services gives the file services, to be granted together.
+func (f *FS) Services() capability.Services {
+	return capability.Services{
+		abi.ServiceFileStat: service(f.stat),
+		abi.ServiceFileRead: service(f.read),
+		abi.ServiceFileList: service(f.list),
+	}
+}
+
+type service func(req *abi.FileRequest) (capability.Response, error)
+
+// Call implements [capability.Service].
+func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return capability.Response{}, err
+	}
+	var req abi.FileRequest
+	if err := req.Decode(request); err != nil {
+		return capability.Response{}, err
+	}
+	return s(&req)
+}
+
+func (f *FS) stat(req *abi.FileRequest) (capability.Response, error) {
+	file, info, err := f.open(req.Path)
+	if err != nil {
+		return capability.Response{}, err
+	}
+	return respond([]fs.FileInfo{info}, false), file.Close()
+}
+
+func (f *FS) read(req *abi.FileRequest) (capability.Response, error) {
+	file, info, err := f.open(req.Path)
+	if err != nil {
+		return capability.Response{}, err
+	}
+	defer file.Close()
+	if info.IsDir() {
+		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is a folder", req.Path)
+	}
+	size := uint64(max(info.Size(), 0))
+	if req.Offset > size {
+		req.Offset = size
+	}
+	want := size - req.Offset
+	if req.Length > 0 {
+		want = min(want, req.Length)
+	}
+	body := make([]byte, min(want, maxRead))
+	n, err := file.ReadAt(body, int64(req.Offset))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return capability.Response{}, classify(req.Path, err)
+	}
+	resp := respond([]fs.FileInfo{info}, false)
+	resp.Body = body[:n]
+	return resp, nil
+}
+
+func (f *FS) list(req *abi.FileRequest) (capability.Response, error) {
+	folder, info, err := f.open(req.Path)
+	if err != nil {
+		return capability.Response{}, err
+	}
+	defer folder.Close()
+	if !info.IsDir() {
+		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is not a folder", req.Path)
+	}
+	names, err := folder.Readdirnames(maxFolder + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return capability.Response{}, classify(req.Path, err)
+	}
+	if len(names) > maxFolder {
+		return capability.Response{}, abi.Errorf(abi.CodeTooMany, "%.128q has more than %d entries", req.Path, maxFolder)
+	}
+	return f.page(req, names), nil
+}
+
+// page describes the entries after req.After, in order, leaving out what guests may not see.
+func (f *FS) page(req *abi.FileRequest, names []string) capability.Response {
+	limit := maxEntries
+	if req.Length > 0 {
+		limit = int(min(req.Length, maxEntries))
+	}
+	slices.Sort(names)
+	at, found := slices.BinarySearch(names, req.After)
+	if found {
+		at++
+	}
+	var infos []fs.FileInfo
+	for _, name := range names[at:] {
+		file, info, err := f.open(path.Join(req.Path, name))
+		if err != nil {
+			continue
+		}
+		_ = file.Close()
+		if len(infos) == limit {
+			return respond(infos, true)
+		}
+		infos = append(infos, renamed{info, name})
+	}
+	return respond(infos, false)
+}
+
+// renamed is a link's target under the link's name.
+type renamed struct {
+	fs.FileInfo
+	name string
+}
+
+func (r renamed) Name() string { return r.name }
+
+// open opens the regular file or folder a guest path names. It never blocks on a pipe.
+func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
+	m, rel, err := f.locate(guest)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := m.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, classify(guest, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, nil, classify(guest, errors.Join(err, file.Close()))
+	}
+	return file, info, nil
+}
+
+// locate finds the grant a guest path lies in, and the path inside it.
+func (f *FS) locate(guest string) (mount, string, error) {
+	if len(guest) > maxPath || !path.IsAbs(guest) || path.Clean(guest) != guest {
+		return mount{}, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is not a clean absolute path", guest)
+	}
+	for _, m := range f.mounts {
+		if rel, ok := strings.CutPrefix(guest, m.guest); ok && (rel == "" || rel[0] == '/' || m.guest == "/") {
+			return m, path.Join(".", rel), nil
+		}
+	}
+	return mount{}, "", abi.Errorf(abi.CodeDenied, "%.128q is in no granted directory", guest)
+}
+
+// classify hides everything about the host but whether the file is there.
+func classify(guest string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest).Because(err)
+	}
+	return abi.Errorf(abi.CodeNotFound, "no file %.128q", guest).Because(err)
+}
+
+func respond(infos []fs.FileInfo, more bool) capability.Response {
+	resp := abi.FileResponse{More: more}
+	for _, info := range infos {
+		file := abi.File{Name: info.Name(), ModifiedMillis: info.ModTime().UnixMilli(), Dir: info.IsDir()}
+		if !info.IsDir() {
+			file.Size = uint64(max(info.Size(), 0))
+		}
+		resp.Files = append(resp.Files, file)
+	}
+	return capability.Response{Message: resp.Append(nil)}
+}

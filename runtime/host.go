@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/wasi"
+)
+
+// This file is where guests' offsets and lengths meet host memory, and the only one.
+
+// hostFuncs are all functions a guest may import.
+func hostFuncs() []engine.HostFunc {
+	types := abi.Imports()
+	define := func(name string, f func(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)) engine.HostFunc {
+		return engine.HostFunc{
+			Module: abi.ImportModule, Name: name, Type: types[name],
+			Call: func(ctx context.Context, mem engine.Memory, host any, stack []uint64) {
+				f(ctx, mem, host.(*sandbox), stack)
+			},
+		}
+	}
+	return append(wasi.Functions(),
+		define(abi.ImportTake, take),
+		define(abi.ImportEmit, emit),
+		define(abi.ImportBody, body),
+		define(abi.ImportCall, service),
+		define(abi.ImportLog, logLine),
+		define(abi.ImportInfo, info),
+		// What AssemblyScript calls when a guest gives up.
+		engine.HostFunc{
+			Module: "env", Name: "abort", Type: abi.Signature{Params: []abi.ValueType{abi.I32, abi.I32, abi.I32, abi.I32}},
+			Call: func(context.Context, engine.Memory, any, []uint64) {
+				panic(engine.Stop{Err: abi.Errorf(abi.CodeTrap, "the provider crashed")})
+			},
+		},
+	)
+}
+
+// read gives the guest's bytes at ptr, or stops the guest.
+func read(mem engine.Memory, ptr, n uint64) []byte {
+	p, ok := mem.Read(uint32(ptr), uint32(n))
+	if !ok {
+		panic(engine.Stop{Err: abi.Errorf(abi.CodeProtocol, "pointer out of range: %d bytes at %d", uint32(n), uint32(ptr))})
+	}
+	return p
+}
+
+// take: (channel, dst, off, len) -> copied
+func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+	src := s.call.channel(uint32(stack[0]))
+	src = src[min(uint64(uint32(stack[2])), uint64(len(src))):]
+	src = src[:min(uint64(uint32(stack[3])), uint64(len(src)))]
+	if !mem.Write(uint32(stack[1]), src) {
+		panic(engine.Stop{Err: abi.Errorf(abi.CodeProtocol, "pointer out of range: %d bytes to %d", len(src), uint32(stack[1]))})
+	}
+	stack[0] = uint64(len(src))
+}
+
+// emit: (ptr, len) -> signal
+func emit(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+	frame := read(mem, stack[0], stack[1])
+	stack[0] = uint64(uint32(s.call.emit(ctx, frame)))
+}
+
+// body: (ptr, len) -> signal
+func body(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+	p := read(mem, stack[0], stack[1])
+	stack[0] = uint64(uint32(s.call.body(ctx, p)))
+}
+
+// service: (service, ptr, len) -> code<<32 | response_len
+func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+	request := read(mem, stack[1], stack[2])
+	code := s.call.service(ctx, abi.Service(uint32(stack[0])), request)
+	stack[0] = uint64(code)<<32 | uint64(uint32(len(s.call.response.Message)))
+}
+
+// logLine: (level, ptr, len)
+func logLine(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+	s.call.log(ctx, levelOf(uint32(stack[0])), "", read(mem, stack[1], stack[2]))
+}
+
+// monotonicStart is the arbitrary start of InfoMonotonic.
+var monotonicStart = time.Now()
+
+// info: (id) -> value; 0 for an unknown id
+func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
+	switch uint32(stack[0]) {
+	case abi.InfoWallTime:
+		stack[0] = uint64(time.Now().UnixNano())
+	case abi.InfoMonotonic:
+		stack[0] = uint64(time.Since(monotonicStart))
+	case abi.InfoDeadline:
+		stack[0] = uint64(max(time.Until(s.call.deadline), 0))
+	case abi.InfoMinor:
+		stack[0] = abi.Minor
+	case abi.InfoMaxBody:
+		stack[0] = min(s.module.cfg.Limits.Output, math.MaxInt64)
+	case abi.InfoServices:
+		stack[0] = s.module.granted()
+	default:
+		stack[0] = 0
+	}
+}
