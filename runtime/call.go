@@ -75,6 +75,7 @@ func (s *sandbox) initialize(ctx context.Context) error {
 	if _, ok := s.module.compiled.Exports()[abi.ExportInitialize]; !ok {
 		return nil
 	}
+	defer s.call.flushOutput()
 	if err := s.inst.Call(ctx, abi.ExportInitialize, nil); err != nil {
 		return fmt.Errorf("initialise: %w", s.classify(ctx, err))
 	}
@@ -102,9 +103,9 @@ func (s *sandbox) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
 	s.begin(c)
-	var stack [2]uint64
-	stack[0], stack[1] = uint64(op), uint64(len(request))
-	if err := s.inst.Call(ctx, abi.ExportCall, stack[:]); err != nil {
+	defer c.flushOutput()
+	stack := []uint64{uint64(op), uint64(len(request))}
+	if err := s.inst.Call(ctx, abi.ExportCall, stack); err != nil {
 		return nil, s.classify(ctx, err)
 	}
 	return c.finish(abi.FromGuest(uint32(stack[0])))
@@ -162,7 +163,8 @@ type call struct {
 	kind     abi.Kind // of the content last begun
 	bytes    uint64   // of all bodies
 	logged   int
-	failure  error // the first; the guest may run on but cannot undo it
+	partial  [2][]byte // lines of standard output and error that have no end yet
+	failure  error     // the first; the guest may run on but cannot undo it
 }
 
 // finish turns what the guest emitted and answered into the outcome.

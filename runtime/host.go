@@ -81,7 +81,7 @@ func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)
 
 // logLine: (level, ptr, len)
 func logLine(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
-	s.call.log(ctx, levelOf(uint32(stack[0])), "", read(mem, stack[1], stack[2]))
+	s.call.log(ctx, levelOf(uint32(stack[0])), read(mem, stack[1], stack[2]))
 }
 
 // monotonicStart is the arbitrary start of InfoMonotonic.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -23,32 +24,65 @@ func levelOf(level uint32) slog.Level {
 	return slog.LevelError
 }
 
-// Output implements the host side of standard output and error: they are log lines, never the host's own output.
-func (s *sandbox) Output(fd uint32, p []byte) {
-	if fd == 1 {
-		s.call.log(context.Background(), slog.LevelInfo, "stdout", p)
+// streams names what guests write to, and says how loud it is in the log.
+var streams = [2]struct {
+	name  string
+	level slog.Level
+}{{"stdout", slog.LevelInfo}, {"stderr", slog.LevelWarn}}
+
+// Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
+// host's own output.
+func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(int(fd)-1, p) }
+
+func (c *call) output(stream int, p []byte) {
+	if !c.spend(len(p)) {
 		return
 	}
-	s.call.log(context.Background(), slog.LevelWarn, "stderr", p)
+	text := append(c.partial[stream], p...)
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if len(text)-end > maxLine {
+		end = len(text)
+	}
+	c.write(context.Background(), streams[stream].level, streams[stream].name, text[:end])
+	c.partial[stream] = append(text[:0], text[end:]...)
 }
 
-// log writes what a guest says to the host's log, within the call's budget.
-func (c *call) log(ctx context.Context, level slog.Level, stream string, p []byte) {
+// flushOutput logs the last lines, which have no end.
+func (c *call) flushOutput() {
+	for i, text := range c.partial {
+		c.write(context.Background(), streams[i].level, streams[i].name, text)
+		c.partial[i] = nil
+	}
+}
+
+// log takes what the guest logs.
+func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
+	if c.spend(len(p)) {
+		c.write(ctx, level, "log", p)
+	}
+}
+
+// spend takes n bytes of the call's log budget, and says once when it is spent.
+func (c *call) spend(n int) bool {
 	budget := c.module.cfg.Limits.Log
 	if c.logged > budget {
-		return
+		return false
 	}
-	c.logged += len(p)
-	if c.logged > budget {
-		c.module.cfg.Logger.WarnContext(ctx, "guest log dropped", "code", abi.CodeLogLimit.String(), "limit", budget)
-		return
+	if c.logged += n; c.logged <= budget {
+		return true
 	}
-	for line := range strings.Lines(string(p)) {
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
+	c.module.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "limit", budget)
+	return false
+}
+
+// write logs text line by line.
+func (c *call) write(ctx context.Context, level slog.Level, stream string, text []byte) {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
 			continue
 		}
-		line = strings.ToValidUTF8(line[:min(len(line), maxLine)], "\uFFFD")
-		c.module.cfg.Logger.Log(ctx, level, "guest log", "op", c.op.String(), "stream", stream, "text", line)
+		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
+		c.module.cfg.Logger.Log(ctx, level, "guest log", "op", c.op.String(), "stream", stream, "text", said)
 	}
 }

@@ -1,0 +1,82 @@
+// Package guesttest builds the example providers for tests, with the Go toolchain that runs the tests.
+//
+// Only tests import it.
+package guesttest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"sync"
+	"testing"
+)
+
+var (
+	mu    sync.Mutex
+	built = map[string]string{} // guarded by mu
+)
+
+// File gives the path of an example's module, built from its source as it is now.
+func File(tb testing.TB, example string) string {
+	tb.Helper()
+	mu.Lock()
+	defer mu.Unlock()
+	if file, ok := built[example]; ok {
+		return file
+	}
+	file, err := build(example)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	built[example] = file
+	return file
+}
+
+// Binary gives an example's module.
+func Binary(tb testing.TB, example string) []byte {
+	tb.Helper()
+	binary, err := os.ReadFile(File(tb, example))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return binary
+}
+
+// build leaves its result in the user's cache folder, so that the tests of several packages share the linking.
+func build(example string) (string, error) {
+	_, here, _, _ := goruntime.Caller(0)
+	source := filepath.Join(filepath.Dir(here), "..", "..", "examples", "wasm")
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = os.TempDir()
+	}
+	dir := filepath.Join(base, "wasmres-tests")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	scratch, err := os.MkdirTemp(dir, "build-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(scratch)
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(scratch, "out.wasm"), "./"+example)
+	cmd.Dir = source
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build example %s: %w\n%s", example, err, out)
+	}
+	file := filepath.Join(dir, example+".wasm")
+	return file, os.Rename(filepath.Join(scratch, "out.wasm"), file)
+}
+
+// CacheDir is a folder in which tests share compiled modules.
+func CacheDir(tb testing.TB) string {
+	tb.Helper()
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return tb.TempDir()
+	}
+	return filepath.Join(base, "wasmres-tests", "compiled")
+}

@@ -1,0 +1,88 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A list is the manifest's static resources followed by what the guest lists. A cursor says which of the two goes on,
+// with its first letter, and where.
+const (
+	cursorStatic = "s" // then the number of static resources already listed
+	cursorGuest  = "g" // then the guest's own cursor
+)
+
+const maxCursor = 4 << 10 // bytes
+
+// List answers one page of resources.
+func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	offset, guestCursor, err := p.parseCursor(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	static := p.module.Manifest().Resources
+	end := min(offset+p.pageSize, len(static))
+	page := &abi.Reply{Resources: static[offset:end:end]}
+	switch {
+	case end < len(static):
+		page.NextCursor = cursorStatic + strconv.Itoa(end)
+		return page, nil
+	case !p.module.Manifest().Implements(abi.OpList):
+		return page, nil
+	case len(page.Resources) == p.pageSize:
+		page.NextCursor = cursorGuest
+		return page, nil
+	}
+	return p.addGuestPage(ctx, page, guestCursor)
+}
+
+// addGuestPage fills a page up with what the guest lists.
+func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, cursor string) (*abi.Reply, error) {
+	room := uint32(p.pageSize - len(page.Resources))
+	reply, err := p.module.Call(ctx, abi.OpList, &abi.Request{Cursor: cursor, Limit: room}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("list: %w", err)
+	}
+	reply.Resources = append(page.Resources, reply.Resources...)
+	if reply.NextCursor == "" {
+		return reply, nil
+	}
+	if reply.NextCursor == cursor || len(reply.NextCursor) > maxCursor {
+		return nil, abi.Errorf(abi.CodeProtocol, "the provider's list does not advance: its next cursor repeats the last, or is too long")
+	}
+	reply.NextCursor = cursorGuest + reply.NextCursor
+	if len(p.module.Manifest().Resources) >= p.pageSize {
+		// Some pages of this list never ask the guest, and all pages must agree.
+		reply.TTLMillis, reply.CacheScope = 0, abi.CachePrivate
+	}
+	return reply, nil
+}
+
+// parseCursor gives the static resource to start with and the guest's cursor.
+func (p *Provider) parseCursor(cursor string) (offset int, guest string, err error) {
+	total := len(p.module.Manifest().Resources)
+	switch {
+	case cursor == "":
+		return 0, "", nil
+	case len(cursor) > maxCursor+1:
+	case cursor[:1] == cursorGuest && p.module.Manifest().Implements(abi.OpList):
+		return total, cursor[1:], nil
+	case cursor[:1] == cursorStatic:
+		n, err := strconv.Atoi(cursor[1:])
+		if err == nil && n > 0 && n < total {
+			return n, "", nil
+		}
+	}
+	return 0, "", abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
+}
+
+// Templates answers one page of templates, in the order the provider declared them.
+func (p *Provider) Templates(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+	if req.Cursor != "" {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
+	}
+	return &abi.Reply{Templates: p.module.Manifest().Templates}, nil
+}

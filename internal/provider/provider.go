@@ -1,0 +1,167 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+const defaultPageSize = 1000
+
+// Config says how a provider is run.
+type Config struct {
+	// Runtime says how its module is run. Notify is replaced.
+	Runtime runtime.Config
+	// PageSize is the entries of a list page. 0 means 1000.
+	PageSize int
+	Logger   *slog.Logger // nil discards
+}
+
+// A Provider serves the resources of one module. It is safe for concurrent use.
+type Provider struct {
+	// fixed at creation
+	module   *runtime.Module
+	pageSize int
+	routes   []route // most specific first
+	byText   map[string]route
+	static   map[string]bool
+	watch    *hub
+}
+
+// A route is one template of the manifest, ready to match.
+type route struct {
+	template *uritemplate.Template
+	declared *abi.Template
+	index    uint32 // as the guest counts: from 1
+}
+
+// Open loads a module and gets it ready to serve. ctx bounds the loading.
+func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
+	if cfg.PageSize <= 0 {
+		cfg.PageSize = defaultPageSize
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Provider{pageSize: cfg.PageSize, static: map[string]bool{}, byText: map[string]route{}}
+	p.watch = newHub(p, cfg.Logger)
+	cfg.Runtime.Notify = p.watch.publish
+	module, err := runtime.Load(ctx, cfg.Runtime, binary)
+	if err != nil {
+		p.watch.close()
+		return nil, err
+	}
+	p.module = module
+	if err := p.index(module.Manifest()); err != nil {
+		return nil, fmt.Errorf("manifest: %w", joinClose(err, p))
+	}
+	return p, nil
+}
+
+func joinClose(err error, p *Provider) error {
+	if closeErr := p.Close(); closeErr != nil {
+		return fmt.Errorf("%w (and closing: %v)", err, closeErr)
+	}
+	return err
+}
+
+// index gets templates and static resources ready to be looked up.
+func (p *Provider) index(m *abi.Manifest) error {
+	for i := range m.Resources {
+		uri := m.Resources[i].URI
+		if p.static[uri] {
+			return abi.Errorf(abi.CodeProtocol, "resource %q is declared twice", uri)
+		}
+		p.static[uri] = true
+	}
+	for i := range m.Templates {
+		declared := &m.Templates[i]
+		t, err := uritemplate.Parse(declared.URITemplate)
+		if err != nil {
+			return abi.Errorf(abi.CodeProtocol, "template %.128q: %v", declared.URITemplate, err)
+		}
+		if _, twice := p.byText[t.String()]; twice {
+			return abi.Errorf(abi.CodeProtocol, "template %q is declared twice", t)
+		}
+		r := route{template: t, declared: declared, index: uint32(i + 1)}
+		p.routes = append(p.routes, r)
+		p.byText[t.String()] = r
+	}
+	slices.SortFunc(p.routes, func(a, b route) int { return uritemplate.Compare(a.template, b.template) })
+	return nil
+}
+
+// Module is the loaded module, to be looked at.
+func (p *Provider) Module() *runtime.Module { return p.module }
+
+// Close ends all watches, waits for running calls and releases the module.
+func (p *Provider) Close() error {
+	p.watch.close()
+	return p.module.Close()
+}
+
+// Read hands the contents of req.URI to sink. The most specific template that matches decides the variables.
+func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	routed, declared, err := p.route(req)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := p.module.Call(ctx, abi.OpRead, routed, sink)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", req.URI, err)
+	}
+	if declared != nil && reply.TTLMillis == 0 {
+		reply.TTLMillis, reply.CacheScope = declared.TTLMillis, declared.CacheScope
+	}
+	return reply, nil
+}
+
+// route completes a request about one URI with the template it belongs to; declared is nil when it belongs to none.
+func (p *Provider) route(req *abi.Request) (routed *abi.Request, declared *abi.Template, err error) {
+	if err := abi.CheckURI(req.URI); err != nil {
+		return nil, nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
+	}
+	out := *req
+	out.Route, out.Vars = 0, nil
+	if p.static[req.URI] {
+		return &out, nil, nil
+	}
+	for _, r := range p.routes {
+		values, ok := r.template.Match(req.URI)
+		if !ok {
+			continue
+		}
+		out.Route = r.index
+		for _, v := range values {
+			out.Vars = append(out.Vars, abi.Var(v))
+		}
+		return &out, r.declared, nil
+	}
+	return &out, nil, nil
+}
+
+// Complete answers values for the variable req.Arg of the template whose text is req.URI.
+func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	r, ok := p.byText[req.URI]
+	if !ok {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
+	}
+	if !slices.Contains(r.template.Variables(), req.Arg) {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "template %q has no variable %.64q", r.template, req.Arg)
+	}
+	if !slices.Contains(r.declared.Completes, req.Arg) {
+		return &abi.Reply{}, nil
+	}
+	routed := *req
+	routed.Route = r.index
+	reply, err := p.module.Call(ctx, abi.OpComplete, &routed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("complete %s: %w", req.URI, err)
+	}
+	return reply, nil
+}
