@@ -1,0 +1,316 @@
+package wasmres
+
+import (
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/guest-sdk/go/internal/host"
+	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
+)
+
+// readMax is how many bytes of a file one service call fetches.
+const readMax = 64 << 10
+
+// Dir is a directory the operator granted, by its path as the guest sees it, as in Dir("/project"). It needs the power
+// "fs": see [Ask]. Files are read in pieces, so that [Stream] can serve big ones; an open file is an [io.ReaderAt] and
+// an [io.Seeker] too. A name that leads out of the directory is invalid.
+//
+// In native tests wasmrestest mounts any fs.FS in its place.
+func Dir(path string) fs.FS { return directory(strings.TrimSuffix(path, "/")) }
+
+// A directory is the path of a granted directory; empty for the root.
+type directory string
+
+func (d directory) Open(name string) (fs.File, error) {
+	e, err := d.stat("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if e.dir {
+		return &openDir{dir: d, name: name, entry: e}, nil
+	}
+	return &openFile{dir: d, name: name, entry: e}, nil
+}
+
+func (d directory) Stat(name string) (fs.FileInfo, error) {
+	e, err := d.stat("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (d directory) ReadFile(name string) ([]byte, error) {
+	e, err := d.stat("open", name)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, e.size+1) // one more to meet the end
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := d.readAt(name, b[len(b):cap(b)], uint64(len(b)))
+		if b = b[:len(b)+n]; err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (d directory) ReadDir(name string) ([]fs.DirEntry, error) {
+	var all []fs.DirEntry
+	for after, more := "", true; more; {
+		var page []fs.DirEntry
+		var err error
+		if page, more, err = d.list(name, after, 0); err != nil {
+			return all, err
+		}
+		if all = append(all, page...); len(page) == 0 {
+			break
+		}
+		after = page[len(page)-1].Name()
+	}
+	return all, nil
+}
+
+// stat asks for one file or folder; op names the operation in errors.
+func (d directory) stat(op, name string) (*fileEntry, error) {
+	page, _, err := d.ask(serviceFileStat, op, name, fileRequest{})
+	if err != nil {
+		return nil, err
+	}
+	if len(page) != 1 {
+		return nil, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
+	}
+	e := page[0].(*fileEntry)
+	if name == "." {
+		e.name = "."
+	}
+	return e, nil
+}
+
+// readAt fetches bytes of a file, at most [readMax]; none means [io.EOF].
+func (d directory) readAt(name string, p []byte, offset uint64) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	p = p[:min(len(p), readMax)]
+	if _, _, err := d.ask(serviceFileRead, "read", name, fileRequest{offset: offset, length: uint64(len(p))}); err != nil {
+		return 0, err
+	}
+	n := int(host.Take(channelBody, p, 0))
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// list gives the entries after a name, at most n if n is positive, and whether there are more.
+func (d directory) list(name, after string, n int) (page []fs.DirEntry, more bool, err error) {
+	return d.ask(serviceFileList, "readdir", name, fileRequest{after: after, length: uint64(max(n, 0))})
+}
+
+type fileRequest struct {
+	offset, length uint64
+	after          string
+}
+
+// ask calls one of the file services.
+func (d directory) ask(service uint32, op, name string, q fileRequest) (page []fs.DirEntry, more bool, err error) {
+	if !fs.ValidPath(name) {
+		return nil, false, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	path := string(d) + "/" + name
+	if name == "." {
+		path = orElse(string(d), "/")
+	}
+	b := wire.AppendString(make([]byte, 0, 256), 1, path)
+	b = wire.AppendUint(b, 2, q.offset)
+	b = wire.AppendUint(b, 3, q.length)
+	b = wire.AppendString(b, 4, q.after)
+	code, n := host.Call(service, b)
+	if code != codeOK {
+		return nil, false, &fs.PathError{Op: op, Path: name, Err: fileError(code)}
+	}
+	for s := response(n); s != ""; {
+		f, rest, ok := wire.Next(s)
+		if !ok {
+			return nil, false, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
+		}
+		switch f.Num {
+		case 1:
+			page = append(page, entryOf(f.Text))
+		case 2:
+			more = f.Bits != 0
+		}
+		s = rest
+	}
+	return page, more, nil
+}
+
+// fileError gives the error of package fs where there is one.
+func fileError(code uint32) error {
+	switch code {
+	case codeNotFound:
+		return fs.ErrNotExist
+	case codeDenied:
+		return fs.ErrPermission
+	case codeInvalidParams:
+		return fs.ErrInvalid
+	}
+	return &Error{Code: Code(code)}
+}
+
+func entryOf(s string) *fileEntry {
+	e := &fileEntry{}
+	for s != "" {
+		f, rest, ok := wire.Next(s)
+		if !ok {
+			break
+		}
+		switch f.Num {
+		case 1:
+			e.name = f.Text
+		case 2:
+			e.size = int64(f.Bits)
+		case 3:
+			e.modified = int64(f.Bits)
+		case 4:
+			e.dir = f.Bits != 0
+		}
+		s = rest
+	}
+	return e
+}
+
+// A fileEntry describes a file, both as fs.FileInfo and as fs.DirEntry.
+type fileEntry struct {
+	name     string
+	size     int64
+	modified int64 // milliseconds since 1970
+	dir      bool
+}
+
+func (e *fileEntry) Name() string               { return e.name }
+func (e *fileEntry) Size() int64                { return e.size }
+func (e *fileEntry) ModTime() time.Time         { return time.UnixMilli(e.modified).UTC() }
+func (e *fileEntry) IsDir() bool                { return e.dir }
+func (e *fileEntry) Sys() any                   { return nil }
+func (e *fileEntry) Info() (fs.FileInfo, error) { return e, nil }
+func (e *fileEntry) Type() fs.FileMode          { return e.Mode().Type() }
+func (e *fileEntry) Mode() fs.FileMode {
+	if e.dir {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+// String is what fs.FileInfo and fs.DirEntry print as.
+func (e *fileEntry) String() string { return fs.FormatDirEntry(e) }
+
+// An openFile reads a file piece by piece; the host keeps nothing open.
+type openFile struct {
+	dir    directory
+	name   string
+	entry  *fileEntry
+	offset int64
+	closed bool
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.entry, f.live("stat") }
+
+func (f *openFile) Read(p []byte) (int, error) {
+	if err := f.live("read"); err != nil {
+		return 0, err
+	}
+	n, err := f.dir.readAt(f.name, p, uint64(f.offset))
+	f.offset += int64(n)
+	return n, err
+}
+
+// ReadAt implements [io.ReaderAt].
+func (f *openFile) ReadAt(p []byte, offset int64) (n int, err error) {
+	if err := f.live("read"); err != nil {
+		return 0, err
+	}
+	if offset < 0 {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+	}
+	for n < len(p) && err == nil {
+		var k int
+		k, err = f.dir.readAt(f.name, p[n:], uint64(offset)+uint64(n))
+		n += k
+	}
+	return n, err
+}
+
+// Seek implements [io.Seeker].
+func (f *openFile) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.offset
+	case io.SeekEnd:
+		offset += f.entry.size
+	}
+	if err := f.live("seek"); err != nil {
+		return 0, err
+	}
+	if offset < 0 || whence < io.SeekStart || whence > io.SeekEnd {
+		return 0, &fs.PathError{Op: "seek", Path: f.name, Err: fs.ErrInvalid}
+	}
+	f.offset = offset
+	return offset, nil
+}
+
+func (f *openFile) Close() error {
+	err := f.live("close")
+	f.closed = true
+	return err
+}
+
+func (f *openFile) live(op string) error {
+	if f.closed {
+		return &fs.PathError{Op: op, Path: f.name, Err: fs.ErrClosed}
+	}
+	return nil
+}
+
+// An openDir lists a folder page by page.
+type openDir struct {
+	dir   directory
+	name  string
+	entry *fileEntry
+	after string
+	ended bool
+}
+
+func (d *openDir) Stat() (fs.FileInfo, error) { return d.entry, nil }
+func (d *openDir) Close() error               { return nil }
+
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: fs.ErrInvalid}
+}
+
+// ReadDir implements [fs.ReadDirFile].
+func (d *openDir) ReadDir(n int) (all []fs.DirEntry, err error) {
+	for !d.ended && (n <= 0 || len(all) < n) {
+		page, more, err := d.dir.list(d.name, d.after, n-len(all))
+		if err != nil {
+			return all, err
+		}
+		d.ended = !more || len(page) == 0
+		if len(page) > 0 {
+			d.after = page[len(page)-1].Name()
+		}
+		all = append(all, page...)
+	}
+	if n > 0 && len(all) == 0 {
+		return nil, io.EOF
+	}
+	return all, nil
+}

@@ -1,0 +1,3 @@
+module github.com/wasmres/wasmres/guest-sdk/go
+
+go 1.24

@@ -1,0 +1,53 @@
+package wasmrestest
+
+// The numbers of the ABI this package needs, named as in abi_gen.go of the SDK; a test compares the two.
+const (
+	channelRequest  = 0
+	channelResponse = 1
+	channelBody     = 2
+
+	signalMore     = 0
+	signalTooLarge = -3
+	signalBadFrame = -4
+
+	infoWallTime  = 0
+	infoMonotonic = 1
+	infoDeadline  = 2
+	infoMaxBody   = 4
+	infoServices  = 5
+
+	logDebug = 0
+	logInfo  = 1
+	logWarn  = 2
+	logError = 3
+
+	maxFrame = 1048576
+
+	opDescribe  = 0
+	opList      = 1
+	opRead      = 2
+	opComplete  = 3
+	opSubscribe = 4
+	opPoll      = 7
+
+	serviceConfig        = 1
+	serviceNotifyUpdated = 9
+	serviceNotifyList    = 10
+	serviceFileStat      = 12
+	serviceFileRead      = 13
+	serviceFileList      = 14
+
+	codeOK            = 0
+	codeNotFound      = 1
+	codeInvalidParams = 2
+	codeDenied        = 3
+	codeUnsupported   = 8
+	codeInternal      = 9
+	codeProtocol      = 33
+	codeInvalidText   = 36
+
+	cachePublic = 1
+
+	kindText = 1
+	kindBlob = 2
+)
