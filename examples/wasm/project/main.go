@@ -1,0 +1,119 @@
+// Project serves the files of a granted directory: a readme, a license, every file, and numbers about them.
+package main
+
+import (
+	"io/fs"
+	"strconv"
+	"time"
+
+	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+)
+
+// root is where the operator mounts the project.
+const root = "/project"
+
+// watchEvery is how often the files somebody follows are looked at.
+const watchEvery = 2 * time.Second
+
+var project = wasmres.Dir(root)
+
+func init() {
+	wasmres.Provider("project", "1.0.0").
+		Title("Project files").
+		Describe("The files of a project folder, read-only. Names that begin with a dot stay private.").
+		Prefixes("project://")
+	wasmres.Ask("fs", "reads the project's files, mounted at "+root)
+
+	wasmres.Resource("project://readme", first(readmes)).
+		Name("readme").Title("Readme").Describe("What the project says of itself.").
+		Priority(1).Watch(watchEvery, firstVersion(readmes))
+	wasmres.Resource("project://license", first(licenses)).
+		Name("license").Title("License").Describe("The terms the project may be used under.").
+		Watch(watchEvery, firstVersion(licenses))
+
+	wasmres.Template("project://file/{filename}", file("filename")).
+		Name("file").Describe("A file at the top of the project.").
+		Complete("filename", completeName).Watch(watchEvery, version("filename"))
+	wasmres.Template("project://file/{+path}", file("path")).
+		Name("path").Describe("A file anywhere in the project, as in src/main.go.").
+		Complete("path", completePath).Watch(watchEvery, version("path"))
+	wasmres.Template("project://stats/{filename}", stats("filename")).
+		Name("stats").Describe("Lines, words, bytes and time of change of a file at the top.").MIME("application/json").
+		Complete("filename", completeName)
+	wasmres.Template("project://stats/{+path}", stats("path")).
+		Name("path-stats").Describe("The same of a file anywhere in the project.").MIME("application/json").
+		Complete("path", completePath)
+
+	wasmres.List(list)
+}
+
+var (
+	readmes  = []string{"README.md", "README", "readme.md", "Readme.md", "README.txt", "README.rst"}
+	licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING", "license"}
+)
+
+// first serves the first of names that exists.
+func first(names []string) func(*wasmres.Request) (wasmres.Content, error) {
+	return func(*wasmres.Request) (wasmres.Content, error) {
+		name, err := existing(names)
+		if err != nil {
+			return wasmres.Content{}, err
+		}
+		return open(name)
+	}
+}
+
+func firstVersion(names []string) func(*wasmres.Request) (string, error) {
+	return func(*wasmres.Request) (string, error) {
+		name, err := existing(names)
+		if err != nil {
+			return "", nil // it may be written yet
+		}
+		return etagOf(name)
+	}
+}
+
+func existing(names []string) (string, error) {
+	for _, name := range names {
+		if info, err := fs.Stat(project, name); err == nil && !info.IsDir() {
+			return name, nil
+		}
+	}
+	return "", wasmres.NotFound("the project has no " + names[0])
+}
+
+// file serves the file a template variable names.
+func file(variable string) func(*wasmres.Request) (wasmres.Content, error) {
+	return func(r *wasmres.Request) (wasmres.Content, error) {
+		name := r.Var(variable)
+		if err := check(name); err != nil {
+			return wasmres.Content{}, err
+		}
+		return open(name)
+	}
+}
+
+func version(variable string) func(*wasmres.Request) (string, error) {
+	return func(r *wasmres.Request) (string, error) {
+		name := r.Var(variable)
+		if err := check(name); err != nil {
+			return "", err
+		}
+		return etagOf(name)
+	}
+}
+
+func etagOf(name string) (string, error) {
+	info, err := fs.Stat(project, name)
+	if err != nil {
+		return "", explain(name, err)
+	}
+	return etag(info), nil
+}
+
+// etag names a version of a file by its time of change and its size.
+func etag(info fs.FileInfo) string {
+	return strconv.FormatInt(info.ModTime().UnixMilli(), 36) + "-" + strconv.FormatInt(info.Size(), 36)
+}
+
+func main() {}
