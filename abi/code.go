@@ -33,7 +33,7 @@ const (
 	CodeMemory       Code = 34 // the guest ran into its memory limit
 	CodeTooMany      Code = 35 // more items than the limit
 	CodeInvalidText  Code = 36 // a text content is not UTF-8
-	CodeInvalidURI   Code = 37 // a URI is malformed or could escape
+	CodeInvalidURI   Code = 37 // the guest answered a URI that is malformed, could escape, or is not its own
 	CodeLogLimit     Code = 38 // the guest logged more than the limit; the surplus was dropped
 	CodeIncompatible Code = 39 // the module's imports or exports do not fit this ABI
 	CodeModule       Code = 40 // not a WebAssembly module the engine accepts

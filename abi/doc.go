@@ -15,6 +15,8 @@
 //
 // Where protobuf libraries are lenient, these decoders are not: text must be UTF-8, a 32-bit number must fit, a known
 // field must have its wire type, and groups (wire types 3 and 4) are malformed. Numbers may be padded to ten bytes,
-// tags and lengths to five. A field that is not repeated and comes again replaces what came before, embedded messages included: they
-// are never merged. A second manifest in one reply is malformed.
+// tags and lengths to five. A field that is not repeated and comes again replaces what came before, embedded messages
+// included: they are never merged. A second manifest in one reply is malformed.
 package abi
+
+//go:generate go run ./internal/abigen

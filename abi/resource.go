@@ -1,6 +1,9 @@
 package abi
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 func (r *Resource) append(b []byte) []byte {
 	b = putString(b, 1, r.URI)
@@ -18,7 +21,15 @@ func (r *Resource) append(b []byte) []byte {
 	return putString(b, 11, r.Meta)
 }
 
+// minEntry is less than most entries of a list take, in bytes.
+const minEntry = 64
+
+// addResource makes room for as many entries of this one's size as the rest of the message can hold: at most 2.5 bytes
+// for each of the message's, however small entries claim to be.
 func addResource(list *[]Resource, limit int, f *field) error {
+	if n := len(*list); n == cap(*list) && n < limit {
+		*list = slices.Grow(*list, min(f.text.left/max(len(f.data), minEntry)+1, limit-n))
+	}
 	r, err := grow(list, "resources", limit)
 	if err != nil {
 		return err

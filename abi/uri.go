@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxURI is the length of the longest resource URI, in bytes.
+// MaxURI is the length of the longest resource URI, in bytes of its normal form: see [NormalURI].
 const MaxURI = 2048
 
 // CheckURI says whether uri may name a resource, no matter if a client or a
@@ -28,8 +28,8 @@ func CheckURI(uri string) error {
 		return fmt.Errorf("uri is empty")
 	}
 	c := uriCheck{uri: uri}
-	if len(uri) > MaxURI {
-		return c.fault(MaxURI, "longer than %d bytes", MaxURI)
+	if normalLength(uri) > MaxURI {
+		return c.fault(min(len(uri), MaxURI), "longer than %d bytes, counting a byte beyond ASCII as three", MaxURI)
 	}
 	begin, err := c.scheme()
 	if err != nil {
@@ -192,4 +192,39 @@ func isDotSegment(segment string) bool {
 		dots++
 	}
 	return dots == 1 || dots == 2
+}
+
+// NormalURI gives the one spelling by which a resource is known: an RFC 3986 URI, in which characters beyond ASCII
+// are percent-encoded as RFC 3987 section 3.1 says, with escapes in upper case. Clients get URIs spelled so; guests may
+// write them either way. uri is one that [CheckURI] accepts.
+func NormalURI(uri string) string {
+	at := strings.IndexFunc(uri, func(r rune) bool { return r == '%' || r >= utf8.RuneSelf })
+	if at < 0 {
+		return uri
+	}
+	const hex = "0123456789ABCDEF"
+	b := append(make([]byte, 0, len(uri)+len(uri)/2), uri[:at]...)
+	for i := at; i < len(uri); i++ {
+		switch c := uri[i]; {
+		case c >= utf8.RuneSelf:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		case c == '%' && i+2 < len(uri):
+			b = append(b, strings.ToUpper(uri[i:i+3])...)
+			i += 2
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// normalLength is len(NormalURI(uri)).
+func normalLength(uri string) int {
+	n := len(uri)
+	for i := range len(uri) {
+		if uri[i] >= utf8.RuneSelf {
+			n += 2
+		}
+	}
+	return n
 }

@@ -164,3 +164,20 @@ func FuzzCheckURI(f *testing.F) {
 }
 
 func isDots(segment string) bool { return segment == "." || segment == ".." }
+
+func TestNormalURIIsTheSameForEverySpelling(t *testing.T) {
+	for _, tt := range []struct{ uri, want string }{
+		{"test://plain/a-b_c?q=1#f", "test://plain/a-b_c?q=1#f"},
+		{"test://ünï/日本", "test://%C3%BCn%C3%AF/%E6%97%A5%E6%9C%AC"},
+		{"test://%c3%bcn%C3%Af/日%e6%9c%ac", "test://%C3%BCn%C3%AF/%E6%97%A5%E6%9C%AC"},
+		{"test://a%20b", "test://a%20b"},
+		{"test://a%2", "test://a%2"}, // CheckURI refuses it; nothing breaks
+	} {
+		if got := abi.NormalURI(tt.uri); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.uri, got, tt.want)
+		}
+		if again := abi.NormalURI(tt.want); again != tt.want {
+			t.Errorf("%s is not stable: %s", tt.want, again)
+		}
+	}
+}

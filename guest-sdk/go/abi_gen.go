@@ -168,7 +168,7 @@ const (
 	serviceFileList      = 14 // FileRequest -> FileResponse with a page of entries
 )
 
-// MaxURI is the length of the longest resource URI, in bytes.
+// MaxURI is the length of the longest resource URI, in bytes of its normal form: see NormalURI.
 const (
 	maxURI = 2048
 )

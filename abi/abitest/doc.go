@@ -1,0 +1,43 @@
+// Package abitest is the conformance kit that a guest SDK, in any language, must pass.
+//
+// It owns [Run], which asks a guest everything the ABI can ask, and [Exchange], the host's side of one operation without
+// an engine. Tests of guests import it; it imports nothing of wasmres but package abi. It never judges speed.
+//
+// # The kit's provider
+//
+// The guest under test is a module built with the SDK that behaves as follows. Whatever is not said here is free: names,
+// titles, whether contents are inline or pushed, the size of chunks, the order in the manifest.
+//
+// DESCRIBE emits a manifest named "kit" whose ops are at least DESCRIBE, LIST, READ, COMPLETE, SUBSCRIBE and POLL, and
+// whose templates are these, with READ answering:
+//
+//	kit://echo/{value}   a text/plain of the value; COMPLETE knows alpha, beta and bravo for it
+//	kit://join{/part*}   a text of all parts with "|" between them
+//	kit://fail/{code}    fails with this code, 1 to 9, and the message "failed as asked"; with 4 (unavailable) also
+//	                     retry_after_ms 1500
+//	kit://stream/{n}     a blob of n bytes, of which byte i is i&0xff, pushed with body when n is over 100,000. If the
+//	                     template says ranges, READ honours them and says range_total.
+//	kit://many/{i}       a text of the number i, for 1 to 25; other numbers are not_found
+//	kit://config/{key}   a text of the value service 1 answers for key; not_found when the service refuses
+//
+// These URIs match none of the templates. The manifest may list them as static resources.
+//
+//	kit://text           the text/plain of [Text]; its etag is "v1" with the quotation marks, and READ with that
+//	                     if_none_match answers not_modified
+//	kit://blob           256 bytes 0 to 255, application/octet-stream
+//	kit://empty          a text of no bytes
+//	kit://several        a text "one" of kit://several/1, then a blob of the byte 2 of kit://several/2
+//	kit://principal      a text: subject, a slash, tenant; "nobody" when there is no principal
+//	kit://missing        not_found, with the message "nothing here"; any other URI is not_found too
+//
+// LIST gives kit://many/1 to kit://many/25 in order, with no entry more than limit on a page; with limit 0 a page is as
+// the guest likes. A cursor it did not make is invalid_params.
+//
+// COMPLETE for the variable value of kit://echo/{value} gives those of alpha, beta and bravo that begin with what was
+// typed, in this order.
+//
+// SUBSCRIBE to kit://text answers poll_ms 1000. POLL of kit://text answers one content with the etag and no body,
+// not_modified when if_none_match is that etag.
+//
+// An operation that is not in the manifest's ops is answered with unsupported.
+package abitest

@@ -1,0 +1,165 @@
+package abitest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/abi/abitest"
+)
+
+// TestGoGuest holds the Go SDK to the kit.
+func TestGoGuest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a guest")
+	}
+	wasm := filepath.Join(t.TempDir(), "kit-go.wasm")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", wasm, ".")
+	build.Dir = "../../testdata/wasm/kit-go"
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	abitest.Run(t, load(t, wasm))
+}
+
+// TestDocumentedGuest compiles the guest of docs/abi.md as its readers would, if there is a compiler.
+func TestDocumentedGuest(t *testing.T) {
+	clang, linker := firstOf("clang", "clang-14"), firstOf("wasm-ld", "wasm-ld-14")
+	if clang == "" || linker == "" {
+		t.Skip("there is no clang that makes wasm")
+	}
+	text, err := os.ReadFile("../../docs/abi.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, source, _ := strings.Cut(string(text), "```c\n")
+	source, _, ok := strings.Cut(source, "```")
+	if !ok {
+		t.Fatal("docs/abi.md has no guest in C")
+	}
+	dir := t.TempDir()
+	wasm := filepath.Join(dir, "hello.wasm")
+	if err := os.WriteFile(filepath.Join(dir, "hello.c"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	guest := load(t, wasm)
+	run := func(op abi.Op, req abi.Request) abitest.Outcome {
+		t.Helper()
+		x := &abitest.Exchange{Request: req.Append(nil)}
+		o, err := x.Outcome(guest(t, op, x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	m := run(abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
+	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "hello://{name}" {
+		t.Errorf("got manifest %+v", m)
+	}
+	long := strings.Repeat("a", 2000)
+	for _, name := range []string{"Ada", "", "世界", long} {
+		o := run(abi.OpRead, abi.Request{URI: "hello://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}, MaxBytes: 1 << 20})
+		if len(o.Contents) != 1 || string(o.Contents[0].Body) != "Hello, "+name+"!" || o.Contents[0].URI != "hello://x" {
+			t.Errorf("%q: got %+v", name, o)
+		}
+	}
+	if o := run(abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
+		t.Errorf("LIST: got %v, want unsupported", o.Code)
+	}
+}
+
+// firstOf gives the path of the first program that exists; empty for none.
+func firstOf(names ...string) string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own.
+func load(t *testing.T, path string) abitest.Guest {
+	t.Helper()
+	binary, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	rt := wazero.NewRuntime(ctx)
+	t.Cleanup(func() {
+		if err := rt.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	wasi_snapshot_preview1.MustInstantiate(ctx, rt)
+	if _, err := imports(rt).Instantiate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	module, err := rt.CompileModule(ctx, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(t testing.TB, op abi.Op, x *abitest.Exchange) uint32 {
+		t.Helper()
+		ctx := context.WithValue(ctx, exchangeKey{}, x)
+		config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize) // if there is one
+		instance, err := rt.InstantiateModule(ctx, module, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer instance.Close(ctx)
+		results, err := instance.ExportedFunction(abi.ExportCall).Call(ctx, uint64(op), uint64(len(x.Request)))
+		if err != nil {
+			t.Fatalf("%s: %v", op, err)
+		}
+		return uint32(results[0])
+	}
+}
+
+type exchangeKey struct{}
+
+func imports(rt wazero.Runtime) wazero.HostModuleBuilder {
+	of := func(ctx context.Context) *abitest.Exchange { return ctx.Value(exchangeKey{}).(*abitest.Exchange) }
+	view := func(m api.Module, ptr, n uint32) []byte {
+		p, ok := m.Memory().Read(ptr, n)
+		if !ok {
+			panic("pointer out of range")
+		}
+		return p
+	}
+	b := rt.NewHostModuleBuilder(abi.ImportModule)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, m api.Module, channel, dst, off, n uint32) uint32 {
+		return of(ctx).Take(channel, view(m, dst, n), off)
+	}).Export(abi.ImportTake)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, m api.Module, ptr, n uint32) int32 {
+		return int32(of(ctx).Emit(view(m, ptr, n)))
+	}).Export(abi.ImportEmit)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, m api.Module, ptr, n uint32) int32 {
+		return int32(of(ctx).Body(view(m, ptr, n)))
+	}).Export(abi.ImportBody)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, m api.Module, service, ptr, n uint32) uint64 {
+		return of(ctx).Call(service, view(m, ptr, n))
+	}).Export(abi.ImportCall)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, m api.Module, level, ptr, n uint32) {
+		of(ctx).Log(level, view(m, ptr, n))
+	}).Export(abi.ImportLog)
+	b.NewFunctionBuilder().WithFunc(func(ctx context.Context, id uint32) uint64 {
+		return of(ctx).Info(id)
+	}).Export(abi.ImportInfo)
+	return b
+}
