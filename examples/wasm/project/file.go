@@ -32,8 +32,11 @@ func check(name string) error {
 
 // explain words what went wrong with a file for the client.
 func explain(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return wasmres.NotFound("no file " + strconv.Quote(name) + " in the project")
+	case errors.Is(err, fs.ErrPermission):
+		return wasmres.Denied(strconv.Quote(name) + " may not be read: has the project's folder been granted, as with --dir FOLDER:" + root + "?")
 	}
 	return err
 }

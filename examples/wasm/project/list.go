@@ -12,6 +12,9 @@ import (
 // depthMax is how deep folders are listed.
 const depthMax = 16
 
+// dependencies is a folder of other projects' files: they can be read but are not listed.
+const dependencies = "node_modules"
+
 // errFull ends a walk whose page is full.
 var errFull = errors.New("the page is full")
 
@@ -42,16 +45,16 @@ func list(_ *wasmres.Request, page *wasmres.Page) error {
 		last = name
 		return nil
 	})
-	if err == errFull {
+	if err == nil || err == errFull {
 		return nil
 	}
-	return err
+	return explain(".", err)
 }
 
 // enter tells a walk whether there is something to list in a folder.
 func enter(name, cursor string) error {
 	inside := strings.HasPrefix(cursor, name+"/")
-	if check(name) != nil || strings.Count(name, "/") >= depthMax || !inside && !after(name, cursor) {
+	if path.Base(name) == dependencies || check(name) != nil || strings.Count(name, "/") >= depthMax || !inside && !after(name, cursor) {
 		return fs.SkipDir
 	}
 	return nil

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"strconv"
 	"time"
@@ -75,7 +76,11 @@ func firstVersion(names []string) func(*wasmres.Request) (string, error) {
 
 func existing(names []string) (string, error) {
 	for _, name := range names {
-		if info, err := fs.Stat(project, name); err == nil && !info.IsDir() {
+		info, err := fs.Stat(project, name)
+		if errors.Is(err, fs.ErrPermission) {
+			return "", explain(name, err)
+		}
+		if err == nil && !info.IsDir() {
 			return name, nil
 		}
 	}
