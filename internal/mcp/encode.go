@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/wire"
+)
+
+// maxInteger is the greatest integer every JSON parser takes.
+const maxInteger = 1<<53 - 1
+
+// appendMember appends a string member after another member; an empty one is left out. name needs no escapes.
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(b, ',', '"')
+	b = append(b, name...)
+	b = append(b, '"', ':')
+	return wire.AppendString(b, value)
+}
+
+func appendResource(b []byte, r *abi.Resource) []byte {
+	b = append(b, `{"uri":`...)
+	b = wire.AppendString(b, abi.NormalURI(r.URI))
+	b = appendDescription(b, r.Name, r.Title, r.Description, r.MIMEType)
+	if 0 < r.Size && r.Size <= maxInteger {
+		b = append(b, `,"size":`...)
+		b = strconv.AppendUint(b, r.Size, 10)
+	}
+	b = appendIcons(b, r.Icons)
+	b = appendAnnotations(b, r.Audience, r.Priority, r.LastModified)
+	b = appendMeta(b, r.Meta, "", "")
+	return append(b, '}')
+}
+
+func appendTemplate(b []byte, t *abi.Template) []byte {
+	b = append(b, `{"uriTemplate":`...)
+	b = wire.AppendString(b, abi.NormalURI(t.URITemplate))
+	b = appendDescription(b, t.Name, t.Title, t.Description, t.MIMEType)
+	b = appendIcons(b, t.Icons)
+	b = appendAnnotations(b, t.Audience, t.Priority, "")
+	b = appendMeta(b, t.Meta, "", "")
+	return append(b, '}')
+}
+
+func appendDescription(b []byte, name, title, description, mimeType string) []byte {
+	b = append(b, `,"name":`...)
+	b = wire.AppendString(b, name)
+	b = appendMember(b, "title", title)
+	b = appendMember(b, "description", description)
+	return appendMember(b, "mimeType", mimeType)
+}
+
+func appendIcons(b []byte, icons []abi.Icon) []byte {
+	if len(icons) == 0 {
+		return b
+	}
+	b = append(b, `,"icons":[`...)
+	for i := range icons {
+		b = comma(b, i)
+		b = append(b, `{"src":`...)
+		b = wire.AppendString(b, icons[i].Source)
+		b = appendMember(b, "mimeType", icons[i].MIMEType)
+		if len(icons[i].Sizes) > 0 {
+			b = append(b, `,"sizes":`...)
+			b = appendStrings(b, icons[i].Sizes)
+		}
+		b = appendMember(b, "theme", icons[i].Theme)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// appendAnnotations appends the member if there is anything to say. A priority of NaN is none, and so is what lies
+// outside of 0..1.
+func appendAnnotations(b []byte, audience abi.Audience, priority float64, lastModified string) []byte {
+	begin := len(b)
+	switch audience & (abi.AudienceUser | abi.AudienceAssistant) {
+	case abi.AudienceUser:
+		b = append(b, `,"audience":["user"]`...)
+	case abi.AudienceAssistant:
+		b = append(b, `,"audience":["assistant"]`...)
+	case abi.AudienceUser | abi.AudienceAssistant:
+		b = append(b, `,"audience":["user","assistant"]`...)
+	}
+	if 0 <= priority && priority <= 1 {
+		b = append(b, `,"priority":`...)
+		b = appendFloat(b, priority)
+	}
+	b = appendMember(b, "lastModified", lastModified)
+	if len(b) == begin {
+		return b
+	}
+	members := string(b[begin+1:])
+	b = append(b[:begin], `,"annotations":{`...)
+	b = append(b, members...)
+	return append(b, '}')
+}
+
+// appendMeta appends the member _meta: what the guest says, and our own keys, which come last so that they win.
+func appendMeta(b []byte, guest, etag, lastModified string) []byte {
+	if guest == "" && etag == "" && lastModified == "" {
+		return b
+	}
+	b = append(b, `,"_meta":`...)
+	begin := len(b)
+	b = append(b, '{')
+	if guest != "" {
+		b = appendCompact(b[:begin], guest)
+		b = b[:len(b)-1]
+	}
+	own := len(b)
+	b = appendMember(b, "io.github.wasmres/etag", etag)
+	b = appendMember(b, "io.github.wasmres/lastModified", lastModified)
+	if own == begin+1 && len(b) > own { // the first comma has nothing before it
+		b = append(b[:own], b[own+1:]...)
+	}
+	return append(b, '}')
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		b = comma(b, i)
+		b = wire.AppendString(b, s)
+	}
+	return append(b, ']')
+}
+
+// appendFloat appends a finite number.
+func appendFloat(b []byte, f float64) []byte {
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, f, format, -1, 64)
+}
+
+// comma separates item i from the one before it.
+func comma(b []byte, i int) []byte {
+	if i == 0 {
+		return b
+	}
+	return append(b, ',')
+}
+
+func appendInt(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
+
+func appendBool(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }

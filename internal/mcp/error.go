@@ -1,0 +1,24 @@
+package mcp
+
+import "encoding/json"
+
+// Codes of errors, from JSON-RPC and from the specification.
+const (
+	CodeParseError         = -32700
+	CodeInvalidRequest     = -32600
+	CodeMethodNotFound     = -32601
+	CodeInvalidParams      = -32602
+	CodeInternalError      = -32603
+	CodeHeaderMismatch     = -32020
+	CodeUnsupportedVersion = -32022
+	codeLegacyNotFound     = -32002 // a resource, in legacy revisions only
+)
+
+// An Error is a JSON-RPC error as the client sees it.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }

@@ -1,0 +1,45 @@
+package mcp
+
+// LegacyInitialize gives text, an initialize request, as a legacy front should see it: where it asks for a modern
+// revision, or a later one, it asks for the newest legacy one instead. go-sdk would negotiate an older revision, but
+// remember the one it was asked for and take the session for a modern one. Any other text comes back as it is.
+func LegacyInitialize(text []byte) []byte {
+	changed := false
+	out := replaceMember(text, "params", func(params []byte) []byte {
+		return replaceMember(params, "protocolVersion", func(version []byte) []byte {
+			if asked, ok := unquote(version); !ok || !Revision(asked).Modern() {
+				return version
+			}
+			changed = true
+			return []byte(`"` + Revision20251125 + `"`)
+		})
+	})
+	if !changed {
+		return text
+	}
+	return out
+}
+
+// replaceMember rewrites the members of an object with that name. What is no object comes back as it is.
+func replaceMember(object []byte, name string, replace func(value []byte) []byte) []byte {
+	begin := space(object, 0)
+	if !isObject(object[begin:]) {
+		return object
+	}
+	b := []byte{'{'}
+	end := eachField(object, begin, maxDepth, func(member, value []byte) {
+		if string(fieldName(member)) == name {
+			value = replace(value)
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, member...)
+		b = append(b, ':')
+		b = append(b, value...)
+	})
+	if end < 0 {
+		return object
+	}
+	return append(b, '}')
+}

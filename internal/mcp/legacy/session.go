@@ -1,0 +1,320 @@
+package legacy
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// Notifications sent from here.
+const (
+	resourceUpdated = "notifications/resources/updated"
+	listChanged     = "notifications/resources/list_changed"
+)
+
+// breath is the least time between telling a client of the same thing twice.
+const breath = 10 * time.Millisecond
+
+// A session is one client: what it has subscribed to, what it has not been told yet, and what it has running.
+//
+// Each subscription is a Watch of its own, and the list is one more: to subscribe never disturbs what is being watched,
+// and to let go is to cancel one context. Their callbacks only mark what changed; one goroutine tells the client, so
+// that a slow client delays nobody, and several changes of one resource become one notification.
+type session struct {
+	// fixed at creation
+	front *Front
+	sdk   *sdk.ServerSession
+	wake  chan struct{} // holds one token while there may be something to tell
+	done  chan struct{} // closed by end
+
+	mu       sync.Mutex // guards the fields below
+	ended    bool
+	watches  map[string]*watch   // by URI; "" is the list
+	unsaid   map[string]struct{} // what changed, of watches
+	calls    map[int]context.CancelCauseFunc
+	lastCall int
+	requests int         // HTTP requests under way
+	idle     *time.Timer // ends the session; nil but for HTTP sessions without requests
+}
+
+// A watch is one subscription. Its fields are guarded by the session's mu.
+type watch struct {
+	cancel context.CancelFunc
+	early  bool // it changed before the session knew of it
+}
+
+func newSession(f *Front, ss *sdk.ServerSession) *session {
+	return &session{
+		front:   f,
+		sdk:     ss,
+		wake:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		watches: make(map[string]*watch),
+		unsaid:  make(map[string]struct{}),
+		calls:   make(map[int]context.CancelCauseFunc),
+	}
+}
+
+// end stops what the session watches and runs. It waits for nothing.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended = true
+	close(s.done)
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	for _, w := range s.watches {
+		w.cancel()
+	}
+	clear(s.watches)
+	clear(s.unsaid)
+}
+
+// cut ends the session now: what runs is cancelled, not answered. It waits for nothing.
+func (s *session) cut(cause error) {
+	s.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cancel := range s.calls {
+		cancel(cause)
+	}
+}
+
+// abort cuts the session and waits for what ran.
+func (s *session) abort(cause error) {
+	s.cut(cause)
+	_ = s.sdk.Close()
+}
+
+// enter counts an HTTP request; a session that has one under way, be it a stream, is not idle.
+func (s *session) enter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+}
+
+// leave ends what enter began.
+func (s *session) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests--
+	if s.requests == 0 && !s.ended {
+		s.idle = time.AfterFunc(s.front.cfg.Idle, s.expire)
+	}
+}
+
+// expire ends the session unless a request came just now.
+func (s *session) expire() {
+	s.mu.Lock()
+	busy := s.requests > 0
+	s.mu.Unlock()
+	if !busy {
+		s.abort(errIdle)
+	}
+}
+
+// begin makes the context of a call, which abort cancels too.
+func (s *session) begin(ctx context.Context) (_ context.Context, finish func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		cancel(errEnded)
+		return ctx, func() {}
+	}
+	s.lastCall++
+	n := s.lastCall
+	s.calls[n] = cancel
+	return ctx, func() {
+		s.mu.Lock()
+		delete(s.calls, n)
+		s.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// watch starts a subscription to uri, or to the list when it is empty. One that is there already stays as it is.
+func (s *session) watch(ctx context.Context, uri string) *mcp.Error {
+	if s.watching(uri) {
+		return nil
+	}
+	if refusal := s.mayWatch(uri); refusal != nil {
+		return refusal
+	}
+	var uris []string
+	if uri != "" {
+		uris = []string{uri}
+	}
+	// The subscription outlives the request, but keeps what its context says of the client.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w := &watch{cancel: cancel}
+	watched, err := s.front.cfg.Source.Watch(ctx, uris, uri == "", func(uri string) { s.changed(w, uri) })
+	switch {
+	case err != nil:
+		cancel()
+		return s.front.sourceError(err, uri)
+	case uri != "" && len(watched) == 0:
+		cancel()
+		return notFound(uri)
+	}
+	return s.keep(uri, w)
+}
+
+// keep takes w in, unless the session has ended meanwhile or another request was quicker.
+func (s *session) keep(uri string, w *watch) *mcp.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches[uri] != nil {
+		w.cancel()
+		return nil
+	}
+	if refusal := s.mayWatchLocked(uri); refusal != nil {
+		w.cancel()
+		return refusal
+	}
+	s.watches[uri] = w
+	if w.early {
+		s.unsaid[uri] = struct{}{}
+		s.nudge()
+	}
+	return nil
+}
+
+func (s *session) watching(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watches[uri] != nil
+}
+
+func (s *session) mayWatch(uri string) *mcp.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mayWatchLocked(uri)
+}
+
+func (s *session) mayWatchLocked(uri string) *mcp.Error {
+	switch {
+	case s.ended:
+		return &mcp.Error{Code: mcp.CodeInternalError, Message: errEnded.Error()}
+	case uri != "" && len(s.watches) > s.front.cfg.MaxSubscriptions: // one of watches is the list
+		return &mcp.Error{Code: mcp.CodeInternalError, Message: "Subscription limit reached"}
+	}
+	return nil
+}
+
+// unwatch ends a subscription, if there is one.
+func (s *session) unwatch(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.watches[uri]; w != nil {
+		w.cancel()
+	}
+	delete(s.watches, uri)
+	delete(s.unsaid, uri)
+}
+
+// changed marks uri, or the list, as something to tell the client. It is the callback of w.
+func (s *session) changed(w *watch, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches[uri] != w {
+		w.early = true
+		return
+	}
+	s.unsaid[uri] = struct{}{}
+	s.nudge()
+}
+
+// nudge makes deliver try again.
+func (s *session) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// deliver tells the client what changed until the session ends.
+func (s *session) deliver() {
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.wake:
+		}
+		for uri := range s.take() {
+			if s.watching(uri) && s.tell(uri) != nil {
+				s.putBack(uri) // there is no stream at the moment: the next change or the next GET nudges
+			}
+		}
+		select { // so that a restless source does not flood the client
+		case <-s.done:
+			return
+		case <-time.After(breath):
+		}
+	}
+}
+
+// take gives what is unsaid, which is then taken for said.
+func (s *session) take() map[string]struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.unsaid
+	s.unsaid = make(map[string]struct{})
+	return taken
+}
+
+// putBack makes uri unsaid again, unless it is no longer wanted.
+func (s *session) putBack(uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches[uri] != nil {
+		s.unsaid[uri] = struct{}{}
+	}
+}
+
+func (s *session) tell(uri string) error {
+	// A context of no request: over HTTP the notification goes to the stream of the session, not of a request.
+	ctx := context.Background()
+	if uri == "" {
+		return s.notify(ctx, listChanged, nil)
+	}
+	params, err := json.Marshal(struct {
+		URI string `json:"uri"`
+	}{uri})
+	if err != nil {
+		return err
+	}
+	return s.notify(ctx, resourceUpdated, params)
+}
+
+// notify sends one notification to this client, on the stream of the request ctx belongs to.
+func (s *session) notify(ctx context.Context, method string, params json.RawMessage) error {
+	req := &sdk.ServerRequest[*rawParams]{Session: s.sdk, Params: &rawParams{raw: params}}
+	_, err := s.front.send(ctx, method, req)
+	return err
+}
+
+// rawParams are parameters that are JSON already.
+type rawParams struct {
+	sdk.ParamsBase
+	raw json.RawMessage
+}
+
+func (p *rawParams) MarshalJSON() ([]byte, error) {
+	if len(p.raw) == 0 {
+		return []byte("{}"), nil
+	}
+	return p.raw, nil
+}

@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/internal/wire"
+)
+
+const (
+	maxID     = 1 << 10 // bytes of a request id
+	maxMethod = 100     // bytes of a method in errors and the log
+)
+
+// A Message is one JSON-RPC message from a client.
+type Message struct {
+	ID     json.RawMessage // as it came: a string or a number; nil when there is none
+	Method string          // empty for a response
+	Params json.RawMessage // nil when absent
+
+	params params
+}
+
+// ParseMessage reads one JSON-RPC message. The Message keeps parts of text. When there is an error, the Message still
+// has the ID if it is legible, for the answer.
+//
+// A message must be valid UTF-8 and nested at most 64 deep. Ids other than strings and numbers, null among them, are
+// refused, and so are batches, and objects that name something we read twice: another program in between may have read
+// the other one.
+func ParseMessage(text []byte) (*Message, *Error) {
+	m := new(Message)
+	text = bytes.TrimFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+	switch {
+	case !utf8.Valid(text) || skip(text, 0, maxDepth) != len(text):
+		return m, &Error{Code: CodeParseError, Message: "Parse error: not JSON, or nested too deep"}
+	case text[0] == '[':
+		return m, invalidRequest("batches are not supported")
+	}
+	var e envelope
+	if !pick(text, e.field) {
+		return m, invalidRequest("not an object, or it names something twice")
+	}
+	return m, e.open(m)
+}
+
+// An envelope is a message, not decoded yet.
+type envelope struct{ version, id, method, params, result, failure []byte }
+
+func (e *envelope) field(name []byte) *[]byte {
+	switch string(name) {
+	case "jsonrpc":
+		return &e.version
+	case "id":
+		return &e.id
+	case "method":
+		return &e.method
+	case "params":
+		return &e.params
+	case "result":
+		return &e.result
+	case "error":
+		return &e.failure
+	}
+	return nil
+}
+
+// open checks the envelope and fills m from it.
+func (e *envelope) open(m *Message) *Error {
+	switch {
+	case e.id == nil:
+	case len(e.id) > maxID:
+		return invalidRequest("the id is too long")
+	case e.id[0] != '"' && e.id[0] != '-' && (e.id[0] < '0' || e.id[0] > '9'):
+		return invalidRequest("the id is neither a string nor a number")
+	default:
+		m.ID = e.id
+	}
+	if version, _ := unquote(e.version); version != "2.0" {
+		return invalidRequest(`jsonrpc is not "2.0"`)
+	}
+	if e.method == nil {
+		if (e.result == nil) == (e.failure == nil) {
+			return invalidRequest("neither a request nor a response")
+		}
+		return nil
+	}
+	var ok bool
+	if m.Method, ok = unquote(e.method); !ok || m.Method == "" {
+		return invalidRequest("the method is not a name")
+	}
+	m.Params = e.params
+	m.params.parse(e.params)
+	return nil
+}
+
+func invalidRequest(why string) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: "Invalid request: " + why}
+}
+
+// IsRequest reports whether m wants an answer.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsNotification reports whether m wants none.
+func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
+
+// Modern reports whether m says in its _meta which revision it is of, as messages since 2026-07-28 do.
+func (m *Message) Modern() bool { return m.params.version != nil }
+
+// Version gives the revision m says it is of. ok is false when it says nothing, or no string.
+func (m *Message) Version() (version string, ok bool) { return unquote(m.params.version) }
+
+// Target gives what m is about: the URI of resources/read, the name of tools/call and prompts/get. wanted is false for
+// other methods, and ok when the parameter is not there.
+func (m *Message) Target() (target string, ok, wanted bool) {
+	switch m.Method {
+	case "resources/read":
+		target, ok = unquote(m.params.uri)
+		return target, ok, true
+	case "tools/call", "prompts/get":
+		target, ok = unquote(m.params.name)
+		return target, ok, true
+	}
+	return "", false, false
+}
+
+// Cancels gives the id of the request that m, a notification, cancels; nil when it cancels none.
+func (m *Message) Cancels() json.RawMessage {
+	if m.Method != "notifications/cancelled" || !m.IsNotification() {
+		return nil
+	}
+	return m.params.requestID
+}
+
+// AppendError appends an error response. Without an id there is none in the response, as the specification has it.
+func AppendError(b []byte, id json.RawMessage, e *Error) []byte {
+	b = append(b, `{"jsonrpc":"2.0",`...)
+	if id != nil {
+		b = append(b, `"id":`...)
+		b = append(b, id...)
+		b = append(b, ',')
+	}
+	b = append(b, `"error":{"code":`...)
+	b = strconv.AppendInt(b, int64(e.Code), 10)
+	b = append(b, `,"message":`...)
+	b = wire.AppendString(b, e.Message)
+	if len(e.Data) > 0 {
+		b = append(b, `,"data":`...)
+		b = append(b, e.Data...)
+	}
+	return append(b, '}', '}')
+}
+
+// AppendNotification appends a notification.
+func AppendNotification(b []byte, method string, params json.RawMessage) []byte {
+	b = append(b, `{"jsonrpc":"2.0","method":`...)
+	b = wire.AppendString(b, method)
+	if len(params) > 0 {
+		b = append(b, `,"params":`...)
+		b = append(b, params...)
+	}
+	return append(b, '}')
+}
+
+// appendResultHead appends a response up to its result; a closing brace must follow that.
+func appendResultHead(b []byte, id json.RawMessage) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, id...)
+	return append(b, `,"result":`...)
+}

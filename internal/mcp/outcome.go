@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strconv"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/wire"
+)
+
+// Codes of our own lie outside of what JSON-RPC reserves, and say what HTTP would.
+const (
+	codeDenied      = 403
+	codeDeadline    = 408
+	codeTooLarge    = 413
+	codeBusy        = 429
+	codeCancelled   = 499
+	codeUnsupported = 501
+	codeGuest       = 502 // the provider misbehaved
+	codeUnavailable = 503
+	codeMemory      = 507
+)
+
+// An outcome says what becomes of a failure.
+type outcome struct {
+	code    int        // of JSON-RPC
+	level   slog.Level // of the log
+	message string     // unless the failure has a public one
+}
+
+var internal = outcome{CodeInternalError, slog.LevelError, "Internal error"}
+
+// outcomes says what becomes of each class of failure; those not listed are internal.
+var outcomes = map[abi.Code]outcome{
+	abi.CodeNotFound:      {CodeInvalidParams, slog.LevelDebug, "Not found"},
+	abi.CodeInvalidParams: {CodeInvalidParams, slog.LevelDebug, "Invalid params"},
+	abi.CodeDenied:        {codeDenied, slog.LevelWarn, "Denied"},
+	abi.CodeUnavailable:   {codeUnavailable, slog.LevelWarn, "Unavailable, try again later"},
+	abi.CodeCancelled:     {codeCancelled, slog.LevelDebug, "Cancelled"},
+	abi.CodeDeadline:      {codeDeadline, slog.LevelWarn, "The time limit has passed"},
+	abi.CodeTooLarge:      {codeTooLarge, slog.LevelWarn, "The result is too large"},
+	abi.CodeTooMany:       {codeTooLarge, slog.LevelWarn, "The result has too many items"},
+	abi.CodeUnsupported:   {codeUnsupported, slog.LevelDebug, "Not supported by this provider"},
+	abi.CodeBusy:          {codeBusy, slog.LevelWarn, "Too many calls at once, try again later"},
+	abi.CodeMemory:        {codeMemory, slog.LevelWarn, "The provider ran out of memory"},
+	abi.CodeTrap:          {codeGuest, slog.LevelWarn, "The provider crashed"},
+	abi.CodeExit:          {codeGuest, slog.LevelWarn, "The provider exited"},
+	abi.CodeProtocol:      {codeGuest, slog.LevelWarn, "The provider broke the rules of its interface"},
+	abi.CodeInvalidURI:    {codeGuest, slog.LevelWarn, "The provider answered a malformed URI"},
+	abi.CodeInvalidText:   {codeGuest, slog.LevelWarn, "The provider's text is not UTF-8"},
+	abi.CodeIncompatible:  {codeGuest, slog.LevelWarn, "The provider does not fit this host"},
+	abi.CodeModule:        {codeGuest, slog.LevelWarn, "The provider is not a usable module"},
+}
+
+// maxMessage bounds the public words of a failure, in bytes.
+const maxMessage = 1 << 10
+
+// fail turns a failure of the source into what the client learns, and logs the rest.
+func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
+	class := abi.CodeOf(err)
+	o, known := outcomes[class]
+	if !known {
+		o = internal
+	}
+	public := &abi.Error{}
+	if !errors.As(err, &public) {
+		public = &abi.Error{Code: class}
+	}
+	e := &Error{Code: o.code, Message: o.message}
+	if public.Message != "" {
+		e.Message = clip(public.Message, maxMessage)
+	}
+	data := failure{class: class, uri: r.uri, public: public}
+	if class == abi.CodeNotFound && r.uri != "" {
+		data.reason, e.Message = public.Message, "Resource not found"
+		if !r.modern {
+			e.Code = codeLegacyNotFound
+		}
+	}
+	if o.code == CodeInternalError || o.code == codeGuest {
+		data.id = rand.Text()[:12]
+	}
+	e.Data = data.append(nil)
+	c.cfg.Logger.LogAttrs(ctx, o.level, "request failed", slog.String("method", clip(r.method, maxMethod)),
+		slog.String("uri", r.uri), slog.String("code", class.String()), slog.String("error", causes(err)),
+		slog.String("error_id", data.id))
+	return e
+}
+
+// A failure is the data of an error.
+type failure struct {
+	class  abi.Code
+	uri    string     // asked for; empty when there is none
+	reason string     // in the provider's words, when the message is the specification's
+	id     string     // by which the log knows it; empty when there is nothing to look up
+	public *abi.Error // RetryAfter, Data
+}
+
+func (f *failure) append(b []byte) []byte {
+	b = append(b, `{"code":`...)
+	b = wire.AppendString(b, f.class.String())
+	b = appendMember(b, "uri", f.uri)
+	b = appendMember(b, "reason", clip(f.reason, maxMessage))
+	b = appendMember(b, "errorId", f.id)
+	if ms := f.public.RetryAfter.Milliseconds(); ms > 0 {
+		b = append(b, `,"retryAfterMs":`...)
+		b = strconv.AppendInt(b, ms, 10)
+	}
+	if d := f.public.Data; d != "" && len(d) <= abi.MaxMeta && json.Valid([]byte(d)) {
+		b = append(b, `,"detail":`...)
+		b = appendCompact(b, d)
+	}
+	return append(b, '}')
+}
+
+// causes gives the whole of an error, private causes included, which the text of an [abi.Error] leaves out.
+func causes(err error) string {
+	s := err.Error()
+	var public *abi.Error
+	for errors.As(err, &public) && public.Cause != nil {
+		err = public.Cause
+		s += ": " + err.Error()
+	}
+	return s
+}
+
+// clip bounds a text.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}
+
+// TooBusy is the error for a request there is no room for.
+func TooBusy() *Error {
+	return &Error{Code: codeBusy, Message: outcomes[abi.CodeBusy].message, Data: []byte(`{"code":"busy"}`)}
+}

@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/wire"
+)
+
+// maxHint bounds what is allocated on the word of a guest, in bytes.
+const maxHint = 1 << 20
+
+func (c *Core) read(ctx context.Context, r *request) error {
+	uri, err := required("uri", r.params.uri)
+	if err != nil {
+		return err
+	}
+	c.begin(r)
+	r.out = append(r.out, `"contents":[`...)
+	reply, err := c.readInto(ctx, r, uri, false)
+	if err != nil {
+		return err
+	}
+	r.out = append(r.out, ']')
+	r.endCacheable(reply.TTLMillis, reply.CacheScope)
+	return nil
+}
+
+// readInto appends the contents of a resource, separated by commas.
+func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bool) (*abi.Reply, error) {
+	if len(uri) <= abi.MaxURI {
+		r.uri = uri
+	}
+	if err := abi.CheckURI(uri); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
+	}
+	s := &contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
+	reply, err := c.cfg.Source.Read(ctx, &abi.Request{URI: uri, Meta: r.params.guestMeta()}, s)
+	if err == nil {
+		err = s.close()
+	}
+	if err == nil && s.count == 0 {
+		err = abi.Errorf(abi.CodeInternal, "The provider gave no content")
+	}
+	return reply, err
+}
+
+// contents is the [abi.Sink] of a read: what arrives is encoded at once, into the result.
+type contents struct {
+	// fixed at creation
+	r        *request
+	asBlocks bool // of a tool's result: text as text, bytes as an embedded resource
+
+	progress *progress
+	count    int
+	tail     string // closes the content last begun
+	kind     abi.Kind
+	text     wire.Text
+	blob     wire.Base64
+}
+
+// Content implements [abi.Sink].
+func (s *contents) Content(c *abi.Content) error {
+	if err := s.close(); err != nil {
+		return err
+	}
+	if c.Kind != abi.KindText && c.Kind != abi.KindBlob {
+		return abi.Errorf(abi.CodeProtocol, "A content is neither text nor blob")
+	}
+	s.r.out = comma(s.r.out, s.count)
+	s.count++
+	s.kind = c.Kind
+	if s.asBlocks && c.Kind == abi.KindText {
+		s.r.out, s.tail = append(s.r.out, `{"type":"text","text":"`...), `"}`
+	} else {
+		s.begin(c)
+	}
+	s.r.out = slices.Grow(s.r.out, encodedSize(c))
+	return nil
+}
+
+// begin appends the head of a content, up to where its bytes begin.
+func (s *contents) begin(c *abi.Content) {
+	b := s.r.out
+	s.tail = `"}`
+	if s.asBlocks {
+		b = append(b, `{"type":"resource","resource":`...)
+		s.tail = `"}}`
+	}
+	b = append(b, `{"uri":`...)
+	b = wire.AppendString(b, abi.NormalURI(c.URI))
+	b = appendMember(b, "mimeType", c.MIMEType)
+	b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
+	if c.Kind == abi.KindText {
+		s.r.out = append(b, `,"text":"`...)
+	} else {
+		s.r.out = append(b, `,"blob":"`...)
+	}
+}
+
+// encodedSize guesses the room the bytes of a content will take.
+func encodedSize(c *abi.Content) int {
+	n := int(min(max(c.Size, uint64(len(c.Inline))), maxHint))
+	if c.Kind == abi.KindBlob {
+		return (n + 2) / 3 * 4
+	}
+	return n + n/16 // escapes
+}
+
+// Body implements [abi.Sink].
+func (s *contents) Body(p []byte) error {
+	switch s.kind {
+	case abi.KindText:
+		var ok bool
+		if s.r.out, ok = s.text.Append(grow(s.r.out, len(p)), p); !ok {
+			return notText()
+		}
+	case abi.KindBlob:
+		s.r.out = s.blob.Append(grow(s.r.out, len(p)/3*4+8), p)
+	default:
+		return abi.Errorf(abi.CodeProtocol, "A body without a content to belong to")
+	}
+	return nil
+}
+
+func notText() error {
+	return abi.Errorf(abi.CodeInvalidText, "The text is not UTF-8: serve it as a blob, or convert it")
+}
+
+// Progress implements [abi.Sink].
+func (s *contents) Progress(p abi.Progress) { s.progress.report(p) }
+
+// close ends the content last begun, if there is one.
+func (s *contents) close() error {
+	switch s.kind {
+	case abi.KindText:
+		if !s.text.End() {
+			return notText()
+		}
+	case abi.KindBlob:
+		s.r.out = s.blob.End(s.r.out)
+	default:
+		return nil
+	}
+	s.kind = abi.KindNone
+	s.r.out = append(s.r.out, s.tail...)
+	return nil
+}
+
+// grow makes room for n bytes, doubling what is there if it must: append alone grows large slices by a quarter, and
+// copies them that much more often.
+func grow(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
+	}
+	return slices.Grow(b, max(n, len(b)))
+}

@@ -1,0 +1,188 @@
+package streamable
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// Headers that repeat what is in the body, for whoever stands in between and does not read that.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
+)
+
+// keepAlive is how often a stream without changes shows that it lives.
+const keepAlive = 15 * time.Second
+
+// modern answers a message of revision 2026-07-28. failure is why it is none.
+func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
+	switch {
+	case !acceptsBoth(r.Header.Values("Accept")):
+		refuse(w, http.StatusNotAcceptable, "Accept does not name both application/json and text/event-stream")
+	case failure != nil:
+		writeError(w, m, failure)
+	case m.IsNotification():
+		w.WriteHeader(http.StatusAccepted)
+	case !m.IsRequest():
+		refuse(w, http.StatusBadRequest, "a response answers nothing here")
+	default:
+		if failure = h.checkHeaders(r, m); failure != nil {
+			writeError(w, m, failure)
+		} else if m.Method == mcp.ListenMethod {
+			h.listen(w, r, m)
+		} else {
+			h.answer(w, r, m)
+		}
+	}
+}
+
+// checkHeaders holds the headers to what the body says.
+func (h *Handler) checkHeaders(r *http.Request, m *mcp.Message) *mcp.Error {
+	asked := r.Header.Get(versionHeader)
+	version, ok := m.Version()
+	if ok && !repeats(r, versionHeader, version) {
+		return mismatch(versionHeader)
+	}
+	if !m.Modern() && asked != "" && asked != string(mcp.Revision20260728) {
+		return h.cfg.Core.UnsupportedVersion(asked)
+	}
+	if err := h.cfg.Core.CheckModern(m); err != nil {
+		return err
+	}
+	if !repeats(r, methodHeader, m.Method) {
+		return mismatch(methodHeader)
+	}
+	if target, ok, wanted := m.Target(); wanted && ok {
+		values := r.Header.Values(nameHeader)
+		if len(values) != 1 {
+			return mismatch(nameHeader)
+		}
+		if name, ok := decodeName(values[0]); !ok || name != target {
+			return mismatch(nameHeader)
+		}
+	}
+	return nil
+}
+
+// repeats reports whether a header is there once and has that value.
+func repeats(r *http.Request, name, value string) bool {
+	values := r.Header.Values(name)
+	return len(values) == 1 && values[0] == value
+}
+
+func mismatch(name string) *mcp.Error {
+	return &mcp.Error{
+		Code: mcp.CodeHeaderMismatch, Message: fmt.Sprintf("Header mismatch: %s is missing, malformed, or not what the body says", name),
+	}
+}
+
+// decodeName decodes a header that may be base64 between "=?base64?" and "?=". Otherwise it is visible ASCII.
+func decodeName(value string) (name string, ok bool) {
+	const prefix, suffix = "=?base64?", "?="
+	if len(value) >= len(prefix)+len(suffix) && strings.HasPrefix(value, prefix) && strings.HasSuffix(value, suffix) {
+		decoded, err := base64.StdEncoding.Strict().DecodeString(value[len(prefix) : len(value)-len(suffix)])
+		return string(decoded), err == nil && utf8.Valid(decoded)
+	}
+	for _, c := range []byte(value) {
+		if (c < ' ' || c > '~') && c != '\t' {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+// answer runs a request. Its answer is one JSON body, unless something had to be told before.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
+	s := newStream(w)
+	const usual = 1 << 10 // bytes of an answer
+	out, failure := h.cfg.Core.Answer(r.Context(), make([]byte, 0, usual), m, func(method string, params json.RawMessage) error {
+		return s.send(mcp.AppendNotification(nil, method, params), progressPatience)
+	})
+	if s.begun {
+		_ = s.send(out, answerPatience) // the client may have gone
+	} else {
+		writeJSON(w, status(failure), out)
+	}
+}
+
+// listen runs a subscription, until the client goes or Close is called.
+func (h *Handler) listen(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
+	ctx, end := context.WithCancelCause(r.Context())
+	defer end(nil)
+	if !h.enter(r, end) {
+		writeError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
+		return
+	}
+	defer h.leave(r)
+	s := newStream(w)
+	stop := s.keepAlive(keepAlive)
+	defer stop()
+	failure := h.cfg.Core.Listen(ctx, m, func(message []byte) error { return s.send(message, answerPatience) })
+	if failure != nil && !s.begun {
+		writeError(w, m, failure)
+	}
+}
+
+// enter notes a subscription, unless the Handler is closed.
+func (h *Handler) enter(r *http.Request, end context.CancelCauseFunc) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.subscriptions[r] = end
+	h.running.Add(1)
+	return true
+}
+
+func (h *Handler) leave(r *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.subscriptions, r)
+	h.running.Done()
+}
+
+// acceptsBoth reports whether a client takes a JSON body as well as a stream.
+func acceptsBoth(accept []string) bool {
+	var body, stream bool
+	for _, value := range accept {
+		for part := range strings.SplitSeq(value, ",") {
+			kind, params, _ := strings.Cut(strings.ToLower(part), ";")
+			if strings.Contains(strings.ReplaceAll(params, " ", "")+";", "q=0;") {
+				continue
+			}
+			switch strings.TrimSpace(kind) {
+			case "*/*":
+				body, stream = true, true
+			case "application/json", "application/*":
+				body = true
+			case "text/event-stream", "text/*":
+				stream = true
+			}
+		}
+	}
+	return body && stream
+}
+
+// status gives the status that goes with an answer; nil is a result.
+func status(e *mcp.Error) int {
+	if e == nil {
+		return http.StatusOK
+	}
+	switch e.Code {
+	case mcp.CodeMethodNotFound:
+		return http.StatusNotFound
+	case mcp.CodeParseError, mcp.CodeInvalidRequest, mcp.CodeInvalidParams, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

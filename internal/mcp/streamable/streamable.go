@@ -1,0 +1,162 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"sync"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// Path is the MCP endpoint.
+const Path = "/mcp"
+
+const defaultMaxRequestBytes = 4 << 20
+
+// Config is what a Handler needs. Core is required.
+type Config struct {
+	Core   *mcp.Core
+	Legacy http.Handler // serves the older revisions; nil serves none
+
+	// AllowedHosts are the hosts clients may name, as in "mcp.example.com" or, for one port, "localhost:8080". On a
+	// loopback listener localhost, 127.0.0.1 and [::1] always are. Empty allows any on other listeners.
+	AllowedHosts []string
+	// AllowedOrigins are the origins web pages may come from, as in "https://app.example.com", beside the server's own
+	// and, on a loopback listener, localhost's.
+	AllowedOrigins []string
+
+	MaxRequestBytes int64        // of a body; 0 means 4 MiB
+	Logger          *slog.Logger // nil discards
+}
+
+// A Handler is the MCP endpoint, and a hint for those who look elsewhere.
+type Handler struct {
+	// fixed at creation
+	cfg  Config
+	door door
+
+	running sync.WaitGroup // subscriptions
+
+	mu            sync.Mutex // guards the fields below
+	closed        bool
+	subscriptions map[*http.Request]context.CancelCauseFunc
+}
+
+// New makes a Handler.
+func New(cfg Config) (*Handler, error) {
+	var errs []error
+	if cfg.Core == nil {
+		errs = append(errs, errors.New("streamable: a Core is required"))
+	}
+	if cfg.MaxRequestBytes < 0 {
+		errs = append(errs, errors.New("streamable: MaxRequestBytes is negative"))
+	}
+	door, err := newDoor(cfg.AllowedHosts, cfg.AllowedOrigins)
+	if errs = append(errs, err); errors.Join(errs...) != nil {
+		return nil, errors.Join(errs...)
+	}
+	if cfg.MaxRequestBytes == 0 {
+		cfg.MaxRequestBytes = defaultMaxRequestBytes
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{cfg: cfg, door: door, subscriptions: make(map[*http.Request]context.CancelCauseFunc)}, nil
+}
+
+// Close ends every subscription with its result, and waits for that. Later ones are refused; other requests are not.
+func (h *Handler) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	for _, end := range h.subscriptions {
+		end(mcp.ErrClosing)
+	}
+	h.mu.Unlock()
+	h.running.Wait()
+	return nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if err := h.door.check(r); err != nil {
+		h.cfg.Logger.Warn("request refused at the door", "error", err)
+		refuse(w, http.StatusForbidden, err.Error())
+		return
+	}
+	legacySession := h.cfg.Legacy != nil && r.Header.Get("Mcp-Session-Id") != ""
+	switch {
+	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		io.WriteString(w, "wasmres serves the Model Context Protocol at "+Path+"\n")
+	case r.URL.Path != Path:
+		http.Error(w, "nothing here: the Model Context Protocol is at "+Path, http.StatusNotFound)
+	case h.door.cors(w, r):
+	case r.Method == http.MethodPost:
+		h.post(w, r)
+	case legacySession && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
+		h.cfg.Legacy.ServeHTTP(w, r)
+	default:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "only POST is served here", http.StatusMethodNotAllowed)
+	}
+}
+
+// post reads a message and finds out of which era it is.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
+		return
+	}
+	const usual = 4 << 10 // bytes of a request
+	body := bytes.NewBuffer(make([]byte, 0, usual))
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
+		return
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "the body is cut off")
+		return
+	}
+	m, failure := mcp.ParseMessage(body.Bytes())
+	if h.isLegacy(r, m) {
+		h.handOn(w, r, m, body.Bytes())
+		return
+	}
+	h.modern(w, r, m, failure)
+}
+
+// isLegacy reports whether a message is of an older revision. A malformed one is what its headers say.
+func (h *Handler) isLegacy(r *http.Request, m *mcp.Message) bool {
+	version := r.Header.Get(versionHeader)
+	switch {
+	case h.cfg.Legacy == nil || m.Modern():
+		return false
+	case m.Method == "initialize" || mcp.Revision(version).Legacy():
+		return true
+	}
+	return version == "" && m.Method != "server/discover"
+}
+
+// handOn gives a request to the handler of the older revisions, with its body as it came.
+func (h *Handler) handOn(w http.ResponseWriter, r *http.Request, m *mcp.Message, body []byte) {
+	if m.Method == "initialize" {
+		body = mcp.LegacyInitialize(body)
+	}
+	r = r.Clone(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	h.cfg.Legacy.ServeHTTP(w, r)
+}
+
+// refuse answers what is not worth an answer with an id.
+func refuse(w http.ResponseWriter, status int, why string) {
+	e := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: " + why}
+	writeJSON(w, status, mcp.AppendError(nil, nil, e))
+}
