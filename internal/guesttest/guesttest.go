@@ -1,4 +1,5 @@
-// Package guesttest builds the example providers for tests, with the Go toolchain that runs the tests.
+// Package guesttest has guests for tests: the example providers, built with the Go toolchain that runs the tests, and a
+// [Puppet].
 //
 // Only tests import it.
 package guesttest
@@ -46,8 +47,7 @@ func Binary(tb testing.TB, example string) []byte {
 
 // build leaves its result in the user's cache folder, so that the tests of several packages share the linking.
 func build(example string) (string, error) {
-	_, here, _, _ := goruntime.Caller(0)
-	source := filepath.Join(filepath.Dir(here), "..", "..", "examples", "wasm")
+	source := filepath.Join(root(), "examples", "wasm")
 	base, err := os.UserCacheDir()
 	if err != nil {
 		base = os.TempDir()
@@ -69,6 +69,12 @@ func build(example string) (string, error) {
 	}
 	file := filepath.Join(dir, example+".wasm")
 	return file, os.Rename(filepath.Join(scratch, "out.wasm"), file)
+}
+
+// root is the folder of the root module.
+func root() string {
+	_, here, _, _ := goruntime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..")
 }
 
 // CacheDir is a folder in which tests share compiled modules.

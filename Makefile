@@ -1,0 +1,73 @@
+# make run    builds the example provider and serves it; look at it in a browser or with any MCP client
+# make check  everything CI runs
+#
+# Both keep what they install inside this folder and the Go and npm caches.
+
+GO         ?= go
+EXAMPLES    = hello project everything
+MODULES     = . guest-sdk/go examples/wasm
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+HTTP       ?= 127.0.0.1:8080
+FUZZTIME   ?= 5s
+
+.PHONY: run build examples check format vet lint tidy generate test e2e fuzz bench wasm tools clean
+
+run: build examples ## serve the project example, with this folder granted for reading
+	bin/wasmres templates examples/wasm/project/project.wasm
+	bin/wasmres run --dir .:/project:ro --http $(HTTP) examples/wasm/project/project.wasm
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/wasmres ./cmd/wasmres
+
+examples:
+	@for e in $(EXAMPLES); do \
+	  echo "building examples/wasm/$$e/$$e.wasm"; \
+	  (cd examples/wasm && GOOS=wasip1 GOARCH=wasm $(GO) build -buildmode=c-shared -trimpath -ldflags='-s -w' -o $$e/$$e.wasm ./$$e) || exit 1; \
+	done
+
+check: format vet lint tidy generate test fuzz e2e
+	@echo "make check: all of it passed"
+
+format:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt'd"; exit 1; }
+
+vet:
+	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
+	cd guest-sdk/go && GOOS=wasip1 GOARCH=wasm $(GO) vet .
+
+lint:
+	@for m in $(MODULES); do echo "staticcheck $$m"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || exit 1; done
+
+tidy:
+	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
+
+generate:
+	$(GO) generate ./abi
+	@git diff --exit-code --stat -- guest-sdk || { echo "generated files were stale: commit them"; exit 1; }
+
+test:
+	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test -race -shuffle=on ./...) || exit 1; done
+
+fuzz: ## each fuzz target for a short while
+	@for m in . guest-sdk/go; do (cd $$m && for p in $$($(GO) list ./...); do \
+	  dir=$$($(GO) list -f '{{.Dir}}' $$p); \
+	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
+	    echo "fuzz $$p $$f"; $(GO) test -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
+
+e2e: build examples tools ## real clients: conformance suite, inspector, TypeScript client
+	WASMRES_E2E=require $(GO) test -count=1 -timeout=20m ./internal/e2e
+
+tools: internal/e2e/node_modules/.ready
+
+internal/e2e/node_modules/.ready: internal/e2e/package-lock.json
+	npm ci --prefix internal/e2e --ignore-scripts --no-audit --no-fund
+	touch $@
+
+bench:
+	$(GO) test -run='^$$' -bench=. -benchmem ./...
+
+wasm: ## make the small test modules again; needs Debian's wabt
+	cd testdata/wasm && for f in *.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+
+clean:
+	rm -rf bin internal/e2e/node_modules examples/wasm/*/*.wasm

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// flagsFirst moves the flags of a command before its arguments, since the flag parser stops at the first argument but
+// people write them on either side. After "--" nothing is moved.
+func flagsFirst(app *cli.App, args []string) []string {
+	at, command := findCommand(app, args)
+	if command == nil {
+		return args
+	}
+	var flags, rest []string
+	for i := at + 1; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			rest = append(rest, arg)
+			continue
+		}
+		flags = append(flags, arg)
+		if takesValue(command, arg) && i+1 < len(args) {
+			i++
+			flags = append(flags, args[i])
+		}
+	}
+	out := append(append([]string{}, args[:at+1]...), flags...)
+	return append(append(out, "--"), rest...)
+}
+
+func findCommand(app *cli.App, args []string) (int, *cli.Command) {
+	for i := 1; i < len(args); i++ {
+		if strings.HasPrefix(args[i], "-") {
+			continue
+		}
+		for _, c := range app.Commands {
+			if c.HasName(args[i]) {
+				return i, c
+			}
+		}
+		return 0, nil
+	}
+	return 0, nil
+}
+
+// takesValue reports whether the next argument belongs to this flag.
+func takesValue(command *cli.Command, arg string) bool {
+	name := strings.TrimLeft(arg, "-")
+	if strings.Contains(name, "=") {
+		return false
+	}
+	for _, f := range command.Flags {
+		for _, n := range f.Names() {
+			if n == name {
+				_, isBool := f.(*cli.BoolFlag)
+				return !isBool
+			}
+		}
+	}
+	return false
+}
+
+// arguments gives exactly the arguments a command needs.
+func arguments(c *cli.Context, names ...string) ([]string, error) {
+	if c.NArg() < len(names) {
+		return nil, usagef(c, "missing argument %s", names[c.NArg()])
+	}
+	if c.NArg() > len(names) {
+		return nil, usagef(c, "one argument too many: %q", c.Args().Get(len(names)))
+	}
+	return c.Args().Slice(), nil
+}
+
+// oneLine gives an error's text on one line that cannot steer a terminal.
+func oneLine(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || (r >= 0x7f && r < 0xa0) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return fmt.Sprint(info.Main.Version)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability/fscap"
+)
+
+const (
+	categoryGrants = "What the provider may touch (nothing unless granted)"
+	categoryLimits = "What the provider may use"
+	categoryOutput = "Output"
+	categoryHost   = "wasmres itself"
+)
+
+// providerFlags are the flags of every command that opens a provider.
+func providerFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, as `HOST:GUEST[:ro]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "memory", Category: categoryLimits, Value: "64MiB", Usage: "linear memory of one instance, as a `SIZE` like 64MiB"},
+		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call"},
+		&cli.StringFlag{Name: "max-output", Category: categoryLimits, Value: "64MiB", Usage: "contents of one read in all, as a `SIZE`"},
+		&cli.IntFlag{Name: "max-items", Category: categoryLimits, Value: runtime.DefaultItems, Usage: "`ENTRIES` of one list page"},
+		&cli.StringFlag{Name: "max-log", Category: categoryLimits, Value: "64KiB", Usage: "what the provider may log in one call, as a `SIZE`"},
+		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER`; it must be private to you (default: wasmres in the user's cache folder)"},
+		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
+	}, more...)
+}
+
+// providerConfig reads providerFlags.
+func providerConfig(c *cli.Context, file string) (app.Config, error) {
+	limits, err := limitFlags(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	grants, err := dirFlags(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	values, err := configFlags(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	logger, err := newLogger(c, c.App.ErrWriter)
+	if err != nil {
+		return app.Config{}, err
+	}
+	return app.Config{
+		File: file, Dirs: grants, Values: values, Limits: limits, CacheDir: cacheDir(c, logger), Logger: logger, Version: c.App.Version,
+	}, nil
+}
+
+func limitFlags(c *cli.Context) (runtime.Limits, error) {
+	var sizes [3]uint64
+	for i, name := range []string{"memory", "max-output", "max-log"} {
+		n, err := parseSize(c.String(name))
+		if err != nil {
+			return runtime.Limits{}, usagef(c, "--%s: %w", name, err)
+		}
+		sizes[i] = n
+	}
+	if c.Duration("timeout") <= 0 {
+		return runtime.Limits{}, usagef(c, "--timeout %v: it must be more than nothing", c.Duration("timeout"))
+	}
+	if c.Int("max-items") <= 0 {
+		return runtime.Limits{}, usagef(c, "--max-items %d: it must be at least 1", c.Int("max-items"))
+	}
+	limits, err := runtime.Limits{
+		Memory: sizes[0], Output: sizes[1], Log: int(sizes[2]), Timeout: c.Duration("timeout"), Items: c.Int("max-items"),
+	}.WithDefaults()
+	if err != nil {
+		return runtime.Limits{}, usagef(c, "%w", err)
+	}
+	return limits, nil
+}
+
+var sizeUnits = []struct {
+	suffix string
+	bytes  uint64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1}, {"", 1},
+}
+
+// parseSize reads a positive number of bytes, at most 64 GiB, with an optional unit.
+func parseSize(s string) (uint64, error) {
+	for _, unit := range sizeUnits {
+		digits, ok := strings.CutSuffix(s, unit.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || n == 0 || n > 64<<30/unit.bytes {
+			break
+		}
+		return n * unit.bytes, nil
+	}
+	return 0, fmt.Errorf("%q is not a size; write it like 64MiB", s)
+}
+
+func dirFlags(c *cli.Context) ([]fscap.Grant, error) {
+	var grants []fscap.Grant
+	for _, spec := range c.StringSlice("dir") {
+		read := strings.TrimSuffix(spec, ":ro")
+		if strings.HasSuffix(spec, ":rw") {
+			return nil, usagef(c, "--dir %s: directories can be granted for reading only; leave :rw out", spec)
+		}
+		at := strings.LastIndex(read, ":")
+		if at <= 0 || !strings.HasPrefix(read[at+1:], "/") {
+			return nil, usagef(c, "--dir %s: write it as HOST:GUEST, as in --dir .:/project", spec)
+		}
+		grants = append(grants, fscap.Grant{Host: read[:at], Guest: read[at+1:]})
+	}
+	return grants, nil
+}
+
+func configFlags(c *cli.Context) (map[string]string, error) {
+	values := map[string]string{}
+	for _, spec := range c.StringSlice("config") {
+		key, value, ok := strings.Cut(spec, "=")
+		if !ok || key == "" {
+			return nil, usagef(c, "--config %s: write it as KEY=VALUE", spec)
+		}
+		values[key] = value
+	}
+	return values, nil
+}
+
+// cacheDir is where compiled modules are kept; empty when there is no such place.
+func cacheDir(c *cli.Context, logger *slog.Logger) string {
+	if dir := c.String("cache-dir"); dir != "" {
+		return dir
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		logger.Debug("no user cache folder, compiled modules are not kept", "err", err)
+		return ""
+	}
+	return filepath.Join(base, "wasmres")
+}
+
+func newLogger(c *cli.Context, w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return nil, usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil
+}

@@ -1,0 +1,98 @@
+// Command wasmres serves MCP resources from WebAssembly providers nobody has to trust.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the provider or the request failed
+	exitUsage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// Main runs the command line args, the program's name first, and gives the exit status.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	app := newApp(in, out, errOut)
+	err := app.RunContext(ctx, flagsFirst(app, args))
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(errOut, "wasmres: %s\n", oneLine(err))
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
+	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, "wasmres", c.App.Version) }
+	return &cli.App{
+		Name:                      "wasmres",
+		Usage:                     "serve MCP resources from WebAssembly providers nobody has to trust",
+		Description:               description,
+		Version:                   version(),
+		Reader:                    in,
+		Writer:                    out,
+		ErrWriter:                 errOut,
+		HideHelpCommand:           true,
+		DisableSliceFlagSeparator: true,
+		OnUsageError:              onUsageError,
+		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
+		Action:                    noCommand,
+		Commands: []*cli.Command{
+			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(),
+		},
+	}
+}
+
+const description = `A provider is a .wasm file that lists and reads resources. It runs in a sandbox: it has
+no files, no network and no environment but what you grant with flags, and limits on
+memory, time and output.
+
+   wasmres run provider.wasm                    serve an MCP client on stdin and stdout
+   wasmres run --http 127.0.0.1:8080 p.wasm     serve MCP clients at http://127.0.0.1:8080/mcp
+   wasmres list p.wasm                          look at it without a client
+   wasmres read p.wasm greeting://World
+
+Exit status: 0 fine, 1 the provider or the request failed, 2 wrong usage.`
+
+// A usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(c *cli.Context, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	name := c.App.Name
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
+		name += " " + c.Command.Name
+	}
+	return usageError{fmt.Errorf("%w (see '%s --help')", err, name)}
+}
+
+func onUsageError(c *cli.Context, err error, _ bool) error { return usagef(c, "%w", err) }
+
+func noCommand(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef(c, "there is no command %q", c.Args().First())
+	}
+	return cli.ShowAppHelp(c)
+}

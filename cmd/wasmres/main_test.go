@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"wasmres": func() { os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	faults, err := filepath.Abs("../../testdata/wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HELLO", guesttest.File(t, "hello"))
+			env.Setenv("PROJECT", guesttest.File(t, "project"))
+			env.Setenv("EVERYTHING", guesttest.File(t, "everything"))
+			env.Setenv("WASM", faults)
+			env.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+			return nil
+		},
+	})
+}

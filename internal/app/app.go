@@ -1,0 +1,150 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/provider"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/fscap"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
+)
+
+// maxFile bounds a provider file, in bytes.
+const maxFile = 64 << 20
+
+// Config says which provider to open and what it may do.
+type Config struct {
+	File     string            // path of the .wasm file
+	Dirs     []fscap.Grant     // directories the provider may read
+	Values   map[string]string // configuration the provider may read
+	Limits   runtime.Limits
+	CacheDir string // private folder for compiled modules; empty keeps none
+	Tools    bool   // also offer the resources as tools
+	Version  string // of wasmres
+	Logger   *slog.Logger
+}
+
+// An App is one provider, ready to be looked at or served. Close releases it.
+type App struct {
+	cfg      Config
+	provider *provider.Provider
+	core     *mcp.Core      // for Call
+	closers  []func() error // in the order things were opened
+}
+
+// Open loads the provider. ctx bounds the loading.
+func Open(ctx context.Context, cfg Config) (*App, error) {
+	a := &App{cfg: cfg}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *App) open(ctx context.Context) error {
+	binary, err := readModule(a.cfg.File)
+	if err != nil {
+		return err
+	}
+	engine, err := wazero.Open(wazero.Config{CacheDir: a.cfg.CacheDir})
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, engine.Close)
+	services, err := a.services()
+	if err != nil {
+		return err
+	}
+	values, err := json.Marshal(a.cfg.Values)
+	if err != nil {
+		return err
+	}
+	a.provider, err = provider.Open(ctx, provider.Config{
+		Runtime: runtime.Config{
+			Engine: engine, Limits: a.cfg.Limits, Services: services, Config: string(values), Logger: a.cfg.Logger,
+		},
+		Logger: a.cfg.Logger,
+	}, binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.cfg.File, err)
+	}
+	a.closers = append(a.closers, a.provider.Close)
+	a.core, err = a.newCore(nil) // its failures are returned to the caller, who says them
+	return err
+}
+
+func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
+	m := a.provider.Module().Manifest()
+	return mcp.New(mcp.Config{
+		Source: a.provider, Name: m.Name, Title: m.Title, Version: versionOf(m), Instructions: m.Description,
+		Tools: a.cfg.Tools, Logger: logger,
+	})
+}
+
+// versionOf is the provider's version, which clients must be told even if there is none.
+func versionOf(m *abi.Manifest) string { return cmp.Or(m.Version, "0") }
+
+// services opens the powers that were granted.
+func (a *App) services() (capability.Services, error) {
+	services := capability.Services{abi.ServiceConfig: capability.Config(a.cfg.Values)}
+	if len(a.cfg.Dirs) == 0 {
+		return services, nil
+	}
+	files, err := fscap.Open(a.cfg.Dirs)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, files.Close)
+	maps.Copy(services, files.Services())
+	return services, nil
+}
+
+// readModule reads a provider file without trusting its size.
+func readModule(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", file)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s has %d bytes, a provider has at most %d", file, info.Size(), maxFile)
+	}
+	return os.ReadFile(file)
+}
+
+// Provider is the provider, to be looked at.
+func (a *App) Provider() *provider.Provider { return a.provider }
+
+// Call answers one MCP request as a client of revision 2025-11-25 would get it.
+func (a *App) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	result, failed := a.core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
+	if failed != nil {
+		return nil, failed
+	}
+	return result, nil
+}
+
+// Close releases everything that was opened, last first. It is idempotent.
+func (a *App) Close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}

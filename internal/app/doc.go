@@ -1,0 +1,5 @@
+// Package app joins the rooms: engine, powers, provider, protocol and fronts. It builds what a command needs, starts it
+// in order and stops it in reverse.
+//
+// Only cmd/wasmres imports it.
+package app

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/mcp/streamable"
+)
+
+// HTTPConfig says where to serve.
+type HTTPConfig struct {
+	Addr           string               // HOST:PORT; port 0 takes any
+	AllowedHosts   []string             // beside the loopback names, when listening there
+	AllowedOrigins []string             // of web pages, beside the server's own
+	Ready          func(bound net.Addr) // called once it listens; nil for nothing
+}
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10 // bytes
+	shutdownGrace = 5 * time.Second
+)
+
+// ServeHTTP speaks MCP with any number of clients until ctx ends. Subscriptions then end with their result, and
+// requests under way are given a few seconds.
+func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) (err error) {
+	core, old, err := a.openFronts()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	handler, err := streamable.New(streamable.Config{
+		Core: core, Legacy: old.Handler(), AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, Logger: a.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return err
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.cfg.Logger.Warn("anybody who can reach this address can read the provider's resources: there is no authentication", "addr", listener.Addr().String())
+	}
+	if cfg.Ready != nil {
+		cfg.Ready(listener.Addr())
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	return serveUntil(ctx, server, listener, func() error { return errors.Join(handler.Close(), old.Close()) })
+}
+
+// serveUntil serves until ctx ends, then takes no more connections, ends what would stay open for ever, and waits for
+// the rest, but not for long.
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, endStreams func() error) error {
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	err := endStreams()
+	if shutdownErr := server.Shutdown(grace); shutdownErr != nil {
+		err = errors.Join(err, server.Close())
+	}
+	<-served
+	return err
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/legacy"
+	"github.com/wasmres/wasmres/internal/mcp/stdio"
+)
+
+// ServeStdio speaks MCP with one client until in or ctx ends.
+func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
+	core, old, err := a.openFronts()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	return stdio.Serve(ctx, stdio.Config{Core: core, Legacy: connector{old}, In: in, Out: out, Logger: a.cfg.Logger})
+}
+
+// openFronts makes the core and the front of the older revisions that stands on it.
+func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
+	core, err := a.newCore(a.cfg.Logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := a.provider.Module().Manifest()
+	old, err := legacy.New(legacy.Config{
+		Core: core, Source: a.provider, Name: m.Name, Title: m.Title, Version: versionOf(m), Instructions: m.Description,
+		Tools: a.cfg.Tools, Logger: a.cfg.Logger,
+	})
+	return core, old, err
+}
+
+// A connector is the older front as the stdio front wants it.
+type connector struct{ front *legacy.Front }
+
+func (c connector) Connect(ctx context.Context, send func(line []byte) error) (stdio.LegacySession, error) {
+	return c.front.Connect(ctx, send)
+}

@@ -1,0 +1,185 @@
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/wasmres/wasmres"
+
+// ranks is the map of the house. A package imports only packages of strictly lower rank.
+var ranks = map[string]int{
+	"abi":                      0,
+	"abi/internal/abigen":      1,
+	"abi/abitest":              1,
+	"runtime/wasm":             0,
+	"internal/wire":            0,
+	"internal/uritemplate":     0,
+	"internal/bench":           0,
+	"internal/archtest":        0,
+	"internal/guesttest":       0,
+	"internal/e2e":             0,
+	"runtime/engine":           1,
+	"runtime/capability":       1,
+	"runtime/engine/wazero":    2,
+	"runtime/wasi":             2,
+	"runtime/capability/fscap": 2,
+	"runtime":                  3,
+	"internal/provider":        5,
+	"internal/mcp":             5,
+	"internal/mcp/mcptest":     6,
+	"internal/mcp/stdio":       6,
+	"internal/mcp/streamable":  6,
+	"internal/mcp/legacy":      6,
+	"internal/app":             8,
+	"cmd/wasmres":              9,
+}
+
+// doors names the packages that may import a dependency, tests aside.
+var doors = map[string][]string{
+	"github.com/tetratelabs/wazero":           {"runtime/engine/wazero"},
+	"github.com/modelcontextprotocol/go-sdk":  {"internal/mcp/legacy"},
+	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
+	"github.com/goccy/go-yaml":                {"cmd/wasmres"},
+	"golang.org/x/term":                       {"cmd/wasmres"},
+	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
+	"github.com/google/go-cmp":                {},
+	"github.com/rogpeppe/go-internal":         {},
+	"github.com/yosida95/uritemplate":         {},
+}
+
+func TestImportsFollowTheRanks(t *testing.T) {
+	for dir, imports := range packages(t) {
+		rank, known := ranks[dir]
+		if !known {
+			t.Errorf("package %s has no rank: give it one here and in ARCHITECTURE.md", dir)
+			continue
+		}
+		for imported := range imports {
+			local, ok := strings.CutPrefix(imported, module+"/")
+			if ok && ranks[local] >= rank {
+				t.Errorf("%s (rank %d) imports %s (rank %d), which is not lower", dir, rank, local, ranks[local])
+			}
+		}
+	}
+}
+
+func TestDependenciesHaveOneDoor(t *testing.T) {
+	for dir, imports := range packages(t) {
+		for imported := range imports {
+			if !strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") || strings.HasPrefix(imported, module) {
+				continue
+			}
+			if door, ok := doorOf(imported); !ok || !slices.Contains(door, dir) {
+				t.Errorf("%s imports %s, whose door is %v", dir, imported, door)
+			}
+		}
+	}
+}
+
+func doorOf(imported string) ([]string, bool) {
+	for dependency, door := range doors {
+		if imported == dependency || strings.HasPrefix(imported, dependency+"/") {
+			return door, true
+		}
+	}
+	return nil, false
+}
+
+func TestEveryRankedPackageExists(t *testing.T) {
+	found := packages(t)
+	for _, dir := range slices.Sorted(maps.Keys(ranks)) {
+		if _, ok := found[dir]; !ok {
+			t.Errorf("package %s has a rank but no source", dir)
+		}
+	}
+}
+
+func TestDrawersWithoutANounAreRefused(t *testing.T) {
+	for dir := range packages(t) {
+		switch path.Base(dir) {
+		case "util", "utils", "common", "helpers", "misc", "types", "models":
+			t.Errorf("package %s: name it after what it owns", dir)
+		}
+	}
+}
+
+func TestFilesStayReadable(t *testing.T) {
+	const wall = 700
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(text), "\n"); lines > wall {
+			t.Errorf("%s has %d lines, at most %d", file, lines, wall)
+		}
+	}
+}
+
+// packages gives, for each folder of the root module with Go source, what its files import, tests aside.
+func packages(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	found := map[string]map[string]bool{}
+	for _, file := range goFiles(t) {
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := path.Dir(filepath.ToSlash(rel))
+		if found[dir] == nil {
+			found[dir] = map[string]bool{}
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[dir][imported] = true
+		}
+	}
+	return found
+}
+
+const root = "../.."
+
+// goFiles lists the Go files of the root module; folders with a go.mod of their own, and testdata, are left out.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && file != root {
+			_, nested := os.Stat(filepath.Join(file, "go.mod"))
+			if nested == nil || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
+				return filepath.SkipDir
+			}
+		}
+		if strings.HasSuffix(file, ".go") {
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
