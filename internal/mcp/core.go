@@ -32,40 +32,44 @@ type Config struct {
 	Logger           *slog.Logger // nil discards
 }
 
+func (c *Config) fill() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		unset bool
+	}{{"Source", c.Source == nil}, {"Name", c.Name == ""}, {"Version", c.Version == ""}} {
+		if f.unset {
+			errs = append(errs, fmt.Errorf("mcp: %s is required", f.name))
+		}
+	}
+	if c.MaxSubscriptions < 0 {
+		errs = append(errs, errors.New("mcp: MaxSubscriptions is negative"))
+	}
+	if c.MaxSubscriptions == 0 {
+		c.MaxSubscriptions = defaultMaxSubscriptions
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return errors.Join(errs...)
+}
+
 // A Core answers the methods of a resource server from a Source. It is safe for concurrent use.
 type Core struct {
 	// fixed at creation
 	cfg       Config
-	head      string // every modern result begins with it
-	server    string // members of _meta that name this server
-	discovery string // members of the result of server/discover
 	revisions string // those offered, as a JSON array
+	server    string // members of _meta that name this server
+	head      string // members every modern result begins with
+	discovery string // members of the result of server/discover
 
 	listening atomic.Int64 // streams of subscriptions/listen
 }
 
 // New makes a Core.
 func New(cfg Config) (*Core, error) {
-	var errs []error
-	for _, f := range []struct {
-		name string
-		ok   bool
-	}{{"a Source", cfg.Source != nil}, {"a Name", cfg.Name != ""}, {"a Version", cfg.Version != ""}} {
-		if !f.ok {
-			errs = append(errs, fmt.Errorf("mcp: %s is required", f.name))
-		}
-	}
-	if cfg.MaxSubscriptions < 0 {
-		errs = append(errs, errors.New("mcp: MaxSubscriptions is negative"))
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	if cfg.MaxSubscriptions == 0 {
-		cfg.MaxSubscriptions = defaultMaxSubscriptions
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+	if err := cfg.fill(); err != nil {
+		return nil, err
 	}
 	c := &Core{cfg: cfg, revisions: allRevisions}
 	if cfg.ModernOnly {
@@ -96,14 +100,16 @@ func (c *Core) appendDiscovery(b []byte) []byte {
 	return appendMember(b, "instructions", c.cfg.Instructions)
 }
 
+// A Notify sends a notification on the stream of the request it belongs to, before the answer. It is called by the
+// goroutine that answers; params are valid until it returns. After an error there are no more.
+type Notify func(method string, params json.RawMessage) error
+
 // A Call is one request, framed and routed by a front.
 type Call struct {
 	Method   string
 	Params   json.RawMessage // nil when absent
 	Revision Revision        // as negotiated, or as the request's _meta says
-	// Notify sends a notification on the request's own stream, before the result; nil drops them. It is called from
-	// the goroutine that runs Call, and does not keep params.
-	Notify func(method string, params json.RawMessage) error
+	Notify   Notify          // nil drops notifications
 }
 
 // Call answers one request with the JSON text of its result.
@@ -116,10 +122,9 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	return r.out, nil
 }
 
-// Answer appends the response to m, a request of a modern revision, to dst. When that is an error it is returned too,
-// for fronts that have a status to choose. Its data are those of Call; notify is Call's Notify. For subscriptions/listen
-// see [Core.Listen].
-func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, notify func(method string, params json.RawMessage) error) ([]byte, *Error) {
+// Answer appends the response to m, a request of a modern revision other than subscriptions/listen, to dst. When that is
+// an error, it is returned too, for fronts that have a status to choose.
+func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, notify Notify) ([]byte, *Error) {
 	err := c.CheckModern(m)
 	if err == nil {
 		r := &request{method: m.Method, params: m.params, modern: true, notify: notify, out: appendResultHead(dst, m.ID)}
@@ -166,7 +171,7 @@ type request struct {
 	method string
 	params params
 	modern bool
-	notify func(method string, params json.RawMessage) error
+	notify Notify
 
 	// owned by the goroutine that runs it
 	uri string // asked for, once it is known

@@ -78,7 +78,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// sinkErrors reads what a sink answers to a text that is not UTF-8.
 func TestGuestLearnsThatItsTextIsNone(t *testing.T) {
 	for name, bodies := range map[string][]string{
 		"at once":        {"\xff"},

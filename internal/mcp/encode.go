@@ -146,7 +146,3 @@ func comma(b []byte, i int) []byte {
 	}
 	return append(b, ',')
 }
-
-func appendInt(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
-
-func appendBool(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }

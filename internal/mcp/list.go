@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -74,20 +75,26 @@ func (c *Core) complete(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	values := reply.Completions[:min(len(reply.Completions), maxValues)]
 	c.begin(r)
-	r.out = append(r.out, `"completion":{"values":`...)
-	r.out = appendStrings(r.out, values)
-	if total := max(int(reply.CompletionTotal), len(reply.Completions)); reply.CompletionTotal > 0 {
-		r.out = append(r.out, `,"total":`...)
-		r.out = appendInt(r.out, total)
-	}
-	more := reply.CompletionMore || len(values) < len(reply.Completions) || int(reply.CompletionTotal) > len(values)
-	r.out = append(r.out, `,"hasMore":`...)
-	r.out = appendBool(r.out, more)
-	r.out = append(r.out, '}')
+	r.out = appendCompletion(r.out, reply)
 	r.end()
 	return nil
+}
+
+// appendCompletion appends the member completion, with as many values as it may hold.
+func appendCompletion(b []byte, reply *abi.Reply) []byte {
+	values := reply.Completions[:min(len(reply.Completions), maxValues)]
+	b = append(b, `"completion":{"values":`...)
+	b = appendStrings(b, values)
+	total := int(reply.CompletionTotal)
+	if total > 0 {
+		total = max(total, len(reply.Completions))
+		b = append(b, `,"total":`...)
+		b = strconv.AppendInt(b, int64(total), 10)
+	}
+	b = append(b, `,"hasMore":`...)
+	b = strconv.AppendBool(b, reply.CompletionMore || max(total, len(reply.Completions)) > len(values))
+	return append(b, '}')
 }
 
 // completion decodes the parameters of completion/complete.

@@ -26,12 +26,11 @@ type Message struct {
 // ParseMessage reads one JSON-RPC message. The Message keeps parts of text. When there is an error, the Message still
 // has the ID if it is legible, for the answer.
 //
-// A message must be valid UTF-8 and nested at most 64 deep. Ids other than strings and numbers, null among them, are
-// refused, and so are batches, and objects that name something we read twice: another program in between may have read
-// the other one.
+// A message is UTF-8 and nested at most 64 deep. Ids other than strings and numbers are refused, null among them, and so
+// are batches, and objects that name twice what we read: somebody in between may have read the other one.
 func ParseMessage(text []byte) (*Message, *Error) {
 	m := new(Message)
-	text = bytes.TrimFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+	text = bytes.Trim(text, " \t\r\n")
 	switch {
 	case !utf8.Valid(text) || skip(text, 0, maxDepth) != len(text):
 		return m, &Error{Code: CodeParseError, Message: "Parse error: not JSON, or nested too deep"}

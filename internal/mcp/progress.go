@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/wasmres/wasmres/abi"
@@ -13,8 +12,8 @@ const maxProgress = 1000
 
 // A progress tells the client how far its request has come, if it asked to be told.
 type progress struct {
-	notify func(method string, params json.RawMessage) error // nil when nobody wants to know
-	token  []byte                                            // as it came
+	notify Notify // nil when nobody wants to know
+	token  []byte // as it came
 
 	last float64
 	sent int

@@ -25,8 +25,8 @@ type Source interface {
 	// req.URI, given what was typed so far, req.Value, and the variables already known, req.Vars.
 	Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 
-	// Watch calls notify, from one goroutine at a time, until ctx ends: with a URI of uris when that resource has
-	// changed, and with the empty string when the list has. It returns at once with those of uris that can be
+	// Watch calls notify, from one goroutine at a time, until ctx ends: with a URI of uris, spelled as there, when that
+	// resource has changed, and with the empty string when the list has. It returns at once with those of uris that can be
 	// watched. notify must not block for long: changes that come meanwhile are merged, never queued without bound.
 	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
 }

@@ -53,19 +53,27 @@ func TestContextEndsServe(t *testing.T) {
 }
 
 func TestClientThatReadsNoMoreHoldsNobodyForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		core, err := mcp.New(mcp.Config{Source: source(), Name: "test", Version: "1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		nobody, out := io.Pipe()
-		in := strings.NewReader(read("1", "test://text") + "\n" + read("2", "test://text"))
-		err = stdio.Serve(t.Context(), stdio.Config{Core: core, In: in, Out: out})
-		if err == nil {
-			t.Error("got no error, want one that says so")
-		}
-		nobody.Close()
-	})
+	for name, input := range map[string]string{
+		"answers":  read("1", "test://text") + "\n" + read("2", "test://text"),
+		"refusals": "{\n{\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				core, err := mcp.New(mcp.Config{Source: source(), Name: "test", Version: "1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				nobody, out := io.Pipe()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err = stdio.Serve(ctx, stdio.Config{Core: core, In: strings.NewReader(input), Out: out})
+				if err == nil {
+					t.Error("got no error, want one that says so")
+				}
+				nobody.Close()
+			})
+		})
+	}
 }
 
 func TestBrokenOutputEndsServe(t *testing.T) {

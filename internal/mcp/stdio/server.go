@@ -32,7 +32,7 @@ type server struct {
 	out   *writer
 	slots chan struct{} // holds one token for each request that runs
 
-	legacy  LegacySession  // owned by the goroutine of Serve; nil before initialize
+	legacy  LegacySession  // owned by loop, then by shutdown; nil before initialize
 	running sync.WaitGroup // requests and subscriptions
 
 	mu      sync.Mutex // guards the fields below

@@ -24,7 +24,7 @@ type Legacy interface {
 	Connect(ctx context.Context, send func(line []byte) error) (LegacySession, error)
 }
 
-// A LegacySession is one client of an older revision. Its methods are called by one goroutine.
+// A LegacySession is one client of an older revision. Its methods are called one at a time.
 type LegacySession interface {
 	// Receive takes a line from the client, which it does not keep. An error means that the session has ended.
 	Receive(line []byte) error
@@ -72,7 +72,8 @@ func (c *Config) fill() error {
 // under way are given Grace to be answered, before they are cancelled. It returns nil unless reading or writing went
 // wrong.
 //
-// A read of In cannot be interrupted: when ctx ends first, the goroutine that reads stays until In gives something.
+// Reads of In and writes to Out cannot be interrupted: when ctx ends first, the goroutine that reads stays until In gives
+// something, and so do those that write while nobody reads Out.
 func Serve(ctx context.Context, cfg Config) error {
 	if err := cfg.fill(); err != nil {
 		return err
@@ -88,5 +89,17 @@ func Serve(ctx context.Context, cfg Config) error {
 	input := newReader(cfg.In, cfg.MaxLine)
 	go input.run()
 	defer close(input.stop)
-	return errors.Join(s.loop(ctx, work, input.lines), s.shutdown(cancel))
+	ended := make(chan error, 1)
+	go func() { ended <- s.loop(ctx, work, input.lines) }() // ends with ctx, unless it is stuck in a write
+	select {
+	case err := <-ended:
+		return errors.Join(err, s.shutdown(cancel))
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return errors.Join(err, s.shutdown(cancel))
+	case <-time.After(cfg.Grace):
+		return errStuck
+	}
 }

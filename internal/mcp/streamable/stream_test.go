@@ -1,7 +1,9 @@
 package streamable_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -35,4 +37,23 @@ func TestSilentStreamStaysAlive(t *testing.T) {
 			t.Errorf("got %d comments in 46 s, flushed %v, want 3", comments, w.Flushed)
 		}
 	})
+}
+
+func TestLargeAnswersOnOneConnection(t *testing.T) {
+	s := source()
+	blob := make([]byte, 3<<20)
+	s.Blob("test://large", blob)
+	server := httptest.NewServer(newHandler(t, s, streamable.Config{}))
+	defer server.Close()
+	for range 3 {
+		response := send(t, t.Context(), server.URL, body("1", "resources/read", `"uri":"test://large"`))
+		var got struct {
+			Result struct{ Contents []struct{ Blob []byte } }
+		}
+		err := json.NewDecoder(response.Body).Decode(&got)
+		if err != nil || len(got.Result.Contents) != 1 || !bytes.Equal(got.Result.Contents[0].Blob, blob) || response.ContentLength < 4<<20 {
+			t.Fatalf("got %v, %d bytes", err, response.ContentLength)
+		}
+		response.Body.Close()
+	}
 }
