@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -15,6 +17,9 @@ import (
 // Call runs one operation in a fresh instance. Contents go to sink while the guest runs; nil refuses them. Errors are
 // classified by [abi.CodeOf]. After an error what sink got is void.
 func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	if op != abi.OpDescribe && !m.manifest.Implements(op) {
+		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
+	}
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -37,6 +42,11 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 // enter waits for a slot, for as long as a call may last.
 func (m *Module) enter(ctx context.Context) error {
 	select {
+	case <-m.closing:
+		return errClosing()
+	default:
+	}
+	select {
 	case m.slots <- struct{}{}:
 		return nil
 	default:
@@ -46,6 +56,8 @@ func (m *Module) enter(ctx context.Context) error {
 	select {
 	case m.slots <- struct{}{}:
 		return nil
+	case <-m.closing:
+		return errClosing()
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
@@ -54,6 +66,8 @@ func (m *Module) enter(ctx context.Context) error {
 		return busy
 	}
 }
+
+func errClosing() error { return abi.Errorf(abi.CodeUnavailable, "the provider is closing") }
 
 // A sandbox is one instance and what it is doing. It belongs to one goroutine at a time.
 type sandbox struct {
@@ -92,16 +106,14 @@ func (s *sandbox) configure(ctx context.Context) error {
 }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s *sandbox) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (_ *abi.Reply, err error) {
+	defer contain(&err)
 	request := req.Append(nil)
 	if len(request) > abi.MaxRequest {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the request has %d bytes, at most %d are allowed", len(request), abi.MaxRequest)
 	}
 	deadline, _ := ctx.Deadline()
 	c := &call{module: s.module, op: op, request: request, sink: sink, deadline: deadline, limit: req.Limit, serving: true}
-	if !s.module.manifest.Implements(op) && op != abi.OpDescribe {
-		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
-	}
 	s.begin(c)
 	defer c.flushOutput()
 	stack := []uint64{uint64(op), uint64(len(request))}
@@ -119,10 +131,8 @@ func (s *sandbox) classify(ctx context.Context, err error) error {
 	switch {
 	case s.call.failure != nil:
 		return s.call.failure
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", s.module.cfg.Limits.Timeout).Because(clip(err))
 	case ctx.Err() != nil:
-		return abi.Errorf(abi.CodeCancelled, "cancelled").Because(ctx.Err())
+		return s.module.ended(ctx).Because(clip(err))
 	case s.inst != nil && s.inst.MemoryRefused():
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.module.cfg.Limits.Memory>>20).Because(clip(err))
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
@@ -131,6 +141,14 @@ func (s *sandbox) classify(ctx context.Context, err error) error {
 		return known
 	}
 	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(clip(err))
+}
+
+// ended says why ctx, which is that of a call, has ended.
+func (m *Module) ended(ctx context.Context) *abi.Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
+	}
+	return abi.Errorf(abi.CodeCancelled, "cancelled")
 }
 
 // maxCause bounds what a guest can put into the log by way of an error.
@@ -162,6 +180,7 @@ type call struct {
 	contents int
 	kind     abi.Kind // of the content last begun
 	bytes    uint64   // of all bodies
+	framed   uint64   // bytes of all frames, inline bodies aside
 	logged   int
 	partial  [2][]byte // lines of standard output and error that have no end yet
 	failure  error     // the first; the guest may run on but cannot undo it
@@ -190,8 +209,19 @@ func (c *call) guestError(code abi.Code) error {
 	if err := abi.CheckJSONObject("error data", said.Data); err != nil {
 		return err
 	}
-	const maxMessage = 1 << 10
-	e.Message, e.Data = said.Message[:min(len(said.Message), maxMessage)], said.Data
+	e.Message, e.Data = publicText(said.Message), said.Data
 	e.RetryAfter = time.Duration(min(said.RetryAfterMillis, uint64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	return e
+}
+
+// publicText makes one bounded line of what a guest says to people.
+func publicText(s string) string {
+	const most = 1 << 10
+	s = strings.ToValidUTF8(s[:min(len(s), most)], "") // the cut may be within a character
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }

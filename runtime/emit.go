@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
@@ -27,9 +28,12 @@ func (c *call) emit(ctx context.Context, frame []byte) abi.Signal {
 	if sig := c.signal(ctx); sig != abi.SignalMore {
 		return sig
 	}
-	before := len(c.reply.Resources)
-	if err := c.reply.Merge(frame, c.module.cfg.Limits.Items, emission{ctx, c}); err != nil {
+	before, bodies := len(c.reply.Resources), c.bytes
+	if err := c.reply.Merge(frame, c.module.cfg.Limits.Items, emission{c}); err != nil {
 		return c.fail(err)
+	}
+	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.module.cfg.Limits.Output {
+		return c.fail(c.tooLarge())
 	}
 	for i := before; i < len(c.reply.Resources); i++ {
 		r := &c.reply.Resources[i]
@@ -44,10 +48,7 @@ func (c *call) emit(ctx context.Context, frame []byte) abi.Signal {
 }
 
 // An emission is the side of a call that takes contents out of a frame.
-type emission struct {
-	ctx  context.Context
-	call *call
-}
+type emission struct{ call *call }
 
 // Content implements [abi.Emission].
 func (e emission) Content(content *abi.Content) error {
@@ -115,10 +116,8 @@ func (c *call) signal(ctx context.Context) abi.Signal {
 		return signalOf(c.failure)
 	case !c.serving:
 		return c.fail(abi.Errorf(abi.CodeProtocol, "nothing can be emitted while the module initialises"))
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return abi.SignalDeadline
 	case ctx.Err() != nil:
-		return abi.SignalCancelled
+		return c.fail(c.module.ended(ctx)) // what comes now is dropped, so the call cannot end well
 	}
 	return abi.SignalMore
 }
@@ -143,9 +142,11 @@ func signalOf(err error) abi.Signal {
 	return abi.SignalBadFrame
 }
 
+func (c *call) checkPrefix(uri string) error { return checkPrefix(c.module.manifest, uri) }
+
 // checkPrefix holds a guest to the URIs its manifest claims.
-func (c *call) checkPrefix(uri string) error {
-	prefixes := c.module.manifest.URIPrefixes
+func checkPrefix(manifest *abi.Manifest, uri string) error {
+	prefixes := manifest.URIPrefixes
 	for _, p := range prefixes {
 		if strings.HasPrefix(uri, p) {
 			return nil
@@ -165,12 +166,22 @@ func (c *call) service(ctx context.Context, id abi.Service, request []byte) abi.
 	}
 	resp, err := c.serve(ctx, id, request)
 	if err != nil {
-		code := abi.CodeOf(err)
-		c.module.cfg.Logger.DebugContext(ctx, "service refused", "service", uint32(id), "code", code.String(), "err", clip(err))
-		return min(code, abi.CodeInternal)
+		c.logRefusal(ctx, id, err)
+		return min(abi.CodeOf(err), abi.CodeInternal)
 	}
 	c.response = resp
 	return abi.CodeOK
+}
+
+// logRefusal takes its line from the guest's budget, since guests can ask again and again.
+func (c *call) logRefusal(ctx context.Context, id abi.Service, err error) {
+	log := c.module.cfg.Logger
+	if !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	if cause := clip(err); c.spend(lineCost + len(cause.Error())) {
+		log.DebugContext(ctx, "service refused", "service", uint32(id), "code", abi.CodeOf(err).String(), "err", cause)
+	}
 }
 
 func (c *call) serve(ctx context.Context, id abi.Service, request []byte) (capability.Response, error) {

@@ -23,7 +23,7 @@ func hostFuncs() []engine.HostFunc {
 			},
 		}
 	}
-	return append(wasi.Functions(),
+	return contained(append(wasi.Functions(),
 		define(abi.ImportTake, take),
 		define(abi.ImportEmit, emit),
 		define(abi.ImportBody, body),
@@ -37,7 +37,7 @@ func hostFuncs() []engine.HostFunc {
 				panic(engine.Stop{Err: abi.Errorf(abi.CodeTrap, "the provider crashed")})
 			},
 		},
-	)
+	))
 }
 
 // read gives the guest's bytes at ptr, or stops the guest.

@@ -16,16 +16,17 @@ type Limits struct {
 	// Timeout is the wall-clock time of one call, initialisation and host calls included. Default 2 s.
 	// Exceeded: abi.CodeDeadline.
 	Timeout time.Duration
-	// Output is the bytes the contents of one read have in all, before encoding. Default 64 MiB.
+	// Output is the bytes the contents of one read have in all, before encoding; as many again may be what else one
+	// call emits, as the entries of a list. Default 64 MiB.
 	// Exceeded: abi.CodeTooLarge.
 	Output uint64
 	// Items is the entries of one list page. Default 10,000. Exceeded: abi.CodeTooMany.
 	Items int
-	// Log is the bytes a guest may log in one call, standard output and error included. Default 64 KiB. What exceeds
-	// it is dropped, and said once with abi.CodeLogLimit.
+	// Log is the bytes a guest may log in one call, standard output and error included, where each line counts 64 more
+	// than its text. Default 64 KiB. What exceeds it is dropped, and said once with abi.CodeLogLimit.
 	Log int
-	// Calls is how many calls may run at once; more wait for as long as Timeout. Default 4 for each processor.
-	// Exceeded: abi.CodeBusy.
+	// Calls is how many calls may run at once; more wait for as long as Timeout. Default 4 for each processor, at
+	// most 10,000. Exceeded: abi.CodeBusy.
 	Calls int
 }
 
@@ -38,7 +39,10 @@ const (
 	DefaultLog     = 64 << 10
 )
 
-const maxMemory = 4 << 30
+const (
+	maxMemory = 4 << 30
+	maxCalls  = 10_000
+)
 
 // WithDefaults fills the zero fields and checks the others.
 func (l Limits) WithDefaults() (Limits, error) {
@@ -55,6 +59,8 @@ func (l Limits) WithDefaults() (Limits, error) {
 		return l, fmt.Errorf("timeout %v is negative", l.Timeout)
 	case l.Items < 0 || l.Log < 0 || l.Calls < 0:
 		return l, fmt.Errorf("limits must not be negative: items %d, log %d, calls %d", l.Items, l.Log, l.Calls)
+	case l.Calls > maxCalls:
+		return l, fmt.Errorf("limit of %d calls at once: it must be at most %d", l.Calls, maxCalls)
 	}
 	return l, nil
 }

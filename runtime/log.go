@@ -9,8 +9,10 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// maxLine bounds one log record's text, in bytes.
-const maxLine = 1 << 10
+const (
+	maxLine  = 1 << 10 // bytes of one log record's text
+	lineCost = 64      // bytes of the budget that a line takes beside its text, about what the log adds to it
+)
 
 func levelOf(level uint32) slog.Level {
 	switch level {
@@ -35,7 +37,7 @@ var streams = [2]struct {
 func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(int(fd)-1, p) }
 
 func (c *call) output(stream int, p []byte) {
-	if !c.spend(len(p)) {
+	if !c.spend(len(p)) || !c.spend(lineCost*lines(p)) {
 		return
 	}
 	text := append(c.partial[stream], p...)
@@ -57,10 +59,13 @@ func (c *call) flushOutput() {
 
 // log takes what the guest logs.
 func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
-	if c.spend(len(p)) {
+	if c.spend(len(p)) && c.spend(lineCost*(1+lines(p))) {
 		c.write(ctx, level, "log", p)
 	}
 }
+
+// lines counts the line ends of p.
+func lines(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
 
 // spend takes n bytes of the call's log budget, and says once when it is spent.
 func (c *call) spend(n int) bool {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -15,8 +17,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// maxModule bounds a module's bytes.
-const maxModule = 64 << 20
+const (
+	maxModule = 64 << 20               // bytes
+	maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
+)
 
 // Config says how a module is run. Engine is required.
 type Config struct {
@@ -43,8 +47,10 @@ type Module struct {
 	manifest *abi.Manifest
 	compiled engine.Module
 
-	slots chan struct{} // one for each running call
-	ready *spares
+	slots   chan struct{} // one for each running call
+	closing chan struct{} // closed when no call may start any more
+	close   func() error  // works once
+	ready   *spares
 }
 
 // Load checks, compiles and describes a module. ctx bounds the work. Errors are [abi.Error]s that say what does not
@@ -55,8 +61,12 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 		return nil, err
 	}
 	cfg.Limits = limits
+	cfg.Services = maps.Clone(cfg.Services)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if len(cfg.Config) > maxConfig {
+		return nil, fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Config), maxConfig)
 	}
 	if len(binary) > maxModule {
 		return nil, abi.Errorf(abi.CodeModule, "the module has %d bytes, at most %d are allowed", len(binary), maxModule)
@@ -72,8 +82,9 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 	digest := sha256.Sum256(binary)
 	m := &Module{
 		cfg: cfg, digest: "sha256:" + hex.EncodeToString(digest[:]), size: len(binary), packed: packed != nil,
-		compiled: compiled, slots: make(chan struct{}, limits.Calls),
+		compiled: compiled, slots: make(chan struct{}, limits.Calls), closing: make(chan struct{}),
 	}
+	m.close = sync.OnceValue(m.release)
 	m.ready = newSpares(cfg.Spares, m.instantiate)
 	if err := m.describe(ctx, packed); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -89,8 +100,11 @@ func (m *Module) describe(ctx context.Context, packed []byte) error {
 	}
 	if packed != nil {
 		manifest, err := abi.DecodeManifest(packed)
+		if err != nil {
+			return err
+		}
 		m.manifest = manifest
-		return err
+		return checkClaims(manifest)
 	}
 	m.manifest = &abi.Manifest{} // while the guest is asked
 	reply, err := m.Call(ctx, abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
@@ -101,7 +115,20 @@ func (m *Module) describe(ctx context.Context, packed []byte) error {
 		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
 	}
 	m.manifest = reply.Manifest
-	return m.manifest.Check()
+	if err := m.manifest.Check(); err != nil {
+		return err
+	}
+	return checkClaims(m.manifest)
+}
+
+// checkClaims holds a manifest's own resources to the URIs it claims.
+func checkClaims(manifest *abi.Manifest) error {
+	for i := range manifest.Resources {
+		if err := checkPrefix(manifest, manifest.Resources[i].URI); err != nil {
+			return fmt.Errorf("manifest: resource %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // checkExports holds the exports to their exact signatures.
@@ -140,8 +167,12 @@ func (m *Module) Packed() bool { return m.packed }
 // Limits are those in force.
 func (m *Module) Limits() Limits { return m.cfg.Limits }
 
-// Close waits for running calls and releases the module. No call may start after it.
-func (m *Module) Close() error {
+// Close waits for running calls and releases the module. Calls that have not begun are abi.CodeUnavailable from then
+// on. It is idempotent.
+func (m *Module) Close() error { return m.close() }
+
+func (m *Module) release() error {
+	close(m.closing)
 	for range cap(m.slots) {
 		m.slots <- struct{}{}
 	}
@@ -150,7 +181,8 @@ func (m *Module) Close() error {
 }
 
 // instantiate makes an instance that has initialised itself.
-func (m *Module) instantiate(ctx context.Context) (*sandbox, error) {
+func (m *Module) instantiate(ctx context.Context) (_ *sandbox, err error) {
+	defer contain(&err)
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Timeout)
 	defer cancel()
 	s := &sandbox{module: m}

@@ -253,7 +253,7 @@ func TestBytesThatAreNoModuleAreRefused(t *testing.T) {
 
 func TestLimitsAreChecked(t *testing.T) {
 	for name, l := range map[string]runtime.Limits{
-		"odd memory": {Memory: 100}, "huge memory": {Memory: 8 << 30}, "negative timeout": {Timeout: -1}, "negative items": {Items: -1},
+		"odd memory": {Memory: 100}, "huge memory": {Memory: 8 << 30}, "negative timeout": {Timeout: -1}, "negative items": {Items: -1}, "too many calls": {Calls: 1 << 30},
 	} {
 		if _, err := l.WithDefaults(); err == nil {
 			t.Errorf("%s: accepted", name)

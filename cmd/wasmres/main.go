@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -91,8 +93,18 @@ func usagef(c *cli.Context, format string, args ...any) error {
 func onUsageError(c *cli.Context, err error, _ bool) error { return usagef(c, "%w", err) }
 
 func noCommand(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef(c, "there is no command %q", c.Args().First())
+	if name := c.Args().First(); name != "" {
+		return usagef(c, "there is no command %q%s", name, suggestion(c.App, name))
 	}
 	return cli.ShowAppHelp(c)
+}
+
+// suggestion is what a mistyped command may have meant, if that is likely.
+func suggestion(app *cli.App, typed string) string {
+	for _, c := range app.Commands {
+		if strings.HasPrefix(c.Name, typed[:1]) && strings.Contains(cli.SuggestCommand(app.Commands, typed), strconv.Quote(c.Name)) {
+			return fmt.Sprintf("; did you mean %q?", c.Name)
+		}
+	}
+	return ""
 }

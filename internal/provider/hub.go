@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -14,6 +15,7 @@ type hub struct {
 	// fixed at creation
 	caller caller
 	log    *slog.Logger
+	turns  chan struct{} // one for each call nobody waits for; fewer than may run, so that there is room for others
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -23,11 +25,12 @@ type hub struct {
 	closed   bool
 	watchers map[*watcher]struct{}
 	polls    map[string]*poll
+	polled   int // those of polls that ask the guest
 }
 
 // A watcher wants to know of some URIs, and perhaps of the list.
 type watcher struct {
-	uris map[string]bool
+	uris map[string]string // as asked for, by normal form
 	list bool
 	wake chan struct{} // holds one token while something is pending
 
@@ -36,10 +39,10 @@ type watcher struct {
 	pending map[string]bool // "" is the list
 }
 
-func newHub(caller caller, log *slog.Logger) *hub {
+func newHub(caller caller, log *slog.Logger, turns int) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &hub{
-		caller: caller, log: log, ctx: ctx, cancel: cancel,
+		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,
 		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{},
 	}
 }
@@ -48,41 +51,88 @@ func newHub(caller caller, log *slog.Logger) *hub {
 // does, until ctx ends or the provider is closed. It answers those of uris that can be watched.
 func (p *Provider) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {
 	h := p.watch
-	var watched []string
+	w := &watcher{uris: map[string]string{}, list: listChanged, wake: make(chan struct{}, 1), pending: map[string]bool{}}
+	var asked, wanted []string // each once, as asked for and in normal form
 	for _, uri := range uris {
-		err := h.acquire(ctx, uri)
-		switch abi.CodeOf(err) {
-		case abi.CodeOK:
-			watched = append(watched, uri)
-		case abi.CodeNotFound, abi.CodeInvalidParams, abi.CodeDenied:
-		default:
-			h.release(watched)
-			return nil, err
+		normal := abi.NormalURI(uri)
+		if _, twice := w.uris[normal]; !twice {
+			w.uris[normal] = uri
+			asked, wanted = append(asked, uri), append(wanted, normal)
 		}
 	}
-	w := &watcher{uris: map[string]bool{}, list: listChanged, wake: make(chan struct{}, 1), pending: map[string]bool{}}
-	for _, uri := range watched {
-		w.uris[uri] = true
+	got, err := h.acquireAll(ctx, wanted)
+	var watched, held []string // of asked, and of wanted
+	for i, ok := range got {
+		if ok {
+			watched, held = append(watched, asked[i]), append(held, wanted[i])
+		} else {
+			delete(w.uris, wanted[i])
+		}
+	}
+	if err != nil {
+		h.abandon(held)
+		return nil, err
 	}
 	started := h.start(w, func() {
 		h.deliver(ctx, w, notify)
 		h.remove(w)
-		h.release(watched)
+		h.release(held)
 	})
 	if !started {
-		h.release(watched)
+		h.abandon(held)
 		return nil, abi.Errorf(abi.CodeUnavailable, "the provider is closing")
 	}
 	return watched, nil
 }
 
+// acquireAll acquires each of uris that can be watched, several at a time, and says which, even beside an error.
+func (h *hub) acquireAll(ctx context.Context, uris []string) (acquired []bool, err error) {
+	acquiring, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	acquired = make([]bool, len(uris))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(cap(h.turns), len(uris)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(uris)) && acquiring.Err() == nil; i = next.Add(1) - 1 {
+				err := h.acquire(acquiring, uris[i])
+				acquired[i] = err == nil
+				if err != nil && !isRefusal(err) {
+					stop(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return acquired, ctx.Err()
+	}
+	return acquired, context.Cause(acquiring)
+}
+
+// isRefusal reports whether err says that one URI cannot be watched, and nothing of the others.
+func isRefusal(err error) bool {
+	code := abi.CodeOf(err)
+	return code == abi.CodeNotFound || code == abi.CodeInvalidParams || code == abi.CodeDenied
+}
+
+// abandon releases uris without waiting for the guest.
+func (h *hub) abandon(uris []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed { // else there is nobody to tell
+		h.done.Go(func() { h.release(uris) })
+	}
+}
+
 // publish tells all who watch uri; "" is the list.
 func (h *hub) publish(uri string) {
+	normal := abi.NormalURI(uri)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.watchers {
-		if w.uris[uri] || (uri == "" && w.list) {
-			w.add(uri)
+		if asked, ok := w.uris[normal]; ok || (uri == "" && w.list) {
+			w.add(asked)
 		}
 	}
 }

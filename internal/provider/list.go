@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -36,28 +37,28 @@ func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, erro
 		page.NextCursor = cursorGuest
 		return page, nil
 	}
-	return p.addGuestPage(ctx, page, guestCursor)
+	return p.addGuestPage(ctx, page, &abi.Request{Cursor: guestCursor, Principal: req.Principal, Meta: req.Meta})
 }
 
-// addGuestPage fills a page up with what the guest lists.
-func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, cursor string) (*abi.Reply, error) {
-	room := uint32(p.pageSize - len(page.Resources))
-	reply, err := p.module.Call(ctx, abi.OpList, &abi.Request{Cursor: cursor, Limit: room}, nil)
+// addGuestPage fills a page up with what the guest lists when it is asked with req.
+func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.Request) (*abi.Reply, error) {
+	req.Limit = uint32(p.pageSize - len(page.Resources))
+	reply, err := p.module.Call(ctx, abi.OpList, req, nil)
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
 	reply.Resources = append(page.Resources, reply.Resources...)
-	if reply.NextCursor == "" {
-		return reply, nil
-	}
-	if reply.NextCursor == cursor || len(reply.NextCursor) > maxCursor {
-		return nil, abi.Errorf(abi.CodeProtocol, "the provider's list does not advance: its next cursor repeats the last, or is too long")
-	}
-	reply.NextCursor = cursorGuest + reply.NextCursor
 	if len(p.module.Manifest().Resources) >= p.pageSize {
 		// Some pages of this list never ask the guest, and all pages must agree.
 		reply.TTLMillis, reply.CacheScope = 0, abi.CachePrivate
 	}
+	if reply.NextCursor == "" {
+		return reply, nil
+	}
+	if reply.NextCursor == req.Cursor || len(reply.NextCursor) > maxCursor {
+		return nil, abi.Errorf(abi.CodeProtocol, "the provider's list does not advance: its next cursor repeats the last, or is too long")
+	}
+	reply.NextCursor = cursorGuest + reply.NextCursor
 	return reply, nil
 }
 
@@ -67,7 +68,7 @@ func (p *Provider) parseCursor(cursor string) (offset int, guest string, err err
 	switch {
 	case cursor == "":
 		return 0, "", nil
-	case len(cursor) > maxCursor+1:
+	case len(cursor) > maxCursor+1 || !utf8.ValidString(cursor):
 	case cursor[:1] == cursorGuest && p.module.Manifest().Implements(abi.OpList):
 		return total, cursor[1:], nil
 	case cursor[:1] == cursorStatic:

@@ -10,6 +10,8 @@ import (
 const (
 	minPoll = 100 * time.Millisecond
 	maxPoll = time.Hour
+
+	maxPolled = 4096 // resources that are polled at once
 )
 
 // A caller asks the guest about one URI.
@@ -53,13 +55,28 @@ func (h *hub) acquire(ctx context.Context, uri string) error {
 		return nil
 	}
 	p := &poll{refs: 1}
-	h.polls[uri] = p
 	if every > 0 && !h.closed {
+		if h.polled == maxPolled {
+			return abi.Errorf(abi.CodeBusy, "%d resources are polled already", maxPolled)
+		}
+		h.polled++
 		pollCtx, cancel := context.WithCancel(h.ctx)
 		p.stop = cancel
 		h.done.Go(func() { h.keepAsking(pollCtx, uri, every) })
 	}
+	h.polls[uri] = p
 	return nil
+}
+
+// inTurn asks the guest about uri when few others do whom nobody waits for.
+func (h *hub) inTurn(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
+	select {
+	case h.turns <- struct{}{}:
+		defer func() { <-h.turns }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return h.caller.about(ctx, op, uri, etag, sink)
 }
 
 // share joins those who watch uri already.
@@ -92,7 +109,7 @@ func (h *hub) subscribe(ctx context.Context, uri string) (time.Duration, error) 
 func (h *hub) release(uris []string) {
 	for _, uri := range uris {
 		if h.drop(uri) && h.caller.implements(abi.OpUnsubscribe) && h.ctx.Err() == nil {
-			if _, err := h.caller.about(h.ctx, abi.OpUnsubscribe, uri, "", nil); err != nil {
+			if _, err := h.inTurn(h.ctx, abi.OpUnsubscribe, uri, "", nil); err != nil {
 				h.log.Debug("unsubscribe refused", "code", abi.CodeOf(err).String())
 			}
 		}
@@ -110,6 +127,7 @@ func (h *hub) drop(uri string) (last bool) {
 	delete(h.polls, uri)
 	if p.stop != nil {
 		p.stop()
+		h.polled--
 	}
 	return true
 }
@@ -138,7 +156,7 @@ func (h *hub) keepAsking(ctx context.Context, uri string, every time.Duration) {
 // ask gives the current etag of uri, or false when the guest cannot tell.
 func (h *hub) ask(ctx context.Context, uri, etag string) (string, bool) {
 	seen := etagSink{}
-	if _, err := h.caller.about(ctx, abi.OpPoll, uri, etag, &seen); err != nil {
+	if _, err := h.inTurn(ctx, abi.OpPoll, uri, etag, &seen); err != nil {
 		h.log.Debug("poll failed", "code", abi.CodeOf(err).String())
 		return "", false
 	}

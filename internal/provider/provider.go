@@ -27,9 +27,9 @@ type Provider struct {
 	// fixed at creation
 	module   *runtime.Module
 	pageSize int
-	routes   []route // most specific first
-	byText   map[string]route
-	static   map[string]bool
+	routes   []route           // most specific first
+	byText   map[string]route  // by the template's normal form
+	static   map[string]string // the guest's spelling of each declared resource, by normal form
 	watch    *hub
 }
 
@@ -48,8 +48,12 @@ func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Provider{pageSize: cfg.PageSize, static: map[string]bool{}, byText: map[string]route{}}
-	p.watch = newHub(p, cfg.Logger)
+	limits, err := cfg.Runtime.Limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{pageSize: cfg.PageSize, static: map[string]string{}, byText: map[string]route{}}
+	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2))
 	cfg.Runtime.Notify = p.watch.publish
 	module, err := runtime.Load(ctx, cfg.Runtime, binary)
 	if err != nil {
@@ -74,10 +78,10 @@ func joinClose(err error, p *Provider) error {
 func (p *Provider) index(m *abi.Manifest) error {
 	for i := range m.Resources {
 		uri := m.Resources[i].URI
-		if p.static[uri] {
+		if _, twice := p.static[abi.NormalURI(uri)]; twice {
 			return abi.Errorf(abi.CodeProtocol, "resource %q is declared twice", uri)
 		}
-		p.static[uri] = true
+		p.static[abi.NormalURI(uri)] = uri
 	}
 	for i := range m.Templates {
 		declared := &m.Templates[i]
@@ -85,12 +89,13 @@ func (p *Provider) index(m *abi.Manifest) error {
 		if err != nil {
 			return abi.Errorf(abi.CodeProtocol, "template %.128q: %v", declared.URITemplate, err)
 		}
-		if _, twice := p.byText[t.String()]; twice {
+		text := abi.NormalURI(declared.URITemplate)
+		if _, twice := p.byText[text]; twice {
 			return abi.Errorf(abi.CodeProtocol, "template %q is declared twice", t)
 		}
 		r := route{template: t, declared: declared, index: uint32(i + 1)}
 		p.routes = append(p.routes, r)
-		p.byText[t.String()] = r
+		p.byText[text] = r
 	}
 	slices.SortFunc(p.routes, func(a, b route) int { return uritemplate.Compare(a.template, b.template) })
 	return nil
@@ -128,7 +133,8 @@ func (p *Provider) route(req *abi.Request) (routed *abi.Request, declared *abi.T
 	}
 	out := *req
 	out.Route, out.Vars = 0, nil
-	if p.static[req.URI] {
+	if declared, ok := p.static[abi.NormalURI(req.URI)]; ok {
+		out.URI = declared
 		return &out, nil, nil
 	}
 	for _, r := range p.routes {
@@ -147,7 +153,7 @@ func (p *Provider) route(req *abi.Request) (routed *abi.Request, declared *abi.T
 
 // Complete answers values for the variable req.Arg of the template whose text is req.URI.
 func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
-	r, ok := p.byText[req.URI]
+	r, ok := p.byText[abi.NormalURI(req.URI)]
 	if !ok {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
 	}
@@ -158,7 +164,7 @@ func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, 
 		return &abi.Reply{}, nil
 	}
 	routed := *req
-	routed.Route = r.index
+	routed.URI, routed.Route = r.declared.URITemplate, r.index
 	reply, err := p.module.Call(ctx, abi.OpComplete, &routed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("complete %s: %w", req.URI, err)

@@ -62,6 +62,7 @@ func TestReadRoutesByTemplateAndByExactURI(t *testing.T) {
 		{"test://template/a%20b/data", `"id":"a b"`, abi.CodeOK},
 		{"test://empty", "", abi.CodeOK},
 		{"test://ünïcode/日本語", "日本語", abi.CodeOK},
+		{"test://%C3%BCn%c3%afcode/日%E6%9C%AC語", "日本語", abi.CodeOK},
 		{"test://nothing-here", "", abi.CodeNotFound},
 		{"test://../static-text", "", abi.CodeInvalidParams},
 		{"test://a/%2e%2e/b", "", abi.CodeInvalidParams},
