@@ -8,7 +8,7 @@ EXAMPLES    = hello project everything
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
-FUZZTIME   ?= 5s
+FUZZTIME   ?= 60000x
 
 .PHONY: run build examples check format vet lint tidy generate test e2e fuzz bench wasm tools clean
 
@@ -48,7 +48,7 @@ generate:
 test:
 	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test -race -shuffle=on ./...) || exit 1; done
 
-fuzz: ## each fuzz target for a short while
+fuzz: ## each fuzz target for a number of inputs: with a time, go test may take its end for a failure
 	@for m in . guest-sdk/go; do (cd $$m && for p in $$($(GO) list ./...); do \
 	  dir=$$($(GO) list -f '{{.Dir}}' $$p); \
 	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
