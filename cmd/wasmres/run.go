@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -28,7 +29,7 @@ In the configuration of an MCP client:
 
    {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
 		Flags: providerFlags(
-			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080, instead of stdin and stdout"},
+			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
 			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept this `HOST` name in requests; may be repeated"},
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept web pages of this `ORIGIN`, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that know tools only"},
@@ -63,12 +64,12 @@ func run(c *cli.Context) error {
 }
 
 func serveHTTP(c *cli.Context, a *app.App) error {
-	addr := c.String("http")
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", addr)
+	host, port, err := net.SplitHostPort(c.String("http"))
+	if err != nil {
+		return usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", c.String("http"))
 	}
 	return a.ServeHTTP(c.Context, app.HTTPConfig{
-		Addr:           addr,
+		Addr:           net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port),
 		AllowedHosts:   c.StringSlice("allowed-host"),
 		AllowedOrigins: c.StringSlice("allowed-origin"),
 		Ready: func(bound net.Addr) {
