@@ -1,4 +1,4 @@
-# make run    builds the example provider and serves it; look at it in a browser or with any MCP client
+# make run    builds the example providers and serves one; look at it with any MCP client
 # make check  everything CI runs
 #
 # Both keep what they install inside this folder and the Go and npm caches.

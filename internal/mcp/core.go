@@ -148,7 +148,7 @@ func (c *Core) CheckModern(m *Message) *Error {
 		asked, _ := unquote(m.params.protocolVersion)
 		return c.UnsupportedVersion(asked)
 	case !ok:
-		return invalidParams("_meta has no %q", metaVersion)
+		return invalidParams("_meta has no %q; clients of revisions before %s begin with initialize", metaVersion, Revision20260728)
 	case Revision(version) != Revision20260728:
 		return c.UnsupportedVersion(version)
 	case !isObject(m.params.capabilities):

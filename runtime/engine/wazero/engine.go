@@ -20,8 +20,8 @@ const Version = "v1.12.0"
 
 // Config configures an Engine.
 type Config struct {
-	// CacheDir keeps compiled modules between runs. It must be private to this user, since what is read back from it
-	// is run as native code; it is created with mode 0700. Empty keeps them in memory only.
+	// CacheDir keeps compiled modules between runs. It must belong to this user and nobody else may write to it, since
+	// what is read back is run as native code: Open checks. It is created with mode 0700. Empty keeps them in memory.
 	CacheDir string
 }
 
@@ -36,6 +36,9 @@ func Open(cfg Config) (*Engine, error) {
 		return &Engine{cache: wazero.NewCompilationCache()}, nil
 	}
 	if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
+		return nil, fmt.Errorf("compilation cache: %w", err)
+	}
+	if err := checkPrivate(cfg.CacheDir); err != nil {
 		return nil, fmt.Errorf("compilation cache: %w", err)
 	}
 	cache, err := wazero.NewCompilationCacheWithDir(cfg.CacheDir)

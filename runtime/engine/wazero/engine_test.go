@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,29 @@ func TestTheCacheFolderIsPrivateAndUsed(t *testing.T) {
 	entries, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil || len(entries) == 0 {
 		t.Errorf("the cache is empty: %v", err)
+	}
+}
+
+func TestACacheFolderOthersCanWriteToIsRefused(t *testing.T) {
+	shared := t.TempDir()
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	planted := t.TempDir()
+	if err := os.Chmod(planted, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(planted, "wazero-"+wazero.Version+"-elsewhere")
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(inside, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{shared, planted} {
+		if _, err := wazero.Open(wazero.Config{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "private to you") {
+			t.Errorf("%s: got %v, want a refusal", dir, err)
+		}
 	}
 }
 
