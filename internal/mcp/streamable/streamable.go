@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
 )
@@ -17,7 +18,10 @@ import (
 // Path is the MCP endpoint.
 const Path = "/mcp"
 
-const defaultMaxRequestBytes = 4 << 20
+const (
+	defaultMaxRequestBytes = 4 << 20
+	defaultBodyTimeout     = 30 * time.Second
+)
 
 // Config is what a Handler needs. Core is required.
 type Config struct {
@@ -31,8 +35,9 @@ type Config struct {
 	// and, on a loopback listener, localhost's.
 	AllowedOrigins []string
 
-	MaxRequestBytes int64        // of a body; 0 means 4 MiB
-	Logger          *slog.Logger // nil discards
+	MaxRequestBytes int64         // of a body; 0 means 4 MiB
+	BodyTimeout     time.Duration // for a body to arrive; 0 means 30 s
+	Logger          *slog.Logger  // nil discards
 }
 
 // A Handler is the MCP endpoint, and a hint for those who look elsewhere.
@@ -54,8 +59,8 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Core == nil {
 		errs = append(errs, errors.New("streamable: a Core is required"))
 	}
-	if cfg.MaxRequestBytes < 0 {
-		errs = append(errs, errors.New("streamable: MaxRequestBytes is negative"))
+	if cfg.MaxRequestBytes < 0 || cfg.BodyTimeout < 0 {
+		errs = append(errs, errors.New("streamable: MaxRequestBytes or BodyTimeout is negative"))
 	}
 	door, err := newDoor(cfg.AllowedHosts, cfg.AllowedOrigins)
 	if errs = append(errs, err); errors.Join(errs...) != nil {
@@ -63,6 +68,9 @@ func New(cfg Config) (*Handler, error) {
 	}
 	if cfg.MaxRequestBytes == 0 {
 		cfg.MaxRequestBytes = defaultMaxRequestBytes
+	}
+	if cfg.BodyTimeout == 0 {
+		cfg.BodyTimeout = defaultBodyTimeout
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -113,9 +121,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
 	}
-	const usual = 4 << 10 // bytes of a request
-	body := bytes.NewBuffer(make([]byte, 0, usual))
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes))
+	body, err := h.readBody(w, r)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
 		return
@@ -130,6 +136,19 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.modern(w, r, m, failure)
+}
+
+// readBody takes the whole body, if it comes in time.
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*bytes.Buffer, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout)) // not every server can
+	const usual = 4 << 10                                          // bytes of a request
+	body := bytes.NewBuffer(make([]byte, 0, usual))
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes))
+	if err == nil {
+		_ = control.SetReadDeadline(time.Time{}) // a stream may stay open for hours
+	}
+	return body, err
 }
 
 // isLegacy reports whether a message is of an older revision. A malformed one is what its headers say.

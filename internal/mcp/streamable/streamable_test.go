@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -412,4 +414,23 @@ func TestClosedStreamCancels(t *testing.T) {
 		t.Errorf("got %v, want the read to be cancelled", err)
 	}
 	s.AwaitWatchers(0)
+}
+
+func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+	server := httptest.NewServer(newHandler(t, mcptest.New(), streamable.Config{BodyTimeout: 50 * time.Millisecond}))
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", server.Listener.Addr())
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusBadRequest {
+		t.Errorf("got status %d, want %d", response.StatusCode, http.StatusBadRequest)
+	}
 }
