@@ -29,8 +29,9 @@ func Text(s string) Content {
 // Bytes makes a binary content. b must not change until the handler's answer is out.
 func Bytes(b []byte) Content { return Content{kind: kindBlob, data: b} }
 
-// Stream makes a binary content of what r gives until [io.EOF], without holding it in memory. size is how many bytes
-// that are, or -1 when unknown. If r is an [io.Closer] it is closed in the end.
+// Stream makes a binary content of what r gives until [io.EOF], without holding it in memory; [Content.AsText] makes it
+// text. size is how many bytes that are, or -1 when unknown. If r is an [io.Closer] it is closed in the end. The host's
+// limits hold for streams too: by default 64 MiB and 2 s for a read.
 func Stream(r io.Reader, size int64) Content {
 	return Content{kind: kindBlob, reader: r, size: size}
 }

@@ -1,82 +1,117 @@
 package wasmres_test
 
 import (
-	"fmt"
+	"errors"
 	"io/fs"
+	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
-	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
 )
 
-// tester stands for the *testing.T of a test.
-var tester testing.TB = &testing.T{}
+// The examples are what stands in a provider's init. The tests below them run each, and see that it does what it says.
 
 func ExampleTemplate() {
-	wasmres.Reset()
 	wasmres.Template("greeting://{name}", func(r *wasmres.Request) (string, error) {
 		return "Hello, " + r.Var("name") + "!", nil
 	}).Name("greeting").MIME("text/plain")
 
-	p := wasmrestest.New(tester)
-	fmt.Println(p.Text("greeting://Ada%20L."))
-	// Output: Hello, Ada L.!
+	// greeting://Ada%20L. reads as: Hello, Ada L.!
+}
+
+func TestExampleTemplate(t *testing.T) {
+	p := start(t, ExampleTemplate)
+	if got, want := p.Text("greeting://Ada%20L."), "Hello, Ada L.!"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func ExampleResource() {
-	wasmres.Reset()
 	started := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	wasmres.Resource("config://app", func(*wasmres.Request) (wasmres.Content, error) {
 		return wasmres.Text(`{"debug":false}`).MIME("application/json").LastModified(started), nil
 	}).TTL(time.Minute).Public()
+}
 
-	p := wasmrestest.New(tester)
-	contents, err := p.Read("config://app")
-	fmt.Println(contents[0].MIME, contents[0].LastModified, string(contents[0].Data), err)
-	// Output: application/json 2026-11-21T00:00:00Z {"debug":false} <nil>
+func TestExampleResource(t *testing.T) {
+	p := start(t, ExampleResource)
+	got, err := p.Read("config://app")
+	if err != nil || len(got) != 1 {
+		t.Fatalf("got %v, %v, want one content", got, err)
+	}
+	if c := got[0]; c.MIME != "application/json" || c.LastModified != "2026-11-21T00:00:00Z" || string(c.Data) != `{"debug":false}` {
+		t.Errorf("got %+v", c)
+	}
 }
 
 func ExampleList() {
-	wasmres.Reset()
 	users := []string{"ada", "alan", "grace"}
 	wasmres.List(func(_ *wasmres.Request, page *wasmres.Page) error {
 		return page.Each(len(users), func(i int) wasmres.Entry {
 			return wasmres.Entry{URI: "users://" + users[i], Title: "User " + strconv.Itoa(i)}
 		})
 	})
+}
 
-	p := wasmrestest.New(tester)
+func TestExampleList(t *testing.T) {
+	p := start(t, ExampleList)
 	p.PageSize = 2
+	var got []string
 	for _, e := range p.List() {
-		fmt.Println(e.URI, e.Name, e.Title)
+		got = append(got, e.URI+" "+e.Name+" "+e.Title)
 	}
-	// Output:
-	// users://ada ada User 0
-	// users://alan alan User 1
-	// users://grace grace User 2
+	want := []string{"users://ada ada User 0", "users://alan alan User 1", "users://grace grace User 2"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func ExampleRoute_Complete() {
+	users := []string{"ada", "alan", "grace"}
+	wasmres.Template("users://{name}", func(r *wasmres.Request) (string, error) {
+		return "This is " + r.Var("name") + ".", nil
+	}).Complete("name", func(_ *wasmres.Request, prefix string) ([]string, error) {
+		var found []string
+		for _, name := range users {
+			if strings.HasPrefix(name, prefix) {
+				found = append(found, name)
+			}
+		}
+		return found, nil
+	})
+}
+
+func TestExampleRoute_Complete(t *testing.T) {
+	p := start(t, ExampleRoute_Complete)
+	got, err := p.Complete("users://{name}", "name", "a", nil)
+	if want := []string{"ada", "alan"}; !reflect.DeepEqual(got, want) || err != nil {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
 }
 
 func ExampleRoute_Watch() {
-	wasmres.Reset()
 	version := func(r *wasmres.Request) (string, error) { return strconv.FormatInt(r.Now().Unix(), 10), nil }
 	wasmres.Resource("clock://now", version).Watch(time.Second, version)
+}
 
-	p := wasmrestest.New(tester)
+func TestExampleRoute_Watch(t *testing.T) {
+	p := start(t, ExampleRoute_Watch)
 	p.Now = func() time.Time { return time.Unix(42, 0) }
-	fmt.Println(p.Subscribe("clock://now"))
-	fmt.Println(p.Poll("clock://now", "41"))
-	fmt.Println(p.Poll("clock://now", "42"))
-	// Output:
-	// 1s <nil>
-	// 42 true <nil>
-	// 42 false <nil>
+	if every, err := p.Subscribe("clock://now"); every != time.Second || err != nil {
+		t.Errorf("subscribe: got %v, %v, want 1s", every, err)
+	}
+	for etag, want := range map[string]bool{"41": true, "42": false} {
+		if got, changed, err := p.Poll("clock://now", etag); got != "42" || changed != want || err != nil {
+			t.Errorf("poll with %s: got %s, %v, %v, want 42, %v", etag, got, changed, err, want)
+		}
+	}
 }
 
 func ExampleDir() {
-	wasmres.Reset()
 	wasmres.Ask("fs", "reads the notes")
 	wasmres.Template("notes://{name}", func(r *wasmres.Request) (wasmres.Content, error) {
 		f, err := wasmres.Dir("/notes").Open(r.Var("name"))
@@ -85,13 +120,15 @@ func ExampleDir() {
 		}
 		return wasmres.Stream(f, -1).AsText(), nil
 	})
+}
 
-	p := wasmrestest.New(tester)
+func TestExampleDir(t *testing.T) {
+	p := start(t, ExampleDir)
 	p.Mounts = map[string]fs.FS{"/notes": fstest.MapFS{"todo": {Data: []byte("rest")}}}
-	fmt.Println(p.Text("notes://todo"))
-	_, err := p.Read("notes://missing")
-	fmt.Println(err)
-	// Output:
-	// rest
-	// not_found
+	if got, want := p.Text("notes://todo"), "rest"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := p.Read("notes://missing"); !errors.Is(err, wasmres.ErrNotFound) {
+		t.Errorf("got %v, want not found", err)
+	}
 }

@@ -38,16 +38,17 @@ func (m *Manifest) Prefixes(prefixes ...string) *Manifest {
 	return m
 }
 
-// ConfigSchema gives the JSON Schema of the values [Request.Config] reads.
+// ConfigSchema gives the JSON Schema of the values [Request.Config] reads. wasmres does not check them against it yet.
 func (m *Manifest) ConfigSchema(schema string) *Manifest { m.configSchema = schema; return m }
 
-// Deadline asks for a longest time of one call. The operator's limit wins.
+// Deadline asks for a longest time of one call. The operator's limit wins; wasmres does not act on the wish yet.
 func (m *Manifest) Deadline(d time.Duration) *Manifest { m.deadline = d; return m }
 
-// Memory asks for a number of bytes. The operator's limit wins.
+// Memory asks for a number of bytes. The operator's limit wins; wasmres does not act on the wish yet.
 func (m *Manifest) Memory(bytes uint64) *Manifest { m.memory = bytes; return m }
 
-// MaxBody asks for a number of bytes one read may answer. The operator's limit wins.
+// MaxBody asks for a number of bytes one read may answer. The operator's limit wins; wasmres does not act on the wish
+// yet.
 func (m *Manifest) MaxBody(bytes uint64) *Manifest { m.maxBody = bytes; return m }
 
 // A Capability is a power the provider asks the operator for. Its methods return it, so that they chain.

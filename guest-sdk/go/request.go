@@ -10,12 +10,18 @@ import (
 
 // A Request is what a handler is asked. It is of no use after the handler returned.
 type Request struct {
-	URI         string     // what is read or watched; empty for listings; for completions the template
-	Range       Range      // the part that is wanted; zero for all; set only when the Route says Ranges
-	IfNoneMatch string     // the etag the asker has; empty for none
-	MaxBytes    uint64     // as many bytes as the answer may have; 0 when unknown
-	Meta        string     // the request's _meta, a JSON object; empty for none
-	Principal   *Principal // who asks; nil when nobody had to say
+	URI  string // what is read or watched; empty for listings; for completions the template
+	Meta string // the request's _meta, a JSON object; empty for none
+
+	// Range is the part that is wanted; zero for all. It is set only when the Route says Ranges, and wasmres asks for
+	// no ranges yet.
+	Range Range
+	// IfNoneMatch is the etag the asker has; empty for none. wasmres sends it only when it polls what is watched.
+	IfNoneMatch string
+	// MaxBytes is how many bytes the answer may have; 0 when unknown. wasmres does not tell yet.
+	MaxBytes uint64
+	// Principal is who asks; nil when nobody had to say. wasmres knows no principals yet.
+	Principal *Principal
 
 	route    uint32
 	vars     []variable
@@ -32,7 +38,7 @@ type Range struct {
 	Length uint64 // 0 for all from Offset on
 }
 
-// A Principal is the authenticated asker.
+// A Principal is the authenticated asker. wasmres knows none yet.
 type Principal struct {
 	Subject string
 	Tenant  string

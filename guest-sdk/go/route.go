@@ -108,11 +108,13 @@ func (t *Route) TTL(d time.Duration) *Route { t.ttl = d; return t }
 // Public says that a cached answer may be served to anybody, not only to who asked.
 func (t *Route) Public() *Route { t.scope = cachePublic; return t }
 
-// Ranges says that parts may be asked for: see [Request.Range].
+// Ranges says that parts may be asked for: see [Request.Range]. wasmres asks for none yet; offer them for hosts that
+// will.
 func (t *Route) Ranges() *Route { t.ranges = true; return t }
 
 // Complete registers what suggests values for a variable of the template, given what was typed so far. Variables the
-// client knows already are in r. At most 100 values reach the client.
+// client knows already are in r. The values are passed on as they are: filter them by prefix yourself, or use
+// [Route.CompleteFrom]. At most 100 reach the client.
 func (t *Route) Complete(variable string, complete func(r *Request, prefix string) ([]string, error)) *Route {
 	if !t.template || !hasVariable(t.entry.URI, variable) {
 		panic("wasmres: Complete: " + t.entry.URI + " has no variable " + variable)

@@ -18,8 +18,8 @@ func registerBlobs() {
 		Name("text-1m").Describe("1 MiB of prose.").MIME("text/plain").Size(mib)
 }
 
-// pattern is one period of the blobs: byte i is (i*31 + i>>8) & 0xff, which repeats after 65,536 bytes. Each row of 256
-// bytes is the first one, rotated: adding 1 to every byte of i*31 is moving on by 223 places, for 31*223 is 1 modulo
+// pattern is one period of the blobs: byte i is (i*31 + (i>>8)) & 0xff, which repeats after 65,536 bytes. Each row of
+// 256 bytes is the first one, rotated: adding 1 to every byte of i*31 is moving on by 223 places, for 31*223 is 1 modulo
 // 256. So only one row is computed, and the others are copied.
 func pattern() []byte {
 	var row [512]byte
