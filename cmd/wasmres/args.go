@@ -27,10 +27,13 @@ func flagsFirst(app *cli.App, args []string) []string {
 			continue
 		}
 		flags = append(flags, arg)
-		if takesValue(command, arg) && i+1 < len(args) {
-			i++
-			flags = append(flags, args[i])
+		if !takesValue(command, arg) {
+			continue
 		}
+		if i++; i == len(args) {
+			return append(args[:at+1:at+1], flags...) // its value is missing, which the parser says
+		}
+		flags = append(flags, args[i])
 	}
 	out := append(append([]string{}, args[:at+1]...), flags...)
 	return append(append(out, "--"), rest...)

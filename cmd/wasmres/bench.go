@@ -22,7 +22,8 @@ transport.
 
    wasmres bench --uri greeting://World hello.wasm`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "uri", Category: category, Usage: "read this `URI`"},
+			formatFlag(reportFormats),
+			&cli.StringFlag{Name: "uri", Category: category, Usage: "read this `URI` (required)"},
 			&cli.DurationFlag{Name: "duration", Category: category, Value: 5 * time.Second, Usage: "measure for this `TIME`"},
 			&cli.IntFlag{Name: "workers", Category: category, Value: 1, Usage: "`READS` under way at once"},
 		},
@@ -42,7 +43,7 @@ func benchRead(c *cli.Context, a *app.App, _ []string) error {
 		Workers:  c.Int("workers"),
 		Call: func(ctx context.Context) (int, error) {
 			text, err := a.Call(ctx, "resources/read", map[string]string{"uri": uri})
-			return len(text), err
+			return len(text), worded(err)
 		},
 	})
 	if err != nil {

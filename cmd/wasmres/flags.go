@@ -31,15 +31,15 @@ func providerFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "memory", Category: categoryLimits, Value: "64MiB", Usage: "linear memory of one instance, as a `SIZE` like 64MiB"},
 		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call"},
 		&cli.StringFlag{Name: "max-output", Category: categoryLimits, Value: "64MiB", Usage: "contents of one read in all, as a `SIZE`"},
-		&cli.IntFlag{Name: "max-items", Category: categoryLimits, Value: runtime.DefaultItems, Usage: "`ENTRIES` of one list page"},
+		&cli.IntFlag{Name: "max-items", Category: categoryLimits, Value: runtime.DefaultItems, Usage: "at most this many `ENTRIES` on a list page, or contents of a read"},
 		&cli.StringFlag{Name: "max-log", Category: categoryLimits, Value: "64KiB", Usage: "what the provider may log in one call, as a `SIZE`"},
-		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER`; it must be private to you (default: wasmres in the user's cache folder)"},
+		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
 	}, more...)
 }
 
-// providerConfig reads providerFlags.
-func providerConfig(c *cli.Context, file string) (app.Config, error) {
+// providerConfig reads providerFlags. logHandler says how the log looks.
+func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog.Level) slog.Handler) (app.Config, error) {
 	limits, err := limitFlags(c)
 	if err != nil {
 		return app.Config{}, err
@@ -52,12 +52,14 @@ func providerConfig(c *cli.Context, file string) (app.Config, error) {
 	if err != nil {
 		return app.Config{}, err
 	}
-	logger, err := newLogger(c, c.App.ErrWriter)
+	level, err := logLevel(c)
 	if err != nil {
 		return app.Config{}, err
 	}
+	logger := slog.New(logHandler(c.App.ErrWriter, level))
 	return app.Config{
-		File: file, Dirs: grants, Values: values, Limits: limits, CacheDir: cacheDir(c, logger), Logger: logger, Version: c.App.Version,
+		File: file, Dirs: grants, Values: values, Limits: limits, Logger: logger, Version: c.App.Version,
+		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"),
 	}, nil
 }
 
@@ -139,8 +141,8 @@ func configFlags(c *cli.Context) (map[string]string, error) {
 
 // cacheDir is where compiled modules are kept; empty when there is no such place.
 func cacheDir(c *cli.Context, logger *slog.Logger) string {
-	if dir := c.String("cache-dir"); dir != "" {
-		return dir
+	if c.IsSet("cache-dir") {
+		return c.String("cache-dir")
 	}
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -150,10 +152,9 @@ func cacheDir(c *cli.Context, logger *slog.Logger) string {
 	return filepath.Join(base, "wasmres")
 }
 
-func newLogger(c *cli.Context, w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
+func logLevel(c *cli.Context) (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
-		return nil, usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+		return 0, usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil
+	return level, nil
 }

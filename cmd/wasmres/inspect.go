@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +17,8 @@ import (
 func inspectCommand() *cli.Command {
 	return viewCommand(&cli.Command{
 		Name: "inspect", Usage: "say what a provider is and asks for", ArgsUsage: "PROVIDER.wasm",
-		Description: "   wasmres inspect provider.wasm",
+		Description: "   wasmres inspect provider.wasm\n   wasmres inspect --dir .:/project project.wasm",
+		Flags:       []cli.Flag{formatFlag(reportFormats)},
 	}, inspect, "PROVIDER.wasm")
 }
 
@@ -25,7 +28,7 @@ type inspection struct {
 	Version      string       `json:"version,omitempty"`
 	Title        string       `json:"title,omitempty"`
 	Description  string       `json:"description,omitempty"`
-	ABI          string       `json:"abi"`
+	ABI          abiVersion   `json:"abi"`
 	SDK          string       `json:"sdk,omitempty"`
 	Digest       string       `json:"digest"`
 	Size         int          `json:"size"`
@@ -34,7 +37,23 @@ type inspection struct {
 	Resources    int          `json:"staticResources"`
 	Templates    []inspected  `json:"templates"`
 	Capabilities []capability `json:"capabilities"`
+	ConfigSchema any          `json:"configSchema,omitempty"`
+	Granted      []granted    `json:"granted"`
+	Config       []string     `json:"config"` // keys only: values may be secrets
 	Limits       limits       `json:"limits"`
+}
+
+type abiVersion struct {
+	Name  string `json:"name"`
+	Minor uint32 `json:"minor"`
+}
+
+// A granted is a folder the provider may read.
+type granted struct {
+	Capability string `json:"capability"`
+	Guest      string `json:"guest"`
+	Host       string `json:"host"`
+	ReadOnly   bool   `json:"readOnly"`
 }
 
 type inspected struct {
@@ -57,6 +76,9 @@ type limits struct {
 
 func inspect(c *cli.Context, a *app.App, _ []string) error {
 	found := inspectModule(a)
+	if err := found.addGrants(c); err != nil {
+		return err
+	}
 	if format := c.String("output-format"); format != formatTable {
 		text, err := json.Marshal(found)
 		if err != nil {
@@ -72,7 +94,7 @@ func inspectModule(a *app.App) *inspection {
 	m := module.Manifest()
 	found := &inspection{
 		Name: m.Name, Version: m.Version, Title: m.Title, Description: m.Description,
-		ABI: fmt.Sprintf("%s, minor %d", abi.ImportModule, m.Minor), SDK: m.SDK,
+		ABI: abiVersion{abi.ImportModule, m.Minor}, SDK: m.SDK, ConfigSchema: schema(m),
 		Digest: module.Digest(), Size: module.Size(), Manifest: "asked from the provider",
 		Operations: []string{}, Resources: len(m.Resources), Templates: []inspected{}, Capabilities: []capability{},
 		Limits: limits{module.Limits().Memory, module.Limits().Timeout.String(), module.Limits().Output},
@@ -94,11 +116,50 @@ func inspectModule(a *app.App) *inspection {
 	return found
 }
 
+// schema is what the provider says of its configuration; nil when it says nothing.
+func schema(m *abi.Manifest) any {
+	switch {
+	case m.ConfigSchema == "":
+		return nil
+	case json.Valid([]byte(m.ConfigSchema)):
+		return json.RawMessage(m.ConfigSchema)
+	}
+	return m.ConfigSchema
+}
+
+// addGrants adds what the command line grants.
+func (i *inspection) addGrants(c *cli.Context) error {
+	dirs, err := dirFlags(c)
+	if err != nil {
+		return err
+	}
+	values, err := configFlags(c)
+	if err != nil {
+		return err
+	}
+	i.Granted = []granted{}
+	for _, d := range dirs {
+		i.Granted = append(i.Granted, granted{Capability: "fs", Guest: d.Guest, Host: d.Host, ReadOnly: true})
+	}
+	i.Config = append([]string{}, slices.Sorted(maps.Keys(values))...)
+	return nil
+}
+
 func (i *inspection) print(c *cli.Context) error {
 	t := newTable(c.App.Writer)
+	for _, r := range append(append(i.moduleRows(), i.wishRows()...), i.grantRows()...) {
+		if r[1] != "" {
+			t.row(r[0], r[1])
+		}
+	}
+	return t.flush()
+}
+
+// moduleRows say what the provider is.
+func (i *inspection) moduleRows() [][2]string {
 	rows := [][2]string{
 		{"name", strings.TrimSpace(i.Name + " " + i.Version)}, {"title", i.Title}, {"description", i.Description},
-		{"abi", i.ABI}, {"sdk", i.SDK}, {"digest", i.Digest}, {"size", humanSize(uint64(i.Size))}, {"manifest", i.Manifest},
+		{"abi", fmt.Sprintf("%s, minor %d", i.ABI.Name, i.ABI.Minor)}, {"sdk", i.SDK}, {"digest", i.Digest}, {"size", humanSize(uint64(i.Size))}, {"manifest", i.Manifest},
 		{"operations", strings.Join(i.Operations, ", ")}, {"static resources", strconv.Itoa(i.Resources)},
 	}
 	for _, tpl := range i.Templates {
@@ -108,6 +169,14 @@ func (i *inspection) print(c *cli.Context) error {
 		}
 		rows = append(rows, [2]string{"template", text})
 	}
+	return rows
+}
+
+// wishRows say what the provider asks for.
+func (i *inspection) wishRows() (rows [][2]string) {
+	if i.ConfigSchema != nil {
+		rows = append(rows, [2]string{"config schema", "yes (json shows it)"})
+	}
 	for _, p := range i.Capabilities {
 		need := "needs"
 		if p.Optional {
@@ -115,12 +184,17 @@ func (i *inspection) print(c *cli.Context) error {
 		}
 		rows = append(rows, [2]string{need, p.Name + ": " + p.Reason})
 	}
-	rows = append(rows, [2]string{"limits", fmt.Sprintf("memory %s, timeout %s, output %s",
-		humanSize(i.Limits.Memory), i.Limits.Timeout, humanSize(i.Limits.Output))})
-	for _, r := range rows {
-		if r[1] != "" {
-			t.row(r[0], r[1])
-		}
+	return rows
+}
+
+// grantRows say what the provider gets.
+func (i *inspection) grantRows() (rows [][2]string) {
+	for _, g := range i.Granted {
+		rows = append(rows, [2]string{"granted", fmt.Sprintf("%s %s (from %s, read-only)", g.Capability, g.Guest, g.Host)})
 	}
-	return t.flush()
+	for _, key := range i.Config {
+		rows = append(rows, [2]string{"config", key})
+	}
+	return append(rows, [2]string{"limits", fmt.Sprintf("memory %s, timeout %s, output %s",
+		humanSize(i.Limits.Memory), i.Limits.Timeout, humanSize(i.Limits.Output))})
 }

@@ -12,7 +12,7 @@ import (
 
 // viewCommand is a command that opens a provider to look at it, without serving it.
 func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []string) error, args ...string) *cli.Command {
-	cmd.Flags = providerFlags(append([]cli.Flag{formatFlag()}, cmd.Flags...)...)
+	cmd.Flags = providerFlags(cmd.Flags...)
 	cmd.OnUsageError = onUsageError
 	cmd.Action = func(c *cli.Context) error {
 		given, err := arguments(c, args...)
@@ -22,7 +22,7 @@ func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []
 		if _, err := outputFormat(c); err != nil {
 			return err
 		}
-		cfg, err := providerConfig(c, given[0])
+		cfg, err := providerConfig(c, given[0], plainLog)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []
 			return err
 		}
 		defer a.Close()
-		return view(c, a, given)
+		return explain(c, a, given, view(c, a, given))
 	}
 	return cmd
 }
@@ -40,8 +40,11 @@ func listCommand() *cli.Command {
 	return viewCommand(&cli.Command{
 		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: "PROVIDER.wasm",
 		Description: "   wasmres list provider.wasm\n   wasmres list --output-format json provider.wasm | jq -r '.resources[].uri'",
+		Flags:       []cli.Flag{formatFlag(resultFormats)},
 	}, list, "PROVIDER.wasm")
 }
+
+const maxName = 40 // characters of a name in a table
 
 func list(c *cli.Context, a *app.App, _ []string) error {
 	all, err := allPages(c.Context, a, "resources/list", "resources")
@@ -51,7 +54,7 @@ func list(c *cli.Context, a *app.App, _ []string) error {
 	if c.String("output-format") != formatTable {
 		return printList(c, "resources", all)
 	}
-	t := newTable(c.App.Writer, "URI", "NAME", "TYPE", "SIZE", "DESCRIPTION")
+	var rows [][]string
 	for _, raw := range all {
 		var r struct {
 			URI, Name, Title, Description, MIMEType string
@@ -64,15 +67,16 @@ func list(c *cli.Context, a *app.App, _ []string) error {
 		if r.Size != nil {
 			size = humanSize(*r.Size)
 		}
-		t.row(r.URI, clip(r.Name, 40), r.MIMEType, size, clip(r.Description, 60))
+		rows = append(rows, []string{r.URI, clip(r.Name, maxName), r.MIMEType, size, r.Description})
 	}
-	return t.flush()
+	return printTable(c.App.Writer, []string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
 
 func templatesCommand() *cli.Command {
 	return viewCommand(&cli.Command{
 		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: "PROVIDER.wasm",
 		Description: "   wasmres templates provider.wasm",
+		Flags:       []cli.Flag{formatFlag(resultFormats)},
 	}, templates, "PROVIDER.wasm")
 }
 
@@ -84,15 +88,15 @@ func templates(c *cli.Context, a *app.App, _ []string) error {
 	if c.String("output-format") != formatTable {
 		return printList(c, "resourceTemplates", all)
 	}
-	t := newTable(c.App.Writer, "TEMPLATE", "NAME", "TYPE", "DESCRIPTION")
+	var rows [][]string
 	for _, raw := range all {
 		var r struct{ URITemplate, Name, Description, MIMEType string }
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
 		}
-		t.row(r.URITemplate, clip(r.Name, 40), r.MIMEType, clip(r.Description, 60))
+		rows = append(rows, []string{r.URITemplate, clip(r.Name, maxName), r.MIMEType, r.Description})
 	}
-	return t.flush()
+	return printTable(c.App.Writer, []string{"TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
 // allPages follows the cursors of a list method and gives its entries.
@@ -149,6 +153,7 @@ func completeCommand() *cli.Command {
 	return viewCommand(&cli.Command{
 		Name: "complete", Usage: "complete a variable of a resource template", ArgsUsage: "PROVIDER.wasm TEMPLATE VARIABLE PREFIX",
 		Description: "   wasmres complete hello.wasm 'greeting://{name}' name W",
+		Flags:       []cli.Flag{formatFlag(resultFormats)},
 	}, complete, "PROVIDER.wasm", "TEMPLATE", "VARIABLE", "PREFIX")
 }
 

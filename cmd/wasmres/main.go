@@ -45,6 +45,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 }
 
 func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
+	cli.FlagStringer = flagLine
 	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, "wasmres", c.App.Version) }
 	return &cli.App{
 		Name:                      "wasmres",
@@ -90,13 +91,34 @@ func usagef(c *cli.Context, format string, args ...any) error {
 	return usageError{fmt.Errorf("%w (see '%s --help')", err, name)}
 }
 
-func onUsageError(c *cli.Context, err error, _ bool) error { return usagef(c, "%w", err) }
-
+// noCommand runs when what is asked for is none of the commands.
 func noCommand(c *cli.Context) error {
-	if name := c.Args().First(); name != "" {
-		return usagef(c, "there is no command %q%s", name, suggestion(c.App, name))
+	switch name := c.Args().First(); name {
+	case "":
+		return cli.ShowAppHelp(c)
+	case "help":
+		return help(c, c.Args().Get(1))
+	case "version":
+		cli.ShowVersion(c)
+		return nil
+	default:
+		return unknownCommand(c, name)
 	}
-	return cli.ShowAppHelp(c)
+}
+
+// help is for those who do not write --help.
+func help(c *cli.Context, name string) error {
+	if name == "" {
+		return cli.ShowAppHelp(c)
+	}
+	if c.App.Command(name) == nil {
+		return unknownCommand(c, name)
+	}
+	return cli.ShowCommandHelp(c, name)
+}
+
+func unknownCommand(c *cli.Context, name string) error {
+	return usagef(c, "there is no command %q%s", name, suggestion(c.App, name))
 }
 
 // suggestion is what a mistyped command may have meant, if that is likely.

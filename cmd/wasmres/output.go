@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 )
 
 // Output formats.
@@ -18,8 +21,14 @@ const (
 	formatYAML  = "yaml"
 )
 
-func formatFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output-format", Category: categoryOutput, Value: formatTable, Usage: "print as `FORMAT`: table, json (the MCP result) or yaml"}
+// What --output-format means: for commands that print an answer of MCP, and for those that print something of ours.
+const (
+	resultFormats = reportFormats + "; json is the MCP result"
+	reportFormats = "print as `FORMAT`: table (or plain text), json or yaml"
+)
+
+func formatFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "output-format", Category: categoryOutput, Value: formatTable, Usage: usage}
 }
 
 func outputFormat(c *cli.Context) (string, error) {
@@ -51,7 +60,7 @@ func printData(w io.Writer, format string, text json.RawMessage) error {
 type table struct{ w *tabwriter.Writer }
 
 func newTable(w io.Writer, head ...string) *table {
-	t := &table{tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)}
+	t := &table{tabwriter.NewWriter(w, 0, 8, columnGap, ' ', 0)}
 	if len(head) > 0 {
 		t.row(head...)
 	}
@@ -61,12 +70,59 @@ func newTable(w io.Writer, head ...string) *table {
 // row prints one row. Guests cannot steer the terminal with it: control characters never pass the ABI.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
-		cells[i] = strings.Join(strings.Fields(c), " ")
+		cells[i] = oneSpaced(c)
 	}
 	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
+func oneSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 func (t *table) flush() error { return t.w.Flush() }
+
+// printTable prints rows of a list, whose last cell is a description: on a terminal, that is cut to fit.
+func printTable(w io.Writer, head []string, rows [][]string) error {
+	cutLast(append([][]string{head}, rows...), terminalWidth(w))
+	t := newTable(w, head...)
+	for _, r := range rows {
+		t.row(r...)
+	}
+	return t.flush()
+}
+
+const (
+	columnGap  = 2
+	leastWidth = 20 // of a description: narrower says nothing, and the terminal may wrap
+)
+
+// cutLast cuts the last cell of each row so that rows are no wider than width. A width of 0 is unknown: nothing is cut.
+func cutLast(rows [][]string, width int) {
+	if width <= 0 {
+		return
+	}
+	last := len(rows[0]) - 1
+	for i := range last {
+		column := 0
+		for _, r := range rows {
+			column = max(column, utf8.RuneCountInString(oneSpaced(r[i])))
+		}
+		width -= column + columnGap
+	}
+	for _, r := range rows {
+		r[last] = clip(oneSpaced(r[last]), max(width, leastWidth))
+	}
+}
+
+// terminalWidth is the columns of the terminal w, 0 when it is none.
+func terminalWidth(w io.Writer) int {
+	if !terminal(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
 
 // humanSize prints a number of bytes for people.
 func humanSize(n uint64) string {

@@ -24,7 +24,8 @@ terminals that can (kitty, iTerm2, WezTerm).
    wasmres read hello.wasm greeting://World
    wasmres read -o logo.png provider.wasm files://logo.png`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Usage: "write the raw bytes to `FILE`"},
+			formatFlag(resultFormats),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Usage: "write the raw bytes to `FILE`; - is standard output"},
 		},
 	}, readResource, "PROVIDER.wasm", "URI")
 }
@@ -78,6 +79,9 @@ func (s *collector) Progress(abi.Progress) {}
 
 // check refuses what no client would get either.
 func (s *collector) check() error {
+	if len(s.list) == 0 {
+		return abi.Errorf(abi.CodeInternal, "the provider gave no content")
+	}
 	for _, c := range s.list {
 		if c.kind == abi.KindText && !utf8.Valid(c.body) {
 			return abi.Errorf(abi.CodeInvalidText, "the provider sent a text that is not UTF-8")
@@ -89,6 +93,10 @@ func (s *collector) check() error {
 func (s *collector) save(c *cli.Context, file string) error {
 	if len(s.list) != 1 {
 		return fmt.Errorf("the resource has %d contents and one file holds one: use --output-format json", len(s.list))
+	}
+	if file == "-" {
+		_, err := c.App.Writer.Write(s.list[0].body)
+		return err
 	}
 	if err := os.WriteFile(file, s.list[0].body, 0o644); err != nil {
 		return err

@@ -44,7 +44,11 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := providerConfig(c, args[0])
+	addr, err := httpAddress(c)
+	if err != nil {
+		return err
+	}
+	cfg, err := providerConfig(c, args[0], textLog)
 	if err != nil {
 		return err
 	}
@@ -54,8 +58,8 @@ func run(c *cli.Context) error {
 		return err
 	}
 	defer a.Close()
-	if c.String("http") != "" {
-		return serveHTTP(c, a)
+	if addr != "" {
+		return serveHTTP(c, a, addr)
 	}
 	if terminal(c.App.Reader) {
 		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To look at the provider without one, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
@@ -63,19 +67,40 @@ func run(c *cli.Context) error {
 	return a.ServeStdio(c.Context, c.App.Reader, c.App.Writer)
 }
 
-func serveHTTP(c *cli.Context, a *app.App) error {
-	host, port, err := net.SplitHostPort(c.String("http"))
-	if err != nil {
-		return usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", c.String("http"))
+// httpAddress is where to listen; empty for standard input and output.
+func httpAddress(c *cli.Context) (string, error) {
+	given := c.String("http")
+	if given == "" {
+		return "", nil
 	}
+	host, port, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", given)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return "", usagef(c, "--http %s: a port is a number from 0 to 65535", given)
+	}
+	return net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
+}
+
+func serveHTTP(c *cli.Context, a *app.App, addr string) error {
 	return a.ServeHTTP(c.Context, app.HTTPConfig{
-		Addr:           net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port),
+		Addr:           addr,
 		AllowedHosts:   c.StringSlice("allowed-host"),
 		AllowedOrigins: c.StringSlice("allowed-origin"),
 		Ready: func(bound net.Addr) {
-			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at http://%s/mcp\n", bound)
+			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", endpoint(bound))
 		},
 	})
+}
+
+// endpoint names an address clients can be given.
+func endpoint(bound net.Addr) string {
+	tcp, ok := bound.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://%s/mcp", bound)
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/mcp and every other address of this machine", tcp.Port)
 }
 
 // terminal reports whether a person sits at the other end.

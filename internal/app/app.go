@@ -19,19 +19,24 @@ import (
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
-// maxFile bounds a provider file, in bytes.
-const maxFile = 64 << 20
+const (
+	maxFile = 64 << 20 // bytes of a provider file
+	maxPage = 1000     // entries of a list page
+)
 
 // Config says which provider to open and what it may do.
 type Config struct {
-	File     string            // path of the .wasm file
-	Dirs     []fscap.Grant     // directories the provider may read
-	Values   map[string]string // configuration the provider may read
-	Limits   runtime.Limits
-	CacheDir string // private folder for compiled modules; empty keeps none
-	Tools    bool   // also offer the resources as tools
-	Version  string // of wasmres
-	Logger   *slog.Logger
+	File   string            // path of the .wasm file
+	Dirs   []fscap.Grant     // directories the provider may read
+	Values map[string]string // configuration the provider may read
+	Limits runtime.Limits
+	// CacheDir is a private folder for compiled modules. Empty keeps none.
+	CacheDir string
+	// CacheOptional goes on without CacheDir when it cannot be used.
+	CacheOptional bool
+	Tools         bool   // also offer the resources as tools
+	Version       string // of wasmres
+	Logger        *slog.Logger
 }
 
 // An App is one provider, ready to be looked at or served. Close releases it.
@@ -56,7 +61,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine, err := wazero.Open(wazero.Config{CacheDir: a.cfg.CacheDir})
+	engine, err := a.openEngine()
 	if err != nil {
 		return err
 	}
@@ -73,7 +78,7 @@ func (a *App) open(ctx context.Context) error {
 		Runtime: runtime.Config{
 			Engine: engine, Limits: a.cfg.Limits, Services: services, Config: string(values), Logger: a.cfg.Logger,
 		},
-		Logger: a.cfg.Logger,
+		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
 	}, binary)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.cfg.File, err)
@@ -81,6 +86,20 @@ func (a *App) open(ctx context.Context) error {
 	a.closers = append(a.closers, a.provider.Close)
 	a.core, err = a.newCore(nil) // its failures are returned to the caller, who says them
 	return err
+}
+
+func (a *App) openEngine() (*wazero.Engine, error) {
+	engine, err := wazero.Open(wazero.Config{CacheDir: a.cfg.CacheDir})
+	if err == nil || !a.cfg.CacheOptional {
+		return engine, err
+	}
+	a.cfg.Logger.Debug("compiled modules are not kept", "err", err)
+	return wazero.Open(wazero.Config{})
+}
+
+// pageSize is the entries of a list page: as many as are allowed, but no more than clients like to get at once.
+func pageSize(limits runtime.Limits) int {
+	return min(maxPage, cmp.Or(limits.Items, runtime.DefaultItems))
 }
 
 func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
@@ -126,7 +145,8 @@ func readModule(file string) ([]byte, error) {
 // Provider is the provider, to be looked at.
 func (a *App) Provider() *provider.Provider { return a.provider }
 
-// Call answers one MCP request as a client of revision 2025-11-25 would get it.
+// Call answers one MCP request as a client of revision 2025-11-25 would get it. A failure is an [abi.Error] whose
+// message is empty when nobody gave words of their own.
 func (a *App) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	text, err := json.Marshal(params)
 	if err != nil {
@@ -134,7 +154,7 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 	}
 	result, failed := a.core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
 	if failed != nil {
-		return nil, failed
+		return nil, failure(failed)
 	}
 	return result, nil
 }
