@@ -32,7 +32,7 @@ var doors = map[string][]string{
 
 // row is a line of the map in ARCHITECTURE.md: a rank and one or more packages.
 var (
-	row  = regexp.MustCompile("(?m)^\\| ([0-9]) \\| ([^|]+) \\|")
+	row  = regexp.MustCompile(`(?m)^\| ([0-9]) \| ([^|]+) \|`)
 	name = regexp.MustCompile("`([^`]+)`")
 )
 
