@@ -146,9 +146,13 @@ func (s *sandbox) classify(ctx context.Context, err error) error {
 // ended says why ctx, which is that of a call, has ended.
 func (m *Module) ended(ctx context.Context) *abi.Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
+		return m.tookTooLong()
 	}
 	return abi.Errorf(abi.CodeCancelled, "cancelled")
+}
+
+func (m *Module) tookTooLong() *abi.Error {
+	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
 }
 
 // maxCause bounds what a guest can put into the log by way of an error.
@@ -201,6 +205,9 @@ func (c *call) finish(code abi.Code) (*abi.Reply, error) {
 
 // guestError is what the guest says about its failure, in its own words if it gave any.
 func (c *call) guestError(code abi.Code) error {
+	if code == abi.CodeDeadline && !time.Now().Before(c.deadline) {
+		return c.module.tookTooLong() // who noticed first makes no difference
+	}
 	e := &abi.Error{Code: code}
 	said := c.reply.Error
 	if said == nil {
