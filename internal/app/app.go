@@ -145,8 +145,8 @@ func readModule(file string) ([]byte, error) {
 // Provider is the provider, to be looked at.
 func (a *App) Provider() *provider.Provider { return a.provider }
 
-// Call answers one MCP request as a client of revision 2025-11-25 would get it. A failure is an [abi.Error] whose
-// message is empty when nobody gave words of their own.
+// Call answers one MCP request as a client of revision 2025-11-25 would get it. A failure of the provider has an
+// [abi.Error] in its chain, whose message is empty when nobody gave words of their own.
 func (a *App) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	text, err := json.Marshal(params)
 	if err != nil {
@@ -154,7 +154,7 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 	}
 	result, failed := a.core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
 	if failed != nil {
-		return nil, failure(failed)
+		return nil, failed
 	}
 	return result, nil
 }

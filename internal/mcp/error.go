@@ -19,6 +19,11 @@ type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
+
+	cause error // never sent
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives the failure of the [Source] that e is made of, if it is one: for callers in this process.
+func (e *Error) Unwrap() error { return e.cause }

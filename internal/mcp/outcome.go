@@ -70,7 +70,7 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 	if !errors.As(err, &public) {
 		public = &abi.Error{Code: class}
 	}
-	e := &Error{Code: o.code, Message: o.message}
+	e := &Error{Code: o.code, Message: o.message, cause: err}
 	if public.Message != "" {
 		e.Message = clip(public.Message, maxMessage)
 	}
