@@ -206,7 +206,7 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 		},
 	})
 	var cancels []context.CancelFunc
-	for _, uris := range [][]string{{"x:1", "x:1"}, {"x:1", "x:2"}} {
+	for _, uris := range [][]string{{"x:1", "x:1", "x:0"}, {"x:1", "x:2"}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancels = append(cancels, cancel)
@@ -215,9 +215,8 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 		}
 	}
 	cancels[0]()
-	time.Sleep(20 * time.Millisecond) // nothing is to happen
-	if len(ended) > 0 {
-		t.Errorf("%s was let go while somebody watched it", <-ended)
+	if got := <-ended; got != "x:0" || len(ended) > 0 { // the last of those let go
+		t.Errorf("%s was let go while somebody watched it", got)
 	}
 	cancels[1]()
 	got := []string{<-ended, <-ended}
@@ -295,7 +294,9 @@ func TestHammer(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(300 * time.Millisecond)
+	for told.Load() < 200 {
+		goruntime.Gosched()
+	}
 	for range 2 {
 		wg.Go(func() {
 			if err := p.Close(); err != nil {
