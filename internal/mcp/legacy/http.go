@@ -84,6 +84,8 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 	switch {
 	case session == "" && (batch || failure == nil && (m.Method != "initialize" || !m.IsRequest())):
 		writeError(w, http.StatusBadRequest, m.ID, invalid(sessionHeader+" is missing"))
+	case session != "" && f.sessionByID(session) == nil: // whatever is asked, the SDK says that the session is over
+		f.forward(w, handOn(r, body, nil), session)
 	case batch: // allowed in some revisions: the SDK knows
 		f.forward(w, handOn(r, body, nil), session)
 	case failure != nil:
