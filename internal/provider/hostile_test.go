@@ -167,7 +167,9 @@ func TestPollsLeaveRoomForReads(t *testing.T) {
 func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 	returned := make(chan struct{})
 	waited, released := make(chan bool, 8), make(chan string, 8)
-	p := openPuppet(t, provider.Config{Runtime: runtime.Config{Limits: runtime.Limits{Timeout: 300 * time.Millisecond}}}, &guesttest.Puppet{
+	// With two calls at once, subscribing has one turn: the first three URIs are held when the fourth fails.
+	limits := runtime.Limits{Timeout: 300 * time.Millisecond, Calls: 2}
+	p := openPuppet(t, provider.Config{Runtime: runtime.Config{Limits: limits}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, req *abi.Request) guesttest.Step {
 			switch {
