@@ -28,7 +28,7 @@ const (
 
 // Outcomes stated by the host.
 const (
-	CodeTrap         Code = 32 // the guest trapped: unreachable, out of bounds, division by zero, stack overflow
+	CodeTrap         Code = 32 // the guest trapped: unreachable, out of bounds, division by zero
 	CodeProtocol     Code = 33 // the guest broke this ABI: bad frame, bad pointer, body without content
 	CodeMemory       Code = 34 // the guest ran into its memory limit
 	CodeTooMany      Code = 35 // more items than the limit
@@ -39,6 +39,9 @@ const (
 	CodeModule       Code = 40 // not a WebAssembly module the engine accepts
 	CodeExit         Code = 41 // the guest called proc_exit
 	CodeBusy         Code = 42 // too many calls at once
+	CodeFuel         Code = 43 // the guest used up the instructions one call may take
+	CodeStack        Code = 44 // the guest's calls are nested too deep
+	CodeHostCalls    Code = 45 // the guest called the host more often than one call may
 )
 
 var codeNames = map[Code]string{
@@ -48,6 +51,7 @@ var codeNames = map[Code]string{
 	CodeTrap: "trap", CodeProtocol: "protocol", CodeMemory: "memory", CodeTooMany: "too_many",
 	CodeInvalidText: "invalid_text", CodeInvalidURI: "invalid_uri", CodeLogLimit: "log_limit",
 	CodeIncompatible: "incompatible", CodeModule: "module", CodeExit: "exit", CodeBusy: "busy",
+	CodeFuel: "fuel", CodeStack: "stack", CodeHostCalls: "host_calls",
 }
 
 // String gives the stable name used in logs, metrics and error data, as in "not_found".

@@ -35,7 +35,26 @@ type ManifestLimits struct {
 	DeadlineMillis uint32
 	MaxBody        uint64 // bytes
 	MaxInstances   uint32
-	Stateful       bool
+	Lifecycle      Lifecycle
+}
+
+// A Lifecycle says how long what a guest keeps in its memory lasts.
+type Lifecycle uint32
+
+// The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
+const (
+	LifecycleFresh   Lifecycle = 0 // every request finds the guest as it was when it had started
+	LifecycleSession Lifecycle = 1 // requests of one session find what earlier ones left; nobody else does
+	LifecycleShared  Lifecycle = 2 // every request finds what earlier ones left, whoever asked: for caches
+)
+
+var lifecycleNames = [...]string{"fresh", "session", "shared"}
+
+func (l Lifecycle) String() string {
+	if l < Lifecycle(len(lifecycleNames)) {
+		return lifecycleNames[l]
+	}
+	return "unknown"
 }
 
 // Bounds of a Manifest.
@@ -150,7 +169,7 @@ func (l *ManifestLimits) append(b []byte) []byte {
 	b = putUint(b, 2, uint64(l.DeadlineMillis))
 	b = putUint(b, 3, l.MaxBody)
 	b = putUint(b, 4, uint64(l.MaxInstances))
-	return putBool(b, 5, l.Stateful)
+	return putUint(b, 5, uint64(l.Lifecycle))
 }
 
 func (l *ManifestLimits) set(f *field) error {
@@ -164,7 +183,7 @@ func (l *ManifestLimits) set(f *field) error {
 	case 4:
 		return f.uint32(&l.MaxInstances)
 	case 5:
-		return f.bool(&l.Stateful)
+		return f.uint32((*uint32)(&l.Lifecycle))
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ type Request struct {
 	Meta        string     // JSON object: the request's _meta without reserved keys; empty for none
 	Config      string     // configure: JSON object
 	HostMinor   uint32     // configure: the host's Minor
+
+	// Session names the MCP session that asks; empty when there is none. It stays with the host: it is not encoded.
+	Session string
 }
 
 // A Var is one template variable; exploded lists repeat the name.

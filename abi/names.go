@@ -16,6 +16,12 @@ const (
 	ExportCall = "wasmres_v1"
 	// ExportInitialize is optional, [] -> [], and called once after instantiation.
 	ExportInitialize = "_initialize"
+	// ExportWarm is optional, [] -> [], and called once, after ExportInitialize and OpConfigure and before the first
+	// request. What it leaves in memory, as caches and tables, every request finds.
+	ExportWarm = "wasmres_v1_warm"
+	// ExportSeed is optional, (seed i64) -> (), and called before each request with a number that cannot be foreseen,
+	// since all that a guest drew from random sources before is the same in every request.
+	ExportSeed = "wasmres_v1_seed"
 	// ExportStart marks a command module (a program with main), which cannot serve calls and is refused.
 	ExportStart = "_start"
 	// ExportMemory is the guest's one linear memory.
@@ -102,6 +108,8 @@ func Exports() map[string]Signature {
 	return map[string]Signature{
 		ExportCall:       {Params: []ValueType{I32, I32}, Results: []ValueType{I32}},
 		ExportInitialize: {},
+		ExportWarm:       {},
+		ExportSeed:       {Params: []ValueType{I64}},
 	}
 }
 

@@ -193,7 +193,7 @@ func fullManifest() *abi.Manifest {
 		Capabilities: []abi.Capability{
 			{Name: "fs", Reason: "reads the project's files"},
 			{Name: "http", Params: `{"hosts":["api.example.org"]}`, Optional: true}},
-		Limits:      abi.ManifestLimits{MemoryPages: 256, DeadlineMillis: 500, MaxBody: 1 << 24, MaxInstances: 4, Stateful: true},
+		Limits:      abi.ManifestLimits{MemoryPages: 256, DeadlineMillis: 500, MaxBody: 1 << 24, MaxInstances: 4, Lifecycle: abi.LifecycleSession},
 		URIPrefixes: []string{"users://", "logs://"}, SDK: "go/1.0.0", ConfigSchema: `{"type":"object"}`,
 	}
 }

@@ -19,7 +19,7 @@ const (
 
 // Outcomes stated by the host.
 const (
-	codeTrap         = 32 // the guest trapped: unreachable, out of bounds, division by zero, stack overflow
+	codeTrap         = 32 // the guest trapped: unreachable, out of bounds, division by zero
 	codeProtocol     = 33 // the guest broke this ABI: bad frame, bad pointer, body without content
 	codeMemory       = 34 // the guest ran into its memory limit
 	codeTooMany      = 35 // more items than the limit
@@ -30,6 +30,16 @@ const (
 	codeModule       = 40 // not a WebAssembly module the engine accepts
 	codeExit         = 41 // the guest called proc_exit
 	codeBusy         = 42 // too many calls at once
+	codeFuel         = 43 // the guest used up the instructions one call may take
+	codeStack        = 44 // the guest's calls are nested too deep
+	codeHostCalls    = 45 // the guest called the host more often than one call may
+)
+
+// The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
+const (
+	lifecycleFresh   = 0 // every request finds the guest as it was when it had started
+	lifecycleSession = 1 // requests of one session find what earlier ones left; nobody else does
+	lifecycleShared  = 2 // every request finds what earlier ones left, whoever asked: for caches
 )
 
 // Bounds of a Manifest.
@@ -76,6 +86,12 @@ const (
 	exportCall = "wasmres_v1"
 	// ExportInitialize is optional, [] -> [], and called once after instantiation.
 	exportInitialize = "_initialize"
+	// ExportWarm is optional, [] -> [], and called once, after ExportInitialize and OpConfigure and before the first
+	// request. What it leaves in memory, as caches and tables, every request finds.
+	exportWarm = "wasmres_v1_warm"
+	// ExportSeed is optional, (seed i64) -> (), and called before each request with a number that cannot be foreseen, since
+	// all that a guest drew from random sources before is the same in every request.
+	exportSeed = "wasmres_v1_seed"
 	// ExportStart marks a command module (a program with main), which cannot serve calls and is refused.
 	exportStart = "_start"
 	// ExportMemory is the guest's one linear memory.

@@ -43,7 +43,7 @@ func golden(t *testing.T, name string) (b []byte, message string) {
 // emitted runs an operation and gives what it would emit.
 func emitted(t *testing.T, op uint32, r *Request) []byte {
 	t.Helper()
-	r.out = &out{}
+	r.out = out{}
 	if err := run(op, r); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func head(c Content, inline bool) []byte {
 func users() {
 	nothing := func(*Request) (string, error) { return "", nil }
 	Provider("users", "1.2.3").Title("Users").Describe("The directory.").Prefixes("users://", "logs://").
-		ConfigSchema(`{"type":"object"}`).Memory(256 << 16).Deadline(500 * time.Millisecond).MaxBody(16 << 20)
+		ConfigSchema(`{"type":"object"}`).Memory(256 << 16).Deadline(500 * time.Millisecond).MaxBody(16 << 20).PerSession()
 	Ask("fs", "reads the project's files")
 	Ask("http", "").Params(`{"hosts":["api.example.org"]}`).Optional()
 	Template("users://{user_id}{?fields*}", nothing).Name("user").Title("One user").Describe("By number.").MIME("text/plain").
@@ -154,11 +154,11 @@ func users() {
 	List(func(*Request, *Page) error { return nil })
 }
 
-// withoutInstances drops max_instances and stateful from the vector of a manifest.
+// withoutInstances drops max_instances from the vector of a manifest.
 func withoutInstances(frame []byte) []byte {
 	f, _, _ := wire.Next(string(frame))
 	limits := []byte("\x52\x0f\x08\x80\x02\x10\xf4\x03\x18\x80\x80\x80\x08\x20\x04\x28\x01")
-	fewer := []byte("\x52\x0b\x08\x80\x02\x10\xf4\x03\x18\x80\x80\x80\x08")
+	fewer := []byte("\x52\x0d\x08\x80\x02\x10\xf4\x03\x18\x80\x80\x80\x08\x28\x01")
 	return wire.AppendBytes(nil, f.Num, bytes.Replace([]byte(f.Text), limits, fewer, 1))
 }
 
@@ -207,6 +207,7 @@ func TestGoldenRequests(t *testing.T) {
 			if !got.decode(string(b)) {
 				t.Fatal("malformed")
 			}
+			want.room = got.room // where vars are kept
 			if !reflect.DeepEqual(&got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, *want)
 			}

@@ -17,6 +17,7 @@ type Manifest struct {
 	configSchema       string
 	deadline           time.Duration
 	memory, maxBody    uint64 // bytes
+	lifecycle          uint64
 	capabilities       []*Capability
 }
 
@@ -50,6 +51,14 @@ func (m *Manifest) Memory(bytes uint64) *Manifest { m.memory = bytes; return m }
 // MaxBody asks for a number of bytes one read may answer. The operator's limit wins; wasmres does not act on the wish
 // yet.
 func (m *Manifest) MaxBody(bytes uint64) *Manifest { m.maxBody = bytes; return m }
+
+// PerSession asks that what handlers keep in package variables lasts for a session of a client, and is seen by no other.
+// It is a convenience the operator may refuse, a session may lose, and clients without sessions never have.
+func (m *Manifest) PerSession() *Manifest { m.lifecycle = lifecycleSession; return m }
+
+// Shared asks that what handlers keep in package variables lasts, and is seen by everybody: for caches. The operator may
+// refuse it, and it may be lost at any time.
+func (m *Manifest) Shared() *Manifest { m.lifecycle = lifecycleShared; return m }
 
 // A Capability is a power the provider asks the operator for. Its methods return it, so that they chain.
 type Capability struct {
@@ -107,12 +116,13 @@ func (m *Manifest) append(b []byte, templates, statics []*Route, ops uint32) []b
 
 func (m *Manifest) appendLimits(b []byte) []byte {
 	const page = 64 << 10
-	if m.memory == 0 && m.deadline == 0 && m.maxBody == 0 {
+	if m.memory == 0 && m.deadline == 0 && m.maxBody == 0 && m.lifecycle == 0 {
 		return b
 	}
 	b, at := wire.Begin(b, 10)
 	b = wire.AppendUint(b, 1, (m.memory+page-1)/page)
 	b = wire.AppendUint(b, 2, millis(m.deadline))
 	b = wire.AppendUint(b, 3, m.maxBody)
+	b = wire.AppendUint(b, 5, m.lifecycle)
 	return wire.End(b, at)
 }

@@ -11,10 +11,16 @@ type registry struct {
 	byURI     map[string]*Route // the same statics
 	any       *Route            // nil for none
 	list      func(*Request, *Page) error
+	warm      []func()
 	ops       uint32 // bit n is set when operation n is implemented
 }
 
 var registered = registry{ops: 1 << opDescribe}
+
+// Warm registers what is to be done once before the first request: filling caches, parsing templates, calling what is
+// slow the first time. Every request finds what it left. It has no services to call, and randomness it draws is the same
+// in every request.
+func Warm(f func()) { registered.warm = append(registered.warm, f) }
 
 func (g *registry) addStatic(uri string, read func(*Request) ([]Content, error)) *Route {
 	if strings.ContainsAny(uri, "{}") {
@@ -69,8 +75,9 @@ func (g *registry) route(number uint32, uri string) *Route {
 		return nil
 	case number > 0:
 		return g.templates[number-1]
-	case g.byURI[uri] != nil:
-		return g.byURI[uri]
+	}
+	if t := g.byURI[uri]; t != nil {
+		return t
 	}
 	return g.any
 }

@@ -3,6 +3,7 @@ package wasmres
 import (
 	"strconv"
 	"time"
+	"unsafe"
 
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/host"
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
@@ -29,7 +30,9 @@ type Request struct {
 	limit    uint32
 	argument string
 	prefix   string
-	out      *out
+	out      out
+	room     [4]variable // for vars, which are seldom more
+	sole     [1]Content  // what is answered, when that is one
 }
 
 // A Range is a part of a resource, in bytes.
@@ -157,12 +160,14 @@ func codeError(code uint32) error {
 }
 
 // take gives the first n bytes of a channel.
-func take(channel, n uint32) string {
-	if n == 0 {
+func take(channel, n uint32) string { return takeInto(make([]byte, n), channel) }
+
+// takeInto is take with a buffer that nobody else uses.
+func takeInto(b []byte, channel uint32) string {
+	if len(b) == 0 {
 		return ""
 	}
-	b := make([]byte, n)
-	return string(b[:host.Take(channel, b, 0)])
+	return unsafe.String(&b[0], host.Take(channel, b, 0))
 }
 
 // response gives the message of n bytes the last service call answered.
@@ -227,6 +232,9 @@ func (r *Request) addVar(s string) bool {
 			v.value = f.Text
 		}
 		s = rest
+	}
+	if r.vars == nil {
+		r.vars = r.room[:0]
 	}
 	r.vars = append(r.vars, v)
 	return true

@@ -57,15 +57,15 @@ func contentsOf[T Readable](read func(*Request) (T, error)) func(*Request) ([]Co
 		}
 		switch v := any(answer).(type) {
 		case string:
-			return []Content{Text(v)}, nil
+			r.sole[0] = Text(v)
 		case []byte:
-			return []Content{Bytes(v)}, nil
+			r.sole[0] = Bytes(v)
 		case Content:
-			return []Content{v}, nil
+			r.sole[0] = v
 		case []Content:
 			return v, nil
 		}
-		return nil, nil
+		return r.sole[:], nil
 	}
 }
 

@@ -13,11 +13,11 @@ const maxCompletions = 100
 // serve runs one operation whose request has n bytes. A panic of a handler is not caught: in wasm it traps and the
 // host gives the instance up.
 func serve(op, n uint32) (code uint32) {
-	r := &Request{out: &out{}}
+	r := newRequest()
 	if op >= 32 || registered.ops&(1<<op) == 0 {
 		return codeUnsupported
 	}
-	if !r.decode(take(channelRequest, n)) {
+	if !r.decode(takeInto(requestBuffer(n), channelRequest)) {
 		return r.out.finish(Invalid("malformed request"))
 	}
 	return r.out.finish(run(op, r))
@@ -32,7 +32,7 @@ func run(op uint32, r *Request) error {
 		if limit == 0 {
 			limit = defaultPage
 		}
-		p := &Page{out: r.out, cursor: r.cursor, limit: limit}
+		p := &Page{out: &r.out, cursor: r.cursor, limit: limit}
 		return p.run(registered.list, r)
 	case opComplete:
 		return complete(r)
