@@ -3,7 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 	"unicode"
@@ -14,8 +14,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
 
-// Call runs one operation in a fresh instance. Contents go to sink while the guest runs; nil refuses them. Errors are
-// classified by [abi.CodeOf]. After an error what sink got is void.
+// Call runs one operation, in an instance that is as the module's lifecycle says. Contents go to sink while the guest
+// runs; nil refuses them. Errors are classified by [abi.CodeOf]. After an error what sink got is void. Settle is to be
+// called when the answer is on its way.
 func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	if op != abi.OpDescribe && !m.manifest.Implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
@@ -24,19 +25,31 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 		return nil, err
 	}
 	defer func() { <-m.slots }()
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Timeout)
-	defer cancel()
-	s, err := m.ready.take(ctx)
+	b := newBounded(ctx, m.cfg.Limits.Timeout)
+	defer b.release()
+	s, err := m.keeper.take(b, req.Session)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	if op != abi.OpDescribe {
-		if err := s.configure(ctx); err != nil {
-			return nil, fmt.Errorf("configure: %w", err)
-		}
+	defer m.keeper.give(s)
+	if err := seed(b, s); err != nil {
+		return nil, err
 	}
-	return s.run(ctx, op, req, sink)
+	reply, err := s.run(b, op, req, sink)
+	m.observe(&s.call, err)
+	return reply, err
+}
+
+// Settle puts the instances of ended calls back to how they were, so that the next calls need not wait for it. It is
+// never needed for correctness: an instance that was not put back is, before it is used again.
+func (m *Module) Settle() { m.keeper.settle() }
+
+// seed tells guests that want to know a number nobody can foresee.
+func seed(ctx *bounded, s *sandbox) error {
+	if !s.module.exports(abi.ExportSeed) {
+		return nil
+	}
+	return s.start(ctx, abi.ExportSeed, rand.Uint64())
 }
 
 // enter waits for a slot, for as long as a call may last.
@@ -69,76 +82,26 @@ func (m *Module) enter(ctx context.Context) error {
 
 func errClosing() error { return abi.Errorf(abi.CodeUnavailable, "the provider is closing") }
 
-// A sandbox is one instance and what it is doing. It belongs to one goroutine at a time.
-type sandbox struct {
-	module *Module
-	inst   engine.Instance
-	call   *call // what host functions work for
-}
-
-func (s *sandbox) begin(c *call) { s.call = c }
-
-func (s *sandbox) close() {
-	if err := s.inst.Close(); err != nil {
-		s.module.cfg.Logger.Warn("instance close failed", "err", clip(err))
-	}
-}
-
-// initialize runs the guest's own start, if it has one.
-func (s *sandbox) initialize(ctx context.Context) error {
-	if _, ok := s.module.compiled.Exports()[abi.ExportInitialize]; !ok {
-		return nil
-	}
-	defer s.call.flushOutput()
-	if err := s.inst.Call(ctx, abi.ExportInitialize, nil); err != nil {
-		return fmt.Errorf("initialise: %w", s.classify(ctx, err))
-	}
-	return nil
-}
-
-// configure hands the configuration to guests that want it.
-func (s *sandbox) configure(ctx context.Context) error {
-	if !s.module.manifest.Implements(abi.OpConfigure) {
-		return nil
-	}
-	_, err := s.run(ctx, abi.OpConfigure, &abi.Request{Config: s.module.cfg.Config, HostMinor: abi.Minor}, nil)
-	return err
-}
-
-// run makes the guest do one operation.
-func (s *sandbox) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (_ *abi.Reply, err error) {
-	defer contain(&err)
-	request := req.Append(nil)
-	if len(request) > abi.MaxRequest {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "the request has %d bytes, at most %d are allowed", len(request), abi.MaxRequest)
-	}
-	deadline, _ := ctx.Deadline()
-	c := &call{module: s.module, op: op, request: request, sink: sink, deadline: deadline, limit: req.Limit, serving: true}
-	s.begin(c)
-	defer c.flushOutput()
-	stack := []uint64{uint64(op), uint64(len(request))}
-	if err := s.inst.Call(ctx, abi.ExportCall, stack); err != nil {
-		return nil, s.classify(ctx, err)
-	}
-	return c.finish(abi.FromGuest(uint32(stack[0])))
-}
-
 // classify decides what the failure of a guest was. The guest cannot choose: what the host itself knows comes first.
-func (s *sandbox) classify(ctx context.Context, err error) error {
+func (s *sandbox) classify(err error) error {
 	var stop engine.Stop
 	var exit wasi.Exit
 	var known *abi.Error
 	switch {
 	case s.call.failure != nil:
 		return s.call.failure
-	case ctx.Err() != nil:
-		return s.module.ended(ctx).Because(clip(err))
-	case s.inst != nil && s.inst.MemoryRefused():
+	case s.ctx.Err() != nil:
+		return s.module.ended(s.ctx).Because(clip(err))
+	case s.broken:
+		return err
+	case s.memory.Refused() && s.module.memoryLimit() == s.module.cfg.Limits.Memory:
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.module.cfg.Limits.Memory>>20).Because(clip(err))
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
 		return abi.Errorf(abi.CodeExit, "the provider exited").Because(exit)
 	case errors.As(err, &stop) && errors.As(stop.Err, &known):
 		return known
+	case int32(s.depth.Get()) < 0 || errors.Is(err, engine.ErrStack):
+		return s.module.tooDeep().Because(clip(err))
 	}
 	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(clip(err))
 }
@@ -153,6 +116,10 @@ func (m *Module) ended(ctx context.Context) *abi.Error {
 
 func (m *Module) tookTooLong() *abi.Error {
 	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
+}
+
+func (m *Module) tooDeep() *abi.Error {
+	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", m.cfg.Limits.Stack>>10)
 }
 
 // maxCause bounds what a guest can put into the log by way of an error.
@@ -173,34 +140,39 @@ type call struct {
 	module   *Module
 	op       abi.Op
 	request  []byte
+	reply    *abi.Reply
 	sink     abi.Sink
 	deadline time.Time
 	limit    uint32 // entries wanted on a page; 0 for any
 	serving  bool   // emit, body and call are allowed
 
 	// owned by the goroutine that runs the guest
-	reply    abi.Reply
 	response capability.Response
 	contents int
 	kind     abi.Kind // of the content last begun
+	asked    int      // calls of the host
+	granted  uint64   // fuel
+	fuel     uint64   // used, once the guest is back
+	stopped  bool     // the guest did not come back by itself
 	bytes    uint64   // of all bodies
 	framed   uint64   // bytes of all frames, inline bodies aside
 	logged   int
+	lines    int
 	partial  [2][]byte // lines of standard output and error that have no end yet
 	failure  error     // the first; the guest may run on but cannot undo it
 }
 
-// finish turns what the guest emitted and answered into the outcome.
-func (c *call) finish(code abi.Code) (*abi.Reply, error) {
+// verdict is what became of the call, given what the guest emitted and answered.
+func (c *call) verdict(code abi.Code) error {
 	switch {
 	case c.failure != nil:
-		return nil, c.failure
+		return c.failure
 	case code != abi.CodeOK:
-		return nil, c.guestError(code)
+		return c.guestError(code)
 	case c.op == abi.OpRead && c.contents == 0:
-		return nil, abi.Errorf(abi.CodeProtocol, "the provider answered a read without contents")
+		return abi.Errorf(abi.CodeProtocol, "the provider answered a read without contents")
 	}
-	return &c.reply, nil
+	return nil
 }
 
 // guestError is what the guest says about its failure, in its own words if it gave any.

@@ -9,7 +9,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/engine"
 )
 
-// A panic of ours must not end the process, with everybody's calls, and is not the guest's fault.
+// A panic of ours must not end the process, with everybody's calls, and is not the guest's fault. The instance it
+// happened in is not used again.
 
 // contain, deferred, makes an error of a panic in the engine.
 func contain(err *error) {
@@ -18,26 +19,36 @@ func contain(err *error) {
 	}
 }
 
-// contained makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call.
+func (s *sandbox) contain(err *error) {
+	if p := recover(); p != nil {
+		s.broken = true
+		*err = panicked(p)
+	}
+}
+
+// contained makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call. No
+// function is entered that the guest may not call any more.
 func contained(fs []engine.HostFunc) []engine.HostFunc {
 	for i, f := range fs {
-		fs[i].Call = func(ctx context.Context, mem engine.Memory, host any, stack []uint64) {
-			defer host.(*sandbox).stop()
-			f.Call(ctx, mem, host, stack)
+		fs[i].Call = func(_ context.Context, mem engine.Memory, host any, stack []uint64) {
+			s := host.(*sandbox)
+			defer s.catch()
+			s.admitHostCall()
+			f.Call(s.ctx, mem, host, stack) // the engine's own context lasts no longer than its call
 		}
 	}
 	return fs
 }
 
-// stop, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
-func (s *sandbox) stop() {
+// catch, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
+func (s *sandbox) catch() {
 	switch p := recover().(type) {
 	case nil:
 	case engine.Stop:
 		panic(p)
 	default:
-		s.call.fail(panicked(p))
-		panic(engine.Stop{Err: s.call.failure})
+		s.broken = true
+		s.stop(panicked(p))
 	}
 }
 

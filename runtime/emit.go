@@ -24,8 +24,8 @@ func (c *call) channel(id uint32) []byte {
 }
 
 // emit takes one frame of the guest's.
-func (c *call) emit(ctx context.Context, frame []byte) abi.Signal {
-	if sig := c.signal(ctx); sig != abi.SignalMore {
+func (c *call) emit(frame []byte) abi.Signal {
+	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
 	}
 	before, bodies := len(c.reply.Resources), c.bytes
@@ -84,8 +84,8 @@ func (e emission) Progress(p abi.Progress) {
 }
 
 // body takes bytes of the content last begun.
-func (c *call) body(ctx context.Context, p []byte) abi.Signal {
-	if sig := c.signal(ctx); sig != abi.SignalMore {
+func (c *call) body(p []byte) abi.Signal {
+	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
 	}
 	if c.kind == abi.KindNone {
@@ -110,14 +110,12 @@ func (c *call) tooLarge() error {
 }
 
 // signal says whether the guest may go on.
-func (c *call) signal(ctx context.Context) abi.Signal {
+func (c *call) signal() abi.Signal {
 	switch {
 	case c.failure != nil:
 		return signalOf(c.failure)
 	case !c.serving:
 		return c.fail(abi.Errorf(abi.CodeProtocol, "nothing can be emitted while the module initialises"))
-	case ctx.Err() != nil:
-		return c.fail(c.module.ended(ctx)) // what comes now is dropped, so the call cannot end well
 	}
 	return abi.SignalMore
 }
@@ -179,7 +177,7 @@ func (c *call) logRefusal(ctx context.Context, id abi.Service, err error) {
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	if cause := clip(err); c.spend(lineCost + len(cause.Error())) {
+	if cause := clip(err); c.spend(len(cause.Error()), 1) {
 		log.DebugContext(ctx, "service refused", "service", uint32(id), "code", abi.CodeOf(err).String(), "err", cause)
 	}
 }
@@ -220,8 +218,8 @@ func (m *Module) notify(uri string) {
 	}
 }
 
-// granted is the bitmap of services a guest may call.
-func (m *Module) granted() uint64 {
+// services is the bitmap of services a guest may call.
+func (m *Module) services() uint64 {
 	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
 	for id := range m.cfg.Services {
 		bits |= 1 << id

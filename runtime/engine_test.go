@@ -25,7 +25,15 @@ type goModule struct {
 type goInstance struct {
 	goModule
 	caller any
+	memory engine.LinearMemory
+	bytes  []byte
+	global map[string]*goGlobal
 }
+
+type goGlobal struct{ value uint64 }
+
+func (g *goGlobal) Get() uint64  { return g.value }
+func (g *goGlobal) Set(v uint64) { g.value = v }
 
 // noMemory is all zeros.
 type noMemory struct{}
@@ -33,7 +41,7 @@ type noMemory struct{}
 func (noMemory) Read(_, n uint32) ([]byte, bool) { return make([]byte, n), true }
 func (noMemory) Write(uint32, []byte) bool       { return true }
 
-func (e *goEngine) Compile(_ context.Context, _ []byte, host []engine.HostFunc, _ uint32) (engine.Module, error) {
+func (e *goEngine) Compile(_ context.Context, _ []byte, host []engine.HostFunc) (engine.Module, error) {
 	m := goModule{e, map[string]engine.HostFunc{}}
 	for _, f := range host {
 		if f.Module == abi.ImportModule {
@@ -44,21 +52,40 @@ func (e *goEngine) Compile(_ context.Context, _ []byte, host []engine.HostFunc, 
 }
 func (e *goEngine) Close() error { return nil }
 
-func (m goModule) Exports() map[string]abi.Signature {
-	return map[string]abi.Signature{abi.ExportCall: abi.Exports()[abi.ExportCall]}
-}
-func (m goModule) HasMemory() bool { return true }
-func (m goModule) Close() error    { return nil }
-func (m goModule) Instantiate(_ context.Context, caller any) (engine.Instance, error) {
+func (m goModule) Close() error { return nil }
+func (m goModule) Instantiate(_ context.Context, caller any, memory engine.LinearMemory) (engine.Instance, error) {
 	if m.engine.instantiate != nil {
 		m.engine.instantiate()
 	}
-	return goInstance{m, caller}, nil
+	i := &goInstance{goModule: m, caller: caller, memory: memory, global: map[string]*goGlobal{}}
+	i.bytes = memory.Reallocate(engine.PageSize)
+	return i, nil
 }
 
-func (i goInstance) MemoryRefused() bool { return false }
-func (i goInstance) Close() error        { return nil }
-func (i goInstance) Call(ctx context.Context, _ string, stack []uint64) error {
+func (i *goInstance) Memory() engine.Memory { return noMemory{} }
+func (i *goInstance) Global(name string) engine.Global {
+	if i.global[name] == nil {
+		i.global[name] = new(goGlobal)
+	}
+	return i.global[name]
+}
+func (i *goInstance) Resize() error {
+	i.bytes = i.memory.Reallocate(uint64(len(i.bytes)) + engine.PageSize)
+	return nil
+}
+func (i *goInstance) Close() error {
+	i.memory.Free()
+	return nil
+}
+func (i *goInstance) Call(ctx context.Context, _ string, stack []uint64) (err error) {
+	defer func() {
+		p := recover()
+		if stop, ok := p.(engine.Stop); ok {
+			err = stop
+		} else if p != nil {
+			panic(p)
+		}
+	}()
 	code := i.engine.run(ctx, func(name string, args ...uint64) uint64 {
 		i.host[name].Call(ctx, noMemory{}, i.caller, args)
 		return args[0]
@@ -83,25 +110,33 @@ func loadGo(t *testing.T, e *goEngine) *runtime.Module {
 }
 
 func TestAnEngineThatPanicsEndsACallAndNotTheProcess(t *testing.T) {
-	tried := make(chan struct{}, 8)
-	m := loadGo(t, &goEngine{instantiate: func() { tried <- struct{}{}; panic("the engine") }})
-	if _, err := m.Call(t.Context(), abi.OpList, &abi.Request{}, nil); abi.CodeOf(err) != abi.CodeInternal || err.Error() != "internal" {
-		t.Errorf("got %v, want internal and nothing of the panic", err)
+	for name, e := range map[string]*goEngine{
+		"instantiating": {instantiate: func() {}},
+		"running":       {run: func(context.Context, func(string, ...uint64) uint64) abi.Code { panic("the engine") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := loadGo(t, e)
+			if name == "instantiating" {
+				e.instantiate = func() { panic("the engine") }
+			}
+			for range 2 {
+				if _, err := m.Call(t.Context(), abi.OpList, &abi.Request{}, nil); abi.CodeOf(err) != abi.CodeInternal || err.Error() != "internal" {
+					t.Errorf("got %v, want internal and nothing of the panic", err)
+				}
+			}
+		})
 	}
-	<-tried
-	<-tried // once by the call, once ahead of the next one
 }
 
-func TestACallThatEndsWhileTheGuestEmitsIsNoSuccess(t *testing.T) {
+func TestAGuestIsStoppedAtTheFirstHostCallAfterTheEndOfItsCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var got abi.Signal
 	m := loadGo(t, &goEngine{run: func(_ context.Context, imports func(string, ...uint64) uint64) abi.Code {
-		cancel() // too late for the engine to refuse what comes next
-		got = abi.Signal(int32(imports(abi.ImportEmit, 0, 0)))
+		cancel()
+		imports(abi.ImportEmit, 0, 0)
+		t.Error("the guest went on")
 		return abi.CodeOK
 	}})
-	_, err := m.Call(ctx, abi.OpList, &abi.Request{}, nil)
-	if abi.CodeOf(err) != abi.CodeCancelled || got != abi.SignalCancelled {
-		t.Errorf("got %v, signal %d, want cancelled: what was emitted is lost", err, got)
+	if _, err := m.Call(ctx, abi.OpList, &abi.Request{}, nil); abi.CodeOf(err) != abi.CodeCancelled {
+		t.Errorf("got %v, want cancelled: what was emitted is lost", err)
 	}
 }

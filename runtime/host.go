@@ -6,14 +6,18 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
 
 // This file is where guests' offsets and lengths meet host memory, and the only one.
 
-// hostFuncs are all functions a guest may import.
-func hostFuncs() []engine.HostFunc {
+// hostFuncs are all functions a metered guest may import.
+func hostFuncs() []engine.HostFunc { return append(contained(guestFuncs()), tickFunc()) }
+
+// guestFuncs are all functions a guest may import.
+func guestFuncs() []engine.HostFunc {
 	types := abi.Imports()
 	define := func(name string, f func(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)) engine.HostFunc {
 		return engine.HostFunc{
@@ -23,7 +27,7 @@ func hostFuncs() []engine.HostFunc {
 			},
 		}
 	}
-	return contained(append(wasi.Functions(),
+	return append(wasi.Functions(),
 		define(abi.ImportTake, take),
 		define(abi.ImportEmit, emit),
 		define(abi.ImportBody, body),
@@ -37,7 +41,16 @@ func hostFuncs() []engine.HostFunc {
 				panic(engine.Stop{Err: abi.Errorf(abi.CodeTrap, "the provider crashed")})
 			},
 		},
-	))
+	)
+}
+
+// offered is what a guest may import.
+func offered() []admit.Import {
+	var imports []admit.Import
+	for _, f := range guestFuncs() {
+		imports = append(imports, admit.Import{Module: f.Module, Name: f.Name, Type: f.Type})
+	}
+	return imports
 }
 
 // read gives the guest's bytes at ptr, or stops the guest.
@@ -61,15 +74,15 @@ func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 }
 
 // emit: (ptr, len) -> signal
-func emit(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	frame := read(mem, stack[0], stack[1])
-	stack[0] = uint64(uint32(s.call.emit(ctx, frame)))
+	stack[0] = uint64(uint32(s.call.emit(frame)))
 }
 
 // body: (ptr, len) -> signal
-func body(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func body(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	p := read(mem, stack[0], stack[1])
-	stack[0] = uint64(uint32(s.call.body(ctx, p)))
+	stack[0] = uint64(uint32(s.call.body(p)))
 }
 
 // service: (service, ptr, len) -> code<<32 | response_len
@@ -101,7 +114,7 @@ func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 	case abi.InfoMaxBody:
 		stack[0] = min(s.module.cfg.Limits.Output, math.MaxInt64)
 	case abi.InfoServices:
-		stack[0] = s.module.granted()
+		stack[0] = s.module.services()
 	default:
 		stack[0] = 0
 	}

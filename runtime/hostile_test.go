@@ -254,12 +254,12 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 // A counter is an engine that counts the instances which are open.
 type counter struct {
 	engine.Engine
-	open atomic.Int64
+	made, open atomic.Int64
 }
 
 type countedModule struct {
 	engine.Module
-	open *atomic.Int64
+	counter *counter
 }
 
 type countedInstance struct {
@@ -267,21 +267,22 @@ type countedInstance struct {
 	close func() error
 }
 
-func (c *counter) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc, pages uint32) (engine.Module, error) {
-	m, err := c.Engine.Compile(ctx, wasm, host, pages)
+func (c *counter) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc) (engine.Module, error) {
+	m, err := c.Engine.Compile(ctx, wasm, host)
 	if err != nil {
 		return nil, err
 	}
-	return countedModule{m, &c.open}, nil
+	return countedModule{m, c}, nil
 }
 
-func (m countedModule) Instantiate(ctx context.Context, host any) (engine.Instance, error) {
-	inst, err := m.Module.Instantiate(ctx, host)
+func (m countedModule) Instantiate(ctx context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
+	inst, err := m.Module.Instantiate(ctx, host, memory)
 	if err != nil {
 		return nil, err
 	}
-	m.open.Add(1)
-	return countedInstance{inst, sync.OnceValue(func() error { m.open.Add(-1); return inst.Close() })}, nil
+	m.counter.made.Add(1)
+	m.counter.open.Add(1)
+	return countedInstance{inst, sync.OnceValue(func() error { m.counter.open.Add(-1); return inst.Close() })}, nil
 }
 
 func (i countedInstance) Close() error { return i.close() }

@@ -37,7 +37,7 @@ var streams = [2]struct {
 func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(int(fd)-1, p) }
 
 func (c *call) output(stream int, p []byte) {
-	if !c.spend(len(p)) || !c.spend(lineCost*lines(p)) {
+	if !c.spend(len(p), lines(p)) {
 		return
 	}
 	text := append(c.partial[stream], p...)
@@ -59,7 +59,7 @@ func (c *call) flushOutput() {
 
 // log takes what the guest logs.
 func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
-	if c.spend(len(p)) && c.spend(lineCost*(1+lines(p))) {
+	if c.spend(len(p), 1+lines(p)) {
 		c.write(ctx, level, "log", p)
 	}
 }
@@ -67,16 +67,18 @@ func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
 // lines counts the line ends of p.
 func lines(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
 
-// spend takes n bytes of the call's log budget, and says once when it is spent.
-func (c *call) spend(n int) bool {
-	budget := c.module.cfg.Limits.Log
-	if c.logged > budget {
+// spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
+func (c *call) spend(n, lines int) bool {
+	limits := &c.module.cfg.Limits
+	if c.logged > limits.Log || c.lines > limits.LogLines {
 		return false
 	}
-	if c.logged += n; c.logged <= budget {
+	c.logged += n + lineCost*lines
+	c.lines += lines
+	if c.logged <= limits.Log && c.lines <= limits.LogLines {
 		return true
 	}
-	c.module.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "limit", budget)
+	c.module.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", limits.Log, "lines", limits.LogLines)
 	return false
 }
 

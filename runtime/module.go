@@ -9,105 +9,171 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/meter"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-const (
-	maxModule = 64 << 20               // bytes
-	maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
-)
+const maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
 
 // Config says how a module is run. Engine is required.
 type Config struct {
 	Engine   engine.Engine
 	Limits   Limits
 	Services capability.Services // copied; the notice services are always there
+	// Admission bounds the shape of the module. Zero fields take the default; those that follow from Limits are
+	// replaced.
+	Admission admit.Limits
+	// Lifecycle is the most that the provider is granted of what its manifest may ask for. Zero grants none but
+	// abi.LifecycleFresh.
+	Lifecycle abi.Lifecycle
 	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
 	// It must not block. Nil drops them.
 	Notify func(uri string)
+	// Observe is told about each call when it has ended. It must not block. Nil drops that.
+	Observe func(Usage)
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
-	// Spares is how many instances are kept ready. 0 means 2; negative means none.
-	Spares int
 	Logger *slog.Logger // nil discards
+}
+
+func (cfg *Config) fill() (err error) {
+	if cfg.Limits, err = cfg.Limits.WithDefaults(); err != nil {
+		return err
+	}
+	if len(cfg.Config) > maxConfig {
+		return fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Config), maxConfig)
+	}
+	cfg.Services = maps.Clone(cfg.Services)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
 }
 
 // A Module is a loaded provider module. It is safe for concurrent use.
 type Module struct {
-	// fixed at creation
+	// fixed once it is loaded
 	cfg      Config
 	digest   string
 	size     int
 	packed   bool
 	manifest *abi.Manifest
+	shape    *admit.Report
+	code     *meter.Module
 	compiled engine.Module
+	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
+	globals  []uint64        // of the image
+	granted  abi.Lifecycle
+	keeper   keeper
 
 	slots   chan struct{} // one for each running call
 	closing chan struct{} // closed when no call may start any more
 	close   func() error  // works once
-	ready   *spares
 }
 
-// Load checks, compiles and describes a module. ctx bounds the work. Errors are [abi.Error]s that say what does not
-// fit.
+// Load admits, meters, compiles, starts and describes a module. ctx bounds the work. Errors are [abi.Error]s that say
+// what does not fit.
 func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
-	limits, err := cfg.Limits.WithDefaults()
-	if err != nil {
-		return nil, err
-	}
-	cfg.Limits = limits
-	cfg.Services = maps.Clone(cfg.Services)
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if len(cfg.Config) > maxConfig {
-		return nil, fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Config), maxConfig)
-	}
-	if len(binary) > maxModule {
-		return nil, abi.Errorf(abi.CodeModule, "the module has %d bytes, at most %d are allowed", len(binary), maxModule)
-	}
-	packed, err := wasm.Custom(binary, abi.ManifestSection)
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeModule, "%v", err).Because(err)
-	}
-	compiled, err := cfg.Engine.Compile(ctx, binary, hostFuncs(), limits.pages())
-	if err != nil {
+	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
 	digest := sha256.Sum256(binary)
 	m := &Module{
-		cfg: cfg, digest: "sha256:" + hex.EncodeToString(digest[:]), size: len(binary), packed: packed != nil,
-		compiled: compiled, slots: make(chan struct{}, limits.Calls), closing: make(chan struct{}),
+		cfg: cfg, digest: "sha256:" + hex.EncodeToString(digest[:]), size: len(binary), manifest: &abi.Manifest{},
+		slots: make(chan struct{}, cfg.Limits.Calls), closing: make(chan struct{}),
 	}
 	m.close = sync.OnceValue(m.release)
-	m.ready = newSpares(cfg.Spares, m.instantiate)
-	if err := m.describe(ctx, packed); err != nil {
+	if err := m.load(ctx, binary); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
-// describe checks the exports and gets the manifest: from the module if it is packed in, else from the guest, which is
-// asked once.
-func (m *Module) describe(ctx context.Context, packed []byte) error {
-	if err := checkExports(m.compiled); err != nil {
+func (m *Module) load(ctx context.Context, binary []byte) (err error) {
+	if err := m.admit(binary); err != nil {
 		return err
 	}
-	if packed != nil {
-		manifest, err := abi.DecodeManifest(packed)
-		if err != nil {
-			return err
-		}
-		m.manifest = manifest
-		return checkClaims(manifest)
+	if err := m.readManifest(binary); err != nil {
+		return err
 	}
-	m.manifest = &abi.Manifest{} // while the guest is asked
-	reply, err := m.Call(ctx, abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
+	m.code, err = meter.Rewrite(binary, meter.Config{
+		MemoryPages: maxPages, TableEntries: m.cfg.Limits.Table, Frames: m.shape.Frames,
+	})
+	if err != nil {
+		return abi.Errorf(abi.CodeModule, "the module cannot be metered").Because(err)
+	}
+	m.compiled, err = m.cfg.Engine.Compile(ctx, m.code.Binary, hostFuncs())
+	if err != nil {
+		return err
+	}
+	return m.start(ctx)
+}
+
+// maxPages leaves it to the memory to refuse more than the limit, so that the refusal is noticed.
+const maxPages = maxMemory/engine.PageSize - 1
+
+// memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
+func (m *Module) memoryLimit() uint64 {
+	return min(m.cfg.Limits.Memory, uint64(m.code.MaxPages)*engine.PageSize)
+}
+
+// admit refuses modules whose shape is unbearable, or that do not fit this ABI.
+func (m *Module) admit(binary []byte) (err error) {
+	limits := m.cfg.Admission
+	limits.TableEntries = m.cfg.Limits.Table
+	m.shape, err = admit.Check(binary, admit.Config{
+		Limits: limits, MemoryPages: m.cfg.Limits.pages(), Imports: offered(),
+	})
+	if err != nil {
+		return err
+	}
+	return checkExports(m.shape)
+}
+
+// readManifest takes the manifest out of the module, if it is packed in.
+func (m *Module) readManifest(binary []byte) error {
+	packed, err := wasm.Custom(binary, abi.ManifestSection)
+	if err != nil {
+		return abi.Errorf(abi.CodeModule, "%v", err).Because(err)
+	}
+	if packed == nil {
+		return nil
+	}
+	m.packed = true
+	m.manifest, err = abi.DecodeManifest(packed)
+	if err != nil {
+		return err
+	}
+	return checkClaims(m.manifest)
+}
+
+// start boots the first instance, makes the image of it, and keeps it for the first call.
+func (m *Module) start(ctx context.Context) error {
+	var ask step
+	if !m.packed {
+		ask = m.describe
+	}
+	s, err := m.boot(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(m.snap(s), s.close()); err != nil {
+		return err
+	}
+	m.granted = m.grantLifecycle()
+	m.keeper = m.newKeeper()
+	return nil
+}
+
+// describe asks the guest for its manifest.
+func (m *Module) describe(ctx *bounded, s *sandbox) error {
+	reply, err := s.run(ctx, abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
 	if err != nil {
 		return fmt.Errorf("describe: %w", err)
 	}
@@ -132,24 +198,29 @@ func checkClaims(manifest *abi.Manifest) error {
 }
 
 // checkExports holds the exports to their exact signatures.
-func checkExports(compiled engine.Module) error {
-	exports := compiled.Exports()
-	if _, command := exports[abi.ExportStart]; command {
+func checkExports(shape *admit.Report) error {
+	if _, command := shape.Exports[abi.ExportStart]; command {
 		return abi.Errorf(abi.CodeIncompatible, "the module is a command (it exports %s); build a reactor, for Go with -buildmode=c-shared", abi.ExportStart)
 	}
-	if !compiled.HasMemory() {
+	if !shape.Memory {
 		return abi.Errorf(abi.CodeIncompatible, "the module exports no memory named %q", abi.ExportMemory)
 	}
-	if _, ok := exports[abi.ExportCall]; !ok {
+	if _, ok := shape.Exports[abi.ExportCall]; !ok {
 		return abi.Errorf(abi.CodeIncompatible, "the module does not export %s, expected %s: it is no wasmres provider",
 			abi.ExportCall, abi.Exports()[abi.ExportCall])
 	}
 	for name, want := range abi.Exports() {
-		if got, ok := exports[name]; ok && !got.Equal(want) {
+		if got, ok := shape.Exports[name]; ok && !got.Equal(want) {
 			return abi.Errorf(abi.CodeIncompatible, "the module exports %s as %s, expected %s", name, got, want)
 		}
 	}
 	return nil
+}
+
+// exports reports whether the module has an optional export of this ABI.
+func (m *Module) exports(name string) bool {
+	_, ok := m.shape.Exports[name]
+	return ok
 }
 
 // Manifest describes the provider. It must not be changed.
@@ -164,6 +235,9 @@ func (m *Module) Size() int { return m.size }
 // Packed reports whether the manifest was read from the module without running it.
 func (m *Module) Packed() bool { return m.packed }
 
+// Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
+func (m *Module) Lifecycle() abi.Lifecycle { return m.granted }
+
 // Limits are those in force.
 func (m *Module) Limits() Limits { return m.cfg.Limits }
 
@@ -176,24 +250,23 @@ func (m *Module) release() error {
 	for range cap(m.slots) {
 		m.slots <- struct{}{}
 	}
-	m.ready.close()
-	return m.compiled.Close()
+	var errs []error
+	if m.keeper != nil {
+		m.keeper.close()
+	}
+	if m.image != nil {
+		errs = append(errs, m.image.Close())
+	}
+	if m.compiled != nil {
+		errs = append(errs, m.compiled.Close())
+	}
+	return errors.Join(errs...)
 }
 
-// instantiate makes an instance that has initialised itself.
-func (m *Module) instantiate(ctx context.Context) (_ *sandbox, err error) {
-	defer contain(&err)
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Timeout)
-	defer cancel()
-	s := &sandbox{module: m}
-	s.begin(&call{module: m, deadline: time.Now().Add(m.cfg.Limits.Timeout)})
-	inst, err := m.compiled.Instantiate(ctx, s)
-	if err != nil {
-		return nil, s.classify(ctx, err)
+// discard releases an instance that is not used again.
+func (m *Module) discard(s *sandbox, why error) {
+	m.cfg.Logger.Debug("instance discarded", "why", clip(why))
+	if err := s.close(); err != nil {
+		m.cfg.Logger.Warn("instance close failed", "err", clip(err))
 	}
-	s.inst = inst
-	if err := s.initialize(ctx); err != nil {
-		return nil, errors.Join(err, inst.Close())
-	}
-	return s, nil
 }

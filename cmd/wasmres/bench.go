@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/bench"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func benchCommand() *cli.Command {
@@ -18,7 +20,7 @@ func benchCommand() *cli.Command {
 	return viewCommand(&cli.Command{
 		Name: "bench", Usage: "measure how fast a resource is read", ArgsUsage: "PROVIDER.wasm",
 		Description: `Answers resources/read over and over, sandbox, limits and encoding included, without a
-transport.
+transport. Fuel is what the last read used: the same on every machine.
 
    wasmres bench --uri greeting://World hello.wasm`,
 		Flags: []cli.Flag{
@@ -49,7 +51,7 @@ func benchRead(c *cli.Context, a *app.App, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return printBench(c, uri, result)
+	return printBench(c, uri, result, a.Usage())
 }
 
 // A benchReport is the result for machines. Latencies are in microseconds.
@@ -63,12 +65,15 @@ type benchReport struct {
 	LatencyMean float64            `json:"latencyMeanMicros"`
 	Latency     map[string]float64 `json:"latencyMicros"`
 	PeakRSS     uint64             `json:"peakRSSBytes,omitempty"`
+	Fuel        uint64             `json:"fuelPerRead"`
+	HostCalls   int                `json:"hostCallsPerRead"`
 }
 
-func printBench(c *cli.Context, uri string, r *bench.Result) error {
+func printBench(c *cli.Context, uri string, r *bench.Result, last runtime.Usage) error {
 	report := benchReport{
 		URI: uri, Workers: c.Int("workers"), Seconds: r.Elapsed.Seconds(), Requests: r.Requests, PerSecond: r.PerSecond(),
 		Megabytes: r.MegabytesPerSecond(), LatencyMean: micros(r.Mean), Latency: map[string]float64{}, PeakRSS: peakRSS(),
+		Fuel: last.Fuel, HostCalls: last.HostCalls,
 	}
 	for _, q := range r.Quantiles {
 		report.Latency[quantileName(q.Percent)] = micros(q.Latency)
@@ -92,6 +97,8 @@ func (b *benchReport) print(c *cli.Context, r *bench.Result) error {
 	for _, q := range r.Quantiles {
 		t.row("latency "+quantileName(q.Percent), q.Latency.Round(100*time.Nanosecond).String())
 	}
+	t.row("fuel a read", strconv.FormatUint(b.Fuel, 10))
+	t.row("host calls a read", strconv.Itoa(b.HostCalls))
 	if b.PeakRSS > 0 {
 		t.row("peak RSS", humanSize(b.PeakRSS))
 	}

@@ -6,13 +6,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
@@ -25,22 +26,18 @@ const (
 
 // providerFlags are the flags of every command that opens a provider.
 func providerFlags(more ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, as `HOST:GUEST[:ro]`; may be repeated"},
+		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that: `fresh` for no longer than a request, session, or shared by everybody"},
 		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "memory", Category: categoryLimits, Value: "64MiB", Usage: "linear memory of one instance, as a `SIZE` like 64MiB"},
-		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call"},
-		&cli.StringFlag{Name: "max-output", Category: categoryLimits, Value: "64MiB", Usage: "contents of one read in all, as a `SIZE`"},
-		&cli.IntFlag{Name: "max-items", Category: categoryLimits, Value: runtime.DefaultItems, Usage: "at most this many `ENTRIES` on a list page, or contents of a read"},
-		&cli.StringFlag{Name: "max-log", Category: categoryLimits, Value: "64KiB", Usage: "what the provider may log in one call, as a `SIZE`"},
 		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
-	}, more...)
+	}, limitFlags(), more)
 }
 
 // providerConfig reads providerFlags. logHandler says how the log looks.
 func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog.Level) slog.Handler) (app.Config, error) {
-	limits, err := limitFlags(c)
+	limits, err := limitsOf(c)
 	if err != nil {
 		return app.Config{}, err
 	}
@@ -52,39 +49,19 @@ func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog
 	if err != nil {
 		return app.Config{}, err
 	}
+	lifecycle, err := lifecycleOf(c)
+	if err != nil {
+		return app.Config{}, err
+	}
 	level, err := logLevel(c)
 	if err != nil {
 		return app.Config{}, err
 	}
 	logger := slog.New(logHandler(c.App.ErrWriter, level))
 	return app.Config{
-		File: file, Dirs: grants, Values: values, Limits: limits, Logger: logger, Version: c.App.Version,
+		File: file, Dirs: grants, Values: values, Limits: limits, Lifecycle: lifecycle, Logger: logger, Version: c.App.Version,
 		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"),
 	}, nil
-}
-
-func limitFlags(c *cli.Context) (runtime.Limits, error) {
-	var sizes [3]uint64
-	for i, name := range []string{"memory", "max-output", "max-log"} {
-		n, err := parseSize(c.String(name))
-		if err != nil {
-			return runtime.Limits{}, usagef(c, "--%s: %w", name, err)
-		}
-		sizes[i] = n
-	}
-	if c.Duration("timeout") <= 0 {
-		return runtime.Limits{}, usagef(c, "--timeout %v: it must be more than nothing", c.Duration("timeout"))
-	}
-	if c.Int("max-items") <= 0 {
-		return runtime.Limits{}, usagef(c, "--max-items %d: it must be at least 1", c.Int("max-items"))
-	}
-	limits, err := runtime.Limits{
-		Memory: sizes[0], Output: sizes[1], Log: int(sizes[2]), Timeout: c.Duration("timeout"), Items: c.Int("max-items"),
-	}.WithDefaults()
-	if err != nil {
-		return runtime.Limits{}, usagef(c, "%w", err)
-	}
-	return limits, nil
 }
 
 var sizeUnits = []struct {
@@ -150,6 +127,15 @@ func cacheDir(c *cli.Context, logger *slog.Logger) string {
 		return ""
 	}
 	return filepath.Join(base, "wasmres")
+}
+
+func lifecycleOf(c *cli.Context) (abi.Lifecycle, error) {
+	for _, l := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
+		if c.String("lifecycle") == l.String() {
+			return l, nil
+		}
+	}
+	return 0, usagef(c, "--lifecycle %s: it is one of fresh, session, shared", c.String("lifecycle"))
 }
 
 func logLevel(c *cli.Context) (level slog.Level, err error) {

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func inspectCommand() *cli.Command {
@@ -40,6 +42,7 @@ type inspection struct {
 	ConfigSchema any          `json:"configSchema,omitempty"`
 	Granted      []granted    `json:"granted"`
 	Config       []string     `json:"config"` // keys only: values may be secrets
+	Isolation    isolation    `json:"isolation"`
 	Limits       limits       `json:"limits"`
 }
 
@@ -68,10 +71,44 @@ type capability struct {
 	Optional bool   `json:"optional,omitempty"`
 }
 
+// limits are those in force. Sizes are in bytes, times in milliseconds.
 type limits struct {
-	Memory  uint64 `json:"memory"`
-	Timeout string `json:"timeout"`
-	Output  uint64 `json:"output"`
+	Memory    uint64 `json:"memory"`
+	Fuel      uint64 `json:"fuel"`
+	Timeout   int64  `json:"timeoutMs"`
+	Stack     uint32 `json:"stack"`
+	Table     uint32 `json:"tableEntries"`
+	Output    uint64 `json:"output"`
+	Items     int    `json:"items"`
+	Log       int    `json:"log"`
+	LogLines  int    `json:"logLines"`
+	HostCalls int    `json:"hostCalls"`
+	Calls     int    `json:"calls"`
+	Sessions  int    `json:"sessions"`
+	Idle      int64  `json:"idleMs"`
+}
+
+func limitsInForce(l runtime.Limits) limits {
+	return limits{
+		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Stack: l.Stack, Table: l.Table, Output: l.Output,
+		Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
+		Idle: l.Idle.Milliseconds(),
+	}
+}
+
+// An isolation says what requests share.
+type isolation struct {
+	Lifecycle string `json:"lifecycle"` // in force
+	Asked     string `json:"lifecycleAsked"`
+	Lane      string `json:"lane"`
+	Why       string `json:"laneReason,omitempty"` // for not being the quickest
+}
+
+func isolationOf(m *runtime.Module) isolation {
+	lane, why := m.Lane()
+	return isolation{
+		Lifecycle: m.Lifecycle().String(), Asked: m.Manifest().Limits.Lifecycle.String(), Lane: string(lane), Why: why,
+	}
 }
 
 func inspect(c *cli.Context, a *app.App, _ []string) error {
@@ -97,7 +134,7 @@ func inspectModule(a *app.App) *inspection {
 		ABI: abiVersion{abi.ImportModule, m.Minor}, SDK: m.SDK, ConfigSchema: schema(m),
 		Digest: module.Digest(), Size: module.Size(), Manifest: "asked from the provider",
 		Operations: []string{}, Resources: len(m.Resources), Templates: []inspected{}, Capabilities: []capability{},
-		Limits: limits{module.Limits().Memory, module.Limits().Timeout.String(), module.Limits().Output},
+		Isolation: isolationOf(module), Limits: limitsInForce(module.Limits()),
 	}
 	if module.Packed() {
 		found.Manifest = "packed into the module"
@@ -195,6 +232,38 @@ func (i *inspection) grantRows() (rows [][2]string) {
 	for _, key := range i.Config {
 		rows = append(rows, [2]string{"config", key})
 	}
-	return append(rows, [2]string{"limits", fmt.Sprintf("memory %s, timeout %s, output %s",
-		humanSize(i.Limits.Memory), i.Limits.Timeout, humanSize(i.Limits.Output))})
+	return append(append(rows, i.Isolation.rows()...), i.Limits.rows()...)
+}
+
+var lanes = map[string]string{
+	string(runtime.LaneReset):   "put back to the image after each",
+	string(runtime.LaneReplace): "put back to the image after each, or replaced",
+	string(runtime.LaneBoot):    "started anew for each",
+}
+
+func (i isolation) rows() [][2]string {
+	how := lanes[i.Lane]
+	if i.Why != "" {
+		how += " (" + i.Why + ")"
+	}
+	kept := map[string]string{
+		"fresh": "requests share nothing", "session": "kept for each session", "shared": "shared by all requests",
+	}[i.Lifecycle]
+	if i.Asked != i.Lifecycle {
+		kept += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
+	}
+	return [][2]string{{"state", kept}, {"instances", how}}
+}
+
+func (l limits) rows() [][2]string {
+	return [][2]string{
+		{"memory", humanSize(l.Memory)},
+		{"fuel", strconv.FormatUint(l.Fuel, 10)},
+		{"timeout", (time.Duration(l.Timeout) * time.Millisecond).String()},
+		{"stack", humanSize(uint64(l.Stack))},
+		{"output", humanSize(l.Output)},
+		{"at most", fmt.Sprintf("%d items, %d table entries, %d host calls, %s of log in %d lines",
+			l.Items, l.Table, l.HostCalls, humanSize(uint64(l.Log)), l.LogLines)},
+		{"at once", fmt.Sprintf("%d calls", l.Calls)},
+	}
 }

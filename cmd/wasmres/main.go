@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/internal/compiler"
 )
 
 // Exit statuses.
@@ -23,6 +25,7 @@ const (
 )
 
 func main() {
+	compiler.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -8,10 +8,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 func TestMain(m *testing.M) {
+	compiler.Main()
 	testscript.Main(m, map[string]func(){
 		"wasmres": func() { os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
@@ -16,7 +17,6 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 const (
@@ -30,7 +30,9 @@ type Config struct {
 	Dirs   []fscap.Grant     // directories the provider may read
 	Values map[string]string // configuration the provider may read
 	Limits runtime.Limits
-	// CacheDir is a private folder for compiled modules. Empty keeps none.
+	// Lifecycle is the most the provider is granted of what it asks for.
+	Lifecycle abi.Lifecycle
+	// CacheDir is a private folder for compiled modules. Empty keeps none beyond Close.
 	CacheDir string
 	// CacheOptional goes on without CacheDir when it cannot be used.
 	CacheOptional bool
@@ -45,6 +47,7 @@ type App struct {
 	provider *provider.Provider
 	core     *mcp.Core      // for Call
 	closers  []func() error // in the order things were opened
+	usage    atomic.Pointer[runtime.Usage]
 }
 
 // Open loads the provider. ctx bounds the loading.
@@ -65,7 +68,6 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.closers = append(a.closers, engine.Close)
 	services, err := a.services()
 	if err != nil {
 		return err
@@ -76,7 +78,8 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Engine: engine, Limits: a.cfg.Limits, Services: services, Config: string(values), Logger: a.cfg.Logger,
+			Engine: engine, Limits: a.cfg.Limits, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
+			Observe: func(u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
 	}, binary)
@@ -86,15 +89,6 @@ func (a *App) open(ctx context.Context) error {
 	a.closers = append(a.closers, a.provider.Close)
 	a.core, err = a.newCore(nil) // its failures are returned to the caller, who says them
 	return err
-}
-
-func (a *App) openEngine() (*wazero.Engine, error) {
-	engine, err := wazero.Open(wazero.Config{CacheDir: a.cfg.CacheDir})
-	if err == nil || !a.cfg.CacheOptional {
-		return engine, err
-	}
-	a.cfg.Logger.Debug("compiled modules are not kept", "err", err)
-	return wazero.Open(wazero.Config{})
 }
 
 // pageSize is the entries of a list page: as many as are allowed, but no more than clients like to get at once.
@@ -152,11 +146,20 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
+	defer a.core.Settle()
 	result, failed := a.core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
 	if failed != nil {
 		return nil, failed
 	}
 	return result, nil
+}
+
+// Usage is what the last call of the provider used; zero when there was none.
+func (a *App) Usage() runtime.Usage {
+	if u := a.usage.Load(); u != nil {
+		return *u
+	}
+	return runtime.Usage{}
 }
 
 // Close releases everything that was opened, last first. It is idempotent.

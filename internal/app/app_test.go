@@ -9,10 +9,16 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/runtime"
 )
+
+func TestMain(m *testing.M) {
+	compiler.Main()
+	m.Run()
+}
 
 // A failing source fails every read.
 type failing struct {

@@ -110,11 +110,12 @@ type Call struct {
 	Params   json.RawMessage // nil when absent
 	Revision Revision        // as negotiated, or as the request's _meta says
 	Notify   Notify          // nil drops notifications
+	Session  string          // as Message.Session
 }
 
 // Call answers one request with the JSON text of its result.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
-	r := &request{method: call.Method, modern: call.Revision.Modern(), notify: call.Notify}
+	r := &request{method: call.Method, modern: call.Revision.Modern(), notify: call.Notify, session: call.Session}
 	r.params.parse(call.Params)
 	if err := c.serve(ctx, r); err != nil {
 		return nil, err
@@ -127,12 +128,22 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, notify Notify) ([]byte, *Error) {
 	err := c.CheckModern(m)
 	if err == nil {
-		r := &request{method: m.Method, params: m.params, modern: true, notify: notify, out: appendResultHead(dst, m.ID)}
+		r := &request{
+			method: m.Method, params: m.params, modern: true, notify: notify, session: m.Session,
+			out: appendResultHead(dst, m.ID),
+		}
 		if err = c.serve(ctx, r); err == nil {
 			return append(r.out, '}'), nil
 		}
 	}
 	return AppendError(dst, m.ID, err), err
+}
+
+// Settle is to be called by fronts when an answer has been written: what can wait until then is done now.
+func (c *Core) Settle() {
+	if s, ok := c.cfg.Source.(Settler); ok {
+		s.Settle()
+	}
 }
 
 // CheckModern holds a request to the rules of the modern revisions for its _meta: a revision this server offers, and
@@ -168,14 +179,26 @@ func (c *Core) UnsupportedVersion(requested string) *Error {
 // A request is one call under way.
 type request struct {
 	// fixed at creation
-	method string
-	params params
-	modern bool
-	notify Notify
+	method  string
+	params  params
+	modern  bool
+	notify  Notify
+	session string
 
 	// owned by the goroutine that runs it
 	uri string // asked for, once it is known
 	out []byte // the result, after what was there before
+}
+
+// ask is what every request to the source says.
+func (r *request) ask() *abi.Request {
+	return &abi.Request{Meta: r.params.guestMeta(), Session: r.session}
+}
+
+func (r *request) askPage(cursor string) *abi.Request {
+	req := r.ask()
+	req.Cursor = cursor
+	return req
 }
 
 // serve appends the result to r.out.

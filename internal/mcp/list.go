@@ -15,7 +15,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := c.cfg.Source.List(ctx, &abi.Request{Cursor: cursor, Meta: r.params.guestMeta()})
+	reply, err := c.cfg.Source.List(ctx, r.askPage(cursor))
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := c.cfg.Source.Templates(ctx, &abi.Request{Cursor: cursor, Meta: r.params.guestMeta()})
+	reply, err := c.cfg.Source.Templates(ctx, r.askPage(cursor))
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,7 @@ func (c *Core) complete(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
+	req.Session = r.session
 	reply := &abi.Reply{}
 	if !isPrompt {
 		reply, err = c.cfg.Source.Complete(ctx, req)

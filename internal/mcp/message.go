@@ -20,6 +20,10 @@ type Message struct {
 	Method string          // empty for a response
 	Params json.RawMessage // nil when absent
 
+	// Session names the connection the message came by, where there is one that lasts: fronts set it. Clients have no
+	// say in it.
+	Session string
+
 	params params
 }
 

@@ -36,7 +36,9 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
 	}
 	s := &contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
-	reply, err := c.cfg.Source.Read(ctx, &abi.Request{URI: uri, Meta: r.params.guestMeta()}, s)
+	req := r.ask()
+	req.URI = uri
+	reply, err := c.cfg.Source.Read(ctx, req, s)
 	if err == nil {
 		err = s.close()
 	}

@@ -30,3 +30,9 @@ type Source interface {
 	// watched. notify must not block for long: changes that come meanwhile are merged, never queued without bound.
 	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
 }
+
+// A Settler is a Source that has work to do after an answer, which nobody need wait for.
+type Settler interface {
+	// Settle does that work. It is safe for concurrent use.
+	Settle()
+}

@@ -83,7 +83,7 @@ func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error
 	if err != nil {
 		return err
 	}
-	req := &abi.Request{Cursor: cursor, Meta: r.params.guestMeta()}
+	req := r.askPage(cursor)
 	reply, err := c.cfg.Source.List(ctx, req)
 	if err != nil {
 		return err

@@ -37,7 +37,9 @@ func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, erro
 		page.NextCursor = cursorGuest
 		return page, nil
 	}
-	return p.addGuestPage(ctx, page, &abi.Request{Cursor: guestCursor, Principal: req.Principal, Meta: req.Meta})
+	return p.addGuestPage(ctx, page, &abi.Request{
+		Cursor: guestCursor, Principal: req.Principal, Meta: req.Meta, Session: req.Session,
+	})
 }
 
 // addGuestPage fills a page up with what the guest lists when it is asked with req.

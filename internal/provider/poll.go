@@ -25,6 +25,7 @@ func (p *Provider) about(ctx context.Context, op abi.Op, uri, etag string, sink 
 	if err != nil {
 		return nil, err
 	}
+	defer p.module.Settle()
 	return p.module.Call(ctx, op, routed, sink)
 }
 

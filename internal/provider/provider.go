@@ -104,6 +104,9 @@ func (p *Provider) index(m *abi.Manifest) error {
 // Module is the loaded module, to be looked at.
 func (p *Provider) Module() *runtime.Module { return p.module }
 
+// Settle does what can wait until an answer is written: see [runtime.Module.Settle].
+func (p *Provider) Settle() { p.module.Settle() }
+
 // Close ends all watches, waits for running calls and releases the module.
 func (p *Provider) Close() error {
 	p.watch.close()

@@ -12,8 +12,22 @@ const header = "\x00asm\x01\x00\x00\x00"
 // componentHeader begins a component, which is not a core module.
 const componentHeader = "\x00asm\x0d\x00\x01\x00"
 
-// idCustom is the id of a custom section.
-const idCustom = 0
+// Ids of sections.
+const (
+	SectionCustom    byte = 0
+	SectionType      byte = 1
+	SectionImport    byte = 2
+	SectionFunction  byte = 3
+	SectionTable     byte = 4
+	SectionMemory    byte = 5
+	SectionGlobal    byte = 6
+	SectionExport    byte = 7
+	SectionStart     byte = 8
+	SectionElement   byte = 9
+	SectionCode      byte = 10
+	SectionData      byte = 11
+	SectionDataCount byte = 12 // placed between the elements and the code
+)
 
 // ErrFormat says that bytes are not a core WebAssembly module.
 var ErrFormat = errors.New("not a WebAssembly module")
@@ -23,7 +37,12 @@ type Section struct {
 	ID   byte
 	Body []byte
 	Raw  []byte // id, length and body
+
+	reader Reader
 }
+
+// Reader gives a reader of Body that counts offsets from the start of the module.
+func (s Section) Reader() *Reader { return &s.reader }
 
 // Sections yields the sections of a module in order. It ends with an error, wrapping [ErrFormat], at the first that is
 // malformed.
@@ -33,18 +52,18 @@ func Sections(module []byte) iter.Seq2[Section, error] {
 			yield(Section{}, err)
 			return
 		}
-		for at := len(header); at < len(module); {
-			size, n := uleb32(module[at+1:])
-			start := at + 1 + n
-			if n == 0 || uint64(size) > uint64(len(module)-start) {
-				yield(Section{}, fmt.Errorf("%w: section at byte %d is longer than the module", ErrFormat, at))
+		r := Reader{b: module, at: len(header)}
+		for r.Len() > 0 {
+			at := r.at
+			id, size := r.Byte(), r.U32()
+			body := r.Part(size)
+			if r.err != nil {
+				yield(Section{}, &FormatError{Offset: at, Reason: "section is longer than the module"})
 				return
 			}
-			end := start + int(size)
-			if !yield(Section{ID: module[at], Body: module[start:end:end], Raw: module[at:end:end]}, nil) {
+			if !yield(Section{ID: id, Body: module[body.at:r.at:r.at], Raw: module[at:r.at:r.at], reader: body}, nil) {
 				return
 			}
-			at = end
 		}
 	}
 }
@@ -77,11 +96,9 @@ func Custom(module []byte, name string) ([]byte, error) {
 // WithCustom gives a copy of module that has exactly one custom section with this name, placed first so that it is
 // found without reading the rest.
 func WithCustom(module []byte, name string, content []byte) ([]byte, error) {
-	body := appendULEB32(nil, uint32(len(name)))
-	body = append(append(body, name...), content...)
+	body := append(AppendName(nil, name), content...)
 	out := append(make([]byte, 0, len(module)+len(body)+16), header...)
-	out = appendULEB32(append(out, idCustom), uint32(len(body)))
-	out = append(out, body...)
+	out = AppendSection(out, SectionCustom, body)
 	for s, err := range Sections(module) {
 		if err != nil {
 			return nil, err
@@ -94,35 +111,13 @@ func WithCustom(module []byte, name string, content []byte) ([]byte, error) {
 }
 
 func (s Section) custom(name string) (content []byte, ok bool) {
-	if s.ID != idCustom {
+	if s.ID != SectionCustom {
 		return nil, false
 	}
-	size, n := uleb32(s.Body)
-	if n == 0 || uint64(size) > uint64(len(s.Body)-n) || string(s.Body[n:n+int(size)]) != name {
+	r := s.Reader()
+	got := r.Bytes(r.U32())
+	if r.err != nil || string(got) != name {
 		return nil, false
 	}
-	return s.Body[n+int(size):], true
-}
-
-// uleb32 reads an unsigned 32-bit LEB128 number and says how many bytes it took; 0 means malformed.
-func uleb32(b []byte) (v uint32, n int) {
-	for i := 0; i < len(b) && i < 5; i++ {
-		c := b[i]
-		if i == 4 && c > 0x0f {
-			return 0, 0
-		}
-		v |= uint32(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			return v, i + 1
-		}
-	}
-	return 0, 0
-}
-
-func appendULEB32(b []byte, v uint32) []byte {
-	for v >= 0x80 {
-		b = append(b, byte(v)|0x80)
-		v >>= 7
-	}
-	return append(b, byte(v))
+	return r.Bytes(uint32(r.Len())), true
 }

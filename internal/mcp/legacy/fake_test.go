@@ -52,6 +52,9 @@ var contents = map[string]string{
 	"test://other":   `{"contents":[{"uri":"test://other","blob":"AAEC"}]}`,
 }
 
+// Settle implements [legacy.Caller].
+func (f *fake) Settle() {}
+
 func (f *fake) Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error) {
 	offer(f.calls, *call)
 	var p struct {

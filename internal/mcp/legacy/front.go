@@ -30,9 +30,10 @@ var (
 	errEnded = errors.New("the session has ended")
 )
 
-// A Caller answers one request; [mcp.Core] is one.
+// A Caller answers one request, and does what can wait until the answer is written; [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
+	Settle()
 }
 
 // A Watcher tells of changes; every [mcp.Source] is one.

@@ -37,6 +37,7 @@ func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, control: http.NewResponseController(w)}
 	switch {
 	case r.Method == http.MethodPost:
+		defer f.cfg.Core.Settle()
 		f.servePOST(out, r, id)
 	case r.Method == http.MethodGet && s != nil:
 		f.stream(out, r, s)

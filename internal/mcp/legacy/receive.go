@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,6 +165,7 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 		Method:   method,
 		Params:   params,
 		Revision: s.revision(),
+		Session:  cmp.Or(s.sdk.ID(), "stdio"),
 		Notify:   func(method string, params json.RawMessage) error { return s.notify(ctx, method, params) },
 	})
 	if failure != nil {

@@ -99,6 +99,7 @@ func (s *server) handle(work context.Context, text []byte) {
 func (s *server) initialize(work context.Context, m *mcp.Message, text []byte) {
 	if s.legacy == nil {
 		session, err := s.cfg.Legacy.Connect(work, func(line []byte) error {
+			defer s.cfg.Core.Settle()
 			return s.out.write(append(slices.Clip(line), '\n'), nil)
 		})
 		if err != nil {
@@ -203,6 +204,9 @@ func (s *server) cancel(id json.RawMessage) bool {
 	return true
 }
 
+// session is what all requests of a connection have in common, and with no other: a process has one.
+const session = "stdio"
+
 // answer runs a request when it is its turn.
 func (s *server) answer(ctx context.Context, m *mcp.Message, f *flight) {
 	select {
@@ -213,10 +217,12 @@ func (s *server) answer(ctx context.Context, m *mcp.Message, f *flight) {
 		return
 	}
 	const usual = 1 << 10 // bytes of an answer
+	m.Session = session
 	out, _ := s.cfg.Core.Answer(ctx, make([]byte, 0, usual), m, func(method string, params json.RawMessage) error {
 		return s.out.write(append(mcp.AppendNotification(nil, method, params), '\n'), f)
 	})
 	s.finish(m, f, out)
+	s.cfg.Core.Settle()
 }
 
 // listen runs a subscription. It takes no slot: it would keep it for hours.

@@ -112,6 +112,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message)
 	} else {
 		writeJSON(w, status(failure), out)
 	}
+	_ = http.NewResponseController(w).Flush() // likewise
+	h.cfg.Core.Settle()
 }
 
 // listen runs a subscription, until the client goes or Close is called.

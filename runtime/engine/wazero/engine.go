@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
 	goruntime "runtime"
 
 	"github.com/tetratelabs/wazero"
@@ -23,71 +23,89 @@ type Config struct {
 	// CacheDir keeps compiled modules between runs. It must belong to this user and nobody else may write to it, since
 	// what is read back is run as native code: Open checks. It is created with mode 0700. Empty keeps them in memory.
 	CacheDir string
+	// Precompile, if not nil, is called before a module is compiled. It is to put the compiled module into CacheDir
+	// from a process that can be stopped, which a compilation in this one cannot. Its error ends the compilation.
+	Precompile func(ctx context.Context, wasm []byte) error
+	Logger     *slog.Logger // nil discards
 }
 
 // An Engine is wazero's compiler.
 type Engine struct {
-	cache wazero.CompilationCache
+	cache      wazero.CompilationCache
+	precompile func(ctx context.Context, wasm []byte) error
+	resizes    bool // instances can give memory back
 }
 
-// Open makes an Engine.
+// Open makes an Engine, and makes sure that wazero does what this package relies on. What it does not do is said in
+// the log, and done without.
 func Open(cfg Config) (*Engine, error) {
-	if cfg.CacheDir == "" {
-		return &Engine{cache: wazero.NewCompilationCache()}, nil
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
-		return nil, fmt.Errorf("compilation cache: %w", err)
-	}
-	if err := checkPrivate(cfg.CacheDir); err != nil {
-		return nil, fmt.Errorf("compilation cache: %w", err)
-	}
-	cache, err := wazero.NewCompilationCacheWithDir(cfg.CacheDir)
+	cache, err := openCache(cfg.CacheDir)
 	if err != nil {
-		return nil, fmt.Errorf("compilation cache %s: %w", cfg.CacheDir, err)
+		return nil, err
 	}
-	return &Engine{cache: cache}, nil
+	e := &Engine{cache: cache, precompile: cfg.Precompile, resizes: true}
+	if err := selfTest(e); err != nil {
+		e.resizes = false
+		cfg.Logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
+	}
+	return e, nil
+}
+
+func openCache(dir string) (wazero.CompilationCache, error) {
+	if dir == "" {
+		return wazero.NewCompilationCache(), nil
+	}
+	if err := CheckCacheDir(dir); err != nil {
+		return nil, err
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("compilation cache %s: %w", dir, err)
+	}
+	return cache, nil
 }
 
 // Close releases the engine.
 func (e *Engine) Close() error { return e.cache.Close(context.Background()) }
 
 // Compile implements [engine.Engine].
-func (e *Engine) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc, memoryPages uint32) (engine.Module, error) {
-	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().
-		WithCompilationCache(e.cache).
-		WithCoreFeatures(api.CoreFeaturesV2).
-		WithDebugInfoEnabled(false). // hostile debug sections can hang the stack trace of a trap
-		WithCloseOnContextDone(true))
-	m, err := compile(ctx, rt, wasm, host, memoryPages)
+func (e *Engine) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc) (engine.Module, error) {
+	if e.precompile != nil {
+		if err := e.precompile(ctx, wasm); err != nil {
+			return nil, err
+		}
+	}
+	return e.compile(ctx, wasm, host)
+}
+
+func (e *Engine) compile(ctx context.Context, wasm []byte, host []engine.HostFunc) (engine.Module, error) {
+	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithCompilationCache(e.cache))
+	m, err := compile(ctx, rt, wasm, host)
 	if err != nil {
 		return nil, errors.Join(err, rt.Close(context.WithoutCancel(ctx)))
 	}
+	m.resizes = e.resizes
 	return m, nil
 }
 
-func compile(ctx context.Context, rt wazero.Runtime, wasm []byte, host []engine.HostFunc, memoryPages uint32) (*module, error) {
+// runtimeConfig is the one set of settings: the compiled form of a module depends on it.
+func runtimeConfig() wazero.RuntimeConfig {
+	return wazero.NewRuntimeConfigCompiler().
+		WithCoreFeatures(api.CoreFeaturesV2).
+		WithDebugInfoEnabled(false).  // hostile debug sections can hang the stack trace of a trap
+		WithCloseOnContextDone(false) // what stops a guest is metered into it
+}
+
+func compile(ctx context.Context, rt wazero.Runtime, wasm []byte, host []engine.HostFunc) (*module, error) {
 	compiled, err := rt.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), wasm)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
-	if err := checkMemory(compiled, memoryPages); err != nil {
-		return nil, err
-	}
 	if err := link(ctx, rt, compiled, host); err != nil {
 		return nil, err
 	}
-	return &module{rt: rt, compiled: compiled, memoryPages: memoryPages}, nil
-}
-
-func checkMemory(compiled wazero.CompiledModule, limit uint32) error {
-	if len(compiled.ImportedMemories()) > 0 {
-		return abi.Errorf(abi.CodeIncompatible, "the module imports a memory; it must define and export its own")
-	}
-	for _, m := range compiled.ExportedMemories() {
-		if m.Min() > limit {
-			return abi.Errorf(abi.CodeMemory, "the module starts with %d pages of memory, the limit is %d (of 64 KiB)", m.Min(), limit).
-				Because(engine.ErrMemory)
-		}
-	}
-	return nil
+	return &module{rt: rt, compiled: compiled}, nil
 }

@@ -59,7 +59,7 @@ func compile(t *testing.T, e *wazero.Engine, call func()) engine.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := e.Compile(t.Context(), binary, hostFuncs(call), 16)
+	m, err := e.Compile(t.Context(), binary, hostFuncs(call))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,35 +107,129 @@ func TestACacheFolderOthersCanWriteToIsRefused(t *testing.T) {
 	}
 }
 
-func TestAHostFunctionIsNotEnteredOnceTheCallHasEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	entered := 0
-	m := compile(t, open(t, ""), func() { entered++; cancel() })
-	inst, err := m.Instantiate(ctx, nil)
+// heap is a memory of any size up to a limit, which may be told to shrink.
+type heap struct {
+	bytes  []byte
+	shrink uint64 // what Reallocate gives whatever is asked; 0 for what is asked
+	freed  int
+}
+
+func (h *heap) Reallocate(size uint64) []byte {
+	if h.shrink > 0 {
+		size = h.shrink
+	}
+	if size > 4*engine.PageSize {
+		return nil
+	}
+	for uint64(len(h.bytes)) < size {
+		h.bytes = append(h.bytes, 0)
+	}
+	return h.bytes[:size]
+}
+
+func (h *heap) Free() { h.freed++ }
+
+func instantiate(t *testing.T, m engine.Module, memory engine.LinearMemory) engine.Instance {
+	t.Helper()
+	inst, err := m.Instantiate(t.Context(), nil, memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inst.Close()
-	stack := []uint64{uint64(abi.OpRead), 0} // take, then emit
-	err = inst.Call(ctx, abi.ExportCall, stack)
-	if !errors.Is(err, context.Canceled) && err == nil {
-		t.Errorf("got %v, want an end", err)
-	}
-	if entered != 1 {
-		t.Errorf("host functions were entered %d times, want once", entered)
+	t.Cleanup(func() {
+		if err := inst.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return inst
+}
+
+func TestAStopIsTheErrorOfTheCallAndTheInstanceGoesOn(t *testing.T) {
+	reason := errors.New("enough")
+	var stop bool
+	m := compile(t, open(t, ""), func() {
+		if stop {
+			panic(engine.Stop{Err: reason})
+		}
+	})
+	inst := instantiate(t, m, new(heap))
+	for _, stop = range []bool{true, false, true, false} {
+		err := inst.Call(t.Context(), abi.ExportCall, []uint64{0, 0})
+		if stop && !errors.Is(err, reason) || !stop && err != nil {
+			t.Errorf("stop %v: got %v", stop, err)
+		}
 	}
 }
 
-func TestAStopIsTheErrorOfTheCall(t *testing.T) {
-	reason := errors.New("enough")
-	m := compile(t, open(t, ""), func() { panic(engine.Stop{Err: reason}) })
-	inst, err := m.Instantiate(t.Context(), nil)
+func TestMemoryIsWhatTheHostGives(t *testing.T) {
+	m := compile(t, open(t, ""), func() {})
+	memory := new(heap)
+	inst := instantiate(t, m, memory)
+	if !inst.Memory().Write(engine.PageSize-1, []byte{7}) || memory.bytes[engine.PageSize-1] != 7 {
+		t.Error("what is written does not arrive in the memory")
+	}
+	before := len(memory.bytes)
+	memory.shrink = 2 * engine.PageSize
+	if err := inst.Resize(); err != nil {
+		t.Fatal(err)
+	}
+	if inst.Memory().Write(2*engine.PageSize, []byte{7}) || !inst.Memory().Write(2*engine.PageSize-1, []byte{7}) {
+		t.Errorf("the memory, of %d bytes at first, does not end at 2 pages", before)
+	}
+	if err := inst.Close(); err != nil || memory.freed != 1 {
+		t.Errorf("freed %d times, %v", memory.freed, err)
+	}
+}
+
+func TestGlobalsAreThoseThatAreExportedAndMutable(t *testing.T) {
+	// (module (global (export "m") (mut i64) (i64.const 5)) (global (export "c") i32 (i32.const 1)) (memory 1))
+	binary := []byte("\x00asm\x01\x00\x00\x00\x05\x03\x01\x00\x01\x06\x0b\x02\x7e\x01\x42\x05\x0b\x7f\x00\x41\x01\x0b\x07\x09\x02\x01m\x03\x00\x01c\x03\x01")
+	m, err := open(t, "").Compile(t.Context(), binary, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer inst.Close()
-	if err := inst.Call(t.Context(), abi.ExportCall, []uint64{0, 0}); !errors.Is(err, reason) {
-		t.Errorf("got %v, want %v", err, reason)
+	defer m.Close()
+	inst := instantiate(t, m, new(heap))
+	g := inst.Global("m")
+	g.Set(g.Get() + 1<<40)
+	if got := inst.Global("m").Get(); got != 5+1<<40 {
+		t.Errorf("got %d", got)
+	}
+	for _, name := range []string{"c", "none"} {
+		if inst.Global(name) != nil {
+			t.Errorf("%s is given as a mutable global", name)
+		}
+	}
+}
+
+func TestRecursionWithoutEndIsStackExhausted(t *testing.T) {
+	// (module (memory 1) (func $f (export "f") (call $f)))
+	binary := []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x05\x01\x01f\x00\x00\x0a\x06\x01\x04\x00\x10\x00\x0b")
+	m, err := open(t, "").Compile(t.Context(), binary, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	inst := instantiate(t, m, new(heap))
+	for range 2 {
+		if err := inst.Call(t.Context(), "f", nil); !errors.Is(err, engine.ErrStack) {
+			t.Errorf("got %v, want the stack exhausted", err)
+		}
+	}
+}
+
+func TestPrecompilingDecides(t *testing.T) {
+	refused := errors.New("not this one")
+	asked := 0
+	e, err := wazero.Open(wazero.Config{Precompile: func(_ context.Context, binary []byte) error {
+		asked++
+		return refused
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.Compile(t.Context(), []byte("\x00asm\x01\x00\x00\x00"), nil); !errors.Is(err, refused) || asked != 1 {
+		t.Errorf("got %v, asked %d times", err, asked)
 	}
 }
 
@@ -158,7 +252,7 @@ func TestClosedInstancesAndModulesLeaveNothingRunning(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		m := compile(t, e, func() {})
-		inst, err := m.Instantiate(ctx, nil)
+		inst, err := m.Instantiate(ctx, nil, new(heap))
 		if err != nil {
 			t.Fatal(err)
 		}

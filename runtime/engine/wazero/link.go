@@ -53,24 +53,11 @@ func defineHostModule(ctx context.Context, rt wazero.Runtime, name string, host 
 	return err
 }
 
-// adapt makes a host function that never starts once nobody waits for the guest: wazero itself looks only at the
-// guest's loops.
 func adapt(call func(context.Context, engine.Memory, any, []uint64)) api.GoModuleFunc {
 	return func(ctx context.Context, mod api.Module, stack []uint64) {
-		if err := ctx.Err(); err != nil {
-			panic(engine.Stop{Err: err})
-		}
-		host := ctx.Value(hostKey{})
-		mem := mod.Memory()
-		if mem == nil {
-			panic(engine.Stop{Err: abi.Errorf(abi.CodeProtocol, "host call from a module without memory")})
-		}
-		call(ctx, mem, host, stack)
+		call(ctx, mod.Memory(), ctx.Value(hostKey{}), stack)
 	}
 }
-
-// hostKey carries the instance's host value through wazero to its host functions.
-type hostKey struct{}
 
 func signature(def api.FunctionDefinition) abi.Signature {
 	return abi.Signature{Params: abiTypes(def.ParamTypes()), Results: abiTypes(def.ResultTypes())}

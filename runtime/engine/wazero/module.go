@@ -2,55 +2,47 @@ package wazero
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
 )
 
 type module struct {
-	rt          wazero.Runtime
-	compiled    wazero.CompiledModule
-	memoryPages uint32
+	rt       wazero.Runtime
+	compiled wazero.CompiledModule
+	resizes  bool
 }
 
-func (m *module) Exports() map[string]abi.Signature {
-	defs := m.compiled.ExportedFunctions()
-	out := make(map[string]abi.Signature, len(defs))
-	for name, def := range defs {
-		out[name] = signature(def)
-	}
-	return out
-}
-
-func (m *module) HasMemory() bool {
-	_, ok := m.compiled.ExportedMemories()[abi.ExportMemory]
-	return ok
-}
-
-func (m *module) Instantiate(ctx context.Context, host any) (engine.Instance, error) {
-	inst := &instance{host: host, memory: &linearMemory{limit: uint64(m.memoryPages) * engine.PageSize}}
+func (m *module) Instantiate(ctx context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
 	ctx = context.WithValue(ctx, hostKey{}, host)
-	ctx = experimental.WithMemoryAllocator(ctx, inst.memory)
+	ctx = experimental.WithMemoryAllocator(ctx, allocator{memory})
 	// An empty name keeps instances apart; no start functions, since the runtime calls them under its limits.
 	mod, err := m.rt.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
 	}
-	inst.mod, inst.funcs = mod, map[string]api.Function{}
-	return inst, nil
+	return &instance{module: m, mod: mod, ctx: callContext{host: host}, memory: memory, funcs: map[string]api.Function{}}, nil
 }
 
 func (m *module) Close() error { return m.rt.Close(context.Background()) }
 
+// An allocator gives an instance the memory it was told to have.
+type allocator struct{ memory engine.LinearMemory }
+
+// Allocate implements [experimental.MemoryAllocator].
+func (a allocator) Allocate(_, _ uint64) experimental.LinearMemory { return a.memory }
+
 type instance struct {
+	module *module
 	mod    api.Module
-	host   any
-	memory *linearMemory
+	ctx    callContext
+	memory engine.LinearMemory
 	funcs  map[string]api.Function // each has a stack of its own, so it is made once
 }
 
@@ -62,41 +54,59 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 		}
 		i.funcs[export] = f
 	}
-	return f.CallWithStack(context.WithValue(ctx, hostKey{}, i.host), stack)
+	i.ctx.Context = ctx
+	err := f.CallWithStack(&i.ctx, stack)
+	i.ctx.Context = nil
+	if err == nil {
+		return nil
+	}
+	delete(i.funcs, export) // its stack may have grown to the ceiling, and would be kept
+	if first, _, _ := strings.Cut(err.Error(), "\n"); strings.TrimPrefix(first, "wasm error: ") == stackOverflow {
+		return fmt.Errorf("%w: %w", engine.ErrStack, err)
+	}
+	return err
 }
 
-func (i *instance) MemoryRefused() bool { return i.memory.refused }
+// stackOverflow is the message of the error whose value wazero keeps to itself.
+const stackOverflow = "stack overflow"
+
+func (i *instance) Memory() engine.Memory { return i.mod.Memory() }
+
+func (i *instance) Global(export string) engine.Global {
+	g, ok := i.mod.ExportedGlobal(export).(api.MutableGlobal)
+	if !ok {
+		return nil
+	}
+	return g
+}
+
+var errNoResize = errors.New("this version of wazero cannot take memory back")
+
+// Resize lets the memory grow by a page and gives it another size instead: wazero takes what Reallocate returns.
+func (i *instance) Resize() error {
+	if !i.module.resizes {
+		return errNoResize
+	}
+	if _, ok := i.mod.Memory().Grow(1); !ok {
+		return errors.New("the memory is at its maximum and cannot be resized")
+	}
+	return nil
+}
 
 func (i *instance) Close() error { return i.mod.Close(context.Background()) }
 
-// A linearMemory backs one instance's memory with Go's heap, so that a stale view can never fault, and remembers
-// whether the guest has asked for more than its limit.
-type linearMemory struct {
-	buf     []byte
-	limit   uint64 // bytes
-	refused bool
+// A callContext is that of the call under way, and carries the instance's host value through wazero to its host functions.
+type callContext struct {
+	context.Context
+	host any
 }
 
-// Allocate implements [experimental.MemoryAllocator].
-func (m *linearMemory) Allocate(capacity, _ uint64) experimental.LinearMemory {
-	m.buf = make([]byte, 0, min(capacity, m.limit))
-	return m
-}
+type hostKey struct{}
 
-// Reallocate implements [experimental.LinearMemory].
-func (m *linearMemory) Reallocate(size uint64) []byte {
-	if size > m.limit {
-		m.refused = true
-		return nil
+// Value implements [context.Context].
+func (c *callContext) Value(key any) any {
+	if key == (hostKey{}) {
+		return c.host
 	}
-	if size > uint64(cap(m.buf)) {
-		grown := make([]byte, size, min(max(size, 2*uint64(cap(m.buf))), m.limit))
-		copy(grown, m.buf)
-		m.buf = grown
-	}
-	m.buf = m.buf[:size]
-	return m.buf
+	return c.Context.Value(key)
 }
-
-// Free implements [experimental.LinearMemory].
-func (m *linearMemory) Free() { m.buf = nil }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// limitFlags are the limits of a provider, one each.
+func limitFlags() []cli.Flag {
+	size := func(name, value, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}
+	}
+	count := func(name string, value int, usage string) cli.Flag {
+		return &cli.IntFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}
+	}
+	return []cli.Flag{
+		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
+		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: runtime.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
+		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
+		size("stack", "8MiB", "native stack of one call, as it is estimated, as a `SIZE`"),
+		size("max-output", "64MiB", "contents of one read in all, as a `SIZE`"),
+		size("max-log", "64KiB", "what the provider may log in one call, as a `SIZE`"),
+		count("max-items", runtime.DefaultItems, "at most this many `ENTRIES` on a list page, or contents of a read"),
+		count("max-table", runtime.DefaultTable, "at most this many `ENTRIES` of a function table"),
+		count("max-log-lines", runtime.DefaultLogLines, "at most this many `LINES` logged in one call"),
+		count("max-host-calls", runtime.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
+		count("max-calls", 0, "at most this many `CALLS` at once; others wait (default: 4 for each processor)"),
+		count("max-sessions", runtime.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
+		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: runtime.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},
+	}
+}
+
+// limitsOf reads limitFlags.
+func limitsOf(c *cli.Context) (runtime.Limits, error) {
+	var l runtime.Limits
+	for _, f := range []struct {
+		name string
+		into func(uint64)
+	}{
+		{"memory", func(n uint64) { l.Memory = n }},
+		{"stack", func(n uint64) { l.Stack = uint32(min(n, 1<<32-1)) }},
+		{"max-output", func(n uint64) { l.Output = n }},
+		{"max-log", func(n uint64) { l.Log = int(n) }},
+	} {
+		n, err := parseSize(c.String(f.name))
+		if err != nil {
+			return l, usagef(c, "--%s: %w", f.name, err)
+		}
+		f.into(n)
+	}
+	l.Fuel, l.Timeout, l.Idle = c.Uint64("fuel"), c.Duration("timeout"), c.Duration("idle")
+	l.Items, l.Table, l.LogLines = c.Int("max-items"), uint32(min(c.Int("max-table"), 1<<32-1)), c.Int("max-log-lines")
+	l.HostCalls, l.Calls, l.Sessions = c.Int("max-host-calls"), c.Int("max-calls"), c.Int("max-sessions")
+	if err := checkLimitFlags(c); err != nil {
+		return l, err
+	}
+	limits, err := l.WithDefaults()
+	if err != nil {
+		return l, usagef(c, "%w", err)
+	}
+	return limits, nil
+}
+
+// checkLimitFlags refuses what would be taken for the default.
+func checkLimitFlags(c *cli.Context) error {
+	for _, name := range []string{"timeout", "idle"} {
+		if c.Duration(name) <= 0 {
+			return usagef(c, "--%s %v: it must be more than nothing", name, c.Duration(name))
+		}
+	}
+	if c.Uint64("fuel") == 0 {
+		return usagef(c, "--fuel 0: it must be at least 1")
+	}
+	for _, name := range []string{"max-items", "max-table", "max-log-lines", "max-host-calls", "max-calls", "max-sessions"} {
+		if c.Int(name) < 0 || c.Int(name) == 0 && c.IsSet(name) {
+			return usagef(c, "--%s %d: it must be at least 1", name, c.Int(name))
+		}
+	}
+	return nil
+}

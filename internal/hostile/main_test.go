@@ -1,0 +1,26 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/compiler"
+)
+
+// TestMain makes this binary the two programs it needs beside the tests.
+func TestMain(m *testing.M) {
+	compiler.Main() // before anything else: it is the compiler that children start
+	if names, ok := os.LookupEnv(childEnv); ok {
+		os.Exit(child(names))
+	}
+	os.Exit(m.Run())
+}
+
+// only makes the tests run cases by name, of all there are.
+var only = flag.String("case", "", "run this case only")
+
+// childEnv tells this binary, which runs itself again, that it is a child, and the names of its cases.
+const childEnv = "WASMRES_HOSTILE_CASES"

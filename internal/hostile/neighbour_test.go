@@ -1,0 +1,63 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	goruntime "runtime"
+	"sync"
+	"time"
+)
+
+// A neighbour is another tenant: somebody who does a little every millisecond, and somebody who collects garbage, which
+// stops the world and so waits for whoever cannot be stopped.
+type neighbour struct {
+	quit  chan struct{}
+	done  sync.WaitGroup
+	worst time.Duration // owned by the ticking goroutine until done
+}
+
+func watch() *neighbour {
+	n := control()
+	n.done.Go(n.collect)
+	return n
+}
+
+// control is a neighbour in a process where nothing happens: it has to wait only when the whole machine is busy.
+func control() *neighbour {
+	n := &neighbour{quit: make(chan struct{})}
+	n.done.Go(n.tick)
+	return n
+}
+
+// stop says what the longest time was in which the neighbour could not do anything.
+func (n *neighbour) stop() time.Duration {
+	close(n.quit)
+	n.done.Wait()
+	return n.worst
+}
+
+func (n *neighbour) over() bool {
+	select {
+	case <-n.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+func (n *neighbour) tick() {
+	const pause = time.Millisecond
+	for last := time.Now(); !n.over(); {
+		time.Sleep(pause)
+		now := time.Now()
+		n.worst = max(n.worst, now.Sub(last)-pause)
+		last = now
+	}
+}
+
+func (n *neighbour) collect() {
+	for !n.over() {
+		goruntime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/meter"
+	"github.com/wasmres/wasmres/runtime/snapshot"
+)
+
+// A step is a part of starting an instance.
+type step = func(ctx *bounded, s *sandbox) error
+
+// boot makes an instance from nothing: memory as the module says, its start function, initialisation, description if
+// asked for, configuration, warming up. ctx bounds each of them, and so does Limits.Timeout.
+func (m *Module) boot(ctx context.Context, describe step) (_ *sandbox, err error) {
+	memory, err := snapshot.Blank(m.memoryLimit())
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.open(ctx, memory)
+	if err != nil {
+		return nil, err
+	}
+	steps := []step{fill, initialize, describe, configure, warm}
+	for _, do := range steps {
+		if err := m.step(ctx, s, do); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
+}
+
+func (m *Module) step(ctx context.Context, s *sandbox, do step) error {
+	if do == nil {
+		return nil
+	}
+	b := newBounded(ctx, m.cfg.Limits.Timeout)
+	defer b.release()
+	return do(b, s)
+}
+
+// fill writes the data segments that were taken out of the module.
+func fill(_ *bounded, s *sandbox) error {
+	for i, segment := range s.module.code.Data {
+		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
+			return abi.Errorf(abi.CodeModule, "data segment %d does not fit the memory: %d bytes at %d", i, len(segment.Bytes), segment.Offset)
+		}
+	}
+	return nil
+}
+
+// initialize runs the guest's own start, if it has one.
+func initialize(ctx *bounded, s *sandbox) error {
+	if s.module.code.Start {
+		if err := s.start(ctx, meter.ExportStart); err != nil {
+			return err
+		}
+	}
+	if !s.module.exports(abi.ExportInitialize) {
+		return nil
+	}
+	return s.start(ctx, abi.ExportInitialize)
+}
+
+// configure hands the configuration to guests that want it.
+func configure(ctx *bounded, s *sandbox) error {
+	if !s.module.manifest.Implements(abi.OpConfigure) {
+		return nil
+	}
+	_, err := s.run(ctx, abi.OpConfigure, &abi.Request{Config: s.module.cfg.Config, HostMinor: abi.Minor}, nil)
+	if err != nil {
+		return fmt.Errorf("configure: %w", err)
+	}
+	return nil
+}
+
+// warm lets the guest fill its caches before all others start from what it leaves.
+func warm(ctx *bounded, s *sandbox) error {
+	if !s.module.exports(abi.ExportWarm) {
+		return nil
+	}
+	return s.start(ctx, abi.ExportWarm)
+}
+
+// take makes the image all instances start from. A guest that has changed what no image holds while it started gets
+// none: each of its instances is booted.
+func (m *Module) snap(s *sandbox) error {
+	if s.dirty.Get() != 0 {
+		return nil
+	}
+	image, err := snapshot.New(s.memory.Bytes(), snapshot.Config{Limit: m.memoryLimit(), Idle: m.cfg.Limits.Calls})
+	if err != nil {
+		return fmt.Errorf("image: %w", err)
+	}
+	m.image = image
+	for _, g := range s.globals {
+		m.globals = append(m.globals, g.Get())
+	}
+	return nil
+}
+
+// clone makes an instance from the image, or boots one where there is none.
+func (m *Module) clone(ctx context.Context) (_ *sandbox, err error) {
+	if m.image == nil {
+		return m.boot(ctx, nil)
+	}
+	memory, err := m.image.Memory()
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.open(ctx, memory)
+	if err != nil {
+		return nil, err
+	}
+	s.restoreGlobals()
+	return s, nil
+}

@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A bounded context ends with its parent or at a deadline. It is [context.WithDeadline] that costs next to nothing
+// until somebody waits for it: few calls do, and guests look at the clock in their ticks.
+type bounded struct {
+	context.Context // the parent
+	began, deadline time.Time
+
+	mu     sync.Mutex // guards the fields below
+	waited context.Context
+	cancel context.CancelFunc
+}
+
+func newBounded(parent context.Context, timeout time.Duration) *bounded {
+	began := time.Now()
+	deadline := began.Add(timeout)
+	if sooner, ok := parent.Deadline(); ok && sooner.Before(deadline) {
+		deadline = sooner
+	}
+	return &bounded{Context: parent, began: began, deadline: deadline}
+}
+
+// Deadline implements [context.Context].
+func (b *bounded) Deadline() (time.Time, bool) { return b.deadline, true }
+
+// Err implements [context.Context].
+func (b *bounded) Err() error {
+	if err := b.Context.Err(); err != nil {
+		return err
+	}
+	if !time.Now().Before(b.deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Done implements [context.Context].
+func (b *bounded) Done() <-chan struct{} { return b.wait().Done() }
+
+// Value implements [context.Context]. Contexts made from this one find out by it that they need no goroutine to follow
+// it.
+func (b *bounded) Value(key any) any {
+	b.mu.Lock()
+	waited := b.waited
+	b.mu.Unlock()
+	if waited != nil {
+		return waited.Value(key)
+	}
+	return b.Context.Value(key)
+}
+
+func (b *bounded) wait() context.Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited == nil {
+		b.waited, b.cancel = context.WithDeadline(b.Context, b.deadline)
+	}
+	return b.waited
+}
+
+// release ends the context for those who wait for it.
+func (b *bounded) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cancel != nil {
+		b.cancel()
+	}
+}

@@ -1,0 +1,64 @@
+package wazero
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+)
+
+// probe has a memory of 1 to 3 pages, and exports grow, size and touch, which stores a byte at an address.
+//
+//go:embed probe.wasm
+var probe []byte
+
+const probePage = 64 << 10
+
+// selfTest makes sure that wazero takes the memory an allocator gives it, be it less than before, and holds the guest
+// to it. That is how version 1.12.0 is written and nowhere promised.
+func selfTest(e *Engine) (err error) {
+	ctx := context.Background()
+	m, err := e.compile(ctx, probe, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	memory := &probeMemory{bytes: make([]byte, 2*probePage), answer: probePage}
+	inst, err := m.Instantiate(ctx, nil, memory)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, inst.Close()) }()
+	ask := func(export string, param uint64) (uint64, error) {
+		stack := []uint64{param}
+		err := inst.Call(ctx, export, stack)
+		return stack[0], err
+	}
+	memory.answer = 2 * probePage
+	if before, err := ask("grow", 1); err != nil || before != 1 {
+		return fmt.Errorf("growing from 1 page: from %d, %v", before, err)
+	}
+	if _, err := ask("touch", probePage); err != nil {
+		return fmt.Errorf("using what was grown: %w", err)
+	}
+	memory.answer = probePage
+	if err := inst.Resize(); err != nil {
+		return err
+	}
+	if pages, err := ask("size", 0); err != nil || pages != 1 {
+		return fmt.Errorf("the guest sees %d pages after shrinking to 1, %v", pages, err)
+	}
+	if _, err := ask("touch", probePage); err == nil {
+		return errors.New("the guest reaches memory that was taken back")
+	}
+	return nil
+}
+
+// A probeMemory gives as many of its bytes as it is told to.
+type probeMemory struct {
+	bytes  []byte
+	answer uint64
+}
+
+func (m *probeMemory) Reallocate(uint64) []byte { return m.bytes[:m.answer] }
+func (m *probeMemory) Free()                    {}

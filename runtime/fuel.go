@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/meter"
+)
+
+// slice is the fuel a guest gets at once: what it may do between two looks at the clock. That is about 10 µs of
+// computing, of which a look costs one percent, and some milliseconds of touching new pages all the time.
+const slice = 50_000
+
+// grant gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
+// which is still below zero when the limit does not allow for more.
+func (c *call) grant(overdrawn uint64) uint64 {
+	more := min(overdrawn+slice, c.module.cfg.Limits.Fuel-c.granted)
+	c.granted += more
+	return more - overdrawn
+}
+
+// spent is the fuel used, given what is left of that granted.
+func (c *call) spent(left uint64) uint64 { return c.granted - left }
+
+// tickFunc is what a metered guest calls when its fuel is used up.
+func tickFunc() engine.HostFunc {
+	return engine.HostFunc{
+		Module: meter.ImportModule, Name: meter.ImportTick,
+		Call: func(_ context.Context, _ engine.Memory, host any, _ []uint64) { host.(*sandbox).tick() },
+	}
+}
+
+// tick stops the guest if it must end, or lets it go on for another slice.
+func (s *sandbox) tick() {
+	s.stopIfOver()
+	left := s.call.grant(-s.fuel.Get())
+	if int64(left) < 0 {
+		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.module.cfg.Limits.Fuel))
+	}
+	s.fuel.Set(left)
+}
+
+// admitHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
+func (s *sandbox) admitHostCall() {
+	s.stopIfOver()
+	if s.call.asked++; s.call.asked > s.module.cfg.Limits.HostCalls {
+		s.stop(abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", s.module.cfg.Limits.HostCalls))
+	}
+}
+
+// stopIfOver stops the guest once nobody waits for it, or its time is up.
+func (s *sandbox) stopIfOver() {
+	if s.ctx.Err() != nil {
+		s.stop(s.module.ended(s.ctx))
+	}
+}
+
+// stop ends the guest. It does not return.
+func (s *sandbox) stop(err error) {
+	s.call.fail(err)
+	panic(engine.Stop{Err: s.call.failure})
+}

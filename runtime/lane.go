@@ -1,0 +1,22 @@
+package runtime
+
+// A Lane says how each request gets an instance like the image.
+type Lane string
+
+// The lanes, the quickest first.
+const (
+	LaneReset   Lane = "reset"   // instances are put back to the image
+	LaneReplace Lane = "replace" // likewise, but those that have changed what cannot be put back are replaced
+	LaneBoot    Lane = "boot"    // there is no image: each request starts an instance anew
+)
+
+// Lane says which it is, and why not a quicker one.
+func (m *Module) Lane() (lane Lane, why string) {
+	switch {
+	case m.image == nil:
+		return LaneBoot, m.code.CanDirty + ", and did so while it started"
+	case m.code.CanDirty != "":
+		return LaneReplace, m.code.CanDirty
+	}
+	return LaneReset, ""
+}

@@ -1,0 +1,187 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+)
+
+const (
+	// pageSize is the unit of linear memory, in bytes. It is a multiple of every kernel's page.
+	pageSize = 64 << 10
+
+	// maxLimit is what 32-bit addresses reach, in bytes.
+	maxLimit = 4 << 30
+
+	// defaultIdle bounds the unused mappings of an image, of two kernel areas each.
+	defaultIdle = 16
+)
+
+var (
+	// ErrClosed says that an image has been closed.
+	ErrClosed = errors.New("the image is closed")
+
+	// ErrReleased says that a memory has been released.
+	ErrReleased = errors.New("the memory is released")
+)
+
+// Config configures an Image.
+type Config struct {
+	// Limit is how many bytes a Memory may grow to: a multiple of 64 KiB, at most 4 GiB. It costs address space only.
+	// Zero lets it not grow.
+	Limit uint64
+
+	// Idle bounds how many released mappings are kept for re-use. Zero keeps 16.
+	Idle int
+
+	// Method is how memories are reset. Zero is the quickest that works here; another that does not is an error.
+	Method Method
+}
+
+// An Image is the memory that instances start from and return to. It is safe for concurrent use.
+type Image struct {
+	// fixed at creation
+	master *master
+	length uint64 // bytes
+	limit  uint64 // bytes
+	bound  int    // of idle
+	method Method
+
+	mu sync.Mutex
+	// mu guards the fields below
+	idle   []*space // clean; the last one released is the first to be used again
+	live   int      // memories not yet released
+	closed bool
+}
+
+// New makes an image of memory, whose length must be a multiple of 64 KiB. It copies memory.
+func New(memory []byte, cfg Config) (*Image, error) {
+	method, err := choose(cfg.Method)
+	if err = errors.Join(err, cfg.check(memory)); err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	return newImage(memory, cfg, method)
+}
+
+func newImage(memory []byte, cfg Config, method Method) (*Image, error) {
+	m, err := newMaster(memory, method)
+	if err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	length, bound := uint64(len(memory)), cfg.Idle
+	if bound == 0 {
+		bound = defaultIdle
+	}
+	return &Image{master: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}, nil
+}
+
+func (cfg Config) check(memory []byte) error {
+	errs := []error{checkLimit(cfg.Limit)}
+	if length := uint64(len(memory)); length%pageSize != 0 {
+		errs = append(errs, fmt.Errorf("length of %d bytes is not a multiple of 64 KiB", length))
+	} else if cfg.Limit != 0 && length > cfg.Limit || length > maxLimit {
+		errs = append(errs, fmt.Errorf("length of %d bytes is over the limit of %d", length, cfg.Limit))
+	}
+	if cfg.Idle < 0 {
+		errs = append(errs, fmt.Errorf("idle is %d, less than none", cfg.Idle))
+	}
+	return errors.Join(errs...)
+}
+
+func checkLimit(limit uint64) error {
+	if limit%pageSize != 0 || limit > maxLimit || limit > math.MaxInt {
+		return fmt.Errorf("limit of %d bytes is not a multiple of 64 KiB up to 4 GiB that can be addressed here", limit)
+	}
+	return nil
+}
+
+// Len is the length of the image in bytes.
+func (i *Image) Len() uint64 { return i.length }
+
+// Method is how memories of this image are reset.
+func (i *Image) Method() Method { return i.method }
+
+// Memory gives a memory that equals the image and is nobody else's. It must be released.
+func (i *Image) Memory() (*Memory, error) {
+	s, err := i.take()
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	if s == nil {
+		if s, err = newSpace(i.limit, i.master, i.method); err != nil {
+			return nil, errors.Join(fmt.Errorf("memory: %w", err), i.leave())
+		}
+	}
+	return &Memory{image: i, limit: i.limit, space: s, size: i.length, top: i.length, keptEnd: i.length}, nil
+}
+
+// take counts a memory in and gives an idle space for it, or nil when there is none.
+func (i *Image) take() (*space, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.closed {
+		return nil, ErrClosed
+	}
+	i.live++
+	if len(i.idle) == 0 {
+		return nil, nil
+	}
+	last := len(i.idle) - 1
+	s := i.idle[last]
+	i.idle = slices.Delete(i.idle, last, last+1)
+	return s, nil
+}
+
+// recycle takes back a clean space of a memory that is released, or unmaps it when enough are idle.
+func (i *Image) recycle(s *space) error {
+	i.mu.Lock()
+	keep := !i.closed && len(i.idle) < i.bound
+	if keep {
+		i.idle = append(i.idle, s)
+		i.live--
+	}
+	i.mu.Unlock()
+	if keep {
+		return nil
+	}
+	return i.discard(s)
+}
+
+// discard unmaps the space of a memory that is released.
+func (i *Image) discard(s *space) error { return errors.Join(s.close(), i.leave()) }
+
+// leave counts a memory out. After Close, the last to leave takes the image's own mapping with it.
+func (i *Image) leave() error {
+	i.mu.Lock()
+	i.live--
+	closed, last := i.closed, i.live == 0
+	i.mu.Unlock()
+	if !closed {
+		return nil
+	}
+	if last {
+		return errors.Join(ErrClosed, i.master.close())
+	}
+	return ErrClosed
+}
+
+// Close releases the image. Every memory must have been released; when some have not, Close says so, no new ones are
+// given, and the last that is released takes the rest with it. It is idempotent.
+func (i *Image) Close() error {
+	i.mu.Lock()
+	first, live, idle := !i.closed, i.live, i.idle
+	i.closed, i.idle = true, nil
+	i.mu.Unlock()
+	var errs []error
+	for _, s := range idle {
+		errs = append(errs, s.close())
+	}
+	if live > 0 {
+		errs = append(errs, fmt.Errorf("close image: %d memories are not released", live))
+	} else if first {
+		errs = append(errs, i.master.close())
+	}
+	return errors.Join(errs...)
+}

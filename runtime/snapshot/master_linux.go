@@ -1,0 +1,97 @@
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A master is the bytes of an image, which nothing can change any more.
+type master struct {
+	bytes []byte
+	fd    int // the sealed file that memories map; -1 with Copy, when bytes are on the heap
+}
+
+func newMaster(memory []byte, method Method) (*master, error) {
+	if method == Copy || len(memory) == 0 {
+		return &master{bytes: bytes.Clone(memory), fd: -1}, nil
+	}
+	fd, err := memfd()
+	if err != nil {
+		return nil, fmt.Errorf("memfd: %w", err)
+	}
+	view, err := fill(fd, memory)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("memfd: %w", err), unix.Close(fd))
+	}
+	return &master{bytes: view, fd: fd}, nil
+}
+
+// memfd makes a file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may insist.
+func memfd() (fd int, err error) {
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err = unix.MemfdCreate("wasmres-image", flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL {
+		fd, err = unix.MemfdCreate("wasmres-image", flags)
+	}
+	return fd, err
+}
+
+// fill writes memory to the file, seals it and maps it for reading. The view is private since kernels before 6.7
+// refuse shared ones of a file sealed against writing; for one that is only read it is the same.
+func fill(fd int, memory []byte) (view []byte, err error) {
+	if err := unix.Ftruncate(fd, int64(len(memory))); err != nil {
+		return nil, err
+	}
+	if err := writeSparse(fd, memory); err != nil {
+		return nil, err
+	}
+	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return nil, err
+	}
+	return unix.Mmap(fd, 0, len(memory), unix.PROT_READ, unix.MAP_PRIVATE)
+}
+
+// writeSparse writes the runs of pages that are not all zero, so that the others stay holes and cost nothing until
+// they are touched.
+func writeSparse(fd int, memory []byte) error {
+	page := os.Getpagesize()
+	zero := make([]byte, page)
+	isZero := func(at int) bool { return bytes.Equal(memory[at:at+page], zero) }
+	for at := 0; at < len(memory); at += page {
+		if isZero(at) {
+			continue
+		}
+		start := at
+		for at += page; at < len(memory) && !isZero(at); at += page {
+		}
+		if err := writeAll(fd, memory[start:at], int64(start)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeAll(fd int, p []byte, at int64) error {
+	for len(p) > 0 {
+		n, err := unix.Pwrite(fd, p, at)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		if n > 0 {
+			p, at = p[n:], at+int64(n)
+		}
+	}
+	return nil
+}
+
+func (m *master) close() error {
+	if m.fd < 0 {
+		return nil
+	}
+	return errors.Join(unix.Munmap(m.bytes), unix.Close(m.fd))
+}

@@ -1,0 +1,119 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+)
+
+// How many bytes of private pages a Reset puts back in place. Over it, they are dropped instead: given back to the
+// kernel, in one call whose cost is in the page faults of whoever writes there next. In place is quicker, at any
+// number of pages, for a guest that always writes the same ones.
+const (
+	// keepImage bounds what one heavy call costs all later ones: without a record of writes, each Reset puts back every
+	// page that was ever written.
+	keepImage = 256 << 10
+
+	// keepTail, for what was grown, only bounds the memory of an instance at rest: later calls that do not grow do not
+	// look there. It has room for a result of 1 MiB and its allocator's bookkeeping.
+	keepTail = 1280 << 10
+)
+
+// Reset puts the memory back to the image, byte for byte and in length. When the memory has grown it calls shrink,
+// which must make the engine call Reallocate and forget its own longer view: with wazero that is a Grow by one page,
+// which therefore has to be within the module's maximum, and a look at the size after it. An error leaves the memory
+// unusable: the instance must be closed, the memory released. On methods other than Copy it takes microseconds.
+func (m *Memory) Reset(shrink func() error) error {
+	switch {
+	case m.space == nil:
+		return fmt.Errorf("reset: %w", ErrReleased)
+	case m.image == nil:
+		return errors.New("reset: a blank memory has no image")
+	case m.unusable:
+		return errors.New("reset: the memory is unusable since a reset that did not end well")
+	}
+	m.unusable = true // should shrink panic, too
+	if err := m.restore(); err != nil {
+		return fmt.Errorf("reset: memory is unusable: %w", err)
+	}
+	if err := m.shrink(shrink); err != nil {
+		return fmt.Errorf("reset: memory is unusable: %w", err)
+	}
+	m.refused, m.unusable = false, false
+	return nil
+}
+
+// restore puts back the bytes of all that the guest could write to. Behind the image that is looked at only when it
+// has grown, and then includes what earlier growth has left in place, so that keepTail bounds all of it.
+func (m *Memory) restore() error {
+	length := m.image.length
+	used := length
+	if m.top > length {
+		used = max(m.top, m.keptEnd)
+	}
+	inImage, inTail, err := m.undo(used)
+	if err != nil {
+		return err
+	}
+	m.keptImage = inImage
+	if used > length {
+		m.keptTail, m.keptEnd = inTail, length
+		if inTail > 0 {
+			m.keptEnd = used
+		}
+	}
+	m.top = length
+	return nil
+}
+
+// undo restores the first used bytes, and says how many it left in private pages.
+func (m *Memory) undo(used uint64) (inImage, inTail uint64, err error) {
+	if m.image.method != Copy {
+		return m.space.restore(m.image.method, m.image.master.bytes, used)
+	}
+	copyBack(m.space.slice(used), m.image.master.bytes)
+	return m.image.length, used - m.image.length, nil
+}
+
+// copyBack makes mem the image, followed by zeros.
+func copyBack(mem, image []byte) { clear(mem[copy(mem, image):]) }
+
+func (m *Memory) shrink(engine func() error) error {
+	if m.size == m.image.length {
+		return nil
+	}
+	if engine == nil {
+		return errors.New("it has grown, and nothing was given that makes the engine shrink it")
+	}
+	m.shrinking = true
+	err := engine()
+	m.shrinking = false
+	if err != nil {
+		return fmt.Errorf("shrink: %w", err)
+	}
+	if m.size != m.image.length {
+		return errors.New("shrink: the engine did not ask for memory")
+	}
+	return nil
+}
+
+// Kept is how many bytes of private pages the memory holds after a Reset, ready for the next call. It is at most
+// 1.5 MiB, but for Copy.
+func (m *Memory) Kept() uint64 { return m.keptImage + m.keptTail }
+
+// Trim gives what is kept back to the kernel. It is for a memory that was Reset and may rest for a while: the next
+// call pays a page fault for each page that it writes. With Copy it does nothing.
+func (m *Memory) Trim() error {
+	switch {
+	case m.space == nil:
+		return fmt.Errorf("trim: %w", ErrReleased)
+	case m.image == nil, m.size != m.image.length, m.unusable:
+		return errors.New("trim: the memory was not reset")
+	case m.image.method == Copy:
+		return nil
+	}
+	if err := m.space.drop(); err != nil {
+		return fmt.Errorf("trim: %w", err)
+	}
+	m.keptImage, m.keptTail, m.keptEnd = 0, 0, m.image.length
+	return nil
+}

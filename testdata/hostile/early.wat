@@ -1,0 +1,23 @@
+;; A guest that does in its start function what only an operation may do.
+(module
+  (import "wasmres_v1" "take" (func $take (param i32 i32 i32 i32) (result i32)))
+  (import "wasmres_v1" "emit" (func $emit (param i32 i32) (result i32)))
+  (import "wasmres_v1" "body" (func $body (param i32 i32) (result i32)))
+  (import "wasmres_v1" "call" (func $call (param i32 i32 i32) (result i64)))
+  (import "wasmres_v1" "log" (func $log (param i32 i32 i32)))
+  (import "wasmres_v1" "info" (func $info (param i32) (result i64)))
+  (memory (export "memory") 1)
+  (data (i32.const 1024) "\1a\0b\0a\03x:o\1a\04fine")
+  (func $early
+    (drop (call $take (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1000)))
+    (drop (call $emit (i32.const 1024) (i32.const 13)))
+    (drop (call $body (i32.const 1024) (i32.const 13)))
+    (drop (call $call (i32.const 10) (i32.const 0) (i32.const 0)))
+    (drop (call $call (i32.const 1) (i32.const 0) (i32.const 0)))
+    (call $log (i32.const 1) (i32.const 1024) (i32.const 13))
+    (drop (call $info (i32.const 2))))
+  (start $early)
+  (func (export "_initialize") (call $early))
+  (func (export "wasmres_v1") (param i32 i32) (result i32)
+    (drop (call $emit (i32.const 1024) (i32.const 13)))
+    (i32.const 0)))
