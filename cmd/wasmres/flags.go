@@ -41,6 +41,10 @@ func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog
 	if err != nil {
 		return app.Config{}, err
 	}
+	shape, err := admission(c)
+	if err != nil {
+		return app.Config{}, err
+	}
 	grants, err := dirFlags(c)
 	if err != nil {
 		return app.Config{}, err
@@ -59,7 +63,7 @@ func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog
 	}
 	logger := slog.New(logHandler(c.App.ErrWriter, level))
 	return app.Config{
-		File: file, Dirs: grants, Values: values, Limits: limits, Lifecycle: lifecycle, Logger: logger, Version: c.App.Version,
+		File: file, Dirs: grants, Values: values, Limits: limits, Admission: shape, Lifecycle: lifecycle, Logger: logger, Version: c.App.Version,
 		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"),
 	}, nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/admit"
 )
 
 // limitFlags are the limits of a provider, one each.
@@ -27,6 +30,7 @@ func limitFlags() []cli.Flag {
 		count("max-host-calls", runtime.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
 		count("max-calls", 0, "at most this many `CALLS` at once; others wait (default: 4 for each processor)"),
 		count("max-sessions", runtime.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
+		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit of the module's shape, as `LIMIT=N`, which a refusal names; may be repeated"},
 		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: runtime.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},
 	}
 }
@@ -60,6 +64,21 @@ func limitsOf(c *cli.Context) (runtime.Limits, error) {
 		return l, usagef(c, "%w", err)
 	}
 	return limits, nil
+}
+
+// admission reads the limits of the module's shape.
+func admission(c *cli.Context) (admit.Limits, error) {
+	var l admit.Limits
+	for _, spec := range c.StringSlice("admit") {
+		name, value, ok := strings.Cut(spec, "=")
+		if !ok {
+			return l, usagef(c, "--admit %s: write it as LIMIT=N, as in --admit functions=60000", spec)
+		}
+		if err := l.Set(name, value); err != nil {
+			return l, usagef(c, "--admit %s: %w", spec, err)
+		}
+	}
+	return l, nil
 }
 
 // checkLimitFlags refuses what would be taken for the default.

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
@@ -30,6 +31,8 @@ type Config struct {
 	Dirs   []fscap.Grant     // directories the provider may read
 	Values map[string]string // configuration the provider may read
 	Limits runtime.Limits
+	// Admission bounds the shape of the module. Zero fields take the default.
+	Admission admit.Limits
 	// Lifecycle is the most the provider is granted of what it asks for.
 	Lifecycle abi.Lifecycle
 	// CacheDir is a private folder for compiled modules. Empty keeps none beyond Close.
@@ -64,6 +67,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.probe()
 	engine, err := a.openEngine()
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Engine: engine, Limits: a.cfg.Limits, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
+			Engine: engine, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
 			Observe: func(u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,

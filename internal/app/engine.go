@@ -1,12 +1,21 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
+
+// probe says what this system does less well than it could.
+func (a *App) probe() {
+	if best, reasons := snapshot.Probe(); len(reasons) > 0 {
+		a.cfg.Logger.Warn("instances are put back in a slower way on this system", "method", best.String(), "why", errors.Join(reasons...))
+	}
+}
 
 // openEngine opens the engine over the folder of compiled modules, or over one that lasts until Close.
 func (a *App) openEngine() (*wazero.Engine, error) {

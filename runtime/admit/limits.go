@@ -1,6 +1,12 @@
 package admit
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Limits bound what one module may have. Zero fields take the default; there is no way to say unlimited. The defaults
 // admit every program we could find, with room: esbuild, SQLite and large Go programs among them.
@@ -148,4 +154,36 @@ func (l Limits) WithDefaults() Limits {
 		l.Cost = DefaultCost
 	}
 	return l
+}
+
+// Set changes the limit of that name, as a [LimitError] spells it, to a number above zero, or cost to a duration.
+func (l *Limits) Set(name, value string) error {
+	if name == limitCost {
+		cost, err := time.ParseDuration(value)
+		if err != nil || cost <= 0 {
+			return fmt.Errorf("limit cost: %q is no time above zero; write it like 60s", value)
+		}
+		l.Cost = cost
+		return nil
+	}
+	for b, field := range l.each() {
+		if bounds[b].name != name {
+			continue
+		}
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil || n == 0 {
+			return fmt.Errorf("limit %s: %q is no number from 1 to %d", name, value, uint32(math.MaxUint32))
+		}
+		*field = uint32(n)
+		return nil
+	}
+	return fmt.Errorf("there is no limit %q; there are %s", name, strings.Join(limitNames(), ", "))
+}
+
+func limitNames() []string {
+	names := []string{limitCost}
+	for _, b := range bounds {
+		names = append(names, b.name)
+	}
+	return names
 }

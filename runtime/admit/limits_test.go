@@ -262,3 +262,25 @@ func TestCostBoundsManyFunctions(t *testing.T) {
 		t.Errorf("got %d ns allowed, want %v", tooMuch.Allowed, admit.DefaultCost)
 	}
 }
+
+func TestALimitIsSetByTheNameARefusalGives(t *testing.T) {
+	binary := functions(bodyOf(noLocals, []byte{0x02, 0x40, 0x02, 0x40, 0x0b, 0x0b}))
+	var limits admit.Limits
+	for _, step := range []struct{ name, value, want string }{
+		{"nesting", "1", "(limit nesting)"}, {"nesting", "2", ""},
+		{"cost", "1ns", "(limit cost)"}, {"cost", "1s", ""},
+	} {
+		if err := limits.Set(step.name, step.value); err != nil {
+			t.Fatal(err)
+		}
+		_, err := admit.Check(binary, admit.Config{Limits: limits})
+		if got := fmt.Sprint(err); step.want == "" && err != nil || !strings.Contains(got, step.want) {
+			t.Errorf("%s=%s: got %v, want %q", step.name, step.value, err, step.want)
+		}
+	}
+	for _, bad := range [][2]string{{"nesting", "0"}, {"nesting", "-1"}, {"nesting", "4294967296"}, {"cost", "5"}, {"cost", "-1s"}, {"", "1"}, {"memory", "1"}} {
+		if err := limits.Set(bad[0], bad[1]); err == nil {
+			t.Errorf("%s=%s is accepted", bad[0], bad[1])
+		}
+	}
+}
