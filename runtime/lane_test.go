@@ -123,3 +123,40 @@ func TestHostCallsAreCounted(t *testing.T) {
 		t.Errorf("next call: got %q, %v", body, err)
 	}
 }
+
+func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		uri    string
+		limits runtime.Limits
+		want   abi.Code
+	}{
+		"deadline":   {"x:e", runtime.Limits{Timeout: 20 * time.Millisecond}, abi.CodeDeadline},
+		"fuel":       {"x:e", runtime.Limits{Fuel: 1_000_000}, abi.CodeFuel},
+		"stack":      {"x:q", runtime.Limits{}, abi.CodeStack},
+		"host calls": {"x:k", runtime.Limits{HostCalls: 10}, abi.CodeHostCalls},
+		"output":     {"x:l", runtime.Limits{Output: 1e6}, abi.CodeTooLarge},
+		"memory":     {"x:f", runtime.Limits{Memory: 1 << 20}, abi.CodeMemory},
+		"trap":       {"x:a", runtime.Limits{}, abi.CodeTrap},
+		"exit":       {"x:m", runtime.Limits{}, abi.CodeExit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &counter{Engine: openEngine(t)}
+			m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: tt.limits}, readModule(t, "faults.wasm"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			for range 3 {
+				if _, err := readURI(t, m, tt.uri); abi.CodeOf(err) != tt.want {
+					t.Errorf("got %v, want %v", err, tt.want)
+				}
+				if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+					t.Errorf("next call: got %q, %v", body, err)
+				}
+			}
+			if got := e.made.Load(); got != 2 {
+				t.Errorf("%d instances were made, want the one that started and one for all calls", got)
+			}
+		})
+	}
+}

@@ -52,8 +52,8 @@ func (cfg *Config) complete() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	setDefault(&cfg.Timeout, 2*time.Minute)
-	setDefault(&cfg.CPU, time.Minute)
+	setDefault(&cfg.Timeout, 2*time.Minute*slowdown)
+	setDefault(&cfg.CPU, time.Minute*slowdown)
 	setDefault(&cfg.Memory, 2<<30)
 	setDefault(&cfg.Concurrent, 1)
 	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))

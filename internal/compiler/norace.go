@@ -1,0 +1,6 @@
+//go:build !race
+
+package compiler
+
+// slowdown is how much longer than usual this build takes to compile.
+const slowdown = 1
