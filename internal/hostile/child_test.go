@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ import (
 
 // Limits of every child that are not those of its case.
 const (
+	stackLimit  = 1 << 20
 	outputLimit = 1 << 20
 	logLimit    = 16 << 10
 	callLimit   = 32
@@ -109,12 +111,17 @@ func attack(c hostile.Case, alive func()) report {
 
 // limits are those of a case.
 func limits(c hostile.Case) runtime.Limits {
-	l := runtime.Limits{Memory: c.Memory, Timeout: c.Timeout, Output: outputLimit, Log: logLimit, Calls: callLimit}
+	l := runtime.Limits{
+		Memory: c.Memory, Timeout: c.Timeout, Stack: stackLimit, Output: outputLimit, Log: logLimit, Calls: callLimit,
+	}
 	if l.Memory == 0 {
 		l.Memory = hostile.Memory
 	}
 	if l.Timeout == 0 {
 		l.Timeout = hostile.Timeout
+	}
+	if !slices.Contains(c.Want, "deadline") {
+		l.Timeout = max(l.Timeout, time.Second) // what ends by itself may take its time on a busy machine
 	}
 	return l
 }
