@@ -14,33 +14,43 @@ type Emission interface {
 	Progress(p Progress)
 }
 
-// Merge decodes one emitted frame of at most [MaxFrame] bytes into r. Contents and progress go to e in the order they
-// stand in the frame; a progress report that breaks its rules is dropped. maxItems bounds len(r.Resources) and
-// len(r.Templates); more is [CodeTooMany]. A malformed frame is [CodeProtocol], and so is a second manifest. Semantic
-// rules, as those of URIs, are left to Check of each message. After an error r is void.
-func (r *Reply) Merge(frame []byte, maxItems int, e Emission) error {
+// A Merger decodes the frames of one call. Its exported fields are to be set before the first.
+type Merger struct {
+	// Reply is what the frames are decoded into. After an error it is void.
+	Reply *Reply
+	// MaxItems bounds len(Reply.Resources) and len(Reply.Templates); more is [CodeTooMany].
+	MaxItems int
+	// To gets contents and progress in the order they stand in the frame; a progress report that breaks its rules is
+	// dropped.
+	To Emission
+
+	field   field
+	content Content // the one at hand
+}
+
+// Merge decodes one emitted frame of at most [MaxFrame] bytes. A malformed frame is [CodeProtocol], and so is a second
+// manifest. Semantic rules, as those of URIs, are left to Check of each message.
+func (m *Merger) Merge(frame []byte) error {
 	if len(frame) > MaxFrame {
 		return tooLong("frame", len(frame), MaxFrame)
 	}
-	m := merge{Reply: r, maxItems: maxItems, to: e}
-	return asProtocol("frame", decode(frame, m.set))
+	m.field = field{text: texts{left: len(frame)}}
+	return asProtocol("frame", m.field.each(frame, m.set))
 }
 
-// A merge is one run of Merge.
-type merge struct {
-	*Reply
-	maxItems int
-	to       Emission
-	content  Content // the one at hand
+// Merge decodes one emitted frame, as [Merger.Merge] does.
+func (r *Reply) Merge(frame []byte, maxItems int, e Emission) error {
+	m := Merger{Reply: r, MaxItems: maxItems, To: e}
+	return m.Merge(frame)
 }
 
-func (m *merge) set(f *field) error {
+func (m *Merger) set(f *field) error {
 	r := m.Reply
 	switch f.num {
 	case 1:
-		return addResource(&r.Resources, m.maxItems, f)
+		return addResource(&r.Resources, m.MaxItems, f)
 	case 2:
-		return addTemplate(&r.Templates, m.maxItems, f)
+		return addTemplate(&r.Templates, m.MaxItems, f)
 	case 3:
 		return m.emitContent(f)
 	case 4:
@@ -92,7 +102,7 @@ func (r *Reply) setManifest(f *field) error {
 	return f.message(r.Manifest.set)
 }
 
-func (m *merge) emitContent(f *field) error {
+func (m *Merger) emitContent(f *field) error {
 	m.content = Content{}
 	d := contentDecoder{Content: &m.content}
 	if err := f.message(d.set); err != nil {
@@ -101,16 +111,16 @@ func (m *merge) emitContent(f *field) error {
 	if err := d.settle(); err != nil {
 		return err
 	}
-	return m.to.Content(&m.content)
+	return m.To.Content(&m.content)
 }
 
-func (m *merge) emitProgress(f *field) error {
+func (m *Merger) emitProgress(f *field) error {
 	var p Progress
 	if err := f.message(p.set); err != nil {
 		return err
 	}
 	if p.Check() == nil {
-		m.to.Progress(p)
+		m.To.Progress(p)
 	}
 	return nil
 }

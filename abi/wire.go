@@ -40,6 +40,9 @@ func fault(why string) error { return &malformed{why: why} }
 // asProtocol turns a decoding failure into the error a guest or the host's log may see; what names the message. Other
 // errors pass.
 func asProtocol(what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var m *malformed
 	if errors.As(err, &m) {
 		return Errorf(CodeProtocol, "malformed %s: %v", what, m)

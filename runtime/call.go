@@ -141,6 +141,7 @@ type call struct {
 	op       abi.Op
 	request  []byte
 	reply    *abi.Reply
+	merger   abi.Merger // of reply
 	sink     abi.Sink
 	deadline time.Time
 	limit    uint32 // entries wanted on a page; 0 for any

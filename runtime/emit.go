@@ -29,7 +29,7 @@ func (c *call) emit(frame []byte) abi.Signal {
 		return sig
 	}
 	before, bodies := len(c.reply.Resources), c.bytes
-	if err := c.reply.Merge(frame, c.module.cfg.Limits.Items, emission{c}); err != nil {
+	if err := c.merger.Merge(frame); err != nil {
 		return c.fail(err)
 	}
 	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.module.cfg.Limits.Output {

@@ -130,7 +130,7 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 		limits runtime.Limits
 		want   abi.Code
 	}{
-		"deadline":   {"x:e", runtime.Limits{Timeout: 20 * time.Millisecond}, abi.CodeDeadline},
+		"deadline":   {"x:e", runtime.Limits{Timeout: 200 * time.Millisecond}, abi.CodeDeadline},
 		"fuel":       {"x:e", runtime.Limits{Fuel: 1_000_000}, abi.CodeFuel},
 		"stack":      {"x:q", runtime.Limits{}, abi.CodeStack},
 		"host calls": {"x:k", runtime.Limits{HostCalls: 10}, abi.CodeHostCalls},

@@ -70,14 +70,14 @@ func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
 
 func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
 	m := loadCounting(t, abi.LifecycleSession, runtime.Config{
-		Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Timeout: 50 * time.Millisecond},
+		Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Fuel: 10_000_000, Timeout: time.Minute},
 	})
 	for _, fault := range []struct {
 		uri  string
 		code abi.Code
 		want string // of the next x:s
 	}{
-		{"x:a", abi.CodeTrap, "1"}, {"x:e", abi.CodeDeadline, "1"}, {"x:m", abi.CodeExit, "1"}, {"x:q", abi.CodeStack, "1"},
+		{"x:a", abi.CodeTrap, "1"}, {"x:e", abi.CodeFuel, "1"}, {"x:m", abi.CodeExit, "1"}, {"x:q", abi.CodeStack, "1"},
 		{"x:j", abi.CodeNotFound, "3"}, // it answered
 	} {
 		ask(t, m, "a", "x:s")

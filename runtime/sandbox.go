@@ -28,6 +28,7 @@ type sandbox struct {
 	ctx     *bounded  // of call
 	call    call      // what host functions work for
 	request []byte    // of call; the next one takes its place
+	stack   [2]uint64 // of call: parameters, then results
 	broken  bool      // not to be used again
 	used    time.Time // when its last call began
 }
@@ -69,11 +70,12 @@ func (s *sandbox) run(ctx *bounded, op abi.Op, req *abi.Request, sink abi.Sink) 
 	}
 	reply := new(abi.Reply)
 	c := call{module: s.module, op: op, request: s.request, reply: reply, sink: sink, limit: req.Limit, serving: true}
-	stack := [2]uint64{uint64(op), uint64(len(s.request))}
-	if err := s.enter(ctx, c, abi.ExportCall, stack[:]); err != nil {
+	c.merger = abi.Merger{Reply: reply, MaxItems: s.module.cfg.Limits.Items, To: emission{&s.call}}
+	s.stack = [2]uint64{uint64(op), uint64(len(s.request))}
+	if err := s.enter(ctx, c, abi.ExportCall, s.stack[:]); err != nil {
 		return nil, err
 	}
-	if err := s.call.verdict(abi.FromGuest(uint32(stack[0]))); err != nil {
+	if err := s.call.verdict(abi.FromGuest(uint32(s.stack[0]))); err != nil {
 		return nil, err
 	}
 	return reply, nil

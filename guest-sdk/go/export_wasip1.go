@@ -10,8 +10,9 @@ func wasmresV1Warm() {
 	for _, f := range registered.warm {
 		f()
 	}
-	runtime.GC()
+	runtime.GC() // may shrink the stack
 	warmAllocator()
+	warmStack(warmDepth)
 }
 
 // An instance does one operation at a time, so that there is one request, and one place where frames are made. They are
@@ -39,6 +40,21 @@ func requestBuffer(n uint32) []byte {
 
 // warmMax is the largest size the allocator is warmed for, in bytes.
 const warmMax = 2 << 10
+
+// warmDepth is how often warmStack calls itself: as deep as handlers go that use the larger packages of the library.
+const warmDepth = 32
+
+// warmStack makes the stack as large as handlers may need, so that no request has to have it copied.
+//
+//go:noinline
+func warmStack(depth int) byte {
+	var frame [1 << 10]byte
+	frame[depth] = byte(depth)
+	if depth == 0 {
+		return frame[0]
+	}
+	return warmStack(depth-1) + frame[depth]
+}
 
 // warmed keeps the compiler from leaving the allocations out.
 var warmed struct {
