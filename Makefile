@@ -5,7 +5,7 @@
 
 GO         ?= go
 EXAMPLES    = hello project everything
-MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go
+MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 60000x

@@ -40,6 +40,9 @@ func (b *bounded) Err() error {
 	return nil
 }
 
+// cancelled reports whether the parent has ended, without a look at the clock.
+func (b *bounded) cancelled() bool { return b.Context.Err() != nil }
+
 // Done implements [context.Context].
 func (b *bounded) Done() <-chan struct{} { return b.wait().Done() }
 
