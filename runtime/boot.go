@@ -14,7 +14,7 @@ import (
 type step = func(ctx *bounded, s *sandbox) error
 
 // boot makes an instance from nothing: memory as the module says, its start function, initialisation, description if
-// asked for, configuration, warming up. ctx bounds each of them, and so does Limits.Timeout.
+// asked for, configuration, warming up. ctx bounds all of that, and so does Limits.Timeout.
 func (m *Module) boot(ctx context.Context, describe step) (_ *sandbox, err error) {
 	memory, err := snapshot.Blank(m.memoryLimit())
 	if err != nil {
@@ -24,22 +24,17 @@ func (m *Module) boot(ctx context.Context, describe step) (_ *sandbox, err error
 	if err != nil {
 		return nil, err
 	}
-	steps := []step{fill, initialize, describe, configure, warm}
-	for _, do := range steps {
-		if err := m.step(ctx, s, do); err != nil {
+	b := newBounded(ctx, m.cfg.Limits.Timeout)
+	defer b.release()
+	for _, do := range []step{fill, initialize, describe, configure, warm} {
+		if do == nil {
+			continue
+		}
+		if err := do(b, s); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	return s, nil
-}
-
-func (m *Module) step(ctx context.Context, s *sandbox, do step) error {
-	if do == nil {
-		return nil
-	}
-	b := newBounded(ctx, m.cfg.Limits.Timeout)
-	defer b.release()
-	return do(b, s)
 }
 
 // fill writes the data segments that were taken out of the module.
@@ -85,7 +80,7 @@ func warm(ctx *bounded, s *sandbox) error {
 	return s.start(ctx, abi.ExportWarm)
 }
 
-// take makes the image all instances start from. A guest that has changed what no image holds while it started gets
+// snap makes the image all instances start from. A guest that has changed what no image holds while it started gets
 // none: each of its instances is booted.
 func (m *Module) snap(s *sandbox) error {
 	if s.dirty.Get() != 0 {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -21,28 +22,43 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 	if op != abi.OpDescribe && !m.manifest.Implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer func() { <-m.slots }()
+	at, err := m.keeper.queue(ctx, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.await(ctx, m.slots, fmt.Sprintf("%d calls are running already", cap(m.slots))); err != nil {
+		m.keeper.leave(at)
+		return nil, err
+	}
+	defer func() { m.slots <- struct{}{} }()
+	return m.serve(ctx, at, op, req, sink)
+}
+
+// serve runs a call that has its turn and a slot.
+func (m *Module) serve(ctx context.Context, at *seat, op abi.Op, req *abi.Request, sink abi.Sink) (reply *abi.Reply, err error) {
 	b := newBounded(ctx, m.cfg.Limits.Timeout)
 	defer b.release()
-	s, err := m.keeper.take(b, req.Session)
+	s, err := m.keeper.take(b, at)
 	if err != nil {
 		return nil, err
 	}
 	defer m.keeper.give(s)
+	defer func() { m.observe(op, &s.call, err) }()
 	if err := seed(b, s); err != nil {
 		return nil, err
 	}
-	reply, err := s.run(b, op, req, sink)
-	m.observe(&s.call, err)
-	return reply, err
+	return s.run(b, op, req, sink)
 }
 
 // Settle puts the instances of ended calls back to how they were, so that the next calls need not wait for it. It is
 // never needed for correctness: an instance that was not put back is, before it is used again.
 func (m *Module) Settle() { m.keeper.settle() }
+
+// EndSession forgets what the calls of a session have left: it has ended, and there are no more.
+func (m *Module) EndSession(session string) { m.keeper.end(session) }
 
 // seed tells guests that want to know a number nobody can foresee.
 func seed(ctx *bounded, s *sandbox) error {
@@ -52,31 +68,29 @@ func seed(ctx *bounded, s *sandbox) error {
 	return s.start(ctx, abi.ExportSeed, rand.Uint64())
 }
 
-// enter waits for a slot, for as long as a call may last.
-func (m *Module) enter(ctx context.Context) error {
+// await waits for a token, for as long as a call may last; what says why there is none.
+func (m *Module) await(ctx context.Context, tokens <-chan struct{}, what string) error {
 	select {
 	case <-m.closing:
 		return errClosing()
 	default:
 	}
 	select {
-	case m.slots <- struct{}{}:
+	case <-tokens:
 		return nil
 	default:
 	}
 	timer := time.NewTimer(m.cfg.Limits.Timeout)
 	defer timer.Stop()
 	select {
-	case m.slots <- struct{}{}:
+	case <-tokens:
 		return nil
 	case <-m.closing:
 		return errClosing()
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		busy := abi.Errorf(abi.CodeBusy, "%d calls are running already", cap(m.slots))
-		busy.RetryAfter = m.cfg.Limits.Timeout
-		return busy
+		return m.busy(what)
 	}
 }
 
@@ -94,7 +108,7 @@ func (s *sandbox) classify(err error) error {
 		return s.module.ended(s.ctx).Because(clip(err))
 	case s.broken:
 		return err
-	case s.memory.Refused() && s.module.memoryLimit() == s.module.cfg.Limits.Memory:
+	case s.memory.Refused() && s.module.memoryLimit() >= min(s.module.cfg.Limits.Memory, maxPages*engine.PageSize):
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.module.cfg.Limits.Memory>>20).Because(clip(err))
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
 		return abi.Errorf(abi.CodeExit, "the provider exited").Because(exit)
@@ -155,6 +169,7 @@ type call struct {
 	granted  uint64   // fuel
 	fuel     uint64   // used, once the guest is back
 	stopped  bool     // the guest did not come back by itself
+	waited   bool     // for a service, since the clock was looked at
 	bytes    uint64   // of all bodies
 	framed   uint64   // bytes of all frames, inline bodies aside
 	logged   int

@@ -10,6 +10,7 @@ import (
 	goruntime "runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
@@ -24,6 +25,7 @@ import (
 type witness struct {
 	engine.Engine
 	instances []*witnessed
+	rests     atomic.Int64
 }
 
 type witnessedModule struct {
@@ -33,10 +35,11 @@ type witnessedModule struct {
 
 type witnessed struct {
 	engine.Instance
-	memory interface{ Bytes() []byte }
-	bytes  []byte
-	own    []engine.Global // the guest's
-	values []uint64
+	witness *witness
+	memory  interface{ Bytes() []byte }
+	bytes   []byte
+	own     []engine.Global // the guest's
+	values  []uint64
 }
 
 func (w *witness) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc) (engine.Module, error) {
@@ -49,7 +52,7 @@ func (m witnessedModule) Instantiate(ctx context.Context, host any, memory engin
 	if err != nil {
 		return nil, err
 	}
-	i := &witnessed{Instance: inst, memory: memory.(interface{ Bytes() []byte })}
+	i := &witnessed{Instance: inst, witness: m.witness, memory: memory.(interface{ Bytes() []byte })}
 	m.witness.instances = append(m.witness.instances, i)
 	return i, nil
 }
@@ -65,6 +68,12 @@ func (i *witnessed) Call(ctx context.Context, export string, stack []uint64) err
 		}
 	}
 	return i.Instance.Call(ctx, export, stack)
+}
+
+// Rest implements [engine.Rester].
+func (i *witnessed) Rest() {
+	i.witness.rests.Add(1)
+	i.Instance.(engine.Rester).Rest()
 }
 
 // difference says in what the instance differs from how it was made; nothing when it does not.

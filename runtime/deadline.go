@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// A bounded context ends with its parent or at a deadline. It is [context.WithDeadline] that costs next to nothing
-// until somebody waits for it: few calls do, and guests look at the clock in their ticks.
+// A bounded context ends with its parent, at a deadline, or when it is released. It is [context.WithDeadline] that costs
+// next to nothing until somebody waits for it: few calls do, and guests look at the clock in their ticks.
 type bounded struct {
 	context.Context // the parent
 	began, deadline time.Time
 
-	mu     sync.Mutex // guards the fields below
-	waited context.Context
+	mu     sync.Mutex      // guards the fields below
+	waited context.Context // what is waited for, which decides from then on; nil until somebody waits
 	cancel context.CancelFunc
+	ended  error // once it is known
 }
 
 func newBounded(parent context.Context, timeout time.Duration) *bounded {
@@ -31,20 +32,35 @@ func (b *bounded) Deadline() (time.Time, bool) { return b.deadline, true }
 
 // Err implements [context.Context].
 func (b *bounded) Err() error {
-	if err := b.Context.Err(); err != nil {
-		return err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.waited != nil:
+		return b.waited.Err()
+	case b.ended == nil && b.Context.Err() != nil:
+		b.ended = b.Context.Err()
+	case b.ended == nil && !time.Now().Before(b.deadline):
+		b.ended = context.DeadlineExceeded
 	}
-	if !time.Now().Before(b.deadline) {
-		return context.DeadlineExceeded
-	}
-	return nil
+	return b.ended
 }
 
 // cancelled reports whether the parent has ended, without a look at the clock.
 func (b *bounded) cancelled() bool { return b.Context.Err() != nil }
 
 // Done implements [context.Context].
-func (b *bounded) Done() <-chan struct{} { return b.wait().Done() }
+func (b *bounded) Done() <-chan struct{} {
+	err := b.Err()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited == nil {
+		b.waited, b.cancel = context.WithDeadline(b.Context, b.deadline)
+		if err != nil {
+			b.cancel()
+		}
+	}
+	return b.waited.Done()
+}
 
 // Value implements [context.Context]. Contexts made from this one find out by it that they need no goroutine to follow
 // it.
@@ -58,20 +74,14 @@ func (b *bounded) Value(key any) any {
 	return b.Context.Value(key)
 }
 
-func (b *bounded) wait() context.Context {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.waited == nil {
-		b.waited, b.cancel = context.WithDeadline(b.Context, b.deadline)
-	}
-	return b.waited
-}
-
-// release ends the context for those who wait for it.
+// release ends the context.
 func (b *bounded) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cancel != nil {
 		b.cancel()
+	}
+	if b.ended == nil {
+		b.ended = context.Canceled
 	}
 }

@@ -162,6 +162,7 @@ func (c *call) service(ctx context.Context, id abi.Service, request []byte) abi.
 	if !c.serving || c.op == abi.OpDescribe || len(request) > abi.MaxService {
 		return abi.CodeDenied
 	}
+	c.waited = true
 	resp, err := c.serve(ctx, id, request)
 	if err != nil {
 		c.logRefusal(ctx, id, err)

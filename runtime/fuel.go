@@ -35,14 +35,14 @@ func tickFunc() engine.HostFunc {
 func (s *sandbox) tick() {
 	s.stopIfOver()
 	left := s.call.grant(-s.fuel.Get())
+	s.fuel.Set(left)
 	if int64(left) < 0 {
 		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.module.cfg.Limits.Fuel))
 	}
-	s.fuel.Set(left)
 }
 
 // clockEvery is how many calls of the host are between two looks at the clock. Ticks look at it too; this is for guests
-// that do nothing but call, each time for microseconds.
+// that do nothing but call, each time for microseconds. After a service, which may have taken long, it is looked at too.
 const clockEvery = 16
 
 // admitHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
@@ -51,7 +51,8 @@ func (s *sandbox) admitHostCall() {
 	switch {
 	case s.call.asked > s.module.cfg.Limits.HostCalls:
 		s.stop(abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", s.module.cfg.Limits.HostCalls))
-	case s.call.asked%clockEvery == 0 || s.ctx.cancelled():
+	case s.call.asked%clockEvery == 0 || s.call.waited || s.ctx.cancelled():
+		s.call.waited = false
 		s.stopIfOver()
 	}
 }

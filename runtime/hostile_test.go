@@ -254,7 +254,8 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 // A counter is an engine that counts the instances which are open.
 type counter struct {
 	engine.Engine
-	made, open atomic.Int64
+	made, open    atomic.Int64
+	running, most atomic.Int64 // guests at once
 }
 
 type countedModule struct {
@@ -264,7 +265,17 @@ type countedModule struct {
 
 type countedInstance struct {
 	engine.Instance
-	close func() error
+	counter *counter
+	close   func() error
+}
+
+func (i countedInstance) Call(ctx context.Context, export string, stack []uint64) error {
+	c := i.counter
+	now := c.running.Add(1)
+	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+	}
+	defer c.running.Add(-1)
+	return i.Instance.Call(ctx, export, stack)
 }
 
 func (c *counter) Compile(ctx context.Context, wasm []byte, host []engine.HostFunc) (engine.Module, error) {
@@ -282,7 +293,7 @@ func (m countedModule) Instantiate(ctx context.Context, host any, memory engine.
 	}
 	m.counter.made.Add(1)
 	m.counter.open.Add(1)
-	return countedInstance{inst, sync.OnceValue(func() error { m.counter.open.Add(-1); return inst.Close() })}, nil
+	return countedInstance{inst, m.counter, sync.OnceValue(func() error { m.counter.open.Add(-1); return inst.Close() })}, nil
 }
 
 func (i countedInstance) Close() error { return i.close() }

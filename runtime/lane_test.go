@@ -102,9 +102,15 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 }
 
 func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
-	m := load(t, runtime.Config{Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}}, "faults.wasm")
+	var used runtime.Usage
+	m := load(t, runtime.Config{
+		Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(u runtime.Usage) { used = u },
+	}, "faults.wasm")
 	for range 3 {
 		_, err := readURI(t, m, "x:e")
+		if used.Fuel <= 2_000_000 || used.Fuel > 2_001_000 {
+			t.Errorf("got %d units used, want hardly more than the limit", used.Fuel)
+		}
 		if abi.CodeOf(err) != abi.CodeFuel || !strings.Contains(err.Error(), "more than 2000000 units") {
 			t.Errorf("got %v, want fuel", err)
 		}

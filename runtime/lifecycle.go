@@ -36,23 +36,27 @@ type perSession struct {
 	sessions *seats
 }
 
-func (p *perSession) take(ctx context.Context, session string) (*sandbox, error) {
+func (p *perSession) queue(ctx context.Context, session string) (*seat, error) {
 	if session == "" {
-		return p.fresh.take(ctx, session)
+		return nil, nil
 	}
-	return p.sessions.take(ctx, session)
+	return p.sessions.queue(ctx, session)
 }
 
-func (p *perSession) give(s *sandbox) {
-	if s.seat == nil {
-		p.fresh.give(s)
-		return
+func (p *perSession) of(at *seat) keeper {
+	if at == nil {
+		return p.fresh
 	}
-	p.sessions.give(s)
+	return p.sessions
 }
 
-func (p *perSession) settle() { p.fresh.settle() }
-
+func (p *perSession) take(ctx context.Context, at *seat) (*sandbox, error) {
+	return p.of(at).take(ctx, at)
+}
+func (p *perSession) leave(at *seat)     { p.of(at).leave(at) }
+func (p *perSession) give(s *sandbox)    { p.of(s.seat).give(s) }
+func (p *perSession) settle()            { p.fresh.settle() }
+func (p *perSession) end(session string) { p.sessions.end(session) }
 func (p *perSession) close() {
 	p.fresh.close()
 	p.sessions.close()
@@ -61,4 +65,5 @@ func (p *perSession) close() {
 // shared keeps one instance for everybody.
 type shared struct{ *seats }
 
-func (k shared) take(ctx context.Context, _ string) (*sandbox, error) { return k.seats.take(ctx, "") }
+func (k shared) queue(ctx context.Context, _ string) (*seat, error) { return k.seats.queue(ctx, "") }
+func (k shared) end(string)                                         {}

@@ -42,10 +42,10 @@ type Limits struct {
 	// Calls is how many calls may run at once; more wait for as long as Timeout. Default 4 for each processor, at
 	// most 10,000. Exceeded: abi.CodeBusy.
 	Calls int
-	// Sessions is how many sessions a provider of abi.LifecycleSession keeps. Default 100, at most 100,000. Exceeded:
+	// Sessions is how many sessions a provider of abi.LifecycleSession keeps. Default 100, at most 10,000. Exceeded:
 	// the one unused for longest starts anew; when all are in use, abi.CodeBusy.
 	Sessions int
-	// Idle is how long an instance, or a session, is kept unused. Default 5 min.
+	// Idle is how long an instance, or a session, is kept unused. Default 5 min, at least 1 s.
 	Idle time.Duration
 }
 
@@ -70,7 +70,8 @@ const (
 	maxStack    = 32 << 20
 	maxTable    = 10_000_000
 	maxCalls    = 10_000
-	maxSessions = 100_000
+	maxSessions = 10_000 // of which each takes two of the 65,530 mappings a process has by default
+	minIdle     = time.Second
 	maxFuel     = 1 << 62
 )
 
@@ -96,8 +97,10 @@ func (l Limits) check() error {
 	switch {
 	case l.Memory%engine.PageSize != 0 || l.Memory > maxMemory:
 		return fmt.Errorf("memory limit of %d bytes: it must be a multiple of 64 KiB of at most 4 GiB", l.Memory)
-	case l.Timeout < 0 || l.Idle < 0:
-		return fmt.Errorf("times must not be negative: timeout %v, idle %v", l.Timeout, l.Idle)
+	case l.Timeout < 0:
+		return fmt.Errorf("timeout %v is negative", l.Timeout)
+	case l.Idle < minIdle:
+		return fmt.Errorf("instances must be kept idle for at least %v, not %v", minIdle, l.Idle)
 	case l.Items < 0 || l.Log < 0 || l.LogLines < 0 || l.HostCalls < 0 || l.Calls < 0 || l.Sessions < 0:
 		return fmt.Errorf("limits must not be negative: items %d, log %d, log lines %d, host calls %d, calls %d, sessions %d",
 			l.Items, l.Log, l.LogLines, l.HostCalls, l.Calls, l.Sessions)

@@ -72,7 +72,7 @@ type Module struct {
 	granted  abi.Lifecycle
 	keeper   keeper
 
-	slots   chan struct{} // one for each running call
+	slots   chan struct{} // holds a token for each call that may begin
 	closing chan struct{} // closed when no call may start any more
 	close   func() error  // works once
 }
@@ -87,6 +87,9 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 	m := &Module{
 		cfg: cfg, digest: "sha256:" + hex.EncodeToString(digest[:]), size: len(binary), manifest: &abi.Manifest{},
 		slots: make(chan struct{}, cfg.Limits.Calls), closing: make(chan struct{}),
+	}
+	for range cap(m.slots) {
+		m.slots <- struct{}{}
 	}
 	m.close = sync.OnceValue(m.release)
 	if err := m.load(ctx, binary); err != nil {
@@ -245,10 +248,16 @@ func (m *Module) Limits() Limits { return m.cfg.Limits }
 // on. It is idempotent.
 func (m *Module) Close() error { return m.close() }
 
+func (m *Module) discardAll(list []*sandbox, why error) {
+	for _, s := range list {
+		m.discard(s, why)
+	}
+}
+
 func (m *Module) release() error {
 	close(m.closing)
 	for range cap(m.slots) {
-		m.slots <- struct{}{}
+		<-m.slots
 	}
 	var errs []error
 	if m.keeper != nil {
@@ -263,8 +272,11 @@ func (m *Module) release() error {
 	return errors.Join(errs...)
 }
 
-// discard releases an instance that is not used again.
+// discard releases an instance, if there is one, that is not used again.
 func (m *Module) discard(s *sandbox, why error) {
+	if s == nil {
+		return
+	}
 	m.cfg.Logger.Debug("instance discarded", "why", clip(why))
 	if err := s.close(); err != nil {
 		m.cfg.Logger.Warn("instance close failed", "err", clip(err))

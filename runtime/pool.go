@@ -8,15 +8,23 @@ import (
 	"time"
 )
 
-// keeper has the instances of a module that are not at work. It is safe for concurrent use.
+// A keeper has the instances of a module that are not at work. It is safe for concurrent use. A call queues, takes an
+// instance or leaves, and gives it back.
 type keeper interface {
-	// take gives an instance to whoever asks for a session, which may mean nothing to the keeper.
-	take(ctx context.Context, session string) (*sandbox, error)
-	// give takes it back as it is. It never waits.
+	// queue waits until it is a call's turn to have an instance, where calls of a session take turns. No guest runs
+	// meanwhile.
+	queue(ctx context.Context, session string) (*seat, error)
+	// take gives an instance to who has queued. When it fails, the queue has been left.
+	take(ctx context.Context, at *seat) (*sandbox, error)
+	// leave gives the turn up.
+	leave(at *seat)
+	// give takes the instance back as it is. It never waits.
 	give(s *sandbox)
 	// settle does what give left for later.
 	settle()
-	// close releases all instances. None may be taken any more, and all must have been given back.
+	// end forgets a session.
+	end(session string)
+	// close releases all instances. All must have been given back.
 	close()
 }
 
@@ -25,11 +33,12 @@ type pool struct {
 	module  *Module
 	tidying sync.WaitGroup // those who put instances back
 
-	mu     sync.Mutex // guards the fields below
-	clean  []*sandbox // the one used last is at the end
-	used   []*sandbox
-	sweep  *time.Timer // runs tidy; nil when there is nothing to wait for
-	closed bool
+	mu      sync.Mutex // guards the fields below
+	clean   []*sandbox // the one used last is at the end
+	used    []*sandbox
+	sweep   *time.Timer // runs tidy; nil when there is nothing to wait for
+	patient bool        // sweep is set for Limits.Idle
+	closed  bool
 }
 
 // rest is how long an instance is unused before it gives back the memory it keeps for the next call.
@@ -37,7 +46,11 @@ const rest = time.Second
 
 func newPool(m *Module) *pool { return &pool{module: m} }
 
-func (p *pool) take(ctx context.Context, _ string) (*sandbox, error) {
+func (p *pool) queue(context.Context, string) (*seat, error) { return nil, nil }
+func (p *pool) leave(*seat)                                  {}
+func (p *pool) end(string)                                   {}
+
+func (p *pool) take(ctx context.Context, _ *seat) (*sandbox, error) {
 	if s := p.pop(&p.clean); s != nil {
 		return s, nil
 	}
@@ -52,25 +65,46 @@ func (p *pool) take(ctx context.Context, _ string) (*sandbox, error) {
 func (p *pool) give(s *sandbox) { p.push(&p.used, s) }
 
 // settle makes used instances clean. Where an instance cannot be put back, a new one takes its place, so that the
-// next call need not wait for that.
+// next call need not wait for that; but none is booted, since guests run only in calls that were let in.
 func (p *pool) settle() {
 	if !p.beginTidying() {
 		return
 	}
 	defer p.tidying.Done()
 	for s := p.pop(&p.used); s != nil; s = p.pop(&p.used) {
-		if p.restore(s) {
-			p.push(&p.clean, s)
-			continue
+		if !p.restore(s) {
+			s = p.replacement()
 		}
-		s, err := p.module.clone(context.Background())
-		if err != nil {
-			p.module.cfg.Logger.Warn("no spare instance", "err", clip(err))
-			continue // the next call gets the error
+		if s != nil && !p.keep(s) {
+			p.module.discard(s, errEnough)
 		}
-		p.push(&p.clean, s)
 	}
 }
+
+// replacement makes a new instance from the image; nil when it cannot. Whoever needs one next gets the error.
+func (p *pool) replacement() *sandbox {
+	if p.module.image == nil {
+		return nil
+	}
+	s, err := p.module.clone(context.Background())
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// keep adds a clean instance, unless there are as many as can be at work.
+func (p *pool) keep(s *sandbox) bool {
+	p.mu.Lock()
+	enough := len(p.clean) >= p.module.cfg.Limits.Calls
+	p.mu.Unlock()
+	if !enough {
+		p.push(&p.clean, s)
+	}
+	return !enough
+}
+
+var errEnough = errors.New("there are enough")
 
 // beginTidying reports whether the pool is open, and keeps it from closing until tidying is done.
 func (p *pool) beginTidying() bool {
@@ -116,9 +150,14 @@ func (p *pool) push(to *[]*sandbox, s *sandbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	*to = append(*to, s)
-	if p.sweep == nil && !p.closed {
-		p.sweep = time.AfterFunc(min(rest, p.module.cfg.Limits.Idle), p.tidy)
+	switch {
+	case p.closed:
+	case p.sweep == nil:
+		p.sweep = time.AfterFunc(rest, p.tidy)
+	case p.patient:
+		p.sweep.Reset(rest)
 	}
+	p.patient = false
 }
 
 // tidy has instances that rest give back memory, and discards those nobody has needed for Limits.Idle.
@@ -129,43 +168,33 @@ func (p *pool) tidy() {
 	defer p.tidying.Done()
 	p.settle()
 	now := time.Now()
-	for s := p.unusedSince(now.Add(-p.module.cfg.Limits.Idle)); s != nil; s = p.unusedSince(now.Add(-p.module.cfg.Limits.Idle)) {
-		p.module.discard(s, errIdle)
+	idle := p.unusedSince(now.Add(-p.module.cfg.Limits.Idle), func(*sandbox) bool { return true })
+	p.module.discardAll(idle, errIdle)
+	resting := p.unusedSince(now.Add(-rest), func(s *sandbox) bool { return !s.resting })
+	for _, s := range resting {
+		if err := s.rest(); err != nil {
+			p.module.discard(s, err)
+			continue
+		}
+		p.mu.Lock()
+		p.clean = slices.Insert(p.clean, 0, s)
+		p.mu.Unlock()
 	}
-	p.trim(now.Add(-rest))
 	p.waitOn()
 }
 
-var errIdle = errors.New("not used for long")
-
-// unusedSince takes out a clean instance that has not been used since then; the longest unused is at the front.
-func (p *pool) unusedSince(then time.Time) *sandbox {
+// unusedSince takes out the clean instances that have not been used since then and meet a condition.
+func (p *pool) unusedSince(then time.Time, condition func(*sandbox) bool) (found []*sandbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.clean) == 0 || p.clean[0].used.After(then) {
-		return nil
-	}
-	s := p.clean[0]
-	p.clean = slices.Delete(p.clean, 0, 1)
-	return s
-}
-
-// trim has the clean instances not used since then give back memory. It holds the lock meanwhile, which is short: there
-// is little to give back, and nobody is in a hurry when instances rest.
-func (p *pool) trim(then time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.clean {
-		if s.used.After(then) {
-			return
+	p.clean = slices.DeleteFunc(p.clean, func(s *sandbox) bool {
+		unused := !s.used.After(then) && condition(s)
+		if unused {
+			found = append(found, s)
 		}
-		if s.memory.Kept() == 0 {
-			continue
-		}
-		if err := s.memory.Trim(); err != nil { // its next reset will fail, and discard it
-			p.module.cfg.Logger.Warn("instance keeps memory while it rests", "err", err)
-		}
-	}
+		return unused
+	})
+	return found
 }
 
 // waitOn sets the timer for when there is something to do again.
@@ -176,9 +205,10 @@ func (p *pool) waitOn() {
 	if p.closed || len(p.clean)+len(p.used) == 0 {
 		return
 	}
-	wait := p.module.cfg.Limits.Idle
-	if newest := p.clean; len(newest) > 0 && newest[len(newest)-1].memory.Kept() > 0 {
-		wait = min(wait, rest)
+	p.patient = !slices.ContainsFunc(p.clean, func(s *sandbox) bool { return !s.resting }) && len(p.used) == 0
+	wait := rest
+	if p.patient {
+		wait = p.module.cfg.Limits.Idle
 	}
 	p.sweep = time.AfterFunc(wait, p.tidy)
 }
@@ -199,5 +229,3 @@ func (p *pool) close() {
 		}
 	}
 }
-
-var errClosed = errors.New("the module is closing")

@@ -30,6 +30,7 @@ type sandbox struct {
 	request []byte    // of call; the next one takes its place
 	stack   [2]uint64 // of call: parameters, then results
 	broken  bool      // not to be used again
+	resting bool      // gave back what it keeps for its next call
 	used    time.Time // when its last call began
 }
 
@@ -91,7 +92,8 @@ func (s *sandbox) start(ctx *bounded, export string, stack ...uint64) error {
 
 // enter lets the guest do c by running an export. A guest that did not come back by itself leaves s halfway through.
 func (s *sandbox) enter(ctx *bounded, c call, export string, stack []uint64) (err error) {
-	s.ctx, s.call, s.used = ctx, c, ctx.began
+	s.ctx, s.call, s.used, s.resting = ctx, c, ctx.began, false
+	s.memory.Arm()
 	s.call.deadline = ctx.deadline
 	s.fuel.Set(s.call.grant(0))
 	s.depth.Set(uint64(s.module.cfg.Limits.Stack))
@@ -124,6 +126,15 @@ func (s *sandbox) reset() error {
 	}
 	s.restoreGlobals()
 	return nil
+}
+
+// rest gives back what is kept to make the next call quick.
+func (s *sandbox) rest() error {
+	if r, ok := s.inst.(engine.Rester); ok {
+		r.Rest()
+	}
+	s.resting = true
+	return s.memory.Trim()
 }
 
 // forget lets go of what belongs to the last call.

@@ -2,7 +2,7 @@ package runtime
 
 import "github.com/wasmres/wasmres/abi"
 
-// Usage is what one call used.
+// Usage is what one call used, as far as it came.
 type Usage struct {
 	Op        abi.Op
 	Code      abi.Code // how it ended
@@ -12,8 +12,8 @@ type Usage struct {
 }
 
 // observe tells whoever wants to know about a call.
-func (m *Module) observe(c *call, err error) {
+func (m *Module) observe(op abi.Op, c *call, err error) {
 	if m.cfg.Observe != nil {
-		m.cfg.Observe(Usage{Op: c.op, Code: abi.CodeOf(err), Fuel: c.fuel, HostCalls: c.asked, Bytes: c.bytes})
+		m.cfg.Observe(Usage{Op: op, Code: abi.CodeOf(err), Fuel: c.fuel, HostCalls: c.asked, Bytes: c.bytes})
 	}
 }

@@ -243,7 +243,9 @@ var lanes = map[string]string{
 
 func (i isolation) rows() [][2]string {
 	how := lanes[i.Lane]
-	if i.Why != "" {
+	if i.Lifecycle == abi.LifecycleShared.String() {
+		how = "one for all requests"
+	} else if i.Why != "" {
 		how += " (" + i.Why + ")"
 	}
 	kept := map[string]string{

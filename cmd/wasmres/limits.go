@@ -28,7 +28,7 @@ func limitFlags() []cli.Flag {
 		count("max-table", runtime.DefaultTable, "at most this many `ENTRIES` of a function table"),
 		count("max-log-lines", runtime.DefaultLogLines, "at most this many `LINES` logged in one call"),
 		count("max-host-calls", runtime.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
-		count("max-calls", 0, "at most this many `CALLS` at once; others wait (default: 4 for each processor)"),
+		&cli.IntFlag{Name: "max-calls", Category: categoryLimits, DefaultText: "4 for each processor", Usage: "at most this many `CALLS` at once; others wait"},
 		count("max-sessions", runtime.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
 		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit of the module's shape, as `LIMIT=N`, which a refusal names; may be repeated"},
 		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: runtime.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},

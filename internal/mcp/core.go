@@ -100,8 +100,8 @@ func (c *Core) appendDiscovery(b []byte) []byte {
 	return appendMember(b, "instructions", c.cfg.Instructions)
 }
 
-// A Notify sends a notification on the stream of the request it belongs to, before the answer. It is called by the
-// goroutine that answers; params are valid until it returns. After an error there are no more.
+// A Notify sends a notification on the stream of the request it belongs to, before the answer. It is called by one
+// goroutine at a time; params are valid until it returns. After an error there are no more.
 type Notify func(method string, params json.RawMessage) error
 
 // A Call is one request, framed and routed by a front.
@@ -143,6 +143,13 @@ func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, notify Notify
 func (c *Core) Settle() {
 	if s, ok := c.cfg.Source.(Settler); ok {
 		s.Settle()
+	}
+}
+
+// EndSession is to be called by fronts when a session, as they name it in Message.Session, has ended.
+func (c *Core) EndSession(session string) {
+	if s, ok := c.cfg.Source.(SessionEnder); ok {
+		s.EndSession(session)
 	}
 }
 

@@ -279,3 +279,27 @@ func TestDeepMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestAClientThatReadsSlowlyDoesNotHoldUpTheGuest(t *testing.T) {
+	over := make(chan struct{})
+	s := mcptest.New()
+	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		defer close(over)
+		for i := range 100 {
+			sink.Progress(abi.Progress{Done: float64(i)})
+		}
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, nil)
+	})
+	told := 0
+	_, failed := newCore(t, mcp.Config{Source: s}).Call(t.Context(), &mcp.Call{
+		Method: "resources/read", Params: []byte(`{"uri":"test://x","_meta":{"progressToken":1}}`),
+		Notify: func(string, json.RawMessage) error {
+			<-over // the guest is through before anything has been read
+			told++
+			return nil
+		},
+	})
+	if failed != nil || told != 100 {
+		t.Errorf("got %v, told %d times, want 100 before the answer", failed, told)
+	}
+}

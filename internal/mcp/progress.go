@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"math"
+	"sync"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/wire"
@@ -10,10 +11,15 @@ import (
 // maxProgress is how many notifications one request may cause.
 const maxProgress = 1000
 
-// A progress tells the client how far its request has come, if it asked to be told.
+// A progress tells the client how far its request has come, if it asked to be told. A client that reads slowly does not
+// hold up the guest: what is to be told waits.
 type progress struct {
+	// fixed at creation
 	notify Notify // nil when nobody wants to know
 	token  []byte // as it came
+
+	news    chan []byte    // params to be sent; nil before the first
+	telling sync.WaitGroup // who sends them
 
 	last float64
 	sent int
@@ -61,7 +67,26 @@ func (p *progress) report(to abi.Progress) {
 	}
 	p.last = to.Done
 	p.sent++
-	if p.notify("notifications/progress", append(b, '}')) != nil {
-		p.notify = nil // nobody is there any more
+	if p.news == nil {
+		p.news = make(chan []byte, maxProgress) // so that there is always room
+		p.telling.Go(p.tell)
+	}
+	p.news <- append(b, '}')
+}
+
+// tell sends news until there are no more, or nobody is there any more.
+func (p *progress) tell() {
+	for params := range p.news {
+		if p.notify("notifications/progress", params) != nil {
+			return
+		}
+	}
+}
+
+// end waits until all is told. The answer may be sent after that.
+func (p *progress) end() {
+	if p.news != nil {
+		close(p.news)
+		p.telling.Wait()
 	}
 }

@@ -38,6 +38,7 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 	s := &contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
 	req := r.ask()
 	req.URI = uri
+	defer s.progress.end()
 	reply, err := c.cfg.Source.Read(ctx, req, s)
 	if err == nil {
 		err = s.close()

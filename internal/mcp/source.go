@@ -31,6 +31,12 @@ type Source interface {
 	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
 }
 
+// A SessionEnder is a Source that keeps something for a session.
+type SessionEnder interface {
+	// EndSession forgets that. It is safe for concurrent use.
+	EndSession(session string)
+}
+
 // A Settler is a Source that has work to do after an answer, which nobody need wait for.
 type Settler interface {
 	// Settle does that work. It is safe for concurrent use.

@@ -107,6 +107,9 @@ func (p *Provider) Module() *runtime.Module { return p.module }
 // Settle does what can wait until an answer is written: see [runtime.Module.Settle].
 func (p *Provider) Settle() { p.module.Settle() }
 
+// EndSession forgets what the calls of a session have left in the guest.
+func (p *Provider) EndSession(session string) { p.module.EndSession(session) }
+
 // Close ends all watches, waits for running calls and releases the module.
 func (p *Provider) Close() error {
 	p.watch.close()

@@ -52,6 +52,12 @@ type Instance interface {
 	Close() error
 }
 
+// A Rester is an Instance that keeps something to be quick.
+type Rester interface {
+	// Rest gives that back, until the next call.
+	Rest()
+}
+
 // LinearMemory is what stands behind the linear memory of one instance. It belongs to the goroutine that has the
 // instance.
 type LinearMemory interface {

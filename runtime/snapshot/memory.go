@@ -59,7 +59,10 @@ func (m *Memory) Reallocate(size uint64) []byte {
 // looked at, and what is mapped cannot fault. [Memory.Release] is what ends a memory.
 func (m *Memory) Free() {}
 
-// Refused reports whether the guest has asked for more than the limit since the last Reset.
+// Arm forgets that the guest was refused memory.
+func (m *Memory) Arm() { m.refused = false }
+
+// Refused reports whether the guest has asked for more than the limit since the last Arm or Reset.
 func (m *Memory) Refused() bool { return m.refused }
 
 // Bytes is a view of the memory as it is, of which [New] makes an image. It must not outlive the next Reallocate,

@@ -17,6 +17,7 @@ import (
 // A fake is a core and a source in one, of a few resources. Its answers are written by hand, so that a test can say to
 // the byte what must arrive.
 type fake struct {
+	ended   chan string   // sessions
 	calls   chan mcp.Call // each call, as it came; dropped when nobody looks
 	started chan struct{} // one token for each read of test://slow that has begun
 	stopped chan error    // why each read of test://slow ended
@@ -35,6 +36,7 @@ type fakeWatch struct {
 
 func newFake() *fake {
 	return &fake{
+		ended:   make(chan string, 100),
 		calls:   make(chan mcp.Call, 100),
 		started: make(chan struct{}, 100),
 		stopped: make(chan error, 100),
@@ -54,6 +56,9 @@ var contents = map[string]string{
 
 // Settle implements [legacy.Caller].
 func (f *fake) Settle() {}
+
+// EndSession implements [legacy.Caller].
+func (f *fake) EndSession(session string) { offer(f.ended, session) }
 
 func (f *fake) Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error) {
 	offer(f.calls, *call)

@@ -30,10 +30,11 @@ var (
 	errEnded = errors.New("the session has ended")
 )
 
-// A Caller answers one request, and does what can wait until the answer is written; [mcp.Core] is one.
+// A Caller answers requests, does what can wait until an answer is written, and forgets sessions; [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
 	Settle()
+	EndSession(session string)
 }
 
 // A Watcher tells of changes; every [mcp.Source] is one.

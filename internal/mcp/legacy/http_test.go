@@ -197,3 +197,24 @@ func TestRestlessSourceDoesNotFloodTheClient(t *testing.T) {
 		b.front.Close()
 	})
 }
+
+func TestEachSessionHasANameOfItsOwnUntilItEnds(t *testing.T) {
+	f := newFake()
+	front := newFront(t, f)
+	names := map[string]bool{"": true}
+	for range 3 {
+		w := dialHTTP(t, front, "2025-11-25")
+		for id := range 2 {
+			last(t, w, request(id+10, "resources/read", `{"uri":"test://text"}`))
+		}
+		first, second := within(t, "call", f.calls), within(t, "call", f.calls)
+		if first.Session != second.Session || names[first.Session] {
+			t.Errorf("got %q and %q, want one name, which no other session has", first.Session, second.Session)
+		}
+		names[first.Session] = true
+		w.do(t, t.Context(), http.MethodDelete, "")
+		if got := within(t, "end", f.ended); got != first.Session {
+			t.Errorf("got the end of %q, want %q", got, first.Session)
+		}
+	}
+}

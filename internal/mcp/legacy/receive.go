@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -165,7 +164,7 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 		Method:   method,
 		Params:   params,
 		Revision: s.revision(),
-		Session:  cmp.Or(s.sdk.ID(), "stdio"),
+		Session:  s.name(),
 		Notify:   func(method string, params json.RawMessage) error { return s.notify(ctx, method, params) },
 	})
 	if failure != nil {

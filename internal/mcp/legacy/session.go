@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -60,12 +61,22 @@ func newSession(f *Front, ss *sdk.ServerSession) *session {
 	}
 }
 
+// name is by what others tell the session from others; a pipe has one that is the process's only.
+func (s *session) name() string { return cmp.Or(s.sdk.ID(), "stdio") }
+
 // end stops what the session watches and runs. It waits for nothing.
 func (s *session) end() {
+	if s.stop() {
+		s.front.cfg.Core.EndSession(s.name())
+	}
+}
+
+// stop reports whether the session was not over before.
+func (s *session) stop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return
+		return false
 	}
 	s.ended = true
 	close(s.done)
@@ -77,6 +88,7 @@ func (s *session) end() {
 	}
 	clear(s.watches)
 	clear(s.unsaid)
+	return true
 }
 
 // cut ends the session now: what runs is cancelled, not answered. It waits for nothing.

@@ -70,6 +70,9 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 // stackOverflow is the message of the error whose value wazero keeps to itself.
 const stackOverflow = "stack overflow"
 
+// Rest implements [engine.Rester]: a function keeps the stack of the deepest call there was.
+func (i *instance) Rest() { clear(i.funcs) }
+
 func (i *instance) Memory() engine.Memory { return i.mod.Memory() }
 
 func (i *instance) Global(export string) engine.Global {
