@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 	if err != nil {
 		return nil, err
 	}
-	if err := m.await(ctx, m.slots, fmt.Sprintf("%d calls are running already", cap(m.slots))); err != nil {
+	if err := m.await(ctx, m.slots, m.crowded); err != nil {
 		m.keeper.leave(at)
 		return nil, err
 	}

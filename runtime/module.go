@@ -73,6 +73,7 @@ type Module struct {
 	keeper   keeper
 
 	slots   chan struct{} // holds a token for each call that may begin
+	crowded string        // what is said when there is none
 	closing chan struct{} // closed when no call may start any more
 	close   func() error  // works once
 }
@@ -91,6 +92,7 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 	for range cap(m.slots) {
 		m.slots <- struct{}{}
 	}
+	m.crowded = fmt.Sprintf("%d calls are running already", cap(m.slots))
 	m.close = sync.OnceValue(m.release)
 	if err := m.load(ctx, binary); err != nil {
 		return nil, errors.Join(err, m.Close())

@@ -11,7 +11,8 @@
 // there is one, before anything else is called.
 //
 // Before a call it arms the instance: [ExportFuel] to the units that may be used until the first tick, [ExportDepth] to
-// the bytes of stack that may be used, [ExportDirty] to 0. An instance that is not armed has no stack to call with.
+// the bytes of stack that may be used. An instance that is not armed has no stack to call with. [ExportDirty] is 0 in an
+// instance that was just made.
 //
 // Tick is called when fuel is below zero, and at no other time. It either panics, because the call is over its deadline,
 // cancelled or over its total, which ends the call and leaves the instance as usable as a trap does; or it adds a slice
