@@ -8,9 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/meter"
 )
 
-// slice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 5 to 20 µs of
-// computing, of which a look costs one percent, and milliseconds of touching a new page with every few instructions.
-const slice = 100_000
+// slice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 10 to 50 µs of
+// computing, enough for most reads, and milliseconds of touching a new page with every few instructions.
+const slice = 250_000
 
 // grant gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
 // which is still below zero when the limit does not allow for more.
