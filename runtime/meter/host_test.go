@@ -116,7 +116,7 @@ func (g *guest) instantiate(h *host, binary []byte, pages uint32) (err error) {
 	if g.compiled, err = h.runtime.CompileModule(ctx, binary); err != nil {
 		return err
 	}
-	g.module, err = h.runtime.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	g.module, err = h.runtime.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithSysWalltime().WithSysNanotime().WithName("").WithStartFunctions())
 	return err
 }
 
