@@ -48,6 +48,7 @@ generate:
 test:
 	@for m in $(MODULES); do echo "test $$m"; \
 	  (cd $$m && $(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /internal/hostile)) || exit 1; done
+	$(GO) test ./runtime/meter # once more, with what the race detector makes too slow
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
 	$(GO) test -shuffle=on ./internal/hostile

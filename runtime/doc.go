@@ -4,6 +4,6 @@
 // and the limits of a call. Whoever serves providers imports it. It knows nothing of MCP, routing or caching, and it
 // never writes to standard output.
 //
-// Every call runs in an instance of its own that has done nothing but initialise itself, so nothing one call leaves in
-// guest memory is seen by another. Instances are made ahead of need.
+// Every call finds an instance as all of them start: the image of one that has initialised itself. Nothing one call
+// leaves in guest memory is seen by another, unless the provider asks for a longer lifecycle and is granted it.
 package runtime

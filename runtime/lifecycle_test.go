@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// counting loads a guest whose x:s answers how often it was asked, as far as it knows, and that asks for a lifecycle.
+// loadCounting loads a guest whose x:s answers how often it was asked, as far as it knows, and that asks for a lifecycle.
 func loadCounting(t *testing.T, asked abi.Lifecycle, cfg runtime.Config) *runtime.Module {
 	t.Helper()
 	manifest := abi.Manifest{Name: "counting", Ops: 1 << abi.OpRead, Limits: abi.ManifestLimits{Lifecycle: asked}}

@@ -62,7 +62,11 @@ func (p *pool) take(ctx context.Context, _ *seat) (*sandbox, error) {
 	return p.module.clone(ctx)
 }
 
-func (p *pool) give(s *sandbox) { p.push(&p.used, s) }
+func (p *pool) give(s *sandbox) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pushLocked(&p.used, s)
+}
 
 // settle makes used instances clean. Where an instance cannot be put back, a new one takes its place, so that the
 // next call need not wait for that; but none is booted, since guests run only in calls that were let in.
@@ -96,12 +100,12 @@ func (p *pool) replacement() *sandbox {
 // keep adds a clean instance, unless there are as many as can be at work.
 func (p *pool) keep(s *sandbox) bool {
 	p.mu.Lock()
-	enough := len(p.clean) >= p.module.cfg.Limits.Calls
-	p.mu.Unlock()
-	if !enough {
-		p.push(&p.clean, s)
+	defer p.mu.Unlock()
+	if len(p.clean) >= p.module.cfg.Limits.Calls {
+		return false
 	}
-	return !enough
+	p.pushLocked(&p.clean, s)
+	return true
 }
 
 var errEnough = errors.New("there are enough")
@@ -146,9 +150,8 @@ func (p *pool) pop(from *[]*sandbox) *sandbox {
 	return s
 }
 
-func (p *pool) push(to *[]*sandbox, s *sandbox) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// pushLocked adds s to a list, and sees to it that it is looked after in time.
+func (p *pool) pushLocked(to *[]*sandbox, s *sandbox) {
 	*to = append(*to, s)
 	switch {
 	case p.closed:

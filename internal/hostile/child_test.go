@@ -104,7 +104,7 @@ func attack(c hostile.Case, alive func()) report {
 		if a.Left = goruntime.NumGoroutine() - before; a.Left <= 0 {
 			break
 		}
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond) // what ends by itself tells nobody
 	}
 	return a.report
 }

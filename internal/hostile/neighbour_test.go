@@ -36,19 +36,21 @@ func (n *neighbour) stop() time.Duration {
 	return n.worst
 }
 
-func (n *neighbour) over() bool {
+// await waits for the next tick, or reports that it is over.
+func (n *neighbour) await(ticker *time.Ticker) bool {
 	select {
 	case <-n.quit:
-		return true
-	default:
 		return false
+	case <-ticker.C:
+		return true
 	}
 }
 
 func (n *neighbour) tick() {
 	const pause = time.Millisecond
-	for last := time.Now(); !n.over(); {
-		time.Sleep(pause)
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for last := time.Now(); n.await(ticker); {
 		now := time.Now()
 		n.worst = max(n.worst, now.Sub(last)-pause)
 		last = now
@@ -56,8 +58,9 @@ func (n *neighbour) tick() {
 }
 
 func (n *neighbour) collect() {
-	for !n.over() {
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for n.await(ticker) {
 		goruntime.GC()
-		time.Sleep(time.Millisecond)
 	}
 }
