@@ -41,7 +41,7 @@ func BenchmarkCleanCall(b *testing.B) {
 		}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			m, err := runtime.Load(b.Context(), runtime.Config{Engine: cachedEngine(b)}, bb.binary())
+			m, err := runtime.Load(b.Context(), runtime.Config{Runner: runtime.InProcess{Engine: cachedEngine(b)}}, bb.binary())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -15,16 +15,16 @@ type step = func(ctx *bounded, s *sandbox) error
 
 // boot makes an instance from nothing: memory as the module says, its start function, initialisation, description if
 // asked for, configuration, warming up. ctx bounds all of that, and so does Limits.Timeout.
-func (m *Module) boot(ctx context.Context, describe step) (_ *sandbox, err error) {
-	memory, err := snapshot.Blank(m.memoryLimit())
+func (l *local) boot(ctx context.Context, describe step) (_ *sandbox, err error) {
+	memory, err := snapshot.Blank(l.memoryLimit())
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.open(ctx, memory)
+	s, err := l.instantiate(ctx, memory)
 	if err != nil {
 		return nil, err
 	}
-	b := newBounded(ctx, m.cfg.Limits.Timeout)
+	b := newBounded(ctx, l.Limits.Timeout)
 	defer b.release()
 	for _, do := range []step{fill, initialize, describe, configure, warm} {
 		if do == nil {
@@ -39,7 +39,7 @@ func (m *Module) boot(ctx context.Context, describe step) (_ *sandbox, err error
 
 // fill writes the data segments that were taken out of the module.
 func fill(_ *bounded, s *sandbox) error {
-	for i, segment := range s.module.code.Data {
+	for i, segment := range s.guests.code.Data {
 		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
 			return abi.Errorf(abi.CodeModule, "data segment %d does not fit the memory: %d bytes at %d", i, len(segment.Bytes), segment.Offset)
 		}
@@ -49,12 +49,12 @@ func fill(_ *bounded, s *sandbox) error {
 
 // initialize runs the guest's own start, if it has one.
 func initialize(ctx *bounded, s *sandbox) error {
-	if s.module.code.Start {
+	if s.guests.code.Start {
 		if err := s.start(ctx, meter.ExportStart); err != nil {
 			return err
 		}
 	}
-	if !s.module.exports(abi.ExportInitialize) {
+	if !s.guests.has(abi.ExportInitialize) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportInitialize)
@@ -62,11 +62,11 @@ func initialize(ctx *bounded, s *sandbox) error {
 
 // configure hands the configuration to guests that want it.
 func configure(ctx *bounded, s *sandbox) error {
-	if !s.module.manifest.Implements(abi.OpConfigure) {
+	if !s.guests.module.manifest.Implements(abi.OpConfigure) {
 		return nil
 	}
-	_, err := s.run(ctx, abi.OpConfigure, &abi.Request{Config: s.module.cfg.Config, HostMinor: abi.Minor}, nil)
-	if err != nil {
+	c := s.guests.module.newCall(abi.OpConfigure, &abi.Request{Config: s.guests.Config, HostMinor: abi.Minor}, nil)
+	if err := s.run(ctx, c); err != nil {
 		return fmt.Errorf("configure: %w", err)
 	}
 	return nil
@@ -74,7 +74,7 @@ func configure(ctx *bounded, s *sandbox) error {
 
 // warm lets the guest fill its caches before all others start from what it leaves.
 func warm(ctx *bounded, s *sandbox) error {
-	if !s.module.exports(abi.ExportWarm) {
+	if !s.guests.has(abi.ExportWarm) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportWarm)
@@ -82,31 +82,31 @@ func warm(ctx *bounded, s *sandbox) error {
 
 // snap makes the image all instances start from. A guest that has changed what no image holds while it started gets
 // none: each of its instances is booted.
-func (m *Module) snap(s *sandbox) error {
+func (l *local) snap(s *sandbox) error {
 	if s.dirty.Get() != 0 {
 		return nil
 	}
-	image, err := snapshot.New(s.memory.Bytes(), snapshot.Config{Limit: m.memoryLimit(), Idle: m.cfg.Limits.Calls})
+	image, err := snapshot.New(s.memory.Bytes(), snapshot.Config{Limit: l.memoryLimit(), Idle: l.Limits.Calls, Reserve: l.reserve})
 	if err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
-	m.image = image
+	l.image = image
 	for _, g := range s.globals {
-		m.globals = append(m.globals, g.Get())
+		l.globals = append(l.globals, g.Get())
 	}
 	return nil
 }
 
 // clone makes an instance from the image, or boots one where there is none.
-func (m *Module) clone(ctx context.Context) (_ *sandbox, err error) {
-	if m.image == nil {
-		return m.boot(ctx, nil)
+func (l *local) clone(ctx context.Context) (_ *sandbox, err error) {
+	if l.image == nil {
+		return l.boot(ctx, nil)
 	}
-	memory, err := m.image.Memory()
+	memory, err := l.image.Memory()
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.open(ctx, memory)
+	s, err := l.instantiate(ctx, memory)
 	if err != nil {
 		return nil, err
 	}

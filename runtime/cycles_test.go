@@ -122,7 +122,7 @@ func TestEveryResetIsByteExact(t *testing.T) {
 			}
 			w := &witness{Engine: cachedEngine(t)}
 			m, err := runtime.Load(t.Context(), runtime.Config{
-				Engine: w, Limits: runtime.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
+				Runner: runtime.InProcess{Engine: w}, Limits: runtime.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
 			}, tt.binary)
 			if err != nil {
 				t.Fatal(err)

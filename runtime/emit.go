@@ -1,30 +1,14 @@
 package runtime
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// channel gives what the guest may take.
-func (c *call) channel(id uint32) []byte {
-	switch id {
-	case abi.ChannelRequest:
-		return c.request
-	case abi.ChannelResponse:
-		return c.response.Message
-	case abi.ChannelBody:
-		return c.response.Body
-	}
-	return nil
-}
-
-// emit takes one frame of the guest's.
-func (c *call) emit(frame []byte) abi.Signal {
+// Emit takes one frame of the guest's, of which nothing is kept, and says whether the guest may go on.
+func (c *Call) Emit(frame []byte) abi.Signal {
 	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
 	}
@@ -41,20 +25,20 @@ func (c *call) emit(frame []byte) abi.Signal {
 			return c.fail(err)
 		}
 	}
-	if c.limit > 0 && len(c.reply.Resources) >= int(c.limit) {
+	if limit := c.Request.Limit; limit > 0 && len(c.reply.Resources) >= int(limit) {
 		return abi.SignalEnough
 	}
 	return abi.SignalMore
 }
 
 // An emission is the side of a call that takes contents out of a frame.
-type emission struct{ call *call }
+type emission struct{ call *Call }
 
 // Content implements [abi.Emission].
 func (e emission) Content(content *abi.Content) error {
 	c := e.call
 	if c.sink == nil {
-		return abi.Errorf(abi.CodeProtocol, "%s has no contents", c.op)
+		return abi.Errorf(abi.CodeProtocol, "%s has no contents", c.Op)
 	}
 	if c.contents >= c.module.cfg.Limits.Items {
 		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.module.cfg.Limits.Items)
@@ -83,8 +67,8 @@ func (e emission) Progress(p abi.Progress) {
 	}
 }
 
-// body takes bytes of the content last begun.
-func (c *call) body(p []byte) abi.Signal {
+// Body takes bytes of the content last begun; nothing of p is kept. It says whether the guest may go on.
+func (c *Call) Body(p []byte) abi.Signal {
 	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
 	}
@@ -97,7 +81,7 @@ func (c *call) body(p []byte) abi.Signal {
 	return abi.SignalMore
 }
 
-func (c *call) push(p []byte) error {
+func (c *Call) push(p []byte) error {
 	c.bytes += uint64(len(p))
 	if c.bytes > c.module.cfg.Limits.Output {
 		return c.tooLarge()
@@ -105,12 +89,12 @@ func (c *call) push(p []byte) error {
 	return c.sink.Body(p)
 }
 
-func (c *call) tooLarge() error {
+func (c *Call) tooLarge() error {
 	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.module.cfg.Limits.Output)
 }
 
 // signal says whether the guest may go on.
-func (c *call) signal() abi.Signal {
+func (c *Call) signal() abi.Signal {
 	switch {
 	case c.failure != nil:
 		return signalOf(c.failure)
@@ -121,7 +105,7 @@ func (c *call) signal() abi.Signal {
 }
 
 // fail notes the first failure, which is the outcome of the call whatever the guest does next.
-func (c *call) fail(err error) abi.Signal {
+func (c *Call) fail(err error) abi.Signal {
 	if c.failure == nil {
 		c.failure = err
 	}
@@ -140,7 +124,7 @@ func signalOf(err error) abi.Signal {
 	return abi.SignalBadFrame
 }
 
-func (c *call) checkPrefix(uri string) error { return checkPrefix(c.module.manifest, uri) }
+func (c *Call) checkPrefix(uri string) error { return checkPrefix(c.module.manifest, uri) }
 
 // checkPrefix holds a guest to the URIs its manifest claims.
 func checkPrefix(manifest *abi.Manifest, uri string) error {
@@ -154,76 +138,4 @@ func checkPrefix(manifest *abi.Manifest, uri string) error {
 		return nil
 	}
 	return abi.Errorf(abi.CodeInvalidURI, "the URI is outside what the provider's manifest claims")
-}
-
-// service answers a service call and keeps the response to be taken.
-func (c *call) service(ctx context.Context, id abi.Service, request []byte) abi.Code {
-	c.response = capability.Response{}
-	if !c.serving || c.op == abi.OpDescribe || len(request) > abi.MaxService {
-		return abi.CodeDenied
-	}
-	c.waited = true
-	resp, err := c.serve(ctx, id, request)
-	if err != nil {
-		c.logRefusal(ctx, id, err)
-		return min(abi.CodeOf(err), abi.CodeInternal)
-	}
-	c.response = resp
-	return abi.CodeOK
-}
-
-// logRefusal takes its line from the guest's budget, since guests can ask again and again.
-func (c *call) logRefusal(ctx context.Context, id abi.Service, err error) {
-	log := c.module.cfg.Logger
-	if !log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	if cause := clip(err); c.spend(len(cause.Error()), 1) {
-		log.DebugContext(ctx, "service refused", "service", uint32(id), "code", abi.CodeOf(err).String(), "err", cause)
-	}
-}
-
-func (c *call) serve(ctx context.Context, id abi.Service, request []byte) (capability.Response, error) {
-	switch id {
-	case abi.ServiceNotifyUpdated:
-		return capability.Response{}, c.notifyUpdated(request)
-	case abi.ServiceNotifyList:
-		c.module.notify("")
-		return capability.Response{}, nil
-	}
-	granted, ok := c.module.cfg.Services[id]
-	if !ok {
-		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
-	}
-	return granted.Call(ctx, request)
-}
-
-func (c *call) notifyUpdated(request []byte) error {
-	var req abi.NotifyRequest
-	if err := req.Decode(request); err != nil {
-		return err
-	}
-	if err := abi.CheckURI(req.URI); err != nil {
-		return abi.Errorf(abi.CodeInvalidParams, "%v", err)
-	}
-	if err := c.checkPrefix(req.URI); err != nil {
-		return err
-	}
-	c.module.notify(req.URI)
-	return nil
-}
-
-func (m *Module) notify(uri string) {
-	if m.cfg.Notify != nil {
-		m.cfg.Notify(uri)
-	}
-}
-
-// services is the bitmap of services a guest may call.
-func (m *Module) services() uint64 {
-	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
-	for id := range m.cfg.Services {
-		bits |= 1 << id
-	}
-	return bits
 }

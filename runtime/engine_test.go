@@ -97,7 +97,7 @@ func (i *goInstance) Call(ctx context.Context, _ string, stack []uint64) (err er
 func loadGo(t *testing.T, e *goEngine) *runtime.Module {
 	t.Helper()
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "go", Ops: 1<<abi.OpList | 1<<abi.OpRead}}
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: e}, p.Binary(t))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,11 @@ const slice = 250_000
 
 // grant gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
 // which is still below zero when the limit does not allow for more.
-func (c *call) grant(overdrawn uint64) uint64 {
-	more := min(overdrawn+slice, c.module.cfg.Limits.Fuel-c.granted)
-	c.granted += more
+func (s *sandbox) grant(overdrawn uint64) uint64 {
+	more := min(overdrawn+slice, s.guests.Limits.Fuel-s.granted)
+	s.granted += more
 	return more - overdrawn
 }
-
-// spent is the fuel used, given what is left of that granted.
-func (c *call) spent(left uint64) uint64 { return c.granted - left }
 
 // tickFunc is what a metered guest calls when its fuel is used up.
 func tickFunc() engine.HostFunc {
@@ -34,10 +31,10 @@ func tickFunc() engine.HostFunc {
 // tick stops the guest if it must end, or lets it go on for another slice.
 func (s *sandbox) tick() {
 	s.stopIfOver()
-	left := s.call.grant(-s.fuel.Get())
+	left := s.grant(-s.fuel.Get())
 	s.fuel.Set(left)
 	if int64(left) < 0 {
-		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.module.cfg.Limits.Fuel))
+		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.guests.Limits.Fuel))
 	}
 }
 
@@ -47,12 +44,12 @@ const clockEvery = 16
 
 // admitHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
 func (s *sandbox) admitHostCall() {
-	s.call.asked++
+	s.asked++
 	switch {
-	case s.call.asked > s.module.cfg.Limits.HostCalls:
-		s.stop(abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", s.module.cfg.Limits.HostCalls))
-	case s.call.asked%clockEvery == 0 || s.call.waited || s.ctx.cancelled():
-		s.call.waited = false
+	case s.asked > s.guests.Limits.HostCalls:
+		s.stop(abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", s.guests.Limits.HostCalls))
+	case s.asked%clockEvery == 0 || s.waited || s.ctx.cancelled():
+		s.waited = false
 		s.stopIfOver()
 	}
 }
@@ -60,7 +57,7 @@ func (s *sandbox) admitHostCall() {
 // stopIfOver stops the guest once nobody waits for it, or its time is up.
 func (s *sandbox) stopIfOver() {
 	if s.ctx.Err() != nil {
-		s.stop(s.module.ended(s.ctx))
+		s.stop(s.guests.module.ended(s.ctx))
 	}
 }
 

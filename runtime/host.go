@@ -62,9 +62,31 @@ func read(mem engine.Memory, ptr, n uint64) []byte {
 	return p
 }
 
+// channel gives what the guest may take.
+func (s *sandbox) channel(id uint32) []byte {
+	switch id {
+	case abi.ChannelRequest:
+		return s.request
+	case abi.ChannelResponse:
+		return s.response.Message
+	case abi.ChannelBody:
+		return s.response.Body
+	}
+	return nil
+}
+
+// services is the bitmap of services a guest may call.
+func (l *local) services() uint64 {
+	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
+	for _, id := range l.Services {
+		bits |= 1 << id
+	}
+	return bits
+}
+
 // take: (channel, dst, off, len) -> copied
 func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
-	src := s.call.channel(uint32(stack[0]))
+	src := s.channel(uint32(stack[0]))
 	src = src[min(uint64(uint32(stack[2])), uint64(len(src))):]
 	src = src[:min(uint64(uint32(stack[3])), uint64(len(src)))]
 	if !mem.Write(uint32(stack[1]), src) {
@@ -76,20 +98,22 @@ func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 // emit: (ptr, len) -> signal
 func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	frame := read(mem, stack[0], stack[1])
-	stack[0] = uint64(uint32(s.call.emit(frame)))
+	stack[0] = uint64(uint32(s.call.Emit(frame)))
 }
 
 // body: (ptr, len) -> signal
 func body(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	p := read(mem, stack[0], stack[1])
-	stack[0] = uint64(uint32(s.call.body(p)))
+	stack[0] = uint64(uint32(s.call.Body(p)))
 }
 
 // service: (service, ptr, len) -> code<<32 | response_len
 func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	request := read(mem, stack[1], stack[2])
-	code := s.call.service(ctx, abi.Service(uint32(stack[0])), request)
-	stack[0] = uint64(code)<<32 | uint64(uint32(len(s.call.response.Message)))
+	var code abi.Code
+	s.waited = true
+	s.response, code = s.call.Service(ctx, abi.Service(uint32(stack[0])), request)
+	stack[0] = uint64(code)<<32 | uint64(uint32(len(s.response.Message)))
 }
 
 // logLine: (level, ptr, len)
@@ -108,13 +132,13 @@ func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 	case abi.InfoMonotonic:
 		stack[0] = uint64(time.Since(monotonicStart))
 	case abi.InfoDeadline:
-		stack[0] = uint64(max(time.Until(s.call.deadline), 0))
+		stack[0] = uint64(max(time.Until(s.ctx.deadline), 0))
 	case abi.InfoMinor:
 		stack[0] = abi.Minor
 	case abi.InfoMaxBody:
-		stack[0] = min(s.module.cfg.Limits.Output, math.MaxInt64)
+		stack[0] = min(s.guests.Limits.Output, math.MaxInt64)
 	case abi.InfoServices:
-		stack[0] = s.module.services()
+		stack[0] = s.guests.services()
 	default:
 		stack[0] = 0
 	}

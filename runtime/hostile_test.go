@@ -29,8 +29,8 @@ func steps(list ...guesttest.Step) func(context.Context, abi.Op, int, *abi.Reque
 
 func loadPuppet(t testing.TB, cfg runtime.Config, p *guesttest.Puppet) *runtime.Module {
 	t.Helper()
-	if cfg.Engine == nil {
-		cfg.Engine = openEngine(t)
+	if cfg.Runner == nil {
+		cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
 	}
 	p.Manifest.Name = "puppet"
 	p.Manifest.Ops = 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete
@@ -51,7 +51,7 @@ var fine = (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}
 
 func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
 	e := openEngine(t)
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: runtime.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestServicesAreThoseOfTheTimeOfLoading(t *testing.T) {
 	p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
 	p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
 	services := p.Services()
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: openEngine(t), Services: services}, p.Binary(t))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}, Services: services}, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 	} {
 		manifest.Name, manifest.Ops, manifest.URIPrefixes = "puppet", 1<<abi.OpRead, []string{"mine://"}
 		p := &guesttest.Puppet{Manifest: manifest}
-		m, err := runtime.Load(t.Context(), runtime.Config{Engine: openEngine(t)}, p.Binary(t))
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}}, p.Binary(t))
 		if err == nil {
 			m.Close()
 		}
@@ -301,7 +301,7 @@ func (i countedInstance) Close() error { return i.close() }
 func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
 	before := goruntime.NumGoroutine()
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: runtime.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}

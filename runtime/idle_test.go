@@ -40,7 +40,7 @@ func BenchmarkIdleInstance(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			const instances = 200
 			m, err := runtime.Load(b.Context(), runtime.Config{
-				Engine: cachedEngine(b), Limits: runtime.Limits{Calls: instances},
+				Runner: runtime.InProcess{Engine: cachedEngine(b)}, Limits: runtime.Limits{Calls: instances},
 			}, bb.binary())
 			if err != nil {
 				b.Fatal(err)

@@ -9,14 +9,3 @@ const (
 	LaneReplace Lane = "replace" // likewise, but those that have changed what cannot be put back are replaced
 	LaneBoot    Lane = "boot"    // there is no image: each request starts an instance anew
 )
-
-// Lane says which it is, and why not a quicker one.
-func (m *Module) Lane() (lane Lane, why string) {
-	switch {
-	case m.image == nil:
-		return LaneBoot, m.code.CanDirty + ", and did so while it started"
-	case m.code.CanDirty != "":
-		return LaneReplace, m.code.CanDirty
-	}
-	return LaneReset, ""
-}

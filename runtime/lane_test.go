@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 
 func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: e}, readModule(t, "lanes.wasm"))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, readModule(t, "lanes.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T
 
 func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 	var used []runtime.Usage
-	cfg := runtime.Config{Observe: func(u runtime.Usage) { used = append(used, u) }}
+	cfg := runtime.Config{Observe: func(_ context.Context, u runtime.Usage) { used = append(used, u) }}
 	m := load(t, cfg, "faults.wasm")
 	for range 3 {
 		if _, err := readURI(t, m, "x:k"); err != nil {
@@ -104,7 +105,7 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
 	var used runtime.Usage
 	m := load(t, runtime.Config{
-		Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(u runtime.Usage) { used = u },
+		Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u runtime.Usage) { used = u },
 	}, "faults.wasm")
 	for range 3 {
 		_, err := readURI(t, m, "x:e")
@@ -147,7 +148,7 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &counter{Engine: openEngine(t)}
-			m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: tt.limits}, readModule(t, "faults.wasm"))
+			m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
 			if err != nil {
 				t.Fatal(err)
 			}

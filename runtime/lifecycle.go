@@ -20,14 +20,14 @@ func (m *Module) grantLifecycle() abi.Lifecycle {
 	return asked
 }
 
-func (m *Module) newKeeper() keeper {
-	switch m.granted {
+func (l *local) newKeeper() keeper {
+	switch l.module.granted {
 	case abi.LifecycleSession:
-		return &perSession{fresh: newPool(m), sessions: newSeats(m, m.cfg.Limits.Sessions)}
+		return &perSession{fresh: newPool(l), sessions: newSeats(l, l.Limits.Sessions)}
 	case abi.LifecycleShared:
-		return shared{newSeats(m, 1)}
+		return shared{newSeats(l, 1)}
 	}
-	return newPool(m)
+	return newPool(l)
 }
 
 // perSession keeps an instance for each session. A request that belongs to none gets a fresh one.
@@ -36,25 +36,21 @@ type perSession struct {
 	sessions *seats
 }
 
-func (p *perSession) queue(ctx context.Context, session string) (*seat, error) {
+func (p *perSession) take(ctx context.Context, session string) (*sandbox, error) {
 	if session == "" {
-		return nil, nil
+		return p.fresh.take(ctx, session)
 	}
-	return p.sessions.queue(ctx, session)
+	return p.sessions.take(ctx, session)
 }
 
-func (p *perSession) of(at *seat) keeper {
-	if at == nil {
-		return p.fresh
+func (p *perSession) give(s *sandbox) {
+	if s.seat == nil {
+		p.fresh.give(s)
+		return
 	}
-	return p.sessions
+	p.sessions.give(s)
 }
 
-func (p *perSession) take(ctx context.Context, at *seat) (*sandbox, error) {
-	return p.of(at).take(ctx, at)
-}
-func (p *perSession) leave(at *seat)     { p.of(at).leave(at) }
-func (p *perSession) give(s *sandbox)    { p.of(s.seat).give(s) }
 func (p *perSession) settle()            { p.fresh.settle() }
 func (p *perSession) end(session string) { p.sessions.end(session) }
 func (p *perSession) close() {
@@ -65,5 +61,5 @@ func (p *perSession) close() {
 // shared keeps one instance for everybody.
 type shared struct{ *seats }
 
-func (k shared) queue(ctx context.Context, _ string) (*seat, error) { return k.seats.queue(ctx, "") }
-func (k shared) end(string)                                         {}
+func (k shared) take(ctx context.Context, _ string) (*sandbox, error) { return k.seats.take(ctx, "") }
+func (k shared) end(string)                                           {}

@@ -20,7 +20,7 @@ func loadCounting(t *testing.T, asked abi.Lifecycle, cfg runtime.Config) *runtim
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Engine = openEngine(t)
+	cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
 	m, err := runtime.Load(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestWhatIsIdleIsDropped(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				m, err := runtime.Load(t.Context(), runtime.Config{
-					Engine: e, Lifecycle: lifecycle, Limits: runtime.Limits{Idle: time.Minute},
+					Runner: runtime.InProcess{Engine: e}, Lifecycle: lifecycle, Limits: runtime.Limits{Idle: time.Minute},
 				}, binary)
 				if err != nil {
 					t.Fatal(err)

@@ -34,9 +34,9 @@ var streams = [2]struct {
 
 // Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
 // host's own output.
-func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(int(fd)-1, p) }
+func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(s.ctx, int(fd)-1, p) }
 
-func (c *call) output(stream int, p []byte) {
+func (c *Call) output(ctx context.Context, stream int, p []byte) {
 	if !c.spend(len(p), lines(p)) {
 		return
 	}
@@ -45,20 +45,20 @@ func (c *call) output(stream int, p []byte) {
 	if len(text)-end > maxLine {
 		end = len(text)
 	}
-	c.write(context.Background(), streams[stream].level, streams[stream].name, text[:end])
+	c.write(ctx, streams[stream].level, streams[stream].name, text[:end])
 	c.partial[stream] = append(text[:0], text[end:]...)
 }
 
 // flushOutput logs the last lines, which have no end.
-func (c *call) flushOutput() {
+func (c *Call) flushOutput(ctx context.Context) {
 	for i, text := range c.partial {
-		c.write(context.Background(), streams[i].level, streams[i].name, text)
+		c.write(ctx, streams[i].level, streams[i].name, text)
 		c.partial[i] = nil
 	}
 }
 
 // log takes what the guest logs.
-func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
+func (c *Call) log(ctx context.Context, level slog.Level, p []byte) {
 	if c.spend(len(p), 1+lines(p)) {
 		c.write(ctx, level, "log", p)
 	}
@@ -68,7 +68,7 @@ func (c *call) log(ctx context.Context, level slog.Level, p []byte) {
 func lines(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
 
 // spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
-func (c *call) spend(n, lines int) bool {
+func (c *Call) spend(n, lines int) bool {
 	limits := &c.module.cfg.Limits
 	if c.logged > limits.Log || c.lines > limits.LogLines {
 		return false
@@ -83,13 +83,13 @@ func (c *call) spend(n, lines int) bool {
 }
 
 // write logs text line by line.
-func (c *call) write(ctx context.Context, level slog.Level, stream string, text []byte) {
+func (c *Call) write(ctx context.Context, level slog.Level, stream string, text []byte) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			continue
 		}
 		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
-		c.module.cfg.Logger.Log(ctx, level, "guest log", "op", c.op.String(), "stream", stream, "text", said)
+		c.module.cfg.Logger.Log(ctx, level, "guest log", "op", c.Op.String(), "stream", stream, "text", said)
 	}
 }

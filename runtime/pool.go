@@ -8,16 +8,11 @@ import (
 	"time"
 )
 
-// A keeper has the instances of a module that are not at work. It is safe for concurrent use. A call queues, takes an
-// instance or leaves, and gives it back.
+// A keeper has the instances of a module that are not at work. It is safe for concurrent use.
 type keeper interface {
-	// queue waits until it is a call's turn to have an instance, where calls of a session take turns. No guest runs
-	// meanwhile.
-	queue(ctx context.Context, session string) (*seat, error)
-	// take gives an instance to who has queued. When it fails, the queue has been left.
-	take(ctx context.Context, at *seat) (*sandbox, error)
-	// leave gives the turn up.
-	leave(at *seat)
+	// take gives an instance for a call of a session. Calls for which it would be the same instance come one after
+	// another.
+	take(ctx context.Context, session string) (*sandbox, error)
 	// give takes the instance back as it is. It never waits.
 	give(s *sandbox)
 	// settle does what give left for later.
@@ -30,7 +25,7 @@ type keeper interface {
 
 // A pool gives every call an instance as it was when it was made from the image.
 type pool struct {
-	module  *Module
+	guests  *local
 	tidying sync.WaitGroup // those who put instances back
 
 	mu      sync.Mutex // guards the fields below
@@ -44,13 +39,11 @@ type pool struct {
 // rest is how long an instance is unused before it gives back the memory it keeps for the next call.
 const rest = time.Second
 
-func newPool(m *Module) *pool { return &pool{module: m} }
+func newPool(l *local) *pool { return &pool{guests: l} }
 
-func (p *pool) queue(context.Context, string) (*seat, error) { return nil, nil }
-func (p *pool) leave(*seat)                                  {}
-func (p *pool) end(string)                                   {}
+func (p *pool) end(string) {}
 
-func (p *pool) take(ctx context.Context, _ *seat) (*sandbox, error) {
+func (p *pool) take(ctx context.Context, _ string) (*sandbox, error) {
 	if s := p.pop(&p.clean); s != nil {
 		return s, nil
 	}
@@ -59,7 +52,7 @@ func (p *pool) take(ctx context.Context, _ *seat) (*sandbox, error) {
 			return s, nil
 		}
 	}
-	return p.module.clone(ctx)
+	return p.guests.clone(ctx)
 }
 
 func (p *pool) give(s *sandbox) {
@@ -80,17 +73,17 @@ func (p *pool) settle() {
 			s = p.replacement()
 		}
 		if s != nil && !p.keep(s) {
-			p.module.discard(s, errEnough)
+			p.guests.discard(s, errEnough)
 		}
 	}
 }
 
 // replacement makes a new instance from the image; nil when it cannot. Whoever needs one next gets the error.
 func (p *pool) replacement() *sandbox {
-	if p.module.image == nil {
+	if p.guests.image == nil {
 		return nil
 	}
-	s, err := p.module.clone(context.Background())
+	s, err := p.guests.clone(context.Background())
 	if err != nil {
 		return nil
 	}
@@ -101,7 +94,7 @@ func (p *pool) replacement() *sandbox {
 func (p *pool) keep(s *sandbox) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.clean) >= p.module.cfg.Limits.Calls {
+	if len(p.clean) >= p.guests.Limits.Calls {
 		return false
 	}
 	p.pushLocked(&p.clean, s)
@@ -124,13 +117,13 @@ func (p *pool) beginTidying() bool {
 // restore puts s back, or discards it.
 func (p *pool) restore(s *sandbox) bool {
 	var err error
-	if p.module.image == nil {
+	if p.guests.image == nil {
 		err = errNoImage
 	} else {
 		err = s.reset()
 	}
 	if err != nil {
-		p.module.discard(s, err)
+		p.guests.discard(s, err)
 	}
 	return err == nil
 }
@@ -171,12 +164,12 @@ func (p *pool) tidy() {
 	defer p.tidying.Done()
 	p.settle()
 	now := time.Now()
-	idle := p.unusedSince(now.Add(-p.module.cfg.Limits.Idle), func(*sandbox) bool { return true })
-	p.module.discardAll(idle, errIdle)
+	idle := p.unusedSince(now.Add(-p.guests.Limits.Idle), func(*sandbox) bool { return true })
+	p.guests.discardAll(idle, errIdle)
 	resting := p.unusedSince(now.Add(-rest), func(s *sandbox) bool { return !s.resting })
 	for _, s := range resting {
 		if err := s.rest(); err != nil {
-			p.module.discard(s, err)
+			p.guests.discard(s, err)
 			continue
 		}
 		p.mu.Lock()
@@ -191,7 +184,7 @@ func (p *pool) unusedSince(then time.Time, condition func(*sandbox) bool) (found
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clean = slices.DeleteFunc(p.clean, func(s *sandbox) bool {
-		unused := !s.used.After(then) && condition(s)
+		unused := !s.began.After(then) && condition(s)
 		if unused {
 			found = append(found, s)
 		}
@@ -211,7 +204,7 @@ func (p *pool) waitOn() {
 	p.patient = !slices.ContainsFunc(p.clean, func(s *sandbox) bool { return !s.resting }) && len(p.used) == 0
 	wait := rest
 	if p.patient {
-		wait = p.module.cfg.Limits.Idle
+		wait = p.guests.Limits.Idle
 	}
 	p.sweep = time.AfterFunc(wait, p.tidy)
 }
@@ -228,7 +221,7 @@ func (p *pool) close() {
 	p.mu.Unlock()
 	for _, list := range []*[]*sandbox{&p.clean, &p.used} {
 		for s := p.pop(list); s != nil; s = p.pop(list) {
-			p.module.discard(s, errClosed)
+			p.guests.discard(s, errClosed)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func readModule(t testing.TB, name string) []byte {
 
 func load(t testing.TB, cfg runtime.Config, name string) *runtime.Module {
 	t.Helper()
-	cfg.Engine = openEngine(t)
+	cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
 	m, err := runtime.Load(t.Context(), cfg, readModule(t, name))
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
 	e := openEngine(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := runtime.Load(t.Context(), runtime.Config{Engine: e}, readModule(t, tt.file))
+			_, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, readModule(t, tt.file))
 			if err == nil {
 				t.Fatal("the module was accepted")
 			}
@@ -245,7 +245,7 @@ func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
 func TestBytesThatAreNoModuleAreRefused(t *testing.T) {
 	e := openEngine(t)
 	for _, binary := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x0d\x00\x01\x00"), []byte("\x00asm\x01\x00\x00\x00\x01\xff\xff\xff\xff\x0f")} {
-		if _, err := runtime.Load(t.Context(), runtime.Config{Engine: e}, binary); abi.CodeOf(err) != abi.CodeModule {
+		if _, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {
 			t.Errorf("%q: got %v, want a module error", binary, err)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/snapshot"
@@ -15,7 +17,7 @@ import (
 // A sandbox is one instance and what it is doing. It belongs to one goroutine at a time.
 type sandbox struct {
 	// fixed at creation
-	module  *Module
+	guests  *local
 	memory  *snapshot.Memory
 	inst    engine.Instance
 	resize  func() error    // of inst
@@ -25,25 +27,32 @@ type sandbox struct {
 	globals []engine.Global // the guest's own
 
 	seat    *seat     // whose instance it is; nil for nobody's
-	ctx     *bounded  // of call
-	call    call      // what host functions work for
-	request []byte    // of call; the next one takes its place
-	stack   [2]uint64 // of call: parameters, then results
 	broken  bool      // not to be used again
 	resting bool      // gave back what it keeps for its next call
-	used    time.Time // when its last call began
+	began   time.Time // its last call
+
+	// of the call under way, or the last one
+	ctx      *bounded
+	call     *Call
+	request  []byte // the next one takes its place
+	response capability.Response
+	stack    [2]uint64 // parameters, then results
+	asked    int       // calls of the host
+	granted  uint64    // fuel
+	waited   bool      // for a service, since the clock was looked at
+	stopped  bool      // the guest did not come back by itself
 }
 
-// open makes an instance over memory, which it takes over, also when it fails.
-func (m *Module) open(ctx context.Context, memory *snapshot.Memory) (*sandbox, error) {
-	s := &sandbox{module: m, memory: memory, used: time.Now()}
-	inst, err := m.instantiate(ctx, s)
+// instantiate makes an instance over memory, which it takes over, also when it fails.
+func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sandbox, error) {
+	s := &sandbox{guests: l, memory: memory, began: time.Now()}
+	inst, err := l.newInstance(ctx, s)
 	if err != nil {
 		return nil, errors.Join(err, memory.Release())
 	}
 	s.inst, s.resize = inst, inst.Resize
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
-	for _, name := range m.code.Globals {
+	for _, name := range l.code.Globals {
 		s.globals = append(s.globals, inst.Global(name))
 	}
 	for _, g := range append([]engine.Global{s.fuel, s.depth, s.dirty}, s.globals...) {
@@ -54,54 +63,55 @@ func (m *Module) open(ctx context.Context, memory *snapshot.Memory) (*sandbox, e
 	return s, nil
 }
 
-func (m *Module) instantiate(ctx context.Context, s *sandbox) (_ engine.Instance, err error) {
+func (l *local) newInstance(ctx context.Context, s *sandbox) (_ engine.Instance, err error) {
 	defer contain(&err)
-	return m.compiled.Instantiate(ctx, s, s.memory)
+	return l.compiled.Instantiate(ctx, s, s.memory)
 }
 
 // close releases the instance and its memory.
 func (s *sandbox) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx *bounded, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-	s.request = req.Append(s.request[:0])
-	if len(s.request) > abi.MaxRequest {
-		s.request = nil
-		return nil, abi.Errorf(abi.CodeInvalidParams, "the request has more than the %d bytes that are allowed", abi.MaxRequest)
+func (s *sandbox) run(ctx *bounded, c *Call) (err error) {
+	if s.request, err = c.Encode(s.request[:0]); err != nil {
+		return err
 	}
-	reply := new(abi.Reply)
-	c := call{module: s.module, op: op, request: s.request, reply: reply, sink: sink, limit: req.Limit, serving: true}
-	c.merger = abi.Merger{Reply: reply, MaxItems: s.module.cfg.Limits.Items, To: emission{&s.call}}
-	s.stack = [2]uint64{uint64(op), uint64(len(s.request))}
+	s.stack = [2]uint64{uint64(c.Op), uint64(len(s.request))}
 	if err := s.enter(ctx, c, abi.ExportCall, s.stack[:]); err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.call.verdict(abi.FromGuest(uint32(s.stack[0]))); err != nil {
-		return nil, err
-	}
-	return reply, nil
+	return c.Answered(abi.FromGuest(uint32(s.stack[0])))
 }
 
 // start runs an export that is not an operation.
 func (s *sandbox) start(ctx *bounded, export string, stack ...uint64) error {
-	if err := s.enter(ctx, call{module: s.module, op: abi.OpDescribe}, export, stack); err != nil {
+	if err := s.enter(ctx, s.guests.module.silent(abi.OpDescribe), export, stack); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil
 }
 
+// seed tells guests that want to know a number nobody can foresee.
+func (s *sandbox) seed(ctx *bounded) error {
+	if !s.guests.has(abi.ExportSeed) {
+		return nil
+	}
+	return s.start(ctx, abi.ExportSeed, rand.Uint64())
+}
+
 // enter lets the guest do c by running an export. A guest that did not come back by itself leaves s halfway through.
-func (s *sandbox) enter(ctx *bounded, c call, export string, stack []uint64) (err error) {
-	s.ctx, s.call, s.used, s.resting = ctx, c, ctx.began, false
+func (s *sandbox) enter(ctx *bounded, c *Call, export string, stack []uint64) (err error) {
+	s.ctx, s.call, s.began, s.resting = ctx, c, ctx.began, false
+	s.response, s.asked, s.granted, s.waited, s.stopped = capability.Response{}, 0, 0, false, false
+	c.deadline = ctx.deadline
 	s.memory.Arm()
-	s.call.deadline = ctx.deadline
-	s.fuel.Set(s.call.grant(0))
-	s.depth.Set(uint64(s.module.cfg.Limits.Stack))
+	s.fuel.Set(s.grant(0))
+	s.depth.Set(uint64(s.guests.Limits.Stack))
 	err = s.callEngine(ctx, export, stack)
-	s.call.flushOutput()
-	s.call.fuel = s.call.spent(s.fuel.Get())
+	c.flushOutput(ctx)
+	c.Spent(s.granted-s.fuel.Get(), s.asked)
 	if err != nil {
-		s.call.stopped = true
+		s.stopped = true
 		return s.classify(err)
 	}
 	return nil
@@ -138,12 +148,12 @@ func (s *sandbox) rest() error {
 }
 
 // forget lets go of what belongs to the last call.
-func (s *sandbox) forget() { s.ctx, s.call = nil, call{} }
+func (s *sandbox) forget() { s.ctx, s.call, s.response = nil, nil, capability.Response{} }
 
 var errDirty = errors.New("the guest has changed what cannot be put back, as a table")
 
 func (s *sandbox) restoreGlobals() {
 	for i, g := range s.globals {
-		g.Set(s.module.globals[i])
+		g.Set(s.guests.globals[i])
 	}
 }

@@ -5,17 +5,15 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/wasmres/wasmres/abi"
 )
 
 // seats keep an instance for each session, with all that its calls leave in it. A call that did not come back by
-// itself ends that: what it left may be halfway through something. Calls of one session take turns.
+// itself ends that: what it left may be halfway through something.
 type seats struct {
-	module *Module
+	guests *local
 	most   int
 
-	mu     sync.Mutex // guards the fields below, and used and wanted of each seat
+	mu     sync.Mutex // guards the fields below, and those of each seat
 	open   map[string]*seat
 	sweep  *time.Timer // runs dropIdle; nil when nobody sits
 	closed bool
@@ -24,155 +22,125 @@ type seats struct {
 // A seat is the place of one session.
 type seat struct {
 	session string
-	turn    chan struct{} // holds one token: who has it may use the instance
-	inst    *sandbox      // nil until it is needed; owned by who has the turn, or by who closes the seat
+	inst    *sandbox // nil while it is being made
 	used    time.Time
-	wanted  int // calls that have or wait for the turn
-	ended   bool
+	busy    bool // a call has the instance
+	ended   bool // the session
 }
 
-// maxWaiting is how many calls of one session may have or wait for its turn.
-const maxWaiting = 1000
-
-func newSeats(m *Module, most int) *seats {
-	return &seats{module: m, most: most, open: map[string]*seat{}}
+func newSeats(l *local, most int) *seats {
+	return &seats{guests: l, most: most, open: map[string]*seat{}}
 }
 
-func (t *seats) queue(ctx context.Context, session string) (*seat, error) {
-	at, err := t.sit(session)
+func (t *seats) take(ctx context.Context, session string) (*sandbox, error) {
+	at, evicted, err := t.sit(session)
+	t.guests.discard(evicted, errCrowded)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.module.await(ctx, at.turn, "the session is busy"); err != nil {
-		t.rise(at)
+	if at.inst != nil {
+		return at.inst, nil
+	}
+	inst, err := t.guests.clone(ctx)
+	if err != nil {
+		t.free(at)
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		t.leave(at)
-		return nil, err
-	}
-	return at, nil
-}
-
-func (t *seats) take(ctx context.Context, at *seat) (*sandbox, error) {
-	if at.inst == nil {
-		inst, err := t.module.clone(ctx)
-		if err != nil {
-			t.leave(at)
-			return nil, err
-		}
-		inst.seat, at.inst = at, inst
-	}
-	return at.inst, nil
+	inst.seat, at.inst = at, inst
+	return inst, nil
 }
 
 // sit finds the seat of a session, or a free one.
-func (t *seats) sit(session string) (*seat, error) {
-	at, evicted, err := t.find(session)
-	t.module.discard(evicted, errCrowded)
-	return at, err
-}
-
-func (t *seats) find(session string) (at *seat, evicted *sandbox, err error) {
+func (t *seats) sit(session string) (at *seat, evicted *sandbox, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at, ok := t.open[session]
-	switch {
-	case ok && at.wanted == maxWaiting:
-		return nil, nil, t.module.busy("the session is busy")
-	case !ok && len(t.open) >= t.most:
+	if !ok && len(t.open) >= t.most {
 		if evicted, ok = t.evictLocked(); !ok {
-			return nil, nil, t.module.busy("all sessions are busy")
+			return nil, nil, t.guests.module.busy("all sessions are busy")
 		}
-		fallthrough
-	case !ok:
-		at = &seat{session: session, turn: make(chan struct{}, 1)}
-		at.turn <- struct{}{}
+	}
+	if at == nil {
+		at = &seat{session: session}
 		t.open[session] = at
 	}
-	at.wanted++
+	at.busy = true
 	if t.sweep == nil && !t.closed {
-		t.sweep = time.AfterFunc(t.module.cfg.Limits.Idle, t.dropIdle)
+		t.sweep = time.AfterFunc(t.guests.Limits.Idle, t.dropIdle)
 	}
 	return at, evicted, nil
 }
 
 // evictLocked empties the seat that was not used for longest, and reports whether there was one.
 func (t *seats) evictLocked() (evicted *sandbox, ok bool) {
-	var oldest string
-	var found *seat
-	for session, at := range t.open {
-		if at.wanted == 0 && (found == nil || at.used.Before(found.used)) {
-			oldest, found = session, at
+	var oldest *seat
+	for _, at := range t.open {
+		if !at.busy && (oldest == nil || at.used.Before(oldest.used)) {
+			oldest = at
 		}
 	}
-	if found == nil {
+	if oldest == nil {
 		return nil, false
 	}
-	delete(t.open, oldest)
-	return found.inst, true
-}
-
-// rise gives up waiting for, or having, a seat.
-func (t *seats) rise(at *seat) {
-	t.mu.Lock()
-	at.wanted--
-	at.used = time.Now()
-	last := t.emptyEndedLocked(at)
-	t.mu.Unlock()
-	t.module.discard(last, errEnded)
-}
-
-// emptyEndedLocked forgets a session that has ended, once nobody wants anything of it, and gives its instance.
-func (t *seats) emptyEndedLocked(at *seat) *sandbox {
-	if !at.ended || at.wanted > 0 || t.open[at.session] != at {
-		return nil
-	}
-	delete(t.open, at.session)
-	return at.inst
-}
-
-// leave lets the next call of the session have its turn.
-func (t *seats) leave(at *seat) {
-	at.turn <- struct{}{}
-	t.rise(at)
+	delete(t.open, oldest.session)
+	return oldest.inst, true
 }
 
 func (t *seats) give(s *sandbox) {
-	at := s.seat
-	if s.broken || s.call.stopped {
-		at.inst = nil
-		t.module.discard(s, errStopped)
-	}
+	stopped := s.broken || s.stopped
 	s.forget()
-	t.leave(at)
+	at := s.seat
+	t.mu.Lock()
+	ended := at.ended
+	at.busy, at.used = false, time.Now()
+	if stopped || ended {
+		delete(t.open, at.session)
+	}
+	t.mu.Unlock()
+	switch {
+	case stopped:
+		t.guests.discard(s, errStopped)
+	case ended:
+		t.guests.discard(s, errEnded)
+	}
+}
+
+// free gives up a seat that has got no instance.
+func (t *seats) free(at *seat) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, at.session)
 }
 
 func (t *seats) settle() {}
 
-// end forgets a session, once its calls that are under way have ended.
+// end forgets a session, once its call that is under way has ended.
 func (t *seats) end(session string) {
 	t.mu.Lock()
 	var last *sandbox
-	if at := t.open[session]; at != nil {
+	switch at := t.open[session]; {
+	case at == nil:
+	case at.busy:
 		at.ended = true
-		last = t.emptyEndedLocked(at)
+	default:
+		delete(t.open, session)
+		last = at.inst
 	}
 	t.mu.Unlock()
-	t.module.discard(last, errEnded)
+	t.guests.discard(last, errEnded)
 }
 
 // dropIdle ends the sessions nobody has asked anything in for Limits.Idle, again and again.
 func (t *seats) dropIdle() {
-	oldest := time.Now().Add(-t.module.cfg.Limits.Idle)
+	oldest := time.Now().Add(-t.guests.Limits.Idle)
 	t.mu.Lock()
-	idle := t.emptyLocked(func(at *seat) bool { return at.wanted == 0 && !at.used.After(oldest) })
+	idle := t.emptyLocked(func(at *seat) bool { return !at.busy && !at.used.After(oldest) })
 	t.sweep = nil
 	if !t.closed && len(t.open) > 0 {
-		t.sweep = time.AfterFunc(t.module.cfg.Limits.Idle, t.dropIdle)
+		t.sweep = time.AfterFunc(t.guests.Limits.Idle, t.dropIdle)
 	}
 	t.mu.Unlock()
-	t.module.discardAll(idle, errIdle)
+	t.guests.discardAll(idle, errIdle)
 }
 
 // emptyLocked forgets the sessions that meet a condition, and gives their instances.
@@ -194,7 +162,7 @@ func (t *seats) close() {
 	}
 	all := t.emptyLocked(func(*seat) bool { return true })
 	t.mu.Unlock()
-	t.module.discardAll(all, errClosed)
+	t.guests.discardAll(all, errClosed)
 }
 
 // Why instances are discarded.
@@ -205,10 +173,3 @@ var (
 	errIdle    = errors.New("not used for long")
 	errClosed  = errors.New("the module is closing")
 )
-
-// busy says that something is, and when to try again.
-func (m *Module) busy(what string) *abi.Error {
-	e := abi.Errorf(abi.CodeBusy, "%s", what)
-	e.RetryAfter = m.cfg.Limits.Timeout
-	return e
-}

@@ -100,7 +100,7 @@ func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
 
 func TestGuestsRunInCallsThatWereLetInOnly(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: runtime.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
 			p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
 			services := p.Services()
 			services[abi.ServiceFileStat] = k
-			m, err := runtime.Load(t.Context(), runtime.Config{Engine: openEngine(t), Services: services}, p.Binary(t))
+			m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}, Services: services}, p.Binary(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestInstancesThatRestGiveMemoryBackEachTime(t *testing.T) {
 	w := &witness{Engine: openEngine(t)}
 	binary := readModule(t, "faults.wasm")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := runtime.Load(t.Context(), runtime.Config{Engine: w, Limits: runtime.Limits{Calls: 1}}, binary)
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: w}, Limits: runtime.Limits{Calls: 1}}, binary)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/wasmres/wasmres/abi"
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+)
 
 // Usage is what one call used, as far as it came.
 type Usage struct {
@@ -12,8 +16,11 @@ type Usage struct {
 }
 
 // observe tells whoever wants to know about a call.
-func (m *Module) observe(op abi.Op, c *call, err error) {
-	if m.cfg.Observe != nil {
-		m.cfg.Observe(Usage{Op: op, Code: abi.CodeOf(err), Fuel: c.fuel, HostCalls: c.asked, Bytes: c.bytes})
+func (m *Module) observe(ctx context.Context, c *Call, err error) {
+	if m.cfg.Observe == nil {
+		return
 	}
+	used := c.used
+	used.Op, used.Code, used.Bytes = c.Op, abi.CodeOf(err), c.bytes
+	m.cfg.Observe(ctx, used)
 }

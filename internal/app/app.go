@@ -82,8 +82,8 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Engine: engine, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
-			Observe: func(u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
+			Runner: runtime.InProcess{Engine: engine}, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
+			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
 	}, binary)

@@ -133,7 +133,7 @@ func (a *attempt) run(modules [][]byte, log io.Writer, alive func()) error {
 	}
 	defer clean()
 	a.cfg = runtime.Config{
-		Engine: e, Limits: limits(a.Case),
+		Runner: runtime.InProcess{Engine: e}, Limits: limits(a.Case),
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for i, binary := range modules {

@@ -44,7 +44,7 @@ func kill(b *testing.B, c hostile.Case) {
 	defer e.Close()
 	l := limits(c)
 	l.Timeout = deadline
-	m, err := runtime.Load(b.Context(), runtime.Config{Engine: e, Limits: l}, c.Modules()[0])
+	m, err := runtime.Load(b.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
 	if err != nil {
 		b.Fatal(err)
 	}

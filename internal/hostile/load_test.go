@@ -24,7 +24,7 @@ func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
 	}()
 	load := func(l runtime.Limits) *runtime.Module {
 		t.Helper()
-		m, err := runtime.Load(t.Context(), runtime.Config{Engine: e, Limits: l}, memoryModule(t))
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: l}, memoryModule(t))
 		if err != nil {
 			t.Fatal(err, errors.Unwrap(err))
 		}

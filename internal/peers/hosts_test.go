@@ -79,7 +79,7 @@ func load(tb testing.TB, g guest) *runtime.Module {
 	e, err := engine.Open(engine.Config{CacheDir: guesttest.CacheDir(tb)})
 	check(tb, err)
 	tb.Cleanup(func() { check(tb, e.Close()) })
-	m, err := runtime.Load(tb.Context(), runtime.Config{Engine: e}, g.binary(tb, wasmresV1))
+	m, err := runtime.Load(tb.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, g.binary(tb, wasmresV1))
 	check(tb, err)
 	tb.Cleanup(func() { check(tb, m.Close()) })
 	return m

@@ -27,7 +27,7 @@ func openPuppet(t testing.TB, cfg provider.Config, p *guesttest.Puppet) *provide
 		t.Fatal(err)
 	}
 	p.Manifest.Name = "puppet"
-	cfg.Runtime.Engine, cfg.Runtime.Services = e, p.Services()
+	cfg.Runtime.Runner, cfg.Runtime.Services = runtime.InProcess{Engine: e}, p.Services()
 	opened, err := provider.Open(t.Context(), cfg, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)

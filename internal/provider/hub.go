@@ -126,7 +126,7 @@ func (h *hub) abandon(uris []string) {
 }
 
 // publish tells all who watch uri; "" is the list.
-func (h *hub) publish(uri string) {
+func (h *hub) publish(_ context.Context, uri string) {
 	normal := abi.NormalURI(uri)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -146,7 +146,7 @@ func (h *hub) keepAsking(ctx context.Context, uri string, every time.Duration) {
 		}
 		now, ok := h.ask(ctx, uri, etag)
 		if ok && known && now != etag {
-			h.publish(uri)
+			h.publish(ctx, uri)
 		}
 		if ok {
 			etag, known = now, true

@@ -22,7 +22,7 @@ func open(t testing.TB, example string, pageSize int) *provider.Provider {
 		t.Fatal(err)
 	}
 	cfg := provider.Config{
-		Runtime:  runtime.Config{Engine: e, Limits: runtime.Limits{Timeout: 20 * time.Second}},
+		Runtime:  runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: 20 * time.Second}},
 		PageSize: pageSize,
 	}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, example))
@@ -212,7 +212,7 @@ func TestCloseEndsWatchesAndTellsLaterOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	p, err := provider.Open(t.Context(), provider.Config{Runtime: runtime.Config{Engine: e}}, guesttest.Binary(t, "hello"))
+	p, err := provider.Open(t.Context(), provider.Config{Runtime: runtime.Config{Runner: runtime.InProcess{Engine: e}}}, guesttest.Binary(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type Config struct {
 
 	// Method is how memories are reset. Zero is the quickest that works here; another that does not is an error.
 	Method Method
+	// Reserve is what the image takes instead of asking the system. Nil asks the system.
+	Reserve *Reserve
 }
 
 // An Image is the memory that instances start from and return to. It is safe for concurrent use.
@@ -66,7 +68,7 @@ func New(memory []byte, cfg Config) (*Image, error) {
 }
 
 func newImage(memory []byte, cfg Config, method Method) (*Image, error) {
-	m, err := newMaster(memory, method)
+	m, err := newMaster(memory, method, cfg.Reserve)
 	if err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}

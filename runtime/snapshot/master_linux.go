@@ -15,11 +15,11 @@ type master struct {
 	fd    int // the sealed file that memories map; -1 with Copy, when bytes are on the heap
 }
 
-func newMaster(memory []byte, method Method) (*master, error) {
+func newMaster(memory []byte, method Method, reserve *Reserve) (*master, error) {
 	if method == Copy || len(memory) == 0 {
 		return &master{bytes: bytes.Clone(memory), fd: -1}, nil
 	}
-	fd, err := memfd()
+	fd, err := reserve.file()
 	if err != nil {
 		return nil, fmt.Errorf("memfd: %w", err)
 	}

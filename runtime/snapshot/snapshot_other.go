@@ -12,7 +12,7 @@ import (
 // A master is the bytes of an image, which nobody changes.
 type master struct{ bytes []byte }
 
-func newMaster(memory []byte, method Method) (*master, error) {
+func newMaster(memory []byte, method Method, _ *Reserve) (*master, error) {
 	if method != Copy {
 		return nil, fmt.Errorf("%v on %s: %w", method, goruntime.GOOS, errors.ErrUnsupported)
 	}
@@ -20,6 +20,15 @@ func newMaster(memory []byte, method Method) (*master, error) {
 }
 
 func (*master) close() error { return nil }
+
+// A Reserve is what one image takes of the system: nothing, here.
+type Reserve struct{}
+
+// NewReserve acquires it.
+func NewReserve() (*Reserve, error) { return &Reserve{}, nil }
+
+// Close does nothing.
+func (*Reserve) Close() error { return nil }
 
 // A space is a memory on Go's heap, where a stale view can never fault. It grows by moving.
 type space struct {

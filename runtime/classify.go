@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/wasi"
+)
+
+// classify decides what the failure of a guest was. The guest cannot choose: what the host itself knows comes first.
+func (s *sandbox) classify(err error) error {
+	var stop engine.Stop
+	var exit wasi.Exit
+	var known *abi.Error
+	module := s.guests.module
+	switch {
+	case s.call.failure != nil:
+		return s.call.failure
+	case s.ctx.Err() != nil:
+		return module.ended(s.ctx).Because(clip(err))
+	case s.broken:
+		return err
+	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, maxPages*engine.PageSize):
+		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(clip(err))
+	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
+		return abi.Errorf(abi.CodeExit, "the provider exited").Because(exit)
+	case errors.As(err, &stop) && errors.As(stop.Err, &known):
+		return known
+	case int32(s.depth.Get()) < 0 || errors.Is(err, engine.ErrStack):
+		return module.tooDeep().Because(clip(err))
+	}
+	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(clip(err))
+}
+
+// ended says why ctx, which is that of a call, has ended.
+func (m *Module) ended(ctx context.Context) *abi.Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return m.tookTooLong()
+	}
+	return abi.Errorf(abi.CodeCancelled, "cancelled")
+}
+
+func (m *Module) tookTooLong() *abi.Error {
+	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
+}
+
+func (m *Module) tooDeep() *abi.Error {
+	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", m.cfg.Limits.Stack>>10)
+}
+
+// maxCause bounds what a guest can put into the log by way of an error.
+const maxCause = 2 << 10
+
+// clip bounds the text of an error that guests have a hand in.
+func clip(err error) error {
+	text := err.Error()
+	if len(text) <= maxCause {
+		return errors.New(text)
+	}
+	return errors.New(text[:maxCause] + "…")
+}

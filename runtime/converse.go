@@ -1,0 +1,173 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+// A Call is one operation of a guest, from where its host sits: what is asked of it, and what becomes of all that it
+// says. None of it is believed. It belongs to the goroutine that runs the guest.
+type Call struct {
+	Op      abi.Op
+	Request *abi.Request // not to be changed
+
+	// fixed at creation
+	module   *Module
+	merger   abi.Merger // of reply
+	sink     abi.Sink
+	deadline time.Time
+	serving  bool // emit, body and call are allowed
+
+	reply    abi.Reply
+	contents int
+	kind     abi.Kind // of the content last begun
+	bytes    uint64   // of all bodies
+	framed   uint64   // bytes of all frames, inline bodies aside
+	logged   int
+	lines    int
+	partial  [2][]byte // lines of standard output and error that have no end yet
+	used     Usage
+	failure  error // the first; the guest may run on but cannot undo it
+}
+
+func (m *Module) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
+	c := &Call{Op: op, Request: req, module: m, sink: sink, serving: true}
+	c.merger = abi.Merger{Reply: &c.reply, MaxItems: m.cfg.Limits.Items, To: emission{c}}
+	return c
+}
+
+// silent makes a call in which the guest may say nothing but log lines.
+func (m *Module) silent(op abi.Op) *Call { return &Call{Op: op, Request: &abi.Request{}, module: m} }
+
+// Encode appends what the guest is asked to b. A request that is too large is abi.CodeInvalidParams.
+func (c *Call) Encode(b []byte) ([]byte, error) {
+	before := len(b)
+	b = c.Request.Append(b)
+	if len(b)-before > abi.MaxRequest {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the request has more than the %d bytes that are allowed", abi.MaxRequest)
+	}
+	return b, nil
+}
+
+// Deadline is when the call must have ended.
+func (c *Call) Deadline() time.Time { return c.deadline }
+
+// Err is the first thing that was wrong with what the guest said, which decides what becomes of the call.
+func (c *Call) Err() error { return c.failure }
+
+// Spent says what the guest used.
+func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
+
+// Service answers a service call: one of notices, or one that is granted. Nothing but the code is for the guest.
+func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
+	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
+		return capability.Response{}, abi.CodeDenied
+	}
+	resp, err := c.serve(ctx, id, request)
+	if err != nil {
+		c.logRefusal(ctx, id, err)
+		return capability.Response{}, min(abi.CodeOf(err), abi.CodeInternal)
+	}
+	return resp, abi.CodeOK
+}
+
+// logRefusal takes its line from the guest's budget, since guests can ask again and again.
+func (c *Call) logRefusal(ctx context.Context, id abi.Service, err error) {
+	log := c.module.cfg.Logger
+	if !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	if cause := clip(err); c.spend(len(cause.Error()), 1) {
+		log.DebugContext(ctx, "service refused", "service", uint32(id), "code", abi.CodeOf(err).String(), "err", cause)
+	}
+}
+
+func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capability.Response, error) {
+	switch id {
+	case abi.ServiceNotifyUpdated:
+		return capability.Response{}, c.notifyUpdated(ctx, request)
+	case abi.ServiceNotifyList:
+		c.notify(ctx, "")
+		return capability.Response{}, nil
+	}
+	granted, ok := c.module.cfg.Services[id]
+	if !ok {
+		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
+	}
+	return granted.Call(ctx, request)
+}
+
+func (c *Call) notifyUpdated(ctx context.Context, request []byte) error {
+	var req abi.NotifyRequest
+	if err := req.Decode(request); err != nil {
+		return err
+	}
+	if err := abi.CheckURI(req.URI); err != nil {
+		return abi.Errorf(abi.CodeInvalidParams, "%v", err)
+	}
+	if err := c.checkPrefix(req.URI); err != nil {
+		return err
+	}
+	c.notify(ctx, req.URI)
+	return nil
+}
+
+func (c *Call) notify(ctx context.Context, uri string) {
+	if notify := c.module.cfg.Notify; notify != nil {
+		notify(ctx, uri)
+	}
+}
+
+// verdict is what became of the call, given how the guest ended.
+func (c *Call) verdict(err error) error {
+	switch {
+	case c.failure != nil:
+		return c.failure
+	case err == nil && c.Op == abi.OpRead && c.contents == 0:
+		return abi.Errorf(abi.CodeProtocol, "the provider answered a read without contents")
+	}
+	return err
+}
+
+// Answered is the error of a guest that came back with a code, in its own words if it gave any.
+func (c *Call) Answered(code abi.Code) error {
+	switch {
+	case c.failure != nil:
+		return c.failure
+	case code == abi.CodeOK:
+		return nil
+	case code == abi.CodeDeadline && !time.Now().Before(c.deadline):
+		return c.module.tookTooLong() // who noticed first makes no difference
+	case c.reply.Error == nil:
+		return &abi.Error{Code: code}
+	}
+	return Quote(code, c.reply.Error)
+}
+
+// Quote makes an error of what a guest, or who runs it, says of a failure. What it must not say is an error of its own.
+func Quote(code abi.Code, said *abi.GuestError) error {
+	if err := abi.CheckJSONObject("error data", said.Data); err != nil {
+		return err
+	}
+	e := &abi.Error{Code: code, Message: publicText(said.Message), Data: said.Data}
+	e.RetryAfter = time.Duration(min(said.RetryAfterMillis, uint64(24*time.Hour/time.Millisecond))) * time.Millisecond
+	return e
+}
+
+// publicText makes one bounded line of what a guest says to people.
+func publicText(s string) string {
+	const most = 1 << 10
+	s = strings.ToValidUTF8(s[:min(len(s), most)], "") // the cut may be within a character
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

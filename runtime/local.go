@@ -1,0 +1,160 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/snapshot"
+)
+
+// InProcess runs guests in this process. Engine is required.
+type InProcess struct {
+	Engine engine.Engine
+	// Compiled is called when a module is compiled, all files that running it takes are open, and nothing of the guest
+	// has run. Nil for nothing.
+	Compiled func() error
+}
+
+// Open implements [Runner].
+func (r InProcess) Open(ctx context.Context, o *Order) (Guests, error) {
+	l := &local{Order: o, logger: o.module.cfg.Logger}
+	if err := l.open(ctx, r); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// local guests are instances in this process.
+type local struct {
+	// fixed once they are open
+	*Order
+	logger   *slog.Logger
+	compiled engine.Module
+	reserve  *snapshot.Reserve
+	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
+	globals  []uint64        // of the image
+	keeper   keeper
+}
+
+func (l *local) open(ctx context.Context, r InProcess) (err error) {
+	if l.compiled, err = r.Engine.Compile(ctx, l.code.Binary, hostFuncs()); err != nil {
+		return err
+	}
+	if l.reserve, err = snapshot.NewReserve(); err != nil {
+		return fmt.Errorf("image: %w", err)
+	}
+	if r.Compiled != nil {
+		if err := r.Compiled(); err != nil {
+			return err
+		}
+	}
+	return l.start(ctx)
+}
+
+// start boots the first instance, makes the image of it, and keeps it for the first call.
+func (l *local) start(ctx context.Context) error {
+	var ask step
+	if !l.Packed() {
+		ask = l.describe
+	}
+	s, err := l.boot(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(l.snap(s), s.close()); err != nil {
+		return err
+	}
+	l.keeper = l.newKeeper()
+	return nil
+}
+
+// describe asks the guest for its manifest.
+func (l *local) describe(ctx *bounded, s *sandbox) error {
+	c := l.module.newCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
+	if err := s.run(ctx, c); err != nil {
+		return fmt.Errorf("describe: %w", err)
+	}
+	if c.reply.Manifest == nil {
+		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
+	}
+	return l.Learn(c.reply.Manifest)
+}
+
+// Call implements [Guests].
+func (l *local) Call(ctx context.Context, c *Call) error {
+	b, ok := ctx.(*bounded)
+	if !ok {
+		b = newBounded(ctx, l.Limits.Timeout)
+		defer b.release()
+	}
+	s, err := l.keeper.take(b, c.Request.Session)
+	if err != nil {
+		return err
+	}
+	defer l.keeper.give(s)
+	if err := s.seed(b); err != nil {
+		return err
+	}
+	return s.run(b, c)
+}
+
+// Settle implements [Guests].
+func (l *local) Settle() { l.keeper.settle() }
+
+// EndSession implements [Guests].
+func (l *local) EndSession(session string) { l.keeper.end(session) }
+
+// Lane implements [Guests].
+func (l *local) Lane() (lane Lane, why string) {
+	switch {
+	case l.image == nil:
+		return LaneBoot, l.code.CanDirty + ", and did so while it started"
+	case l.code.CanDirty != "":
+		return LaneReplace, l.code.CanDirty
+	}
+	return LaneReset, ""
+}
+
+// Close implements [Guests].
+func (l *local) Close() error {
+	var errs []error
+	if l.keeper != nil {
+		l.keeper.close()
+	}
+	if l.image != nil {
+		errs = append(errs, l.image.Close())
+	}
+	if l.reserve != nil {
+		errs = append(errs, l.reserve.Close())
+	}
+	if l.compiled != nil {
+		errs = append(errs, l.compiled.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (l *local) discardAll(list []*sandbox, why error) {
+	for _, s := range list {
+		l.discard(s, why)
+	}
+}
+
+// discard releases an instance, if there is one, that is not used again.
+func (l *local) discard(s *sandbox, why error) {
+	if s == nil {
+		return
+	}
+	l.logger.Debug("instance discarded", "why", clip(why))
+	if err := s.close(); err != nil {
+		l.logger.Warn("instance close failed", "err", clip(err))
+	}
+}
+
+// memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
+func (l *local) memoryLimit() uint64 {
+	return min(l.Limits.Memory, uint64(l.code.MaxPages)*engine.PageSize)
+}

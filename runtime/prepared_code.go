@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/wasmres/wasmres/runtime/meter"
+)
+
+// Append appends the encoding of p to b. It is meant for another process of this very program, not for a disk.
+func (p *Prepared) Append(b []byte) []byte {
+	b = putString(b, p.digest)
+	b = binary.AppendUvarint(b, uint64(p.size))
+	b = putBool(b, p.manifest != nil)
+	b = putString(b, p.manifest)
+	b = putStrings(b, p.exports)
+	return putCode(b, p.code)
+}
+
+func putCode(b []byte, m *meter.Module) []byte {
+	b = putString(b, m.Binary)
+	b = putStrings(b, m.Globals)
+	b = putBool(b, m.Start)
+	b = binary.AppendUvarint(b, uint64(m.MinPages))
+	b = binary.AppendUvarint(b, uint64(m.MaxPages))
+	b = putString(b, m.CanDirty)
+	b = binary.AppendUvarint(b, uint64(len(m.Data)))
+	for _, s := range m.Data {
+		b = binary.AppendUvarint(b, uint64(s.Offset))
+		b = putString(b, s.Bytes)
+	}
+	return b
+}
+
+func putBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func putString[T string | []byte](b []byte, s T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func putStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = putString(b, s)
+	}
+	return b
+}
+
+// DecodePrepared is the reverse of [Prepared.Append]. What it gives looks into b, which must not be changed. It never
+// panics, but what it is given must come from who prepared the module: a metered module is not checked again.
+func DecodePrepared(b []byte) (*Prepared, error) {
+	r := reader{rest: b}
+	p := &Prepared{digest: string(r.bytes()), size: int(r.number())}
+	if packed, manifest := r.bool(), r.bytes(); packed {
+		p.manifest = manifest
+	}
+	p.exports = r.strings()
+	p.code = r.code()
+	if r.short || len(r.rest) > 0 {
+		return nil, errors.New("not a prepared module")
+	}
+	return p, nil
+}
+
+// A reader takes values off the front of its rest, and zero values once it is short of them.
+type reader struct {
+	rest  []byte
+	short bool
+}
+
+func (r *reader) code() *meter.Module {
+	m := &meter.Module{
+		Binary: r.bytes(), Globals: r.strings(), Start: r.bool(),
+		MinPages: uint32(r.number()), MaxPages: uint32(r.number()), CanDirty: string(r.bytes()),
+	}
+	for n := r.count(); n > 0; n-- {
+		m.Data = append(m.Data, meter.Segment{Offset: uint32(r.number()), Bytes: r.bytes()})
+	}
+	return m
+}
+
+func (r *reader) number() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.rest, r.short = nil, true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// count gives a number of things of at least one byte each.
+func (r *reader) count() uint64 {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.rest, r.short = nil, true
+		return 0
+	}
+	return n
+}
+
+func (r *reader) bytes() []byte {
+	n := r.count()
+	taken := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return taken
+}
+
+func (r *reader) bool() bool { return r.number() != 0 }
+
+func (r *reader) strings() (list []string) {
+	for n := r.count(); n > 0; n-- {
+		list = append(list, string(r.bytes()))
+	}
+	return list
+}

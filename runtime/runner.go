@@ -1,0 +1,50 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A Runner runs the guests of modules: in this process, as [InProcess] does, or in one of its own. Whatever a guest
+// says goes through a [Call], which believes none of it, so that a runner need not be believed either.
+type Runner interface {
+	// Open gets a module ready: compiled, started, described, configured, warmed up. ctx bounds that. Errors are
+	// classified by [abi.CodeOf].
+	Open(ctx context.Context, o *Order) (Guests, error)
+}
+
+// An Order says whose guests are run, and how.
+type Order struct {
+	*Prepared
+	Limits    Limits        // all filled
+	Lifecycle abi.Lifecycle // the most that is granted
+	Config    string        // JSON object; empty for none
+	Services  []abi.Service // granted, sorted; those of notices aside
+	// Learn takes what the guest says of itself, once that is known and before its configuration is due. It refuses what
+	// makes no sense. It is not to be called where the manifest is packed in.
+	Learn func(*abi.Manifest) error
+
+	module *Module
+}
+
+// Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
+func (o *Order) Packed() bool { return o.manifest != nil }
+
+// Record logs what concerns no call, as a guest's first steps, from the budget of one.
+func (o *Order) Record() *Call { return o.module.silent(abi.OpDescribe) }
+
+// Guests are those of one module. They are safe for concurrent use.
+type Guests interface {
+	// Call has a guest do c, which is told all that the guest says. An error is classified by [abi.CodeOf]; ctx bounds
+	// the call. Calls that share a state come one after another.
+	Call(ctx context.Context, c *Call) error
+	// Settle does what could wait until the answer to a call was written.
+	Settle()
+	// EndSession forgets what the calls of a session have left.
+	EndSession(session string)
+	// Lane says how each request gets an instance like the image, and why not in a quicker way.
+	Lane() (lane Lane, why string)
+	// Close releases them. No call is running or begins any more.
+	Close() error
+}

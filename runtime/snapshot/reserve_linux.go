@@ -1,0 +1,59 @@
+package snapshot
+
+import (
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Reserve is what one image and its memories take of the system but address space, acquired ahead: for processes
+// that may open nothing any more when they know what the image is. It is safe for concurrent use.
+type Reserve struct {
+	mu sync.Mutex // guards the field below
+	fd int        // of an empty file; -1 when there is none, or it was taken
+}
+
+// NewReserve acquires it. Close releases what was not used.
+func NewReserve() (*Reserve, error) {
+	method, err := choose(Quickest)
+	if err != nil {
+		return nil, fmt.Errorf("reserve: %w", err)
+	}
+	if method == Copy {
+		return &Reserve{fd: -1}, nil
+	}
+	fd, err := memfd()
+	if err != nil {
+		return nil, fmt.Errorf("reserve: memfd: %w", err)
+	}
+	return &Reserve{fd: fd}, nil
+}
+
+// take gives the file away, if there is one.
+func (r *Reserve) take() (fd int, ok bool) {
+	if r == nil {
+		return -1, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fd, r.fd = r.fd, -1
+	return fd, fd >= 0
+}
+
+// file gives an empty file for an image.
+func (r *Reserve) file() (fd int, err error) {
+	if fd, ok := r.take(); ok {
+		return fd, nil
+	}
+	return memfd()
+}
+
+// Close releases what was not used. It is idempotent.
+func (r *Reserve) Close() error {
+	fd, ok := r.take()
+	if !ok {
+		return nil
+	}
+	return unix.Close(fd)
+}
