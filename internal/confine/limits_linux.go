@@ -1,0 +1,78 @@
+package confine
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// rlimit is a limit of the process and what it is called in a report.
+type rlimit struct {
+	resource int
+	value    uint64
+	text     string
+}
+
+// limit sets the limits that last. RLIMIT_NPROC is not among them: it counts the threads of all the user's processes,
+// so that it would hit at random. Nor is the inherited one of anything that seccomp takes away.
+func limit(p Profile) (Layer, error) {
+	limits := []rlimit{
+		{unix.RLIMIT_CORE, 0, "no core dump"},
+		{unix.RLIMIT_MEMLOCK, 0, "no locked memory"},
+		{unix.RLIMIT_NOFILE, p.Files, fmt.Sprintf("%d descriptors", p.Files)},
+		{unix.RLIMIT_FSIZE, p.FileSize, fmt.Sprintf("files of %d bytes", p.FileSize)},
+	}
+	if s := p.seconds(); s > 0 {
+		limits = append(limits, rlimit{unix.RLIMIT_CPU, s, fmt.Sprintf("%d s of processor time", s)})
+	}
+	if p.Memory > 0 {
+		reserved, err := addressSpace()
+		if err != nil {
+			return Layer{}, err
+		}
+		// On top of what is reserved: Go sets aside a gigabyte it will not use, the race detector terabytes.
+		limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d bytes more memory", p.Memory)})
+	}
+	texts := make([]string, len(limits))
+	for i, l := range limits {
+		if err := lower(l.resource, l.value); err != nil {
+			return Layer{}, fmt.Errorf("set the limit of %s: %w", l.text, err)
+		}
+		texts[i] = l.text
+	}
+	return Layer{Name: Rlimits, On: true, Detail: strings.Join(texts, ", ")}, nil
+}
+
+// lower sets a limit unless a lower one is inherited. Soft and hard are the same, since Go ignores the signals of soft
+// limits.
+func lower(resource int, value uint64) error {
+	var inherited unix.Rlimit
+	if err := unix.Getrlimit(resource, &inherited); err != nil {
+		return err
+	}
+	value = min(value, inherited.Max)
+	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
+}
+
+// addressSpace is how much this process has reserved, in bytes.
+func addressSpace() (uint64, error) {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0, err
+	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(text), &pages); err != nil {
+		return 0, fmt.Errorf("/proc/self/statm: %w", err)
+	}
+	return pages * uint64(os.Getpagesize()), nil
+}
+
+// hide keeps other processes of this user, and whatever takes core dumps, from the memory of this one.
+func hide() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("set not dumpable: %w", err)
+	}
+	return nil
+}

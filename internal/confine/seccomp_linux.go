@@ -1,0 +1,59 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// probeSeccomp asks for a filter that is nowhere, which a kernel that knows filters for all threads finds out.
+func probeSeccomp() Layer {
+	if _, err := seccomp(nil); err != unix.EFAULT {
+		return Layer{Name: Seccomp, Detail: fmt.Sprintf("the kernel, or what this process runs in, does not give it: %v", err)}
+	}
+	return Layer{Name: Seccomp, On: true}
+}
+
+// enterCalls leaves the system calls of the first stage.
+func enterCalls() (Layer, error) { return filter("entered", enteredCalls(os.Getpid())) }
+
+// sealCalls leaves those of the second.
+func sealCalls() (Layer, error) { return filter("sealed", sealedCalls(os.Getpid())) }
+
+// filter leaves all threads some system calls.
+func filter(stage string, rules []rule) (Layer, error) {
+	layer := probeSeccomp()
+	if !layer.On {
+		return layer, nil
+	}
+	layer.Detail = stage
+	// no_new_privs is set on this thread, and must be when the filter is. The kernel carries both to the others.
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return Layer{}, fmt.Errorf("set no_new_privs: %w", err)
+	}
+	instructions := program(rules)
+	thread, err := seccomp(&unix.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]})
+	if err == nil && thread != 0 {
+		err = fmt.Errorf("thread %d has a filter of its own", thread)
+	}
+	if err != nil {
+		return Layer{}, fmt.Errorf("seccomp: %w", err)
+	}
+	return layer, nil
+}
+
+// seccomp gives zero, or which thread the filter cannot be put on.
+func seccomp(filter *unix.SockFprog) (thread int, err error) {
+	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(filter)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(r), nil
+}

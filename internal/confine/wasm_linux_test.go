@@ -1,0 +1,157 @@
+package confine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	wasm "github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/snapshot"
+)
+
+// guests are modules that a child compiles before it is sealed and runs afterwards.
+type guests struct {
+	Probe []byte // see package wazero: exports grow, size and touch
+	Go    []byte // an example provider
+}
+
+// childWasm does with the guests what a worker does.
+func childWasm(args []string) error {
+	var g guests
+	if err := json.NewDecoder(os.Stdin).Decode(&g); err != nil {
+		return err
+	}
+	snapshot.Probe()
+	layers, err := confine.Enter(confine.Profile{Memory: 4 << 30, FileSize: 64 << 20, Write: args})
+	if err != nil {
+		return err
+	}
+	e, err := wazero.Open(wazero.Config{CacheDir: args[0]})
+	if err != nil {
+		return err
+	}
+	probe, err := e.Compile(context.Background(), g.Probe, nil)
+	if err != nil {
+		return err
+	}
+	image, err := snapshot.New(make([]byte, 64<<10), snapshot.Config{Limit: 192 << 10})
+	if err != nil {
+		return err
+	}
+	big, err := compileGo(g.Go)
+	if err != nil {
+		return err
+	}
+	if layers, err = confine.Seal(layers); err != nil {
+		return err
+	}
+	return errors.Join(runProbe(probe, image), big(), tell(layers))
+}
+
+// compileGo compiles a module made by Go, with imports that do nothing, and gives what runs its initialisation.
+func compileGo(module []byte) (run func() error, err error) {
+	ctx := context.Background()
+	rt := wasm.NewRuntime(ctx)
+	wasi_snapshot_preview1.MustInstantiate(ctx, rt)
+	compiled, err := rt.CompileModule(ctx, module)
+	if err != nil {
+		return nil, err
+	}
+	builder := rt.NewHostModuleBuilder("wasmres_v1")
+	for _, f := range compiled.ImportedFunctions() {
+		if from, name, _ := f.Import(); from == "wasmres_v1" {
+			nothing := api.GoFunc(func(context.Context, []uint64) {})
+			builder.NewFunctionBuilder().WithGoFunction(nothing, f.ParamTypes(), f.ResultTypes()).Export(name)
+		}
+	}
+	if _, err := builder.Instantiate(ctx); err != nil {
+		return nil, err
+	}
+	return func() error {
+		config := wasm.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
+		m, err := rt.InstantiateModule(ctx, compiled, config)
+		if err != nil {
+			return err
+		}
+		return errors.Join(m.Close(ctx), rt.Close(ctx))
+	}, nil
+}
+
+// runProbe has instances one after the other grow, write and be put back.
+func runProbe(m engine.Module, image *snapshot.Image) error {
+	ctx := context.Background()
+	for range 3 {
+		memory, err := image.Memory()
+		if err != nil {
+			return err
+		}
+		instance, err := m.Instantiate(ctx, nil, memory)
+		if err != nil {
+			return err
+		}
+		for _, export := range []string{"grow", "touch", "size"} {
+			if err := instance.Call(ctx, export, []uint64{1}); err != nil {
+				return fmt.Errorf("%s: %w", export, err)
+			}
+		}
+		if err := errors.Join(memory.Reset(instance.Resize), instance.Close(), memory.Release()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(m.Close(), image.Close())
+}
+
+func newGuests(t *testing.T) (g guests) {
+	t.Helper()
+	for file, module := range map[string]*[]byte{
+		"../../runtime/engine/wazero/probe.wasm": &g.Probe,
+		"../../examples/wasm/hello/hello.wasm":   &g.Go,
+	} {
+		var err error
+		if *module, err = os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+func TestGuestsRunInASealedProcess(t *testing.T) {
+	var layers confine.Layers
+	child{args: []string{"wasm", t.TempDir()}, stdin: encoded(t, newGuests(t))}.run(t, &layers)
+	for _, want := range confine.Probe() {
+		if layers.On(want.Name) != want.On {
+			t.Errorf("got %v, want what the machine gives, %v", layers, confine.Probe())
+		}
+	}
+}
+
+// With cgo, a namespace of its own for process ids without a /proc of its own costs a process Landlock, on kernels
+// that cannot put it on all threads. It must cost no more.
+func TestGuestsRunInNamespaces(t *testing.T) {
+	const flags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWNS
+	if exec.Command("/usr/bin/unshare", "--user", "--pid", "--fork", "/bin/true").Run() != nil {
+		t.Skip("the kernel, or what this test runs in, gives no user namespace")
+	}
+	var layers confine.Layers
+	child{args: []string{"wasm", t.TempDir()}, stdin: encoded(t, newGuests(t)), flags: flags}.run(t, &layers)
+	for _, want := range confine.Probe() {
+		if want.Name != confine.Landlock && layers.On(want.Name) != want.On {
+			t.Errorf("got %v, want what the machine gives, %v", layers, confine.Probe())
+		}
+	}
+	if confine.Probe().On(confine.Landlock) && !layers.On(confine.Landlock) && !strings.Contains(layers.String(), "built with cgo") {
+		t.Errorf("got %v, want Landlock or why not", layers)
+	}
+}
