@@ -1,0 +1,238 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+)
+
+// childEnv makes this program the worker of a lane that it finds in its third and fourth descriptor.
+const childEnv = "WASMRES_WIRE_CHILD"
+
+// What a child does with a call, whose Seq is a size in bytes.
+const (
+	opFrame  abi.Op = 100 + iota // a frame of 200 bytes, and one of that size if there is one
+	opBody                       // a body, by way of the Sender
+	opInline                     // a body, as messages
+	opPushes                     // a body, by way of the Sender, in pushes of 4 KiB
+	opAsk                        // a body, and what the service with that request answers
+	opDie                        // a frame, half a message, and death
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) == "" {
+		os.Exit(m.Run())
+	}
+	if err := work(); err != nil {
+		os.Exit(1)
+	}
+}
+
+// work serves the lane until the parent closes it.
+func work() error {
+	socket := os.NewFile(3, "lane")
+	conn, err := wire.Open(socket, 0)
+	if err != nil {
+		return err
+	}
+	mapping, err := wire.OpenWindow(os.NewFile(4, "window"))
+	if err != nil {
+		return err
+	}
+	return (&worker{socket: socket, conn: conn, sender: wire.NewSender(conn, mapping), content: pattern(16 << 20)}).serve()
+}
+
+// A worker is the other end of a lane.
+type worker struct {
+	socket  *os.File // of conn
+	conn    *wire.Conn
+	sender  *wire.Sender
+	content []byte
+	call    wire.Call
+	done    wire.Done
+}
+
+func (w *worker) serve() error {
+	for {
+		kind, p, err := w.sender.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if kind != wire.KindCall {
+			return w.conn.Unexpected(kind)
+		}
+		if err := w.call.Decode(p); err != nil {
+			return err
+		}
+		if err := w.emit(w.call.Op, w.content[:min(w.call.Seq, uint64(len(w.content)))]); err != nil {
+			return err
+		}
+		if err := errors.Join(w.sender.PutMessage(&w.done), w.sender.Flush()); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *worker) emit(op abi.Op, content []byte) error {
+	s := w.sender
+	switch op {
+	case opFrame:
+		if err := s.Put(wire.KindFrame, pattern200[:]); err != nil || len(content) == 0 {
+			return err
+		}
+		return s.Put(wire.KindFrame, content)
+	case opBody:
+		return s.Body(content)
+	case opPushes:
+		for p := range slices.Chunk(content, 4<<10) {
+			if err := s.Body(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	case opAsk:
+		return w.ask(content)
+	case opDie:
+		if err := errors.Join(s.Put(wire.KindFrame, content[:min(len(content), 1000)]), s.Flush()); err != nil {
+			return err
+		}
+		return w.die()
+	}
+	for p := range slices.Chunk(content, 64<<10) {
+		if err := s.Put(wire.KindBody, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// die leaves half a message behind, as a process does that is killed.
+func (w *worker) die() error {
+	if w.socket != nil {
+		_, _ = w.socket.Write([]byte{10, 0, 0, 0, byte(wire.KindFrame), 0, 0, 0, 1, 2, 3})
+	}
+	return errDied
+}
+
+var errDied = errors.New("told to die")
+
+// ask sends content to the service and what it answers back as bodies, with chunks before and after.
+func (w *worker) ask(content []byte) error {
+	s := w.sender
+	request := content[:min(len(content), abi.MaxService)]
+	if err := errors.Join(s.Body(content), s.PutMessage(&wire.Ask{Service: 7, Request: request}), s.Flush()); err != nil {
+		return err
+	}
+	var a wire.Answer
+	message, body, err := s.NextAnswer(&a, nil, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Body(message), s.Body(body))
+}
+
+var pattern200 [200]byte
+
+// pattern repeats after 251 bytes, which no window and no piece does.
+func pattern(n int) []byte {
+	b := make([]byte, 251, n+251)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	for len(b) < n {
+		b = append(b, b[:min(len(b), (n-len(b)+250)/251*251)]...)
+	}
+	return b[:n]
+}
+
+// A lane is the parent's end of one whose worker is another process.
+type lane struct {
+	conn     *wire.Conn
+	window   *wire.Window
+	receiver *wire.Receiver
+	process  *exec.Cmd
+
+	call wire.Call
+	done wire.Done
+	dead bool // the process is to end badly
+}
+
+func newLane(tb testing.TB, window int) *lane {
+	tb.Helper()
+	conn, theirs, err := wire.Pair()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer theirs.Close()
+	w, err := wire.NewWindow(window)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.ExtraFiles = []*os.File{theirs, w.File()}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	l := &lane{conn: conn, window: w, receiver: wire.NewReceiver(conn, w), process: cmd}
+	tb.Cleanup(func() {
+		closed, ended := errors.Join(conn.Close(), w.Close()), cmd.Wait()
+		if closed != nil || (ended != nil) != l.dead {
+			tb.Error(closed, ended)
+		}
+	})
+	return l
+}
+
+// do runs one call and gives what it pushed to take.
+func (l *lane) do(op abi.Op, size int, take func(p []byte) error) error {
+	l.receiver.Reset()
+	l.call.Op, l.call.Seq = op, uint64(size)
+	l.conn.PutMessage(&l.call)
+	if err := l.conn.Flush(); err != nil {
+		return err
+	}
+	for {
+		kind, p, err := l.conn.Next()
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case wire.KindFrame, wire.KindBody:
+			err = take(p)
+		case wire.KindChunk:
+			err = l.receiver.Chunk(p, take)
+		case wire.KindAsk:
+			err = l.answer(p)
+		case wire.KindDone:
+			return l.done.Decode(p)
+		default:
+			err = l.conn.Unexpected(kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// answer answers a request with itself, and with a body that is it three times over.
+func (l *lane) answer(p []byte) error {
+	var ask wire.Ask
+	if err := ask.Decode(p); err != nil {
+		return err
+	}
+	return l.conn.SendAnswer(&wire.Answer{Message: ask.Request}, bytes.Repeat(ask.Request, 3))
+}

@@ -1,0 +1,481 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+)
+
+// pair is a connection and the bare file of its other end.
+func pair(tb testing.TB) (*wire.Conn, *os.File) {
+	tb.Helper()
+	c, theirs, err := wire.Pair()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		c.Close()
+		theirs.Close()
+	})
+	return c, theirs
+}
+
+// both gives both ends of a connection.
+func both(tb testing.TB, maxFiles int) (ours, theirs *wire.Conn) {
+	tb.Helper()
+	ours, file := pair(tb)
+	theirs, err := wire.Open(file, maxFiles)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { theirs.Close() })
+	return ours, theirs
+}
+
+func write(tb testing.TB, f *os.File, p []byte) {
+	tb.Helper()
+	if _, err := f.Write(p); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// raw is a message with any header.
+func raw(size uint32, kind byte, reserved uint32, payload int) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, size)
+	b = binary.LittleEndian.AppendUint32(b, uint32(kind)|reserved<<8)
+	return append(b, make([]byte, payload)...)
+}
+
+func descriptors(tb testing.TB) int {
+	tb.Helper()
+	found, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return len(found)
+}
+
+func TestMessagesArriveInOrder(t *testing.T) {
+	ours, theirs := both(t, 0)
+	big := pattern(abi.MaxFrame)
+	sent := make(chan error, 1)
+	go func() {
+		ours.Put(wire.KindFrame)
+		ours.Put(wire.KindFrame, []byte("a"), nil, []byte("bc"))
+		ours.Put(wire.KindFrame, big)
+		ours.PutMessage(&wire.Credit{Bytes: 5})
+		err := ours.Flush()
+		for i := range 3000 { // longer together than any buffer, and cut anywhere
+			ours.Put(wire.KindFrame, big[:i])
+		}
+		sent <- errors.Join(err, ours.Flush(), ours.Close())
+	}()
+	next := func(kind wire.Kind, want []byte) {
+		t.Helper()
+		k, p, err := theirs.Next()
+		if err != nil || k != kind || !bytes.Equal(p, want) {
+			t.Fatalf("got %v of %d bytes, %v; want %v of %d bytes", k, len(p), err, kind, len(want))
+		}
+	}
+	next(wire.KindFrame, nil)
+	next(wire.KindFrame, []byte("abc"))
+	next(wire.KindFrame, big)
+	next(wire.KindCredit, []byte{5, 0, 0, 0})
+	for i := range 3000 {
+		next(wire.KindFrame, big[:i])
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, _, err := theirs.Next(); err != io.EOF {
+			t.Errorf("at the end got %v, want EOF", err)
+		}
+	}
+}
+
+// What a hostile process may write before it closes its end, how that is called, and that nothing is allocated for it.
+func TestNextRefuses(t *testing.T) {
+	frame := byte(wire.KindFrame)
+	for name, c := range map[string]struct {
+		input []byte
+		want  error
+		says  string
+		most  uint64 // bytes allocated
+	}{
+		"nothing":                   {nil, io.EOF, "EOF", 80 << 10},
+		"half a header":             {raw(1, frame, 0, 0)[:5], wire.ErrGone, "", 80 << 10},
+		"header without payload":    {raw(1, frame, 0, 0), wire.ErrGone, "frame message of 1 bytes", 80 << 10},
+		"less than declared":        {raw(abi.MaxFrame, frame, 0, 100), wire.ErrGone, "frame message of 1048576 bytes", wire.MaxPayload + 80<<10},
+		"longer than any message":   {raw(wire.MaxPayload+1, frame, 0, 100), wire.ErrProtocol, "at most", 80 << 10},
+		"as long as can be said":    {raw(1<<32-1, frame, 0, 100), wire.ErrProtocol, "4294967295 bytes", 80 << 10},
+		"longer than its kind":      {raw(abi.MaxFrame+1, frame, 0, 100), wire.ErrProtocol, "at most 1048576", 80 << 10},
+		"long where numbers are":    {raw(1<<20, byte(wire.KindChunk), 0, 100), wire.ErrProtocol, "chunk", 80 << 10},
+		"shorter than its kind":     {raw(7, byte(wire.KindChunk), 0, 7), wire.ErrProtocol, "at least 8", 80 << 10},
+		"empty body":                {raw(0, byte(wire.KindBody), 0, 0), wire.ErrProtocol, "at least 1", 80 << 10},
+		"kind zero":                 {raw(0, 0, 0, 0), wire.ErrProtocol, "unknown message kind 0", 80 << 10},
+		"kind in a gap":             {raw(0, 13, 0, 0), wire.ErrProtocol, "unknown message kind 13", 80 << 10},
+		"kind beyond all":           {raw(0, 255, 0, 0), wire.ErrProtocol, "unknown message kind 255", 80 << 10},
+		"first reserved byte":       {raw(0, frame, 1, 0), wire.ErrProtocol, "reserved", 80 << 10},
+		"last reserved byte":        {raw(0, frame, 1<<23, 0), wire.ErrProtocol, "reserved", 80 << 10},
+		"good, then half a message": {append(raw(3, frame, 0, 3), 9, 9), wire.ErrGone, "", 80 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, theirs := pair(t)
+			write(t, theirs, c.input)
+			theirs.Close()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := last(conn)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > c.most {
+				t.Errorf("%d bytes allocated, want at most %d", got, c.most)
+			}
+			if again := last(conn); again != err {
+				t.Errorf("then got %v, want %v again", again, err)
+			}
+			if again := conn.Flush(); again != err {
+				t.Errorf("Flush got %v, want %v again", again, err)
+			}
+		})
+	}
+}
+
+// last reads to the error.
+func last(c *wire.Conn) error {
+	for {
+		if _, _, err := c.Next(); err != nil {
+			return err
+		}
+	}
+}
+
+func TestWhatCannotBeSentIsSaid(t *testing.T) {
+	for name, put := range map[string]func(*wire.Conn){
+		"unknown kind": func(c *wire.Conn) { c.Put(14) },
+		"too long":     func(c *wire.Conn) { c.Put(wire.KindFrame, make([]byte, abi.MaxFrame), []byte{1}) },
+		"too short":    func(c *wire.Conn) { c.Put(wire.KindChunk, []byte{1}) },
+		"bad field":    func(c *wire.Conn) { c.PutMessage(&wire.Call{Session: strings.Repeat("s", 257)}) },
+		"body":         func(c *wire.Conn) { _ = c.SendAnswer(&wire.Answer{}, make([]byte, wire.MaxAnswerBody+1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, theirs := pair(t)
+			put(conn)
+			conn.Put(wire.KindFrame)
+			if err := conn.Flush(); err == nil || errors.Is(err, wire.ErrProtocol) {
+				t.Errorf("got %v, want an error that is not the other side's", err)
+			}
+			conn.Close()
+			if got, err := io.ReadAll(theirs); err != nil || len(got) > 0 {
+				t.Errorf("%d bytes were sent all the same, %v", len(got), err)
+			}
+		})
+	}
+}
+
+func TestDeathOfTheOtherProcess(t *testing.T) {
+	for name, read := range map[string]int{"nothing read": 0, "something read": 100_000} {
+		t.Run(name, func(t *testing.T) {
+			conn, theirs := pair(t)
+			flushed := make(chan error, 1)
+			go func() {
+				conn.Put(wire.KindFrame, make([]byte, abi.MaxFrame))
+				flushed <- conn.Flush()
+			}()
+			if _, err := io.ReadFull(theirs, make([]byte, read)); err != nil {
+				t.Fatal(err)
+			}
+			theirs.Close()
+			if err := <-flushed; !errors.Is(err, wire.ErrGone) {
+				t.Errorf("got %v, want %v", err, wire.ErrGone)
+			}
+		})
+	}
+}
+
+func TestShutEndsABlockedRead(t *testing.T) {
+	for name, end := range map[string]func(*wire.Conn){"Shut": (*wire.Conn).Shut, "Close": func(c *wire.Conn) { c.Close() }} {
+		t.Run(name, func(t *testing.T) {
+			for range 200 {
+				conn, theirs := pair(t)
+				write(t, theirs, raw(100, byte(wire.KindFrame), 0, 50))
+				done := make(chan error)
+				go func() { done <- last(conn) }()
+				end(conn)
+				if err := <-done; !errors.Is(err, wire.ErrShut) {
+					t.Fatalf("got %v, want %v", err, wire.ErrShut)
+				}
+				theirs.Close()
+				conn.Close()
+			}
+		})
+	}
+}
+
+func TestShutEndsABlockedWrite(t *testing.T) {
+	for name, end := range map[string]func(*wire.Conn){"Shut": (*wire.Conn).Shut, "Close": func(c *wire.Conn) { c.Close() }} {
+		t.Run(name, func(t *testing.T) {
+			conn, theirs := pair(t)
+			done := make(chan error)
+			go func() {
+				conn.Put(wire.KindFrame, make([]byte, abi.MaxFrame))
+				done <- conn.Flush()
+			}()
+			if _, err := io.ReadFull(theirs, make([]byte, 1000)); err != nil { // it has begun, and cannot end
+				t.Fatal(err)
+			}
+			end(conn)
+			if err := <-done; !errors.Is(err, wire.ErrShut) {
+				t.Errorf("got %v, want %v", err, wire.ErrShut)
+			}
+		})
+	}
+}
+
+// While a reader is about to read, its descriptor does not become that of another connection.
+func TestCloseKeepsTheDescriptorFromOthers(t *testing.T) {
+	before := descriptors(t)
+	for range 500 {
+		conn, theirs, err := wire.Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- last(conn) }()
+		conn.Close()
+		other, otherTheirs, err := wire.Pair() // takes the number, if it is free
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, otherTheirs, raw(3, byte(wire.KindFrame), 0, 3))
+		if kind, p, err := other.Next(); err != nil || kind != wire.KindFrame || len(p) != 3 {
+			t.Fatalf("the other got %v %x %v", kind, p, err)
+		}
+		if err := <-done; !errors.Is(err, wire.ErrShut) {
+			t.Fatalf("got %v, want %v", err, wire.ErrShut)
+		}
+		if err := errors.Join(conn.Close(), other.Close(), theirs.Close(), otherTheirs.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors, at the start %d", after, before)
+	}
+}
+
+func TestOpenRefusesWhatIsNoSocket(t *testing.T) {
+	before := descriptors(t)
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wire.Open(f, 0); err == nil {
+		t.Error("opened /dev/null")
+	}
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors, at the start %d", after, before)
+	}
+}
+
+func TestFilesComeWithTheirMessage(t *testing.T) {
+	ours, theirs := both(t, 2)
+	for i := range uint32(3) {
+		w, err := wire.NewWindow(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lane, err := wire.Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours.Put(wire.KindStart, []byte("{}"))
+		if err := ours.SendFiles(&wire.NewLane{ID: i}, lane, w.File()); err != nil {
+			t.Fatal(err)
+		}
+		lane.Close()
+		w.Close()
+	}
+	for range 3 {
+		for _, want := range []wire.Kind{wire.KindStart, wire.KindNewLane} {
+			if kind, _, err := theirs.Next(); err != nil || kind != want {
+				t.Fatalf("got %v %v, want %v", kind, err, want)
+			}
+		}
+		files, err := theirs.TakeFiles(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := wire.Open(files[0], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := wire.OpenWindow(files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(conn.Close(), m.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFilesThatAreNotExpectedAreRefused(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for name, c := range map[string]struct{ maxFiles, sent, taken int }{
+		"none expected": {0, 1, 0},
+		"too many":      {2, 3, 2},
+		"far too many":  {2, 200, 2},
+		"too few":       {2, 1, 2},
+		"none":          {2, 0, 2},
+		"not wanted":    {2, 2, 0},
+		"room for two":  {1, 2, 2},
+		"three times":   {2, 2, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := descriptors(t)
+			ours, theirs, err := wire.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := wire.Open(theirs, c.maxFiles)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := make([]*os.File, c.sent)
+			for i := range files {
+				files[i] = null
+			}
+			if err := ours.SendFiles(&wire.NewLane{}, files...); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = conn.Next()
+			if err == nil {
+				_, err = conn.TakeFiles(c.taken)
+			}
+			if !errors.Is(err, wire.ErrProtocol) {
+				t.Errorf("got %v, want a breach of the protocol", err)
+			}
+			if err := errors.Join(ours.Close(), conn.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if after := descriptors(t); after != before {
+				t.Errorf("%d descriptors, at the start %d", after, before)
+			}
+		})
+	}
+}
+
+func TestFilesThatNobodyTakesAreClosed(t *testing.T) {
+	before := descriptors(t)
+	ours, theirs, err := wire.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := wire.Open(theirs, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ours.SendFiles(&wire.NewLane{}, os.Stdin, os.Stdin); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := conn.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if got := descriptors(t); got != before+4 {
+		t.Fatalf("got %d descriptors, want %d", got, before+4)
+	}
+	if err := errors.Join(ours.Close(), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := descriptors(t); got != before {
+		t.Errorf("got %d descriptors, want %d", got, before)
+	}
+}
+
+// The other end may make its own socket not block. Ours does.
+func TestTheOtherEndCannotMakeOursNotBlock(t *testing.T) {
+	ours, theirs := pair(t)
+	if err := unix.SetNonblock(int(theirs.Fd()), true); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- last(ours) }()
+	if _, err := unix.Write(int(theirs.Fd()), raw(0, byte(wire.KindFrame), 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	if err := <-done; err != io.EOF {
+		t.Errorf("got %v, want EOF", err)
+	}
+}
+
+func TestACallAllocatesNothing(t *testing.T) {
+	ours, theirs := both(t, 0)
+	call, done := &wire.Call{Request: make([]byte, 100)}, &wire.Done{}
+	frame := make([]byte, 200)
+	if got := testing.AllocsPerRun(1000, func() {
+		ours.PutMessage(call)
+		_ = ours.Flush()
+		_, p, _ := theirs.Next()
+		_ = call.Decode(p)
+		theirs.Put(wire.KindFrame, frame)
+		theirs.PutMessage(done)
+		_ = theirs.Flush()
+		_, _, _ = ours.Next()
+		if kind, p, err := ours.Next(); err != nil || kind != wire.KindDone || done.Decode(p) != nil {
+			t.Fatal(kind, err)
+		}
+	}); got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}
+
+// What long messages took is given back when the next ones are read and sent.
+func TestLongMessagesAreNotKept(t *testing.T) {
+	var before, after runtime.MemStats
+	frame, n := make([]byte, abi.MaxFrame), 40
+	conns := make([]*wire.Conn, 0, 2*n)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range n {
+		ours, theirs := both(t, 0)
+		for _, p := range [][]byte{frame, nil} {
+			sent := make(chan error)
+			go func() {
+				ours.Put(wire.KindFrame, p)
+				sent <- ours.Flush()
+			}()
+			if _, _, err := theirs.Next(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+		}
+		conns = append(conns, ours, theirs)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if got := int(after.HeapAlloc-before.HeapAlloc) / n; got > 200*kib {
+		t.Errorf("%d bytes are kept for each connection, want at most 200 KiB", got)
+	}
+	runtime.KeepAlive(conns)
+}

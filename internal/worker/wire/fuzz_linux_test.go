@@ -1,0 +1,208 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+)
+
+// fits is how much can be written to a socket nobody reads.
+const fits = 100_000
+
+// stream is the messages of the seeds, one after the other.
+func stream(tb testing.TB, list ...wire.Message) []byte {
+	tb.Helper()
+	c, theirs := pair(tb)
+	for _, m := range list {
+		c.PutMessage(m)
+	}
+	c.Put(wire.KindFrame, []byte("frame"))
+	c.Put(wire.KindBody, []byte("body"))
+	if err := errors.Join(c.Flush(), c.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	b, err := io.ReadAll(theirs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func seeds(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(stream(f, &wire.Call{Op: opBody, Seq: 100 * kib, Timeout: 1, Session: "s", Request: []byte("r")}, &wire.Credit{Bytes: 1}, &wire.Cancel{}))
+	f.Add(stream(f, &wire.Call{Op: opBody, Seq: 2 << 20}, &wire.Credit{Bytes: 64 * kib}, &wire.Credit{Bytes: 256 * kib}))
+	f.Add(stream(f, &wire.Call{Op: opAsk, Seq: 100}, &wire.Answer{BodySize: 4, Message: []byte("m")}))
+	f.Add(stream(f, &wire.Chunk{Length: 64 * kib}, &wire.Chunk{Offset: 64 * kib, Length: 5}, &wire.Done{Message: "m", Cause: "c"}))
+	f.Add(stream(f, &wire.Ask{Service: 1, Request: []byte("r")}, &wire.Log{Message: "m", Attrs: []wire.Attr{{Key: "k", Value: "v"}}}, &wire.Done{}))
+	f.Add(raw(abi.MaxFrame, byte(wire.KindFrame), 0, 100))
+	f.Add(raw(1<<32-1, 255, 1, 0))
+}
+
+// FuzzNext reads what anybody may write: messages within their bounds that together are what was written, then one
+// error for good.
+func FuzzNext(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, input []byte) {
+		input = input[:min(len(input), fits)]
+		conn, theirs := pair(t)
+		write(t, theirs, input)
+		theirs.Close()
+		rest := input
+		for {
+			kind, p, err := conn.Next()
+			if err != nil {
+				ended(t, conn, rest, err)
+				return
+			}
+			if len(p) > wire.MaxPayload || len(rest) < 8+len(p) || int(binary.LittleEndian.Uint32(rest)) != len(p) ||
+				rest[4] != byte(kind) || !bytes.Equal(rest[8:8+len(p)], p) {
+				t.Fatalf("got %v of %d bytes, which is not what was written", kind, len(p))
+			}
+			rest = rest[8+len(p):]
+			decodes(t, kind, p)
+		}
+	})
+}
+
+func ended(t *testing.T, conn *wire.Conn, rest []byte, err error) {
+	t.Helper()
+	if errors.Is(err, io.EOF) != (len(rest) == 0) || len(rest) > 0 && !errors.Is(err, wire.ErrGone) && !errors.Is(err, wire.ErrProtocol) {
+		t.Fatalf("with %d bytes left got %v", len(rest), err)
+	}
+	if _, _, again := conn.Next(); again != err {
+		t.Fatalf("then got %v, want %v", again, err)
+	}
+}
+
+// FuzzReceiver announces anything, against a model of the ring.
+func FuzzReceiver(f *testing.F) {
+	next := bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 1, 0}, 20) // 64 KiB where the last ended
+	f.Add(next)
+	f.Add([]byte{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 255, 255, 255, 255})
+	f.Add(append(bytes.Clone(next), 0, 0, 0, 4, 0, 1, 0, 0, 0))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		const size = 256 * kib
+		e := newEnds(t, size)
+		content := pattern(size)
+		fill(t, e, content)
+		at, owed, credited := uint32(0), uint32(0), 0
+		for i := 0; len(input) >= 9 && i < 200; i, input = i+1, input[9:] {
+			c := wire.Chunk{Offset: binary.LittleEndian.Uint32(input[1:]), Length: binary.LittleEndian.Uint32(input[5:])}
+			if input[0]&1 != 0 {
+				c.Offset, c.Length = at, min(c.Length, size-at)
+			}
+			valid := c.Offset == at && c.Length > 0 && c.Length <= 64*kib && c.Length <= size-at
+			var got []byte
+			err := e.receiver.Chunk(c.Append(nil), func(p []byte) error { got = append(got, p...); return nil })
+			if valid != (err == nil) {
+				t.Fatalf("%+v at %d: got %v", c, at, err)
+			}
+			if !valid {
+				return
+			}
+			if !bytes.Equal(got, content[at:at+c.Length]) {
+				t.Fatalf("%+v: got other bytes", c)
+			}
+			at, owed = (at+c.Length)%size, owed+c.Length
+			if owed >= size/4 {
+				owed, credited = 0, credited+int(owed)
+			}
+		}
+		e.parent.Close()
+		given(t, e.worker, credited)
+	})
+}
+
+// fill writes to the window what the worker would.
+func fill(t *testing.T, e *ends, content []byte) {
+	t.Helper()
+	if err := e.sender.Body(content); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// given reads all credit.
+func given(t *testing.T, c *wire.Conn, want int) {
+	t.Helper()
+	got := 0
+	for {
+		kind, p, err := c.Next()
+		if err == io.EOF || errors.Is(err, wire.ErrGone) {
+			break
+		}
+		if err != nil || kind != wire.KindCredit {
+			t.Fatal(kind, err)
+		}
+		got += int(binary.LittleEndian.Uint32(p))
+	}
+	if got != want {
+		t.Fatalf("got credit for %d bytes, want %d", got, want)
+	}
+}
+
+// feed writes input as the whole of what the other end says, and reads what is said to it until our end is closed.
+func feed(t *testing.T, theirs *os.File, input []byte) (drained <-chan struct{}) {
+	t.Helper()
+	write(t, theirs, input)
+	if err := unix.Shutdown(int(theirs.Fd()), unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, theirs)
+	}()
+	return done
+}
+
+// FuzzParent feeds the parent's end of a lane: the call ends, after no more than was said.
+func FuzzParent(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, input []byte) {
+		input = input[:min(len(input), fits)]
+		conn, theirs := pair(t)
+		w, _ := newWindow(t, 256*kib)
+		l := &lane{conn: conn, window: w, receiver: wire.NewReceiver(conn, w)}
+		drained := feed(t, theirs, input)
+		pieces, largest := 0, 0
+		err := l.do(opBody, 0, func(p []byte) error {
+			pieces, largest = pieces+1, max(largest, len(p))
+			return nil
+		})
+		if pieces > len(input)/8 || largest > abi.MaxFrame {
+			t.Errorf("%d pieces of at most %d bytes out of %d", pieces, largest, len(input))
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, wire.ErrGone) && !errors.Is(err, wire.ErrProtocol) {
+			t.Errorf("got %v", err)
+		}
+		conn.Close()
+		<-drained
+	})
+}
+
+// FuzzWorker feeds the worker's end of a lane, which does what it is told until it cannot be meant.
+func FuzzWorker(f *testing.F) {
+	seeds(f)
+	content := pattern(700 * kib)
+	f.Fuzz(func(t *testing.T, input []byte) {
+		input = input[:min(len(input), 4*kib)]
+		conn, theirs := pair(t)
+		_, m := newWindow(t, 256*kib)
+		drained := feed(t, theirs, input)
+		err := (&worker{conn: conn, sender: wire.NewSender(conn, m), content: content}).serve()
+		if err != nil && !errors.Is(err, wire.ErrGone) && !errors.Is(err, wire.ErrProtocol) && !errors.Is(err, io.EOF) && !errors.Is(err, errDied) {
+			t.Errorf("got %v", err)
+		}
+		conn.Close()
+		<-drained
+	})
+}

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Next gives the next message, and waits for it. The payload is within the bounds of its kind, and valid until the next
+// call of Next.
+func (c *Conn) Next() (Kind, []byte, error) {
+	if c.err != nil {
+		return 0, nil, c.err
+	}
+	c.recycle()
+	if err := c.fill(headerSize); err != nil {
+		return 0, nil, c.fail(err)
+	}
+	kind, size, err := parseHeader(c.in[c.at:])
+	if err != nil {
+		return 0, nil, c.fail(err)
+	}
+	if err := c.fill(headerSize + size); err != nil {
+		return 0, nil, c.fail(fmt.Errorf("%v message of %d bytes: %w", kind, size, err))
+	}
+	start := c.at + headerSize
+	c.at = start + size
+	return kind, c.in[start:c.at:c.at], nil
+}
+
+func parseHeader(b []byte) (Kind, int, error) {
+	size, kind := binary.LittleEndian.Uint32(b), Kind(b[4])
+	if b[5]|b[6]|b[7] != 0 {
+		return 0, 0, Protocolf("reserved bytes %x of a header are not zero", b[5:8])
+	}
+	if size > MaxPayload {
+		return 0, 0, Protocolf("%v message of %d bytes, at most %d are allowed", kind, size, MaxPayload)
+	}
+	return kind, int(size), kind.check(int(size))
+}
+
+// recycle starts the buffer anew when all of it has been used, and gives up one that was made for a long message.
+func (c *Conn) recycle() {
+	if c.at == len(c.in) {
+		c.in, c.at = c.small[:0], 0
+	}
+}
+
+// fill reads until the message at hand has n bytes.
+func (c *Conn) fill(n int) error {
+	for len(c.in)-c.at < n {
+		if cap(c.in)-c.at < n {
+			c.makeRoom(n)
+		}
+		got, err := c.sock.read(c.in[len(c.in):cap(c.in)])
+		if err == io.EOF && len(c.in) > c.at {
+			err = ErrGone
+		}
+		if err != nil {
+			return err
+		}
+		c.in = c.in[:len(c.in)+got]
+	}
+	return nil
+}
+
+// makeRoom moves the message at hand to where n bytes of it fit.
+func (c *Conn) makeRoom(n int) {
+	begun := c.in[c.at:]
+	if c.small == nil {
+		c.small = make([]byte, 0, inSize)
+	}
+	to := c.small
+	if n > inSize {
+		to = make([]byte, 0, n) // all of it for this message: none of the next one is read into it
+	}
+	c.in, c.at = append(to, begun...), 0
+}

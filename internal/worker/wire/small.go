@@ -1,0 +1,84 @@
+package wire
+
+// A Credit gives bytes of the window back to the worker: the parent has read them.
+type Credit struct{ Bytes uint32 }
+
+// Kind implements [Message].
+func (*Credit) Kind() Kind { return KindCredit }
+
+// Check implements [Message].
+func (*Credit) Check() error { return nil }
+
+// Append implements [Message].
+func (m *Credit) Append(b []byte) []byte { return order.AppendUint32(b, m.Bytes) }
+
+// Decode fills m from a payload.
+func (m *Credit) Decode(p []byte) error {
+	r := reader{rest: p}
+	m.Bytes = r.uint32()
+	return r.end(KindCredit)
+}
+
+// A Chunk announces bytes of a content that are in the window.
+type Chunk struct{ Offset, Length uint32 }
+
+// Kind implements [Message].
+func (*Chunk) Kind() Kind { return KindChunk }
+
+// Check implements [Message].
+func (*Chunk) Check() error { return nil }
+
+// Append implements [Message].
+func (m *Chunk) Append(b []byte) []byte {
+	return order.AppendUint32(order.AppendUint32(b, m.Offset), m.Length)
+}
+
+// Decode fills m from a payload. Whether the window has such bytes is for [Receiver.Chunk] to say.
+func (m *Chunk) Decode(p []byte) error {
+	r := reader{rest: p}
+	m.Offset, m.Length = r.uint32(), r.uint32()
+	return r.end(KindChunk)
+}
+
+// A NewLane opens a lane. With it come two files: the other end of a [Pair], and [Window.File].
+type NewLane struct{ ID uint32 }
+
+// Kind implements [Message].
+func (*NewLane) Kind() Kind { return KindNewLane }
+
+// Check implements [Message].
+func (*NewLane) Check() error { return nil }
+
+// Append implements [Message].
+func (m *NewLane) Append(b []byte) []byte { return order.AppendUint32(b, m.ID) }
+
+// Decode fills m from a payload.
+func (m *NewLane) Decode(p []byte) error {
+	r := reader{rest: p}
+	m.ID = r.uint32()
+	return r.end(KindNewLane)
+}
+
+// A Cancel says that nobody waits for the result of a call any longer. The call may have ended.
+type Cancel struct {
+	Lane uint32
+	Seq  uint64
+}
+
+// Kind implements [Message].
+func (*Cancel) Kind() Kind { return KindCancel }
+
+// Check implements [Message].
+func (*Cancel) Check() error { return nil }
+
+// Append implements [Message].
+func (m *Cancel) Append(b []byte) []byte {
+	return order.AppendUint64(order.AppendUint32(b, m.Lane), m.Seq)
+}
+
+// Decode fills m from a payload.
+func (m *Cancel) Decode(p []byte) error {
+	r := reader{rest: p}
+	m.Lane, m.Seq = r.uint32(), r.uint64()
+	return r.end(KindCancel)
+}
