@@ -77,3 +77,41 @@ func FuzzSections(f *testing.F) {
 		}
 	})
 }
+
+func TestHollowModulesKeepTheirShape(t *testing.T) {
+	code := func(bodies ...string) []byte {
+		section := wasm.AppendU32(nil, uint32(len(bodies)))
+		for _, b := range bodies {
+			section = append(wasm.AppendU32(section, uint32(len(b))), b...)
+		}
+		module := wasm.AppendSection([]byte("\x00asm\x01\x00\x00\x00"), wasm.SectionType, []byte{1, 0x60, 0, 0})
+		return wasm.AppendSection(module, wasm.SectionCode, section)
+	}
+	one, err := wasm.Hollow(code("\x00\x01\x0b", "\x00\x0b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := wasm.Hollow(code("\x00\x01\x01\x0b", "\x00\x0b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(one, other) {
+		t.Error("two modules have the same hollow one")
+	}
+	var ids []byte
+	for s, err := range wasm.Sections(one) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+		if want := "\x02\x03\x00\x00\x0b\x03\x00\x00\x0b"; s.ID == wasm.SectionCode && string(s.Body) != want {
+			t.Errorf("got code %q, want %q", s.Body, want)
+		}
+	}
+	if want := []byte{wasm.SectionCustom, wasm.SectionType, wasm.SectionCode}; !bytes.Equal(ids, want) {
+		t.Errorf("got sections %v, want %v", ids, want)
+	}
+	if _, err := wasm.Hollow([]byte("\x00asm\x01\x00\x00\x00\x0a\x05\xff\xff\xff\xff\x0f")); !errors.Is(err, wasm.ErrFormat) {
+		t.Errorf("a count of functions that are not there: got %v", err)
+	}
+}

@@ -220,9 +220,9 @@ func TestRecursionWithoutEndIsStackExhausted(t *testing.T) {
 func TestPrecompilingDecides(t *testing.T) {
 	refused := errors.New("not this one")
 	asked := 0
-	e, err := wazero.Open(wazero.Config{Precompile: func(_ context.Context, binary []byte) error {
+	e, err := wazero.Open(wazero.Config{Precompile: func(context.Context, []byte) (string, error) {
 		asked++
-		return refused
+		return "", refused
 	}})
 	if err != nil {
 		t.Fatal(err)

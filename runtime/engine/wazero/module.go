@@ -17,6 +17,7 @@ type module struct {
 	rt       wazero.Runtime
 	compiled wazero.CompiledModule
 	resizes  bool
+	cache    wazero.CompilationCache // its own; nil when it is the engine's
 }
 
 func (m *module) Instantiate(ctx context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
@@ -30,7 +31,13 @@ func (m *module) Instantiate(ctx context.Context, host any, memory engine.Linear
 	return &instance{module: m, mod: mod, ctx: callContext{host: host}, memory: memory, funcs: map[string]api.Function{}}, nil
 }
 
-func (m *module) Close() error { return m.rt.Close(context.Background()) }
+func (m *module) Close() error {
+	err := m.rt.Close(context.Background())
+	if m.cache != nil {
+		err = errors.Join(err, m.cache.Close(context.Background()))
+	}
+	return err
+}
 
 // An allocator gives an instance the memory it was told to have.
 type allocator struct{ memory engine.LinearMemory }

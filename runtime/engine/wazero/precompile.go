@@ -8,23 +8,54 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Precompile leaves the native code of a module in the compilation cache dir, where [Engine.Compile] finds it. dir must
-// be private to this user, as for [Config.CacheDir]. A module the engine does not accept is [abi.CodeModule]; any other
-// error is about the folder.
+// Precompile leaves the native code of a module in dir, as the one file that [Engine.Compile] finds when it is moved, under
+// its name, to the compilation cache. dir must be an empty folder, and private to this user as for [Config.CacheDir]. A
+// module the engine does not accept is [abi.CodeModule]; any other error is about the folder.
 //
 // It takes as long, and as much memory, as the module wishes, and does not heed ctx: with a module nobody vouches for
 // it belongs in a process that can be killed.
-func Precompile(ctx context.Context, dir string, binary []byte) (err error) {
+func Precompile(ctx context.Context, dir string, binary []byte) error {
 	if err := CheckCacheDir(dir); err != nil {
 		return err
 	}
+	if err := precompile(ctx, dir, binary); err != nil {
+		return err
+	}
+	hollow, err := wasm.Hollow(binary)
+	if err != nil {
+		return precompileError(err)
+	}
+	full, err := entries(dir)
+	if err != nil {
+		return err
+	}
+	if err := precompile(ctx, dir, hollow); err != nil {
+		return err
+	}
+	both, err := entries(dir)
+	if err != nil {
+		return err
+	}
+	name := slices.DeleteFunc(both, func(name string) bool { return slices.Contains(full, name) })
+	if len(full) != 1 || len(name) != 1 {
+		return fmt.Errorf("compilation cache %s: %d entries for one module, and then %d more", dir, len(full), len(name))
+	}
+	return os.Rename(full[0], name[0])
+}
+
+func entries(dir string) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*", "*")) }
+
+// precompile leaves the native code of a module under the name that this very module has.
+func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
 		return fmt.Errorf("compilation cache %s: %w", dir, err)
@@ -35,6 +66,9 @@ func Precompile(ctx context.Context, dir string, binary []byte) (err error) {
 	_, err = rt.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), binary)
 	return precompileError(err)
 }
+
+// form is how entries are named; see [Engine.Compile].
+const form = "hollow"
 
 // precompileError tells a folder that cannot be written to from a module that cannot be compiled.
 func precompileError(err error) error {
@@ -69,13 +103,13 @@ func Fingerprint(ctx context.Context, dir string) (string, error) {
 	if err := Precompile(ctx, dir, empty); err != nil {
 		return "", err
 	}
-	entries, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	found, err := entries(dir)
 	if err != nil {
 		return "", err
 	}
-	if len(entries) != 1 {
-		return "", fmt.Errorf("compilation cache %s: %d entries for one module", dir, len(entries))
+	if len(found) != 1 {
+		return "", fmt.Errorf("compilation cache %s: %d entries for one module", dir, len(found))
 	}
-	name, err := filepath.Rel(dir, entries[0])
-	return Version + "/" + filepath.ToSlash(name), err
+	name, err := filepath.Rel(dir, found[0])
+	return Version + "/" + form + "/" + filepath.ToSlash(name), err
 }

@@ -1,6 +1,7 @@
 package wazero_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // cacheEntries lists the compiled modules in a cache folder.
@@ -22,30 +24,72 @@ func cacheEntries(t *testing.T, dir string) []string {
 	return entries
 }
 
+// first exports f, which is of one byte of code more than second, and of the same shape.
+const (
+	first  = "\x00asm\x01\x00\x00\x00\x01\x05\x01\x60\x00\x01\x7f\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x05\x01\x01f\x00\x00\x0a\x06\x01\x04\x00\x41\x01\x0b"
+	second = "\x00asm\x01\x00\x00\x00\x01\x05\x01\x60\x00\x01\x7f\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x05\x01\x01f\x00\x00\x0a\x06\x01\x04\x00\x41\x02\x0b"
+)
+
 func TestWhatIsPrecompiledIsWhatTheEngineLooksFor(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
-	e, err := wazero.Open(wazero.Config{CacheDir: dir}) // may compile something of its own
+	for _, binary := range []string{first, second} {
+		scratch := t.TempDir()
+		if err := os.Chmod(scratch, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := wazero.Precompile(t.Context(), scratch, []byte(binary)); err != nil {
+			t.Fatal(err)
+		}
+		left := cacheEntries(t, scratch)
+		if len(left) != 1 {
+			t.Fatalf("got %d cache entries, want 1", len(left))
+		}
+		into := filepath.Join(dir, filepath.Base(filepath.Dir(left[0])))
+		if err := os.MkdirAll(into, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(left[0], filepath.Join(into, filepath.Base(left[0]))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	precompiled := cacheEntries(t, dir)
+	done := func(context.Context, []byte) (string, error) { return dir, nil }
+	e, err := wazero.Open(wazero.Config{CacheDir: dir, Precompile: done})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	before := cacheEntries(t, dir)
-	binary := []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x04\x01\x02\x00\x0b") // (func)
-	if err := wazero.Precompile(t.Context(), dir, binary); err != nil {
-		t.Fatal(err)
+	for want, binary := range []string{first, second} {
+		if got := callF(t, e, []byte(binary)); got != uint64(want+1) {
+			t.Errorf("module %d gives %d", want+1, got)
+		}
 	}
-	precompiled := cacheEntries(t, dir)
-	if len(precompiled) != len(before)+1 {
-		t.Fatalf("got %d cache entries, want one more than %d", len(precompiled), len(before))
+	if diff := cmp.Diff(precompiled, cacheEntries(t, dir)); diff != "" {
+		t.Errorf("the engine compiled again (-precompiled +afterwards):\n%s", diff)
 	}
+}
+
+func callF(t *testing.T, e *wazero.Engine, binary []byte) uint64 {
+	t.Helper()
 	m, err := e.Compile(t.Context(), binary, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if diff := cmp.Diff(precompiled, cacheEntries(t, dir)); diff != "" {
-		t.Errorf("the engine compiled again (-precompiled +afterwards):\n%s", diff)
+	memory, err := snapshot.Blank(1 << 20)
+	if err != nil {
+		t.Fatal(err)
 	}
+	inst, err := m.Instantiate(t.Context(), nil, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { inst.Close(); memory.Release() }()
+	stack := []uint64{0}
+	if err := inst.Call(t.Context(), "f", stack); err != nil {
+		t.Fatal(err)
+	}
+	return stack[0]
 }
 
 func TestPrecompileTellsABadModuleFromABadFolder(t *testing.T) {

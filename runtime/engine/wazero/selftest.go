@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+
+	"github.com/tetratelabs/wazero"
 )
 
 // probe has a memory of 1 to 3 pages, and exports grow, size and touch, which stores a byte at an address.
@@ -16,9 +18,11 @@ const probePage = 64 << 10
 
 // selfTest makes sure that wazero takes the memory an allocator gives it, be it less than before, and holds the guest
 // to it. That is how version 1.12.0 is written and nowhere promised.
-func selfTest(e *Engine) (err error) {
+func selfTest() (err error) {
 	ctx := context.Background()
-	m, err := e.compile(ctx, probe, nil)
+	cache := wazero.NewCompilationCache()
+	defer func() { err = errors.Join(err, cache.Close(ctx)) }()
+	m, err := loader{cache, true}.compile(ctx, probe, nil)
 	if err != nil {
 		return err
 	}
