@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -79,16 +78,4 @@ func (s *stdout) answer() (a answer, complete bool, err error) {
 	}
 	a.Detail = strings.ToValidUTF8(a.Detail[:min(len(a.Detail), maxDetail)], "?")
 	return a, true, nil
-}
-
-// A head keeps the first max bytes written to it.
-type head struct {
-	bytes.Buffer
-	max int
-}
-
-// Write implements [io.Writer].
-func (h *head) Write(p []byte) (int, error) {
-	h.Buffer.Write(p[:min(len(p), h.max-h.Len())])
-	return len(p), nil
 }

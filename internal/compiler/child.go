@@ -1,45 +1,53 @@
 package compiler
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	goruntime "runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 const (
 	// childName is the zeroth argument of a child, which is all the arguments it has.
 	childName = "wasmres-compile"
-	// childEnv holds a child's orders.
-	childEnv = "WASMRES_COMPILE"
+	// maxOrders bounds the line of orders in bytes.
+	maxOrders = 1 << 10
+	// maxOutput bounds each file a child writes, in bytes.
+	maxOutput = 256 << 20
+	// maxFiles bounds the descriptors a child may have.
+	maxFiles = 32
 )
 
-// orders are what a child is told. The module comes on its standard input and its working directory is the folder to
-// fill.
+// orders are what a child is told, in the first line of its standard input. The module follows. Its working directory is
+// the folder to fill.
 type orders struct {
-	Size   int    `json:"size"`   // bytes of the module
-	CPU    uint64 `json:"cpu"`    // seconds
-	Memory uint64 `json:"memory"` // bytes
+	Size   int           `json:"size"`   // bytes of the module
+	CPU    time.Duration `json:"cpu"`    // processor time
+	Memory uint64        `json:"memory"` // bytes
+	Procs  int           `json:"procs"`  // processors to use
 }
-
-// maxOutput bounds each file a child writes, in bytes.
-const maxOutput = 256 << 20
 
 // Main does the work of the child when this process was started as one, and then exits; otherwise it returns at once.
 // Call it first in main, and in TestMain of tests that compile.
 func Main() {
-	text := os.Getenv(childEnv)
-	if text == "" || len(os.Args) != 1 || os.Args[0] != childName {
+	if !isChild() {
 		return
 	}
-	line, err := json.Marshal(work(text))
+	process.Tie()
+	line, err := json.Marshal(work(bufio.NewReaderSize(os.Stdin, maxOrders)))
 	if err != nil {
 		panic(err) // an answer has nothing that cannot be marshalled
 	}
@@ -49,11 +57,18 @@ func Main() {
 	os.Exit(0)
 }
 
+// isChild reports whether this process was started to compile.
+func isChild() bool { return len(os.Args) == 1 && os.Args[0] == childName }
+
 // work carries out the orders. The limits come first: from the first byte of the module on, anything may happen.
-func work(text string) answer {
+func work(in *bufio.Reader) answer {
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		return failed(failedSetup, fmt.Errorf("read orders: %w", err))
+	}
 	var o orders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return failed(failedSetup, err)
+	if err := json.Unmarshal(line, &o); err != nil {
+		return failed(failedSetup, fmt.Errorf("orders: %w", err))
 	}
 	if err := confineSelf(o); err != nil {
 		return failed(failedSetup, err)
@@ -62,10 +77,27 @@ func work(text string) answer {
 		return failed(failedSetup, err)
 	}
 	binary := make([]byte, o.Size)
-	if _, err := io.ReadFull(os.Stdin, binary); err != nil {
+	if _, err := io.ReadFull(in, binary); err != nil {
 		return failed(failedSetup, fmt.Errorf("read module: %w", err))
 	}
 	return judge(wazero.Precompile(context.Background(), ".", binary))
+}
+
+// confineSelf leaves the child what it takes to fill its folder. Without Linux there is what Go itself heeds.
+func confineSelf(o orders) error {
+	goruntime.GOMAXPROCS(o.Procs)
+	debug.SetMemoryLimit(int64(o.Memory / 4 * 3))
+	_, err := confine.Enter(confine.Profile{
+		Memory:   o.Memory,
+		CPU:      o.CPU,
+		Files:    maxFiles,
+		FileSize: maxOutput,
+		Write:    []string{"."},
+	})
+	if goruntime.GOOS != "linux" {
+		return nil
+	}
+	return err
 }
 
 func judge(err error) answer {

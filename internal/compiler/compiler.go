@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,7 +18,8 @@ type Config struct {
 	// CacheDir is the engine's compilation cache; required. It must belong to this user and nobody else may write to
 	// it. It is made with mode 0700 when it is first needed.
 	CacheDir string
-	// Executable is the program to start; it calls [Main] first. Empty means the running program.
+	// Executable is the program to start; it calls [Main] first. Empty means the running program, even when its file
+	// has been replaced since.
 	Executable string
 	// Timeout bounds one compilation by the clock, from the start of its process. Zero means 2 min. Running into it is
 	// remembered only of a module that had the processor for half that time: the machine may have been busy.
@@ -32,7 +32,8 @@ type Config struct {
 	Memory uint64
 	// Concurrent is how many modules are compiled at once; more wait. Zero means 1.
 	Concurrent int
-	// Logger hears of refusals and of what children print. Nil discards.
+	// Logger hears of refusals, of what children print, and of isolation that this machine does not give them. Nil
+	// discards.
 	Logger *slog.Logger
 }
 
@@ -98,9 +99,6 @@ func New(cfg Config) (*Compiler, error) {
 		return nil, fmt.Errorf("compiler: %w", err)
 	}
 	cfg.CacheDir = dir
-	if cfg.Executable, err = executable(cfg.Executable); err != nil {
-		return nil, fmt.Errorf("compiler: %w", err)
-	}
 	return &Compiler{
 		cfg:     cfg,
 		slots:   make(chan struct{}, cfg.Concurrent),
@@ -116,23 +114,68 @@ func New(cfg Config) (*Compiler, error) {
 // A refusal is remembered, here and in the cache folder, until the limit it ran into is raised or the engine changes.
 // Calls with the same module share one child, which is killed when none of them waits any more.
 func (c *Compiler) Compile(ctx context.Context, binary []byte) error {
-	if os.Getenv(childEnv) != "" {
-		return errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")
+	_, err := c.Entry(ctx, binary)
+	return err
+}
+
+// Entry does what Compile does and tells where the compilation cache has the module: the absolute path of the one file
+// that is its native code. Nobody has looked into that file. Who finds it unusable calls Forget.
+func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err error) {
+	if isChild() {
+		return "", errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")
 	}
+	o, err := c.outcome(ctx, binary)
+	if err == nil {
+		err = o.err()
+	}
+	if err != nil {
+		return "", err
+	}
+	return c.store.path(o), nil
+}
+
+// Folder does what Compile does and gives the folder that is the engine's compilation cache of this module, and of no
+// other: an absolute path.
+func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err error) {
+	if _, err := c.Entry(ctx, binary); err != nil {
+		return "", err
+	}
+	return c.store.folder(sha256.Sum256(binary)), nil
+}
+
+// Forget removes a module's entry from the compilation cache, since it has proved to be unusable: the next Compile makes
+// it again. A module without an entry is none the worse for it, and a refusal stays. Until the entry is gone, which the
+// error says it is not, Compile may take it for good.
+func (c *Compiler) Forget(binary []byte) error {
+	d := sha256.Sum256(binary)
+	c.mu.Lock()
+	o := c.known[d]
+	if o.Refused == "" {
+		delete(c.known, d)
+	}
+	c.mu.Unlock()
+	if err := c.store.discard(d, o); err != nil {
+		return fmt.Errorf("compilation cache: %w", err)
+	}
+	return nil
+}
+
+// outcome finds out what becomes of a module. An error says nothing of the module.
+func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) {
 	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("compile module: %w", err)
+		return outcome{}, fmt.Errorf("compile module: %w", err)
 	}
 	d := sha256.Sum256(binary)
 	if o, ok := c.recall(d); ok {
-		return o.err()
+		return o, nil
 	}
 	f := c.board(d, binary)
 	select {
 	case <-f.done:
-		return f.result()
+		return f.outcome, f.err
 	case <-ctx.Done():
 		c.leave(d, f)
-		return fmt.Errorf("compile module: %w", context.Cause(ctx))
+		return outcome{}, fmt.Errorf("compile module: %w", context.Cause(ctx))
 	}
 }
 
@@ -181,11 +224,11 @@ func (c *Compiler) compile(ctx context.Context, d digest, binary []byte) (_ outc
 			c.cfg.Logger.Warn("scratch folder not removed", "err", gone)
 		}
 	}()
-	o, err := c.run(ctx, d, scratch, bytes.NewReader(binary))
+	o, err := c.run(ctx, d, scratch, binary)
 	if err != nil || o.Refused != "" {
 		return o, err
 	}
-	o.File, o.Size, err = c.store.adopt(scratch)
+	o.File, o.Size, err = c.store.adopt(d, scratch)
 	return o, err
 }
 

@@ -17,14 +17,6 @@ type flight struct {
 	err     error
 }
 
-// result is what each caller is told.
-func (f *flight) result() error {
-	if f.err != nil {
-		return f.err
-	}
-	return f.outcome.err()
-}
-
 // board joins the flight of a module, or starts it.
 func (c *Compiler) board(d digest, binary []byte) *flight {
 	c.mu.Lock()

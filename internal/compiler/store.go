@@ -16,8 +16,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
-// A store is the compilation cache folder. Next to the engine's own folder it holds
+// A store is the compilation cache folder. It holds
 //
+//	<digest>/           the engine's compilation cache of one module alone, since the child chooses what is in it
 //	<digest>.compiled   says which file of the engine's is the module's
 //	<digest>.refused    says why the module has none
 //	compiling-*         folders of running children
@@ -83,8 +84,8 @@ func (s *store) scratch() (string, error) {
 	return dir, nil
 }
 
-// adopt moves the one file a child has left in its scratch folder into the cache.
-func (s *store) adopt(scratch string) (string, int64, error) {
+// adopt moves the one file a child has left in its scratch folder into the module's own.
+func (s *store) adopt(d digest, scratch string) (string, int64, error) {
 	left, err := filepath.Glob(filepath.Join(scratch, "*", "*"))
 	if err != nil {
 		return "", 0, err
@@ -103,6 +104,7 @@ func (s *store) adopt(scratch string) (string, int64, error) {
 	if err != nil {
 		return "", 0, err
 	}
+	file = filepath.Join(hex.EncodeToString(d[:]), file)
 	target := filepath.Join(s.dir, file)
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return "", 0, fmt.Errorf("compilation cache: %w", err)
@@ -118,14 +120,39 @@ func (s *store) has(o outcome) bool {
 	if o.Refused != "" {
 		return true
 	}
-	info, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(o.File)))
+	if !filepath.IsLocal(filepath.FromSlash(o.File)) {
+		return false
+	}
+	info, err := os.Lstat(s.path(o))
 	return err == nil && info.Mode().IsRegular() && info.Size() == o.Size
+}
+
+// folder is the cache of one module.
+func (s *store) folder(d digest) string { return filepath.Join(s.dir, hex.EncodeToString(d[:])) }
+
+// path is where the compiled module is.
+func (s *store) path(o outcome) string { return filepath.Join(s.dir, filepath.FromSlash(o.File)) }
+
+// discard removes what there is of a compiled module, of which o may know where. Nothing is enough.
+func (s *store) discard(d digest, o outcome) error {
+	marker := s.marker(d, "compiled")
+	if o.File == "" {
+		o, _ = s.load(marker) // what cannot be read points nowhere
+	}
+	var errs []error
+	if o.Refused == "" && s.has(o) {
+		errs = append(errs, os.Remove(s.path(o)))
+	}
+	if err := os.Remove(marker); !errors.Is(err, os.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // find gives the outcome of an earlier compilation, by whichever process. What makes no sense is as good as absent.
 func (s *store) find(d digest, fingerprint string, cfg *Config) (outcome, bool) {
 	o, err := s.load(s.marker(d, "compiled"))
-	if err == nil && o.Refused == "" && o.Fingerprint == fingerprint && filepath.IsLocal(filepath.FromSlash(o.File)) && s.has(o) {
+	if err == nil && o.Refused == "" && o.Fingerprint == fingerprint && s.has(o) {
 		return o, true
 	}
 	o, err = s.load(s.marker(d, "refused"))

@@ -68,18 +68,13 @@ func uses() []use {
 	}
 }
 
-// compile compiles the module in r, leaving it in a cache, then another module which is found there.
+// compile compiles the module in r, leaving it in a folder.
 func compile(dir string, r io.Reader) error {
 	module, err := io.ReadAll(r)
 	if err != nil {
 		return err
 	}
-	for range 2 {
-		if err := wazero.Precompile(context.Background(), dir, module); err != nil {
-			return err
-		}
-	}
-	return nil
+	return wazero.Precompile(context.Background(), dir, module)
 }
 
 func childFiles(args []string) error {

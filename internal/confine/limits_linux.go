@@ -22,7 +22,7 @@ func limit(p Profile) (Layer, error) {
 		{unix.RLIMIT_CORE, 0, "no core dump"},
 		{unix.RLIMIT_MEMLOCK, 0, "no locked memory"},
 		{unix.RLIMIT_NOFILE, p.Files, fmt.Sprintf("%d descriptors", p.Files)},
-		{unix.RLIMIT_FSIZE, p.FileSize, fmt.Sprintf("files of %d bytes", p.FileSize)},
+		{unix.RLIMIT_FSIZE, p.FileSize, fmt.Sprintf("files of %d MiB", p.FileSize>>20)},
 	}
 	if s := p.seconds(); s > 0 {
 		limits = append(limits, rlimit{unix.RLIMIT_CPU, s, fmt.Sprintf("%d s of processor time", s)})
@@ -33,7 +33,7 @@ func limit(p Profile) (Layer, error) {
 			return Layer{}, err
 		}
 		// On top of what is reserved: Go sets aside a gigabyte it will not use, the race detector terabytes.
-		limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d bytes more memory", p.Memory)})
+		limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d MiB more memory", p.Memory>>20)})
 	}
 	texts := make([]string, len(limits))
 	for i, l := range limits {

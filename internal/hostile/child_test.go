@@ -161,7 +161,7 @@ func openEngine(limit time.Duration) (e *wazero.Engine, clean func(), err error)
 	dir := filepath.Join(parent, "cache")
 	c, err := compiler.New(compiler.Config{CacheDir: dir, Timeout: limit, CPU: limit})
 	if err == nil {
-		e, err = wazero.Open(wazero.Config{CacheDir: dir, Precompile: c.Compile})
+		e, err = wazero.Open(wazero.Config{CacheDir: dir, Precompile: c.Folder})
 	}
 	if err != nil {
 		clean()

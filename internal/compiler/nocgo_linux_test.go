@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package compiler_test
+
+const builtWithCgo = false

@@ -1,0 +1,57 @@
+package process
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+)
+
+// A Namespace is a kind of namespace, and whether this machine gives a child one of its own.
+type Namespace struct {
+	// Kind is "user", "pid", "net", "ipc" or "uts".
+	Kind string
+	// Err is why there is none; nil when there is.
+	Err error
+}
+
+// Namespaces tells which namespaces of their own children get that ask for them, each kind once. The machine is asked
+// the first time, which takes about as long as to start a child, and its answer stands from then on: a child that is to
+// have them later either gets them or is not started. Without Linux there are none.
+//
+// In a user namespace of its own a child is user and group 65534. To the rest of the machine it is still the user that
+// runs this process, so it can read that user's files; but it has no capability, even when that user is root, save in
+// its own namespaces those that its program file has.
+func Namespaces() []Namespace { return machine().report() }
+
+// kinds is a set of namespaces, as clone(2) has it.
+type kinds uintptr
+
+// An answer of the machine.
+type answer struct {
+	permitted kinds
+	all       []Namespace
+	said      sync.Once
+}
+
+// machine asks the machine, once.
+var machine = sync.OnceValue(func() *answer {
+	a := &answer{}
+	onStarter(func() { a.permitted, a.all = ask() })
+	return a
+})
+
+func (a *answer) report() []Namespace { return slices.Clone(a.all) }
+
+// complain says what is refused, if anything is, and if somebody listens.
+func (a *answer) complain(logger *slog.Logger) {
+	var errs []error
+	for _, n := range a.all {
+		errs = append(errs, n.Err)
+	}
+	err := errors.Join(errs...)
+	if err == nil || logger == nil {
+		return
+	}
+	a.said.Do(func() { logger.Warn("child processes are less isolated than they could be", "err", err) })
+}

@@ -1,0 +1,86 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// nobody is who a child is in a user namespace of its own: not root, so that it starts without capabilities.
+const nobody = 65534
+
+// every lists the namespaces that are worth their time. A mount namespace is not among them: without capabilities a
+// child cannot change it, and what it may open is for Landlock to say.
+func every() []struct {
+	name string
+	kind kinds
+} {
+	return []struct {
+		name string
+		kind kinds
+	}{
+		{"user", unix.CLONE_NEWUSER}, // first, since it brings the right to the others
+		{"pid", unix.CLONE_NEWPID},
+		{"net", unix.CLONE_NEWNET},
+		{"ipc", unix.CLONE_NEWIPC},
+		{"uts", unix.CLONE_NEWUTS},
+	}
+}
+
+// ask finds out which namespaces this machine permits: all, or as many as go together.
+func ask() (permitted kinds, all []Namespace) {
+	for _, n := range every() {
+		permitted |= n.kind
+		all = append(all, Namespace{Kind: n.name})
+	}
+	if try(permitted) == nil {
+		return permitted, all
+	}
+	permitted = 0
+	for i, n := range every() {
+		if err := try(permitted | n.kind); err != nil {
+			all[i].Err = fmt.Errorf("no %s namespace: %w%s", n.name, err, hint(n.name))
+			continue
+		}
+		permitted |= n.kind
+	}
+	return permitted, all
+}
+
+// try starts a program that cannot be, below a file, with the namespaces. That this is what fails, after all else has
+// been done, shows that they are permitted.
+func try(set kinds) error {
+	_, err := syscall.ForkExec(ownProgram+"/x", []string{""}, &syscall.ProcAttr{Sys: attributes(set)})
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
+}
+
+// hint names the switch of this machine that forbids a kind of namespace, if there is one.
+func hint(kind string) string {
+	for _, s := range []struct{ file, forbids string }{
+		{"/proc/sys/user/max_" + kind + "_namespaces", "0"},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0"},             // Debian
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"}, // Ubuntu
+	} {
+		if text, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(text)) == s.forbids {
+			return fmt.Sprintf(" (%s is %s)", s.file, s.forbids)
+		}
+	}
+	return ""
+}
+
+// attributes are those of every child. Its session is its own, and so is its group: it cannot join ours.
+func attributes(set kinds) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: uintptr(set)}
+	if set&unix.CLONE_NEWUSER != 0 {
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Geteuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getegid(), Size: 1}}
+	}
+	return attr
+}

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Config says what a child is.
+type Config struct {
+	// Executable is the program; empty means the running one, even when its file has been replaced since.
+	Executable string
+	// Name is the zeroth argument, by which the child's main knows what it is. There are no other arguments.
+	Name string
+	// Env is the environment. Nil means an empty one: nothing is inherited.
+	Env []string
+	// Dir is the working folder; empty means the root.
+	Dir string
+	// Files are descriptors 3, 4 and so on of the child, which inherits no others. They remain the caller's to close.
+	Files []*os.File
+	// Stdin is read until its end or the child's, and should not block after that; nil means the null device.
+	Stdin io.Reader
+	// Stdout gets what the child prints, until Write fails; nil means the null device. It is not written to any more
+	// when the child is done.
+	Stdout io.Writer
+	// MaxStderr is how many bytes are kept of what the child prints to standard error: of more the first half and the
+	// last. Zero means the null device. A child that prints more than 1 MiB is not listened to any more, which is the
+	// end of a Go program.
+	MaxStderr int
+	// Namespaces gives the child the namespaces of its own that [Namespaces] lists.
+	Namespaces bool
+	// Logger hears, once in the life of this process, of namespaces that the machine refuses. Nil discards.
+	Logger *slog.Logger
+}
+
+// pipeDelay is how long a pipe may stay open, in hands that escaped the kill, once the child has ended.
+const pipeDelay = time.Second
+
+// A Process is a child. It is safe for concurrent use. It needs no closing: nothing of it is left once it is done.
+type Process struct {
+	// Fixed at creation.
+	cmd        *exec.Cmd
+	stderr     *excerpt
+	namespaces []Namespace
+	done       chan struct{} // closed when end is set
+
+	mu     sync.Mutex // guards the fields below, and the child's number while it has not ended
+	ended  bool
+	killed bool
+
+	end End
+}
+
+// Start starts a child. It returns when the program runs, or with the reason why it does not.
+func Start(cfg Config) (*Process, error) {
+	path, err := executable(cfg.Executable)
+	if err != nil {
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	p := &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{})}
+	p.cmd = command(path, cfg)
+	if cfg.MaxStderr > 0 {
+		p.cmd.Stderr = p.stderr
+	}
+	var own kinds
+	if cfg.Namespaces {
+		m := machine()
+		m.complain(cfg.Logger)
+		own, p.namespaces = m.permitted, m.report()
+	}
+	onStarter(func() { err = begin(p.cmd, own) })
+	if err != nil {
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	go p.attend()
+	return p, nil
+}
+
+// executable gives the path to start: absolute, since children run elsewhere.
+func executable(path string) (string, error) {
+	if path == "" {
+		return self()
+	}
+	return filepath.Abs(path)
+}
+
+func command(path string, cfg Config) *exec.Cmd {
+	cmd := &exec.Cmd{
+		Path:       path,
+		Args:       []string{cfg.Name},
+		Env:        append([]string{}, cfg.Env...), // nil would mean ours
+		Dir:        cfg.Dir,
+		ExtraFiles: cfg.Files,
+		Stdin:      cfg.Stdin,
+		Stdout:     cfg.Stdout,
+		WaitDelay:  pipeDelay,
+	}
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	return cmd
+}
+
+// attend sees the child to its end.
+func (p *Process) attend() {
+	p.bury()
+	p.end = endOf(p.cmd.ProcessState, p.stderr.String())
+	p.end.Killed = p.killed
+	close(p.done)
+}
+
+// Kill ends the child and what it has started, at once, even when it is stopped; it does not wait for the end. It may
+// be called any number of times, also after the end.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	p.killed = true
+	kill(p.cmd.Process)
+}
+
+// Done is closed when the child has ended, what it has started is killed, and its output has been read.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// End tells how the child ended. It waits until it is done.
+func (p *Process) End() End {
+	<-p.done
+	return p.end
+}
+
+// ID is the number by which this machine knows the child, for logs. After the end it may be another's.
+func (p *Process) ID() int { return p.cmd.Process.Pid }
+
+// Namespaces tells which namespaces of its own the child has got; nil when it was to have none.
+func (p *Process) Namespaces() []Namespace { return p.namespaces }

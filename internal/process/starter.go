@@ -1,0 +1,31 @@
+package process
+
+import (
+	"runtime"
+	"sync"
+)
+
+// starter is the thread that starts all children, begun when the first one is. The kernel kills a child when the thread
+// that started it ends, be the process alive or not, so this one ends with the process: its goroutine is the only one
+// here that nobody waits for. What is set for this thread, every child inherits.
+var starter = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		prepareStarter()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// onStarter runs f on the starter's thread and waits for it.
+func onStarter(f func()) {
+	done := make(chan struct{})
+	starter() <- func() {
+		defer close(done)
+		f()
+	}
+	<-done
+}

@@ -1,0 +1,104 @@
+package process
+
+import (
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownProgram names the running program even when its file has been replaced since, as by an upgrade.
+const ownProgram = "/proc/self/exe"
+
+func self() (string, error) {
+	if _, err := os.Stat(ownProgram); err == nil {
+		return ownProgram, nil
+	}
+	return os.Executable()
+}
+
+// Tie is for the child: its main calls it first. It dies with the process that started it even when its program file
+// has capabilities, as one that binds low ports may have: of such a program the kernel forgets that it was to die.
+func Tie() {
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // there is no other error than a bad number
+}
+
+// prepareStarter sets what children inherit from their thread: that no program gives them privileges.
+func prepareStarter() {
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // Linux 3.5
+}
+
+// begin starts a child; only on the starter's thread.
+func begin(cmd *exec.Cmd, own kinds) error {
+	if err := closeOnExec(); err != nil {
+		return err
+	}
+	cmd.SysProcAttr = attributes(own)
+	return cmd.Start()
+}
+
+// closeOnExec keeps from children what this process has inherited itself. All that Go opens is kept from them anyway.
+func closeOnExec() error {
+	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	open, err := filepath.Glob("/proc/self/fd/*") // before Linux 5.11
+	if err != nil {
+		return err
+	}
+	for _, file := range open {
+		if fd, err := strconv.Atoi(filepath.Base(file)); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+// bury waits for the end of the child. Until it is buried its number and its group are its own, so that a kill hits
+// nobody else.
+func (p *Process) bury() {
+	awaitEnd(p.cmd.Process)
+	p.mu.Lock()
+	kill(p.cmd.Process) // what it has started
+	p.ended = true
+	p.mu.Unlock()
+	_ = p.cmd.Wait() // how it ended is in ProcessState
+}
+
+// awaitEnd returns when a child has ended, and leaves it a zombie.
+func awaitEnd(p *os.Process) {
+	sleepUntilEnd(p.Pid)
+	for {
+		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// sleepUntilEnd waits without a thread, where Linux is 5.10 or newer. It may return early.
+func sleepUntilEnd(pid int) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return
+	}
+	f := os.NewFile(uintptr(fd), "pidfd")
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Read(func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+	})
+}
+
+// kill ends a child and what it has started. It leads a session and so cannot leave its group; what it has started can,
+// where no pid namespace holds it.
+func kill(p *os.Process) { _ = unix.Kill(-p.Pid, unix.SIGKILL) } // there is no group once all are gone
