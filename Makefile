@@ -72,7 +72,7 @@ bench:
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt
-	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/app/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 
 clean:
 	rm -rf bin internal/e2e/node_modules examples/wasm/*/*.wasm

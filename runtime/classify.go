@@ -46,6 +46,10 @@ func (m *Module) tookTooLong() *abi.Error {
 	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
 }
 
+func (m *Module) askedTooOften() *abi.Error {
+	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", m.cfg.Limits.HostCalls)
+}
+
 func (m *Module) tooDeep() *abi.Error {
 	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", m.cfg.Limits.Stack>>10)
 }

@@ -29,8 +29,11 @@ type Call struct {
 	kind     abi.Kind // of the content last begun
 	bytes    uint64   // of all bodies
 	framed   uint64   // bytes of all frames, inline bodies aside
+	asked    int      // services
 	logged   int
 	lines    int
+	recorded int // bytes of what the runner logged
+	records  int
 	partial  [2][]byte // lines of standard output and error that have no end yet
 	used     Usage
 	failure  error // the first; the guest may run on but cannot undo it
@@ -61,12 +64,19 @@ func (c *Call) Deadline() time.Time { return c.deadline }
 // Err is the first thing that was wrong with what the guest said, which decides what becomes of the call.
 func (c *Call) Err() error { return c.failure }
 
+// Overdue is the error of a call that has not ended when it must.
+func (c *Call) Overdue() error { return c.module.tookTooLong() }
+
 // Spent says what the guest used.
 func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
 // Service answers a service call: one of notices, or one that is granted. Nothing but the code is for the guest.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
+		return capability.Response{}, abi.CodeDenied
+	}
+	if c.asked++; c.asked > c.module.cfg.Limits.HostCalls {
+		c.fail(c.module.askedTooOften())
 		return capability.Response{}, abi.CodeDenied
 	}
 	resp, err := c.serve(ctx, id, request)

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	goruntime "runtime"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
@@ -28,8 +29,10 @@ func tickFunc() engine.HostFunc {
 	}
 }
 
-// tick stops the guest if it must end, or lets it go on for another slice.
+// tick stops the guest if it must end, or lets it go on for another slice, after others that wait for the processor:
+// by itself Go would let guests take turns of 10 ms, and with some of them one would notice much too late that its time is up.
 func (s *sandbox) tick() {
+	goruntime.Gosched()
 	s.stopIfOver()
 	left := s.grant(-s.fuel.Get())
 	s.fuel.Set(left)
@@ -47,7 +50,7 @@ func (s *sandbox) admitHostCall() {
 	s.asked++
 	switch {
 	case s.asked > s.guests.Limits.HostCalls:
-		s.stop(abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", s.guests.Limits.HostCalls))
+		s.stop(s.guests.module.askedTooOften())
 	case s.asked%clockEvery == 0 || s.waited || s.ctx.cancelled():
 		s.waited = false
 		s.stopIfOver()

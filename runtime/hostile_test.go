@@ -50,155 +50,171 @@ func loadPuppet(t testing.TB, cfg runtime.Config, p *guesttest.Puppet) *runtime.
 var fine = (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)
 
 func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
-	e := openEngine(t)
-	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := readURI(t, m, "x:o"); abi.CodeOf(err) != abi.CodeUnavailable {
-		t.Errorf("got %v, want unavailable", err)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: run, Limits: runtime.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := readURI(t, m, "x:o"); abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("got %v, want unavailable", err)
+		}
+	})
 }
 
 func TestCloseWaitsForRunningCallsAndRefusesThoseInTheQueue(t *testing.T) {
-	running, finish := make(chan struct{}), make(chan struct{})
-	m := loadPuppet(t, runtime.Config{Limits: runtime.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
-		Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
-			if n == 0 {
-				running <- struct{}{}
-				<-finish
-				return guesttest.Emit(fine)
-			}
-			return guesttest.Return(abi.CodeOK)
-		},
+	both(t, func(t *testing.T, run runtime.Runner) {
+		running, finish := make(chan struct{}), make(chan struct{})
+		m := loadPuppet(t, runtime.Config{Runner: run, Limits: runtime.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
+			Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
+				if n == 0 {
+					running <- struct{}{}
+					<-finish
+					return guesttest.Emit(fine)
+				}
+				return guesttest.Return(abi.CodeOK)
+			},
+		})
+		results := make(chan error, 2)
+		read := func() { _, err := readURI(t, m, "x:o"); results <- err }
+		go read()
+		<-running
+		go read()
+		closed := make(chan error)
+		go func() { closed <- m.Close() }()
+		if err := <-results; abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("queued call: got %v, want unavailable", err)
+		}
+		close(finish)
+		if err := <-results; err != nil {
+			t.Errorf("running call: got %v", err)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
 	})
-	results := make(chan error, 2)
-	read := func() { _, err := readURI(t, m, "x:o"); results <- err }
-	go read()
-	<-running
-	go read()
-	closed := make(chan error)
-	go func() { closed <- m.Close() }()
-	if err := <-results; abi.CodeOf(err) != abi.CodeUnavailable {
-		t.Errorf("queued call: got %v, want unavailable", err)
-	}
-	close(finish)
-	if err := <-results; err != nil {
-		t.Errorf("running call: got %v", err)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
 }
 
 func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
-	entry := abi.Resource{URI: "x:o", Name: "o", Meta: `{"k":"` + strings.Repeat("m", 15<<10) + `"}`}
-	head := abi.Content{URI: "x:o", Kind: abi.KindText, Meta: entry.Meta}
-	for name, tt := range map[string]struct {
-		op    abi.Op
-		frame []byte
-	}{
-		"entries of a list":   {abi.OpList, (&abi.Reply{Resources: []abi.Resource{entry}}).Append(nil)},
-		"heads of contents":   {abi.OpRead, head.Append(nil)},
-		"templates, reserved": {abi.OpList, (&abi.Reply{Templates: []abi.Template{{URITemplate: "x:{o}", Name: "o", Meta: entry.Meta}}}).Append(nil)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := loadPuppet(t, runtime.Config{Limits: runtime.Limits{Output: 1 << 20}}, &guesttest.Puppet{
-				Next: steps(guesttest.Emit(tt.frame).Times(200)),
+	both(t, func(t *testing.T, run runtime.Runner) {
+		entry := abi.Resource{URI: "x:o", Name: "o", Meta: `{"k":"` + strings.Repeat("m", 15<<10) + `"}`}
+		head := abi.Content{URI: "x:o", Kind: abi.KindText, Meta: entry.Meta}
+		for name, tt := range map[string]struct {
+			op    abi.Op
+			frame []byte
+		}{
+			"entries of a list":   {abi.OpList, (&abi.Reply{Resources: []abi.Resource{entry}}).Append(nil)},
+			"heads of contents":   {abi.OpRead, head.Append(nil)},
+			"templates, reserved": {abi.OpList, (&abi.Reply{Templates: []abi.Template{{URITemplate: "x:{o}", Name: "o", Meta: entry.Meta}}}).Append(nil)},
+		} {
+			t.Run(name, func(t *testing.T) {
+				m := loadPuppet(t, runtime.Config{Runner: run, Limits: runtime.Limits{Output: 1 << 20}}, &guesttest.Puppet{
+					Next: steps(guesttest.Emit(tt.frame).Times(200)),
+				})
+				var got recorder
+				if _, err := m.Call(t.Context(), tt.op, &abi.Request{URI: "x:o"}, &got); abi.CodeOf(err) != abi.CodeTooLarge {
+					t.Errorf("got %v, want too_large", err)
+				}
 			})
-			var got recorder
-			if _, err := m.Call(t.Context(), tt.op, &abi.Request{URI: "x:o"}, &got); abi.CodeOf(err) != abi.CodeTooLarge {
-				t.Errorf("got %v, want too_large", err)
-			}
-		})
-	}
+		}
+	})
 }
 
 func TestInlineContentsMayFillTheOutputLimit(t *testing.T) {
-	half := (&abi.Content{URI: "x:o", Kind: abi.KindBlob, Inline: make([]byte, 32<<10)}).Append(nil)
-	m := loadPuppet(t, runtime.Config{Limits: runtime.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
-	if body, err := readURI(t, m, "x:o"); err != nil || len(body) != 64<<10 {
-		t.Errorf("got %d bytes, %v", len(body), err)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		half := (&abi.Content{URI: "x:o", Kind: abi.KindBlob, Inline: make([]byte, 32<<10)}).Append(nil)
+		m := loadPuppet(t, runtime.Config{Runner: run, Limits: runtime.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
+		if body, err := readURI(t, m, "x:o"); err != nil || len(body) != 64<<10 {
+			t.Errorf("got %d bytes, %v", len(body), err)
+		}
+	})
 }
 
 func TestWhatAGuestSaysOfItsFailureIsOneLineOfText(t *testing.T) {
-	for name, tt := range map[string]struct{ said, want string }{
-		"plain":              {"nothing here", "nothing here"},
-		"control characters": {"\x1b[2Jgone\r\nforged \u0085line", " [2Jgone  forged  line"},
-		"cut within a rune":  {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
-		"cut within a word":  {strings.Repeat("é", 600), strings.Repeat("é", 512)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			frame := (&abi.Reply{Error: &abi.GuestError{Message: tt.said}}).Append(nil)
-			m := loadPuppet(t, runtime.Config{}, &guesttest.Puppet{Next: steps(guesttest.Emit(frame), guesttest.Return(abi.CodeNotFound))})
-			_, err := readURI(t, m, "x:o")
-			if got := err.Error(); got != tt.want || !utf8.ValidString(got) || abi.CodeOf(err) != abi.CodeNotFound {
-				t.Errorf("got %v %q, want %q", abi.CodeOf(err), got, tt.want)
-			}
-		})
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		for name, tt := range map[string]struct{ said, want string }{
+			"plain":              {"nothing here", "nothing here"},
+			"control characters": {"\x1b[2Jgone\r\nforged \u0085line", " [2Jgone  forged  line"},
+			"cut within a rune":  {strings.Repeat("x", 1023) + "é", strings.Repeat("x", 1023)},
+			"cut within a word":  {strings.Repeat("é", 600), strings.Repeat("é", 512)},
+		} {
+			t.Run(name, func(t *testing.T) {
+				frame := (&abi.Reply{Error: &abi.GuestError{Message: tt.said}}).Append(nil)
+				m := loadPuppet(t, runtime.Config{Runner: run}, &guesttest.Puppet{Next: steps(guesttest.Emit(frame), guesttest.Return(abi.CodeNotFound))})
+				_, err := readURI(t, m, "x:o")
+				if got := err.Error(); got != tt.want || !utf8.ValidString(got) || abi.CodeOf(err) != abi.CodeNotFound {
+					t.Errorf("got %v %q, want %q", abi.CodeOf(err), got, tt.want)
+				}
+			})
+		}
+	})
 }
 
 func TestManyShortLinesAreBoundedToo(t *testing.T) {
-	for name, step := range map[string]guesttest.Step{
-		"one text of many lines":        guesttest.Log(abi.LogInfo, strings.Repeat("a\n", 8000)),
-		"many texts":                    guesttest.Log(abi.LogInfo, "a").Times(16_000),
-		"services that are not granted": guesttest.Ask(abi.ServiceFileStat, nil).Times(16_000),
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out syncBuffer
-			logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			m := loadPuppet(t, runtime.Config{Limits: runtime.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
-				&guesttest.Puppet{Next: steps(step, guesttest.Emit(fine))})
-			if _, err := readURI(t, m, "x:o"); err != nil {
-				t.Fatal(err)
-			}
-			if got := len(out.String()); got > 64_000 {
-				t.Errorf("got %d bytes of log for a budget of 16,000", got)
-			}
-		})
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		for name, step := range map[string]guesttest.Step{
+			"one text of many lines":        guesttest.Log(abi.LogInfo, strings.Repeat("a\n", 8000)),
+			"many texts":                    guesttest.Log(abi.LogInfo, "a").Times(16_000),
+			"services that are not granted": guesttest.Ask(abi.ServiceFileStat, nil).Times(16_000),
+		} {
+			t.Run(name, func(t *testing.T) {
+				var out syncBuffer
+				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				m := loadPuppet(t, runtime.Config{Runner: logging(t, run, logger), Limits: runtime.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
+					&guesttest.Puppet{Next: steps(step, guesttest.Emit(fine))})
+				if _, err := readURI(t, m, "x:o"); err != nil {
+					t.Fatal(err)
+				}
+				if got := len(out.String()); got > 64_000 {
+					t.Errorf("got %d bytes of log for a budget of 16,000", got)
+				}
+			})
+		}
+	})
 }
 
 func TestRefusedServicesLeaveTheLogToTheGuest(t *testing.T) {
-	var out syncBuffer
-	m := loadPuppet(t, runtime.Config{Logger: slog.New(slog.NewTextHandler(&out, nil))}, &guesttest.Puppet{
-		Next: steps(guesttest.Ask(abi.ServiceFileStat, nil).Times(5000), guesttest.Log(abi.LogInfo, "still heard"), guesttest.Emit(fine)),
+	both(t, func(t *testing.T, run runtime.Runner) {
+		var out syncBuffer
+		logger := slog.New(slog.NewTextHandler(&out, nil))
+		m := loadPuppet(t, runtime.Config{Runner: logging(t, run, logger), Logger: logger}, &guesttest.Puppet{
+			Next: steps(guesttest.Ask(abi.ServiceFileStat, nil).Times(5000), guesttest.Log(abi.LogInfo, "still heard"), guesttest.Emit(fine)),
+		})
+		if _, err := readURI(t, m, "x:o"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "still heard") {
+			t.Errorf("the guest's log is missing:\n%.300s", out.String())
+		}
 	})
-	if _, err := readURI(t, m, "x:o"); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "still heard") {
-		t.Errorf("the guest's log is missing:\n%.300s", out.String())
-	}
 }
 
 func TestServicesAreThoseOfTheTimeOfLoading(t *testing.T) {
-	p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
-	p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
-	services := p.Services()
-	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}, Services: services}, p.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	clear(services)
-	if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
-		t.Errorf("got %q, %v: a service is gone", body, err)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
+		p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
+		services := p.Services()
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: run, Services: services}, p.Binary(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		clear(services)
+		if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+			t.Errorf("got %q, %v: a service is gone", body, err)
+		}
+	})
 }
 
 // A faultySink panics where it is told to.
@@ -222,17 +238,19 @@ func (s *faultySink) Progress(abi.Progress) {
 }
 
 func TestAPanicOfTheHostEndsThatCallOnlyAndIsNotBlamedOnTheGuest(t *testing.T) {
-	progress := (&abi.Progress{Done: 1}).Append(nil)
-	m := loadPuppet(t, runtime.Config{Limits: runtime.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
-	for _, where := range []string{"content", "progress"} {
-		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &faultySink{where: where})
-		if abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: got %v %q, want internal and nothing of the panic", where, abi.CodeOf(err), err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		progress := (&abi.Progress{Done: 1}).Append(nil)
+		m := loadPuppet(t, runtime.Config{Runner: run, Limits: runtime.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
+		for _, where := range []string{"content", "progress"} {
+			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &faultySink{where: where})
+			if abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: got %v %q, want internal and nothing of the panic", where, abi.CodeOf(err), err)
+			}
+			if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+				t.Errorf("next call: got %q, %v", body, err)
+			}
 		}
-		if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
-			t.Errorf("next call: got %q, %v", body, err)
-		}
-	}
+	})
 }
 
 func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {

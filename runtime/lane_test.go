@@ -22,18 +22,20 @@ func lanes(t *testing.T, m *runtime.Module, uri string) (state, seed string) {
 }
 
 func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
-	m := load(t, runtime.Config{}, "lanes.wasm")
-	seeds := map[string]bool{}
-	for range 20 {
-		state, seed := lanes(t, m, "x:o")
-		if state != "1-s" {
-			t.Fatalf("got %q, want it warmed once, with its table as it was, and a seed", state)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run}, "lanes.wasm")
+		seeds := map[string]bool{}
+		for range 20 {
+			state, seed := lanes(t, m, "x:o")
+			if state != "1-s" {
+				t.Fatalf("got %q, want it warmed once, with its table as it was, and a seed", state)
+			}
+			seeds[seed] = true
 		}
-		seeds[seed] = true
-	}
-	if len(seeds) != 20 {
-		t.Errorf("got %d seeds for 20 calls", len(seeds))
-	}
+		if len(seeds) != 20 {
+			t.Errorf("got %d seeds for 20 calls", len(seeds))
+		}
+	})
 }
 
 func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
@@ -63,72 +65,80 @@ func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 }
 
 func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T) {
-	m := load(t, runtime.Config{}, "boots.wasm")
-	if lane, why := m.Lane(); lane != runtime.LaneBoot || !strings.Contains(why, "table.set") {
-		t.Errorf("got lane %s, %q, want each call to boot because of table.set", lane, why)
-	}
-	for range 3 {
-		if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {
-			t.Errorf("got %q, %v, want 1: an earlier call was seen", body, err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run}, "boots.wasm")
+		if lane, why := m.Lane(); lane != runtime.LaneBoot || !strings.Contains(why, "table.set") {
+			t.Errorf("got lane %s, %q, want each call to boot because of table.set", lane, why)
 		}
-		m.Settle()
-	}
+		for range 3 {
+			if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {
+				t.Errorf("got %q, %v, want 1: an earlier call was seen", body, err)
+			}
+			m.Settle()
+		}
+	})
 }
 
 func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
-	var used []runtime.Usage
-	cfg := runtime.Config{Observe: func(_ context.Context, u runtime.Usage) { used = append(used, u) }}
-	m := load(t, cfg, "faults.wasm")
-	for range 3 {
-		if _, err := readURI(t, m, "x:k"); err != nil {
+	both(t, func(t *testing.T, run runtime.Runner) {
+		var used []runtime.Usage
+		cfg := runtime.Config{Runner: run, Observe: func(_ context.Context, u runtime.Usage) { used = append(used, u) }}
+		m := load(t, cfg, "faults.wasm")
+		for range 3 {
+			if _, err := readURI(t, m, "x:k"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := load(t, cfg, "faults.wasm")
+		if _, err := readURI(t, again, "x:k"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	again := load(t, cfg, "faults.wasm")
-	if _, err := readURI(t, again, "x:k"); err != nil {
-		t.Fatal(err)
-	}
-	for _, u := range used {
-		if u != used[0] || u.Fuel == 0 || u.Op != abi.OpRead || u.Code != abi.CodeOK || u.HostCalls != 102 || u.Bytes != 4 {
-			t.Errorf("got %+v, want the same as %+v", u, used[0])
+		for _, u := range used {
+			if u != used[0] || u.Fuel == 0 || u.Op != abi.OpRead || u.Code != abi.CodeOK || u.HostCalls != 102 || u.Bytes != 4 {
+				t.Errorf("got %+v, want the same as %+v", u, used[0])
+			}
 		}
-	}
-	enough, tooLittle := used[0].Fuel, used[0].Fuel-1
-	for fuel, want := range map[uint64]abi.Code{enough: abi.CodeOK, tooLittle: abi.CodeFuel} {
-		m := load(t, runtime.Config{Limits: runtime.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
-		if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != want {
-			t.Errorf("fuel %d: got %v, want %v", fuel, err, want)
+		enough, tooLittle := used[0].Fuel, used[0].Fuel-1
+		for fuel, want := range map[uint64]abi.Code{enough: abi.CodeOK, tooLittle: abi.CodeFuel} {
+			m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
+			if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != want {
+				t.Errorf("fuel %d: got %v, want %v", fuel, err, want)
+			}
 		}
-	}
+	})
 }
 
 func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
-	var used runtime.Usage
-	m := load(t, runtime.Config{
-		Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u runtime.Usage) { used = u },
-	}, "faults.wasm")
-	for range 3 {
-		_, err := readURI(t, m, "x:e")
-		if used.Fuel <= 2_000_000 || used.Fuel > 2_001_000 {
-			t.Errorf("got %d units used, want hardly more than the limit", used.Fuel)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		var used runtime.Usage
+		m := load(t, runtime.Config{
+			Runner: run, Limits: runtime.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u runtime.Usage) { used = u },
+		}, "faults.wasm")
+		for range 3 {
+			_, err := readURI(t, m, "x:e")
+			if used.Fuel <= 2_000_000 || used.Fuel > 2_001_000 {
+				t.Errorf("got %d units used, want hardly more than the limit", used.Fuel)
+			}
+			if abi.CodeOf(err) != abi.CodeFuel || !strings.Contains(err.Error(), "more than 2000000 units") {
+				t.Errorf("got %v, want fuel", err)
+			}
+			if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+				t.Errorf("next call: got %q, %v", body, err)
+			}
 		}
-		if abi.CodeOf(err) != abi.CodeFuel || !strings.Contains(err.Error(), "more than 2000000 units") {
-			t.Errorf("got %v, want fuel", err)
+	})
+}
+
+func TestHostCallsAreCounted(t *testing.T) {
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{HostCalls: 50}}, "faults.wasm")
+		if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != abi.CodeHostCalls {
+			t.Errorf("100 lines of log: got %v, want host_calls", err)
 		}
 		if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
 			t.Errorf("next call: got %q, %v", body, err)
 		}
-	}
-}
-
-func TestHostCallsAreCounted(t *testing.T) {
-	m := load(t, runtime.Config{Limits: runtime.Limits{HostCalls: 50}}, "faults.wasm")
-	if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != abi.CodeHostCalls {
-		t.Errorf("100 lines of log: got %v, want host_calls", err)
-	}
-	if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
-		t.Errorf("next call: got %q, %v", body, err)
-	}
+	})
 }
 
 func TestAnInstanceSurvivesBeingStopped(t *testing.T) {

@@ -20,7 +20,6 @@ func loadCounting(t *testing.T, asked abi.Lifecycle, cfg runtime.Config) *runtim
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
 	m, err := runtime.Load(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -43,102 +42,112 @@ func ask(t *testing.T, m *runtime.Module, session, uri string) (string, abi.Code
 }
 
 func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
-	fresh, session, shared := abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared
-	for name, tt := range map[string]struct {
-		asked, granted abi.Lifecycle
-		want           [6]string // for sessions a a b b "" ""
-	}{
-		"neither":                 {fresh, fresh, [6]string{"1", "1", "1", "1", "1", "1"}},
-		"session, not granted":    {session, fresh, [6]string{"1", "1", "1", "1", "1", "1"}},
-		"shared, not asked for":   {fresh, shared, [6]string{"1", "1", "1", "1", "1", "1"}},
-		"unknown":                 {7, shared, [6]string{"1", "1", "1", "1", "1", "1"}},
-		"session":                 {session, session, [6]string{"1", "2", "1", "2", "1", "1"}},
-		"session, shared granted": {session, shared, [6]string{"1", "2", "1", "2", "1", "1"}},
-		"shared, session granted": {shared, session, [6]string{"1", "1", "1", "1", "1", "1"}},
-		"shared":                  {shared, shared, [6]string{"1", "2", "3", "4", "5", "6"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := loadCounting(t, tt.asked, runtime.Config{Lifecycle: tt.granted})
-			for i, who := range []string{"a", "a", "b", "b", "", ""} {
-				if got, code := ask(t, m, who, "x:s"); got != tt.want[i] || code != abi.CodeOK {
-					t.Errorf("call %d, of session %q: got %s, %v, want %s", i, who, got, code, tt.want[i])
+	both(t, func(t *testing.T, run runtime.Runner) {
+		fresh, session, shared := abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared
+		for name, tt := range map[string]struct {
+			asked, granted abi.Lifecycle
+			want           [6]string // for sessions a a b b "" ""
+		}{
+			"neither":                 {fresh, fresh, [6]string{"1", "1", "1", "1", "1", "1"}},
+			"session, not granted":    {session, fresh, [6]string{"1", "1", "1", "1", "1", "1"}},
+			"shared, not asked for":   {fresh, shared, [6]string{"1", "1", "1", "1", "1", "1"}},
+			"unknown":                 {7, shared, [6]string{"1", "1", "1", "1", "1", "1"}},
+			"session":                 {session, session, [6]string{"1", "2", "1", "2", "1", "1"}},
+			"session, shared granted": {session, shared, [6]string{"1", "2", "1", "2", "1", "1"}},
+			"shared, session granted": {shared, session, [6]string{"1", "1", "1", "1", "1", "1"}},
+			"shared":                  {shared, shared, [6]string{"1", "2", "3", "4", "5", "6"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				m := loadCounting(t, tt.asked, runtime.Config{Runner: run, Lifecycle: tt.granted})
+				for i, who := range []string{"a", "a", "b", "b", "", ""} {
+					if got, code := ask(t, m, who, "x:s"); got != tt.want[i] || code != abi.CodeOK {
+						t.Errorf("call %d, of session %q: got %s, %v, want %s", i, who, got, code, tt.want[i])
+					}
 				}
-			}
-		})
-	}
+			})
+		}
+	})
 }
 
 func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
-	m := loadCounting(t, abi.LifecycleSession, runtime.Config{
-		Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Fuel: 10_000_000, Timeout: time.Minute},
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := loadCounting(t, abi.LifecycleSession, runtime.Config{
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Fuel: 10_000_000, Timeout: time.Minute},
+		})
+		for _, fault := range []struct {
+			uri  string
+			code abi.Code
+			want string // of the next x:s
+		}{
+			{"x:a", abi.CodeTrap, "1"}, {"x:e", abi.CodeFuel, "1"}, {"x:m", abi.CodeExit, "1"}, {"x:q", abi.CodeStack, "1"},
+			{"x:j", abi.CodeNotFound, "3"}, // it answered
+		} {
+			ask(t, m, "a", "x:s")
+			ask(t, m, "other", "x:s")
+			if _, code := ask(t, m, "a", fault.uri); code != fault.code {
+				t.Errorf("%s: got %v, want %v", fault.uri, code, fault.code)
+			}
+			if got, _ := ask(t, m, "a", "x:s"); got != fault.want {
+				t.Errorf("after %s: got %s, want %s", fault.uri, got, fault.want)
+			}
+		}
+		if got, _ := ask(t, m, "other", "x:s"); got != "6" {
+			t.Errorf("the other session: got %s, want 6: it was disturbed", got)
+		}
 	})
-	for _, fault := range []struct {
-		uri  string
-		code abi.Code
-		want string // of the next x:s
-	}{
-		{"x:a", abi.CodeTrap, "1"}, {"x:e", abi.CodeFuel, "1"}, {"x:m", abi.CodeExit, "1"}, {"x:q", abi.CodeStack, "1"},
-		{"x:j", abi.CodeNotFound, "3"}, // it answered
-	} {
-		ask(t, m, "a", "x:s")
-		ask(t, m, "other", "x:s")
-		if _, code := ask(t, m, "a", fault.uri); code != fault.code {
-			t.Errorf("%s: got %v, want %v", fault.uri, code, fault.code)
-		}
-		if got, _ := ask(t, m, "a", "x:s"); got != fault.want {
-			t.Errorf("after %s: got %s, want %s", fault.uri, got, fault.want)
-		}
-	}
-	if got, _ := ask(t, m, "other", "x:s"); got != "6" {
-		t.Errorf("the other session: got %s, want 6: it was disturbed", got)
-	}
 }
 
 func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
-	m := loadCounting(t, abi.LifecycleSession, runtime.Config{
-		Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 2},
-	})
-	for i, step := range []struct{ session, want string }{
-		{"a", "1"}, {"b", "1"}, {"a", "2"}, {"c", "1"}, {"a", "3"}, {"b", "1"}, {"a", "4"}, {"c", "1"},
-	} {
-		if got, code := ask(t, m, step.session, "x:s"); got != step.want || code != abi.CodeOK {
-			t.Errorf("step %d, session %s: got %s, %v, want %s", i, step.session, got, code, step.want)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := loadCounting(t, abi.LifecycleSession, runtime.Config{
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 2},
+		})
+		for i, step := range []struct{ session, want string }{
+			{"a", "1"}, {"b", "1"}, {"a", "2"}, {"c", "1"}, {"a", "3"}, {"b", "1"}, {"a", "4"}, {"c", "1"},
+		} {
+			if got, code := ask(t, m, step.session, "x:s"); got != step.want || code != abi.CodeOK {
+				t.Errorf("step %d, session %s: got %s, %v, want %s", i, step.session, got, code, step.want)
+			}
 		}
-	}
+	})
 }
 
 func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
-	m := loadCounting(t, abi.LifecycleSession, runtime.Config{
-		Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 1, Timeout: 300 * time.Millisecond},
-	})
-	codes := make(chan abi.Code, 2)
-	var wg sync.WaitGroup
-	for _, session := range []string{"a", "b"} {
-		wg.Go(func() {
-			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e", Session: session}, &recorder{})
-			codes <- abi.CodeOf(err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := loadCounting(t, abi.LifecycleSession, runtime.Config{
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 1, Timeout: 300 * time.Millisecond},
 		})
-	}
-	wg.Wait()
-	if a, b := <-codes, <-codes; a != abi.CodeBusy || b != abi.CodeDeadline {
-		t.Errorf("got %v and %v, want busy at once, then deadline", a, b)
-	}
+		codes := make(chan abi.Code, 2)
+		var wg sync.WaitGroup
+		for _, session := range []string{"a", "b"} {
+			wg.Go(func() {
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e", Session: session}, &recorder{})
+				codes <- abi.CodeOf(err)
+			})
+		}
+		wg.Wait()
+		if a, b := <-codes, <-codes; a != abi.CodeBusy || b != abi.CodeDeadline {
+			t.Errorf("got %v and %v, want busy at once, then deadline", a, b)
+		}
+	})
 }
 
 func TestCallsOfOneSessionTakeTurns(t *testing.T) {
-	m := loadCounting(t, abi.LifecycleSession, runtime.Config{Lifecycle: abi.LifecycleSession})
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 20 {
-				_, err := m.Call(context.Background(), abi.OpRead, &abi.Request{URI: "x:o", Session: "a"}, &recorder{})
-				if err != nil {
-					t.Error(err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := loadCounting(t, abi.LifecycleSession, runtime.Config{Runner: run, Lifecycle: abi.LifecycleSession})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 20 {
+					_, err := m.Call(context.Background(), abi.OpRead, &abi.Request{URI: "x:o", Session: "a"}, &recorder{})
+					if err != nil {
+						t.Error(err)
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
+			})
+		}
+		wg.Wait()
+	})
 }
 
 func TestWhatIsIdleIsDropped(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
@@ -21,7 +20,7 @@ type InProcess struct {
 
 // Open implements [Runner].
 func (r InProcess) Open(ctx context.Context, o *Order) (Guests, error) {
-	l := &local{Order: o, logger: o.module.cfg.Logger}
+	l := &local{Order: o}
 	if err := l.open(ctx, r); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -32,7 +31,6 @@ func (r InProcess) Open(ctx context.Context, o *Order) (Guests, error) {
 type local struct {
 	// fixed once they are open
 	*Order
-	logger   *slog.Logger
 	compiled engine.Module
 	reserve  *snapshot.Reserve
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
@@ -148,9 +146,9 @@ func (l *local) discard(s *sandbox, why error) {
 	if s == nil {
 		return
 	}
-	l.logger.Debug("instance discarded", "why", clip(why))
+	l.Logger.Debug("instance discarded", "why", clip(why))
 	if err := s.close(); err != nil {
-		l.logger.Warn("instance close failed", "err", clip(err))
+		l.Logger.Warn("instance close failed", "err", clip(err))
 	}
 }
 

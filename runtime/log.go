@@ -64,6 +64,26 @@ func (c *Call) log(ctx context.Context, level slog.Level, p []byte) {
 	}
 }
 
+// What a runner may log beyond what its guest may: lines of its own, as of instances it discards.
+const (
+	moreLog   = 4 << 10 // bytes
+	moreLines = 16
+)
+
+// Record logs a line that comes from who runs the guest, be it the guest's or about it. There are no more of them than
+// the guest might log, and a few.
+func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
+	limits := &c.module.cfg.Limits
+	c.recorded += len(message)
+	for _, a := range attrs {
+		c.recorded += len(a.Key) + len(a.Value.String())
+	}
+	if c.records++; c.records > limits.LogLines+moreLines || c.recorded > limits.Log+moreLog {
+		return
+	}
+	c.module.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
+}
+
 // lines counts the line ends of p.
 func lines(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
 

@@ -115,7 +115,7 @@ func (m *Module) open(ctx context.Context) (err error) {
 func (m *Module) order() *Order {
 	return &Order{
 		Prepared: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Config: m.cfg.Config,
-		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Learn: m.learn, module: m,
+		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Learn: m.learn, module: m,
 	}
 }
 

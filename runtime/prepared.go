@@ -54,6 +54,18 @@ const maxPages = maxMemory/engine.PageSize - 1
 // Binary is the metered module, as an engine compiles it. It must not be changed.
 func (p *Prepared) Binary() []byte { return p.code.Binary }
 
+// Hollow gives p without the code of its functions: what an engine takes to load native code that was compiled before.
+func (p *Prepared) Hollow() (*Prepared, error) {
+	binary, err := wasm.Hollow(p.code.Binary)
+	if err != nil {
+		return nil, err
+	}
+	hollow, code := *p, *p.code
+	code.Binary = binary
+	hollow.code = &code
+	return &hollow, nil
+}
+
 // has reports whether the module has an optional export of this ABI.
 func (p *Prepared) has(export string) bool {
 	_, ok := slices.BinarySearch(p.exports, export)

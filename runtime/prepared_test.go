@@ -25,7 +25,7 @@ func TestPreparedTravels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := runtime.Open(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}}, there)
+			m, err := runtime.Open(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: cachedEngine(t)}}, there)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func packedPuppet(t *testing.T) []byte {
 
 func loadBinary(t *testing.T, binary []byte) *runtime.Module {
 	t.Helper()
-	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}}, binary)
+	m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: cachedEngine(t)}}, binary)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -21,6 +22,7 @@ type Order struct {
 	Lifecycle abi.Lifecycle // the most that is granted
 	Config    string        // JSON object; empty for none
 	Services  []abi.Service // granted, sorted; those of notices aside
+	Logger    *slog.Logger
 	// Learn takes what the guest says of itself, once that is known and before its configuration is due. It refuses what
 	// makes no sense. It is not to be called where the manifest is packed in.
 	Learn func(*abi.Manifest) error
@@ -31,8 +33,9 @@ type Order struct {
 // Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
 func (o *Order) Packed() bool { return o.manifest != nil }
 
-// Record logs what concerns no call, as a guest's first steps, from the budget of one.
-func (o *Order) Record() *Call { return o.module.silent(abi.OpDescribe) }
+// Starting makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
+// It also has a budget for what is logged between calls.
+func (o *Order) Starting() *Call { return o.module.newCall(abi.OpConfigure, &abi.Request{}, nil) }
 
 // Guests are those of one module. They are safe for concurrent use.
 type Guests interface {

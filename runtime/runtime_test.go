@@ -41,7 +41,9 @@ func readModule(t testing.TB, name string) []byte {
 
 func load(t testing.TB, cfg runtime.Config, name string) *runtime.Module {
 	t.Helper()
-	cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
+	if cfg.Runner == nil {
+		cfg.Runner = runtime.InProcess{Engine: openEngine(t)}
+	}
 	m, err := runtime.Load(t.Context(), cfg, readModule(t, name))
 	if err != nil {
 		t.Fatal(err)
@@ -90,156 +92,173 @@ func (b *syncBuffer) String() string {
 }
 
 func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
-	tests := []struct {
-		name, uri string
-		want      abi.Code
-		message   string
-	}{
-		{"trap", "x:a", abi.CodeTrap, "the provider crashed"},
-		{"emit out of range", "x:b", abi.CodeProtocol, "pointer out of range"},
-		{"malformed frame", "x:c", abi.CodeProtocol, "malformed frame"},
-		{"body before content", "x:d", abi.CodeProtocol, "body without a content"},
-		{"endless loop", "x:e", abi.CodeDeadline, "longer than 200ms"},
-		{"grows without end", "x:f", abi.CodeMemory, "more than 1 MiB"},
-		{"control character in a URI", "x:g", abi.CodeInvalidURI, "not allowed"},
-		{"status only the host may state", "x:i", abi.CodeInternal, ""},
-		{"not found in its own words", "x:j", abi.CodeNotFound, "nothing here"},
-		{"more bytes than the limit", "x:l", abi.CodeTooLarge, "more than 1000000 bytes"},
-		{"declares more bytes than the limit", "x:t", abi.CodeTooLarge, "more than 1000000 bytes"},
-		{"exit", "x:m", abi.CodeExit, "exited"},
-		{"take out of range", "x:p", abi.CodeProtocol, "pointer out of range"},
-		{"read without contents", "x:r", abi.CodeProtocol, "without contents"},
-		{"service that is not granted", "x:u", abi.CodeDenied, ""},
-	}
-	m := load(t, runtime.Config{Limits: runtime.Limits{Memory: 1 << 20, Timeout: 200 * time.Millisecond, Output: 1e6}}, "faults.wasm")
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := readURI(t, m, tt.uri)
-			if got := abi.CodeOf(err); got != tt.want || !strings.Contains(err.Error(), tt.message) {
-				t.Errorf("got %v %q, want %v %q", got, err, tt.want, tt.message)
-			}
-			if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
-				t.Errorf("next call: got %q, %v", body, err)
-			}
-		})
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		tests := []struct {
+			name, uri string
+			want      abi.Code
+			message   string
+		}{
+			{"trap", "x:a", abi.CodeTrap, "the provider crashed"},
+			{"emit out of range", "x:b", abi.CodeProtocol, "pointer out of range"},
+			{"malformed frame", "x:c", abi.CodeProtocol, "malformed frame"},
+			{"body before content", "x:d", abi.CodeProtocol, "body without a content"},
+			{"endless loop", "x:e", abi.CodeDeadline, "longer than 1s"},
+			{"grows without end", "x:f", abi.CodeMemory, "more than 1 MiB"},
+			{"control character in a URI", "x:g", abi.CodeInvalidURI, "not allowed"},
+			{"status only the host may state", "x:i", abi.CodeInternal, ""},
+			{"not found in its own words", "x:j", abi.CodeNotFound, "nothing here"},
+			{"more bytes than the limit", "x:l", abi.CodeTooLarge, "more than 1000000 bytes"},
+			{"declares more bytes than the limit", "x:t", abi.CodeTooLarge, "more than 1000000 bytes"},
+			{"exit", "x:m", abi.CodeExit, "exited"},
+			{"take out of range", "x:p", abi.CodeProtocol, "pointer out of range"},
+			{"read without contents", "x:r", abi.CodeProtocol, "without contents"},
+			{"service that is not granted", "x:u", abi.CodeDenied, ""},
+		}
+		m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				_, err := readURI(t, m, tt.uri)
+				if got := abi.CodeOf(err); got != tt.want || !strings.Contains(err.Error(), tt.message) {
+					t.Errorf("got %v %q, want %v %q", got, err, tt.want, tt.message)
+				}
+				if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+					t.Errorf("next call: got %q, %v", body, err)
+				}
+			})
+		}
+	})
 }
 
 func TestEndlessRecursionEndsAtTheStackLimit(t *testing.T) {
-	m := load(t, runtime.Config{Limits: runtime.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
-	if _, err := readURI(t, m, "x:q"); abi.CodeOf(err) != abi.CodeStack {
-		t.Errorf("got %v, want stack", err)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
+		if _, err := readURI(t, m, "x:q"); abi.CodeOf(err) != abi.CodeStack {
+			t.Errorf("got %v, want stack", err)
+		}
+	})
 }
 
 func TestEachCallStartsFresh(t *testing.T) {
-	m := load(t, runtime.Config{}, "faults.wasm")
-	for range 5 {
-		if body, err := readURI(t, m, "x:s"); body != "1" || err != nil {
-			t.Fatalf("got %q, %v, want 1: an earlier call was seen", body, err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run}, "faults.wasm")
+		for range 5 {
+			if body, err := readURI(t, m, "x:s"); body != "1" || err != nil {
+				t.Fatalf("got %q, %v, want 1: an earlier call was seen", body, err)
+			}
 		}
-	}
+	})
 }
 
 func TestStandardOutputAndLogGoToTheLogWithinTheirBudget(t *testing.T) {
-	var out syncBuffer
-	m := load(t, runtime.Config{Limits: runtime.Limits{Log: 10_000}, Logger: slog.New(slog.NewTextHandler(&out, nil))}, "faults.wasm")
-	for _, uri := range []string{"x:n", "x:k"} {
-		if body, err := readURI(t, m, uri); body != "fine" || err != nil {
-			t.Fatalf("read %s: got %q, %v", uri, body, err)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		var out syncBuffer
+		logger := slog.New(slog.NewTextHandler(&out, nil))
+		m := load(t, runtime.Config{Runner: logging(t, run, logger), Limits: runtime.Limits{Log: 10_000}, Logger: logger}, "faults.wasm")
+		for _, uri := range []string{"x:n", "x:k"} {
+			if body, err := readURI(t, m, uri); body != "fine" || err != nil {
+				t.Fatalf("read %s: got %q, %v", uri, body, err)
+			}
 		}
-	}
-	text := out.String()
-	if !strings.Contains(text, `stream=stdout text="{\"jsonrpc\"`) {
-		t.Errorf("the log does not hold what was written to standard output:\n%.300s", text)
-	}
-	if len(text) > 40_000 || strings.Count(text, "code=log_limit") != 1 {
-		t.Errorf("got %d bytes of log with %d notes of the limit, want few and 1", len(text), strings.Count(text, "code=log_limit"))
-	}
+		eventually(t, func() bool { return strings.Contains(out.String(), "code=log_limit") }) // which belongs to no call
+		text := out.String()
+		if !strings.Contains(text, `stream=stdout text="{\"jsonrpc\"`) {
+			t.Errorf("the log does not hold what was written to standard output:\n%.300s", text)
+		}
+		if len(text) > 40_000 || strings.Count(text, "code=log_limit") != 1 {
+			t.Errorf("got %d bytes of log with %d notes of the limit, want few and 1", len(text), strings.Count(text, "code=log_limit"))
+		}
+	})
 }
 
 func TestCancellationStopsTheGuest(t *testing.T) {
-	m := load(t, runtime.Config{Limits: runtime.Limits{Timeout: time.Minute}}, "faults.wasm")
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
-	if got := abi.CodeOf(err); got != abi.CodeCancelled {
-		t.Errorf("got %v %v, want cancelled", got, err)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{Timeout: time.Minute}}, "faults.wasm")
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
+		if got := abi.CodeOf(err); got != abi.CodeCancelled {
+			t.Errorf("got %v %v, want cancelled", got, err)
+		}
+	})
 }
 
 func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
-	m := load(t, runtime.Config{Limits: runtime.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
-	var wg sync.WaitGroup
-	codes := make(chan abi.Code, 8)
-	for range cap(codes) {
-		wg.Go(func() {
-			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
-			codes <- abi.CodeOf(err)
-		})
-	}
-	wg.Wait()
-	close(codes)
-	busy := 0
-	for c := range codes {
-		if c == abi.CodeBusy {
-			busy++
-		} else if c != abi.CodeDeadline {
-			t.Errorf("got %v, want busy or deadline", c)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Limits: runtime.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
+		var wg sync.WaitGroup
+		codes := make(chan abi.Code, 8)
+		for range cap(codes) {
+			wg.Go(func() {
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
+				codes <- abi.CodeOf(err)
+			})
 		}
-	}
-	if busy == 0 {
-		t.Error("no call was refused as busy")
-	}
+		wg.Wait()
+		close(codes)
+		busy := 0
+		for c := range codes {
+			if c == abi.CodeBusy {
+				busy++
+			} else if c != abi.CodeDeadline {
+				t.Errorf("got %v, want busy or deadline", c)
+			}
+		}
+		if busy == 0 {
+			t.Error("no call was refused as busy")
+		}
+	})
 }
 
 func TestConcurrentCallsNeverMeet(t *testing.T) {
-	m := load(t, runtime.Config{}, "faults.wasm")
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 25 {
-				var got recorder
-				if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:s"}, &got); err != nil || string(got.body) != "1" {
-					t.Errorf("got %q, %v, want 1", got.body, err)
-					return
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run}, "faults.wasm")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 25 {
+					var got recorder
+					if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:s"}, &got); err != nil || string(got.body) != "1" {
+						t.Errorf("got %q, %v, want 1", got.body, err)
+						return
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
+			})
+		}
+		wg.Wait()
+	})
 }
 
 func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
-	tests := []struct {
-		name, file string
-		code       abi.Code
-		message    string
-	}{
-		{"no export", "no-export.wasm", abi.CodeIncompatible, "does not export wasmres_v1, expected [i32 i32] -> [i32]"},
-		{"wrong signature", "wrong-export.wasm", abi.CodeIncompatible, "exports wasmres_v1 as [i32] -> [i64], expected [i32 i32] -> [i32]"},
-		{"wrong initialise", "wrong-initialize.wasm", abi.CodeIncompatible, "exports _initialize as [] -> [i32], expected [] -> []"},
-		{"reference type at the boundary", "reference-export.wasm", abi.CodeIncompatible, "as [externref i32] -> [i32]; references do not cross the boundary"},
-		{"unknown import", "unknown-import.wasm", abi.CodeIncompatible, `imports "wasmres_v1"."teleport"`},
-		{"wrong import", "wrong-import.wasm", abi.CodeIncompatible, "imports wasmres_v1.emit as [i64] -> [i32], expected [i32 i32] -> [i32]"},
-		{"command", "command.wasm", abi.CodeIncompatible, "build a reactor"},
-		{"no memory", "no-memory.wasm", abi.CodeIncompatible, `no memory named "memory"`},
-		{"too much memory", "big-memory.wasm", abi.CodeMemory, "starts with 2000 pages of memory, the limit is 1024"},
-		{"future minor version", "future-minor.wasm", abi.CodeIncompatible, "use a newer wasmres"},
-		{"initialise traps", "initialize-trap.wasm", abi.CodeTrap, "crashed"},
-	}
-	e := openEngine(t)
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, readModule(t, tt.file))
-			if err == nil {
-				t.Fatal("the module was accepted")
-			}
-			if got := abi.CodeOf(err); got != tt.code || !strings.Contains(err.Error(), tt.message) {
-				t.Errorf("got %v %q, want %v %q", got, err, tt.code, tt.message)
-			}
-		})
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		tests := []struct {
+			name, file string
+			code       abi.Code
+			message    string
+		}{
+			{"no export", "no-export.wasm", abi.CodeIncompatible, "does not export wasmres_v1, expected [i32 i32] -> [i32]"},
+			{"wrong signature", "wrong-export.wasm", abi.CodeIncompatible, "exports wasmres_v1 as [i32] -> [i64], expected [i32 i32] -> [i32]"},
+			{"wrong initialise", "wrong-initialize.wasm", abi.CodeIncompatible, "exports _initialize as [] -> [i32], expected [] -> []"},
+			{"reference type at the boundary", "reference-export.wasm", abi.CodeIncompatible, "as [externref i32] -> [i32]; references do not cross the boundary"},
+			{"unknown import", "unknown-import.wasm", abi.CodeIncompatible, `imports "wasmres_v1"."teleport"`},
+			{"wrong import", "wrong-import.wasm", abi.CodeIncompatible, "imports wasmres_v1.emit as [i64] -> [i32], expected [i32 i32] -> [i32]"},
+			{"command", "command.wasm", abi.CodeIncompatible, "build a reactor"},
+			{"no memory", "no-memory.wasm", abi.CodeIncompatible, `no memory named "memory"`},
+			{"too much memory", "big-memory.wasm", abi.CodeMemory, "starts with 2000 pages of memory, the limit is 1024"},
+			{"future minor version", "future-minor.wasm", abi.CodeIncompatible, "use a newer wasmres"},
+			{"initialise traps", "initialize-trap.wasm", abi.CodeTrap, "crashed"},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				_, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, readModule(t, tt.file))
+				if err == nil {
+					t.Fatal("the module was accepted")
+				}
+				if got := abi.CodeOf(err); got != tt.code || !strings.Contains(err.Error(), tt.message) {
+					t.Errorf("got %v %q, want %v %q", got, err, tt.code, tt.message)
+				}
+			})
+		}
+	})
 }
 
 func TestBytesThatAreNoModuleAreRefused(t *testing.T) {

@@ -15,87 +15,96 @@ import (
 )
 
 func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
-	begun, finish := make(chan struct{}), make(chan struct{})
-	var emitted bool // by the slow call under way, of which there is one at a time
-	p := &guesttest.Puppet{
-		Manifest: abi.Manifest{Limits: abi.ManifestLimits{Lifecycle: abi.LifecycleSession}},
-		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
-			slow := req.URI == "x:slow"
-			if n > 0 && !slow || emitted && slow {
-				emitted = emitted && !slow
-				return guesttest.Return(abi.CodeOK)
-			}
-			if slow {
-				emitted = true
-				begun <- struct{}{}
-				<-finish
-			}
-			return guesttest.Emit(fine)
-		},
-	}
-	m := loadPuppet(t, runtime.Config{Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Calls: 2, Timeout: time.Minute}}, p)
-	read := func(session, uri string) error {
-		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &recorder{})
-		return err
-	}
-	var slow sync.WaitGroup
-	for range 4 {
-		slow.Go(func() {
-			if err := read("a", "x:slow"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	<-begun
-	if err := read("b", "x:o"); err != nil { // would wait for a minute
-		t.Error(err)
-	}
-	for range 3 {
-		finish <- struct{}{}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		begun, finish := make(chan struct{}), make(chan struct{})
+		var emitted bool // by the slow call under way, of which there is one at a time
+		p := &guesttest.Puppet{
+			Manifest: abi.Manifest{Limits: abi.ManifestLimits{Lifecycle: abi.LifecycleSession}},
+			Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
+				slow := req.URI == "x:slow"
+				if n > 0 && !slow || emitted && slow {
+					emitted = emitted && !slow
+					return guesttest.Return(abi.CodeOK)
+				}
+				if slow {
+					emitted = true
+					begun <- struct{}{}
+					<-finish
+				}
+				return guesttest.Emit(fine)
+			},
+		}
+		m := loadPuppet(t, runtime.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Calls: 2, Timeout: time.Minute}}, p)
+		read := func(session, uri string) error {
+			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &recorder{})
+			return err
+		}
+		var slow sync.WaitGroup
+		for range 4 {
+			slow.Go(func() {
+				if err := read("a", "x:slow"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		<-begun
-	}
-	finish <- struct{}{}
-	slow.Wait()
+		if err := read("b", "x:o"); err != nil { // would wait for a minute
+			t.Error(err)
+		}
+		for range 3 {
+			finish <- struct{}{}
+			<-begun
+		}
+		finish <- struct{}{}
+		slow.Wait()
+	})
 }
 
 func TestACallNobodyWaitsForLeavesTheStateOfItsSession(t *testing.T) {
-	m := load(t, runtime.Config{Lifecycle: abi.LifecycleSession}, "visits.wasm")
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, want := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
-		if got, code := ask(t, m, "a", "x:v"); got != want || code != abi.CodeOK {
-			t.Fatalf("got %s, %v, want %s", got, code, want)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Lifecycle: abi.LifecycleSession}, "visits.wasm")
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, want := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+			if got, code := ask(t, m, "a", "x:v"); got != want || code != abi.CodeOK {
+				t.Fatalf("got %s, %v, want %s", got, code, want)
+			}
+			_, err := m.Call(gone, abi.OpRead, &abi.Request{URI: "x:v", Session: "a"}, &recorder{})
+			if abi.CodeOf(err) != abi.CodeCancelled {
+				t.Errorf("got %v, want cancelled", err)
+			}
 		}
-		_, err := m.Call(gone, abi.OpRead, &abi.Request{URI: "x:v", Session: "a"}, &recorder{})
-		if abi.CodeOf(err) != abi.CodeCancelled {
-			t.Errorf("got %v, want cancelled", err)
-		}
-	}
+	})
 }
 
 func TestASessionThatHasEndedIsForgotten(t *testing.T) {
-	m := load(t, runtime.Config{Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 2}}, "visits.wasm")
-	ask(t, m, "mine", "x:v")
-	for range 5 {
-		if got, _ := ask(t, m, "short", "x:v"); got != "1" {
-			t.Errorf("got %s, want a new start", got)
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 2}}, "visits.wasm")
+		ask(t, m, "mine", "x:v")
+		for range 5 {
+			eventually(t, func() bool { // a worker hears of the end beside its calls
+				got, _ := ask(t, m, "short", "x:v")
+				return got == "1"
+			})
+			m.EndSession("short")
+			m.EndSession("unknown")
 		}
-		m.EndSession("short")
-		m.EndSession("unknown")
-	}
-	if got, _ := ask(t, m, "mine", "x:v"); got != "2" {
-		t.Errorf("got %s, want 2: sessions that had ended took the place", got)
-	}
+		if got, _ := ask(t, m, "mine", "x:v"); got != "2" {
+			t.Errorf("got %s, want 2: sessions that had ended took the place", got)
+		}
+	})
 }
 
 func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
-	m := load(t, runtime.Config{Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Memory: 1 << 20}}, "visits.wasm")
-	if _, code := ask(t, m, "a", "x:g"); code != abi.CodeOK {
-		t.Fatal(code)
-	}
-	if _, code := ask(t, m, "a", "x:t"); code != abi.CodeTrap {
-		t.Errorf("got %v, want trap", code)
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		m := load(t, runtime.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Memory: 1 << 20}}, "visits.wasm")
+		if _, code := ask(t, m, "a", "x:g"); code != abi.CodeOK {
+			t.Fatal(code)
+		}
+		if _, code := ask(t, m, "a", "x:t"); code != abi.CodeTrap {
+			t.Errorf("got %v, want trap", code)
+		}
+	})
 }
 
 func TestGuestsRunInCallsThatWereLetInOnly(t *testing.T) {
@@ -140,30 +149,32 @@ func (k *keepsake) Call(ctx context.Context, _ []byte) (capability.Response, err
 }
 
 func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
-	for name, k := range map[string]*keepsake{"nobody waited": {}, "somebody waited": {early: true}} {
-		t.Run(name, func(t *testing.T) {
-			p := &guesttest.Puppet{Next: steps(guesttest.Ask(abi.ServiceFileStat, nil), guesttest.Emit(fine))}
-			p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
-			services := p.Services()
-			services[abi.ServiceFileStat] = k
-			m, err := runtime.Load(t.Context(), runtime.Config{Runner: runtime.InProcess{Engine: openEngine(t)}, Services: services}, p.Binary(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer m.Close()
-			if _, err := readURI(t, m, "x:o"); err != nil {
-				t.Fatal(err)
-			}
-			ctx := *k.ctx.Load()
-			<-ctx.Done()
-			if ctx.Err() == nil {
-				t.Error("the context is done without an error")
-			}
-			derived, cancel := context.WithTimeout(ctx, time.Hour)
-			defer cancel()
-			<-derived.Done()
-		})
-	}
+	both(t, func(t *testing.T, run runtime.Runner) {
+		for name, k := range map[string]*keepsake{"nobody waited": {}, "somebody waited": {early: true}} {
+			t.Run(name, func(t *testing.T) {
+				p := &guesttest.Puppet{Next: steps(guesttest.Ask(abi.ServiceFileStat, nil), guesttest.Emit(fine))}
+				p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
+				services := p.Services()
+				services[abi.ServiceFileStat] = k
+				m, err := runtime.Load(t.Context(), runtime.Config{Runner: run, Services: services}, p.Binary(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				if _, err := readURI(t, m, "x:o"); err != nil {
+					t.Fatal(err)
+				}
+				ctx := *k.ctx.Load()
+				<-ctx.Done()
+				if ctx.Err() == nil {
+					t.Error("the context is done without an error")
+				}
+				derived, cancel := context.WithTimeout(ctx, time.Hour)
+				defer cancel()
+				<-derived.Done()
+			})
+		}
+	})
 }
 
 func TestInstancesThatRestGiveMemoryBackEachTime(t *testing.T) {

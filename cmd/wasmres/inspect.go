@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -96,19 +97,28 @@ func limitsInForce(l runtime.Limits) limits {
 	}
 }
 
-// An isolation says what requests share.
+// An isolation says where guests run and what requests share.
 type isolation struct {
-	Lifecycle string `json:"lifecycle"` // in force
-	Asked     string `json:"lifecycleAsked"`
-	Lane      string `json:"lane"`
-	Why       string `json:"laneReason,omitempty"` // for not being the quickest
+	Place      string         `json:"place"`
+	Layers     confine.Layers `json:"layers,omitempty"`     // of the worker, when there is one
+	Namespaces string         `json:"namespaces,omitempty"` // those a worker has to itself
+	Lifecycle  string         `json:"lifecycle"`            // in force
+	Asked      string         `json:"lifecycleAsked"`
+	Lane       string         `json:"lane"`
+	Why        string         `json:"laneReason,omitempty"` // for not being the quickest
 }
 
-func isolationOf(m *runtime.Module) isolation {
+func isolationOf(a *app.App) isolation {
+	m := a.Provider().Module()
 	lane, why := m.Lane()
-	return isolation{
+	i := isolation{
+		Place:     app.IsolationInProcess,
 		Lifecycle: m.Lifecycle().String(), Asked: m.Manifest().Limits.Lifecycle.String(), Lane: string(lane), Why: why,
 	}
+	if on := a.Walls(); on != nil {
+		i.Place, i.Layers, i.Namespaces = app.IsolationProcess, on.Layers, on.Spaces()
+	}
+	return i
 }
 
 func inspect(c *cli.Context, a *app.App, _ []string) error {
@@ -134,7 +144,7 @@ func inspectModule(a *app.App) *inspection {
 		ABI: abiVersion{abi.ImportModule, m.Minor}, SDK: m.SDK, ConfigSchema: schema(m),
 		Digest: module.Digest(), Size: module.Size(), Manifest: "asked from the provider",
 		Operations: []string{}, Resources: len(m.Resources), Templates: []inspected{}, Capabilities: []capability{},
-		Isolation: isolationOf(module), Limits: limitsInForce(module.Limits()),
+		Isolation: isolationOf(a), Limits: limitsInForce(module.Limits()),
 	}
 	if module.Packed() {
 		found.Manifest = "packed into the module"
@@ -254,7 +264,15 @@ func (i isolation) rows() [][2]string {
 	if i.Asked != i.Lifecycle {
 		kept += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
 	}
-	return [][2]string{{"state", kept}, {"instances", how}}
+	return [][2]string{{"isolation", i.Place}, {"layers", i.layers()}, {"state", kept}, {"instances", how}}
+}
+
+// layers says what stands around the worker; empty when there is none.
+func (i isolation) layers() string {
+	if i.Place != app.IsolationProcess {
+		return ""
+	}
+	return fmt.Sprintf("%v; namespaces: %s", i.Layers, i.Namespaces)
 }
 
 func (l limits) rows() [][2]string {

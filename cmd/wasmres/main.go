@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/worker"
 )
 
 // Exit statuses.
@@ -26,6 +27,7 @@ const (
 
 func main() {
 	compiler.Main()
+	worker.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -64,7 +66,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
 		Action:                    noCommand,
 		Commands: []*cli.Command{
-			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(),
+			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
 		},
 	}
 }

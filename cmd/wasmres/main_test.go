@@ -10,10 +10,12 @@ import (
 
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/worker"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
+	worker.Main()
 	testscript.Main(m, map[string]func(){
 		"wasmres": func() { os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/provider"
+	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -35,6 +36,8 @@ type Config struct {
 	Admission admit.Limits
 	// Lifecycle is the most the provider is granted of what it asks for.
 	Lifecycle abi.Lifecycle
+	// Isolation is where guests run: IsolationProcess or IsolationInProcess. Empty means DefaultIsolation.
+	Isolation string
 	// CacheDir is a private folder for compiled modules. Empty keeps none beyond Close.
 	CacheDir string
 	// CacheOptional goes on without CacheDir when it cannot be used.
@@ -47,6 +50,7 @@ type Config struct {
 // An App is one provider, ready to be looked at or served. Close releases it.
 type App struct {
 	cfg      Config
+	workers  *worker.Runner // nil when guests run in this process
 	provider *provider.Provider
 	core     *mcp.Core      // for Call
 	closers  []func() error // in the order things were opened
@@ -55,20 +59,31 @@ type App struct {
 
 // Open loads the provider. ctx bounds the loading.
 func Open(ctx context.Context, cfg Config) (*App, error) {
-	a := &App{cfg: cfg}
-	if err := a.open(ctx); err != nil {
+	binary, err := readModule(cfg.File)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newApp(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.openModule(ctx, binary); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-func (a *App) open(ctx context.Context) error {
-	binary, err := readModule(a.cfg.File)
-	if err != nil {
-		return err
+func newApp(cfg Config) (*App, error) {
+	cfg.Isolation = cmp.Or(cfg.Isolation, DefaultIsolation())
+	if cfg.Isolation != IsolationProcess && cfg.Isolation != IsolationInProcess {
+		return nil, fmt.Errorf("isolation is %q, expected %s or %s", cfg.Isolation, IsolationProcess, IsolationInProcess)
 	}
-	a.probe()
-	engine, err := a.openEngine()
+	return &App{cfg: cfg}, nil
+}
+
+// openModule opens what the provider takes and then itself.
+func (a *App) openModule(ctx context.Context, binary []byte) error {
+	runner, err := a.openRunner()
 	if err != nil {
 		return err
 	}
@@ -82,7 +97,7 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Runner: runtime.InProcess{Engine: engine}, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
+			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
 			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,

@@ -12,11 +12,13 @@ import (
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
+	worker.Main()
 	m.Run()
 }
 

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	goruntime "runtime"
 
 	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
@@ -17,12 +20,26 @@ func (a *App) probe() {
 	}
 }
 
-// openEngine opens the engine over the folder of compiled modules, or over one that lasts until Close.
-func (a *App) openEngine() (*wazero.Engine, error) {
+// Where guests run.
+const (
+	IsolationProcess   = "process"    // in a worker process, locked down; Linux only
+	IsolationInProcess = "in-process" // in this process
+)
+
+// DefaultIsolation is the strongest that this system has.
+func DefaultIsolation() string {
+	if goruntime.GOOS == "linux" {
+		return IsolationProcess
+	}
+	return IsolationInProcess
+}
+
+// openRunner gets ready to run guests, over the folder of compiled modules or over one that lasts until Close.
+func (a *App) openRunner() (runtime.Runner, error) {
 	if a.cfg.CacheDir != "" {
-		engine, err := a.openEngineIn(a.cfg.CacheDir)
+		runner, err := a.openRunnerIn(a.cfg.CacheDir)
 		if err == nil || !a.cfg.CacheOptional {
-			return engine, err
+			return runner, err
 		}
 		a.cfg.Logger.Debug("compiled modules are not kept", "err", err)
 	}
@@ -31,19 +48,53 @@ func (a *App) openEngine() (*wazero.Engine, error) {
 		return nil, fmt.Errorf("compilation cache: %w", err)
 	}
 	a.closers = append(a.closers, func() error { return os.RemoveAll(dir) })
-	return a.openEngineIn(dir)
+	return a.openRunnerIn(dir)
 }
 
-// openEngineIn opens an engine that never compiles in this process: what a child leaves in dir is only read.
-func (a *App) openEngineIn(dir string) (*wazero.Engine, error) {
+// openRunnerIn opens a runner that has modules compiled by a child, which leaves them in dir.
+func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
+	if err := wazero.CheckCacheDir(dir); err != nil {
+		return nil, err
+	}
 	c, err := compiler.New(compiler.Config{CacheDir: dir, Logger: a.cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
-	engine, err := wazero.Open(wazero.Config{CacheDir: dir, Precompile: c.Compile, Logger: a.cfg.Logger})
+	if a.cfg.Isolation == IsolationInProcess {
+		return a.openEngine(dir, c)
+	}
+	a.workers, err = worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget, Logger: a.cfg.Logger})
+	return a.workers, err
+}
+
+// openEngine opens an engine of this process.
+func (a *App) openEngine(dir string, c *compiler.Compiler) (runtime.Runner, error) {
+	a.probe()
+	if goruntime.GOOS != "linux" {
+		a.cfg.Logger.Warn("guests run in this process: workers that are locked down are there on Linux only")
+	}
+	engine, err := wazero.Open(wazero.Config{CacheDir: dir, Precompile: c.Folder, Logger: a.cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, engine.Close)
-	return engine, nil
+	return runtime.InProcess{Engine: engine}, nil
+}
+
+// Walls says what stands around the guests' worker; nil when they run in this process.
+func (a *App) Walls() *worker.On {
+	if a.workers == nil {
+		return nil
+	}
+	return a.workers.On()
+}
+
+// logIsolation says where guests run.
+func (a *App) logIsolation() {
+	on := a.Walls()
+	if on == nil {
+		a.cfg.Logger.Info("guests run in this process", "isolation", a.cfg.Isolation)
+		return
+	}
+	a.cfg.Logger.Info("guests run in a worker", "isolation", a.cfg.Isolation, "layers", on.Layers.String(), "namespaces", on.Spaces())
 }

@@ -22,6 +22,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err 
 
 // openFronts makes the core and the front of the older revisions that stands on it.
 func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
+	a.logIsolation()
 	a.WarnUngranted()
 	core, err := a.newCore(a.cfg.Logger)
 	if err != nil {

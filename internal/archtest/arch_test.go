@@ -24,7 +24,8 @@ var doors = map[string][]string{
 	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
 	"github.com/goccy/go-yaml":                {"cmd/wasmres"},
 	"golang.org/x/term":                       {"cmd/wasmres"},
-	"golang.org/x/sys":                        {"runtime/snapshot", "internal/compiler"}, // one for each system call family
+	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker", "internal/worker/wire"}, // one for each system call family
+	"github.com/landlock-lsm/go-landlock":     {"internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
 	"github.com/google/go-cmp":                {},
 	"github.com/rogpeppe/go-internal":         {},

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 // Config configures a Compiler.
@@ -224,6 +226,9 @@ func (c *Compiler) compile(ctx context.Context, d digest, binary []byte) (_ outc
 			c.cfg.Logger.Warn("scratch folder not removed", "err", gone)
 		}
 	}()
+	if err := wazero.MakeCacheDir(scratch); err != nil {
+		return outcome{}, err
+	}
 	o, err := c.run(ctx, d, scratch, binary)
 	if err != nil || o.Refused != "" {
 		return o, err

@@ -86,7 +86,7 @@ func (s *store) scratch() (string, error) {
 
 // adopt moves the one file a child has left in its scratch folder into the module's own.
 func (s *store) adopt(d digest, scratch string) (string, int64, error) {
-	left, err := filepath.Glob(filepath.Join(scratch, "*", "*"))
+	left, err := wazero.Entries(scratch)
 	if err != nil {
 		return "", 0, err
 	}
@@ -224,10 +224,16 @@ func (s *store) marker(d digest, kind string) string {
 
 // byAge lists what matches in the folder, the oldest first.
 func (s *store) byAge(pattern string) []string {
-	names, _ := filepath.Glob(filepath.Join(s.dir, pattern)) // the patterns are well formed
-	ages := make(map[string]time.Time, len(names))
-	for _, name := range names {
-		if info, err := os.Lstat(name); err == nil {
+	entries, _ := os.ReadDir(s.dir) // what cannot be read is as good as empty
+	ages := map[string]time.Time{}
+	var names []string
+	for _, e := range entries {
+		if fits, err := filepath.Match(pattern, e.Name()); err != nil || !fits {
+			continue
+		}
+		name := filepath.Join(s.dir, e.Name())
+		names = append(names, name)
+		if info, err := e.Info(); err == nil {
 			ages[name] = info.ModTime()
 		}
 	}

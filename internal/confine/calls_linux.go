@@ -16,8 +16,8 @@ func sealedCalls(pid int) []rule {
 func enteredCalls(pid int) []rule {
 	return append(append(commonCalls(pid), always(
 		// the files of the profile
-		unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_GETDENTS64, unix.SYS_MKDIRAT, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT,
 		unix.SYS_FSYNC, unix.SYS_GETCWD, unix.SYS_GETUID, unix.SYS_GETEUID,
+		unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_GETDENTS64, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT,
 		// files in memory, and what they and open sockets are made Go's with
 		unix.SYS_MEMFD_CREATE, unix.SYS_GETSOCKOPT, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME,
 		// the second stage

@@ -42,11 +42,11 @@ func uses() []use {
 		{"read what may be written", read("write", "old"), 0},
 		{"write", write("write", "new"), 0},
 		{"overwrite", write("write", "old"), 0},
-		{"make a folder", func(dir string) error { return os.MkdirAll(filepath.Join(dir, "write", "a", "b"), 0o700) }, 0},
-		{"write into that", write("write", "a", "b", "new"), 0},
+		{"make a folder", func(dir string) error { return os.Mkdir(filepath.Join(dir, "write", "a"), 0o700) }, unix.EPERM},
+		{"write deeper", write("write", "deep", "new"), 0},
 		{"rename", move("write/new", "write/newer"), 0},
 		{"remove", func(dir string) error { return os.Remove(filepath.Join(dir, "write", "newer")) }, 0},
-		{"remove a folder", func(dir string) error { return os.RemoveAll(filepath.Join(dir, "write", "a")) }, 0},
+		{"remove a folder", func(dir string) error { return unix.Rmdir(filepath.Join(dir, "write", "empty")) }, unix.EACCES},
 		{"compile", func(dir string) error { return compile(filepath.Join(dir, "write", "cache"), os.Stdin) }, 0},
 
 		{"read elsewhere", read("other", "old"), unix.EACCES},
@@ -60,7 +60,7 @@ func uses() []use {
 		{"write where one may read", write("read", "new"), unix.EACCES},
 		{"overwrite where one may read", write("read", "old"), unix.EACCES},
 		{"overwrite a file that may be read", write("one"), unix.EACCES},
-		{"make a folder elsewhere", func(dir string) error { return os.Mkdir(filepath.Join(dir, "other", "a"), 0o700) }, unix.EACCES},
+		{"make a folder elsewhere", func(dir string) error { return os.Mkdir(filepath.Join(dir, "other", "a"), 0o700) }, unix.EPERM},
 		{"remove elsewhere", func(dir string) error { return unix.Unlink(filepath.Join(dir, "other", "old")) }, unix.EACCES},
 		{"move out", move("write/old", "other/new"), unix.EACCES},
 		{"move in", move("other/old", "write/stolen"), unix.EACCES},
@@ -106,13 +106,19 @@ func childFiles(args []string) error {
 func newFolders(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"read", "write", "other"} {
+	for _, name := range []string{"read", "write", "other", "write/deep", "write/empty"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
+		}
+		if name == "write/empty" {
+			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, name, "old"), []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := wazero.MakeCacheDir(filepath.Join(dir, "write", "cache")); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "one"), []byte("one"), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,8 +151,8 @@ func TestFilesOfTheFirstStage(t *testing.T) {
 		})
 	}
 	left := files(t, filepath.Join(dir, "write", "*"))
-	if cached := files(t, filepath.Join(dir, "write", "cache", "*", "*")); len(cached) != 1 || len(left) != 3 {
-		t.Errorf("got %v and cached %v, want cache, link and old, and one module", left, cached)
+	if cached := files(t, filepath.Join(dir, "write", "cache", "*", "*")); len(cached) != 1 || len(left) != 5 {
+		t.Errorf("got %v and cached %v, want cache, deep, empty, link and old, and one module", left, cached)
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 	mayReadFile   = ll.AccessFSReadFile
 	mayReadFolder = mayReadFile | ll.AccessFSReadDir
 	mayWrite      = mayReadFolder | ll.AccessFSWriteFile | ll.AccessFSTruncate |
-		ll.AccessFSMakeReg | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSRemoveDir
+		ll.AccessFSMakeReg | ll.AccessFSRemoveFile
 )
 
 // fence leaves the process some files and, of all else that Landlock knows, nothing.

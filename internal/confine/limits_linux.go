@@ -15,8 +15,8 @@ type rlimit struct {
 	text     string
 }
 
-// limit sets the limits that last. RLIMIT_NPROC is not among them: it counts the threads of all the user's processes,
-// so that it would hit at random. Nor is the inherited one of anything that seccomp takes away.
+// limit sets the limits that last. RLIMIT_NPROC counts the threads of all the user's processes, so that it would hit at
+// random: but for a process that is alone in its user namespace. Not among them is the inherited limit of anything that seccomp takes away.
 func limit(p Profile) (Layer, error) {
 	limits := []rlimit{
 		{unix.RLIMIT_CORE, 0, "no core dump"},
@@ -26,6 +26,9 @@ func limit(p Profile) (Layer, error) {
 	}
 	if s := p.seconds(); s > 0 {
 		limits = append(limits, rlimit{unix.RLIMIT_CPU, s, fmt.Sprintf("%d s of processor time", s)})
+	}
+	if p.Threads > 0 {
+		limits = append(limits, rlimit{unix.RLIMIT_NPROC, p.Threads, fmt.Sprintf("%d threads", p.Threads)})
 	}
 	if p.Memory > 0 {
 		reserved, err := addressSpace()
@@ -42,8 +45,15 @@ func limit(p Profile) (Layer, error) {
 		}
 		texts[i] = l.text
 	}
+	if volunteer() == nil {
+		texts = append(texts, "first to go when memory runs out")
+	}
 	return Layer{Name: Rlimits, On: true, Detail: strings.Join(texts, ", ")}, nil
 }
+
+// volunteer has the kernel take this process, and not the one that started it, when the machine is out of memory: limits
+// of address space of several processes may add up to more than there is.
+func volunteer() error { return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
 // lower sets a limit unless a lower one is inherited. Soft and hard are the same, since Go ignores the signals of soft
 // limits.

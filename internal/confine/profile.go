@@ -13,14 +13,17 @@ type Profile struct {
 	// CPU is processor time from the start of the process, rounded up to whole seconds, after which the kernel kills
 	// it. Zero leaves it as it is.
 	CPU time.Duration
+	// Threads is how many threads there may be, where the process has a user namespace of its own, in which nobody else's
+	// are counted, and is not root's outside of it. Zero leaves it.
+	Threads uint64
 	// Files is how many descriptors may be open, those that are included. Zero means 64.
 	Files uint64
 	// FileSize is bytes of each file that is written, and of each file in memory. Zero means that none may be.
 	FileSize uint64
 	// Read names files and folders that may be read. Each must exist.
 	Read []string
-	// Write names folders in which files may be read, made, written, removed and, within one folder, renamed. Each must
-	// exist.
+	// Write names folders in which, and below which, files may be read, made, written, removed and, within one folder,
+	// renamed; but no folders be made: who looks after them need not walk what is as deep as can be. Each must exist.
 	Write []string
 }
 

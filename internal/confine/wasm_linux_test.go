@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,6 +114,15 @@ func runProbe(m engine.Module, image *snapshot.Image) error {
 	return errors.Join(m.Close(), image.Close())
 }
 
+func newCache(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cache")
+	if err := wazero.MakeCacheDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func newGuests(t *testing.T) (g guests) {
 	t.Helper()
 	for file, module := range map[string]*[]byte{
@@ -129,7 +139,7 @@ func newGuests(t *testing.T) (g guests) {
 
 func TestGuestsRunInASealedProcess(t *testing.T) {
 	var layers confine.Layers
-	child{args: []string{"wasm", t.TempDir()}, stdin: encoded(t, newGuests(t))}.run(t, &layers)
+	child{args: []string{"wasm", newCache(t)}, stdin: encoded(t, newGuests(t))}.run(t, &layers)
 	for _, want := range confine.Probe() {
 		if layers.On(want.Name) != want.On {
 			t.Errorf("got %v, want what the machine gives, %v", layers, confine.Probe())
@@ -145,7 +155,7 @@ func TestGuestsRunInNamespaces(t *testing.T) {
 		t.Skip("the kernel, or what this test runs in, gives no user namespace")
 	}
 	var layers confine.Layers
-	child{args: []string{"wasm", t.TempDir()}, stdin: encoded(t, newGuests(t)), flags: flags}.run(t, &layers)
+	child{args: []string{"wasm", newCache(t)}, stdin: encoded(t, newGuests(t)), flags: flags}.run(t, &layers)
 	for _, want := range confine.Probe() {
 		if want.Name != confine.Landlock && layers.On(want.Name) != want.On {
 			t.Errorf("got %v, want what the machine gives, %v", layers, confine.Probe())

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/worker"
 )
 
-// TestMain makes this binary the two programs it needs beside the tests.
+// TestMain makes this binary the three programs it needs beside the tests.
 func TestMain(m *testing.M) {
-	compiler.Main() // before anything else: it is the compiler that children start
+	compiler.Main()                                   // before anything else: it is the compiler that children start
+	worker.MainWith(worker.Inside{Engine: unmetered}) // and the worker, which here runs modules as they are
 	if names, ok := os.LookupEnv(childEnv); ok {
 		os.Exit(child(names))
 	}

@@ -3,7 +3,7 @@
 //
 // It owns children from their start to their burial: the thread that starts them, what they inherit, the namespaces
 // they get of their own, the signal that ends them, and what is kept of how they ended. A child begins with an empty
-// environment, three descriptors and those it is given, a session of its own, and no way to gain privileges. What it may
+// environment, three descriptors and those it is given, a group of its own, and no way to gain privileges. What it may
 // do with the machine from there on is the business of its own main, which internal/confine helps.
 //
 // Packages that have a child do their work import it: internal/compiler and the runner of guests. Never done here:

@@ -61,6 +61,16 @@ func try(set kinds) error {
 	return err
 }
 
+// passing reports whether an error may be gone the next time.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EINTR} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // hint names the switch of this machine that forbids a kind of namespace, if there is one.
 func hint(kind string) string {
 	for _, s := range []struct{ file, forbids string }{
@@ -75,9 +85,10 @@ func hint(kind string) string {
 	return ""
 }
 
-// attributes are those of every child. Its session is its own, and so is its group: it cannot join ours.
+// attributes are those of every child. Its group is its own. Its session is ours: Linux shares the processor out by
+// sessions first, and one with a busy child would keep this process waiting for many times as long.
 func attributes(set kinds) *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: uintptr(set)}
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: uintptr(set)}
 	if set&unix.CLONE_NEWUSER != 0 {
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Geteuid(), Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getegid(), Size: 1}}

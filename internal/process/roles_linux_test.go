@@ -62,7 +62,7 @@ type view struct {
 	Dir         string
 	Descriptors []string // but those of its own Go runtime
 	UID, GID    int
-	Leader      bool // of a session, and so of a group
+	Leader      bool // of a group
 	Status      map[string]string
 	Namespaces  map[string]string
 	SetGroups   string
@@ -75,9 +75,8 @@ func observe() view {
 			v.Descriptors = append(v.Descriptors, strconv.Itoa(fd))
 		}
 	}
-	session, err := unix.Getsid(0)
-	check(err)
-	v.Leader = session == unix.Getpid() && unix.Getpgrp() == unix.Getpid()
+	v.Leader = unix.Getpgrp() == unix.Getpid()
+	var err error
 	v.Dir, err = os.Getwd()
 	check(err)
 	for _, kind := range []string{"user", "pid", "net", "ipc", "uts"} {

@@ -99,6 +99,9 @@ func sleepUntilEnd(pid int) {
 	})
 }
 
-// kill ends a child and what it has started. It leads a session and so cannot leave its group; what it has started can,
-// where no pid namespace holds it.
-func kill(p *os.Process) { _ = unix.Kill(-p.Pid, unix.SIGKILL) } // there is no group once all are gone
+// kill ends a child and what it has started. It, and what it has started, can leave its group, where no pid namespace
+// holds them and no filter of system calls: of those, the child alone is found.
+func kill(p *os.Process) {
+	_ = unix.Kill(-p.Pid, unix.SIGKILL) // there is no group once all are gone
+	_ = unix.Kill(p.Pid, unix.SIGKILL)  // nor a child, which has not been buried
+}

@@ -79,7 +79,7 @@ func TestAChildOwnsNothing(t *testing.T) {
 			fmt.Sprintf("environment %q", got.Env):         len(got.Env) != 0,
 			"folder " + got.Dir:                            got.Dir != "/",
 			fmt.Sprintf("descriptors %q", got.Descriptors): !slices.Equal(got.Descriptors, []string{"0", "1", "2", "3", "4"}),
-			"a session of others":                          !got.Leader,
+			"a group of others":                            !got.Leader,
 			"no_new_privs " + got.Status["NoNewPrivs"]:     got.Status["NoNewPrivs"] != "1",
 		} {
 			if bad {

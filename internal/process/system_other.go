@@ -37,3 +37,5 @@ func (p *Process) bury() {
 }
 
 func kill(p *os.Process) { _ = p.Kill() }
+
+func passing(error) bool { return false }

@@ -9,6 +9,12 @@ const hollowSection = "hollow"
 // hollowBody is a function that traps: no locals, unreachable, end. It is valid for every type.
 var hollowBody = []byte{3, 0, 0x00, 0x0b}
 
+// IsHollow reports whether a module is what [Hollow] makes.
+func IsHollow(module []byte) bool {
+	digest, err := Custom(module, hollowSection)
+	return err == nil && len(digest) == sha256.Size
+}
+
 // Hollow gives a module with each function's code replaced by a trap: all that an engine wants to know of a module
 // whose code it compiled before. Different modules have different hollow ones. What is malformed, the code aside, stays
 // so; a code section that cannot be counted is [ErrFormat].

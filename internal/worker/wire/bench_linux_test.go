@@ -26,7 +26,7 @@ func BenchmarkBody(b *testing.B) {
 }
 
 func benchmark(b *testing.B, op abi.Op, size int) {
-	l := newLane(b, 0)
+	l := newLink(b, 0)
 	l.call.Request = make([]byte, 76)
 	took := make([]time.Duration, 0, 1<<20)
 	b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 
 // A Call asks the worker to run one operation.
 type Call struct {
-	Seq     uint64 // tells calls of a lane apart, for [Cancel]
+	Seq     uint64 // tells calls of a link apart, for [Cancel]
 	Op      abi.Op
 	Timeout time.Duration // never negative
 	Session string        // at most [MaxSession] bytes; empty when there is none

@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/worker/wire"
 )
 
-// childEnv makes this program the worker of a lane that it finds in its third and fourth descriptor.
+// childEnv makes this program the worker of a link that it finds in its third and fourth descriptor.
 const childEnv = "WASMRES_WIRE_CHILD"
 
 // What a child does with a call, whose Seq is a size in bytes.
@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// work serves the lane until the parent closes it.
+// work serves the link until the parent closes it.
 func work() error {
-	socket := os.NewFile(3, "lane")
+	socket := os.NewFile(3, "link")
 	conn, err := wire.Open(socket, 0)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func work() error {
 	return (&worker{socket: socket, conn: conn, sender: wire.NewSender(conn, mapping), content: pattern(16 << 20)}).serve()
 }
 
-// A worker is the other end of a lane.
+// A worker is the other end of a link.
 type worker struct {
 	socket  *os.File // of conn
 	conn    *wire.Conn
@@ -156,8 +156,8 @@ func pattern(n int) []byte {
 	return b[:n]
 }
 
-// A lane is the parent's end of one whose worker is another process.
-type lane struct {
+// A link is the parent's end of one whose worker is another process.
+type link struct {
 	conn     *wire.Conn
 	window   *wire.Window
 	receiver *wire.Receiver
@@ -168,7 +168,7 @@ type lane struct {
 	dead bool // the process is to end badly
 }
 
-func newLane(tb testing.TB, window int) *lane {
+func newLink(tb testing.TB, window int) *link {
 	tb.Helper()
 	conn, theirs, err := wire.Pair()
 	if err != nil {
@@ -187,7 +187,7 @@ func newLane(tb testing.TB, window int) *lane {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	l := &lane{conn: conn, window: w, receiver: wire.NewReceiver(conn, w), process: cmd}
+	l := &link{conn: conn, window: w, receiver: wire.NewReceiver(conn, w), process: cmd}
 	tb.Cleanup(func() {
 		closed, ended := errors.Join(conn.Close(), w.Close()), cmd.Wait()
 		if closed != nil || (ended != nil) != l.dead {
@@ -198,7 +198,7 @@ func newLane(tb testing.TB, window int) *lane {
 }
 
 // do runs one call and gives what it pushed to take.
-func (l *lane) do(op abi.Op, size int, take func(p []byte) error) error {
+func (l *link) do(op abi.Op, size int, take func(p []byte) error) error {
 	l.receiver.Reset()
 	l.call.Op, l.call.Seq = op, uint64(size)
 	l.conn.PutMessage(&l.call)
@@ -229,7 +229,7 @@ func (l *lane) do(op abi.Op, size int, take func(p []byte) error) error {
 }
 
 // answer answers a request with itself, and with a body that is it three times over.
-func (l *lane) answer(p []byte) error {
+func (l *link) answer(p []byte) error {
 	var ask wire.Ask
 	if err := ask.Decode(p); err != nil {
 		return err

@@ -298,19 +298,19 @@ func TestFilesComeWithTheirMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, lane, err := wire.Pair()
+		_, link, err := wire.Pair()
 		if err != nil {
 			t.Fatal(err)
 		}
 		ours.Put(wire.KindStart, []byte("{}"))
-		if err := ours.SendFiles(&wire.NewLane{ID: i}, lane, w.File()); err != nil {
+		if err := ours.SendFiles(&wire.NewLink{ID: i}, link, w.File()); err != nil {
 			t.Fatal(err)
 		}
-		lane.Close()
+		link.Close()
 		w.Close()
 	}
 	for range 3 {
-		for _, want := range []wire.Kind{wire.KindStart, wire.KindNewLane} {
+		for _, want := range []wire.Kind{wire.KindStart, wire.KindNewLink} {
 			if kind, _, err := theirs.Next(); err != nil || kind != want {
 				t.Fatalf("got %v %v, want %v", kind, err, want)
 			}
@@ -363,7 +363,7 @@ func TestFilesThatAreNotExpectedAreRefused(t *testing.T) {
 			for i := range files {
 				files[i] = null
 			}
-			if err := ours.SendFiles(&wire.NewLane{}, files...); err != nil {
+			if err := ours.SendFiles(&wire.NewLink{}, files...); err != nil {
 				t.Fatal(err)
 			}
 			_, _, err = conn.Next()
@@ -393,7 +393,7 @@ func TestFilesThatNobodyTakesAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ours.SendFiles(&wire.NewLane{}, os.Stdin, os.Stdin); err != nil {
+	if err := ours.SendFiles(&wire.NewLink{}, os.Stdin, os.Stdin); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := conn.Next(); err != nil {

@@ -2,8 +2,8 @@
 // and a window of shared memory for contents.
 //
 // It owns the framing, every message with its bounds, the descriptors that go along, and the window's ring. Between the
-// two processes there is one control connection and any number of lanes, which are a connection and a window each. A
-// lane carries one call at a time: the parent writes [Call] and reads until [Done]; the worker reads Call, writes what
+// two processes there is one control connection and any number of links, which are a connection and a window each. A
+// link carries one call at a time: the parent writes [Call] and reads until [Done]; the worker reads Call, writes what
 // the guest emits, may write [Ask] and read [Answer], and writes Done. So there are no ids.
 //
 // Nobody waits for each other for ever, as long as the worker is honest. The parent always reads, unless it writes what

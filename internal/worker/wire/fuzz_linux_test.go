@@ -164,14 +164,14 @@ func feed(t *testing.T, theirs *os.File, input []byte) (drained <-chan struct{})
 	return done
 }
 
-// FuzzParent feeds the parent's end of a lane: the call ends, after no more than was said.
+// FuzzParent feeds the parent's end of a link: the call ends, after no more than was said.
 func FuzzParent(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		input = input[:min(len(input), fits)]
 		conn, theirs := pair(t)
 		w, _ := newWindow(t, 256*kib)
-		l := &lane{conn: conn, window: w, receiver: wire.NewReceiver(conn, w)}
+		l := &link{conn: conn, window: w, receiver: wire.NewReceiver(conn, w)}
 		drained := feed(t, theirs, input)
 		pieces, largest := 0, 0
 		err := l.do(opBody, 0, func(p []byte) error {
@@ -189,7 +189,7 @@ func FuzzParent(f *testing.F) {
 	})
 }
 
-// FuzzWorker feeds the worker's end of a lane, which does what it is told until it cannot be meant.
+// FuzzWorker feeds the worker's end of a link, which does what it is told until it cannot be meant.
 func FuzzWorker(f *testing.F) {
 	seeds(f)
 	content := pattern(700 * kib)

@@ -9,7 +9,7 @@ import (
 // A Kind says what a message is. Zero is none.
 type Kind uint8
 
-// The messages of a lane.
+// The messages of a link.
 const (
 	KindCall   Kind = 1 // to the worker: [Call]
 	KindAnswer Kind = 2 // to the worker: [Answer]; its body follows as KindBody
@@ -27,12 +27,13 @@ const (
 // The messages of the control connection.
 const (
 	KindStart      Kind = 16 // to the worker: what it is to do, as JSON
-	KindNewLane    Kind = 17 // to the worker: [NewLane], with a socket and a window
+	KindNewLink    Kind = 17 // to the worker: [NewLink], with a socket and a window
 	KindCancel     Kind = 18 // to the worker: [Cancel]
 	KindEndSession Kind = 19 // to the worker: the name of the session
 
 	KindReady  Kind = 20 // to the parent: what the worker has to say of itself, as JSON
 	KindFailed Kind = 21 // to the parent: why the worker is of no use, encoded as a [Done]
+	KindSealed Kind = 22 // to the parent: all is loaded, and the guest begins
 )
 
 // Limits of the protocol, in bytes unless said otherwise.
@@ -63,15 +64,16 @@ var bounds = [...]bound{
 	KindDone:    {"done", doneSize, doneSize + maxMessage + maxData + maxCause},
 
 	KindStart:      {"start", 0, MaxPayload},
-	KindNewLane:    {"new_lane", 4, 4},
+	KindNewLink:    {"new_link", 4, 4},
 	KindCancel:     {"cancel", 12, 12},
 	KindEndSession: {"end_session", 1, MaxSession},
 
 	KindReady:  {"ready", 0, MaxPayload},
 	KindFailed: {"failed", doneSize, doneSize + maxMessage + maxData + maxCause},
+	KindSealed: {"sealed", 0, 0},
 }
 
-// String gives the name of the kind, as in "new_lane".
+// String gives the name of the kind, as in "new_link".
 func (k Kind) String() string {
 	if int(k) < len(bounds) && bounds[k].name != "" {
 		return bounds[k].name

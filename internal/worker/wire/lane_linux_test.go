@@ -13,7 +13,7 @@ import (
 
 // Everything a call can bring comes whole from another process, whatever was before it, through the least window.
 func TestCallsToAnotherProcess(t *testing.T) {
-	l := newLane(t, 256*kib)
+	l := newLink(t, 256*kib)
 	content := pattern(16 << 20)
 	for range 2 {
 		for _, op := range []abi.Op{opBody, opPushes, opInline, opFrame, opAsk} {
@@ -45,16 +45,16 @@ func TestDeathOfAWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		op   abi.Op
 		want error
-		kill func(l *lane) error
+		kill func(l *link) error
 	}{
-		"by itself, amid a message": {opDie, wire.ErrGone, func(*lane) error { return nil }},
-		"killed in a body":          {opBody, wire.ErrGone, func(l *lane) error { return l.process.Process.Kill() }},
-		"killed while stopped": {opInline, wire.ErrGone, func(l *lane) error {
+		"by itself, amid a message": {opDie, wire.ErrGone, func(*link) error { return nil }},
+		"killed in a body":          {opBody, wire.ErrGone, func(l *link) error { return l.process.Process.Kill() }},
+		"killed while stopped": {opInline, wire.ErrGone, func(l *link) error {
 			return errors.Join(l.process.Process.Signal(unix.SIGSTOP), l.process.Process.Kill())
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLane(t, 0)
+			l := newLink(t, 0)
 			killed := false
 			err := l.do(c.op, 16<<20, func([]byte) error {
 				if killed {

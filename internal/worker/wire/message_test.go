@@ -35,8 +35,8 @@ func empty(k wire.Kind) decoder {
 		return new(wire.Log)
 	case wire.KindDone, wire.KindFailed:
 		return new(wire.Done)
-	case wire.KindNewLane:
-		return new(wire.NewLane)
+	case wire.KindNewLink:
+		return new(wire.NewLink)
 	case wire.KindCancel:
 		return new(wire.Cancel)
 	}
@@ -60,8 +60,8 @@ func messages() map[string]decoder {
 			Code: abi.CodeUnavailable, RetryAfter: 24 * time.Hour, Fuel: 1<<64 - 1, HostCalls: 1<<32 - 1,
 			Message: strings.Repeat("m", 1<<10), Data: strings.Repeat("d", 16<<10), Cause: strings.Repeat("c", 2<<10),
 		},
-		"new lane": &wire.NewLane{ID: 7},
-		"cancel":   &wire.Cancel{Lane: 1, Seq: 2},
+		"new link": &wire.NewLink{ID: 7},
+		"cancel":   &wire.Cancel{Link: 1, Seq: 2},
 	}
 }
 
@@ -182,7 +182,7 @@ func TestDoneCarriesErrors(t *testing.T) {
 }
 
 func TestKindsHaveNames(t *testing.T) {
-	for kind, want := range map[wire.Kind]string{0: "kind_0", wire.KindCall: "call", wire.KindNewLane: "new_lane", 15: "kind_15", 255: "kind_255"} {
+	for kind, want := range map[wire.Kind]string{0: "kind_0", wire.KindCall: "call", wire.KindNewLink: "new_link", 15: "kind_15", 255: "kind_255"} {
 		if got := kind.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -28,6 +28,9 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	return kind, c.in[start:c.at:c.at], nil
 }
 
+// Ahead reports whether bytes were read that Next has not given yet. On a link nothing is due between two calls.
+func (c *Conn) Ahead() bool { return c.at < len(c.in) }
+
 func parseHeader(b []byte) (Kind, int, error) {
 	size, kind := binary.LittleEndian.Uint32(b), Kind(b[4])
 	if b[5]|b[6]|b[7] != 0 {

@@ -92,7 +92,7 @@ func (r *Receiver) credit(n int) error {
 	return r.conn.Flush()
 }
 
-// Trim gives the memory of the window back, and that of the receiver, until the next call. It is for lanes that are
+// Trim gives the memory of the window back, and that of the receiver, until the next call. It is for links that are
 // idle.
 func (r *Receiver) Trim() error {
 	r.private = nil

@@ -9,7 +9,7 @@ const (
 	windowPiece = 64 << 10
 )
 
-// A Sender is the worker's end of a lane. It belongs to one goroutine at a time. Of the window it uses what the parent
+// A Sender is the worker's end of a link. It belongs to one goroutine at a time. Of the window it uses what the parent
 // has not yet to read, as a ring.
 type Sender struct {
 	conn *Conn
@@ -21,7 +21,7 @@ type Sender struct {
 	chunk  Chunk // the last one announced
 }
 
-// NewSender makes the worker's end of a lane. The mapping must stay open as long as it is in use.
+// NewSender makes the worker's end of a link. The mapping must stay open as long as it is in use.
 func NewSender(c *Conn, m *Mapping) *Sender {
 	s := &Sender{conn: c, ring: m.bytes}
 	s.Reset()

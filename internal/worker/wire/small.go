@@ -40,28 +40,28 @@ func (m *Chunk) Decode(p []byte) error {
 	return r.end(KindChunk)
 }
 
-// A NewLane opens a lane. With it come two files: the other end of a [Pair], and [Window.File].
-type NewLane struct{ ID uint32 }
+// A NewLink opens a link. With it come two files: the other end of a [Pair], and [Window.File].
+type NewLink struct{ ID uint32 }
 
 // Kind implements [Message].
-func (*NewLane) Kind() Kind { return KindNewLane }
+func (*NewLink) Kind() Kind { return KindNewLink }
 
 // Check implements [Message].
-func (*NewLane) Check() error { return nil }
+func (*NewLink) Check() error { return nil }
 
 // Append implements [Message].
-func (m *NewLane) Append(b []byte) []byte { return order.AppendUint32(b, m.ID) }
+func (m *NewLink) Append(b []byte) []byte { return order.AppendUint32(b, m.ID) }
 
 // Decode fills m from a payload.
-func (m *NewLane) Decode(p []byte) error {
+func (m *NewLink) Decode(p []byte) error {
 	r := reader{rest: p}
 	m.ID = r.uint32()
-	return r.end(KindNewLane)
+	return r.end(KindNewLink)
 }
 
 // A Cancel says that nobody waits for the result of a call any longer. The call may have ended.
 type Cancel struct {
-	Lane uint32
+	Link uint32
 	Seq  uint64
 }
 
@@ -73,12 +73,12 @@ func (*Cancel) Check() error { return nil }
 
 // Append implements [Message].
 func (m *Cancel) Append(b []byte) []byte {
-	return order.AppendUint64(order.AppendUint32(b, m.Lane), m.Seq)
+	return order.AppendUint64(order.AppendUint32(b, m.Link), m.Seq)
 }
 
 // Decode fills m from a payload.
 func (m *Cancel) Decode(p []byte) error {
 	r := reader{rest: p}
-	m.Lane, m.Seq = r.uint32(), r.uint64()
+	m.Link, m.Seq = r.uint32(), r.uint64()
 	return r.end(KindCancel)
 }

@@ -11,7 +11,7 @@ import (
 
 const windowSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// A Window is the parent's side of memory shared with one lane. Pages that were never touched cost nothing. It is not
+// A Window is the parent's side of memory shared with one link. Pages that were never touched cost nothing. It is not
 // mapped here: what is read of it is copied by the system at once, and its size cannot be changed by anybody.
 type Window struct {
 	file *os.File

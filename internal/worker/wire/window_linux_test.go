@@ -13,7 +13,7 @@ import (
 
 const kib = 1 << 10
 
-// ends are both ends of a lane in one process.
+// ends are both ends of a link in one process.
 type ends struct {
 	parent, worker *wire.Conn
 	window         *wire.Window

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -47,7 +49,7 @@ func Open(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{own: loader{cache: cache, resizes: true}, precompile: cfg.Precompile}
+	e := &Engine{own: loader{cache: cache, dir: cfg.CacheDir, resizes: true}, precompile: cfg.Precompile}
 	if err := selfTest(); err != nil {
 		e.own.resizes = false
 		cfg.Logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
@@ -77,7 +79,7 @@ func (e *Engine) Close() error { return e.own.cache.Close(context.Background()) 
 // name that the hollow module has, which is then all that is loaded. Compile may be given the hollow module itself.
 func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostFunc) (engine.Module, error) {
 	if e.precompile == nil {
-		return e.own.compile(ctx, binary, host)
+		return e.own.open(ctx, binary, host)
 	}
 	dir, err := e.precompile(ctx, binary)
 	if err != nil {
@@ -91,7 +93,7 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostF
 	if err != nil {
 		return nil, err
 	}
-	m, err := loader{cache, e.own.resizes}.compile(ctx, hollow, host)
+	m, err := loader{cache, dir, e.own.resizes}.open(ctx, hollow, host)
 	if err != nil {
 		return nil, errors.Join(err, cache.Close(context.WithoutCancel(ctx)))
 	}
@@ -110,7 +112,41 @@ func runtimeConfig() wazero.RuntimeConfig {
 // A loader is where a module's native code comes from or goes to.
 type loader struct {
 	cache   wazero.CompilationCache
-	resizes bool // as of the engine
+	dir     string // of cache; empty when that is in memory
+	resizes bool   // as of the engine
+}
+
+// open compiles a module, or loads a hollow one.
+func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc) (*module, error) {
+	if l.dir == "" || !wasm.IsHollow(binary) {
+		return l.compile(ctx, binary, host)
+	}
+	before, err := entries(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := l.compile(ctx, binary, host)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.check(before); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// check makes sure that nothing was compiled: code that is hollow only traps.
+func (l loader) check(before []string) error {
+	now, err := entries(l.dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range now {
+		if !slices.Contains(before, file) {
+			return errors.Join(abi.Errorf(abi.CodeModule, "the compiled module is gone"), os.Remove(file))
+		}
+	}
+	return nil
 }
 
 // compile makes a module of a runtime of its own.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,7 +53,63 @@ func Precompile(ctx context.Context, dir string, binary []byte) error {
 	return os.Rename(full[0], name[0])
 }
 
-func entries(dir string) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*", "*")) }
+// maxEntries is how many entries of a folder are looked at: more than there are where all is well.
+const maxEntries = 16
+
+// entries lists the compiled modules in a cache, as far as it takes to see that there is one, or more.
+func entries(dir string) (found []string, err error) {
+	folders, err := list(dir)
+	for _, folder := range folders {
+		files, err := list(folder)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, files...)
+	}
+	return found, err
+}
+
+// list gives the paths of some of what is in a folder; a file is one without anything in it.
+func list(dir string) (paths []string, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.IsDir() {
+		return nil, err
+	}
+	names, err := f.Readdirnames(maxEntries)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths, nil
+}
+
+// MakeCacheDir makes the folders of a compilation cache, so that nobody who fills it has to make one. dir is as for
+// [Precompile].
+func MakeCacheDir(dir string) error {
+	if err := CheckCacheDir(dir); err != nil {
+		return err
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return fmt.Errorf("compilation cache %s: %w", dir, err)
+	}
+	return cache.Close(context.Background())
+}
+
+// Entries gives the paths of the compiled modules in a cache: none, one, or where there are more, some.
+func Entries(dir string) ([]string, error) {
+	found, err := entries(dir)
+	if err != nil {
+		return nil, fmt.Errorf("compilation cache: %w", err)
+	}
+	return found, nil
+}
 
 // precompile leaves the native code of a module under the name that this very module has.
 func precompile(ctx context.Context, dir string, binary []byte) (err error) {
@@ -68,7 +125,7 @@ func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 }
 
 // form is how entries are named; see [Engine.Compile].
-const form = "hollow"
+const form = "hollow, a folder each"
 
 // precompileError tells a folder that cannot be written to from a module that cannot be compiled.
 func precompileError(err error) error {

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+)
+
+func anonymous() (*os.File, error) {
+	return nil, fmt.Errorf("workers on %s: %w", goruntime.GOOS, errors.ErrUnsupported)
+}

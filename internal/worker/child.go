@@ -1,0 +1,155 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/snapshot"
+)
+
+// A child is the worker, as it sees itself.
+type child struct {
+	// fixed once it is ready
+	orders  orders
+	layers  confine.Layers
+	module  *runtime.Module
+	reports *reporter
+	inside  Inside
+
+	links map[uint32]*inner // owned by the goroutine that reads the control connection
+}
+
+// load gets the module ready, and locks the process down on the way: first to what it takes to load the compiled
+// module, and before any of the guest runs to nothing.
+func (c *child) load(first *inner) (err error) {
+	dir := string(c.orders.Compiled)
+	if code, err := wazero.Entries(dir); err != nil || len(code) == 0 {
+		return abi.Errorf(abi.CodeModule, "the compiled module is gone") // what the worker has is hollow
+	}
+	prepared, err := readPrepared(os.NewFile(fdModule, "module"))
+	if err != nil {
+		return err
+	}
+	program, err := findProgram()
+	if err != nil {
+		return err
+	}
+	snapshot.Probe() // opens what images take
+	c.layers, err = confine.Enter(confine.Profile{
+		Memory: c.orders.memory(), Files: uint64(maxLinks + 64), FileSize: c.orders.Limits.Memory, Threads: c.orders.Threads, Read: []string{dir},
+	})
+	if err != nil {
+		return err
+	}
+	logger := slog.New(&handler{level: slog.Level(c.orders.LogLevel), reports: c.reports})
+	e, err := c.engine(logger)
+	if err != nil {
+		return err
+	}
+	c.module, err = runtime.Open(onLink(context.Background(), first), runtime.Config{
+		Runner: runtime.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}, Logger: logger,
+		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
+		Services: proxies(c.orders.Services), Notify: notify, Observe: observe,
+	}, prepared)
+	debug.FreeOSMemory() // loading takes many times what serving does
+	program.forget()
+	return err
+}
+
+func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {
+	e, err := wazero.Open(wazero.Config{CacheDir: string(c.orders.Compiled), Logger: logger})
+	if err != nil || c.inside.Engine == nil {
+		return e, err
+	}
+	return c.inside.Engine(e), nil
+}
+
+// seal locks the process down for good, and says that the guest begins.
+func (c *child) seal(first *inner) (err error) {
+	if c.layers, err = confine.Seal(c.layers); err != nil {
+		return err
+	}
+	if c.inside.Sealed != nil {
+		c.inside.Sealed()
+	}
+	if err := first.out.Put(wire.KindSealed); err != nil {
+		return err
+	}
+	return first.out.Flush()
+}
+
+// ready tells the parent what it has got.
+func (c *child) ready(first *inner) error {
+	lane, why := c.module.Lane()
+	text, err := json.Marshal(news{Lane: lane, Why: why, Layers: c.layers})
+	if err != nil {
+		return err
+	}
+	if !c.module.Packed() {
+		if err := first.out.Put(wire.KindFrame, c.module.Manifest().Append(nil)); err != nil {
+			return err
+		}
+	}
+	if err := first.out.Put(wire.KindReady, text); err != nil {
+		return err
+	}
+	return first.out.Flush()
+}
+
+// begin has a link served until the parent closes it.
+func (c *child) begin(l *inner) {
+	c.links[l.id] = l
+	go l.serve(c.module) // ends with the process
+}
+
+// readPrepared reads the module into memory of its own: the file is the parent's.
+func readPrepared(f *os.File) (*runtime.Prepared, error) {
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, info.Size())
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, info.Size()), text); err != nil {
+		return nil, fmt.Errorf("module: %w", err)
+	}
+	return runtime.DecodePrepared(text)
+}
+
+// proxies are services that ask the parent.
+func proxies(ids []abi.Service) capability.Services {
+	services := capability.Services{}
+	for _, id := range ids {
+		services[id] = proxy(id)
+	}
+	return services
+}
+
+// A proxy asks the parent on the link of the call.
+type proxy abi.Service
+
+// Call implements [capability.Service].
+func (p proxy) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	return linkOf(ctx).ask(abi.Service(p), request)
+}
+
+// notify passes a notice of the guest's on.
+func notify(ctx context.Context, uri string) { linkOf(ctx).changed(uri) }
+
+// observe keeps what a call used until it is told the parent.
+func observe(ctx context.Context, used runtime.Usage) {
+	done := &linkOf(ctx).done
+	done.Fuel, done.HostCalls = used.Fuel, uint32(used.HostCalls)
+}

@@ -1,0 +1,127 @@
+package worker
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/engine"
+)
+
+// A Parent is the parent's side of a worker whose process has ended long ago, while what it says still comes. It is a
+// [runtime.Runner] for one module, and does one call at a time.
+type Parent struct {
+	worker  *worker
+	control *os.File
+	// Say is called with each call's link, as the worker has it. It closes it.
+	Say func(socket *os.File)
+}
+
+// Open implements [runtime.Runner].
+func (p *Parent) Open(_ context.Context, o *runtime.Order) (runtime.Guests, error) {
+	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: name}) // has no orders
+	if err != nil {
+		return nil, err
+	}
+	<-ended.Done()
+	g := &guests{runner: &Runner{cfg: Config{Grace: grace, Logger: slog.New(slog.DiscardHandler)}}, order: o}
+	p.worker = &worker{guests: g, process: ended}
+	p.worker.links = &links{worker: p.worker}
+	if p.worker.control, p.control, err = wire.Pair(); err == nil {
+		go io.Copy(io.Discard, p.control) // until it is closed
+	}
+	return p, err
+}
+
+// Call implements [runtime.Guests].
+func (p *Parent) Call(ctx context.Context, c *runtime.Call) error {
+	conn, theirs, err := wire.Pair()
+	if err != nil {
+		return err
+	}
+	l, err := p.worker.links.make(conn)
+	if err != nil {
+		return err
+	}
+	p.worker.links.give(l)
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		p.Say(theirs)
+	}()
+	_, err = p.worker.call(ctx, c)
+	p.worker.links.mu.Lock()
+	idle := p.worker.links.idle
+	p.worker.links.idle = nil
+	p.worker.links.mu.Unlock()
+	for _, l := range idle {
+		l.close()
+	}
+	<-said
+	return err
+}
+
+func (p *Parent) Settle()                      {}
+func (p *Parent) EndSession(string)            {}
+func (p *Parent) Lane() (runtime.Lane, string) { return runtime.LaneReset, "" }
+func (p *Parent) Close() error                 { return p.worker.control.Close() }
+
+// A Child is a worker's side in this process, which has no walls.
+type Child struct{ module *runtime.Module }
+
+// OpenChild loads a module as a worker does.
+func OpenChild(ctx context.Context, e engine.Engine, limits runtime.Limits, binary []byte) (*Child, error) {
+	m, err := runtime.Load(ctx, runtime.Config{
+		Runner: runtime.InProcess{Engine: e}, Limits: limits, Lifecycle: abi.LifecycleShared, Notify: notify, Observe: observe,
+		Services: proxies([]abi.Service{abi.ServiceConfig}),
+	}, binary)
+	return &Child{m}, err
+}
+
+// Close releases the module.
+func (c *Child) Close() error { return c.module.Close() }
+
+// Serve does what comes over a link, until its end or what must not come.
+func (c *Child) Serve(socket, window *os.File) error {
+	conn, err := wire.Open(socket, 0)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	mapping, err := wire.OpenWindow(window)
+	if err != nil {
+		return err
+	}
+	defer mapping.Close()
+	l := &inner{out: wire.NewSender(conn, mapping)}
+	for {
+		if err := l.next(c.module); err != nil {
+			return err
+		}
+		c.module.Settle()
+	}
+}
+
+// Obey does what comes over the control connection, until its end or what must not come.
+func (c *Child) Obey(socket *os.File) error {
+	control, err := wire.Open(socket, 2)
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	w := &child{module: c.module, links: map[uint32]*inner{}}
+	for {
+		kind, payload, err := control.Next()
+		if err != nil {
+			return err
+		}
+		if err := w.obey(control, kind, payload); err != nil {
+			return err
+		}
+	}
+}

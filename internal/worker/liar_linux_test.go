@@ -1,0 +1,331 @@
+package worker_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+)
+
+// A liar is a worker that says what it likes. It is no worker of this package's: it has no guest and no walls.
+type liar struct {
+	control, link *wire.Conn
+	call          wire.Call // the last that came
+}
+
+// The descriptors of a worker.
+const (
+	fdControl = 3
+	fdReports = 4
+	fdLink    = 6
+)
+
+// lie does what a role is about, after a proper beginning unless that is what it is about.
+func lie(role string) (err error) {
+	l := &liar{}
+	if l.control, err = wire.Open(os.NewFile(fdControl, "control"), 2); err != nil {
+		return err
+	}
+	if l.link, err = wire.Open(os.NewFile(fdLink, "link"), 0); err != nil {
+		return err
+	}
+	if start, ok := bornLiars()[role]; ok {
+		return start(l)
+	}
+	answer, ok := lies()[role]
+	if !ok {
+		return fmt.Errorf("there is no role %q", role)
+	}
+	if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
+		return err
+	}
+	for l.next() == nil {
+		if err := answer(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin hears the orders.
+func (l *liar) begin() error {
+	_, _, err := l.control.Next()
+	return err
+}
+
+func (l *liar) ready(news string) error { return l.say(wire.KindReady, []byte(news)) }
+
+// next waits for the next call.
+func (l *liar) next() error {
+	for {
+		kind, p, err := l.link.Next()
+		if err != nil {
+			return err
+		}
+		if kind == wire.KindCall {
+			return l.call.Decode(p)
+		}
+	}
+}
+
+// say writes a message, whatever is in it.
+func (l *liar) say(kind wire.Kind, payload []byte) error {
+	return l.write(append(header(len(payload), kind), payload...))
+}
+
+func (l *liar) write(p []byte) error { return writeAll(fdLink, p) }
+
+func writeAll(fd int, p []byte) error {
+	for len(p) > 0 {
+		n, err := syscall.Write(fd, p)
+		if err != nil && err != syscall.EINTR {
+			return err
+		}
+		p = p[max(n, 0):]
+	}
+	return nil
+}
+
+func header(size int, kind wire.Kind) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
+}
+
+func (l *liar) send(messages ...wire.Message) error {
+	for _, m := range messages {
+		if err := l.say(m.Kind(), m.Append(nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begun begins a content.
+func (l *liar) begun() error {
+	return l.say(wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil))
+}
+
+// text answers a call with a text, as it should be done.
+func (l *liar) text(s string) error {
+	content := &abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte(s)}
+	return errors.Join(l.say(wire.KindFrame, content.Append(nil)), l.send(&wire.Done{}))
+}
+
+// forever says the same again and again, until nobody listens.
+func (l *liar) forever(kind wire.Kind, payload []byte) error {
+	for {
+		if err := l.say(kind, payload); err != nil {
+			return err
+		}
+	}
+}
+
+// asleep never comes back.
+func asleep() error {
+	for {
+		_ = unix.Pause()
+	}
+}
+
+// lies are the ways to answer a call.
+func lies() map[string]func(l *liar) error {
+	say := func(kind wire.Kind, payload []byte) func(*liar) error {
+		return func(l *liar) error { return errors.Join(l.begun(), l.say(kind, payload), asleep()) }
+	}
+	chunk := func(chunks ...wire.Chunk) func(*liar) error {
+		return func(l *liar) error {
+			if err := l.begun(); err != nil {
+				return err
+			}
+			for _, c := range chunks {
+				if err := l.send(&c); err != nil {
+					return err
+				}
+			}
+			return asleep()
+		}
+	}
+	fault := func(code abi.Code) func(*liar) error {
+		return func(l *liar) error { return l.send(&wire.Done{Code: code}) }
+	}
+	ask := func(id abi.Service, request []byte) func(*liar) error {
+		return func(l *liar) error {
+			if err := l.send(&wire.Ask{Service: id, Request: request}); err != nil {
+				return err
+			}
+			kind, p, err := l.link.Next()
+			var a wire.Answer
+			if err := errors.Join(err, a.Decode(p)); err != nil {
+				return err
+			}
+			return l.text(kind.String() + " " + a.Code.String())
+		}
+	}
+	return map[string]func(*liar) error{
+		"ends": func(*liar) error { return errors.New("so it goes") }, "ends-well": func(*liar) error { os.Exit(0); return nil },
+		"ends-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), errors.New("gone")) },
+		"ends-in-a-frame": func(l *liar) error {
+			return errors.Join(l.write(append(header(100, wire.KindFrame), 1, 2)), errors.New("gone"))
+		},
+		"ends-in-a-content": func(l *liar) error {
+			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), errors.New("gone"))
+		},
+		"is-silent":            func(*liar) error { return asleep() },
+		"waits-in-a-header":    func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), asleep()) },
+		"waits-in-a-frame":     func(l *liar) error { return errors.Join(l.write(append(header(100, wire.KindFrame), 1)), asleep()) },
+		"announces-4-GiB":      func(l *liar) error { return errors.Join(l.write(header(-1, wire.KindFrame)), asleep()) },
+		"frames-too-much":      say(wire.KindFrame, make([]byte, abi.MaxFrame+1)),
+		"uses-reserved-bytes":  func(l *liar) error { return errors.Join(l.write([]byte{0, 0, 0, 0, 5, 1, 0, 0}), asleep()) },
+		"says-nothing-known":   say(99, nil),
+		"says-kind-zero":       say(0, nil),
+		"calls-the-parent":     say(wire.KindCall, (&wire.Call{}).Append(nil)),
+		"answers-the-parent":   say(wire.KindAnswer, (&wire.Answer{}).Append(nil)),
+		"gives-credit":         say(wire.KindCredit, (&wire.Credit{Bytes: 1 << 20}).Append(nil)),
+		"is-ready-again":       say(wire.KindReady, []byte(`{"lane":"reset"}`)),
+		"starts-the-parent":    say(wire.KindStart, []byte(`{}`)),
+		"fails-late":           say(wire.KindFailed, (&wire.Done{Code: abi.CodeModule}).Append(nil)),
+		"opens-links":          say(wire.KindNewLink, (&wire.NewLink{}).Append(nil)),
+		"chunks-elsewhere":     chunk(wire.Chunk{Offset: 1 << 30, Length: 1}),
+		"chunks-the-next":      chunk(wire.Chunk{Offset: 64 << 10, Length: 1}),
+		"chunks-too-much":      chunk(wire.Chunk{Length: 64<<10 + 1}),
+		"chunks-nothing":       chunk(wire.Chunk{}),
+		"chunks-4-GiB":         chunk(wire.Chunk{Length: 1<<32 - 1}),
+		"sends-files":          sendsFiles,
+		"garbles-done":         say(wire.KindDone, make([]byte, 30)),
+		"garbles-log":          say(wire.KindLog, []byte{0, 1, 0, 0}),
+		"logs-no-text":         say(wire.KindLog, append([]byte{0, 0, 2, 0}, 0xff, 0xfe)),
+		"ends-with-no-text":    say(wire.KindDone, append((&wire.Done{Code: abi.CodeTrap, Message: "xx"}).Append(nil)[:24], 0xff, 0xff, 0xff, 0xff)),
+		"answers-with-999":     fault(999),
+		"answers-with-20":      fault(20),
+		"answers-with-exit":    fault(abi.CodeExit),
+		"answers-with-nothing": fault(abi.CodeOK),
+		"asks-for-files":       ask(abi.ServiceFileStat, []byte("/etc/passwd")),
+		"asks-for-the-unknown": ask(1<<31, nil),
+		"asks-nonsense":        ask(abi.ServiceConfig, []byte("not what a puppet asks")),
+		"asks-and-never-reads": func(l *liar) error { return l.forever(wire.KindAsk, (&wire.Ask{Service: 63}).Append(nil)) },
+		"is-done-twice":        func(l *liar) error { return errors.Join(l.text("fine"), l.send(&wire.Done{})) },
+		"goes-on-when-done": func(l *liar) error {
+			return errors.Join(l.text("fine"), l.begun(), l.say(wire.KindBody, make([]byte, 100)))
+		},
+		"reads-another's": func(l *liar) error {
+			return errors.Join(l.say(wire.KindFrame, (&abi.Content{URI: "y:o", Kind: abi.KindText}).Append(nil)), l.send(&wire.Done{}))
+		},
+		"floods-bodies": func(l *liar) error { return errors.Join(l.begun(), l.forever(wire.KindBody, make([]byte, 64<<10))) },
+		"floods-frames": func(l *liar) error { return l.forever(wire.KindFrame, (&abi.Progress{Done: 1}).Append(nil)) },
+		"floods-entries": func(l *liar) error {
+			return l.forever(wire.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}}).Append(nil))
+		},
+		"floods-logs":           floods(fdLink, wire.KindLog, logLine()),
+		"floods-reports":        floods(fdReports, wire.KindLog, logLine()),
+		"floods-notices":        floods(fdLink, wire.KindChanged, []byte("x:changed")),
+		"notices-what-is-wrong": floods(fdLink, wire.KindChanged, []byte("y:\xff")),
+		"reports-nonsense":      floods(fdReports, wire.KindDone, make([]byte, 26)),
+		"never-obeys":           func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
+	}
+}
+
+func logLine() []byte {
+	return (&wire.Log{Level: slog.LevelError, Message: strings.Repeat("flood ", 20), Attrs: []wire.Attr{{Key: "key", Value: strings.Repeat("v", 1000)}}}).Append(nil)
+}
+
+// floods says something many times, and then answers as it should.
+func floods(fd int, kind wire.Kind, payload []byte) func(*liar) error {
+	return func(l *liar) error {
+		message := append(header(len(payload), kind), payload...)
+		for range 20_000 {
+			if err := writeAll(fd, message); err != nil {
+				break
+			}
+		}
+		return l.text("fine")
+	}
+}
+
+// sendsFiles sends descriptors along, which nobody has asked for.
+func sendsFiles(l *liar) error {
+	message := append(header(0, wire.KindFrame), header(0, wire.KindFrame)...)
+	if err := unix.Sendmsg(fdLink, message, unix.UnixRights(0, 1, 2, fdLink), nil, 0); err != nil {
+		return err
+	}
+	return asleep()
+}
+
+// bornLiars are wrong from the beginning.
+func bornLiars() map[string]func(l *liar) error {
+	after := func(f func(l *liar) error) func(*liar) error {
+		return func(l *liar) error { return errors.Join(l.begin(), f(l), asleep()) }
+	}
+	ready := func(news string) func(*liar) error { return after(func(l *liar) error { return l.ready(news) }) }
+	failed := func(p []byte) func(*liar) error {
+		return after(func(l *liar) error { return l.say(wire.KindFailed, p) })
+	}
+	return map[string]func(*liar) error{
+		"begins-with-its-end":      func(*liar) error { return errors.New("so it goes") },
+		"ends-on-orders":           func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
+		"never-begins":             func(*liar) error { return asleep() },
+		"never-gets-ready":         after(func(*liar) error { return nil }),
+		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, wire.KindReady), '{')) }),
+		"is-ready-for-nonsense":    ready("nonsense"),
+		"is-ready-for-no-lane":     ready(`{"lane":"left"}`),
+		"is-ready-without-json":    ready("\xff\x00"),
+		"fails-with-success":       failed((&wire.Done{}).Append(nil)),
+		"fails-with-999":           failed((&wire.Done{Code: 999}).Append(nil)),
+		"fails-with-words":         failed((&wire.Done{Code: abi.CodeTrap, Message: "\x1b[2Jforged\nline"}).Append(nil)),
+		"fails-in-garbage":         failed(make([]byte, 30)),
+		"is-done-before-it-begins": after(func(l *liar) error { return l.send(&wire.Done{}) }),
+		"chunks-before-it-begins":  after(func(l *liar) error { return l.send(&wire.Chunk{Offset: 7, Length: 7}) }),
+		"manifests-without-end":    after(func(l *liar) error { return l.forever(wire.KindFrame, make([]byte, abi.MaxFrame)) }),
+		"logs-without-end":         after(func(l *liar) error { return l.forever(wire.KindLog, logLine()) }),
+		"boasts": func(l *liar) error {
+			layer := `{"name":"` + strings.Repeat("n", 4000) + `","on":true,"detail":"` + strings.Repeat("d", 4000) + `"}`
+			news := `{"lane":"reset","why":"` + strings.Repeat("w", 100_000) + `","layers":[` + strings.Repeat(layer+",", 100) + layer + `]}`
+			return errors.Join(l.begin(), l.ready(news), l.next(), l.text("fine"), asleep())
+		},
+		"answers-unread": func(l *liar) error {
+			if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
+				return err
+			}
+			for range 20 {
+				if err := l.text("fine"); err != nil {
+					return err
+				}
+			}
+			return asleep()
+		},
+		"is-another-each-time": anotherEachTime,
+	}
+}
+
+// anotherEachTime describes itself as one that is called after the files beside its program, of which it makes another.
+func anotherEachTime(l *liar) error {
+	program, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	beside, err := filepath.Glob(filepath.Join(filepath.Dir(program), "*"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(fmt.Sprintf("%s-%d", program, time.Now().UnixNano()), nil, 0o600); err != nil {
+		return err
+	}
+	manifest := &abi.Manifest{Name: fmt.Sprintf("number-%d", len(beside)), Ops: 1 << abi.OpRead}
+	if err := errors.Join(l.begin(), l.say(wire.KindFrame, manifest.Append(nil)), l.ready(`{"lane":"reset"}`)); err != nil {
+		return err
+	}
+	for l.next() == nil {
+		if err := l.text("fine"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime/engine"
+)
+
+// Main does the work of a worker when this process was started as one, and then exits; otherwise it returns at once.
+// Call it first in main, and in TestMain of tests that run workers.
+func Main() { MainWith(Inside{}) }
+
+// Inside changes what happens within a worker, for tests that look at the wall from there or take away what stands
+// before it.
+type Inside struct {
+	// Sealed is called when the worker has locked itself down, before anything of the guest runs. Nil for nothing.
+	Sealed func()
+	// Engine takes the place of the engine it is given. Nil leaves that.
+	Engine func(engine.Engine) engine.Engine
+}
+
+// MainWith is [Main] for tests.
+func MainWith(inside Inside) {
+	if len(os.Args) != 1 || os.Args[0] != name {
+		return
+	}
+	process.Tie()
+	if err := work(inside); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// work serves until the parent closes the control connection. What goes wrong before the worker is ready is told the
+// parent on the first link.
+func work(inside Inside) error {
+	control, err := wire.Open(os.NewFile(fdControl, "control"), 2)
+	if err != nil {
+		return err
+	}
+	first, err := openLink(0, os.NewFile(fdLink, "link"), os.NewFile(fdWindow, "window"))
+	if err != nil {
+		return err
+	}
+	w, err := open(control, first, inside)
+	if err != nil {
+		return errors.Join(err, first.fail(err))
+	}
+	return w.serve(control, first)
+}
+
+// open carries out the orders.
+func open(control *wire.Conn, first *inner, inside Inside) (*child, error) {
+	kind, text, err := control.Next()
+	if err != nil {
+		return nil, err
+	}
+	if kind != wire.KindStart {
+		return nil, control.Unexpected(kind)
+	}
+	c := &child{links: map[uint32]*inner{}, inside: inside}
+	if err := json.Unmarshal(text, &c.orders); err != nil {
+		return nil, err
+	}
+	reports, err := wire.Open(os.NewFile(fdReports, "reports"), 0)
+	if err != nil {
+		return nil, err
+	}
+	c.reports = &reporter{conn: reports}
+	return c, c.load(first)
+}
+
+// serve does what the parent says until it is gone.
+func (c *child) serve(control *wire.Conn, first *inner) error {
+	if err := c.ready(first); err != nil {
+		return err
+	}
+	c.begin(first)
+	for {
+		kind, payload, err := control.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.obey(control, kind, payload); err != nil {
+			return err
+		}
+	}
+}
+
+// obey carries out one message of the control connection.
+func (c *child) obey(control *wire.Conn, kind wire.Kind, payload []byte) error {
+	switch kind {
+	case wire.KindNewLink:
+		return c.newLink(control, payload)
+	case wire.KindCancel:
+		var m wire.Cancel
+		if err := m.Decode(payload); err != nil {
+			return err
+		}
+		c.links[m.Link].cancel(m.Seq)
+	case wire.KindEndSession:
+		c.module.EndSession(string(payload))
+	default:
+		return control.Unexpected(kind)
+	}
+	return nil
+}
+
+// newLink opens another link.
+func (c *child) newLink(control *wire.Conn, payload []byte) error {
+	var m wire.NewLink
+	if err := m.Decode(payload); err != nil {
+		return err
+	}
+	files, err := control.TakeFiles(2)
+	if err != nil {
+		return err
+	}
+	l, err := openLink(m.ID, files[0], files[1])
+	if err != nil {
+		return err
+	}
+	c.begin(l)
+	return nil
+}

@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// name is the zeroth argument of a worker, which is all the arguments it has.
+const name = "wasmres-worker"
+
+// The descriptors a worker is born with, beside the standard ones, which lead nowhere.
+const (
+	fdControl = 3 + iota // messages to it
+	fdReports            // messages from it that belong to no call
+	fdModule             // the prepared module
+	fdLink               // the first link: its socket
+	fdWindow             // and its window
+)
+
+// orders are what a worker is told, as JSON. It starts with nothing else.
+type orders struct {
+	Limits    runtime.Limits `json:"limits"`
+	Lifecycle abi.Lifecycle  `json:"lifecycle"`
+	Config    string         `json:"config"`
+	Services  []abi.Service  `json:"services"`
+	Compiled  []byte         `json:"compiled"` // the path of the folder with its native code, which is all it may read
+	LogLevel  int            `json:"logLevel"`
+	Threads   uint64         `json:"threads"` // it may have; 0 for any number
+}
+
+// news is what a worker says of itself when it is ready, as JSON. Its manifest goes before it, as a frame, when it was
+// not packed in.
+type news struct {
+	Lane   runtime.Lane   `json:"lane"`
+	Why    string         `json:"why"`
+	Layers confine.Layers `json:"layers"`
+}
+
+// What a parent believes of news at most.
+const (
+	most       = 512 // bytes of each text
+	mostLayers = 16
+)
+
+// clip makes news bearable.
+func (n *news) clip() {
+	n.Why = clip(n.Why)
+	n.Layers = slices.Clone(n.Layers[:min(len(n.Layers), mostLayers)])
+	for i, l := range n.Layers {
+		n.Layers[i] = confine.Layer{Name: clip(l.Name), On: l.On, Detail: clip(l.Detail)}
+	}
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), most)], "") }
+
+// memory is how much address space a worker may take beyond what it begins with: for as many instances as may be at
+// work and as many that are being put back, for the sessions that are kept, and for the engine.
+func (o *orders) memory() uint64 {
+	instances := 2*o.Limits.Calls + 2
+	if o.Lifecycle > abi.LifecycleFresh {
+		instances += o.Limits.Sessions
+	}
+	return uint64(instances)*(o.Limits.Memory+uint64(o.Limits.Stack)+o.Limits.Output) + engineMemory
+}
+
+const engineMemory = 2 << 30 // bytes: a module's code, and Go's own heap and stacks

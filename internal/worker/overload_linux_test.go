@@ -1,0 +1,39 @@
+package worker_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// Guests that compute until their time is up, more of them than there are processors, end by themselves: a worker is
+// not killed for being busy.
+func TestABusyWorkerIsNotKilled(t *testing.T) {
+	var log journal
+	cfg := runtime.Config{
+		Runner: newRunner(t, worker.Config{Logger: log.logger()}),
+		Limits: runtime.Limits{Timeout: 300 * time.Millisecond, Calls: 16},
+	}
+	m := loadPuppet(t, cfg, func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
+	var clients sync.WaitGroup
+	for range m.Limits().Calls {
+		clients.Go(func() {
+			for range 4 {
+				if _, err := read(t.Context(), m, "x:spin"); abi.CodeOf(err) != abi.CodeDeadline {
+					t.Errorf("got %v, want deadline", err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if killed := strings.Count(log.String(), "worker killed"); killed > 0 {
+		t.Errorf("the worker was killed %d times", killed)
+	}
+}

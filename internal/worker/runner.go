@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// Config says how workers are run. Compile and Forget are required.
+type Config struct {
+	// Compile sees to it that a metered module is compiled, and gives the absolute path of the folder that is the engine's
+	// compilation cache of this module, and of no other: a worker may read all that is in there. It is never done in this
+	// process.
+	Compile func(ctx context.Context, binary []byte) (dir string, err error)
+	// Forget is told when a worker could not use what is in there, so that the next Compile makes it again.
+	Forget func(binary []byte) error
+	// Executable is the program to start; it calls [Main] first. Empty means the running program.
+	Executable string
+	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 80 ms.
+	Grace  time.Duration
+	Logger *slog.Logger // nil discards
+}
+
+// grace is the default of Config.Grace. An honest worker looks at the clock every few microseconds of computing; what
+// takes long is a guest that touches page after page, and a machine that is busy: killing for that would make it busier.
+const grace = 80 * time.Millisecond * slowdown
+
+// maxLinks is how many calls one worker does at once: each takes a thread on either side. More wait.
+const maxLinks = 256
+
+// A Runner is a [runtime.Runner] that runs each module's guests in a worker of its own. It is safe for concurrent use.
+type Runner struct {
+	cfg     Config             // fixed at creation
+	current atomic.Pointer[On] // of the worker last started
+}
+
+// On says which walls stand around a worker.
+type On struct {
+	Layers     confine.Layers      // as the worker says, which a parent cannot check
+	Namespaces []process.Namespace // as it was started
+}
+
+// Spaces names the namespaces a worker has to itself, for the log.
+func (o *On) Spaces() string {
+	var own []string
+	for _, n := range o.Namespaces {
+		if n.Err == nil {
+			own = append(own, n.Kind)
+		}
+	}
+	return cmp.Or(strings.Join(own, " "), "none")
+}
+
+// New makes a Runner. Nothing is started before a module is opened.
+func New(cfg Config) (*Runner, error) {
+	if cfg.Compile == nil || cfg.Forget == nil {
+		return nil, errors.New("worker: it takes a compiler")
+	}
+	if cfg.Grace < 0 {
+		return nil, fmt.Errorf("worker: grace of %v is negative", cfg.Grace)
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = grace
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Runner{cfg: cfg}, nil
+}
+
+// On says which walls stand around the worker that was started last; nil when none was.
+func (r *Runner) On() *On { return r.current.Load() }
+
+// Open implements [runtime.Runner]: it has the module compiled and its first worker started.
+func (r *Runner) Open(ctx context.Context, o *runtime.Order) (runtime.Guests, error) {
+	hollow, err := o.Hollow()
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
+	}
+	module, err := share(hollow.Append(nil))
+	if err != nil {
+		return nil, fmt.Errorf("worker: hand over the module: %w", err)
+	}
+	g := &guests{runner: r, order: o, module: module, places: make(chan struct{}, min(o.Limits.Calls, maxLinks))}
+	if err := g.open(ctx); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// share makes a file of the module, that only this user's processes which are handed it can read.
+func share(text []byte) (_ *os.File, err error) {
+	f, err := anonymous()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(text); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// unusable reports whether a worker's failure to start may be the compiled module's fault: it has refused it, or has died
+// of it without a word.
+func unusable(err error) bool {
+	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, wire.ErrGone)
+}
