@@ -12,3 +12,5 @@ import (
 func anonymous() (*os.File, error) {
 	return nil, fmt.Errorf("workers on %s: %w", goruntime.GOOS, errors.ErrUnsupported)
 }
+
+func seal(*os.File) error { return errors.ErrUnsupported }

@@ -101,7 +101,7 @@ func (r *Runner) Open(ctx context.Context, o *runtime.Order) (runtime.Guests, er
 	return g, nil
 }
 
-// share makes a file of the module, that only this user's processes which are handed it can read.
+// share makes a file of the module, which nobody can change.
 func share(text []byte) (_ *os.File, err error) {
 	f, err := anonymous()
 	if err != nil {
@@ -110,7 +110,7 @@ func share(text []byte) (_ *os.File, err error) {
 	if _, err := f.Write(text); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return f, seal(f)
 }
 
 // unusable reports whether a worker's failure to start may be the compiled module's fault: it has refused it, or has died
