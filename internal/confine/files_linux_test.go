@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
@@ -131,7 +132,7 @@ func newFolders(t *testing.T) string {
 
 func TestFilesOfTheFirstStage(t *testing.T) {
 	machine(t, confine.Landlock, confine.Seccomp)
-	module, err := os.Open("../../examples/wasm/hello/hello.wasm")
+	module, err := os.Open(guesttest.File(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func childLimits([]string) error {
 	outcomes := map[string]string{}
 	_, err := confine.Enter(confine.Profile{Read: []string{"/nonexistent"}, Files: 1000, FileSize: 1 << 30})
 	outcomes["a path that is not there"] = fmt.Sprint(err)
-	if _, err = confine.Enter(confine.Profile{Memory: 256 << 20, Files: 20, FileSize: 8192}); err != nil {
+	if _, err = confine.Enter(confine.Profile{Memory: 2 << 30, Files: 20, FileSize: 8192}); err != nil {
 		return err
 	}
 	fd, err := unix.MemfdCreate("x", 0)
@@ -43,7 +43,7 @@ func childLimits([]string) error {
 	outcomes["a longer file"] = fmt.Sprint(unix.Ftruncate(fd, 8193))
 	outcomes["writing behind that"] = fmt.Sprint(discard(unix.Pwrite(fd, []byte("x"), 8192)))
 	outcomes["memory as much as may be"] = fmt.Sprint(discard(unix.Mmap(-1, 0, 64<<20, unix.PROT_READ, unix.MAP_ANON|unix.MAP_PRIVATE)))
-	outcomes["more memory"] = fmt.Sprint(discard(unix.Mmap(-1, 0, 256<<20, unix.PROT_READ, unix.MAP_ANON|unix.MAP_PRIVATE)))
+	outcomes["more memory"] = fmt.Sprint(discard(unix.Mmap(-1, 0, 2<<30, unix.PROT_READ, unix.MAP_ANON|unix.MAP_PRIVATE)))
 	for err == nil {
 		var next int
 		if next, err = unix.MemfdCreate("x", 0); err == nil && next >= 20 {

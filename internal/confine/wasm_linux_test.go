@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/snapshot"
@@ -127,7 +128,7 @@ func newGuests(t *testing.T) (g guests) {
 	t.Helper()
 	for file, module := range map[string]*[]byte{
 		"../../runtime/engine/wazero/probe.wasm": &g.Probe,
-		"../../examples/wasm/hello/hello.wasm":   &g.Go,
+		guesttest.File(t, "hello"):               &g.Go,
 	} {
 		var err error
 		if *module, err = os.ReadFile(file); err != nil {
