@@ -26,6 +26,7 @@ type child struct {
 	layers  confine.Layers
 	module  *runtime.Module
 	reports *reporter
+	program program
 	inside  Inside
 
 	links map[uint32]*inner // owned by the goroutine that reads the control connection
@@ -42,8 +43,7 @@ func (c *child) load(first *inner) (err error) {
 	if err != nil {
 		return err
 	}
-	program, err := findProgram()
-	if err != nil {
+	if c.program, err = findProgram(); err != nil {
 		return err
 	}
 	snapshot.Probe() // opens what images take
@@ -63,9 +63,13 @@ func (c *child) load(first *inner) (err error) {
 		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
 		Services: proxies(c.orders.Services), Notify: notify, Observe: observe,
 	}, prepared)
-	debug.FreeOSMemory() // loading takes many times what serving does
-	program.forget()
 	return err
+}
+
+// rest gives back what loading took: many times what serving does.
+func (c *child) rest() {
+	debug.FreeOSMemory()
+	c.program.forget()
 }
 
 func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {

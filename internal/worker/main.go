@@ -83,6 +83,7 @@ func (c *child) serve(control *wire.Conn, first *inner) error {
 		return err
 	}
 	c.begin(first)
+	c.rest()
 	for {
 		kind, payload, err := control.Next()
 		if errors.Is(err, io.EOF) {
