@@ -60,6 +60,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.probe()
 	if a.cfg.Isolation == IsolationInProcess {
 		return a.openEngine(dir, c)
 	}
@@ -69,7 +70,6 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 
 // openEngine opens an engine of this process.
 func (a *App) openEngine(dir string, c *compiler.Compiler) (runtime.Runner, error) {
-	a.probe()
 	if goruntime.GOOS != "linux" {
 		a.cfg.Logger.Warn("guests run in this process: workers that are locked down are there on Linux only")
 	}

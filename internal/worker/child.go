@@ -46,7 +46,9 @@ func (c *child) load(first *inner) (err error) {
 	if c.program, err = findProgram(); err != nil {
 		return err
 	}
-	snapshot.Probe() // opens what images take
+	if err := snapshot.Trust(c.orders.Reset); err != nil {
+		return err
+	}
 	c.layers, err = confine.Enter(confine.Profile{
 		Memory: c.orders.memory(), Files: uint64(maxLinks + 64), FileSize: c.orders.Limits.Memory, Threads: c.orders.Threads, Read: []string{dir},
 	})
@@ -73,7 +75,7 @@ func (c *child) rest() {
 }
 
 func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {
-	e, err := wazero.Open(wazero.Config{CacheDir: string(c.orders.Compiled), Logger: logger})
+	e, err := wazero.Open(wazero.Config{CacheDir: string(c.orders.Compiled), Tested: &c.orders.Tests, Logger: logger})
 	if err != nil || c.inside.Engine == nil {
 		return e, err
 	}

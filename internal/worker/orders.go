@@ -7,6 +7,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // name is the zeroth argument of a worker, which is all the arguments it has.
@@ -29,7 +31,12 @@ type orders struct {
 	Services  []abi.Service  `json:"services"`
 	Compiled  []byte         `json:"compiled"` // the path of the folder with its native code, which is all it may read
 	LogLevel  int            `json:"logLevel"`
-	Threads   uint64         `json:"threads"` // it may have; 0 for any number
+
+	// What the parent has found out about this machine, which need not be found out again.
+	Reset snapshot.Method `json:"reset"`
+	Tests wazero.Tests    `json:"tests"`
+
+	Threads uint64 `json:"threads"` // it may have; 0 for any number
 }
 
 // news is what a worker says of itself when it is ready, as JSON. Its manifest goes before it, as a frame, when it was

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker/wire"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 // Config says how workers are run. Compile and Forget are required.
@@ -43,8 +45,9 @@ const maxLinks = 256
 
 // A Runner is a [runtime.Runner] that runs each module's guests in a worker of its own. It is safe for concurrent use.
 type Runner struct {
-	cfg     Config             // fixed at creation
-	current atomic.Pointer[On] // of the worker last started
+	cfg     Config              // fixed at creation
+	tests   func() wazero.Tests // likewise; tests once
+	current atomic.Pointer[On]  // of the worker last started
 }
 
 // On says which walls stand around a worker.
@@ -78,7 +81,7 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{cfg: cfg}, nil
+	return &Runner{cfg: cfg, tests: sync.OnceValue(wazero.Test)}, nil
 }
 
 // On says which walls stand around the worker that was started last; nil when none was.

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker/wire"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // A worker is the process, as its parent sees it.
@@ -145,9 +146,10 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 // orders are what the worker is told.
 func (w *worker) order() *orders {
 	g, o := w.guests, w.guests.order
+	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
 	return &orders{
 		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Config, Services: o.Services,
-		Compiled: []byte(g.compiled), Threads: w.threads(), LogLevel: int(lowest(o.Logger)),
+		Compiled: []byte(g.compiled), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
 	}
 }
 

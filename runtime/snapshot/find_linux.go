@@ -41,6 +41,15 @@ var pagemapFile = sync.OnceValues(func() (int, error) {
 	return fd, nil
 })
 
+// prepare opens what a method takes.
+func prepare(m Method) error {
+	if m == Scan || m == Pagemap {
+		_, err := pagemapFile()
+		return err
+	}
+	return nil
+}
+
 // From linux/fs.h.
 const (
 	pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)

@@ -21,6 +21,8 @@ func newMaster(memory []byte, method Method, _ *Reserve) (*master, error) {
 
 func (*master) close() error { return nil }
 
+func prepare(Method) error { return nil }
+
 // A Reserve is what one image takes of the system: nothing, here.
 type Reserve struct{}
 

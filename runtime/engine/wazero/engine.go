@@ -30,7 +30,15 @@ type Config struct {
 	// for this module: with what [Precompile] has left, in a process that can be stopped, which a compilation in this one
 	// cannot. Its error ends the compilation.
 	Precompile func(ctx context.Context, binary []byte) (dir string, err error)
-	Logger     *slog.Logger // nil discards
+	// Tested says that another process of this program has opened an engine, and what came of its tests: the same is
+	// taken for granted here. Nil tests.
+	Tested *Tests
+	Logger *slog.Logger // nil discards
+}
+
+// Tests are what became of the tests an engine makes of wazero when it is opened.
+type Tests struct {
+	Resizes bool `json:"resizes"` // instances can give memory back
 }
 
 // An Engine is wazero's compiler.
@@ -50,6 +58,10 @@ func Open(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{own: loader{cache: cache, dir: cfg.CacheDir, resizes: true}, precompile: cfg.Precompile}
+	if cfg.Tested != nil {
+		e.own.resizes = cfg.Tested.Resizes
+		return e, nil
+	}
 	if err := selfTest(); err != nil {
 		e.own.resizes = false
 		cfg.Logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
@@ -70,6 +82,9 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 	}
 	return cache, nil
 }
+
+// Test makes the tests that an engine makes when it is opened, for [Config.Tested].
+func Test() Tests { return Tests{Resizes: selfTest() == nil} }
 
 // Close releases the engine.
 func (e *Engine) Close() error { return e.own.cache.Close(context.Background()) }
