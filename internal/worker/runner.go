@@ -31,14 +31,14 @@ type Config struct {
 	Forget func(binary []byte) error
 	// Executable is the program to start; it calls [Main] first. Empty means the running program.
 	Executable string
-	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 80 ms.
+	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 60 ms.
 	Grace  time.Duration
 	Logger *slog.Logger // nil discards
 }
 
 // grace is the default of Config.Grace. An honest worker looks at the clock every few microseconds of computing; what
 // takes long is a guest that touches page after page, and a machine that is busy: killing for that would make it busier.
-const grace = 80 * time.Millisecond * slowdown
+const grace = 60 * time.Millisecond * slowdown
 
 // maxLinks is how many calls one worker does at once: each takes a thread on either side. More wait.
 const maxLinks = 256
