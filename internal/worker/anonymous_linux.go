@@ -6,9 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// anonymous makes a file in memory.
+// anonymous makes a file in memory. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may insist.
 func anonymous() (*os.File, error) {
-	fd, err := unix.MemfdCreate("wasmres-module", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate("wasmres-module", flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL {
+		fd, err = unix.MemfdCreate("wasmres-module", flags)
+	}
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}

@@ -20,8 +20,9 @@ type guests struct {
 	module *os.File      // the prepared module
 	places chan struct{} // holds a token for each call that is in a worker
 
-	remade   bool   // the compiled module was made again since a worker got ready; likewise
-	compiled string // the folder of the compiled module; empty when it is not known to be there; belongs to who starts a worker
+	// owned by who starts a worker
+	compiled string // the folder of the compiled module; empty when it is not known to be there
+	remade   bool   // the compiled module was made again since a worker got ready
 
 	// fixed once they are open
 	alive *supervise.Supervisor[*worker]

@@ -35,8 +35,8 @@ type link struct {
 	wide    bool  // the window was used since it was trimmed
 	used    time.Time
 
-	due     atomic.Int64 // when the call under way must have ended, as time since the worker began; 0 for none
 	hearing atomic.Bool  // this process is at work for the call: what that takes is not the worker's fault
+	due     atomic.Int64 // when the call under way must have ended, as time since the worker began; 0 for none
 	barks   atomic.Int32 // how often the watchdog has found that it had not
 	overdue atomic.Bool  // the worker was killed for it
 }
@@ -227,7 +227,6 @@ var records = map[string][]string{
 	"service refused":       {"service", "code", "err"},
 	"instance discarded":    {"why"},
 	"instance close failed": {"err"},
-	"memory of instances cannot shrink: each one that grows is replaced, which is slower": {"wazero", "err"},
 }
 
 // finish ends a call as the worker says.

@@ -32,7 +32,10 @@ const idleTime = time.Second
 func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err error) {
 	l, err := w.links.take()
 	if err != nil {
-		return errors.Is(err, errLost), gone(err)
+		if errors.Is(err, errLost) {
+			return true, gone(err)
+		}
+		return false, fmt.Errorf("open a link to the worker: %w", err)
 	}
 	err = l.serve(ctx, c)
 	if !errors.Is(err, errLost) {

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // TestMain makes of this program whatever it is started as. A worker has neither arguments nor an environment, so that
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 	}
 	worker.Main()
 	_, _ = process.Start(process.Config{Executable: "/dev/null"}) // has what starts processes begin, which never ends
+	snapshot.Probe()                                              // opens what stays open
 	m.Run()
 }
 

@@ -81,7 +81,8 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{cfg: cfg, tests: sync.OnceValue(wazero.Test)}, nil
+	tests := sync.OnceValue(func() wazero.Tests { return wazero.Test(cfg.Logger) })
+	return &Runner{cfg: cfg, tests: tests}, nil
 }
 
 // On says which walls stand around the worker that was started last; nil when none was.
@@ -113,7 +114,10 @@ func share(text []byte) (_ *os.File, err error) {
 	if _, err := f.Write(text); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, seal(f)
+	if err := seal(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // unusable reports whether a worker's failure to start may be the compiled module's fault: it has refused it, or has died

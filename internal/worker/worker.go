@@ -245,6 +245,7 @@ func (w *worker) listen() {
 		}
 		if lines++; lines > maxReports {
 			w.process.Kill() // whatever it is that runs there
+			return
 		}
 		if err := record(context.Background(), c, payload); err != nil {
 			w.process.Kill()

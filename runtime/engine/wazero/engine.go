@@ -62,10 +62,7 @@ func Open(cfg Config) (*Engine, error) {
 		e.own.resizes = cfg.Tested.Resizes
 		return e, nil
 	}
-	if err := selfTest(); err != nil {
-		e.own.resizes = false
-		cfg.Logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
-	}
+	e.own.resizes = Test(cfg.Logger).Resizes
 	return e, nil
 }
 
@@ -83,8 +80,14 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 	return cache, nil
 }
 
-// Test makes the tests that an engine makes when it is opened, for [Config.Tested].
-func Test() Tests { return Tests{Resizes: selfTest() == nil} }
+// Test makes the tests that an engine makes when it is opened, for [Config.Tested]. What fails is said in the log.
+func Test(logger *slog.Logger) Tests {
+	err := selfTest()
+	if err != nil {
+		logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
+	}
+	return Tests{Resizes: err == nil}
+}
 
 // Close releases the engine.
 func (e *Engine) Close() error { return e.own.cache.Close(context.Background()) }
