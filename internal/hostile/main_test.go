@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
 )
 
@@ -15,6 +16,7 @@ import (
 func TestMain(m *testing.M) {
 	compiler.Main()                                   // before anything else: it is the compiler that children start
 	worker.MainWith(worker.Inside{Engine: unmetered}) // and the worker, which here runs modules as they are
+	process.Namespaces() // has what starts processes begin, which never ends
 	if names, ok := os.LookupEnv(childEnv); ok {
 		os.Exit(child(names))
 	}
