@@ -70,7 +70,7 @@ func (c *Call) Overdue() error { return c.module.tookTooLong() }
 // Spent says what the guest used.
 func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
-// Service answers a service call: one of notices, or one that is granted. Nothing but the code is for the guest.
+// Service answers a service call: one of notices, or one that is granted. Of a refusal nothing but the code is for the guest.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied

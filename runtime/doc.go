@@ -4,6 +4,9 @@
 // and the limits of a call. Whoever serves providers imports it. It knows nothing of MCP, routing or caching, and it
 // never writes to standard output.
 //
+// Where guests run is for a [Runner] to say: [InProcess] has them here, internal/worker in a process of their own. What
+// they say is checked here either way.
+//
 // Every call finds an instance as all of them start: the image of one that has initialised itself. Nothing one call
 // leaves in guest memory is seen by another, unless the provider asks for a longer lifecycle and is granted it.
 package runtime

@@ -8,7 +8,7 @@ import (
 
 // The names of the layers.
 const (
-	Rlimits    = "rlimits"      // memory, processor time, descriptors and the size of files; no core dump
+	Rlimits    = "rlimits"      // memory, processor time, threads, descriptors and the size of files; no core dump
 	NoNewPrivs = "no-new-privs" // no program gives a privilege
 	Landlock   = "landlock"     // which files can be reached, and no network, signal or abstract socket
 	Seccomp    = "seccomp"      // which system calls can be made

@@ -16,7 +16,8 @@ type rlimit struct {
 }
 
 // limit sets the limits that last. RLIMIT_NPROC counts the threads of all the user's processes, so that it would hit at
-// random: but for a process that is alone in its user namespace. Not among them is the inherited limit of anything that seccomp takes away.
+// random; it is set only for a process that is alone in its user namespace. What seccomp takes away anyway has no limit
+// here.
 func limit(p Profile) (Layer, error) {
 	limits := []rlimit{
 		{unix.RLIMIT_CORE, 0, "no core dump"},

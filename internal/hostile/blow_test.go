@@ -4,7 +4,6 @@ package hostile_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -97,11 +96,7 @@ func (b *blow) note(codes map[string]int, what string, err error, late time.Dura
 	if err == nil {
 		return
 	}
-	public, private := err.Error(), ""
-	var known *abi.Error
-	if errors.As(err, &known) && known.Cause != nil {
-		private = known.Cause.Error()
-	}
+	public, private := texts(err)
 	b.failure = fmt.Sprintf("%.200q (%.200q)", public, private)
 	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' }
 	if strings.HasPrefix(code, "code_") || max(len(public), len(private)) > errorText || strings.ContainsFunc(public, control) {

@@ -249,6 +249,15 @@ func call(m *runtime.Module, op abi.Op, uri string) (*abi.Reply, error) {
 	return m.Call(context.Background(), op, &abi.Request{URI: uri}, nil)
 }
 
+// texts are what an error says to everybody, and to the log.
+func texts(err error) (public, private string) {
+	var known *abi.Error
+	if errors.As(err, &known) && known.Cause != nil {
+		private = known.Cause.Error()
+	}
+	return err.Error(), private
+}
+
 // note counts an outcome, and looks at the text of an error with everything that may go to a log.
 func (a *attempt) note(codes map[string]int, err error) {
 	a.mu.Lock()
@@ -257,11 +266,7 @@ func (a *attempt) note(codes map[string]int, err error) {
 	if err == nil {
 		return
 	}
-	public, private := err.Error(), ""
-	var known *abi.Error
-	if errors.As(err, &known) && known.Cause != nil {
-		private = known.Cause.Error()
-	}
+	public, private := texts(err)
 	a.Text = max(a.Text, len(public), len(private))
 	if strings.ContainsFunc(public, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 		a.Unclean = fmt.Sprintf("%.200q", public)

@@ -6,6 +6,7 @@
 // environment, three descriptors and those it is given, a group of its own, and no way to gain privileges. What it may
 // do with the machine from there on is the business of its own main, which internal/confine helps.
 //
-// Packages that have a child do their work import it: internal/compiler and the runner of guests. Never done here:
+// Packages that have a child do their work import it: internal/compiler and internal/worker; internal/app asks
+// which namespaces there are. Never done here:
 // talking to a child, deciding how long it may live, starting it again.
 package process

@@ -102,16 +102,24 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// A provider of the benchmarks, and a resource of it.
+type provider struct {
+	name, uri string
+	binary    func() []byte
+}
+
+// small are providers of which little is asked.
+func small(b *testing.B) []provider {
+	return []provider{
+		{"wat", "x:o", func() []byte { return wat(b, "faults.wasm") }},
+		{"hello", "hello://about", func() []byte { return guesttest.Binary(b, "hello") }},
+	}
+}
+
 // BenchmarkReady is the time from an order for a worker to its being ready, when its module is compiled already, and
 // what the worker takes when it has served a read and rested.
 func BenchmarkReady(b *testing.B) {
-	for _, bb := range []struct {
-		name, uri string
-		binary    func() []byte
-	}{
-		{"wat", "x:o", func() []byte { return wat(b, "faults.wasm") }},
-		{"hello", "hello://about", func() []byte { return guesttest.Binary(b, "hello") }},
-	} {
+	for _, bb := range small(b) {
 		b.Run(bb.name, func(b *testing.B) {
 			r := newRunner(b, worker.Config{})
 			p, err := runtime.Prepare(runtime.Config{}, bb.binary())
@@ -145,7 +153,7 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// rested gives what a worker takes, in KiB, once that falls no more: in all, and of its own.
+// rested gives what a worker takes, in KiB, some seconds after it was last used: in all, and of its own.
 func rested(b *testing.B) (all, own int) {
 	pid := workerOf(b)
 	<-time.After(8 * time.Second)
@@ -154,13 +162,7 @@ func rested(b *testing.B) (all, own int) {
 
 // BenchmarkReplaced is the time from the death of a worker to the next answer.
 func BenchmarkReplaced(b *testing.B) {
-	for _, bb := range []struct {
-		name, uri string
-		binary    func() []byte
-	}{
-		{"wat", "x:o", func() []byte { return wat(b, "faults.wasm") }},
-		{"hello", "hello://about", func() []byte { return guesttest.Binary(b, "hello") }},
-	} {
+	for _, bb := range small(b) {
 		b.Run(bb.name, func(b *testing.B) {
 			r := newRunner(b, worker.Config{})
 			for b.Loop() {

@@ -203,28 +203,6 @@ func (l *inner) changed(uri string) {
 	_ = l.out.Put(wire.KindChanged, []byte(uri)) // a connection that fails keeps failing
 }
 
-// A relay is the sink of a call: it sends contents on as they come.
-type relay struct{ link *inner }
-
-// Content implements [abi.Sink]. Bytes that came with the head follow as others do.
-func (r relay) Content(c *abi.Content) error {
-	head := *c
-	head.Inline = nil
-	r.link.buf = head.Append(r.link.buf[:0])
-	return r.link.out.Put(wire.KindFrame, r.link.buf)
-}
-
-// Body implements [abi.Sink].
-func (r relay) Body(p []byte) error { return r.link.out.Body(p) }
-
-// Progress implements [abi.Sink]. It does not wait for what comes next.
-func (r relay) Progress(p abi.Progress) {
-	r.link.buf = p.Append(r.link.buf[:0])
-	if r.link.out.Put(wire.KindFrame, r.link.buf) == nil {
-		_ = r.link.out.Flush() // a connection that fails keeps failing
-	}
-}
-
 // A callContext is that of a call. The deadline is looked at by the runtime alone.
 type callContext struct {
 	context.Context

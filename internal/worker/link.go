@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +35,7 @@ type link struct {
 
 	hearing atomic.Bool  // this process is at work for the call: what that takes is not the worker's fault
 	due     atomic.Int64 // when the call under way must have ended, as time since the worker began; 0 for none
-	barks   atomic.Int32 // how often the watchdog has found that it had not
+	barks   atomic.Int32 // how often the watchdog has found the call under way overdue
 	overdue atomic.Bool  // the worker was killed for it
 }
 
@@ -82,41 +80,6 @@ func (l *link) ask(c *runtime.Call) (err error) {
 		return l.lost(err)
 	}
 	return nil
-}
-
-// barks is how often a watchdog barks before it bites, in even steps of the grace. Where the machine is so busy that this
-// process does not get to its own timers in time, the worker does not get to its own either, and has longer.
-const barks = 8
-
-// watch begins to wait for the end of a call that must have ended by then, and a little.
-func (l *link) watch(deadline time.Time) {
-	l.overdue.Store(false)
-	l.barks.Store(0)
-	l.due.Store(int64(deadline.Sub(l.worker.began)))
-	l.watchdog.Reset(time.Until(deadline) + l.worker.guests.runner.cfg.Grace/barks)
-}
-
-// rest ends the waiting.
-func (l *link) rest() {
-	l.due.Store(0)
-	l.watchdog.Stop()
-	l.used = time.Now()
-}
-
-// bark kills a worker that has not ended a call in time. It may come late, when another call has begun.
-func (l *link) bark() {
-	due := time.Duration(l.due.Load())
-	if due == 0 || time.Since(l.worker.began) < due {
-		return
-	}
-	if l.hearing.Load() || l.barks.Add(1) < barks {
-		l.watchdog.Reset(l.worker.guests.runner.cfg.Grace / barks)
-		return
-	}
-	l.overdue.Store(true)
-	l.worker.guests.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
-	l.worker.process.Kill()
-	l.conn.Shut() // the system takes its time with a process that has much memory
 }
 
 // listen hears what the worker says until the call is done. What the guest must not have said ends the call, but the
@@ -197,36 +160,6 @@ func (l *link) answer(ctx context.Context, c *runtime.Call, payload []byte) erro
 		answer, resp.Body = wire.Answer{Code: abi.CodeTooLarge}, nil
 	}
 	return l.conn.SendAnswer(&answer, resp.Body)
-}
-
-// record logs what a worker says, from a call's budget.
-func record(ctx context.Context, c *runtime.Call, payload []byte) error {
-	var m wire.Log
-	if err := m.Decode(payload); err != nil {
-		return err
-	}
-	keys, known := records[m.Message]
-	if !known {
-		return nil
-	}
-	attrs := make([]slog.Attr, 0, len(keys))
-	for _, a := range m.Attrs {
-		if slices.Contains(keys, a.Key) && len(attrs) < len(keys) {
-			attrs = append(attrs, slog.String(a.Key, a.Value))
-		}
-	}
-	c.Record(ctx, m.Level, m.Message, attrs...)
-	return nil
-}
-
-// records are what the runtime logs in a worker, and with what. There is no other line that a worker can put into the
-// log.
-var records = map[string][]string{
-	"guest log":             {"op", "stream", "text"},
-	"guest log dropped":     {"code", "bytes", "lines"},
-	"service refused":       {"service", "code", "err"},
-	"instance discarded":    {"why"},
-	"instance close failed": {"err"},
 }
 
 // finish ends a call as the worker says.

@@ -15,7 +15,7 @@ type program []region
 
 type region struct{ start, end uintptr }
 
-// findProgram must be called while files can be opened.
+// findProgram finds the code of this program in memory. It opens files.
 func findProgram() (program, error) {
 	self, err := os.Readlink("/proc/self/exe")
 	if err != nil {

@@ -27,7 +27,7 @@ type worker struct {
 	manifest []byte // as the guest described it; nil when it is packed in
 	links    *links
 
-	orders  sync.Mutex // guards the field below
+	mu      sync.Mutex // guards the field below
 	control *wire.Conn
 	reports *wire.Conn // belongs to listen
 	heard   sync.WaitGroup
@@ -45,7 +45,7 @@ var errSlow = errors.New("the worker was not ready in time")
 // start starts a worker and waits until it is ready.
 func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	limits := g.order.Limits
-	ctx, cancel := context.WithTimeoutCause(ctx, (loadTime+limits.Timeout+g.runner.cfg.Grace)*slowdown, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, (loadTime+limits.Timeout)*slowdown+g.runner.cfg.Grace, errSlow)
 	defer cancel()
 	w := &worker{guests: g, began: time.Now()}
 	w.links = &links{worker: w}
@@ -143,7 +143,7 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	}
 }
 
-// orders are what the worker is told.
+// order makes the orders of the worker.
 func (w *worker) order() *orders {
 	g, o := w.guests, w.guests.order
 	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
@@ -196,24 +196,6 @@ func failure(payload []byte) error {
 		return err
 	}
 	return wire.Protocolf("the worker failed with no error")
-}
-
-// quote is how a call ended, as far as the worker is to be believed; nil for success.
-func quote(m *wire.Done) error {
-	if m.Code == abi.CodeOK {
-		return nil
-	}
-	if m.Code > abi.CodeHostCalls || m.Code > abi.CodeInputRequired && m.Code < abi.CodeTrap {
-		return wire.Protocolf("there is no code %d", uint32(m.Code))
-	}
-	err := runtime.Quote(m.Code, &abi.GuestError{
-		Message: m.Message, Data: m.Data, RetryAfterMillis: uint64(m.RetryAfter / time.Millisecond),
-	})
-	var e *abi.Error
-	if m.Cause != "" && errors.As(err, &e) {
-		return e.Because(errors.New(m.Cause))
-	}
-	return err
 }
 
 // explain says why a worker did not get ready, given what its connection said.
@@ -281,8 +263,8 @@ func (w *worker) sendLink(id uint32, files ...*os.File) error {
 // tell uses the control connection. An honest worker always reads it, so that sending takes no time: one that does not
 // is killed.
 func (w *worker) tell(send func() error) error {
-	w.orders.Lock()
-	defer w.orders.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	stuck := time.AfterFunc(w.guests.order.Limits.Timeout+w.guests.runner.cfg.Grace, w.process.Kill)
 	defer stuck.Stop()
 	return send()

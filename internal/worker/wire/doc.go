@@ -4,7 +4,8 @@
 // It owns the framing, every message with its bounds, the descriptors that go along, and the window's ring. Between the
 // two processes there is one control connection and any number of links, which are a connection and a window each. A
 // link carries one call at a time: the parent writes [Call] and reads until [Done]; the worker reads Call, writes what
-// the guest emits, may write [Ask] and read [Answer], and writes Done. So there are no ids.
+// the guest emits, may write [Ask] and read [Answer], and writes Done. So answers need no ids: only [Cancel],
+// which comes by the control connection, names its link and call.
 //
 // Nobody waits for each other for ever, as long as the worker is honest. The parent always reads, unless it writes what
 // the worker is waiting for, a Call or an Answer, or a [Credit]. Of these the worker has at most [maxCredits] unread,

@@ -1,0 +1,28 @@
+package worker
+
+import (
+	"errors"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// quote is how a call ended, as far as the worker is to be believed; nil for success.
+func quote(m *wire.Done) error {
+	if m.Code == abi.CodeOK {
+		return nil
+	}
+	if m.Code > abi.CodeHostCalls || m.Code > abi.CodeInputRequired && m.Code < abi.CodeTrap {
+		return wire.Protocolf("there is no code %d", uint32(m.Code))
+	}
+	err := runtime.Quote(m.Code, &abi.GuestError{
+		Message: m.Message, Data: m.Data, RetryAfterMillis: uint64(m.RetryAfter / time.Millisecond),
+	})
+	var e *abi.Error
+	if m.Cause != "" && errors.As(err, &e) {
+		return e.Because(errors.New(m.Cause))
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package worker
+
+import "time"
+
+// maxBarks is how often a watchdog barks before it bites, in even steps of the grace. Where the machine is so busy that this
+// process does not get to its own timers in time, the worker does not get to its own either, and has longer.
+const maxBarks = 8
+
+// watch begins to wait for the end of a call that must have ended by then, and a little.
+func (l *link) watch(deadline time.Time) {
+	l.overdue.Store(false)
+	l.barks.Store(0)
+	l.due.Store(int64(deadline.Sub(l.worker.began)))
+	l.watchdog.Reset(time.Until(deadline) + l.worker.guests.runner.cfg.Grace/maxBarks)
+}
+
+// rest ends the waiting.
+func (l *link) rest() {
+	l.due.Store(0)
+	l.watchdog.Stop()
+	l.used = time.Now()
+}
+
+// bark kills a worker that has not ended a call in time. It may come late, when another call has begun.
+func (l *link) bark() {
+	due := time.Duration(l.due.Load())
+	if due == 0 || time.Since(l.worker.began) < due {
+		return
+	}
+	if l.hearing.Load() || l.barks.Add(1) < maxBarks {
+		l.watchdog.Reset(l.worker.guests.runner.cfg.Grace / maxBarks)
+		return
+	}
+	l.overdue.Store(true)
+	l.worker.guests.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
+	l.worker.process.Kill()
+	l.conn.Shut() // the system takes its time with a process that has much memory
+}
