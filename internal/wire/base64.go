@@ -1,6 +1,21 @@
 package wire
 
-import "encoding/base64"
+import (
+	stdbase64 "encoding/base64"
+	"slices"
+
+	"github.com/segmentio/asm/base64"
+)
+
+// stretch is how many bytes are encoded at once, whole groups: the encoder cannot be interrupted, and the garbage
+// collector must not wait for it.
+const stretch = 96 << 10
+
+// fewBytes is up to where the encoder that needs no preparation is the faster one.
+const fewBytes = 384
+
+// Base64Len is how many bytes the encoding of n bytes takes, padding included.
+func Base64Len(n int) int { return (n + 2) / 3 * 4 }
 
 // A Base64 encodes one sequence of bytes that arrives in pieces. The zero Base64 is ready for use.
 type Base64 struct {
@@ -16,16 +31,32 @@ func (b *Base64) Append(dst, p []byte) []byte {
 		if b.n < len(b.carry) {
 			return dst
 		}
-		dst = base64.StdEncoding.AppendEncode(dst, b.carry[:])
+		dst = stdbase64.StdEncoding.AppendEncode(dst, b.carry[:])
 	}
 	whole := len(p) / 3 * 3
 	b.n = copy(b.carry[:], p[whole:])
-	return base64.StdEncoding.AppendEncode(dst, p[:whole])
+	return appendGroups(dst, p[:whole])
 }
 
 // End appends what is left with its padding, and makes the Base64 ready for another sequence.
 func (b *Base64) End(dst []byte) []byte {
-	dst = base64.StdEncoding.AppendEncode(dst, b.carry[:b.n])
+	dst = stdbase64.StdEncoding.AppendEncode(dst, b.carry[:b.n])
 	*b = Base64{}
+	return dst
+}
+
+// appendGroups appends the encoding of whole groups of three. The encoder does not look how long its output is, and
+// writes no more than it must.
+func appendGroups(dst, p []byte) []byte {
+	if len(p) <= fewBytes {
+		return stdbase64.StdEncoding.AppendEncode(dst, p)
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, Base64Len(len(p)))[:at+Base64Len(len(p))]
+	for len(p) > 0 {
+		n := min(len(p), stretch)
+		base64.StdEncoding.Encode(dst[at:at+Base64Len(n)], p[:n])
+		p, at = p[n:], at+Base64Len(n)
+	}
 	return dst
 }

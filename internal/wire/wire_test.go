@@ -3,11 +3,8 @@ package wire_test
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/wire"
 )
@@ -36,7 +33,9 @@ func TestAppendString(t *testing.T) {
 }
 
 func TestAppendTextRefusesWhatIsNotUTF8(t *testing.T) {
-	for _, in := range []string{"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "é\xc3", strings.Repeat("a", 17) + "\xe6\x97"} {
+	for _, in := range []string{
+		"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "é\xc3", strings.Repeat("a", 17) + "\xe6\x97",
+	} {
 		if _, ok := wire.AppendText(nil, []byte(in)); ok {
 			t.Errorf("%q was accepted", in)
 		}
@@ -57,89 +56,68 @@ func TestTextEndsInsideARune(t *testing.T) {
 	}
 }
 
-// FuzzText holds the encoder, whole and in pieces, to encoding/json and unicode/utf8.
-func FuzzText(f *testing.F) {
-	f.Add([]byte("plain"), uint64(1))
-	f.Add([]byte("é日本😀\ufffd \"\\\n\x00\x7f"), uint64(2))
-	f.Add([]byte("a\xffb\xe6\x97"), uint64(3))
-	f.Add([]byte("\xed\xa0\x80\xf0\x9f\x98"), uint64(4))
-	f.Fuzz(func(t *testing.T, p []byte, seed uint64) {
-		whole, ok := wire.AppendText([]byte{'"'}, p)
-		if ok != utf8.Valid(p) {
-			t.Fatalf("got %v for %q, want %v", ok, p, utf8.Valid(p))
-		}
-		var text wire.Text
-		pieces, piecesOK := []byte{'"'}, true
-		for rest := p; len(rest) > 0 && piecesOK; {
-			n := 1 + rand.New(rand.NewPCG(seed, uint64(len(rest)))).IntN(len(rest))
-			pieces, piecesOK = text.Append(pieces, rest[:n])
-			rest = rest[n:]
-		}
-		piecesOK = text.End() && piecesOK
-		if piecesOK != ok || ok && !bytes.Equal(pieces, whole) {
-			t.Fatalf("got %q, %v in pieces, want %q, %v", pieces, piecesOK, whole, ok)
-		}
-		if got := wire.AppendString(nil, string(p)); ok && string(got) != string(whole)+`"` {
-			t.Fatalf("AppendString gives %q, AppendText %q", got, whole)
-		}
-		var back, want string
-		if err := json.Unmarshal(wire.AppendString(nil, string(p)), &back); err != nil {
-			t.Fatalf("not JSON: %v", err)
-		}
-		encoded, _ := json.Marshal(string(p))
-		if err := json.Unmarshal(encoded, &want); err != nil || back != want {
-			t.Fatalf("got %q back, want %q", back, want)
-		}
-	})
-}
-
-// FuzzBase64 holds the encoder in pieces to encoding/base64.
-func FuzzBase64(f *testing.F) {
-	f.Add([]byte(""), uint64(1))
-	f.Add([]byte("a"), uint64(2))
-	f.Add([]byte("some bytes to encode"), uint64(3))
-	f.Fuzz(func(t *testing.T, p []byte, seed uint64) {
-		var b wire.Base64
-		got := []byte("x")
-		r := rand.New(rand.NewPCG(seed, 0))
-		for rest := p; len(rest) > 0; {
-			n := r.IntN(len(rest) + 1)
-			got = b.Append(got, rest[:n])
-			rest = rest[n:]
-		}
-		got = b.End(got)
-		if want := "x" + base64.StdEncoding.EncodeToString(p); string(got) != want {
-			t.Fatalf("got %q, want %q", got, want)
-		}
-		if rest := b.End(nil); len(rest) != 0 {
-			t.Fatalf("got %q after End, want a fresh start", rest)
-		}
-	})
-}
-
-func BenchmarkText(b *testing.B) {
-	for _, bb := range []struct{ name, unit string }{
-		{"prose", "The quick brown fox jumps over the lazy dog.\n"},
-		{"code", "\tif err != nil {\n\t\treturn fmt.Errorf(\"read %s: %w\", name, err)\n\t}\n"},
-		{"kanji", "国境の長いトンネルを抜けると雪国であった。"},
-	} {
-		p := bytes.Repeat([]byte(bb.unit), 1<<20/len(bb.unit))
-		b.Run(bb.name, func(b *testing.B) {
-			dst := make([]byte, 0, 2*len(p))
-			b.SetBytes(int64(len(p)))
-			for b.Loop() {
-				dst, _ = wire.AppendText(dst[:0], p)
+func TestTextIsEncodedTheSameOfEveryKindAndLength(t *testing.T) {
+	lengths := []int{0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 223, 225, 8191, 8192, 8193, 8195, 20000, 1 << 20}
+	for _, c := range corpora() {
+		for _, n := range lengths {
+			p := bytes.ToValidUTF8(c.text[:n], nil)
+			want, _ := scalar(p)
+			for _, e := range encoders {
+				got, ok := e.text(nil, p)
+				if !ok || !bytes.Equal(got, want) {
+					t.Errorf("%s, %d bytes, %s: got %d bytes, %v, want %d", c.name, len(p), e.name, len(got), ok, len(want))
+				}
 			}
-		})
+		}
 	}
 }
 
-func BenchmarkBase64(b *testing.B) {
-	p := make([]byte, 1<<20)
-	dst := make([]byte, 0, 2<<20)
-	b.SetBytes(int64(len(p)))
-	for b.Loop() {
-		var enc wire.Base64
-		dst = enc.End(enc.Append(dst[:0], p))
+func TestABadByteIsFoundWhereverItStands(t *testing.T) {
+	for _, bad := range []string{"\xff", "\x80", "\xe6\x97", "\xed\xa0\x80"} {
+		for at := range 200 {
+			p := []byte(strings.Repeat("日", 3000)[:8100] + strings.Repeat("a", at) + bad + strings.Repeat("b", 200-at))
+			for _, e := range encoders {
+				if _, ok := e.text(nil, p); ok {
+					t.Fatalf("%s: %q at %d was accepted", e.name, bad, 8100+at)
+				}
+			}
+		}
+	}
+}
+
+func TestAppendStringMendsLongStrings(t *testing.T) {
+	in := strings.Repeat("a\"日", 3000) + "\xff" + strings.Repeat("b", 100) + "\xe6\x97"
+	want, _ := scalar([]byte(in))
+	for _, e := range encoders {
+		if got := e.str([]byte("x"), in); string(got) != `x"`+string(want)+`"` {
+			t.Errorf("%s: got %.40q… of %d bytes, want %d", e.name, got, len(got), len(want)+3)
+		}
+	}
+}
+
+func TestBase64OfMuch(t *testing.T) {
+	p := mixed()
+	want := base64.StdEncoding.EncodeToString(p)
+	for _, cut := range []int{0, 1, 2, 3, 96<<10 - 1, len(p)} {
+		var b wire.Base64
+		got := b.End(b.Append(b.Append(nil, p[:cut]), p[cut:]))
+		if string(got) != want {
+			t.Errorf("cut at %d: got %d bytes, want %d others", cut, len(got), len(want))
+		}
+	}
+}
+
+func TestNothingIsAllocatedWhereThereIsRoom(t *testing.T) {
+	p, dst := mixed(), make([]byte, 0, 2<<20)
+	s := string(p)
+	for name, encode := range map[string]func(){
+		"text":         func() { wire.AppendText(dst, p) },
+		"short string": func() { wire.AppendString(dst, s[:20]) },
+		"long string":  func() { wire.AppendString(dst, s) },
+		"base64":       func() { var b wire.Base64; b.End(b.Append(dst, p)) },
+	} {
+		if n := testing.AllocsPerRun(10, encode); n != 0 {
+			t.Errorf("%s: got %v allocations, want none", name, n)
+		}
 	}
 }
