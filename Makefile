@@ -4,7 +4,7 @@
 # Both keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
-EXAMPLES    = hello project everything
+EXAMPLES    = hello project everything fixtures
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
@@ -54,7 +54,7 @@ attack: ## the corpus of attacks, with nothing beside it that would disturb its 
 	$(GO) test -shuffle=on ./internal/hostile
 
 fuzz: ## each fuzz target for a number of inputs: with a time, go test may take its end for a failure
-	@for m in . guest-sdk/go; do (cd $$m && for p in $$($(GO) list ./...); do \
+	@for m in . guest-sdk/go internal/peers; do (cd $$m && for p in $$($(GO) list ./...); do \
 	  dir=$$($(GO) list -f '{{.Dir}}' $$p); \
 	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
 	    echo "fuzz $$p $$f"; $(GO) test -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
@@ -68,11 +68,12 @@ internal/e2e/node_modules/.ready: internal/e2e/package-lock.json
 	npm ci --prefix internal/e2e --ignore-scripts --no-audit --no-fund
 	touch $@
 
-bench:
+bench: ## wasmres beside other servers, then every benchmark
+	cd internal/peers && $(GO) run ./serving
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt
 	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/app/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 
 clean:
-	rm -rf bin internal/e2e/node_modules examples/wasm/*/*.wasm
+	rm -rf bin internal/e2e/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm
