@@ -20,9 +20,12 @@ type Call struct {
 	// fixed at creation
 	module   *Module
 	merger   abi.Merger // of reply
+	ctx      context.Context
+	bounds   *bounded // of ctx
 	sink     abi.Sink
-	deadline time.Time
-	serving  bool // emit, body and call are allowed
+	waiter   Waiter    // sink, if it is one
+	deadline time.Time // but for what waiter says
+	serving  bool      // emit, body and call are allowed
 
 	reply    abi.Reply
 	contents int
@@ -41,6 +44,7 @@ type Call struct {
 
 func (m *Module) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 	c := &Call{Op: op, Request: req, module: m, sink: sink, serving: true}
+	c.waiter = waiterOf(sink)
 	c.merger = abi.Merger{Reply: &c.reply, MaxItems: m.cfg.Limits.Items, To: emission{c}}
 	return c
 }
@@ -58,8 +62,8 @@ func (c *Call) Encode(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// Deadline is when the call must have ended.
-func (c *Call) Deadline() time.Time { return c.deadline }
+// Context is that of who waits for the call: it knows nothing of Deadline.
+func (c *Call) Context() context.Context { return c.ctx }
 
 // Err is the first thing that was wrong with what the guest said, which decides what becomes of the call.
 func (c *Call) Err() error { return c.failure }
@@ -79,7 +83,9 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 		c.fail(c.module.askedTooOften())
 		return capability.Response{}, abi.CodeDenied
 	}
+	c.extend()
 	resp, err := c.serve(ctx, id, request)
+	c.extend()
 	if err != nil {
 		c.logRefusal(ctx, id, err)
 		return capability.Response{}, min(abi.CodeOf(err), abi.CodeInternal)
@@ -152,7 +158,7 @@ func (c *Call) Answered(code abi.Code) error {
 		return c.failure
 	case code == abi.CodeOK:
 		return nil
-	case code == abi.CodeDeadline && !time.Now().Before(c.deadline):
+	case code == abi.CodeDeadline && !time.Now().Before(c.Deadline()):
 		return c.module.tookTooLong() // who noticed first makes no difference
 	case c.reply.Error == nil:
 		return &abi.Error{Code: code}

@@ -45,6 +45,23 @@ func (b *bounded) Err() error {
 	return b.ended
 }
 
+// extend moves the deadline, unless it is later already. It is called while nobody waits for the context to end, but for
+// those who do so until it does anyway.
+func (b *bounded) extend(deadline time.Time) {
+	if !deadline.After(b.deadline) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deadline = deadline
+	if b.waited == nil {
+		return
+	}
+	sooner := b.cancel
+	waited, cancel := context.WithDeadline(b.Context, deadline)
+	b.waited, b.cancel = waited, func() { cancel(); sooner() }
+}
+
 // cancelled reports whether the parent has ended, without a look at the clock.
 func (b *bounded) cancelled() bool { return b.Context.Err() != nil }
 

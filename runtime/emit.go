@@ -46,6 +46,7 @@ func (e emission) Content(content *abi.Content) error {
 	if err := errors.Join(content.Check(), c.checkPrefix(content.URI)); err != nil {
 		return err
 	}
+	content.Size = max(content.Size, uint64(len(content.Inline)))
 	if content.Size > c.module.cfg.Limits.Output {
 		return c.tooLarge()
 	}
@@ -86,6 +87,7 @@ func (c *Call) push(p []byte) error {
 	if c.bytes > c.module.cfg.Limits.Output {
 		return c.tooLarge()
 	}
+	defer c.extend()
 	return c.sink.Body(p)
 }
 

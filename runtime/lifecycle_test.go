@@ -115,7 +115,7 @@ func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
 func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
 	both(t, func(t *testing.T, run runtime.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, runtime.Config{
-			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 1, Timeout: 300 * time.Millisecond},
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 1, Timeout: time.Second},
 		})
 		codes := make(chan abi.Code, 2)
 		var wg sync.WaitGroup

@@ -19,6 +19,9 @@ type Limits struct {
 	// Timeout is the wall-clock time of one call, host calls included, and of starting an instance. Default 2 s.
 	// Exceeded: abi.CodeDeadline.
 	Timeout time.Duration
+	// Wait is how long the readers of what one call answers may keep it waiting, in all, which is not counted as its
+	// Timeout: see [Waiter]. Default 10 s. Exceeded: abi.CodeDeadline.
+	Wait time.Duration
 	// Stack is the native stack of one call, in bytes, as it is estimated from the functions that are active.
 	// Default 8 MiB, at most 32 MiB. The estimate is an upper one: large functions of Go take a tenth of it.
 	// Exceeded: abi.CodeStack.
@@ -54,6 +57,7 @@ const (
 	DefaultMemory    = 64 << 20
 	DefaultFuel      = 1_000_000_000_000
 	DefaultTimeout   = 2 * time.Second
+	DefaultWait      = 10 * time.Second
 	DefaultStack     = 8 << 20
 	DefaultTable     = 100_000
 	DefaultOutput    = 64 << 20
@@ -80,6 +84,7 @@ func (l Limits) WithDefaults() (Limits, error) {
 	setDefault(&l.Memory, DefaultMemory)
 	setDefault(&l.Fuel, DefaultFuel)
 	setDefault(&l.Timeout, DefaultTimeout)
+	setDefault(&l.Wait, DefaultWait)
 	setDefault(&l.Stack, DefaultStack)
 	setDefault(&l.Table, DefaultTable)
 	setDefault(&l.Output, DefaultOutput)
@@ -97,8 +102,8 @@ func (l Limits) check() error {
 	switch {
 	case l.Memory%engine.PageSize != 0 || l.Memory > maxMemory:
 		return fmt.Errorf("memory limit of %d bytes: it must be a multiple of 64 KiB of at most 4 GiB", l.Memory)
-	case l.Timeout < 0:
-		return fmt.Errorf("timeout %v is negative", l.Timeout)
+	case l.Timeout < 0 || l.Wait < 0:
+		return fmt.Errorf("timeout %v or wait %v is negative", l.Timeout, l.Wait)
 	case l.Idle < minIdle:
 		return fmt.Errorf("instances must be kept idle for at least %v, not %v", minIdle, l.Idle)
 	case l.Items < 0 || l.Log < 0 || l.LogLines < 0 || l.HostCalls < 0 || l.Calls < 0 || l.Sessions < 0:

@@ -38,10 +38,12 @@ type local struct {
 	keeper   keeper
 }
 
-func (l *local) open(ctx context.Context, r InProcess) (err error) {
-	if l.compiled, err = r.Engine.Compile(ctx, l.code.Binary, hostFuncs()); err != nil {
-		return err
+func (l *local) open(ctx context.Context, r InProcess) error {
+	compiled, err := r.Engine.Compile(ctx, l.code.Binary, hostFuncs())
+	if err != nil {
+		return err // and compiled may be any engine's nil
 	}
+	l.compiled = compiled
 	if l.reserve, err = snapshot.NewReserve(); err != nil {
 		return fmt.Errorf("image: %w", err)
 	}

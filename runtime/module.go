@@ -35,6 +35,8 @@ type Config struct {
 	Observe func(ctx context.Context, used Usage)
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
+	// Shelf is where prepared modules are kept. Nil keeps none.
+	Shelf  Shelf
 	Logger *slog.Logger // nil discards
 }
 

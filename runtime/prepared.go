@@ -22,11 +22,28 @@ type Prepared struct {
 	code     *meter.Module
 }
 
-// Prepare admits and meters a module, under the limits of cfg. Errors are [abi.Error]s that say what does not fit.
+// Prepare admits and meters a module, under the limits of cfg, or finds it on cfg.Shelf. Errors are [abi.Error]s that say
+// what does not fit.
 func Prepare(cfg Config, binary []byte) (*Prepared, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
+	digest := sha256.Sum256(binary)
+	if cfg.Shelf == nil {
+		return cfg.prepare(binary, digest)
+	}
+	key := cfg.key(digest)
+	if p, err := DecodePrepared(cfg.Shelf.Find(key)); err == nil && p.digest == name(digest) {
+		return p, nil
+	}
+	p, err := cfg.prepare(binary, digest)
+	if err == nil {
+		cfg.Shelf.Keep(key, p.Append(nil))
+	}
+	return p, err
+}
+
+func (cfg *Config) prepare(binary []byte, digest [sha256.Size]byte) (*Prepared, error) {
 	shape, err := cfg.admit(binary)
 	if err != nil {
 		return nil, err
@@ -41,12 +58,14 @@ func Prepare(cfg Config, binary []byte) (*Prepared, error) {
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "the module cannot be metered").Because(err)
 	}
-	digest := sha256.Sum256(binary)
 	return &Prepared{
-		digest: "sha256:" + hex.EncodeToString(digest[:]), size: len(binary),
+		digest: name(digest), size: len(binary),
 		manifest: manifest, exports: knownExports(shape), code: code,
 	}, nil
 }
+
+// name is what a digest is called.
+func name(digest [sha256.Size]byte) string { return "sha256:" + hex.EncodeToString(digest[:]) }
 
 // maxPages leaves it to the memory to refuse more than the limit, so that the refusal is noticed.
 const maxPages = maxMemory/engine.PageSize - 1

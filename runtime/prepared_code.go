@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/wasmres/wasmres/runtime/meter"
 )
@@ -78,7 +79,9 @@ func (r *reader) code() *meter.Module {
 		Binary: r.bytes(), Globals: r.strings(), Start: r.bool(),
 		MinPages: uint32(r.number()), MaxPages: uint32(r.number()), CanDirty: string(r.bytes()),
 	}
-	for n := r.count(); n > 0; n-- {
+	n := r.count() // of a provider in Go some ten thousand
+	m.Data = slices.Grow(m.Data, int(n))
+	for ; n > 0; n-- {
 		m.Data = append(m.Data, meter.Segment{Offset: uint32(r.number()), Bytes: r.bytes()})
 	}
 	return m

@@ -36,21 +36,29 @@ func providerFlags(more ...cli.Flag) []cli.Flag {
 	}, limitFlags(), more)
 }
 
-// providerConfig reads providerFlags. logHandler says how the log looks.
-func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog.Level) slog.Handler) (app.Config, error) {
+// A logHandler says how the log looks.
+type logHandler func(io.Writer, slog.Level) slog.Handler
+
+// providerConfig reads providerFlags, for one provider.
+func providerConfig(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
+	if cfg, err = commonConfig(c, log); err != nil {
+		return app.Config{}, err
+	}
+	cfg.File = file
+	if cfg.Dirs, err = dirFlags(c, c.StringSlice("dir")); err != nil {
+		return app.Config{}, err
+	}
+	cfg.Values, err = configFlags(c, c.StringSlice("config"))
+	return cfg, err
+}
+
+// commonConfig reads what providerFlags say of all providers there are.
+func commonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	limits, err := limitsOf(c)
 	if err != nil {
 		return app.Config{}, err
 	}
 	shape, err := admission(c)
-	if err != nil {
-		return app.Config{}, err
-	}
-	grants, err := dirFlags(c)
-	if err != nil {
-		return app.Config{}, err
-	}
-	values, err := configFlags(c)
 	if err != nil {
 		return app.Config{}, err
 	}
@@ -66,9 +74,9 @@ func providerConfig(c *cli.Context, file string, logHandler func(io.Writer, slog
 	if isolation != app.IsolationProcess && isolation != app.IsolationInProcess {
 		return app.Config{}, usagef(c, "--isolation %s: expected %s or %s", isolation, app.IsolationProcess, app.IsolationInProcess)
 	}
-	logger := slog.New(logHandler(c.App.ErrWriter, level))
+	logger := slog.New(log(c.App.ErrWriter, level))
 	return app.Config{
-		File: file, Dirs: grants, Values: values, Limits: limits, Admission: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
+		Limits: limits, Admission: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
 		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"),
 	}, nil
 }
@@ -97,9 +105,9 @@ func parseSize(s string) (uint64, error) {
 	return 0, fmt.Errorf("%q is not a size; write it like 64MiB", s)
 }
 
-func dirFlags(c *cli.Context) ([]fscap.Grant, error) {
+func dirFlags(c *cli.Context, specs []string) ([]fscap.Grant, error) {
 	var grants []fscap.Grant
-	for _, spec := range c.StringSlice("dir") {
+	for _, spec := range specs {
 		read := strings.TrimSuffix(spec, ":ro")
 		if strings.HasSuffix(spec, ":rw") {
 			return nil, usagef(c, "--dir %s: directories can be granted for reading only; leave :rw out", spec)
@@ -113,9 +121,9 @@ func dirFlags(c *cli.Context) ([]fscap.Grant, error) {
 	return grants, nil
 }
 
-func configFlags(c *cli.Context) (map[string]string, error) {
+func configFlags(c *cli.Context, specs []string) (map[string]string, error) {
 	values := map[string]string{}
-	for _, spec := range c.StringSlice("config") {
+	for _, spec := range specs {
 		key, value, ok := strings.Cut(spec, "=")
 		if !ok || key == "" {
 			return nil, usagef(c, "--config %s: write it as KEY=VALUE", spec)

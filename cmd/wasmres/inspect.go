@@ -77,6 +77,7 @@ type limits struct {
 	Memory    uint64 `json:"memory"`
 	Fuel      uint64 `json:"fuel"`
 	Timeout   int64  `json:"timeoutMs"`
+	Wait      int64  `json:"waitMs"`
 	Stack     uint32 `json:"stack"`
 	Table     uint32 `json:"tableEntries"`
 	Output    uint64 `json:"output"`
@@ -91,7 +92,7 @@ type limits struct {
 
 func limitsInForce(l runtime.Limits) limits {
 	return limits{
-		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Stack: l.Stack, Table: l.Table, Output: l.Output,
+		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Wait: l.Wait.Milliseconds(), Stack: l.Stack, Table: l.Table, Output: l.Output,
 		Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
 		Idle: l.Idle.Milliseconds(),
 	}
@@ -176,11 +177,11 @@ func schema(m *abi.Manifest) any {
 
 // addGrants adds what the command line grants.
 func (i *inspection) addGrants(c *cli.Context) error {
-	dirs, err := dirFlags(c)
+	dirs, err := dirFlags(c, c.StringSlice("dir"))
 	if err != nil {
 		return err
 	}
-	values, err := configFlags(c)
+	values, err := configFlags(c, c.StringSlice("config"))
 	if err != nil {
 		return err
 	}

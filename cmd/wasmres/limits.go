@@ -21,6 +21,7 @@ func limitFlags() []cli.Flag {
 		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
 		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: runtime.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
 		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
+		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: runtime.DefaultWait, Usage: "`TIME` for which clients that read slowly may keep one call waiting, in all"},
 		size("stack", "8MiB", "native stack of one call, as it is estimated, as a `SIZE`"),
 		size("max-output", "64MiB", "contents of one read in all, as a `SIZE`"),
 		size("max-log", "64KiB", "what the provider may log in one call, as a `SIZE`"),
@@ -53,7 +54,7 @@ func limitsOf(c *cli.Context) (runtime.Limits, error) {
 		}
 		f.into(n)
 	}
-	l.Fuel, l.Timeout, l.Idle = c.Uint64("fuel"), c.Duration("timeout"), c.Duration("idle")
+	l.Fuel, l.Timeout, l.Wait, l.Idle = c.Uint64("fuel"), c.Duration("timeout"), c.Duration("max-wait"), c.Duration("idle")
 	l.Items, l.Table, l.LogLines = c.Int("max-items"), uint32(min(c.Int("max-table"), 1<<32-1)), c.Int("max-log-lines")
 	l.HostCalls, l.Calls, l.Sessions = c.Int("max-host-calls"), c.Int("max-calls"), c.Int("max-sessions")
 	if err := checkLimitFlags(c); err != nil {
@@ -83,7 +84,7 @@ func admission(c *cli.Context) (admit.Limits, error) {
 
 // checkLimitFlags refuses what would be taken for the default.
 func checkLimitFlags(c *cli.Context) error {
-	for _, name := range []string{"timeout", "idle"} {
+	for _, name := range []string{"timeout", "max-wait", "idle"} {
 		if c.Duration(name) <= 0 {
 			return usagef(c, "--%s %v: it must be more than nothing", name, c.Duration(name))
 		}

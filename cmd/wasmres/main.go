@@ -28,6 +28,7 @@ const (
 func main() {
 	compiler.Main()
 	worker.Main()
+	hold()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -16,14 +16,20 @@ func runCommand() *cli.Command {
 	const category = "Serving"
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "serve a provider's resources to MCP clients",
-		ArgsUsage: "PROVIDER.wasm",
+		Usage:     "serve the resources of one provider, or of several as one, to MCP clients",
+		ArgsUsage: "PROVIDER.wasm...",
 		Description: `Speaks the Model Context Protocol, every revision from 2024-11-05 to 2026-07-28, on
 standard input and output, or with --http over Streamable HTTP at /mcp.
 
    wasmres run provider.wasm
    wasmres run --http 127.0.0.1:8080 provider.wasm
    wasmres run --dir .:/project:ro --config owner=ada project.wasm
+
+Several providers are served as one, each in a sandbox of its own with limits of its own. They
+are called as their files are, and a grant says by that name whose it is. A URI that two of
+them could serve belongs to the one that claims it more specifically.
+
+   wasmres run hello.wasm notes.wasm project.wasm --dir project=.:/project:ro
 
 In the configuration of an MCP client:
 
@@ -32,6 +38,7 @@ In the configuration of an MCP client:
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
 			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept this `HOST` name in requests; may be repeated"},
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept web pages of this `ORIGIN`, as in https://example.org; may be repeated"},
+			&cli.IntFlag{Name: "max-subscriptions", Category: category, Value: 1024, Usage: "at most this many `STREAMS` of changes at once; one takes about 12 KiB"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that know tools only"},
 		),
 		OnUsageError: onUsageError,
@@ -40,20 +47,22 @@ In the configuration of an MCP client:
 }
 
 func run(c *cli.Context) error {
-	args, err := arguments(c, "PROVIDER.wasm")
-	if err != nil {
-		return err
+	if c.NArg() == 0 {
+		return usagef(c, "missing argument PROVIDER.wasm")
 	}
 	addr, err := httpAddress(c)
 	if err != nil {
 		return err
 	}
-	cfg, err := providerConfig(c, args[0], textLog)
+	configs, err := providerConfigs(c, c.Args().Slice(), textLog)
 	if err != nil {
 		return err
 	}
-	cfg.Tools = c.Bool("tools")
-	a, err := app.Open(c.Context, cfg)
+	configs[0].Tools, configs[0].MaxSubscriptions = c.Bool("tools"), c.Int("max-subscriptions")
+	if configs[0].MaxSubscriptions < 1 {
+		return usagef(c, "--max-subscriptions %d: it must be at least 1", configs[0].MaxSubscriptions)
+	}
+	a, err := app.OpenAll(c.Context, configs)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ type Request struct {
 	URI  string // what is read or watched; empty for listings; for completions the template
 	Meta string // the request's _meta, a JSON object; empty for none
 
-	// Range is the part that is wanted; zero for all. It is set only when the Route says Ranges, and wasmres asks for
-	// no ranges yet.
+	// Range is the part that is wanted; zero for all. It is set only when the Route says Ranges.
 	Range Range
-	// IfNoneMatch is the etag the asker has; empty for none. wasmres sends it only when it polls what is watched.
+	// IfNoneMatch is the etag the asker has; empty for none. wasmres sends it when it polls what is
+	// watched, and when a client that has downloaded the resource asks whether it has changed.
 	IfNoneMatch string
 	// MaxBytes is how many bytes the answer may have; 0 when unknown. wasmres does not tell yet.
 	MaxBytes uint64

@@ -29,6 +29,7 @@ const (
 // Config says which provider to open and what it may do.
 type Config struct {
 	File   string            // path of the .wasm file
+	Name   string            // of the provider among several; of no effect on one alone
 	Dirs   []fscap.Grant     // directories the provider may read
 	Values map[string]string // configuration the provider may read
 	Limits runtime.Limits
@@ -42,16 +43,22 @@ type Config struct {
 	CacheDir string
 	// CacheOptional goes on without CacheDir when it cannot be used.
 	CacheOptional bool
-	Tools         bool   // also offer the resources as tools
-	Version       string // of wasmres
-	Logger        *slog.Logger
+	Tools         bool // also offer the resources as tools
+	// MaxSubscriptions is how many streams of changes may be open at once. 0 means 1,024.
+	MaxSubscriptions int
+	Version          string // of wasmres
+	Logger           *slog.Logger
 }
 
-// An App is one provider, ready to be looked at or served. Close releases it.
+// An App is one provider, ready to be looked at or served, or several that are served as one. Close releases it.
 type App struct {
 	cfg      Config
 	workers  *worker.Runner // nil when guests run in this process
-	provider *provider.Provider
+	shelf    runtime.Shelf
+	provider *provider.Provider // nil when there are several
+	parts    []*App             // those
+	source   mcp.Source         // what is served
+	about    identity
 	core     *mcp.Core      // for Call
 	closers  []func() error // in the order things were opened
 	usage    atomic.Pointer[runtime.Usage]
@@ -98,7 +105,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
 			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
-			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Logger: a.cfg.Logger,
+			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
 	}, binary)
@@ -106,6 +113,8 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 		return fmt.Errorf("%s: %w", a.cfg.File, err)
 	}
 	a.closers = append(a.closers, a.provider.Close)
+	a.probe() // what it finds was found when the provider was opened
+	a.source, a.about = a.provider, identityOf(a.provider.Module().Manifest())
 	a.core, err = a.newCore(nil) // its failures are returned to the caller, who says them
 	return err
 }
@@ -116,10 +125,9 @@ func pageSize(limits runtime.Limits) int {
 }
 
 func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
-	m := a.provider.Module().Manifest()
 	return mcp.New(mcp.Config{
-		Source: a.provider, Name: m.Name, Title: m.Title, Version: versionOf(m), Instructions: m.Description,
-		Tools: a.cfg.Tools, Logger: logger,
+		Source: a.source, Name: a.about.name, Title: a.about.title, Version: a.about.version, Instructions: a.about.instructions,
+		Tools: a.cfg.Tools, MaxSubscriptions: a.cfg.MaxSubscriptions, Logger: logger,
 	})
 }
 
@@ -155,7 +163,7 @@ func readModule(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// Provider is the provider, to be looked at.
+// Provider is the provider, to be looked at; nil when there are several.
 func (a *App) Provider() *provider.Provider { return a.provider }
 
 // Call answers one MCP request as a client of revision 2025-11-25 would get it. A failure of the provider has an
@@ -173,7 +181,7 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 	return result, nil
 }
 
-// Usage is what the last call of the provider used; zero when there was none.
+// Usage is what the last call of the provider used; zero when there was none, or are several providers.
 func (a *App) Usage() runtime.Usage {
 	if u := a.usage.Load(); u != nil {
 		return *u

@@ -60,7 +60,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.probe()
+	a.shelf = c
 	if a.cfg.Isolation == IsolationInProcess {
 		return a.openEngine(dir, c)
 	}
@@ -82,11 +82,11 @@ func (a *App) openEngine(dir string, c *compiler.Compiler) (runtime.Runner, erro
 }
 
 // Walls says what stands around the guests' worker; nil when they run in this process.
-func (a *App) Walls() *worker.On {
+func (a *App) Walls() *worker.Walls {
 	if a.workers == nil {
 		return nil
 	}
-	return a.workers.On()
+	return a.workers.Walls()
 }
 
 // logIsolation says where guests run.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
@@ -20,12 +18,8 @@ type HTTPConfig struct {
 	Ready          func(bound net.Addr) // called once it listens; nil for nothing
 }
 
-const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10 // bytes
-	shutdownGrace = 5 * time.Second
-)
+// shutdownGrace is how long requests under way may still take.
+const shutdownGrace = 5 * time.Second
 
 // ServeHTTP speaks MCP with any number of clients until ctx ends. Subscriptions then end with their result, and
 // requests under way are given a few seconds.
@@ -36,7 +30,7 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) (err error) {
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	handler, err := streamable.New(streamable.Config{
-		Core: core, Legacy: old.Handler(), AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, Logger: a.cfg.Logger,
+		Core: core, Legacy: old, AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -51,16 +45,16 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) (err error) {
 	if cfg.Ready != nil {
 		cfg.Ready(listener.Addr())
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelDebug),
+	server, err := streamable.NewServer(streamable.ServerConfig{Handler: handler, Logger: a.cfg.Logger})
+	if err != nil {
+		return errors.Join(err, listener.Close())
 	}
-	return serveUntil(ctx, server, listener, func() error { return errors.Join(handler.Close(), old.Close()) })
+	return serveUntil(ctx, server, listener, old.Close)
 }
 
 // serveUntil serves until ctx ends, then takes no more connections, ends what would stay open for ever, and waits for
 // the rest, but not for long.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, endStreams func() error) error {
+func serveUntil(ctx context.Context, server *streamable.Server, listener net.Listener, endSessions func() error) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
@@ -70,10 +64,5 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	err := endStreams()
-	if shutdownErr := server.Shutdown(grace); shutdownErr != nil {
-		err = errors.Join(err, server.Close())
-	}
-	<-served
-	return err
+	return errors.Join(endSessions(), server.Shutdown(grace), <-served)
 }

@@ -22,16 +22,17 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err 
 
 // openFronts makes the core and the front of the older revisions that stands on it.
 func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
-	a.logIsolation()
-	a.WarnUngranted()
+	for _, one := range a.each() {
+		one.logIsolation()
+		one.WarnUngranted()
+	}
 	core, err := a.newCore(a.cfg.Logger)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := a.provider.Module().Manifest()
 	old, err := legacy.New(legacy.Config{
-		Core: core, Source: a.provider, Name: m.Name, Title: m.Title, Version: versionOf(m), Instructions: m.Description,
-		Tools: a.cfg.Tools, Logger: a.cfg.Logger,
+		Core: core, Source: a.source, Name: a.about.name, Title: a.about.title, Version: a.about.version,
+		Instructions: a.about.instructions, Tools: a.cfg.Tools, Logger: a.cfg.Logger,
 	})
 	return core, old, err
 }

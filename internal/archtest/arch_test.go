@@ -27,6 +27,8 @@ var doors = map[string][]string{
 	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker", "internal/worker/wire"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
+	"github.com/klauspost/compress":           {"internal/compress"},
+	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/google/go-cmp":                {},
 	"github.com/rogpeppe/go-internal":         {},
 	"github.com/yosida95/uritemplate":         {},

@@ -104,7 +104,7 @@ func New(cfg Config) (*Compiler, error) {
 	return &Compiler{
 		cfg:     cfg,
 		slots:   make(chan struct{}, cfg.Concurrent),
-		store:   &store{dir: dir},
+		store:   &store{dir: dir, program: sync.OnceValues(program)},
 		known:   map[digest]outcome{},
 		flights: map[digest]*flight{},
 	}, nil

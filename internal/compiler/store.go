@@ -21,11 +21,14 @@ import (
 //	<digest>/           the engine's compilation cache of one module alone, since the child chooses what is in it
 //	<digest>.compiled   says which file of the engine's is the module's
 //	<digest>.refused    says why the module has none
+//	<key>.prepared      a module as it was prepared, by one program under one configuration
 //	compiling-*         folders of running children
 //
 // Several processes may share it: files appear whole, and none is needed.
 type store struct {
-	dir string // fixed at creation
+	// fixed at creation
+	dir     string
+	program func() (string, error) // which this is
 
 	mu          sync.Mutex // guards the field below
 	fingerprint string     // the engine's; empty until open has succeeded
@@ -192,28 +195,33 @@ func (s *store) keep(d digest, o outcome) error {
 	if err != nil {
 		return err
 	}
+	if err := s.put(s.marker(d, kind), text); err != nil {
+		return err
+	}
+	if o.Refused != "" {
+		s.trim("*.refused", maxRefusals)
+	}
+	return nil
+}
+
+// put leaves a file that appears whole.
+func (s *store) put(path string, parts ...[]byte) error {
 	scratch, err := s.scratch()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	fresh := filepath.Join(scratch, kind)
-	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+	fresh := filepath.Join(scratch, filepath.Base(path))
+	if err := os.WriteFile(fresh, slices.Concat(parts...), 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, s.marker(d, kind)); err != nil {
-		return err
-	}
-	if o.Refused != "" {
-		s.forget()
-	}
-	return nil
+	return os.Rename(fresh, path)
 }
 
-// forget makes room for refusals.
-func (s *store) forget() {
-	refusals := s.byAge("*.refused")
-	for _, old := range refusals[:max(0, len(refusals)-maxRefusals)] {
+// trim removes the oldest of what matches in the folder, but so many.
+func (s *store) trim(pattern string, most int) {
+	files := s.byAge(pattern)
+	for _, old := range files[:max(0, len(files)-most)] {
 		_ = os.Remove(old) // another process may have been quicker
 	}
 }

@@ -54,7 +54,7 @@ func TestTheProcessWallHoldsAlone(t *testing.T) {
 	now := settled(w.before)
 	after := w.during(func() { w.honest(t) })
 	t.Logf("%v\n%s\nreads of the tenant, with\n  nobody else        %v\n  honest providers   %v\n  the corpus         %v\n  honest ones again  %v\nbefore: %v\nafter:  %v\nthe largest worker had %d MiB",
-		w.runner.On().Layers, strings.Join(w.table, "\n"), quiet, peers, loud, after, w.before, now, largestChild()>>20)
+		w.runner.Walls().Layers, strings.Join(w.table, "\n"), quiet, peers, loud, after, w.before, now, largestChild()>>20)
 	w.judge(t, now)
 	judgeReads(t, loud, max(quiet.quantile(.99), peers.quantile(.99), after.quantile(.99)))
 }

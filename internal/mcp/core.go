@@ -14,7 +14,10 @@ import (
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
-const defaultMaxSubscriptions = 1024
+const (
+	defaultMaxSubscriptions = 1024
+	defaultBudget           = 4 << 20 // bytes
+)
 
 // staticTTL is how long clients may keep what does not change while the process runs, in milliseconds.
 const staticTTL = 300_000
@@ -29,6 +32,7 @@ type Config struct {
 	Tools            bool         // also offer the resources as the tools list_resources and read_resource
 	ModernOnly       bool         // no front serves older revisions: they are not offered
 	MaxSubscriptions int          // streams of subscriptions/listen at once; 0 means 1,024
+	Budget           int          // bytes of an answer that are kept while it grows; 0 means 4 MiB
 	Logger           *slog.Logger // nil discards
 }
 
@@ -42,8 +46,11 @@ func (c *Config) fill() error {
 			errs = append(errs, fmt.Errorf("mcp: %s is required", f.name))
 		}
 	}
-	if c.MaxSubscriptions < 0 {
-		errs = append(errs, errors.New("mcp: MaxSubscriptions is negative"))
+	if c.MaxSubscriptions < 0 || c.Budget < 0 {
+		errs = append(errs, errors.New("mcp: MaxSubscriptions or Budget is negative"))
+	}
+	if c.Budget == 0 {
+		c.Budget = defaultBudget
 	}
 	if c.MaxSubscriptions == 0 {
 		c.MaxSubscriptions = defaultMaxSubscriptions
@@ -64,6 +71,8 @@ type Core struct {
 	discovery string // members of the result of server/discover
 
 	listening atomic.Int64 // streams of subscriptions/listen
+	buffers   wire.Buffers
+	pages     pages
 }
 
 // New makes a Core.
@@ -104,6 +113,16 @@ func (c *Core) appendDiscovery(b []byte) []byte {
 // goroutine at a time; params are valid until it returns. After an error there are no more.
 type Notify func(method string, params json.RawMessage) error
 
+// An Outlet is how an answer leaves before it is whole. Its functions are called by one goroutine at a time.
+type Outlet struct {
+	// Notify sends what is to be told before the answer. Nil drops it.
+	Notify Notify
+	// Flush sends the next part of an answer that has outgrown the budget, after which what is returned is the rest of
+	// it. It may block for as long as the client may take; part is valid until it returns. An error ends the request.
+	// Nil keeps the whole answer, whatever its size.
+	Flush func(part []byte) error
+}
+
 // A Call is one request, framed and routed by a front.
 type Call struct {
 	Method   string
@@ -115,7 +134,9 @@ type Call struct {
 
 // Call answers one request with the JSON text of its result.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
-	r := &request{method: call.Method, modern: call.Revision.Modern(), notify: call.Notify, session: call.Session}
+	r := &request{
+		buffers: &c.buffers, method: call.Method, modern: call.Revision.Modern(), outlet: Outlet{Notify: call.Notify}, session: call.Session,
+	}
 	r.params.parse(call.Params)
 	if err := c.serve(ctx, r); err != nil {
 		return nil, err
@@ -123,21 +144,39 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	return r.out, nil
 }
 
-// Answer appends the response to m, a request of a modern revision other than subscriptions/listen, to dst. When that is
-// an error, it is returned too, for fronts that have a status to choose.
-func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, notify Notify) ([]byte, *Error) {
-	err := c.CheckModern(m)
-	if err == nil {
-		r := &request{
-			method: m.Method, params: m.params, modern: true, notify: notify, session: m.Session,
-			out: appendResultHead(dst, m.ID),
-		}
-		if err = c.serve(ctx, r); err == nil {
-			return append(r.out, '}'), nil
-		}
+// Answer appends the response to m, a request other than subscriptions/listen, to dst, which is the core's from then on.
+// When that is an error, it is returned too, for fronts that have a status to choose, or have let the beginning of another
+// answer go.
+func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Outlet) ([]byte, *Error) {
+	r := &request{
+		buffers: &c.buffers, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
+		outlet: outlet, session: m.Session, links: m.Links,
+		budget: c.cfg.Budget, kept: len(dst), out: appendResultHead(dst, m.ID),
 	}
-	return AppendError(dst, m.ID, err), err
+	err := c.check(r)
+	if err == nil {
+		err = c.serve(ctx, r)
+	}
+	if err != nil {
+		return AppendError(r.out[:r.kept], m.ID, err), err
+	}
+	return append(r.out, '}'), nil
 }
+
+// check holds a request that stands alone to the rules of its revision; the others are held to those of their session.
+func (c *Core) check(r *request) *Error {
+	if !r.modern {
+		return nil
+	}
+	return c.CheckModern(r.message)
+}
+
+// Buffer gives an empty buffer that holds most answers, for [Core.Answer]. When the answer has been written, it may be given
+// back by [Core.Release].
+func (c *Core) Buffer() []byte { return c.buffers.Take(wire.MinBuffer) }
+
+// Release takes back what Answer returned, which nobody may use after that.
+func (c *Core) Release(answer []byte) { c.buffers.Give(answer) }
 
 // Settle is to be called by fronts when an answer has been written: what can wait until then is done now.
 func (c *Core) Settle() {
@@ -186,20 +225,48 @@ func (c *Core) UnsupportedVersion(requested string) *Error {
 // A request is one call under way.
 type request struct {
 	// fixed at creation
+	message *Message // nil for a Call
 	method  string
 	params  params
 	modern  bool
-	notify  Notify
+	outlet  Outlet
 	session string
+	links   bool
+	kept    int // bytes of out that never leave: they were there before
 
 	// owned by the goroutine that runs it
-	uri string // asked for, once it is known
-	out []byte // the result, after what was there before
+	budget int    // bytes that out may hold before it is flushed
+	uri    string // asked for, once it is known
+	out    []byte // the answer, after what was there before
+
+	buffers *wire.Buffers // what out grows with
+
+	// here so that a small request is one allocation
+	asked    abi.Request
+	contents contents
+	progress progress
+}
+
+// part is how much of a long answer leaves at once, in bytes: little enough to stay in the processor's cache.
+const part = 256 << 10
+
+// full reports whether the answer has outgrown the budget and may leave.
+func (r *request) full() bool { return r.outlet.Flush != nil && len(r.out)-r.kept >= r.budget }
+
+// spill lets go what there is of the answer. From then on it leaves a part at a time.
+func (r *request) spill() error {
+	err := r.outlet.Flush(r.out[r.kept:])
+	r.out, r.budget = r.out[:r.kept], part
+	if err != nil {
+		return abi.Errorf(abi.CodeCancelled, "the client does not take the answer").Because(err)
+	}
+	return nil
 }
 
 // ask is what every request to the source says.
 func (r *request) ask() *abi.Request {
-	return &abi.Request{Meta: r.params.guestMeta(), Session: r.session}
+	r.asked = abi.Request{Meta: r.params.guestMeta(), Session: r.session}
+	return &r.asked
 }
 
 func (r *request) askPage(cursor string) *abi.Request {

@@ -22,7 +22,7 @@ func appendMember(b []byte, name, value string) []byte {
 	return wire.AppendString(b, value)
 }
 
-func appendResource(b []byte, r *abi.Resource) []byte {
+func appendResource(b []byte, r *abi.Resource, links bool) []byte {
 	b = append(b, `{"uri":`...)
 	b = wire.AppendString(b, abi.NormalURI(r.URI))
 	b = appendDescription(b, r.Name, r.Title, r.Description, r.MIMEType)
@@ -32,7 +32,7 @@ func appendResource(b []byte, r *abi.Resource) []byte {
 	}
 	b = appendIcons(b, r.Icons)
 	b = appendAnnotations(b, r.Audience, r.Priority, r.LastModified)
-	b = appendMeta(b, r.Meta, "", "")
+	b = appendResourceMeta(b, r, links)
 	return append(b, '}')
 }
 

@@ -49,10 +49,10 @@ func FuzzParseMessage(f *testing.F) {
 		m.Version()
 		m.Cancels()
 		if m.IsRequest() {
-			answer, _ := core.Answer(t.Context(), nil, m, func(method string, params json.RawMessage) error {
+			answer, _ := core.Answer(t.Context(), nil, m, mcp.Outlet{Notify: func(method string, params json.RawMessage) error {
 				line(t, mcp.AppendNotification(nil, method, params))
 				return nil
-			})
+			}})
 			line(t, answer)
 			if rewritten := mcp.LegacyInitialize(text); !json.Valid(rewritten) {
 				t.Fatalf("not JSON: %q", rewritten)

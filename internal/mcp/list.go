@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -15,36 +16,81 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := c.cfg.Source.List(ctx, r.askPage(cursor))
+	if c.listKept(r, cursor) {
+		return nil
+	}
+	version, mayKeep := c.listVersion()
+	var missing []Degraded
+	reply, err := c.cfg.Source.List(WithDegraded(ctx, &missing), r.askPage(cursor))
 	if err != nil {
 		return err
 	}
-	c.begin(r)
-	r.out = appendResources(r.out, reply)
+	c.beginPage(r, missing)
+	begin := len(r.out)
+	r.out = appendResources(r.out, reply, r.links)
+	if mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isPlain() {
+		ttl := time.Duration(min(reply.TTLMillis, maxKept)) * time.Millisecond
+		c.pages.keep(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
+	}
 	r.endCacheable(reply.TTLMillis, reply.CacheScope)
 	return nil
 }
+
+// maxKept is for how long a page is kept at most, in milliseconds.
+const maxKept = 3_600_000
+
+// listKept answers with a page that was kept, if there is one.
+func (c *Core) listKept(r *request, cursor string) bool {
+	version, mayKeep := c.listVersion()
+	if !mayKeep || !r.isPlain() {
+		return false
+	}
+	body, left := c.pages.find(pageKey{cursor, r.links}, version)
+	if body == nil {
+		return false
+	}
+	c.begin(r)
+	r.out = append(r.buffers.Grow(r.out, len(body)+usualTail), body...)
+	r.endCacheable(uint64(left.Milliseconds()), abi.CachePublic)
+	return true
+}
+
+// usualTail is what follows a page, in bytes.
+const usualTail = 64
+
+// listVersion is that of the source's list, if it has one.
+func (c *Core) listVersion() (version uint64, ok bool) {
+	s, ok := c.cfg.Source.(Versioned)
+	if !ok {
+		return 0, false
+	}
+	return s.ListVersion(), true
+}
+
+// isPlain reports whether a request tells the source nothing that the answer might depend on.
+func (r *request) isPlain() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
 
 func (c *Core) templates(ctx context.Context, r *request) error {
 	cursor, err := optional("cursor", r.params.cursor)
 	if err != nil {
 		return err
 	}
-	reply, err := c.cfg.Source.Templates(ctx, r.askPage(cursor))
+	var missing []Degraded
+	reply, err := c.cfg.Source.Templates(WithDegraded(ctx, &missing), r.askPage(cursor))
 	if err != nil {
 		return err
 	}
-	c.begin(r)
+	c.beginPage(r, missing)
 	r.out = appendTemplates(r.out, reply)
 	r.endCacheable(reply.TTLMillis, reply.CacheScope)
 	return nil
 }
 
-// appendResources appends the members of a page of resources.
-func appendResources(b []byte, reply *abi.Reply) []byte {
+// appendResources appends the members of a page of resources. With links, large ones say where to download them.
+func appendResources(b []byte, reply *abi.Reply, links bool) []byte {
 	b = append(b, `"resources":[`...)
 	for i := range reply.Resources {
-		b = appendResource(comma(b, i), &reply.Resources[i])
+		b = appendResource(comma(b, i), &reply.Resources[i], links)
 	}
 	return appendMember(append(b, ']'), "nextCursor", reply.NextCursor)
 }
@@ -151,15 +197,15 @@ func vars(arguments []byte) (list []abi.Var, err error) {
 	return list, err
 }
 
-// choose makes a picker of two fields for [pick].
-func choose(name1 string, field1 *[]byte, name2 string, field2 *[]byte) func([]byte) *[]byte {
-	return func(name []byte) *[]byte {
+// choose makes a setter of two fields for [pick].
+func choose(name1 string, field1 *[]byte, name2 string, field2 *[]byte) func(name, value []byte) bool {
+	return func(name, value []byte) bool {
 		switch string(name) {
 		case name1:
-			return field1
+			return put(field1, value)
 		case name2:
-			return field2
+			return put(field2, value)
 		}
-		return nil
+		return true
 	}
 }

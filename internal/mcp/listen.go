@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"sync"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -25,43 +23,44 @@ var ErrClosing = errors.New("the server is shutting down")
 //
 // While send blocks, changes are merged: a client that does not read costs no more than the set of URIs it watches.
 func (c *Core) Listen(ctx context.Context, m *Message, send func(message []byte) error) (failure *Error) {
-	r := &request{method: ListenMethod, modern: true}
-	defer c.catch(ctx, r, &failure)
-	if err := c.CheckModern(m); err != nil {
-		return err
-	}
-	f, invalid := parseFilter(m.params.notifications)
-	if invalid != nil {
-		return invalid
-	}
-	if c.listening.Add(1) > int64(c.cfg.MaxSubscriptions) {
-		c.listening.Add(-1)
-		return &Error{Code: CodeInternalError, Message: "Subscription limit reached"}
-	}
-	defer c.listening.Add(-1)
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	s := newSubscription(m.ID, f)
-	if len(s.wanted) > 0 {
-		var err error
-		if f.uris, err = c.cfg.Source.Watch(watching, f.uris, f.list, s.changed); err != nil {
-			return c.fail(ctx, r, err)
+	defer c.catch(ctx, &request{method: ListenMethod, modern: true}, &failure)
+	woken := make(chan struct{}, 1) // holds one token while there may be something to say
+	s, failure := c.Subscribe(ctx, m, func() {
+		select {
+		case woken <- struct{}{}:
+		default:
 		}
+	})
+	if failure != nil {
+		return failure
 	}
-	if s.run(ctx, f, send) == nil && errors.Is(context.Cause(ctx), ErrClosing) {
-		_ = send(c.appendClosure(nil, m.ID)) // the last message: whether it arrives changes nothing
+	defer s.Close()
+	if s.run(ctx, woken, send) == nil && errors.Is(context.Cause(ctx), ErrClosing) {
+		_ = send(s.AppendEnd(nil)) // the last message: whether it arrives changes nothing
 	}
 	return nil
 }
 
-// appendClosure appends the result of a subscription that ends well.
-func (c *Core) appendClosure(b []byte, id json.RawMessage) []byte {
-	b = appendResultHead(b, id)
-	b = append(b, `{"resultType":"complete","_meta":{`...)
-	b = append(b, c.server...)
-	b = append(b, `,"`+metaSubscription+`":`...)
-	b = append(b, id...)
-	return append(b, `}}}`...)
+// run tells the client what there is to say, until ctx ends. The error is one of send.
+func (s *Subscription) run(ctx context.Context, woken <-chan struct{}, send func([]byte) error) error {
+	var b []byte
+	for {
+		for ctx.Err() == nil {
+			message, ok := s.Append(b[:0])
+			if !ok {
+				break
+			}
+			if err := send(message); err != nil {
+				return err
+			}
+			b = message
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-woken:
+		}
+	}
 }
 
 // A filter says what a client is to be told.
@@ -69,6 +68,18 @@ type filter struct {
 	list   bool     // that the list has changed
 	uris   []string // that one of these has
 	byURIs bool     // the client asked for some, of which none may be left
+}
+
+// wanted gives the names of the changes, the list's "", each false.
+func (f *filter) wanted() map[string]bool {
+	wanted := make(map[string]bool)
+	for _, uri := range f.uris {
+		wanted[uri] = false
+	}
+	if f.list {
+		wanted[""] = false
+	}
+	return wanted
 }
 
 // parseFilter decodes the parameter notifications. Kinds of notification we do not know, and what is no URI, are left
@@ -115,109 +126,4 @@ func parseURIs(array []byte) (uris []string, err *Error) {
 		}
 	})
 	return uris, err
-}
-
-// A subscription is one client's stream of changes. A change is named by its URI; that of the list is "".
-type subscription struct {
-	// fixed at creation
-	id     json.RawMessage
-	wanted map[string]bool
-	wake   chan struct{} // holds one token while there may be something unsaid
-
-	mu     sync.Mutex // guards the field below
-	unsaid map[string]struct{}
-}
-
-func newSubscription(id json.RawMessage, f filter) *subscription {
-	s := &subscription{
-		id: id, wanted: make(map[string]bool), wake: make(chan struct{}, 1), unsaid: make(map[string]struct{}),
-	}
-	for _, uri := range f.uris {
-		s.wanted[uri] = true
-	}
-	if f.list {
-		s.wanted[""] = true
-	}
-	return s
-}
-
-// changed notes a change, to be told when the client takes it.
-func (s *subscription) changed(uri string) {
-	if !s.wanted[uri] {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unsaid[uri] = struct{}{}
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next takes a change.
-func (s *subscription) next() (uri string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for uri := range s.unsaid {
-		delete(s.unsaid, uri)
-		return uri, true
-	}
-	return "", false
-}
-
-// run tells the client what was agreed, then what changes, until ctx ends. The error is one of send.
-func (s *subscription) run(ctx context.Context, agreed filter, send func([]byte) error) error {
-	b := s.appendAcknowledgment(nil, agreed)
-	if err := send(b); err != nil {
-		return err
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.wake:
-		}
-		for uri, ok := s.next(); ok && ctx.Err() == nil; uri, ok = s.next() {
-			b = s.appendChange(b[:0], uri)
-			if err := send(b); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (s *subscription) appendAcknowledgment(b []byte, agreed filter) []byte {
-	b = s.appendHead(b, "notifications/subscriptions/acknowledged")
-	b = append(b, `,"notifications":{`...)
-	if agreed.list {
-		b = append(b, `"resourcesListChanged":true`...)
-	}
-	if agreed.list && agreed.byURIs {
-		b = append(b, ',')
-	}
-	if agreed.byURIs {
-		b = append(b, `"resourceSubscriptions":`...)
-		b = appendStrings(b, agreed.uris)
-	}
-	return append(b, `}}}`...)
-}
-
-func (s *subscription) appendChange(b []byte, uri string) []byte {
-	if uri == "" {
-		b = s.appendHead(b, "notifications/resources/list_changed")
-	} else {
-		b = s.appendHead(b, "notifications/resources/updated")
-		b = appendMember(b, "uri", uri)
-	}
-	return append(b, `}}`...)
-}
-
-// appendHead appends a notification up to the first of its parameters, which names the subscription.
-func (s *subscription) appendHead(b []byte, method string) []byte {
-	b = append(b, `{"jsonrpc":"2.0","method":"`...)
-	b = append(b, method...)
-	b = append(b, `","params":{"_meta":{"`+metaSubscription+`":`...)
-	b = append(b, s.id...)
-	return append(b, '}')
 }

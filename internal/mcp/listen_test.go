@@ -242,3 +242,85 @@ func TestListenHammer(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// watching has the notify of its last Watch, or panics.
+type watching struct {
+	*mcptest.Source
+	notify func(string)
+	panics bool
+	ctx    context.Context
+}
+
+func (w *watching) Watch(ctx context.Context, uris []string, _ bool, notify func(string)) ([]string, error) {
+	if w.panics {
+		panic("secret")
+	}
+	w.ctx, w.notify = ctx, notify
+	return uris, nil
+}
+
+func TestSubscriptionWakesOnceForAllThatIsUnsaid(t *testing.T) {
+	src := &watching{Source: newSource()}
+	core := newCore(t, mcp.Config{Source: src, MaxSubscriptions: 1})
+	m, _ := mcp.ParseMessage([]byte(`{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{` + meta +
+		`,"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["test://a","test://b"]}}}`))
+	wakes := 0
+	ctx, cancel := context.WithCancel(t.Context())
+	s, failure := core.Subscribe(ctx, m, func() { wakes++ })
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	cancel() // bounds the beginning alone
+	l := &listener{}
+	say := func() {
+		for {
+			message, ok := s.Append(nil)
+			if !ok {
+				return
+			}
+			_ = l.take(message)
+		}
+	}
+	if say(); wakes != 0 {
+		t.Errorf("got %d wakes for the acknowledgment, want none", wakes)
+	}
+	l.heard()
+	for round := range 2 {
+		for _, uri := range []string{"test://b", "test://a", "test://b", "test://c", ""} {
+			src.notify(uri)
+		}
+		if say(); wakes != round+1 {
+			t.Errorf("round %d: got %d wakes, want one for all", round, wakes)
+		}
+		if diff := cmp.Diff([]string{listChanged, updated("test://a"), updated("test://b")}, l.heard()); diff != "" {
+			t.Errorf("round %d (-want +got):\n%s", round, diff)
+		}
+	}
+	if _, failure := core.Subscribe(t.Context(), m, func() {}); failure == nil {
+		t.Error("there is room for a second")
+	}
+	if src.ctx.Err() != nil {
+		t.Error("the end of the beginning ended the watch")
+	}
+	s.Close()
+	s.Close()
+	if src.ctx.Err() == nil {
+		t.Error("the watch goes on after Close")
+	}
+	_, third := core.Subscribe(t.Context(), m, func() {})
+	_, fourth := core.Subscribe(t.Context(), m, func() {})
+	if third != nil || fourth == nil {
+		t.Errorf("got %v and %v after Close, want room for one", third, fourth)
+	}
+}
+
+func TestSubscriptionThatPanicsTakesNoRoom(t *testing.T) {
+	src := &watching{Source: newSource(), panics: true}
+	core := newCore(t, mcp.Config{Source: src, MaxSubscriptions: 1})
+	for range 2 {
+		l := listen(t, core, &listener{}, `{"resourcesListChanged":true}`)
+		if err := <-l.done; err == nil || err.Message != "Internal error" {
+			t.Errorf("got %v, want an internal error", err)
+		}
+	}
+}

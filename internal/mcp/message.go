@@ -20,11 +20,19 @@ type Message struct {
 	Method string          // empty for a response
 	Params json.RawMessage // nil when absent
 
+	// Revision is that of the session m belongs to, set by fronts for revisions that have sessions. Empty for others:
+	// then m says it in its _meta.
+	Revision Revision
+
 	// Session names the connection the message came by, where there is one that lasts: fronts set it. Clients have no
 	// say in it.
 	Session string
 
+	// Links says that what can be downloaded is to say where: fronts that serve downloads set it.
+	Links bool
+
 	params params
+	binary bool // see Binary
 }
 
 // ParseMessage reads one JSON-RPC message. The Message keeps parts of text. When there is an error, the Message still
@@ -34,39 +42,63 @@ type Message struct {
 // are batches, and objects that name twice what we read: somebody in between may have read the other one.
 func ParseMessage(text []byte) (*Message, *Error) {
 	m := new(Message)
+	return m, m.Parse(text)
+}
+
+// Parse is [ParseMessage] into a Message that may have held another.
+func (m *Message) Parse(text []byte) *Error {
+	*m = Message{}
 	text = bytes.Trim(text, " \t\r\n")
-	switch {
-	case !utf8.Valid(text) || skip(text, 0, maxDepth) != len(text):
-		return m, &Error{Code: CodeParseError, Message: "Parse error: not JSON, or nested too deep"}
-	case text[0] == '[':
-		return m, invalidRequest("batches are not supported")
+	if !utf8.Valid(text) {
+		return notJSON()
+	}
+	if !isObject(text) {
+		return notAnObject(text)
 	}
 	var e envelope
-	if !pick(text, e.field) {
-		return m, invalidRequest("not an object, or it names something twice")
+	end, once := pickFields(text, e.set)
+	switch {
+	case end != len(text):
+		return notJSON()
+	case !once:
+		return invalidRequest("it names something twice")
 	}
-	return m, e.open(m)
+	return e.open(m)
+}
+
+func notJSON() *Error {
+	return &Error{Code: CodeParseError, Message: "Parse error: not JSON, or nested too deep"}
+}
+
+func notAnObject(text []byte) *Error {
+	switch {
+	case skip(text, 0, maxDepth) != len(text):
+		return notJSON()
+	case text[0] == '[':
+		return invalidRequest("batches are not supported")
+	}
+	return invalidRequest("not an object")
 }
 
 // An envelope is a message, not decoded yet.
 type envelope struct{ version, id, method, params, result, failure []byte }
 
-func (e *envelope) field(name []byte) *[]byte {
+func (e *envelope) set(name, value []byte) (once bool) {
 	switch string(name) {
 	case "jsonrpc":
-		return &e.version
+		return put(&e.version, value)
 	case "id":
-		return &e.id
+		return put(&e.id, value)
 	case "method":
-		return &e.method
+		return put(&e.method, value)
 	case "params":
-		return &e.params
+		return put(&e.params, value)
 	case "result":
-		return &e.result
+		return put(&e.result, value)
 	case "error":
-		return &e.failure
+		return put(&e.failure, value)
 	}
-	return nil
+	return true
 }
 
 // open checks the envelope and fills m from it.
@@ -80,7 +112,7 @@ func (e *envelope) open(m *Message) *Error {
 	default:
 		m.ID = e.id
 	}
-	if version, _ := unquote(e.version); version != "2.0" {
+	if version, _ := unquote(e.version); string(e.version) != `"2.0"` && version != "2.0" {
 		return invalidRequest(`jsonrpc is not "2.0"`)
 	}
 	if e.method == nil {
@@ -90,7 +122,7 @@ func (e *envelope) open(m *Message) *Error {
 		return nil
 	}
 	var ok bool
-	if m.Method, ok = unquote(e.method); !ok || m.Method == "" {
+	if m.Method, ok = unquoteKnown(e.method); !ok || m.Method == "" {
 		return invalidRequest("the method is not a name")
 	}
 	m.Params = e.params
@@ -108,11 +140,35 @@ func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 // IsNotification reports whether m wants none.
 func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
+// Usual reports whether m is a request for a resource, a list, a completion or what the server is, with the parameters
+// these have and no others. What is unusual may be for somebody else to refuse, in the words of its revision.
+func (m *Message) Usual() bool {
+	p := &m.params
+	if !m.IsRequest() || p.malformed != "" || p.others || p.meta != nil && !isObject(p.meta) {
+		return false
+	}
+	switch m.Method {
+	case "resources/read":
+		return isString(p.uri) && p.cursor == nil
+	case "resources/list", "resources/templates/list":
+		return (p.cursor == nil || isString(p.cursor)) && p.uri == nil
+	case "server/discover", "completion/complete":
+		return m.Modern()
+	}
+	return false
+}
+
+// Plain reports whether m is usual and wants to hear nothing but the answer.
+func (m *Message) Plain() bool { return m.params.token == nil && m.Usual() }
+
+// Binary reports whether what was answered of m by now has bytes in base64 in it.
+func (m *Message) Binary() bool { return m.binary }
+
 // Modern reports whether m says in its _meta which revision it is of, as messages since 2026-07-28 do.
 func (m *Message) Modern() bool { return m.params.version != nil }
 
 // Version gives the revision m says it is of. ok is false when it says nothing, or no string.
-func (m *Message) Version() (version string, ok bool) { return unquote(m.params.version) }
+func (m *Message) Version() (version string, ok bool) { return unquoteKnown(m.params.version) }
 
 // Target gives what m is about: the URI of resources/read, the name of tools/call and prompts/get. wanted is false for
 // other methods, and ok when the parameter is not there.
@@ -126,6 +182,18 @@ func (m *Message) Target() (target string, ok, wanted bool) {
 		return target, ok, true
 	}
 	return "", false, false
+}
+
+// IsAbout reports whether name is what Target gives, spelt as in m; one that is spelt with escapes is none. wanted is as
+// there.
+func (m *Message) IsAbout(name []byte) (is, wanted bool) {
+	if m.Method != "resources/read" {
+		_, _, wanted = m.Target()
+		return false, wanted
+	}
+	uri := m.params.uri
+	is = len(uri) == len(name)+2 && uri[0] == '"' && bytes.IndexByte(uri, '\\') < 0 && string(uri[1:len(uri)-1]) == string(name)
+	return is, true
 }
 
 // Cancels gives the id of the request that m, a notification, cancels; nil when it cancels none.

@@ -10,6 +10,7 @@ import (
 // Keys of _meta.
 const (
 	reservedMeta     = "io.modelcontextprotocol/"
+	ownMeta          = "io.github.wasmres/"
 	metaVersion      = reservedMeta + "protocolVersion"
 	metaCapabilities = reservedMeta + "clientCapabilities"
 	metaServer       = reservedMeta + "serverInfo"
@@ -26,59 +27,64 @@ type params struct {
 	requestID                    []byte // notifications/cancelled
 	protocolVersion              []byte // initialize
 	meta                         []byte
+	window                       []byte // of meta
 	version, capabilities, token []byte // of meta
 	malformed                    string // what is wrong with all of them; empty for nothing
+	others                       bool   // there are some that are none of these
 }
 
 // parse splits the params of a message.
 func (p *params) parse(raw []byte) {
 	switch {
 	case isNull(raw):
-	case !pick(raw, p.field):
+	case !pick(raw, p.set):
 		p.malformed = "params is not an object, or names something twice"
-	case !isNull(p.meta) && !pick(p.meta, p.metaField):
+	case !isNull(p.meta) && !pick(p.meta, p.setMeta):
 		p.malformed = "params._meta is not an object, or names something twice"
 	}
 }
 
-func (p *params) field(name []byte) *[]byte {
+func (p *params) set(name, value []byte) (once bool) {
 	switch string(name) {
 	case "_meta":
-		return &p.meta
+		return put(&p.meta, value)
 	case "uri":
-		return &p.uri
+		return put(&p.uri, value)
 	case "cursor":
-		return &p.cursor
+		return put(&p.cursor, value)
 	case "ref":
-		return &p.ref
+		return put(&p.ref, value)
 	case "argument":
-		return &p.argument
+		return put(&p.argument, value)
 	case "context":
-		return &p.context
+		return put(&p.context, value)
 	case "name":
-		return &p.name
+		return put(&p.name, value)
 	case "arguments":
-		return &p.arguments
+		return put(&p.arguments, value)
 	case "notifications":
-		return &p.notifications
+		return put(&p.notifications, value)
 	case "requestId":
-		return &p.requestID
+		return put(&p.requestID, value)
 	case "protocolVersion":
-		return &p.protocolVersion
+		return put(&p.protocolVersion, value)
 	}
-	return nil
+	p.others = true
+	return true
 }
 
-func (p *params) metaField(name []byte) *[]byte {
+func (p *params) setMeta(name, value []byte) (once bool) {
 	switch string(name) {
 	case metaVersion:
-		return &p.version
+		return put(&p.version, value)
 	case metaCapabilities:
-		return &p.capabilities
+		return put(&p.capabilities, value)
+	case metaWindow:
+		return put(&p.window, value)
 	case metaProgress:
-		return &p.token
+		return put(&p.token, value)
 	}
-	return nil
+	return true
 }
 
 // guestMeta gives what of _meta concerns guests, as a JSON object: all but the keys that belong to the protocol. It is
@@ -89,7 +95,7 @@ func (p *params) guestMeta() string {
 	}
 	var b []byte
 	eachField(p.meta, 0, maxDepth, func(name, value []byte) {
-		if key := fieldName(name); bytes.HasPrefix(key, []byte(reservedMeta)) || string(key) == metaProgress {
+		if key := fieldName(name); isForHost(key) {
 			return
 		}
 		b = append(b, ',')
@@ -108,20 +114,40 @@ func (p *params) guestMeta() string {
 	return rest
 }
 
-// pick stores the values of the object raw where fieldOf says, nil meaning nowhere. It reports whether raw is an object
-// that names each of those at most once.
-func pick(raw []byte, fieldOf func(name []byte) *[]byte) bool {
+// isForHost reports whether a key of _meta is none of a guest's business.
+func isForHost(key []byte) bool {
+	return bytes.HasPrefix(key, []byte(reservedMeta)) || bytes.HasPrefix(key, []byte(ownMeta)) || string(key) == metaProgress
+}
+
+// pick hands the fields of the object raw to set, which tells whether it has not had that one before. It reports whether
+// raw is an object without such.
+func pick(raw []byte, set func(name, value []byte) (once bool)) bool {
 	if !isObject(raw) {
 		return false
 	}
-	once := true
-	end := eachField(raw, 0, maxDepth, func(name, value []byte) {
-		if field := fieldOf(fieldName(name)); field != nil {
-			once = once && *field == nil
-			*field = value
+	end, once := pickFields(raw, set)
+	return once && end == len(raw)
+}
+
+// pickFields is pick for what begins like an object. It gives the end of it, too, or -1.
+func pickFields(raw []byte, set func(name, value []byte) (once bool)) (end int, once bool) {
+	once = true
+	end = eachField(raw, 0, maxDepth, func(name, value []byte) {
+		if !set(fieldName(name), value) {
+			once = false
 		}
 	})
-	return once && end == len(raw)
+	return end, once
+}
+
+// put sets a field that was not set before. A nil field is nobody's.
+func put(field *[]byte, value []byte) (once bool) {
+	if field == nil {
+		return true
+	}
+	once = *field == nil
+	*field = value
+	return once
 }
 
 // fieldName decodes the name of a field.

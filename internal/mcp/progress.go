@@ -26,9 +26,10 @@ type progress struct {
 }
 
 func newProgress(r *request) *progress {
-	p := &progress{token: r.params.token, last: math.Inf(-1)}
+	p := &r.progress
+	p.token, p.last = r.params.token, math.Inf(-1)
 	if isToken(p.token) {
-		p.notify = r.notify
+		p.notify = r.outlet.Notify
 	}
 	return p
 }
@@ -83,10 +84,11 @@ func (p *progress) tell() {
 	}
 }
 
-// end waits until all is told. The answer may be sent after that.
+// end waits until all is told. Nothing is told after that.
 func (p *progress) end() {
 	if p.news != nil {
 		close(p.news)
 		p.telling.Wait()
 	}
+	p.notify, p.news = nil, nil
 }

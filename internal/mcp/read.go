@@ -2,7 +2,8 @@ package mcp
 
 import (
 	"context"
-	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/wire"
@@ -35,11 +36,15 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 	if err := abi.CheckURI(uri); err != nil {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
 	}
-	s := &contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
+	s := &r.contents
+	*s = contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
+	if err := s.cut(); err != nil {
+		return nil, err
+	}
 	req := r.ask()
 	req.URI = uri
 	defer s.progress.end()
-	reply, err := c.cfg.Source.Read(ctx, req, s)
+	reply, err := c.readExcerpt(ctx, req, s.window, s)
 	if err == nil {
 		err = s.close()
 	}
@@ -56,11 +61,23 @@ type contents struct {
 	asBlocks bool // of a tool's result: text as text, bytes as an embedded resource
 
 	progress *progress
+	window   *excerpt // nil for whole contents
 	count    int
-	tail     string // closes the content last begun
+	waited   atomic.Int64 // see Waited
+	tail     string       // closes the content last begun
 	kind     abi.Kind
 	text     wire.Text
 	blob     wire.Base64
+}
+
+// cut has the contents reduced to the window that was asked for, if there is one. Tools have none.
+func (s *contents) cut() error {
+	if s.asBlocks {
+		return nil
+	}
+	w, err := parseWindow(s.r.params.window)
+	s.window = newExcerpt(w, s)
+	return err
 }
 
 // Content implements [abi.Sink].
@@ -75,30 +92,35 @@ func (s *contents) Content(c *abi.Content) error {
 	s.count++
 	s.kind = c.Kind
 	if s.asBlocks && c.Kind == abi.KindText {
-		s.r.out, s.tail = append(s.r.out, `{"type":"text","text":"`...), `"}`
+		s.r.out, s.tail = append(s.r.out, `{"type":"text","text":"`...), `}`
 	} else {
 		s.begin(c)
 	}
-	s.r.out = slices.Grow(s.r.out, encodedSize(c))
+	s.r.out = s.r.buffers.Grow(s.r.out, encodedSize(c))
 	return nil
 }
 
 // begin appends the head of a content, up to where its bytes begin.
 func (s *contents) begin(c *abi.Content) {
 	b := s.r.out
-	s.tail = `"}`
+	s.tail = `}`
 	if s.asBlocks {
 		b = append(b, `{"type":"resource","resource":`...)
-		s.tail = `"}}`
+		s.tail = `}}`
 	}
 	b = append(b, `{"uri":`...)
 	b = wire.AppendString(b, abi.NormalURI(c.URI))
 	b = appendMember(b, "mimeType", c.MIMEType)
-	b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
+	if s.window == nil {
+		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
+	}
 	if c.Kind == abi.KindText {
 		s.r.out = append(b, `,"text":"`...)
-	} else {
-		s.r.out = append(b, `,"blob":"`...)
+		return
+	}
+	s.r.out = append(b, `,"blob":"`...)
+	if s.r.message != nil {
+		s.r.message.binary = true
 	}
 }
 
@@ -106,21 +128,49 @@ func (s *contents) begin(c *abi.Content) {
 func encodedSize(c *abi.Content) int {
 	n := int(min(max(c.Size, uint64(len(c.Inline))), maxHint))
 	if c.Kind == abi.KindBlob {
-		return (n + 2) / 3 * 4
+		return wire.Base64Len(n)
 	}
 	return n + n/16 // escapes
 }
 
 // Body implements [abi.Sink].
 func (s *contents) Body(p []byte) error {
+	for len(p) > 0 {
+		n := min(len(p), part)
+		if err := s.encode(p[:n]); err != nil {
+			return err
+		}
+		if err := s.spill(); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// spill lets a long answer go bit by bit. Nothing can be told of its progress then: it has begun.
+func (s *contents) spill() error {
+	if !s.r.full() {
+		return nil
+	}
+	s.progress.end()
+	began := time.Now()
+	defer func() { s.waited.Add(int64(time.Since(began))) }()
+	return s.r.spill()
+}
+
+// Waited is for how long the client has kept the guest waiting, in this read.
+func (s *contents) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+
+func (s *contents) encode(p []byte) error {
 	switch s.kind {
 	case abi.KindText:
 		var ok bool
-		if s.r.out, ok = s.text.Append(grow(s.r.out, len(p)), p); !ok {
+		if s.r.out, ok = s.text.Append(s.r.buffers.Grow(s.r.out, len(p)), p); !ok {
 			return notText()
 		}
 	case abi.KindBlob:
-		s.r.out = s.blob.Append(grow(s.r.out, len(p)/3*4+8), p)
+		s.r.out = s.blob.Append(s.r.buffers.Grow(s.r.out, wire.Base64Len(len(p)+2)), p)
 	default:
 		return abi.Errorf(abi.CodeProtocol, "A body without a content to belong to")
 	}
@@ -147,15 +197,8 @@ func (s *contents) close() error {
 		return nil
 	}
 	s.kind = abi.KindNone
+	s.r.out = append(s.r.out, '"')
+	s.r.out = s.window.appendMeta(s.r.out, s.r.links) // what it says is known at the end only
 	s.r.out = append(s.r.out, s.tail...)
 	return nil
-}
-
-// grow makes room for n bytes, doubling what is there if it must: append alone grows large slices by a quarter, and
-// copies them that much more often.
-func grow(b []byte, n int) []byte {
-	if cap(b)-len(b) >= n {
-		return b
-	}
-	return slices.Grow(b, max(n, len(b)))
 }

@@ -10,7 +10,7 @@ import (
 // Errors are classified by [abi.CodeOf]; only the message of an [abi.Error] reaches the client.
 type Source interface {
 	// List answers one page: Resources, NextCursor, TTLMillis, CacheScope. An unknown req.Cursor is
-	// abi.CodeInvalidParams. All pages of one list have the same CacheScope: the protocol demands it, and nobody above
+	// abi.CodeInvalidParams; req.Limit, unless it is 0, is how many entries there is room for. All pages of one list have the same CacheScope: the protocol demands it, and nobody above
 	// sees more than a page.
 	List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 
@@ -19,6 +19,10 @@ type Source interface {
 
 	// Read hands the contents of req.URI to sink while it runs. The reply carries TTLMillis and CacheScope. When it
 	// fails, what sink got is void. A read without error has at least one content.
+	//
+	// Where it can, it answers the range RangeOffset, RangeLength: then RangeTotal of a content is the length of the whole
+	// and its bytes begin at RangeOffset. Otherwise contents are whole, and RangeTotal is zero. It may answer a content
+	// of NotModified when that has the etag req.IfNoneMatch.
 	Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error)
 
 	// Complete answers Completions, CompletionTotal and CompletionMore for the variable req.Arg of the template

@@ -54,6 +54,7 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	default:
 		return invalidParams("unknown tool: %s", clip(name, maxMethod))
 	}
+	r.outlet.Flush = nil // what goes wrong replaces what there is
 	c.begin(r)
 	r.out = append(r.out, `"content":[`...)
 	begin := len(r.out)
@@ -88,7 +89,7 @@ func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error
 	if err != nil {
 		return err
 	}
-	page := appendResources([]byte{'{'}, reply)
+	page := appendResources([]byte{'{'}, reply, false)
 	if cursor == "" {
 		reply, err := c.cfg.Source.Templates(ctx, req)
 		if err != nil {

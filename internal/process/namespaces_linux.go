@@ -31,12 +31,18 @@ func every() []struct {
 	}
 }
 
-// ask finds out which namespaces this machine permits: all, or as many as go together.
-func ask() (permitted kinds, all []Namespace) {
+// wishes are all namespaces, and the report that there are.
+func wishes() (permitted kinds, all []Namespace) {
 	for _, n := range every() {
 		permitted |= n.kind
 		all = append(all, Namespace{Kind: n.name})
 	}
+	return permitted, all
+}
+
+// ask finds out which namespaces this machine permits: all, or as many as go together.
+func ask() (permitted kinds, all []Namespace) {
+	permitted, all = wishes()
 	if try(permitted) == nil {
 		return permitted, all
 	}

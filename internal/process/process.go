@@ -62,17 +62,25 @@ func Start(cfg Config) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	p := &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{})}
+	if !cfg.Namespaces {
+		return start(path, cfg, 0, nil)
+	}
+	if p := startBold(path, cfg); p != nil {
+		return p, nil
+	}
+	m := machine()
+	m.complain(cfg.Logger)
+	return start(path, cfg, m.permitted, m.report())
+}
+
+// start starts a child with namespaces of its own.
+func start(path string, cfg Config, own kinds, namespaces []Namespace) (*Process, error) {
+	p := &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
 	p.cmd = command(path, cfg)
 	if cfg.MaxStderr > 0 {
 		p.cmd.Stderr = p.stderr
 	}
-	var own kinds
-	if cfg.Namespaces {
-		m := machine()
-		m.complain(cfg.Logger)
-		own, p.namespaces = m.permitted, m.report()
-	}
+	var err error
 	onStarter(func() { err = begin(p.cmd, own) })
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)

@@ -9,8 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A hub brings changes to those who watch for them. It never waits for a watcher: changes that come while one is busy
-// are merged.
+// A hub knows who watches what, and brings them changes by couriers.
 type hub struct {
 	// fixed at creation
 	caller caller
@@ -20,23 +19,16 @@ type hub struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	// mu guards the fields below
+	listVersion atomic.Uint64 // how often the list has changed
+
+	// mu guards the fields below, and those of polls and watchers
 	mu       sync.Mutex
 	closed   bool
 	watchers map[*watcher]struct{}
+	list     poll // of which only the watchers count
 	polls    map[string]*poll
 	polled   int // those of polls that ask the guest
-}
-
-// A watcher wants to know of some URIs, and perhaps of the list.
-type watcher struct {
-	uris map[string]string // as asked for, by normal form
-	list bool
-	wake chan struct{} // holds one token while something is pending
-
-	// mu guards the fields below
-	mu      sync.Mutex
-	pending map[string]bool // "" is the list
+	delivery delivery
 }
 
 func newHub(caller caller, log *slog.Logger, turns int) *hub {
@@ -47,38 +39,32 @@ func newHub(caller caller, log *slog.Logger, turns int) *hub {
 	}
 }
 
-// Watch calls notify, from one goroutine, for each of uris that changes and, with the empty string, when the list
-// does, until ctx ends or the provider is closed. It answers those of uris that can be watched.
-func (p *Provider) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {
+// Watch calls notify, from one goroutine at a time, for each of uris that changes and, with the empty string, when the
+// list does, until ctx ends or the provider is closed. It answers those of uris that can be watched.
+func (p *Provider) Watch(
+	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
+) (watched []string, err error) {
 	h := p.watch
-	w := &watcher{uris: map[string]string{}, list: listChanged, wake: make(chan struct{}, 1), pending: map[string]bool{}}
 	var asked, wanted []string // each once, as asked for and in normal form
+	seen := make(map[string]bool)
 	for _, uri := range uris {
-		normal := abi.NormalURI(uri)
-		if _, twice := w.uris[normal]; !twice {
-			w.uris[normal] = uri
+		if normal := abi.NormalURI(uri); !seen[normal] {
+			seen[normal] = true
 			asked, wanted = append(asked, uri), append(wanted, normal)
 		}
 	}
 	got, err := h.acquireAll(ctx, wanted)
-	var watched, held []string // of asked, and of wanted
+	var held []string // of wanted, as watched is of asked
 	for i, ok := range got {
 		if ok {
 			watched, held = append(watched, asked[i]), append(held, wanted[i])
-		} else {
-			delete(w.uris, wanted[i])
 		}
 	}
 	if err != nil {
 		h.abandon(held)
 		return nil, err
 	}
-	started := h.start(w, func() {
-		h.deliver(ctx, w, notify)
-		h.remove(w)
-		h.release(held)
-	})
-	if !started {
+	if !h.start(&watcher{ctx: ctx, notify: notify, held: held, list: listChanged}, watched) {
 		h.abandon(held)
 		return nil, abi.Errorf(abi.CodeUnavailable, "the provider is closing")
 	}
@@ -125,78 +111,57 @@ func (h *hub) abandon(uris []string) {
 	}
 }
 
-// publish tells all who watch uri; "" is the list.
-func (h *hub) publish(_ context.Context, uri string) {
-	normal := abi.NormalURI(uri)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for w := range h.watchers {
-		if asked, ok := w.uris[normal]; ok || (uri == "" && w.list) {
-			w.add(asked)
-		}
-	}
-}
-
-// start lets w in and runs its goroutine, unless the hub is closing.
-func (h *hub) start(w *watcher, run func()) bool {
+// start lets w in, which holds as many URIs as were asked for, until its context ends. It does not when the hub is
+// closing.
+func (h *hub) start(w *watcher, asked []string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return false
 	}
 	h.watchers[w] = struct{}{}
-	h.done.Go(run)
+	for i, uri := range w.held {
+		h.polls[uri].add(w, asked[i])
+	}
+	if w.list {
+		h.list.add(w, "")
+	}
+	w.leave = context.AfterFunc(w.ctx, func() { h.end(w) })
 	return true
 }
 
-func (h *hub) remove(w *watcher) {
+// end lets go of w, and of what it held.
+func (h *hub) end(w *watcher) {
+	if h.remove(w) {
+		defer h.done.Done()
+		h.release(w.held)
+	}
+}
+
+// remove forgets w, unless the hub is closing. It counts what the caller does then as something to wait for.
+func (h *hub) remove(w *watcher) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
 	delete(h.watchers, w)
-}
-
-// deliver hands pending changes to notify until ctx ends.
-func (h *hub) deliver(ctx context.Context, w *watcher, notify func(string)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.ctx.Done():
-			return
-		case <-w.wake:
-		}
-		for uri := range w.take() {
-			if ctx.Err() != nil {
-				return
-			}
-			notify(uri)
-		}
+	delete(h.list.watchers, w)
+	for _, uri := range w.held {
+		delete(h.polls[uri].watchers, w)
 	}
-}
-
-// add is called with the hub's lock held; it takes the watcher's.
-func (w *watcher) add(uri string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pending[uri] = true
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (w *watcher) take() map[string]bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	taken := w.pending
-	w.pending = map[string]bool{}
-	return taken
+	h.done.Add(1)
+	return true
 }
 
 // close ends all watches and waits for what they started. It is idempotent.
 func (h *hub) close() {
 	h.mu.Lock()
 	h.closed = true
+	for w := range h.watchers {
+		w.leave()
+	}
+	clear(h.watchers)
 	h.mu.Unlock()
 	h.cancel()
 	h.done.Wait()

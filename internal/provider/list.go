@@ -25,7 +25,11 @@ func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, erro
 		return nil, err
 	}
 	static := p.module.Manifest().Resources
-	end := min(offset+p.pageSize, len(static))
+	size := p.pageSize
+	if req.Limit > 0 {
+		size = int(min(req.Limit, uint32(size)))
+	}
+	end := min(offset+size, len(static))
 	page := &abi.Reply{Resources: static[offset:end:end]}
 	switch {
 	case end < len(static):
@@ -33,18 +37,18 @@ func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, erro
 		return page, nil
 	case !p.module.Manifest().Implements(abi.OpList):
 		return page, nil
-	case len(page.Resources) == p.pageSize:
+	case len(page.Resources) == size:
 		page.NextCursor = cursorGuest
 		return page, nil
 	}
 	return p.addGuestPage(ctx, page, &abi.Request{
-		Cursor: guestCursor, Principal: req.Principal, Meta: req.Meta, Session: req.Session,
+		Cursor: guestCursor, Limit: uint32(size - len(page.Resources)),
+		Principal: req.Principal, Meta: req.Meta, Session: req.Session,
 	})
 }
 
 // addGuestPage fills a page up with what the guest lists when it is asked with req.
 func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.Request) (*abi.Reply, error) {
-	req.Limit = uint32(p.pageSize - len(page.Resources))
 	reply, err := p.module.Call(ctx, abi.OpList, req, nil)
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)

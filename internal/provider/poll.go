@@ -31,10 +31,19 @@ func (p *Provider) about(ctx context.Context, op abi.Op, uri, etag string, sink 
 
 func (p *Provider) implements(op abi.Op) bool { return p.module.Manifest().Implements(op) }
 
-// A poll is one URI somebody watches.
+// A poll is one URI somebody watches. It is guarded by the hub's mu.
 type poll struct {
-	refs int                // guarded by the hub's mu
-	stop context.CancelFunc // ends the asking; nil when the guest speaks up by itself
+	refs     int
+	stop     context.CancelFunc  // ends the asking; nil when the guest speaks up by itself
+	watchers map[*watcher]string // with the URI as they asked for it; not yet those who still acquire others
+	changed  bool                // its watchers are to be told
+}
+
+func (p *poll) add(w *watcher, asked string) {
+	if p.watchers == nil {
+		p.watchers = make(map[*watcher]string)
+	}
+	p.watchers[w] = asked
 }
 
 // acquire counts one more watcher of uri. The first makes the guest be asked, and then again and again if it says so.

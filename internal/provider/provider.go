@@ -104,6 +104,9 @@ func (p *Provider) index(m *abi.Manifest) error {
 // Module is the loaded module, to be looked at.
 func (p *Provider) Module() *runtime.Module { return p.module }
 
+// ListVersion is another number whenever the list has changed.
+func (p *Provider) ListVersion() uint64 { return p.watch.listVersion.Load() }
+
 // Settle does what can wait until an answer is written: see [runtime.Module.Settle].
 func (p *Provider) Settle() { p.module.Settle() }
 
@@ -116,13 +119,14 @@ func (p *Provider) Close() error {
 	return p.module.Close()
 }
 
-// Read hands the contents of req.URI to sink. The most specific template that matches decides the variables.
+// Read hands the contents of req.URI to sink. The most specific template that matches decides the variables, and whether
+// the guest hears of a range: otherwise contents are whole, with no RangeTotal.
 func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	routed, declared, err := p.route(req)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := p.module.Call(ctx, abi.OpRead, routed, sink)
+	reply, err := p.module.Call(ctx, abi.OpRead, routed, unranged(routed, declared, sink))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", req.URI, err)
 	}

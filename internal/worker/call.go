@@ -36,7 +36,7 @@ func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err err
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}
-	w.guests.runner.cfg.Logger.Debug("call lost its worker", "op", c.Op.String(), "again", !l.heard, "err", err)
+	w.runner.cfg.Logger.Debug("call lost its worker", "op", c.Op.String(), "again", !l.heard, "err", err)
 	return !l.heard, gone(err)
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
@@ -34,16 +32,13 @@ type child struct {
 
 // load gets the module ready, and locks the process down on the way: first to what it takes to load the compiled
 // module, and before any of the guest runs to nothing.
-func (c *child) load(first *inner) (err error) {
+func (c *child) load(first *inner, module *os.File) (err error) {
 	dir := string(c.orders.Compiled)
 	if code, err := wazero.Entries(dir); err != nil || len(code) == 0 {
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone") // what the worker has is hollow
 	}
-	prepared, err := readPrepared(os.NewFile(fdModule, "module"))
+	prepared, err := readPrepared(module)
 	if err != nil {
-		return err
-	}
-	if c.program, err = findProgram(); err != nil {
 		return err
 	}
 	if err := snapshot.Trust(c.orders.Reset); err != nil {
@@ -66,12 +61,6 @@ func (c *child) load(first *inner) (err error) {
 		Services: proxies(c.orders.Services), Notify: notify, Observe: observe,
 	}, prepared)
 	return err
-}
-
-// rest gives back what loading took: many times what serving does.
-func (c *child) rest() {
-	debug.FreeOSMemory()
-	c.program.forget()
 }
 
 func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {
@@ -120,15 +109,11 @@ func (c *child) begin(l *inner) {
 	go l.serve(c.module) // ends with the process
 }
 
-// readPrepared reads the module into memory of its own: the file is the parent's.
+// readPrepared looks at the module where the parent has put it, and sealed it: nobody can change it.
 func readPrepared(f *os.File) (*runtime.Prepared, error) {
 	defer f.Close()
-	info, err := f.Stat()
+	text, err := view(f)
 	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, info.Size())
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, info.Size()), text); err != nil {
 		return nil, fmt.Errorf("module: %w", err)
 	}
 	return runtime.DecodePrepared(text)

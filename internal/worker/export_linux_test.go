@@ -30,7 +30,7 @@ func (p *Parent) Open(_ context.Context, o *runtime.Order) (runtime.Guests, erro
 	}
 	<-ended.Done()
 	g := &guests{runner: &Runner{cfg: Config{Grace: grace, Logger: slog.New(slog.DiscardHandler)}}, order: o}
-	p.worker = &worker{guests: g, process: ended}
+	p.worker = &worker{runner: g.runner, guests: g, process: ended}
 	p.worker.links = &links{worker: p.worker}
 	if p.worker.control, p.control, err = wire.Pair(); err == nil {
 		go io.Copy(io.Discard, p.control) // until it is closed

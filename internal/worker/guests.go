@@ -55,6 +55,7 @@ func (g *guests) launch(ctx context.Context) (_ *worker, err error) {
 			return nil, err
 		}
 	}
+	defer g.runner.spares.begin(refill)
 	w, err := start(ctx, g)
 	if err != nil {
 		return nil, errors.Join(err, g.doubt(err))
@@ -64,7 +65,7 @@ func (g *guests) launch(ctx context.Context) (_ *worker, err error) {
 	}
 	g.remade = false
 	g.current.Store(w)
-	g.runner.current.Store(&On{Layers: w.news.Layers, Namespaces: w.process.Namespaces()})
+	g.runner.current.Store(&Walls{Layers: w.news.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
 }
 
@@ -145,10 +146,15 @@ func (g *guests) Lane() (runtime.Lane, string) { return g.lane, g.why }
 // Close implements [runtime.Guests].
 func (g *guests) Close() (err error) {
 	g.closed.Do(func() {
-		if g.alive != nil {
-			_ = g.alive.Close() // how the last worker ended matters no more
-		}
-		err = g.module.Close()
+		err = g.close()
+		g.runner.spares.leave()
 	})
 	return err
+}
+
+func (g *guests) close() error {
+	if g.alive != nil {
+		_ = g.alive.Close() // how the last worker ended matters no more
+	}
+	return g.module.Close()
 }

@@ -27,7 +27,7 @@ type liar struct {
 const (
 	fdControl = 3
 	fdReports = 4
-	fdLink    = 6
+	fdLink    = 5
 )
 
 // lie does what a role is about, after a proper beginning unless that is what it is about.
@@ -59,7 +59,13 @@ func lie(role string) (err error) {
 
 // begin hears the orders.
 func (l *liar) begin() error {
-	_, _, err := l.control.Next()
+	if _, _, err := l.control.Next(); err != nil {
+		return err
+	}
+	files, err := l.control.TakeFiles(1)
+	for _, f := range files {
+		f.Close()
+	}
 	return err
 }
 

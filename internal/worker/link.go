@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -49,11 +50,8 @@ func (l *link) serve(ctx context.Context, c *runtime.Call) error {
 		return err
 	}
 	seq := l.call.Seq
-	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // which the worker notices by itself, and calls by its name
-			l.worker.cancel(l.id, seq)
-		}
-	})
+	// The deadline the worker notices by itself, and calls by its name.
+	stop := context.AfterFunc(c.Context(), func() { l.worker.cancel(l.id, seq) })
 	defer stop()
 	return l.listen(ctx, c)
 }
@@ -112,10 +110,10 @@ func (l *link) hear(ctx context.Context, c *runtime.Call, kind wire.Kind, payloa
 		l.guard(func() { c.Emit(payload) })
 	case wire.KindBody:
 		l.heard = true
-		l.guard(func() { c.Body(payload) })
+		l.push(c, payload)
 	case wire.KindChunk:
 		l.heard, l.wide = true, true
-		return l.in.Chunk(payload, func(p []byte) error { l.guard(func() { c.Body(p) }); return nil })
+		return l.in.Chunk(payload, func(p []byte) error { l.push(c, p); return nil })
 	case wire.KindAsk:
 		return l.answer(ctx, c, payload)
 	case wire.KindChanged:
@@ -130,6 +128,12 @@ func (l *link) hear(ctx context.Context, c *runtime.Call, kind wire.Kind, payloa
 		return l.conn.Unexpected(kind)
 	}
 	return nil
+}
+
+// push hands on bytes of a content. Who takes them may have kept the guest waiting.
+func (l *link) push(c *runtime.Call, p []byte) {
+	l.guard(func() { c.Body(p) })
+	l.due.Store(int64(c.Deadline().Sub(l.worker.began)))
 }
 
 // guard hands on what the guest says. A panic in there is ours: it is the failure of the call, which hears no more.
@@ -155,9 +159,10 @@ func (l *link) answer(ctx context.Context, c *runtime.Call, payload []byte) erro
 	}
 	resp, code := capability.Response{}, abi.CodeInternal
 	l.guard(func() { resp, code = c.Service(ctx, ask.Service, ask.Request) })
-	answer := wire.Answer{Code: code, Message: resp.Message}
+	waited := uint32(min(c.Waited().Milliseconds(), math.MaxUint32))
+	answer := wire.Answer{Code: code, Waited: waited, Message: resp.Message}
 	if len(resp.Body) > wire.MaxAnswerBody || answer.Check() != nil {
-		answer, resp.Body = wire.Answer{Code: abi.CodeTooLarge}, nil
+		answer, resp.Body = wire.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
 	}
 	return l.conn.SendAnswer(&answer, resp.Body)
 }

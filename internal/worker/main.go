@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker/wire"
@@ -31,6 +32,7 @@ func MainWith(inside Inside) {
 		return
 	}
 	process.Tie()
+	hold()
 	if err := work(inside); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -49,15 +51,19 @@ func work(inside Inside) error {
 	if err != nil {
 		return err
 	}
-	w, err := open(control, first, inside)
+	program, err := findProgram()
+	if err != nil {
+		return errors.Join(err, first.fail(err))
+	}
+	w, err := open(control, first, program, inside)
 	if err != nil {
 		return errors.Join(err, first.fail(err))
 	}
 	return w.serve(control, first)
 }
 
-// open carries out the orders.
-func open(control *wire.Conn, first *inner, inside Inside) (*child, error) {
+// open waits for the orders, of which there may be none for long, and carries them out.
+func open(control *wire.Conn, first *inner, program program, inside Inside) (*child, error) {
 	kind, text, err := control.Next()
 	if err != nil {
 		return nil, err
@@ -65,8 +71,12 @@ func open(control *wire.Conn, first *inner, inside Inside) (*child, error) {
 	if kind != wire.KindStart {
 		return nil, control.Unexpected(kind)
 	}
-	c := &child{links: map[uint32]*inner{}, inside: inside}
+	c := &child{links: map[uint32]*inner{}, program: program, inside: inside}
 	if err := json.Unmarshal(text, &c.orders); err != nil {
+		return nil, err
+	}
+	files, err := control.TakeFiles(1)
+	if err != nil {
 		return nil, err
 	}
 	reports, err := wire.Open(os.NewFile(fdReports, "reports"), 0)
@@ -74,7 +84,7 @@ func open(control *wire.Conn, first *inner, inside Inside) (*child, error) {
 		return nil, err
 	}
 	c.reports = &reporter{conn: reports}
-	return c, c.load(first)
+	return c, c.load(first, files[0])
 }
 
 // serve does what the parent says until it is gone.
@@ -83,7 +93,7 @@ func (c *child) serve(control *wire.Conn, first *inner) error {
 		return err
 	}
 	c.begin(first)
-	c.rest()
+	time.AfterFunc(restTime, c.rest) // ends with the process
 	for {
 		kind, payload, err := control.Next()
 		if errors.Is(err, io.EOF) {

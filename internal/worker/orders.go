@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/worker/wire"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/snapshot"
@@ -18,12 +19,11 @@ const name = "wasmres-worker"
 const (
 	fdControl = 3 + iota // messages to it
 	fdReports            // messages from it that belong to no call
-	fdModule             // the prepared module
 	fdLink               // the first link: its socket
 	fdWindow             // and its window
 )
 
-// orders are what a worker is told, as JSON. It starts with nothing else.
+// orders are what a worker is told, as JSON, with the prepared module. It starts with nothing else.
 type orders struct {
 	Limits    runtime.Limits `json:"limits"`
 	Lifecycle abi.Lifecycle  `json:"lifecycle"`
@@ -38,6 +38,18 @@ type orders struct {
 
 	Threads uint64 `json:"threads"` // it may have; 0 for any number
 }
+
+// An opening is the message that carries the orders. The prepared module goes along.
+type opening []byte
+
+// Kind implements [wire.Message].
+func (opening) Kind() wire.Kind { return wire.KindStart }
+
+// Append implements [wire.Message].
+func (o opening) Append(b []byte) []byte { return append(b, o...) }
+
+// Check implements [wire.Message].
+func (opening) Check() error { return nil }
 
 // news is what a worker says of itself when it is ready, as JSON. Its manifest goes before it, as a frame, when it was
 // not packed in.

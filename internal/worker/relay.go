@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"time"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker/wire"
 )
@@ -15,6 +17,9 @@ func (r relay) Content(c *abi.Content) error {
 	r.link.buf = head.Append(r.link.buf[:0])
 	return r.link.out.Put(wire.KindFrame, r.link.buf)
 }
+
+// Waited implements [runtime.Waiter].
+func (r relay) Waited() time.Duration { return r.link.out.Waited() }
 
 // Body implements [abi.Sink].
 func (r relay) Body(p []byte) error { return r.link.out.Body(p) }

@@ -47,19 +47,20 @@ const maxLinks = 256
 type Runner struct {
 	cfg     Config              // fixed at creation
 	tests   func() wazero.Tests // likewise; tests once
-	current atomic.Pointer[On]  // of the worker last started
+	spares  spares
+	current atomic.Pointer[Walls] // of the worker last started
 }
 
-// On says which walls stand around a worker.
-type On struct {
+// Walls are those around a worker.
+type Walls struct {
 	Layers     confine.Layers      // as the worker says, which a parent cannot check
 	Namespaces []process.Namespace // as it was started
 }
 
 // Spaces names the namespaces a worker has to itself, for the log.
-func (o *On) Spaces() string {
+func (w *Walls) Spaces() string {
 	var own []string
-	for _, n := range o.Namespaces {
+	for _, n := range w.Namespaces {
 		if n.Err == nil {
 			own = append(own, n.Kind)
 		}
@@ -82,14 +83,26 @@ func New(cfg Config) (*Runner, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	tests := sync.OnceValue(func() wazero.Tests { return wazero.Test(cfg.Logger) })
-	return &Runner{cfg: cfg, tests: tests}, nil
+	r := &Runner{cfg: cfg, tests: tests}
+	r.spares.runner = r
+	return r, nil
 }
 
-// On says which walls stand around the worker that was started last; nil when none was.
-func (r *Runner) On() *On { return r.current.Load() }
+// Walls says which walls stand around the worker that was started last; nil when none was.
+func (r *Runner) Walls() *Walls { return r.current.Load() }
 
 // Open implements [runtime.Runner]: it has the module compiled and its first worker started.
 func (r *Runner) Open(ctx context.Context, o *runtime.Order) (runtime.Guests, error) {
+	r.spares.enter()
+	g, err := r.open(ctx, o)
+	if err != nil {
+		r.spares.leave()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (r *Runner) open(ctx context.Context, o *runtime.Order) (*guests, error) {
 	hollow, err := o.Hollow()
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
@@ -100,7 +113,7 @@ func (r *Runner) Open(ctx context.Context, o *runtime.Order) (runtime.Guests, er
 	}
 	g := &guests{runner: r, order: o, module: module, places: make(chan struct{}, min(o.Limits.Calls, maxLinks))}
 	if err := g.open(ctx); err != nil {
-		return nil, errors.Join(err, g.Close())
+		return nil, errors.Join(err, g.close())
 	}
 	return g, nil
 }

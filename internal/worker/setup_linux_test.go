@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,10 +78,16 @@ func load(tb testing.TB, cfg runtime.Config, binary []byte) *runtime.Module {
 // loadPuppet loads a guest that does as it is told.
 func loadPuppet(tb testing.TB, cfg runtime.Config, next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *runtime.Module {
 	tb.Helper()
-	p := puppet()
-	p.Next = func(ctx context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step { return next(ctx, n, req) }
+	p := puppetThat(next)
 	cfg.Services = p.Services()
 	return load(tb, cfg, p.Binary(tb))
+}
+
+// puppetThat makes a guest that does as it is told.
+func puppetThat(next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *guesttest.Puppet {
+	p := puppet()
+	p.Next = func(ctx context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step { return next(ctx, n, req) }
+	return p
 }
 
 // puppet makes a guest that does nothing yet.
@@ -180,17 +187,40 @@ func children(tb testing.TB) map[int]string {
 	return found
 }
 
-// workerOf gives the one worker there is.
+// workers are the numbers of all workers there are, the oldest first: spare ones are at the end.
+func workers(tb testing.TB) (pids []int) {
+	tb.Helper()
+	for pid, name := range children(tb) {
+		if name == "wasmres-worker" {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// workerOf gives the one worker there is that is not a spare one.
 func workerOf(tb testing.TB) (pid int) {
 	tb.Helper()
 	eventually(tb, func() bool {
-		for p, name := range children(tb) {
-			if name == "wasmres-worker" {
-				pid = p
-				return true
-			}
+		all := workers(tb)
+		if len(all) > 0 {
+			pid = all[0]
 		}
-		return false
+		return len(all) > 0
+	})
+	return pid
+}
+
+// spareOf gives the spare worker, when there is one beside the one there is.
+func spareOf(tb testing.TB) (pid int) {
+	tb.Helper()
+	eventually(tb, func() bool {
+		all := workers(tb)
+		if len(all) > 1 {
+			pid = all[1]
+		}
+		return len(all) > 1
 	})
 	return pid
 }

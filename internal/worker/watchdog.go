@@ -11,7 +11,7 @@ func (l *link) watch(deadline time.Time) {
 	l.overdue.Store(false)
 	l.barks.Store(0)
 	l.due.Store(int64(deadline.Sub(l.worker.began)))
-	l.watchdog.Reset(time.Until(deadline) + l.worker.guests.runner.cfg.Grace/maxBarks)
+	l.watchdog.Reset(time.Until(deadline) + l.worker.runner.cfg.Grace/maxBarks)
 }
 
 // rest ends the waiting.
@@ -28,11 +28,11 @@ func (l *link) bark() {
 		return
 	}
 	if l.hearing.Load() || l.barks.Add(1) < maxBarks {
-		l.watchdog.Reset(l.worker.guests.runner.cfg.Grace / maxBarks)
+		l.watchdog.Reset(l.worker.runner.cfg.Grace / maxBarks)
 		return
 	}
 	l.overdue.Store(true)
-	l.worker.guests.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
+	l.worker.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
 	l.worker.process.Kill()
 	l.conn.Shut() // the system takes its time with a process that has much memory
 }

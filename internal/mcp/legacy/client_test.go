@@ -21,7 +21,7 @@ func TestClient(t *testing.T) {
 		t.Run("http "+revision, func(t *testing.T) {
 			f := newFake()
 			front := newFront(t, f, withTools)
-			server := httptest.NewServer(front.Handler())
+			server := httptest.NewServer(front)
 			defer server.Close()
 			defer front.Close()
 			useClient(t, f, &sdk.StreamableClientTransport{Endpoint: server.URL}, revision)

@@ -68,7 +68,7 @@ func onCore(t *testing.T, test func(*testing.T, *mcptest.Source, *sdk.ClientSess
 		}
 		t.Run("stdio "+revision, run(pipe))
 		t.Run("http "+revision, run(func(t *testing.T, front *legacy.Front) sdk.Transport {
-			server := httptest.NewServer(front.Handler())
+			server := httptest.NewServer(front)
 			t.Cleanup(server.Close)
 			t.Cleanup(func() { front.Close() }) // before the server, which waits for streams
 			return &sdk.StreamableClientTransport{Endpoint: server.URL}

@@ -28,6 +28,8 @@ const (
 var (
 	errIdle  = errors.New("the session was idle for too long")
 	errEnded = errors.New("the session has ended")
+
+	errCancelled = errors.New("cancelled by the client")
 )
 
 // A Caller answers requests, does what can wait until an answer is written, and forgets sessions; [mcp.Core] is one.

@@ -107,7 +107,7 @@ func hammerRequests(front *legacy.Front) {
 			r.Header.Set("Mcp-Session-Id", session)
 		}
 		w := httptest.NewRecorder()
-		front.Handler().ServeHTTP(w, r)
+		front.ServeHTTP(w, r)
 		return w
 	}
 	session = do(http.MethodPost, initializeLine("2025-06-18")).Header().Get("Mcp-Session-Id")

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,10 +25,8 @@ const (
 // heartbeat is how often something is written to a GET stream.
 const heartbeat = 15 * time.Second
 
-// Handler serves the streamable HTTP transport of these revisions: POST, the GET stream, and DELETE.
-func (f *Front) Handler() http.Handler { return http.HandlerFunc(f.serveHTTP) }
-
-func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves the streamable HTTP transport of these revisions: POST, the GET stream, and DELETE.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)
 	s := f.sessionByID(id)
 	if s != nil {
@@ -63,6 +62,26 @@ func (f *Front) stream(w *response, r *http.Request, s *session) {
 	beating.Wait()
 }
 
+// Begin notes m, a usual request, as one of an HTTP session, for somebody else to answer by the core. cancel is called when
+// the session ends or the client cancels m; finish is to be called when m is answered. ok is false when there is no such
+// session, or it is not ready, or is not of that version, the header, which may be empty: then ServeHTTP is to answer.
+func (f *Front) Begin(id, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+	s := f.sessionByID(id)
+	if s == nil {
+		return nil, false
+	}
+	revision := s.agreed.Load()
+	if revision == nil || version != "" && version != string(*revision) {
+		return nil, false
+	}
+	call := string(m.ID)
+	if !s.admit(call, cancel) {
+		return nil, false
+	}
+	m.Session, m.Revision = s.name(), *revision
+	return func() { s.settle(call) }, true
+}
+
 func (f *Front) sessionByID(id string) *session {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,6 +110,8 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 		f.forward(w, handOn(r, body, nil), session)
 	case failure != nil:
 		writeError(w, http.StatusBadRequest, m.ID, failure)
+	case m.Cancels() != nil && f.sessionByID(session).cancel(string(m.Cancels())):
+		w.WriteHeader(http.StatusAccepted)
 	case m.IsNotification() && !heeds(m.Method):
 		w.WriteHeader(http.StatusAccepted)
 	default:

@@ -105,7 +105,7 @@ func (b *bubble) serve(ctx context.Context, method, body string) *httptest.Respo
 		r.Header.Set("Mcp-Session-Id", b.session)
 	}
 	w := httptest.NewRecorder()
-	b.front.Handler().ServeHTTP(w, r)
+	b.front.ServeHTTP(w, r)
 	synctest.Wait()
 	return w
 }

@@ -148,6 +148,8 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 		if e := s.watch(ctx, ""); e != nil {
 			f.cfg.Logger.Warn("changes of the list will not be told", "error", e)
 		}
+		revision := s.revision()
+		s.agreed.Store(&revision)
 	}
 	return res, nil
 }

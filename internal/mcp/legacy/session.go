@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,14 +35,17 @@ type session struct {
 	wake  chan struct{} // holds one token while there may be something to tell
 	done  chan struct{} // closed by end
 
+	agreed atomic.Pointer[mcp.Revision] // once the handshake is over; nil before
+
 	mu       sync.Mutex // guards the fields below
 	ended    bool
-	watches  map[string]*watch   // by URI; "" is the list
-	unsaid   map[string]struct{} // what changed, of watches
-	calls    map[int]context.CancelCauseFunc
+	watches  map[string]*watch                  // by URI; "" is the list
+	unsaid   map[string]struct{}                // what changed, of watches
+	calls    map[string]context.CancelCauseFunc // by id, as it came, or by what no id is
 	lastCall int
 	requests int         // HTTP requests under way
-	idle     *time.Timer // ends the session; nil but for HTTP sessions without requests
+	idle     *time.Timer // looks whether the session is idle; nil before that can be
+	used     time.Time   // the end of the last HTTP request
 }
 
 // A watch is one subscription. Its fields are guarded by the session's mu.
@@ -57,7 +62,7 @@ func newSession(f *Front, ss *sdk.ServerSession) *session {
 		done:    make(chan struct{}),
 		watches: make(map[string]*watch),
 		unsaid:  make(map[string]struct{}),
-		calls:   make(map[int]context.CancelCauseFunc),
+		calls:   make(map[string]context.CancelCauseFunc),
 	}
 }
 
@@ -112,32 +117,63 @@ func (s *session) enter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
-	if s.idle != nil {
-		s.idle.Stop()
-	}
 }
 
 // leave ends what enter began.
 func (s *session) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leaveLocked()
+}
+
+func (s *session) leaveLocked() {
 	s.requests--
-	if s.requests == 0 && !s.ended {
+	if s.requests > 0 || s.ended {
+		return
+	}
+	s.used = time.Now()
+	if s.idle == nil {
 		s.idle = time.AfterFunc(s.front.cfg.Idle, s.expire)
 	}
 }
 
-// expire ends the session unless a request came just now.
+// expire ends the session if it has been idle for so long, or looks again when it may have been.
 func (s *session) expire() {
 	s.mu.Lock()
-	busy := s.requests > 0
-	s.mu.Unlock()
-	if !busy {
-		s.abort(errIdle)
+	switch left := s.front.cfg.Idle - time.Since(s.used); {
+	case s.ended:
+	case s.requests > 0:
+		s.idle = nil // the last request sets it again
+	case left > 0:
+		s.idle.Reset(left)
+	default:
+		defer s.abort(errIdle)
 	}
+	s.mu.Unlock()
 }
 
-// begin makes the context of a call, which abort cancels too.
+// admit counts an HTTP request that is answered without the SDK, as enter does, which abort and cancel end by cancel. It
+// reports false when the session has ended, or has a call with that id.
+func (s *session) admit(id string, cancel context.CancelCauseFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || s.calls[id] != nil {
+		return false
+	}
+	s.calls[id] = cancel
+	s.requests++
+	return true
+}
+
+// settle ends what admit began.
+func (s *session) settle(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, id)
+	s.leaveLocked()
+}
+
+// begin makes the context of a call of the SDK's, which abort ends too.
 func (s *session) begin(ctx context.Context) (_ context.Context, finish func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
@@ -147,14 +183,29 @@ func (s *session) begin(ctx context.Context) (_ context.Context, finish func()) 
 		return ctx, func() {}
 	}
 	s.lastCall++
-	n := s.lastCall
-	s.calls[n] = cancel
+	id := "#" + strconv.Itoa(s.lastCall)
+	s.calls[id] = cancel
 	return ctx, func() {
 		s.mu.Lock()
-		delete(s.calls, n)
+		delete(s.calls, id)
 		s.mu.Unlock()
 		cancel(nil)
 	}
+}
+
+// cancel ends the call with that id, and reports whether there is one. A nil session has none.
+func (s *session) cancel(id string) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := s.calls[id]
+	if end == nil {
+		return false
+	}
+	end(errCancelled)
+	return true
 }
 
 // watch starts a subscription to uri, or to the list when it is empty. One that is there already stays as it is.

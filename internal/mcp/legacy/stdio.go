@@ -50,6 +50,14 @@ func (f *Front) Connect(ctx context.Context, send func(line []byte) error) (*Ses
 	return &Session{conn: c, session: s, release: release}, nil
 }
 
+// Ready gives the revision of the session once the handshake is over.
+func (s *Session) Ready() (mcp.Revision, bool) {
+	if revision := s.session.agreed.Load(); revision != nil {
+		return *revision, true
+	}
+	return "", false
+}
+
 // Receive takes one line from the client, which it does not keep. An error means that the session has ended.
 func (s *Session) Receive(line []byte) error {
 	if isBatch(line) {

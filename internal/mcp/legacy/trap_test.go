@@ -148,7 +148,7 @@ func TestUndeclaredMethodsAreNotFound(t *testing.T) {
 
 func TestUndeclaredMethodLeavesTheSessionAlive(t *testing.T) {
 	f := newFake()
-	server := httptest.NewServer(newFront(t, f).Handler())
+	server := httptest.NewServer(newFront(t, f))
 	defer server.Close()
 	cs := connectSDK(t, &sdk.StreamableClientTransport{Endpoint: server.URL}, "2025-06-18", nil)
 	if _, err := cs.ListPrompts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "Method not found") {

@@ -159,7 +159,7 @@ type httpWire struct {
 // connectHTTP opens a session without a stream to listen on.
 func connectHTTP(t *testing.T, f *legacy.Front, revision string) *httpWire {
 	t.Helper()
-	server := httptest.NewServer(f.Handler())
+	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { f.Close() }) // before the server, which waits for streams
 	w := &httpWire{url: server.URL, events: make(chan string, 1000)}

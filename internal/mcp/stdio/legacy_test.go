@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/stdio"
 )
 
@@ -48,6 +49,8 @@ func (s *fakeSession) Receive(line []byte) error {
 	}
 	return nil
 }
+
+func (s *fakeSession) Ready() (mcp.Revision, bool) { return mcp.Revision20251125, false }
 
 func (s *fakeSession) Close() error {
 	s.mu.Lock()

@@ -28,9 +28,9 @@ var (
 // A server is one connection.
 type server struct {
 	// fixed at creation
-	cfg   Config
-	out   *writer
-	slots chan struct{} // holds one token for each request that runs
+	cfg  Config
+	out  *writer
+	crew *crew
 
 	legacy  LegacySession  // owned by loop, then by shutdown; nil before initialize
 	running sync.WaitGroup // requests and subscriptions
@@ -41,38 +41,53 @@ type server struct {
 	bytes   int // of their lines
 }
 
-// A flight is a request of a modern revision that has not been answered.
+// A flight is a request that has not been answered, unless the session of an older revision has it.
 type flight struct {
 	// fixed at creation
-	listen bool
-	cancel context.CancelCauseFunc
+	message *mcp.Message
+	size    int // bytes of its line
+	listen  bool
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
 
 	cancelled atomic.Bool // by the client, who must hear nothing more of it
 }
 
 // loop handles lines until they end, ctx does, or a write fails. Requests run under work.
-func (s *server) loop(ctx, work context.Context, lines <-chan line) error {
+func (s *server) loop(ctx, work context.Context, lines <-chan []line) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.out.broken:
 			return nil // shutdown tells
-		case l := <-lines:
-			switch {
-			case errors.Is(l.err, io.EOF):
-				return nil
-			case l.err != nil:
-				return fmt.Errorf("read: %w", l.err)
-			case l.tooLong:
-				s.refuse(nil, &mcp.Error{
-					Code: mcp.CodeInvalidRequest, Message: fmt.Sprintf("Invalid request: longer than %d bytes", s.cfg.MaxLine),
-				})
-			default:
-				s.handle(work, l.text)
+		case some := <-lines:
+			for _, l := range some {
+				if l.err != nil {
+					return endOf(l.err)
+				}
+				s.line(work, l)
 			}
 		}
 	}
+}
+
+// endOf is what a connection has ended with.
+func endOf(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("read: %w", err)
+}
+
+func (s *server) line(work context.Context, l line) {
+	if l.tooLong {
+		s.refuse(nil, &mcp.Error{
+			Code: mcp.CodeInvalidRequest, Message: fmt.Sprintf("Invalid request: longer than %d bytes", s.cfg.MaxLine),
+		})
+		return
+	}
+	s.handle(work, l.text)
 }
 
 // handle finds out for whom a line is.
@@ -88,11 +103,20 @@ func (s *server) handle(work context.Context, text []byte) {
 	case m.Cancels() != nil && s.cancel(m.Cancels()):
 	case m.IsRequest() && m.Method == "initialize" && s.cfg.Legacy != nil:
 		s.initialize(work, m, text)
+	case s.legacy != nil && m.Usual() && s.inSession(m):
+		s.start(work, m, len(text))
 	case s.legacy != nil:
 		s.receive(m, text)
 	case m.IsRequest():
 		s.start(work, m, len(text)) // the core says what is missing
 	}
+}
+
+// inSession makes m a request of the older revision's session that the core can answer, if that session is ready.
+func (s *server) inSession(m *mcp.Message) bool {
+	revision, ok := s.legacy.Ready()
+	m.Revision = revision
+	return ok
 }
 
 // initialize opens the session of an older revision, unless it is open: then it refuses the message itself.
@@ -133,60 +157,49 @@ func (s *server) refuse(id json.RawMessage, e *mcp.Error) {
 
 // start runs a request, which came in a line of size bytes, unless there is no room for it.
 func (s *server) start(work context.Context, m *mcp.Message, size int) {
-	ctx, cancel := context.WithCancelCause(work)
-	f := &flight{cancel: cancel, listen: m.Method == mcp.ListenMethod}
-	if refusal := s.admit(m, f, size); refusal != nil {
-		cancel(nil)
+	f := &flight{message: m, size: size, listen: m.Method == mcp.ListenMethod}
+	if refusal := s.admit(f); refusal != nil {
 		s.refuse(m.ID, refusal)
 		return
 	}
-	s.running.Go(func() {
-		defer cancel(nil)
-		defer s.release(f, size)
-		if f.listen {
-			s.listen(ctx, m, f)
-		} else {
-			s.answer(ctx, m, f)
-		}
-	})
+	f.ctx, f.cancel = context.WithCancelCause(work)
+	s.running.Add(1)
+	if f.listen {
+		go s.listen(f)
+	} else {
+		s.crew.add(f)
+	}
 }
 
 // admit notes a request as under way.
-func (s *server) admit(m *mcp.Message, f *flight, size int) *mcp.Error {
+func (s *server) admit(f *flight) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	id := string(f.message.ID)
 	switch {
-	case s.flights[string(m.ID)] != nil:
+	case s.flights[id] != nil:
 		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: one with this id is under way"}
 	case f.listen: // the core bounds these
-	case s.pending == maxPending || s.bytes+size > maxPendingLines*s.cfg.MaxLine:
+	case s.pending == maxPending || s.bytes+f.size > maxPendingLines*s.cfg.MaxLine:
 		return mcp.TooBusy()
 	default:
 		s.pending++
-		s.bytes += size
+		s.bytes += f.size
 	}
-	s.flights[string(m.ID)] = f
+	s.flights[id] = f
 	return nil
 }
 
-// release undoes admit, but for what settle does.
-func (s *server) release(f *flight, size int) {
-	if f.listen {
-		return
-	}
+// settle undoes admit: it is called just before the answer is written, after which the client may use the id again.
+func (s *server) settle(f *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending--
-	s.bytes -= size
-}
-
-// settle makes the id of a request free for the next: it is called just before the answer is written, after which the
-// client may use it again.
-func (s *server) settle(id json.RawMessage, f *flight) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.flights[string(id)] == f {
+	if id := f.message.ID; s.flights[string(id)] == f {
 		delete(s.flights, string(id))
+	}
+	if !f.listen {
+		s.pending--
+		s.bytes -= f.size
 	}
 }
 
@@ -207,40 +220,29 @@ func (s *server) cancel(id json.RawMessage) bool {
 // session is what all requests of a connection have in common, and with no other: a process has one.
 const session = "stdio"
 
-// answer runs a request when it is its turn.
-func (s *server) answer(ctx context.Context, m *mcp.Message, f *flight) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		s.finish(m, f, mcp.AppendError(nil, m.ID, mcp.TooBusy()))
-		return
-	}
-	const usual = 1 << 10 // bytes of an answer
-	m.Session = session
-	out, _ := s.cfg.Core.Answer(ctx, make([]byte, 0, usual), m, func(method string, params json.RawMessage) error {
-		return s.out.write(append(mcp.AppendNotification(nil, method, params), '\n'), f)
-	})
-	s.finish(m, f, out)
+// answer runs a request.
+func (s *server) answer(f *flight) {
+	defer s.running.Done()
+	defer f.cancel(nil)
+	f.message.Session = session
+	x := exchange{server: s, flight: f}
+	out, failure := s.cfg.Core.Answer(f.ctx, s.cfg.Core.Buffer(), f.message, mcp.Outlet{Notify: x.notify, Flush: x.flush})
+	x.finish(out, failure)
+	s.cfg.Core.Release(out)
 	s.cfg.Core.Settle()
 }
 
-// listen runs a subscription. It takes no slot: it would keep it for hours.
-func (s *server) listen(ctx context.Context, m *mcp.Message, f *flight) {
-	err := s.cfg.Core.Listen(ctx, m, func(message []byte) error {
+// listen runs a subscription. The crew has no part in it: it lasts for hours.
+func (s *server) listen(f *flight) {
+	defer s.running.Done()
+	defer f.cancel(nil)
+	err := s.cfg.Core.Listen(f.ctx, f.message, func(message []byte) error {
 		return s.out.write(append(slices.Clip(message), '\n'), f)
 	})
+	s.settle(f)
 	if err != nil {
-		s.finish(m, f, mcp.AppendError(nil, m.ID, err))
-		return
+		_ = s.out.write(append(mcp.AppendError(nil, f.message.ID, err), '\n'), f) // a failed write ends the loop
 	}
-	s.settle(m.ID, f)
-}
-
-// finish writes the answer to a request. A failed write ends the loop.
-func (s *server) finish(m *mcp.Message, f *flight, answer []byte) {
-	s.settle(m.ID, f)
-	_ = s.out.write(append(answer, '\n'), f)
 }
 
 // shutdown ends all that is under way, in peace if it can be had within the grace.
@@ -267,10 +269,17 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	case <-time.After(s.cfg.Grace):
 		cancel(mcp.ErrClosing)
 	}
+	stuck := time.After(s.cfg.Grace)
 	select {
 	case <-ended:
+	case <-stuck:
+		return errStuck
+	}
+	s.out.close()
+	select {
+	case <-s.out.ended:
 		return s.out.failure()
-	case <-time.After(s.cfg.Grace):
+	case <-stuck:
 		return errStuck
 	}
 }

@@ -26,6 +26,9 @@ type Legacy interface {
 
 // A LegacySession is one client of an older revision. Its methods are called one at a time.
 type LegacySession interface {
+	// Ready gives the revision of the session once the handshake is over, from when on requests of the usual kind may be
+	// answered by the core.
+	Ready() (mcp.Revision, bool)
 	// Receive takes a line from the client, which it does not keep. An error means that the session has ended.
 	Receive(line []byte) error
 	// Close answers what was received, ends the session, and waits for all of it.
@@ -83,9 +86,9 @@ func Serve(ctx context.Context, cfg Config) error {
 	s := &server{
 		cfg:     cfg,
 		out:     newWriter(cfg.Out),
-		slots:   make(chan struct{}, cfg.MaxConcurrent),
 		flights: make(map[string]*flight),
 	}
+	s.crew = newCrew(cfg.MaxConcurrent, s.answer)
 	input := newReader(cfg.In, cfg.MaxLine)
 	go input.run()
 	defer close(input.stop)

@@ -78,13 +78,15 @@ func (d *door) cors(w http.ResponseWriter, r *http.Request) (done bool) {
 	header := w.Header()
 	header.Add("Vary", "Origin")
 	header.Set("Access-Control-Allow-Origin", origin)
-	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	header.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Disposition, Content-Range, ETag, "+
+		"Mcp-Session-Id, WWW-Authenticate")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
-	header.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
-	header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, "+
-		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id")
+	header.Set("Access-Control-Allow-Methods", "POST, GET, HEAD, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, If-Match, If-Modified-Since, "+
+		"If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "+
+		"Mcp-Session-Id, Range")
 	header.Set("Access-Control-Max-Age", "3600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

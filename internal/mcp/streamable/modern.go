@@ -1,13 +1,10 @@
 package streamable
 
 import (
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/mcp"
@@ -18,10 +15,8 @@ const (
 	versionHeader = "Mcp-Protocol-Version"
 	methodHeader  = "Mcp-Method"
 	nameHeader    = "Mcp-Name"
+	sessionHeader = "Mcp-Session-Id" // of the older revisions
 )
-
-// keepAlive is how often a stream without changes shows that it lives.
-const keepAlive = 15 * time.Second
 
 // modern answers a message of revision 2026-07-28. failure is why it is none.
 func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
@@ -98,59 +93,6 @@ func decodeName(value string) (name string, ok bool) {
 		}
 	}
 	return value, true
-}
-
-// answer runs a request. Its answer is one JSON body, unless something had to be told before.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
-	s := newStream(w)
-	const usual = 1 << 10 // bytes of an answer
-	out, failure := h.cfg.Core.Answer(r.Context(), make([]byte, 0, usual), m, func(method string, params json.RawMessage) error {
-		return s.send(mcp.AppendNotification(nil, method, params), progressPatience)
-	})
-	if s.begun {
-		_ = s.send(out, answerPatience) // the client may have gone
-	} else {
-		writeJSON(w, status(failure), out)
-	}
-	_ = http.NewResponseController(w).Flush() // likewise
-	h.cfg.Core.Settle()
-}
-
-// listen runs a subscription, until the client goes or Close is called.
-func (h *Handler) listen(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
-	ctx, end := context.WithCancelCause(r.Context())
-	defer end(nil)
-	if !h.enter(r, end) {
-		writeError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
-		return
-	}
-	defer h.leave(r)
-	s := newStream(w)
-	stop := s.keepAlive(keepAlive)
-	defer stop()
-	failure := h.cfg.Core.Listen(ctx, m, func(message []byte) error { return s.send(message, answerPatience) })
-	if failure != nil && !s.begun {
-		writeError(w, m, failure)
-	}
-}
-
-// enter notes a subscription, unless the Handler is closed.
-func (h *Handler) enter(r *http.Request, end context.CancelCauseFunc) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.subscriptions[r] = end
-	h.running.Add(1)
-	return true
-}
-
-func (h *Handler) leave(r *http.Request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.subscriptions, r)
-	h.running.Done()
 }
 
 // acceptsBoth reports whether a client takes a JSON body as well as a stream.

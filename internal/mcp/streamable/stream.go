@@ -16,6 +16,11 @@ const (
 	slowest          = 64 << 10        // bytes a second
 )
 
+const (
+	eventHead, eventTail = "event: message\ndata: ", "\n\n" // what stands around the message of an event
+	stillHere            = ": still here\n\n"               // a comment
+)
+
 // A stream is a response of server-sent events. Its first event begins it.
 type stream struct {
 	turn chan struct{} // holds one token while somebody writes
@@ -32,7 +37,7 @@ func newStream(w http.ResponseWriter) *stream {
 
 // send writes a message as an event.
 func (s *stream) send(message []byte, patience time.Duration) error {
-	return s.write("event: message\ndata: ", message, "\n\n", patience)
+	return s.write(eventHead, message, eventTail, patience)
 }
 
 func (s *stream) write(before string, message []byte, after string, patience time.Duration) error {
@@ -43,10 +48,7 @@ func (s *stream) write(before string, message []byte, after string, patience tim
 			return nil // a comment does not begin it: there may be an error yet
 		}
 		s.begun = true
-		header := s.w.Header()
-		header.Set("Content-Type", "text/event-stream")
-		header.Set("Cache-Control", "no-store")
-		header.Set("X-Accel-Buffering", "no")
+		setEventHeaders(s.w.Header())
 		s.w.WriteHeader(http.StatusOK)
 	}
 	setDeadline(s.control, len(message), patience)
@@ -71,7 +73,7 @@ func (s *stream) keepAlive(every time.Duration) (stop func()) {
 			case <-done:
 				return
 			case <-ticker.C:
-				if s.write(": still here\n\n", nil, "", answerPatience) != nil {
+				if s.write(stillHere, nil, "", answerPatience) != nil {
 					return // the next event meets the error too
 				}
 			}
@@ -83,10 +85,20 @@ func (s *stream) keepAlive(every time.Duration) (stop func()) {
 	}
 }
 
+func setEventHeaders(header http.Header) {
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no")
+}
+
 // setDeadline bounds the writes of size bytes that follow.
 func setDeadline(control *http.ResponseController, size int, patience time.Duration) {
-	patience += time.Duration(size/slowest) * time.Second
-	_ = control.SetWriteDeadline(time.Now().Add(patience)) // not every server can
+	_ = control.SetWriteDeadline(time.Now().Add(patienceFor(size, patience))) // not every server can
+}
+
+// patienceFor says how long a client may take for size bytes.
+func patienceFor(size int, patience time.Duration) time.Duration {
+	return patience + time.Duration(size/slowest)*time.Second
 }
 
 func writeError(w http.ResponseWriter, m *mcp.Message, e *mcp.Error) {

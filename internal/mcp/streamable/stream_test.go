@@ -41,7 +41,7 @@ func TestSilentStreamStaysAlive(t *testing.T) {
 
 func TestLargeAnswersOnOneConnection(t *testing.T) {
 	s := source()
-	blob := make([]byte, 3<<20)
+	blob := make([]byte, 2<<20)
 	s.Blob("test://large", blob)
 	server := httptest.NewServer(newHandler(t, s, streamable.Config{}))
 	defer server.Close()
@@ -51,7 +51,7 @@ func TestLargeAnswersOnOneConnection(t *testing.T) {
 			Result struct{ Contents []struct{ Blob []byte } }
 		}
 		err := json.NewDecoder(response.Body).Decode(&got)
-		if err != nil || len(got.Result.Contents) != 1 || !bytes.Equal(got.Result.Contents[0].Blob, blob) || response.ContentLength < 4<<20 {
+		if err != nil || len(got.Result.Contents) != 1 || !bytes.Equal(got.Result.Contents[0].Blob, blob) || response.ContentLength < 2<<20 {
 			t.Fatalf("got %v, %d bytes", err, response.ContentLength)
 		}
 		response.Body.Close()

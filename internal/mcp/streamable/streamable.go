@@ -12,11 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/compress"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
 // Path is the MCP endpoint.
 const Path = "/mcp"
+
+const jsonType = "application/json"
 
 const (
 	defaultMaxRequestBytes = 4 << 20
@@ -26,7 +29,7 @@ const (
 // Config is what a Handler needs. Core is required.
 type Config struct {
 	Core   *mcp.Core
-	Legacy http.Handler // serves the older revisions; nil serves none
+	Legacy Legacy // serves the older revisions; nil serves none
 
 	// AllowedHosts are the hosts clients may name, as in "mcp.example.com" or, for one port, "localhost:8080". On a
 	// loopback listener localhost, 127.0.0.1 and [::1] always are. Empty allows any on other listeners.
@@ -40,17 +43,28 @@ type Config struct {
 	Logger          *slog.Logger  // nil discards
 }
 
+// A Legacy serves the older revisions. Their requests of the usual kind are answered by the core, too.
+type Legacy interface {
+	http.Handler
+	// Begin finds the session m belongs to, notes m as one of its requests, and fills in what the core needs to know.
+	// cancel is called when the session ends, or its client cancels m. version is the header of that name, which may be
+	// empty. finish is to be called when m has been answered. Whatever is wrong, ok is false and ServeHTTP says it.
+	Begin(session, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool)
+}
+
 // A Handler is the MCP endpoint, and a hint for those who look elsewhere.
 type Handler struct {
 	// fixed at creation
 	cfg  Config
 	door door
 
+	encoders compress.Encoders
+
 	running sync.WaitGroup // subscriptions
 
 	mu            sync.Mutex // guards the fields below
 	closed        bool
-	subscriptions map[*http.Request]context.CancelCauseFunc
+	subscriptions map[ender]struct{}
 }
 
 // New makes a Handler.
@@ -75,15 +89,15 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{cfg: cfg, door: door, subscriptions: make(map[*http.Request]context.CancelCauseFunc)}, nil
+	return &Handler{cfg: cfg, door: door, subscriptions: make(map[ender]struct{})}, nil
 }
 
 // Close ends every subscription with its result, and waits for that. Later ones are refused; other requests are not.
 func (h *Handler) Close() error {
 	h.mu.Lock()
 	h.closed = true
-	for _, end := range h.subscriptions {
-		end(mcp.ErrClosing)
+	for s := range h.subscriptions {
+		s.end()
 	}
 	h.mu.Unlock()
 	h.running.Wait()
@@ -98,13 +112,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
-	legacySession := h.cfg.Legacy != nil && r.Header.Get("Mcp-Session-Id") != ""
+	legacySession := h.cfg.Legacy != nil && r.Header.Get(sessionHeader) != ""
 	switch {
 	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		io.WriteString(w, "wasmres serves the Model Context Protocol at "+Path+"\n")
 	case r.URL.Path != Path:
 		http.Error(w, "nothing here: the Model Context Protocol is at "+Path, http.StatusNotFound)
 	case h.door.cors(w, r):
+	case isDownload(r):
+		h.download(w, r)
 	case r.Method == http.MethodPost:
 		h.post(w, r)
 	case legacySession && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
@@ -117,7 +133,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // post reads a message and finds out of which era it is.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
 	}
@@ -131,11 +147,30 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m, failure := mcp.ParseMessage(body.Bytes())
-	if h.isLegacy(r, m) {
+	switch {
+	case !h.isLegacy(r, m):
+		h.modern(w, r, m, failure)
+	case failure == nil && m.Usual() && acceptsBoth(r.Header.Values("Accept")) && h.inSession(w, r, m):
+	default:
 		h.handOn(w, r, m, body.Bytes())
-		return
 	}
-	h.modern(w, r, m, failure)
+}
+
+// inSession answers a request of an older revision, if it is one of its session's that the core can answer.
+func (h *Handler) inSession(w http.ResponseWriter, r *http.Request, m *mcp.Message) bool {
+	session, version := r.Header.Values(sessionHeader), r.Header.Values(versionHeader)
+	if len(session) != 1 || len(version) > 1 {
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	finish, ok := h.cfg.Legacy.Begin(session[0], r.Header.Get(versionHeader), m, cancel)
+	if !ok {
+		return false
+	}
+	defer finish()
+	h.answer(w, r.WithContext(ctx), m)
+	return true
 }
 
 // readBody takes the whole body, if it comes in time.

@@ -208,6 +208,11 @@ func TestOtherPathsAndMethods(t *testing.T) {
 // legacy records what it is handed.
 type legacy struct{ requests []string }
 
+// Begin implements [streamable.Legacy]: there are no sessions.
+func (l *legacy) Begin(string, string, *mcp.Message, context.CancelCauseFunc) (func(), bool) {
+	return nil, false
+}
+
 func (l *legacy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, _ := io.ReadAll(r.Body)
 	l.requests = append(l.requests, r.Method+" "+string(text))

@@ -1,5 +1,7 @@
 package wire
 
+import "time"
+
 // answerPiece is the size of the messages a body is sent in: one that fits the buffer it is read into.
 const answerPiece = inSize - headerSize
 
@@ -36,6 +38,7 @@ func (s *Sender) NextAnswer(a *Answer, message, body []byte) (_, _ []byte, err e
 	if err := a.Decode(p); err != nil {
 		return message, body, s.conn.fail(err)
 	}
+	s.waited.Store(max(s.waited.Load(), int64(a.Waited)*int64(time.Millisecond)))
 	message = append(message[:0], a.Message...)
 	a.Message = message
 	body, err = s.answerBody(body[:0], int(a.BodySize))

@@ -51,7 +51,7 @@ func messages() map[string]decoder {
 	return map[string]decoder{
 		"call":         &wire.Call{Seq: 1 << 63, Op: abi.OpRead, Timeout: time.Minute, Session: "stdio", Request: []byte("request")},
 		"longest call": &wire.Call{Seq: 1, Session: strings.Repeat("s", wire.MaxSession), Request: make([]byte, abi.MaxRequest)},
-		"answer":       &wire.Answer{Code: abi.CodeDenied, BodySize: wire.MaxAnswerBody, Message: []byte("message")},
+		"answer":       &wire.Answer{Code: abi.CodeDenied, BodySize: wire.MaxAnswerBody, Waited: 7, Message: []byte("message")},
 		"credit":       &wire.Credit{Bytes: 1<<32 - 1},
 		"chunk":        &wire.Chunk{Offset: 1<<32 - 1, Length: 1},
 		"ask":          &wire.Ask{Service: abi.ServiceFileRead, Request: make([]byte, abi.MaxService)},

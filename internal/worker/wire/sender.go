@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"sync/atomic"
+	"time"
+)
+
 const (
 	// batch is how many bytes a Sender queues before it flushes by itself.
 	batch = 64 << 10
@@ -17,8 +22,9 @@ type Sender struct {
 	at   int // where the next byte goes
 	free int // bytes from there on
 
-	unsaid int   // bytes whose chunks are queued
-	chunk  Chunk // the last one announced
+	waited atomic.Int64 // for credit in the call under way; see Waited
+	unsaid int          // bytes whose chunks are queued
+	chunk  Chunk        // the last one announced
 }
 
 // NewSender makes the worker's end of a link. The mapping must stay open as long as it is in use.
@@ -30,7 +36,14 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 
 // Reset begins a call: nothing is in the window. Next does so when it reads one, as the parent does when it writes one:
 // credit for what was before has been read by then.
-func (s *Sender) Reset() { s.at, s.free, s.unsaid = 0, len(s.ring), 0 }
+func (s *Sender) Reset() {
+	s.at, s.free, s.unsaid = 0, len(s.ring), 0
+	s.waited.Store(0)
+}
+
+// Waited is for how long the parent has kept the call under way waiting, because it was busy with what Body has sent. It
+// is safe for concurrent use.
+func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Next gives the next message, as [Conn.Next] does, but for credit, which it keeps. A call finds the window empty.
 func (s *Sender) Next() (Kind, []byte, error) {
@@ -132,6 +145,11 @@ func (s *Sender) piece(p []byte) (int, error) {
 }
 
 func (s *Sender) awaitCredit(n int) error {
+	if s.free >= n {
+		return nil
+	}
+	began := time.Now()
+	defer func() { s.waited.Add(int64(time.Since(began))) }()
 	for s.free < n {
 		if err := s.Flush(); err != nil {
 			return err

@@ -157,7 +157,10 @@ func CheckCacheDir(dir string) error {
 func Fingerprint(ctx context.Context, dir string) (string, error) {
 	// wazero tells no part of this, but the name of a cache entry depends on all of it but, in tests, the version.
 	empty := []byte("\x00asm\x01\x00\x00\x00")
-	if err := Precompile(ctx, dir, empty); err != nil {
+	if err := CheckCacheDir(dir); err != nil {
+		return "", err
+	}
+	if err := precompile(ctx, dir, empty); err != nil {
 		return "", err
 	}
 	found, err := entries(dir)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/internal/app"
+)
+
+// providerConfigs reads providerFlags for one provider or several. Of several, each is called as its file is, and what
+// is granted says to whom: nobody is granted something by having been given first.
+func providerConfigs(c *cli.Context, files []string, log logHandler) ([]app.Config, error) {
+	if len(files) == 1 {
+		cfg, err := providerConfig(c, files[0], log)
+		return []app.Config{cfg}, err
+	}
+	common, err := commonConfig(c, log)
+	if err != nil {
+		return nil, err
+	}
+	names, err := providerNames(c, files)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := byProvider(c, "dir", "NAME=HOST:GUEST", names)
+	if err != nil {
+		return nil, err
+	}
+	values, err := byProvider(c, "config", "NAME=KEY=VALUE", names)
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]app.Config, len(files))
+	for i, name := range names {
+		cfg := common
+		cfg.File, cfg.Name = files[i], name
+		if cfg.Dirs, err = dirFlags(c, dirs[name]); err != nil {
+			return nil, err
+		}
+		if cfg.Values, err = configFlags(c, values[name]); err != nil {
+			return nil, err
+		}
+		configs[i] = cfg
+	}
+	return configs, nil
+}
+
+// providerNames gives the names of providers: those of their files without folder and ending.
+func providerNames(c *cli.Context, files []string) (names []string, err error) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".wasm")
+		if seen[name] {
+			return nil, usagef(c, "two providers are called %q: give one of the files another name", name)
+		}
+		seen[name] = true
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// byProvider gives the values of a flag, NAME=VALUE each, by the names of providers.
+func byProvider(c *cli.Context, flag, form string, names []string) (map[string][]string, error) {
+	values := map[string][]string{}
+	for _, spec := range c.StringSlice(flag) {
+		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(spec, name+"=") })
+		if i < 0 {
+			return nil, usagef(c, "--%s %s: there are several providers: write it as %s, where NAME is one of %s",
+				flag, spec, form, strings.Join(names, ", "))
+		}
+		values[names[i]] = append(values[names[i]], spec[len(names[i])+1:])
+	}
+	return values, nil
+}

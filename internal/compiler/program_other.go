@@ -1,0 +1,21 @@
+//go:build !linux
+
+package compiler
+
+import (
+	"fmt"
+	"os"
+)
+
+// program tells the file of the running program from others.
+func program() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%q %d %d ", path, info.Size(), info.ModTime().UnixNano()), nil
+}

@@ -1,0 +1,94 @@
+package composite
+
+import (
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// Claims are the URIs that a member says are its own. The package comment says who wins.
+type Claims struct {
+	Resources []string // URIs
+	Templates []string // as in RFC 6570
+	Prefixes  []string // if there are any, nothing outside of them belongs to the member
+	Rest      bool     // also what nobody else claims; of no effect beside Prefixes
+}
+
+// ClaimsOf gives the claims of a provider: what its manifest declares, the prefixes it keeps to, and the rest when it
+// keeps to none and lists resources that its manifest does not have.
+func ClaimsOf(m *abi.Manifest) Claims {
+	c := Claims{Prefixes: m.URIPrefixes, Rest: m.Implements(abi.OpList)}
+	for i := range m.Resources {
+		c.Resources = append(c.Resources, m.Resources[i].URI)
+	}
+	for i := range m.Templates {
+		c.Templates = append(c.Templates, m.Templates[i].URITemplate)
+	}
+	return c
+}
+
+// prefixes gives the prefixes that are claimed, in normal form. That of no characters is the rest.
+func (c *Claims) prefixes() []string {
+	if len(c.Prefixes) == 0 && c.Rest {
+		return []string{""}
+	}
+	var list []string
+	for _, p := range c.Prefixes {
+		list = append(list, abi.NormalURI(p))
+	}
+	return list
+}
+
+// bounds gives the prefixes, in normal form, that all URIs of the member have one of.
+func (c *Claims) bounds() []string {
+	if len(c.Prefixes) == 0 {
+		return []string{""}
+	}
+	return c.prefixes()
+}
+
+// hasPrefix reports whether a URI in normal form has one of prefixes.
+func hasPrefix(normal string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(normal, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// anonymous gives a template in normal form and without the names of its variables, where these stand in no URI: two
+// templates that have it in common match the same.
+func anonymous(template string) string {
+	template = abi.NormalURI(template)
+	var b strings.Builder
+	for {
+		literal, rest, more := strings.Cut(template, "{")
+		b.WriteString(literal)
+		if !more {
+			return b.String()
+		}
+		expression, after, _ := strings.Cut(rest, "}")
+		b.WriteString("{" + anonymousExpression(expression) + "}")
+		template = after
+	}
+}
+
+// anonymousExpression does that for what stands between braces.
+func anonymousExpression(expression string) string {
+	if strings.IndexAny(expression, ";?&") == 0 { // followed by names that stand in the URI
+		return expression
+	}
+	operator := ""
+	if strings.IndexAny(expression, "+#./") == 0 {
+		operator, expression = expression[:1], expression[1:]
+	}
+	variables := strings.Split(expression, ",")
+	for i, v := range variables {
+		variables[i] = ""
+		if at := strings.IndexAny(v, "*:"); at >= 0 {
+			variables[i] = v[at:]
+		}
+	}
+	return operator + strings.Join(variables, ",")
+}

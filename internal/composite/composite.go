@@ -1,0 +1,150 @@
+package composite
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+const (
+	defaultPageSize = 1000
+	defaultPatience = 2 * time.Second
+
+	minKey     = 16 // bytes
+	maxCalls   = 64 // of one member that are under way, lists and watches
+	maxMembers = 1024
+	maxPage    = 1 << 20 // entries
+	maxName    = 256     // bytes
+)
+
+// A Member is one of the sources a [Source] is made of. Every field is required.
+type Member struct {
+	Name   string // unique among the members; clients and the log see it; at most 256 bytes
+	Source mcp.Source
+	Claims Claims
+}
+
+// Config says what a Source is made of. Members are required.
+type Config struct {
+	Members  []Member      // in the order of lists
+	PageSize int           // entries of a page, at most 1,048,576; 0 means 1,000
+	Patience time.Duration // how long one member may take for its part of a page, or to begin a watch; 0 means 2 s
+	// Key authenticates cursors, with at least 16 bytes. Processes that share it, and have the same members, can go on
+	// with each other's lists. Nil means a key of this Source alone.
+	Key    []byte
+	Logger *slog.Logger // nil discards
+}
+
+func (c *Config) fill() error {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Key == nil {
+		c.Key = make([]byte, 32)
+		_, _ = rand.Read(c.Key) // never fails
+	}
+	var errs []error
+	if len(c.Key) < minKey {
+		errs = append(errs, fmt.Errorf("composite: Key has %d bytes, it takes at least %d", len(c.Key), minKey))
+	}
+	if c.PageSize < 0 || c.PageSize > maxPage || c.Patience < 0 {
+		errs = append(errs, fmt.Errorf("composite: PageSize is %d, expected 0 to %d, and Patience %v, not negative",
+			c.PageSize, maxPage, c.Patience))
+	}
+	c.PageSize, c.Patience = cmp.Or(c.PageSize, defaultPageSize), cmp.Or(c.Patience, defaultPatience)
+	return errors.Join(append(errs, c.checkMembers()...)...)
+}
+
+func (c *Config) checkMembers() (errs []error) {
+	if len(c.Members) == 0 || len(c.Members) > maxMembers {
+		errs = append(errs, fmt.Errorf("composite: %d members, expected 1 to %d", len(c.Members), maxMembers))
+	}
+	seen := map[string]bool{}
+	for i, m := range c.Members {
+		switch {
+		case m.Name == "" || len(m.Name) > maxName || m.Source == nil:
+			err := fmt.Errorf("composite: member %d has no source, no name, or one of more than %d bytes", i, maxName)
+			errs = append(errs, err)
+		case seen[m.Name]:
+			errs = append(errs, fmt.Errorf("composite: two members are called %.64q", m.Name))
+		}
+		seen[m.Name] = true
+	}
+	return errs
+}
+
+// A Source serves the resources of all its members. It is safe for concurrent use. Close releases it.
+type Source struct {
+	// fixed at creation
+	cfg     Config
+	members []*member
+	owners  *owners
+	seal    *seal
+
+	calls sync.WaitGroup // of members, those included nobody waits for any longer
+
+	mu     sync.Mutex // guards the field below
+	closed bool
+}
+
+// A member is one of the sources, and the room for calls of it.
+type member struct {
+	Member
+	slots chan struct{} // holds a token for each call under way
+}
+
+var (
+	_ mcp.Source       = (*Source)(nil)
+	_ mcp.Settler      = (*Source)(nil)
+	_ mcp.SessionEnder = (*Source)(nil)
+)
+
+// New makes a Source. It refuses members that claim the same.
+func New(cfg Config) (*Source, error) {
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	owners, err := newOwners(cfg.Members)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{cfg: cfg, owners: owners, seal: newSeal(cfg.Key, cfg.Members)}
+	for _, m := range cfg.Members {
+		s.members = append(s.members, &member{Member: m, slots: make(chan struct{}, maxCalls)})
+	}
+	return s, nil
+}
+
+// Close waits for calls of members nobody waits for any longer: each ends soon after it was cancelled. Lists and
+// watches that begin later are unavailable. It leaves the members open, and is idempotent.
+func (s *Source) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.calls.Wait()
+	return nil
+}
+
+// Settle implements [mcp.Settler], for all members.
+func (s *Source) Settle() {
+	for _, m := range s.members {
+		if settler, ok := m.Source.(mcp.Settler); ok {
+			settler.Settle()
+		}
+	}
+}
+
+// EndSession implements [mcp.SessionEnder], for all members.
+func (s *Source) EndSession(session string) {
+	for _, m := range s.members {
+		if ender, ok := m.Source.(mcp.SessionEnder); ok {
+			ender.EndSession(session)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package composite
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// A kind of list, as cursors name it.
+type kind byte
+
+const (
+	resources kind = 'r'
+	templates kind = 't'
+)
+
+// ListVersion is another number whenever the list of a member has changed that says so.
+func (s *Source) ListVersion() (version uint64) {
+	for _, m := range s.members {
+		if v, ok := m.Source.(mcp.Versioned); ok {
+			version += v.ListVersion()
+		}
+	}
+	return version
+}
+
+// List implements [mcp.Source].
+func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	return s.list(ctx, resources, req)
+}
+
+// Templates implements [mcp.Source].
+func (s *Source) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	return s.list(ctx, templates, req)
+}
+
+// A page is one that is being filled.
+type page struct {
+	at       place // where the list goes on
+	room     int   // for entries
+	more     bool  // the member at which the list goes on has been asked, and has more
+	degraded bool
+	reply    *abi.Reply
+}
+
+func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply, error) {
+	at, err := s.seal.read(k, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{at: at, room: s.cfg.PageSize, reply: &abi.Reply{TTLMillis: ^uint64(0), CacheScope: abi.CachePublic}}
+	for p.room > 0 && !p.more && p.at.member < len(s.members) {
+		m := s.members[p.at.member]
+		answer, err := s.ask(ctx, m, req, p)
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err() // nobody waits: that is not the member's failure
+		}
+		if err == nil {
+			err = s.take(p, answer)
+		}
+		if err != nil {
+			s.degrade(ctx, p, m, err)
+		}
+	}
+	s.finish(p, req.Cursor == "")
+	return p.reply, nil
+}
+
+// ask asks a member for as much as there is room for.
+func (s *Source) ask(ctx context.Context, m *member, req *abi.Request, p *page) (*abi.Reply, error) {
+	asked, k := *req, p.at.kind // the call may outlast the page
+	asked.Cursor, asked.Limit = p.at.own, uint32(p.room)
+	return within(ctx, s, m, func(ctx context.Context) (*abi.Reply, error) {
+		if k == templates {
+			return m.Source.Templates(ctx, &asked)
+		}
+		return m.Source.List(ctx, &asked)
+	})
+}
+
+// degrade leaves the rest of a member out of the list.
+func (s *Source) degrade(ctx context.Context, p *page, m *member, err error) {
+	s.warn(ctx, "a list goes without a provider", m, err)
+	mcp.Degrade(ctx, mcp.Degraded{Provider: m.Name, Code: abi.CodeOf(err)})
+	p.degraded = true
+	p.next()
+}
+
+// warn logs the failure of a member.
+func (s *Source) warn(ctx context.Context, what string, m *member, err error) {
+	s.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, what, slog.String("provider", m.Name),
+		slog.String("code", abi.CodeOf(err).String()), slog.Any("err", err))
+}
+
+// next goes on to the next member.
+func (p *page) next() { p.at = place{kind: p.at.kind, member: p.at.member + 1} }
+
+// take puts what a member answered onto the page, and sees where the list goes on.
+func (s *Source) take(p *page, answer *abi.Reply) error {
+	p.reply.TTLMillis = min(p.reply.TTLMillis, answer.TTLMillis)
+	if answer.CacheScope != abi.CachePublic {
+		p.reply.CacheScope = abi.CachePrivate
+	}
+	taken, cut := s.entries(p, answer)
+	p.room -= taken
+	switch {
+	case cut:
+		p.at.skip += taken
+	case answer.NextCursor == "":
+		p.next()
+		return nil
+	case answer.NextCursor == p.at.own || len(answer.NextCursor) > maxOwn:
+		return abi.Errorf(abi.CodeProtocol, "the list does not advance: its next cursor repeats the last, or is too long")
+	default:
+		p.at.own, p.at.skip = answer.NextCursor, 0
+	}
+	p.more = true
+	return nil
+}
+
+// entries puts as many onto the page as there is room for. It says how many those were, with those of other members
+// that were left out, and whether there were more.
+func (s *Source) entries(p *page, answer *abi.Reply) (taken int, cut bool) {
+	if p.at.kind == templates {
+		list := room(answer.Templates, p)
+		p.reply.Templates = join(p.reply.Templates, list)
+		return len(list), len(answer.Templates) > p.at.skip+len(list)
+	}
+	list := room(answer.Resources, p)
+	p.reply.Resources = join(p.reply.Resources, s.ownOf(p.at.member, list))
+	return len(list), len(answer.Resources) > p.at.skip+len(list)
+}
+
+// room gives those of a member's entries that are to be listed now.
+func room[T any](list []T, p *page) []T {
+	list = list[min(p.at.skip, len(list)):]
+	return list[:min(p.room, len(list))]
+}
+
+// join appends to a list without writing to what is not its own: the first part may be a member's memory.
+func join[T any](list, more []T) []T {
+	if len(list) == 0 {
+		return slices.Clip(more)
+	}
+	return append(list, more...)
+}
+
+// ownOf gives list without entries that belong to other members.
+func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
+	first := 0 // that is foreign
+	for first < len(list) && !s.owners.isForeign(member, list[first].URI) {
+		first++
+	}
+	if first == len(list) {
+		return list
+	}
+	own := slices.Clone(list[:first])
+	for i := first + 1; i < len(list); i++ {
+		if !s.owners.isForeign(member, list[i].URI) {
+			own = append(own, list[i])
+		}
+	}
+	s.cfg.Logger.Debug("a provider lists what belongs to another",
+		"provider", s.members[member].Name, "entries", len(list)-len(own))
+	return own
+}
+
+// finish says where the list goes on, and for how long and for whom the page may be kept.
+func (s *Source) finish(p *page, first bool) {
+	if p.at.member < len(s.members) {
+		p.reply.NextCursor = s.seal.write(p.at)
+	}
+	if !first || p.reply.NextCursor != "" {
+		p.reply.CacheScope = abi.CachePrivate // what all pages of the list can agree on
+	}
+	if p.degraded {
+		p.reply.TTLMillis, p.reply.CacheScope = 0, abi.CachePrivate
+	}
+}

@@ -1,0 +1,39 @@
+package composite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// Read implements [mcp.Source]: the member answers to which the URI belongs.
+func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	if err := abi.CheckURI(req.URI); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
+	}
+	owner, ok := s.owners.of(req.URI)
+	if !ok {
+		return nil, &abi.Error{Code: abi.CodeNotFound} // as one that has no words of its own says it
+	}
+	reply, err := s.members[owner].Source.Read(ctx, req, sink)
+	return reply, s.named(owner, err)
+}
+
+// Complete implements [mcp.Source]: the member answers that claims the template.
+func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	owner, ok := s.owners.ofTemplate(req.URI)
+	if !ok {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
+	}
+	reply, err := s.members[owner].Source.Complete(ctx, req)
+	return reply, s.named(owner, err)
+}
+
+// named says in the log whose failure it is.
+func (s *Source) named(owner int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("provider %s: %w", s.members[owner].Name, err)
+}

@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	maxPages     = 8 << 20 // bytes of all pages that are kept
+	maxPageBytes = 1 << 20 // of one
+)
+
+// A Versioned is a Source whose pages of lists may be kept for as long as they say, unless the list changes.
+type Versioned interface {
+	// ListVersion is another number whenever the list may be another. It is safe for concurrent use.
+	ListVersion() uint64
+}
+
+// pages keeps encoded pages of lists that their source says are the same for everybody for a while. The zero pages is
+// empty. It is safe for concurrent use.
+type pages struct {
+	mu    sync.Mutex // guards the fields below
+	kept  map[pageKey]page
+	order []pageKey // oldest first
+	bytes int       // of what is kept
+}
+
+type pageKey struct {
+	cursor string
+	links  bool
+}
+
+type page struct {
+	body    []byte // members of the result; not to be changed
+	version uint64 // of the list
+	until   time.Time
+}
+
+// find gives a page of that version of the list, and for how long it stays good.
+func (p *pages) find(key pageKey, version uint64) (body []byte, left time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept, ok := p.kept[key]
+	if !ok {
+		return nil, 0
+	}
+	if left = time.Until(kept.until); left <= 0 || kept.version != version {
+		return nil, 0
+	}
+	return kept.body, left
+}
+
+// keep keeps a page, of which it makes a copy.
+func (p *pages) keep(key pageKey, body []byte, version uint64, ttl time.Duration) {
+	if len(body) > maxPageBytes {
+		return
+	}
+	kept := page{body: append([]byte(nil), body...), version: version, until: time.Now().Add(ttl)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old, ok := p.kept[key]; ok {
+		p.bytes += len(kept.body) - len(old.body)
+	} else {
+		p.bytes += len(kept.body)
+		p.order = append(p.order, key)
+	}
+	if p.kept == nil {
+		p.kept = make(map[pageKey]page)
+	}
+	p.kept[key] = kept
+	for p.bytes > maxPages {
+		p.bytes -= len(p.kept[p.order[0]].body)
+		delete(p.kept, p.order[0])
+		p.order = p.order[1:]
+	}
+}

@@ -1,0 +1,118 @@
+package stdio
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// TestCrewForgetsWhatIsDone keeps some jobs waiting all the time, as a client does that has many requests under way.
+func TestCrewForgetsWhatIsDone(t *testing.T) {
+	const jobs, ahead = 20_000, 40
+	var c *crew
+	var done sync.WaitGroup
+	done.Add(jobs)
+	var mu sync.Mutex
+	left := jobs - ahead
+	c = newCrew(2, func(*flight) {
+		mu.Lock()
+		more := left > 0
+		left--
+		mu.Unlock()
+		if more {
+			c.add(&flight{})
+		}
+		done.Done()
+	})
+	for range ahead {
+		c.add(&flight{})
+	}
+	done.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if got, most := cap(c.jobs), 16*ahead; got > most {
+		t.Errorf("got room for %d jobs, want at most %d", got, most)
+	}
+}
+
+// TestCrewGrowsWhenItWaits has all of the usual goroutines wait for a job behind them.
+func TestCrewGrowsWhenItWaits(t *testing.T) {
+	const slow = 30
+	release, quick := make(chan struct{}), &flight{}
+	var done sync.WaitGroup
+	c := newCrew(slow+1, func(f *flight) {
+		defer done.Done()
+		if f == quick {
+			close(release)
+		}
+		<-release
+	})
+	done.Add(slow + 1)
+	for range slow {
+		c.add(&flight{})
+	}
+	c.add(quick)
+	done.Wait()
+}
+
+// A tap is an output whose writes wait to be let through.
+type tap struct {
+	began   chan string
+	through chan struct{}
+	all     bytes.Buffer
+}
+
+func (o *tap) Write(p []byte) (int, error) {
+	o.began <- string(p)
+	<-o.through
+	return o.all.Write(p)
+}
+
+// TestLongLineHasItsTurn has short lines come all the time: each while one before is written.
+func TestLongLineHasItsTurn(t *testing.T) {
+	out := &tap{began: make(chan string), through: make(chan struct{})}
+	w := newWriter(out)
+	if err := w.write([]byte("first\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	<-out.began
+	held := make(chan error, 1)
+	go func() {
+		err := w.hold(nil)
+		if err == nil {
+			err = w.put([]byte("long\n"))
+		}
+		w.release(err)
+		held <- err
+	}()
+	for waits := false; !waits; runtime.Gosched() {
+		w.mu.Lock()
+		waits = w.holders == 1
+		w.mu.Unlock()
+	}
+	long := false
+	for round := 0; round < 1000 && !long; round++ {
+		if err := w.write([]byte("short\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+		out.through <- struct{}{}
+		long = <-out.began == "long\n"
+	}
+	if !long {
+		t.Error("the long line has not been written after 1000 short ones")
+	}
+	close(out.through)
+	go func() {
+		for range out.began {
+		}
+	}()
+	w.close()
+	<-w.ended
+	if long {
+		if err := <-held; err != nil {
+			t.Error(err)
+		}
+	}
+	close(out.began)
+}

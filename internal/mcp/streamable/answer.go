@@ -1,0 +1,123 @@
+package streamable
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/compress"
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// answer runs a request. Its answer is one JSON body, unless something had to be told before.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
+	x := exchange{handler: h, request: r, message: m, stream: newStream(w)}
+	m.Links = true
+	defer h.cfg.Core.Settle()
+	out, failure := h.cfg.Core.Answer(r.Context(), h.cfg.Core.Buffer(), m, mcp.Outlet{Notify: x.notify, Flush: x.flush})
+	x.finish(out, failure)
+	h.cfg.Core.Release(out)
+	_ = x.stream.control.Flush() // the client may have gone
+}
+
+// An exchange is an answer on its way. A long one leaves a part at a time: as it is, or, when something was told before,
+// within an event.
+type exchange struct {
+	// fixed at creation
+	handler *Handler
+	request *http.Request
+	message *mcp.Message
+	stream  *stream
+
+	began   bool             // a part has left
+	encoder *compress.Writer // nil for an answer that is not compressed
+}
+
+func (x *exchange) notify(method string, params json.RawMessage) error {
+	return x.stream.send(mcp.AppendNotification(nil, method, params), progressPatience)
+}
+
+// flush sends the next part of a long answer.
+func (x *exchange) flush(part []byte) error {
+	if !x.began {
+		x.began = true
+		if err := x.begin(); err != nil {
+			return err
+		}
+	}
+	if err := x.write(part); err != nil {
+		return err
+	}
+	return x.stream.control.Flush()
+}
+
+// begin sends what stands before the first part.
+func (x *exchange) begin() (err error) {
+	if x.stream.begun {
+		return x.write([]byte(eventHead))
+	}
+	header := x.stream.w.Header()
+	header.Set("Content-Type", jsonType)
+	header.Set("Cache-Control", "no-store")
+	if coding := x.coding(header, -1); coding != compress.Identity {
+		x.encoder, err = x.handler.encoders.Open(coding, x.stream.w)
+	}
+	return err
+}
+
+// finish sends what is left of the answer. One that has begun and then failed is cut off, so that nobody takes it for
+// whole.
+func (x *exchange) finish(rest []byte, failure *mcp.Error) {
+	switch {
+	case !x.began && x.stream.begun:
+		_ = x.stream.send(rest, answerPatience) // the client may have gone
+	case !x.began:
+		x.whole(rest, status(failure))
+	case failure != nil:
+		panic(http.ErrAbortHandler)
+	case x.stream.begun:
+		_ = x.write(append(rest, eventTail...)) // likewise
+	default:
+		_ = x.write(rest) // likewise
+		if x.encoder != nil {
+			_ = x.encoder.Close() // likewise
+		}
+	}
+}
+
+// whole sends an answer at once.
+func (x *exchange) whole(out []byte, status int) {
+	coding := x.coding(x.stream.w.Header(), len(out))
+	if coding != compress.Identity {
+		var err error
+		if out, err = x.handler.encoders.Append(make([]byte, 0, len(out)/2), coding, out); err != nil {
+			panic(err) // the server answers for us, and logs it
+		}
+	}
+	writeJSON(x.stream.w, status, out)
+}
+
+// coding chooses how an answer of size bytes is compressed, and announces it; -1 is large.
+func (x *exchange) coding(header http.Header, size int) compress.Coding {
+	if x.message.Binary() {
+		return compress.Identity
+	}
+	coding := x.handler.coding(x.request, jsonType, size)
+	if coding != compress.Identity {
+		announce(header, coding)
+	}
+	return coding
+}
+
+func (x *exchange) write(p []byte) (err error) {
+	setDeadline(x.stream.control, len(p), answerPatience)
+	defer x.stream.control.SetWriteDeadline(time.Time{})
+	if x.encoder == nil {
+		_, err = x.stream.w.Write(p)
+		return err
+	}
+	if _, err = x.encoder.Write(p); err != nil {
+		return err
+	}
+	return x.encoder.Flush()
+}

@@ -1,0 +1,279 @@
+package streamable
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// A conn is a connection as net/http sees it. When net/http reads the next request, plain ones are answered here, within
+// Read, on the goroutine that net/http keeps for the connection; it gets to see the others only, each whole and no byte
+// more, so that what it has buffered never holds the beginning of a request that is answered here.
+type conn struct {
+	net.Conn
+	// fixed at creation
+	server *Server
+	local  bool // only this machine reaches it
+
+	// owned by the goroutine that reads, which is one at a time
+	buf     []byte    // read and not yet taken; nil for none
+	between bool      // net/http waits for the next request
+	left    int       // bytes that net/http has still to read of its request; -1 for all that come
+	began   time.Time // the first byte of the request in buf; zero for none
+	read    deadline
+	wrote   deadline
+	peer    peer
+	host    string // as it was last admitted, and
+	accept  string // with that
+	session string // and those that were last asked
+	version string // for
+	message mcp.Message
+
+	served   bool // a request was answered here
+	lineEnds int  // characters of them that may still precede the next request
+
+	answering sync.Mutex // held while a request is answered here
+	closing   atomic.Bool
+	waiting   atomic.Bool // for a request that is not the first
+}
+
+// state follows what net/http does with a connection.
+func (c *conn) state(state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		c.between = true
+	case http.StateIdle:
+		c.between = c.left == 0
+	case http.StateHijacked:
+		c.between, c.left = false, -1
+	}
+}
+
+// Read implements [net.Conn].
+func (c *conn) Read(p []byte) (int, error) {
+	for c.between {
+		if c.closing.Load() || c.served && c.server.stopping.Load() {
+			_ = c.Close() // it was to be closed while a request was answered
+			return 0, net.ErrClosed
+		}
+		h, whole := c.next()
+		switch {
+		case whole && h.plain && c.answer(&h):
+			c.take(h.size + h.body)
+			c.served, c.lineEnds = true, maxLineEnds
+		case whole || h.size == 0 && len(c.buf) >= maxHead:
+			c.handOver(&h)
+		default:
+			if err := c.more(&h); err != nil {
+				if len(c.buf) == 0 || h.size == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+					return 0, err
+				}
+				c.handOver(&head{}) // net/http meets the error too
+			}
+		}
+	}
+	return c.pass(p)
+}
+
+// next looks at the request that c.buf begins with. It is whole when all is there that is to be looked at.
+func (c *conn) next() (h head, whole bool) {
+	c.skipLineEnds()
+	end := bytes.Index(c.buf, []byte("\r\n\r\n"))
+	if end < 0 { // lines that are odd are net/http's, which may refuse them before the others come
+		lines := c.buf[:bytes.LastIndexByte(c.buf, '\n')+1]
+		return head{}, len(lines) > 0 && !parseHead(lines).framed
+	}
+	h = parseHead(c.buf[:end+4])
+	h.plain = h.plain && int64(h.body) <= min(maxBody, c.server.handler.cfg.MaxRequestBytes) && c.admits(&h)
+	return h, !h.plain || len(c.buf) >= h.size+h.body
+}
+
+// maxLineEnds is how many characters of line ends net/http puts up with after the body of a POST.
+const maxLineEnds = 4
+
+func (c *conn) skipLineEnds() {
+	for c.lineEnds > 0 && len(c.buf) > 0 {
+		if c.buf[0] != '\r' && c.buf[0] != '\n' {
+			c.lineEnds = 0
+			return
+		}
+		c.take(1)
+		c.lineEnds--
+	}
+}
+
+// handOver leaves a request to net/http. When it is not certain where that ends, so is all that follows.
+func (c *conn) handOver(h *head) {
+	c.between, c.left = false, -1
+	if h.framed {
+		c.left = h.size + h.body
+	}
+	c.began = time.Time{}
+	c.wrote.clear(c.Conn.SetWriteDeadline)
+}
+
+// pass lets net/http read its request.
+func (c *conn) pass(p []byte) (n int, err error) {
+	if c.left == 0 {
+		return c.wait(p)
+	}
+	if c.left > 0 {
+		p = p[:min(len(p), c.left)]
+	}
+	if len(c.buf) > 0 {
+		n = copy(p, c.buf)
+		c.take(n)
+	} else {
+		n, err = c.Conn.Read(p)
+	}
+	if c.left > 0 {
+		c.left -= n
+	}
+	return n, err
+}
+
+// wait lets net/http find out, while its request is being answered, whether the client is still there. What that sends
+// meanwhile is the next request: it stays here, as much of it as is looked at.
+func (c *conn) wait(p []byte) (int, error) {
+	for len(c.buf) < maxHead {
+		if _, err := c.fill(len(c.buf) + 1); err != nil {
+			return 0, err
+		}
+	}
+	c.left = -1
+	return c.pass(p)
+}
+
+// take drops what has been dealt with.
+func (c *conn) take(n int) {
+	rest := c.buf[n:]
+	c.began = time.Time{}
+	if len(rest) == 0 && cap(c.buf) > usualRequest {
+		c.buf = nil
+		return
+	}
+	c.buf = append(c.buf[:0], rest...)
+}
+
+// usualRequest is the bytes most requests have, and what is kept for the next one.
+const usualRequest = 2 << 10
+
+// more reads what has come of the request that h begins, in the time that is left for it.
+func (c *conn) more(h *head) error {
+	if err := c.setDeadline(); err != nil {
+		return err
+	}
+	if c.waiting.Store(c.served); c.served && c.server.stopping.Load() {
+		return net.ErrClosed
+	}
+	n, err := c.fill(max(len(c.buf)+1, h.size+h.body))
+	c.waiting.Store(false)
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// fill reads once, into a buffer with room for want bytes.
+func (c *conn) fill(want int) (int, error) {
+	if cap(c.buf) < max(want, usualRequest) {
+		c.buf = append(make([]byte, 0, max(want, 2*cap(c.buf), usualRequest)), c.buf...)
+	}
+	n, err := c.Conn.Read(c.buf[len(c.buf):cap(c.buf)])
+	if n > 0 && len(c.buf) == 0 {
+		c.began = time.Now()
+	}
+	c.buf = c.buf[:len(c.buf)+n]
+	return n, err
+}
+
+func (c *conn) setDeadline() error {
+	if c.began.IsZero() {
+		return c.read.extend(c.Conn.SetReadDeadline, c.server.cfg.Idle)
+	}
+	return c.read.set(c.Conn.SetReadDeadline, c.began.Add(c.server.cfg.HeaderTimeout))
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.read.forget()
+	return c.Conn.SetReadDeadline(t)
+}
+
+// SetDeadline implements [net.Conn].
+func (c *conn) SetDeadline(t time.Time) error {
+	c.read.forget()
+	return c.Conn.SetDeadline(t)
+}
+
+// Close implements [net.Conn]. A request that is being answered is answered first: net/http, which does not know of it,
+// takes the connection for idle.
+func (c *conn) Close() error {
+	c.closing.Store(true)
+	if !c.answering.TryLock() {
+		return nil
+	}
+	defer c.answering.Unlock()
+	c.server.forget(c)
+	return c.Conn.Close()
+}
+
+// dismiss closes a connection of which net/http may have seen no request yet, though there was one: such it leaves open
+// for some seconds when the server is shut down.
+func (c *conn) dismiss() {
+	if c.waiting.Load() {
+		_ = c.Close()
+	}
+}
+
+// CloseWrite is what net/http looks for, so that a client can read what it was sent last.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// await waits until no request is being answered.
+func (c *conn) await() {
+	c.answering.Lock()
+	defer c.answering.Unlock()
+}
+
+// A deadline is one of a connection's, which is moved no more often than it must: that costs as much as a small request.
+// The zero deadline is unknown.
+type deadline struct{ at time.Time }
+
+// extend sees to it that there is about that much time.
+func (d *deadline) extend(set func(time.Time) error, by time.Duration) error {
+	now := time.Now()
+	if left := d.at.Sub(now); by*7/8 <= left && left <= by {
+		return nil
+	}
+	return d.set(set, now.Add(by))
+}
+
+func (d *deadline) set(set func(time.Time) error, at time.Time) error {
+	if d.at.Equal(at) {
+		return nil
+	}
+	d.at = at
+	return set(at)
+}
+
+func (d *deadline) forget() { d.at = time.Time{} }
+
+// clear takes away a deadline that was set here.
+func (d *deadline) clear(set func(time.Time) error) {
+	if !d.at.IsZero() {
+		_ = set(time.Time{}) // a connection that fails keeps failing
+	}
+	d.at = time.Time{}
+}

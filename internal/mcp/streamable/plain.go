@@ -1,0 +1,91 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// answer answers a plain request that c.buf begins with, as net/http and the Handler would. It reports false, and has done
+// nothing, when they are to do it: whatever is wrong with a request, or unusual, is theirs.
+func (c *conn) answer(h *head) (done bool) {
+	m := &c.message
+	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.Plain() {
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	finish, ok := c.begin(h, m, cancel)
+	if !ok {
+		return false
+	}
+	defer finish()
+	c.answering.Lock()
+	defer c.answering.Unlock()
+	if c.closing.Load() {
+		return true // nobody waits for it
+	}
+	c.peer.watch(&cancel, c.Conn)
+	defer c.peer.rest()
+	c.respond(ctx, h, m)
+	return true
+}
+
+// admits holds a request to what the door and the transport demand of it. Most requests say the same as the one before.
+func (c *conn) admits(h *head) bool {
+	if string(h.host) == c.host && string(h.accept) == c.accept {
+		return true
+	}
+	host, accept := string(h.host), string(h.accept)
+	if !isHost(h.host) || !c.server.handler.door.allowsHost(strings.ToLower(host), c.local) || !acceptsBoth([]string{accept}) {
+		return false
+	}
+	c.host, c.accept = host, accept
+	return true
+}
+
+// begin finds out for whom a request is: one of a modern revision stands alone, another belongs to a session. cancel ends
+// it; finish is to be called when it is answered.
+func (c *conn) begin(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+	if h.session != nil {
+		return c.inSession(h, m, cancel)
+	}
+	version, ok := m.Version()
+	if !ok || string(h.version) != version || string(h.method) != m.Method || c.server.handler.cfg.Core.CheckModern(m) != nil {
+		return nil, false
+	}
+	if is, wanted := m.IsAbout(h.name); wanted && (!is || h.name == nil) || bytes.HasPrefix(h.name, []byte("=?")) {
+		return nil, false // or it is spelt in another way
+	}
+	return func() {}, true
+}
+
+// inSession makes a request one of its session's.
+func (c *conn) inSession(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+	legacy := c.server.handler.cfg.Legacy
+	if legacy == nil || m.Modern() {
+		return nil, false
+	}
+	if string(h.session) != c.session {
+		c.session = string(h.session)
+	}
+	if string(h.version) != c.version {
+		c.version = string(h.version)
+	}
+	return legacy.Begin(c.session, c.version, m, cancel)
+}
+
+// respond has the core answer, and writes that.
+func (c *conn) respond(ctx context.Context, h *head, m *mcp.Message) {
+	x := reply{conn: c, message: m, accepts: string(h.encoding)}
+	m.Links = true
+	core := c.server.handler.cfg.Core
+	out, failure := core.Answer(ctx, core.Buffer()[:room], m, mcp.Outlet{Flush: x.flush})
+	if err := x.finish(out, failure); err != nil {
+		c.closing.Store(true) // nobody reads what would follow
+	}
+	core.Release(out)
+	core.Settle()
+}

@@ -1,0 +1,182 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultHeaderTimeout = 10 * time.Second
+	defaultIdle          = 2 * time.Minute
+	maxHeader            = 64 << 10 // bytes
+)
+
+// ServerConfig is what a Server needs. Handler is required.
+type ServerConfig struct {
+	Handler       *Handler
+	HeaderTimeout time.Duration // for the head of a request; 0 means 10 s
+	Idle          time.Duration // for the next request on a connection; 0 means 2 minutes
+	Logger        *slog.Logger  // nil discards
+}
+
+// A Server serves a Handler by HTTP/1.1. Requests as clients usually send them are answered without net/http, to the
+// same effect; it has all others.
+type Server struct {
+	// fixed at creation
+	cfg     ServerConfig
+	handler *Handler
+	http    *http.Server
+	date    atomic.Pointer[date]
+
+	stopping atomic.Bool
+
+	mu    sync.Mutex // guards the field below
+	conns map[*conn]struct{}
+}
+
+// NewServer makes a Server.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if cfg.Handler == nil || cfg.HeaderTimeout < 0 || cfg.Idle < 0 {
+		return nil, errors.New("streamable: a Handler is required, and times are not negative")
+	}
+	if cfg.HeaderTimeout == 0 {
+		cfg.HeaderTimeout = defaultHeaderTimeout
+	}
+	if cfg.Idle == 0 {
+		cfg.Idle = defaultIdle
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, handler: cfg.Handler, conns: make(map[*conn]struct{})}
+	s.http = &http.Server{
+		Handler: cfg.Handler, ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
+		ErrorLog:  slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
+		ConnState: func(c net.Conn, state http.ConnState) { c.(*conn).state(state) },
+	}
+	return s, nil
+}
+
+// Serve takes connections until Shutdown, which makes it return nil, or an error.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(listener{l, s})
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown takes no more connections, ends subscriptions with their result, and waits for requests under way. Those that
+// have not ended when ctx does are cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.handler.Close()
+	s.stopping.Store(true)
+	for _, c := range s.open() {
+		c.dismiss()
+	}
+	if late := errors.Join(s.http.Shutdown(ctx), s.drain(ctx)); late != nil {
+		err = errors.Join(err, late, s.http.Close())
+		s.cut()
+	}
+	return err
+}
+
+// drain waits for the requests that net/http does not know of.
+func (s *Server) drain(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() { // ends when they have, which cut sees to
+		defer close(idle)
+		for _, c := range s.open() {
+			_ = c.Close()
+			c.await()
+		}
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// cut ends all connections, whatever they do.
+func (s *Server) cut() {
+	for _, c := range s.open() {
+		_ = c.Conn.Close()
+	}
+}
+
+func (s *Server) open() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*conn, 0, len(s.conns))
+	for c := range s.conns {
+		list = append(list, c)
+	}
+	return list
+}
+
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
+
+// A listener gives connections of a Server.
+type listener struct {
+	net.Listener
+	server *Server
+}
+
+// Accept implements [net.Listener].
+func (l listener) Accept() (net.Conn, error) {
+	raw, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: raw, server: l.server, local: isLoopback(raw.LocalAddr())}
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	l.server.conns[c] = struct{}{}
+	return c, nil
+}
+
+func isLoopback(addr net.Addr) bool {
+	local, err := netip.ParseAddrPort(addr.String())
+	return err == nil && local.Addr().Unmap().IsLoopback()
+}
+
+// appendHead appends the head of a response up to where it says how long that is.
+func (s *Server) appendHead(b []byte, status int) []byte {
+	b = append(b, "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, ' ')
+	b = append(b, http.StatusText(status)...)
+	b = append(b, "\r\nCache-Control: no-store\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nDate: "...)
+	b = append(b, s.now()...)
+	return append(b, "\r\n"...)
+}
+
+// A date is a second, as HTTP writes it.
+type date struct {
+	second int64
+	text   string
+}
+
+func (s *Server) now() string {
+	now := time.Now()
+	if d := s.date.Load(); d != nil && d.second == now.Unix() {
+		return d.text
+	}
+	d := &date{second: now.Unix(), text: now.UTC().Format(http.TimeFormat)}
+	s.date.Store(d)
+	return d.text
+}

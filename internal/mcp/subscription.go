@@ -1,0 +1,164 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// A Subscription is one client's stream of changes, for a front that asks for the messages when it can write them.
+// Until then changes are merged: it never has more to say than there are URIs to watch. It is safe for concurrent use,
+// and costs no goroutine.
+type Subscription struct {
+	// fixed at creation
+	core *Core
+	id   json.RawMessage
+	wake func()
+	stop context.CancelFunc
+
+	mu     sync.Mutex      // guards the fields below
+	agreed *filter         // to be acknowledged; nil once it was
+	wanted map[string]bool // the URIs, "" for the list; true for those of unsaid
+	unsaid []string        // what has changed, in order
+	closed bool
+}
+
+// Subscribe begins what m asks for, a request for subscriptions/listen. ctx bounds the beginning; what it says of the
+// client is kept, its end ends nothing later. wake is called when there is something to say and there was not; it must
+// not block, and may be called before Subscribe returns, and once more after Close has. The caller calls Close.
+//
+// The acknowledgment is there at once, without a wake.
+func (c *Core) Subscribe(ctx context.Context, m *Message, wake func()) (s *Subscription, failure *Error) {
+	r := &request{method: ListenMethod, modern: true}
+	defer c.catch(ctx, r, &failure)
+	if err := c.CheckModern(m); err != nil {
+		return nil, err
+	}
+	f, invalid := parseFilter(m.params.notifications)
+	if invalid != nil {
+		return nil, invalid
+	}
+	if c.listening.Add(1) > int64(c.cfg.MaxSubscriptions) {
+		c.listening.Add(-1)
+		return nil, &Error{Code: CodeInternalError, Message: "Subscription limit reached"}
+	}
+	made := &Subscription{core: c, id: bytes.Clone(m.ID), wake: wake, agreed: &f, wanted: f.wanted()}
+	defer func() {
+		if s == nil {
+			made.Close()
+		}
+	}()
+	if err := made.watch(ctx, &f); err != nil {
+		return nil, c.fail(ctx, r, err)
+	}
+	return made, nil
+}
+
+// watch has the source tell of what f names, and takes from f what cannot be watched.
+func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	if len(s.wanted) == 0 {
+		return nil
+	}
+	defer context.AfterFunc(ctx, stop)()
+	f.uris, err = s.core.cfg.Source.Watch(watching, f.uris, f.list, s.changed)
+	return err
+}
+
+// Close ends the subscription, and makes room for another. It is idempotent.
+func (s *Subscription) Close() {
+	s.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.core.listening.Add(-1)
+	}
+}
+
+// changed notes a change, to be told when the client takes it.
+func (s *Subscription) changed(uri string) {
+	if s.note(uri) {
+		s.wake()
+	}
+}
+
+// note reports whether the change is the first that is unsaid.
+func (s *Subscription) note(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.wanted[uri]; known || !ok {
+		return false
+	}
+	s.wanted[uri] = true
+	s.unsaid = append(s.unsaid, uri)
+	return len(s.unsaid) == 1
+}
+
+// Append appends the next message, without a line end: the acknowledgment first, then a notification for each change.
+// ok is false when there is nothing to say.
+func (s *Subscription) Append(b []byte) (out []byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.agreed != nil {
+		b = s.appendAcknowledgment(b, s.agreed)
+		s.agreed = nil
+		return b, true
+	}
+	if len(s.unsaid) == 0 {
+		return b, false
+	}
+	uri := s.unsaid[0]
+	s.wanted[uri] = false
+	if s.unsaid = s.unsaid[1:]; len(s.unsaid) == 0 {
+		s.unsaid = nil
+	}
+	return s.appendChange(b, uri), true
+}
+
+// AppendEnd appends the result, the last message of a subscription that ends because the server does.
+func (s *Subscription) AppendEnd(b []byte) []byte {
+	b = appendResultHead(b, s.id)
+	b = append(b, `{"resultType":"complete","_meta":{`...)
+	b = append(b, s.core.server...)
+	b = append(b, `,"`+metaSubscription+`":`...)
+	b = append(b, s.id...)
+	return append(b, `}}}`...)
+}
+
+func (s *Subscription) appendAcknowledgment(b []byte, agreed *filter) []byte {
+	b = s.appendHead(b, "notifications/subscriptions/acknowledged")
+	b = append(b, `,"notifications":{`...)
+	if agreed.list {
+		b = append(b, `"resourcesListChanged":true`...)
+	}
+	if agreed.list && agreed.byURIs {
+		b = append(b, ',')
+	}
+	if agreed.byURIs {
+		b = append(b, `"resourceSubscriptions":`...)
+		b = appendStrings(b, agreed.uris)
+	}
+	return append(b, `}}}`...)
+}
+
+func (s *Subscription) appendChange(b []byte, uri string) []byte {
+	if uri == "" {
+		b = s.appendHead(b, "notifications/resources/list_changed")
+	} else {
+		b = s.appendHead(b, "notifications/resources/updated")
+		b = appendMember(b, "uri", uri)
+	}
+	return append(b, `}}`...)
+}
+
+// appendHead appends a notification up to the first of its parameters, which names the subscription.
+func (s *Subscription) appendHead(b []byte, method string) []byte {
+	b = append(b, `{"jsonrpc":"2.0","method":"`...)
+	b = append(b, method...)
+	b = append(b, `","params":{"_meta":{"`+metaSubscription+`":`...)
+	b = append(b, s.id...)
+	return append(b, '}')
+}
