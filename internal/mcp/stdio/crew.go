@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stall is for how long none of a crew may get anything done before another joins.
+// stall is for how long a job may wait before another goroutine joins a crew.
 const stall = time.Millisecond
 
 // A crew does jobs in the order they came: by few goroutines for as long as those are quick, which costs less than one
@@ -21,8 +21,8 @@ type crew struct {
 	jobs    []*flight  // from next on
 	next    int
 	at      int // goroutines
-	done    int // jobs begun
-	seen    int // done, when it was last looked at
+	begun   int // jobs
+	due     int // jobs that were there when it was last looked
 	watch   *time.Timer
 	watched bool // watch is set
 }
@@ -74,12 +74,12 @@ func (c *crew) take() *flight {
 	f := c.jobs[c.next]
 	c.jobs[c.next] = nil
 	c.next++
-	c.done++
+	c.begun++
 	return f
 }
 
 func (c *crew) watchLocked() {
-	c.watched, c.seen = true, c.done
+	c.watched, c.due = true, c.begun+len(c.jobs)-c.next
 	if c.watch == nil {
 		c.watch = time.AfterFunc(stall, c.look)
 		return
@@ -87,16 +87,15 @@ func (c *crew) watchLocked() {
 	c.watch.Reset(stall)
 }
 
-// look has another goroutine join when jobs wait and none has been begun for a while.
+// look has a goroutine join for each job that has waited for a while.
 func (c *crew) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched = false
-	if c.next == len(c.jobs) {
-		return
-	}
-	if c.done == c.seen && c.at < c.most {
+	for late := c.due - c.begun; late > 0 && c.at < c.most; late-- {
 		c.joinLocked()
 	}
-	c.watchLocked()
+	if c.next < len(c.jobs) {
+		c.watchLocked()
+	}
 }

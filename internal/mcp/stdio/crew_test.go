@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestCrewForgetsWhatIsDone keeps some jobs waiting all the time, as a client does that has many requests under way.
@@ -54,6 +56,27 @@ func TestCrewGrowsWhenItWaits(t *testing.T) {
 	}
 	c.add(quick)
 	done.Wait()
+}
+
+// TestABurstOfSlowJobsIsDoneAtOnce has none of them wait for more than a few others.
+func TestABurstOfSlowJobsIsDoneAtOnce(t *testing.T) {
+	const jobs, each = 64, 5 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		var done sync.WaitGroup
+		c := newCrew(jobs, func(*flight) {
+			<-time.After(each)
+			done.Done()
+		})
+		began := time.Now()
+		done.Add(jobs)
+		for range jobs {
+			c.add(&flight{})
+		}
+		done.Wait()
+		if got, most := time.Since(began), each+2*stall; got > most {
+			t.Errorf("got %v for all, want at most %v", got, most)
+		}
+	})
 }
 
 // A tap is an output whose writes wait to be let through.

@@ -3,6 +3,7 @@ package streamable
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -51,6 +52,9 @@ func (c *conn) state(state http.ConnState) {
 		c.between = true
 	case http.StateIdle:
 		c.between = c.left == 0
+		if len(c.buf) > 0 {
+			c.began = time.Now() // before, nobody would have had time for it
+		}
 	case http.StateHijacked:
 		c.between, c.left = false, -1
 	}
@@ -143,7 +147,11 @@ func (c *conn) pass(p []byte) (n int, err error) {
 // meanwhile is the next request: it stays here, as much of it as is looked at.
 func (c *conn) wait(p []byte) (int, error) {
 	for len(c.buf) < maxHead {
-		if _, err := c.fill(len(c.buf) + 1); err != nil {
+		_, err := c.fill(len(c.buf) + 1)
+		if errors.Is(err, io.EOF) && len(c.buf) > 0 {
+			return 0, nil // it says no more, but has not gone: net/http stops looking
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -487,3 +487,68 @@ func TestGeneralAnswersMayTakeLong(t *testing.T) {
 		}
 	})
 }
+
+// halfClosed is a connection whose client says no more after some bytes.
+type halfClosed struct {
+	net.Conn
+	left *int
+}
+
+func (h halfClosed) Read(p []byte) (int, error) {
+	if *h.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := h.Conn.Read(p[:min(len(p), *h.left)])
+	*h.left -= n
+	return n, err
+}
+
+// TestClientThatSaysNoMore has a client send all that it wants at once, as into a pipe. Only for the last of its requests
+// can that mean that it has gone.
+func TestClientThatSaysNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		_, l, _ := serveInMemory(t, newFront(t, g, mcp.Config{}, streamable.Config{}))
+		slow := modernRead("test://gate", "Origin", "http://localhost")
+		all := slow + slow + modernRead("test://text")
+		client, server := net.Pipe()
+		left := len(all)
+		l.conns <- halfClosed{server, &left}
+		got := answers(client)
+		io.WriteString(client, all)
+		for range 2 {
+			<-g.begun
+			synctest.Wait()
+			if len(g.ended) > 0 {
+				t.Fatalf("the read was ended: %v", <-g.ended)
+			}
+			g.release <- struct{}{}
+		}
+		if text := <-got; strings.Count(text, "at last") != 2 || !strings.Contains(text, "hello") {
+			t.Errorf("got %s", text)
+		}
+	})
+}
+
+// TestNextRequestComesSlowly has the beginning of a request wait for a long answer, and the rest of it come soon after.
+func TestNextRequestComesSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		_, l, _ := serveInMemory(t, newFront(t, g, mcp.Config{}, streamable.Config{}))
+		c := l.dial()
+		all := answers(c)
+		next := modernRead("test://text")
+		io.WriteString(c, modernRead("test://gate", "Origin", "http://localhost"))
+		<-g.begun
+		io.WriteString(c, next[:50])
+		time.Sleep(time.Hour)
+		g.release <- struct{}{}
+		time.Sleep(headerTimeout / 2)
+		io.WriteString(c, next[50:])
+		synctest.Wait()
+		c.Close()
+		if got := <-all; !strings.Contains(got, "at last") || !strings.Contains(got, "hello") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
