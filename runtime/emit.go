@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -87,8 +88,12 @@ func (c *Call) push(p []byte) error {
 	if c.bytes > c.module.cfg.Limits.Output {
 		return c.tooLarge()
 	}
-	defer c.extend()
-	return c.sink.Body(p)
+	err := c.sink.Body(p)
+	c.extend()
+	if err == nil && c.Waited() > c.module.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
+		return c.module.tookTooLong()
+	}
+	return err
 }
 
 func (c *Call) tooLarge() error {

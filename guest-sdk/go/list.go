@@ -60,10 +60,11 @@ func (p *Page) Add(e Entry) bool {
 // Next sets the cursor that leads to the following page. Without it this page is the last one.
 func (p *Page) Next(cursor string) { p.next = cursor }
 
-// TTL says how long the page stays fresh.
+// TTL says how long the page may be kept, by clients, and by the host if it is public.
 func (p *Page) TTL(d time.Duration) { p.ttl = d }
 
-// Public says that the page may be served to anybody, not only to who asked.
+// Public says that the page may be given to anybody, not only to who asked: with a TTL, the host keeps it, and asks again
+// when that is over or the list has changed.
 func (p *Page) Public() { p.scope = cachePublic }
 
 // Each lists the entries 0 to n-1, minding cursor and limit.

@@ -102,14 +102,13 @@ func (t *Route) LastModified(when time.Time) *Route { t.entry.LastModified = whe
 // Meta sets the _meta of the listing, a JSON object.
 func (t *Route) Meta(json string) *Route { t.entry.Meta = json; return t }
 
-// TTL says how long an answer stays fresh. Without it nothing is cached.
+// TTL says how long clients may keep an answer. Without it they keep none.
 func (t *Route) TTL(d time.Duration) *Route { t.ttl = d; return t }
 
-// Public says that a cached answer may be served to anybody, not only to who asked.
+// Public says that an answer that is kept may be given to anybody, not only to who asked.
 func (t *Route) Public() *Route { t.scope = cachePublic; return t }
 
-// Ranges says that parts may be asked for: see [Request.Range]. wasmres asks for none yet; offer them for hosts that
-// will.
+// Ranges says that parts may be asked for: see [Request.Range].
 func (t *Route) Ranges() *Route { t.ranges = true; return t }
 
 // Complete registers what suggests values for a variable of the template, given what was typed so far. Variables the

@@ -19,7 +19,7 @@ func identityOf(m *abi.Manifest) identity {
 }
 
 // OpenAll loads several providers, each with a worker and grants of its own, to be served as one, or none of them.
-// Names are told to clients. What configs say of the server as a whole, Tools and Logger, counts of the first. With one
+// Names are told to clients. What configs say of the server as a whole, as Tools, counts of the first. With one
 // config it is Open. ctx bounds the loading.
 func OpenAll(ctx context.Context, configs []Config) (*App, error) {
 	if len(configs) == 1 {
@@ -37,7 +37,7 @@ func OpenAll(ctx context.Context, configs []Config) (*App, error) {
 
 // openAll opens the providers, then what makes one of them.
 func (a *App) openAll(ctx context.Context, configs []Config) error {
-	members := composite.Config{PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger}
+	members := composite.Config{PageSize: pageSize(a.cfg.Limits), Patience: a.cfg.Limits.Timeout, Logger: a.cfg.Logger}
 	for _, cfg := range configs {
 		cfg.Logger = cfg.Logger.With("provider", cfg.Name)
 		part, err := Open(ctx, cfg)

@@ -28,7 +28,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	c.beginPage(r, missing)
 	begin := len(r.out)
 	r.out = appendResources(r.out, reply, r.links)
-	if mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isPlain() {
+	if mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
 		ttl := time.Duration(min(reply.TTLMillis, maxKept)) * time.Millisecond
 		c.pages.keep(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
 	}
@@ -42,7 +42,7 @@ const maxKept = 3_600_000
 // listKept answers with a page that was kept, if there is one.
 func (c *Core) listKept(r *request, cursor string) bool {
 	version, mayKeep := c.listVersion()
-	if !mayKeep || !r.isPlain() {
+	if !mayKeep || !r.isImpersonal() {
 		return false
 	}
 	body, left := c.pages.find(pageKey{cursor, r.links}, version)
@@ -67,8 +67,8 @@ func (c *Core) listVersion() (version uint64, ok bool) {
 	return s.ListVersion(), true
 }
 
-// isPlain reports whether a request tells the source nothing that the answer might depend on.
-func (r *request) isPlain() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
+// isImpersonal reports whether a request tells the source nothing that the answer might depend on.
+func (r *request) isImpersonal() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
 
 func (c *Core) templates(ctx context.Context, r *request) error {
 	cursor, err := optional("cursor", r.params.cursor)

@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	maxPages     = 8 << 20 // bytes of all pages that are kept
+	maxPages     = 8 << 20 // bytes of all pages that are kept, with their cursors
 	maxPageBytes = 1 << 20 // of one
+	pageOverhead = 256     // bytes that keeping one takes, about
 )
 
 // A Versioned is a Source whose pages of lists may be kept for as long as they say, unless the list changes.
@@ -22,7 +23,7 @@ type pages struct {
 	mu    sync.Mutex // guards the fields below
 	kept  map[pageKey]page
 	order []pageKey // oldest first
-	bytes int       // of what is kept
+	bytes int       // of what is kept, all told
 }
 
 type pageKey struct {
@@ -52,16 +53,17 @@ func (p *pages) find(key pageKey, version uint64) (body []byte, left time.Durati
 
 // keep keeps a page, of which it makes a copy.
 func (p *pages) keep(key pageKey, body []byte, version uint64, ttl time.Duration) {
-	if len(body) > maxPageBytes {
+	size := len(body) + len(key.cursor) + pageOverhead
+	if size > maxPageBytes {
 		return
 	}
 	kept := page{body: append([]byte(nil), body...), version: version, until: time.Now().Add(ttl)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if old, ok := p.kept[key]; ok {
-		p.bytes += len(kept.body) - len(old.body)
+		p.bytes += len(body) - len(old.body)
 	} else {
-		p.bytes += len(kept.body)
+		p.bytes += size
 		p.order = append(p.order, key)
 	}
 	if p.kept == nil {
@@ -69,7 +71,7 @@ func (p *pages) keep(key pageKey, body []byte, version uint64, ttl time.Duration
 	}
 	p.kept[key] = kept
 	for p.bytes > maxPages {
-		p.bytes -= len(p.kept[p.order[0]].body)
+		p.bytes -= len(p.kept[p.order[0]].body) + len(p.order[0].cursor) + pageOverhead
 		delete(p.kept, p.order[0])
 		p.order = p.order[1:]
 	}

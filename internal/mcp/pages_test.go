@@ -90,6 +90,13 @@ func cutTTL(answer string) string {
 }
 
 func TestPagesThatAreKeptAreBounded(t *testing.T) {
+	for name, tt := range map[string]struct{ cursor, pages int }{"long cursors": {64 << 10, 200}, "small pages": {1, 40_000}} {
+		t.Run(name, func(t *testing.T) { testPagesAreBounded(t, strings.Repeat("a", tt.cursor), tt.pages) })
+	}
+}
+
+// testPagesAreBounded asks for many pages, whose cursors begin alike: the newest is kept, and the oldest is not.
+func testPagesAreBounded(t *testing.T, prefix string, pages int) {
 	s := &listed{ttl: time.Hour, scope: abi.CachePublic}
 	core := newCore(t, mcp.Config{Source: s})
 	page := func(cursor string) {
@@ -101,13 +108,12 @@ func TestPagesThatAreKeptAreBounded(t *testing.T) {
 			t.Fatal(failed)
 		}
 	}
-	long := strings.Repeat("a", 64<<10) // names of that length: each page is larger
-	for i := range 200 {
-		page(long + strconv.Itoa(i))
+	for i := range pages {
+		page(prefix + strconv.Itoa(i))
 	}
 	before := s.asked
-	page(long + "199")
-	page(long + "0")
+	page(prefix + strconv.Itoa(pages-1))
+	page(prefix + "0")
 	if s.asked != before+1 {
 		t.Errorf("the source was asked %d times more, want once: the newest page is kept, the oldest is not", s.asked-before)
 	}

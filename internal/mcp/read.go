@@ -153,9 +153,9 @@ func (s *contents) spill() error {
 	if !s.r.full() {
 		return nil
 	}
-	s.progress.end()
 	began := time.Now()
 	defer func() { s.waited.Add(int64(time.Since(began))) }()
+	s.progress.end()
 	return s.r.spill()
 }
 

@@ -10,8 +10,8 @@ import (
 // Errors are classified by [abi.CodeOf]; only the message of an [abi.Error] reaches the client.
 type Source interface {
 	// List answers one page: Resources, NextCursor, TTLMillis, CacheScope. An unknown req.Cursor is
-	// abi.CodeInvalidParams; req.Limit, unless it is 0, is how many entries there is room for. All pages of one list have the same CacheScope: the protocol demands it, and nobody above
-	// sees more than a page.
+	// abi.CodeInvalidParams; req.Limit, unless it is 0, is how many entries there is room for. All pages of one list have
+	// the same CacheScope: the protocol demands it, and nobody above sees more than a page.
 	List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 
 	// Templates answers one page of Templates, as List does.

@@ -235,7 +235,13 @@ func lies() map[string]func(l *liar) error {
 		"floods-notices":        floods(fdLink, wire.KindChanged, []byte("x:changed")),
 		"notices-what-is-wrong": floods(fdLink, wire.KindChanged, []byte("y:\xff")),
 		"reports-nonsense":      floods(fdReports, wire.KindDone, make([]byte, 26)),
-		"never-obeys":           func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
+		"drips": func(l *liar) error {
+			return errors.Join(l.begun(), l.forever(wire.KindBody, make([]byte, 1)))
+		},
+		"hangs-after-a-body": func(l *liar) error {
+			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), asleep())
+		},
+		"never-obeys": func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
 	}
 }
 

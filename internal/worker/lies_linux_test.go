@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,6 +103,41 @@ func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
 		_, _ = read(t.Context(), m, "x:o")
 	}
 }
+
+// Workers that hang, or go on for ever, while their call has more time than at the start, since a client keeps it waiting.
+func TestAWorkerWithASlowClientHoldsNobodyUp(t *testing.T) {
+	for _, role := range []string{"hangs-after-a-body", "drips"} {
+		t.Run(role, func(t *testing.T) {
+			leavesNothing(t)
+			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
+			m := loadPuppet(t, runtime.Config{
+				Runner: r, Limits: runtime.Limits{Timeout: 100 * time.Millisecond, Wait: 500 * time.Millisecond},
+			}, well)
+			ended := time.AfterFunc(patience, func() { panic("the call does not end") })
+			defer ended.Stop()
+			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &unhurried{})
+			if abi.CodeOf(err) != abi.CodeDeadline {
+				t.Errorf("got %v, want deadline", err)
+			}
+		})
+	}
+}
+
+// unhurried takes its time with each piece, beyond that of a call.
+type unhurried struct {
+	sink
+	waited atomic.Int64
+}
+
+func (s *unhurried) Body(p []byte) error {
+	const long = 300 * time.Millisecond
+	<-time.After(long)
+	s.waited.Add(int64(long))
+	return s.sink.Body(p)
+}
+
+// Waited implements [runtime.Waiter].
+func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
 func TestAWorkerThatReadsNoCallsHoldsNobodyUp(t *testing.T) {

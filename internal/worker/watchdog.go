@@ -24,7 +24,11 @@ func (l *link) rest() {
 // bark kills a worker that has not ended a call in time. It may come late, when another call has begun.
 func (l *link) bark() {
 	due := time.Duration(l.due.Load())
-	if due == 0 || time.Since(l.worker.began) < due {
+	if due == 0 {
+		return
+	}
+	if left := due - time.Since(l.worker.began); left > 0 { // it has moved
+		l.watchdog.Reset(left + l.worker.runner.cfg.Grace/maxBarks)
 		return
 	}
 	if l.hearing.Load() || l.barks.Add(1) < maxBarks {

@@ -17,7 +17,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message)
 	out, failure := h.cfg.Core.Answer(r.Context(), h.cfg.Core.Buffer(), m, mcp.Outlet{Notify: x.notify, Flush: x.flush})
 	x.finish(out, failure)
 	h.cfg.Core.Release(out)
+	setDeadline(x.stream.control, 0, answerPatience)
 	_ = x.stream.control.Flush() // the client may have gone
+	_ = x.stream.control.SetWriteDeadline(time.Time{})
 }
 
 // An exchange is an answer on its way. A long one leaves a part at a time: as it is, or, when something was told before,
@@ -34,7 +36,7 @@ type exchange struct {
 }
 
 func (x *exchange) notify(method string, params json.RawMessage) error {
-	return x.stream.send(mcp.AppendNotification(nil, method, params), progressPatience)
+	return x.stream.send(mcp.AppendNotification(nil, method, params), guestPatience)
 }
 
 // flush sends the next part of a long answer.
@@ -45,16 +47,13 @@ func (x *exchange) flush(part []byte) error {
 			return err
 		}
 	}
-	if err := x.write(part); err != nil {
-		return err
-	}
-	return x.stream.control.Flush()
+	return x.write(part, guestPatience)
 }
 
 // begin sends what stands before the first part.
 func (x *exchange) begin() (err error) {
 	if x.stream.begun {
-		return x.write([]byte(eventHead))
+		return x.write([]byte(eventHead), guestPatience)
 	}
 	header := x.stream.w.Header()
 	header.Set("Content-Type", jsonType)
@@ -76,9 +75,9 @@ func (x *exchange) finish(rest []byte, failure *mcp.Error) {
 	case failure != nil:
 		panic(http.ErrAbortHandler)
 	case x.stream.begun:
-		_ = x.write(append(rest, eventTail...)) // likewise
+		_ = x.write(append(rest, eventTail...), answerPatience) // likewise
 	default:
-		_ = x.write(rest) // likewise
+		_ = x.write(rest, answerPatience) // likewise
 		if x.encoder != nil {
 			_ = x.encoder.Close() // likewise
 		}
@@ -109,9 +108,17 @@ func (x *exchange) coding(header http.Header, size int) compress.Coding {
 	return coding
 }
 
-func (x *exchange) write(p []byte) (err error) {
-	setDeadline(x.stream.control, len(p), answerPatience)
+// write sends the next part, if the client takes it in time.
+func (x *exchange) write(p []byte, patience time.Duration) error {
+	setDeadline(x.stream.control, len(p), patience)
 	defer x.stream.control.SetWriteDeadline(time.Time{})
+	if err := x.encode(p); err != nil {
+		return err
+	}
+	return x.stream.control.Flush()
+}
+
+func (x *exchange) encode(p []byte) (err error) {
 	if x.encoder == nil {
 		_, err = x.stream.w.Write(p)
 		return err

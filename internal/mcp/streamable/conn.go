@@ -24,18 +24,19 @@ type conn struct {
 	local  bool // only this machine reaches it
 
 	// owned by the goroutine that reads, which is one at a time
-	buf     []byte    // read and not yet taken; nil for none
-	between bool      // net/http waits for the next request
-	left    int       // bytes that net/http has still to read of its request; -1 for all that come
-	began   time.Time // the first byte of the request in buf; zero for none
-	read    deadline
-	wrote   deadline
-	peer    peer
-	host    string // as it was last admitted, and
-	accept  string // with that
-	session string // and those that were last asked
-	version string // for
-	message mcp.Message
+	buf      []byte    // read and not yet taken; nil for none
+	between  bool      // net/http waits for the next request
+	left     int       // bytes that net/http has still to read of its request; -1 for all that come
+	began    time.Time // the first byte of the request in buf; zero for none
+	read     deadline
+	wrote    deadline
+	peer     peer
+	admitted bool
+	host     string // as it was last admitted, and
+	accept   string // with that
+	session  string // and those that were last asked
+	version  string // for
+	message  mcp.Message
 
 	served   bool // a request was answered here
 	lineEnds int  // characters of them that may still precede the next request
@@ -162,7 +163,9 @@ func (c *conn) wait(p []byte) (int, error) {
 // take drops what has been dealt with.
 func (c *conn) take(n int) {
 	rest := c.buf[n:]
-	c.began = time.Time{}
+	if c.began = (time.Time{}); len(rest) > 0 {
+		c.began = time.Now()
+	}
 	if len(rest) == 0 && cap(c.buf) > usualRequest {
 		c.buf = nil
 		return

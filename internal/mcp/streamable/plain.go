@@ -35,14 +35,14 @@ func (c *conn) answer(h *head) (done bool) {
 
 // admits holds a request to what the door and the transport demand of it. Most requests say the same as the one before.
 func (c *conn) admits(h *head) bool {
-	if string(h.host) == c.host && string(h.accept) == c.accept {
+	if c.admitted && string(h.host) == c.host && string(h.accept) == c.accept {
 		return true
 	}
 	host, accept := string(h.host), string(h.accept)
 	if !isHost(h.host) || !c.server.handler.door.allowsHost(strings.ToLower(host), c.local) || !acceptsBoth([]string{accept}) {
 		return false
 	}
-	c.host, c.accept = host, accept
+	c.admitted, c.host, c.accept = true, host, accept
 	return true
 }
 

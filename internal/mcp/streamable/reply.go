@@ -32,7 +32,7 @@ func (x *reply) flush(part []byte) error {
 			return err
 		}
 	}
-	if err := x.patience(len(part)); err != nil {
+	if err := x.within(guestPatience, len(part)); err != nil {
 		return err
 	}
 	if x.encoder == nil {
@@ -49,7 +49,7 @@ func (x *reply) flush(part []byte) error {
 func (x *reply) begin() (err error) {
 	coding := x.coding(-1)
 	head := x.appendHead(make([]byte, 0, room), 200, coding)
-	if err := x.patience(len(head)); err != nil {
+	if err := x.within(guestPatience, len(head)); err != nil {
 		return err
 	}
 	if _, err := x.conn.Conn.Write(append(head, "Transfer-Encoding: chunked\r\n\r\n"...)); err != nil {
@@ -75,6 +75,9 @@ func (x *reply) finish(out []byte, failure *mcp.Error) error {
 			return err
 		}
 	}
+	if err := x.within(answerPatience, 0); err != nil {
+		return err
+	}
 	if x.encoder != nil {
 		if err := x.encoder.Close(); err != nil {
 			return err
@@ -95,7 +98,7 @@ func (x *reply) whole(out []byte, status int) (err error) {
 	var space [room]byte
 	head := append(x.appendHead(space[:0], status, coding), "Content-Length: "...)
 	head = append(strconv.AppendInt(head, int64(len(out)-room), 10), "\r\n\r\n"...)
-	if err := x.patience(len(out)); err != nil {
+	if err := x.within(answerPatience, len(out)); err != nil {
 		return err
 	}
 	begin := room - len(head)
@@ -122,12 +125,12 @@ func (x *reply) appendHead(b []byte, status int, coding compress.Coding) []byte 
 	return append(append(b, coding.String()...), "\r\n"...)
 }
 
-// patience bounds the write of size bytes that follows.
-func (x *reply) patience(size int) error {
+// within bounds the write of size bytes that follows.
+func (x *reply) within(patience time.Duration, size int) error {
 	if size <= slowest {
-		return x.conn.wrote.extend(x.conn.Conn.SetWriteDeadline, answerPatience)
+		return x.conn.wrote.extend(x.conn.Conn.SetWriteDeadline, patience)
 	}
-	at := time.Now().Add(answerPatience + time.Duration(size/slowest)*time.Second)
+	at := time.Now().Add(patience + time.Duration(size/slowest)*time.Second)
 	return x.conn.wrote.set(x.conn.Conn.SetWriteDeadline, at)
 }
 

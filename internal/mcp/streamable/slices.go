@@ -24,7 +24,7 @@ func (t *transfer) place(c *abi.Content, begin, length uint64) error {
 	switch {
 	case length == 0 || t.r.Method == http.MethodHead || fits && length <= t.length:
 		return nil
-	case fits && c.ETag != "":
+	case fits && c.ETag != "" && t.length <= slice:
 		t.sliced, t.version, t.total = true, c.ETag, c.RangeTotal
 		return nil
 	}

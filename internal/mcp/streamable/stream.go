@@ -11,9 +11,9 @@ import (
 
 // How long a client may take for what is written, and how much longer for large answers.
 const (
-	answerPatience   = 30 * time.Second
-	progressPatience = 5 * time.Second // a guest waits meanwhile
-	slowest          = 64 << 10        // bytes a second
+	answerPatience = 30 * time.Second
+	guestPatience  = 5 * time.Second // a guest waits meanwhile
+	slowest        = 64 << 10        // bytes a second
 )
 
 const (
