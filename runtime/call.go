@@ -33,6 +33,7 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
 	b := newBounded(ctx, m.cfg.Limits.Timeout)
 	defer b.release()
+	defer c.depart()
 	c.ctx, c.bounds, c.deadline = ctx, b, b.deadline
 	err := c.verdict(m.guests.Call(b, c))
 	m.observe(ctx, c, err)

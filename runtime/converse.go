@@ -24,6 +24,7 @@ type Call struct {
 	bounds   *bounded // of ctx
 	sink     abi.Sink
 	waiter   Waiter    // sink, if it is one
+	lingers  bool      // waiter is slow
 	deadline time.Time // but for what waiter says
 	serving  bool      // emit, body and call are allowed
 

@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -90,10 +89,10 @@ func (c *Call) push(p []byte) error {
 	}
 	err := c.sink.Body(p)
 	c.extend()
-	if err == nil && c.Waited() > c.module.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
-		return c.module.tookTooLong()
+	if err != nil || c.Waited() < slow {
+		return err
 	}
-	return err
+	return c.linger()
 }
 
 func (c *Call) tooLarge() error {

@@ -20,7 +20,8 @@ type Limits struct {
 	// Exceeded: abi.CodeDeadline.
 	Timeout time.Duration
 	// Wait is how long the readers of what one call answers may keep it waiting, in all, which is not counted as its
-	// Timeout: see [Waiter]. Default 10 s. Exceeded: abi.CodeDeadline.
+	// Timeout: see [Waiter]. No more than half of Calls may be kept waiting for more than a second. Default 60 s. Exceeded:
+	// abi.CodeDeadline; of too many, abi.CodeBusy.
 	Wait time.Duration
 	// Stack is the native stack of one call, in bytes, as it is estimated from the functions that are active.
 	// Default 8 MiB, at most 32 MiB. The estimate is an upper one: large functions of Go take a tenth of it.
@@ -57,7 +58,7 @@ const (
 	DefaultMemory    = 64 << 20
 	DefaultFuel      = 1_000_000_000_000
 	DefaultTimeout   = 2 * time.Second
-	DefaultWait      = 10 * time.Second
+	DefaultWait      = time.Minute
 	DefaultStack     = 8 << 20
 	DefaultTable     = 100_000
 	DefaultOutput    = 64 << 20

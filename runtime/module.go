@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
@@ -63,7 +64,9 @@ type Module struct {
 	granted  abi.Lifecycle
 	guests   Guests
 
-	turns   turns
+	turns     turns
+	lingering atomic.Int64 // calls whose readers are slow
+
 	slots   chan struct{} // holds a token for each call that may begin
 	crowded string        // what is said when there is none
 	closing chan struct{} // closed when no call may start any more

@@ -48,3 +48,29 @@ func (c *Call) extend() {
 		c.bounds.extend(c.Deadline())
 	}
 }
+
+// slow is for how long readers may keep a call waiting before it counts as lingering.
+const slow = time.Second
+
+// linger says why a call whose readers are slow must end: they have had their time, or too many calls linger, so that
+// others would find no slot.
+func (c *Call) linger() error {
+	if c.Waited() > c.module.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
+		return c.module.tookTooLong()
+	}
+	if c.lingers {
+		return nil
+	}
+	c.lingers = true
+	if most := max(1, c.module.cfg.Limits.Calls/2); c.module.lingering.Add(1) > int64(most) {
+		return c.module.busy("too many slow readers")
+	}
+	return nil
+}
+
+// depart ends the lingering.
+func (c *Call) depart() {
+	if c.lingers {
+		c.module.lingering.Add(-1)
+	}
+}

@@ -61,3 +61,38 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 		})
 	}
 }
+
+func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
+	both(t, func(t *testing.T, run runtime.Runner) {
+		puppet := &guesttest.Puppet{Next: steps(
+			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),
+			guesttest.Body(make([]byte, 64<<10)).Times(4),
+			guesttest.Return(abi.CodeOK),
+		)}
+		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead, URIPrefixes: []string{"x:"}}
+		m, err := runtime.Load(t.Context(), runtime.Config{
+			Runner: run, Services: puppet.Services(), Limits: runtime.Limits{Timeout: patience, Calls: 4},
+		}, puppet.Binary(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		codes := make(chan abi.Code)
+		for range 3 {
+			go func() {
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &slow{each: 1500 * time.Millisecond})
+				codes <- abi.CodeOf(err)
+			}()
+		}
+		got := map[abi.Code]int{<-codes: 1}
+		for range 2 {
+			got[<-codes]++
+		}
+		if got[abi.CodeOK] != 2 || got[abi.CodeBusy] != 1 {
+			t.Errorf("got %v, want two that are let be, and one that is too many", got)
+		}
+		if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &slow{each: time.Millisecond}); err != nil {
+			t.Errorf("got %v after they have gone", err)
+		}
+	})
+}
