@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -102,7 +103,7 @@ func limitsInForce(l runtime.Limits) limits {
 type isolation struct {
 	Place      string         `json:"place"`
 	Layers     confine.Layers `json:"layers,omitempty"`     // of the worker, when there is one
-	Namespaces string         `json:"namespaces,omitempty"` // those a worker has to itself
+	Namespaces []string       `json:"namespaces,omitempty"` // those a worker has to itself
 	Lifecycle  string         `json:"lifecycle"`            // in force
 	Asked      string         `json:"lifecycleAsked"`
 	Lane       string         `json:"lane"`
@@ -273,7 +274,7 @@ func (i isolation) layers() string {
 	if i.Place != app.IsolationProcess {
 		return ""
 	}
-	return fmt.Sprintf("%v; namespaces: %s", i.Layers, i.Namespaces)
+	return fmt.Sprintf("%v; namespaces: %s", i.Layers, cmp.Or(strings.Join(i.Namespaces, " "), "none"))
 }
 
 func (l limits) rows() [][2]string {

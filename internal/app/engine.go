@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	goruntime "runtime"
+	"strings"
 
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/worker"
@@ -96,5 +98,5 @@ func (a *App) logIsolation() {
 		a.cfg.Logger.Info("guests run in this process", "isolation", a.cfg.Isolation)
 		return
 	}
-	a.cfg.Logger.Info("guests run in a worker", "isolation", a.cfg.Isolation, "layers", on.Layers.String(), "namespaces", on.Spaces())
+	a.cfg.Logger.Info("guests run in a worker", "isolation", a.cfg.Isolation, "layers", on.Layers.String(), "namespaces", cmp.Or(strings.Join(on.Spaces(), " "), "none"))
 }

@@ -1,14 +1,12 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,15 +55,14 @@ type Walls struct {
 	Namespaces []process.Namespace // as it was started
 }
 
-// Spaces names the namespaces a worker has to itself, for the log.
-func (w *Walls) Spaces() string {
-	var own []string
+// Spaces names the namespaces a worker has to itself.
+func (w *Walls) Spaces() (own []string) {
 	for _, n := range w.Namespaces {
 		if n.Err == nil {
 			own = append(own, n.Kind)
 		}
 	}
-	return cmp.Or(strings.Join(own, " "), "none")
+	return own
 }
 
 // New makes a Runner. Nothing is started before a module is opened.
