@@ -86,7 +86,7 @@ func (f *finder) scan(r *repair) error {
 			vec: uint64(uintptr(unsafe.Pointer(&f.regions[0]))), vecLen: uint64(len(f.regions)),
 			inverted: pageIsFile, mask: pageIsFile, anyOf: pageIsPresent | pageIsSwapped, returned: pageIsPFNZero,
 		}
-		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), pagemapScan, uintptr(unsafe.Pointer(&f.arg)))
+		n, errno := f.ask(fd, end-at)
 		if errno == unix.EINTR {
 			continue
 		}
@@ -105,6 +105,20 @@ func (f *finder) scan(r *repair) error {
 		at = walked
 	}
 	return nil
+}
+
+// quick is how many bytes are scanned in a few microseconds, which is not worth telling the scheduler of: it would give
+// the processor to others meanwhile, and then have to find another.
+const quick = 16 << 20
+
+// ask has the system scan size bytes.
+func (f *finder) ask(fd int, size uint64) (regions uintptr, errno unix.Errno) {
+	if size <= quick {
+		regions, _, errno = unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), pagemapScan, uintptr(unsafe.Pointer(&f.arg)))
+		return regions, errno
+	}
+	regions, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), pagemapScan, uintptr(unsafe.Pointer(&f.arg)))
+	return regions, errno
 }
 
 // pagemap repairs what the entries of /proc/self/pagemap, one for each page, tell.
