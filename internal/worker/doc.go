@@ -3,7 +3,7 @@
 //
 // It owns that process on both sides. In the parent, [Runner] is a [runtime.Runner]: it has a module compiled
 // elsewhere, starts a worker, hands it the prepared module and the calls, believes nothing it says, kills it when a
-// call is overdue and starts another. In the worker, which is the running program once more, [Main] locks the process
+// call is overdue and has another take its place, of which one stands by, blank. In the worker, which is the running program once more, [Main] locks the process
 // down, loads the module with the runtime's own means, and serves calls until the parent is gone.
 //
 // main, and TestMain of tests that run workers, must call [Main] first. Only internal/app and tests use the rest.

@@ -3,7 +3,8 @@
 //
 // It owns the one *sdk.Server behind both transports: its HTTP handler with sessions, and one session for each stdio
 // connection. The SDK keeps the handshake, the sessions and the framing; whatever concerns resources is answered by the
-// core, and the SDK's own registry of resources stays empty.
+// core, and the SDK's own registry of resources stays empty. The fronts before it may answer usual requests themselves,
+// once a session is ready: it counts them among the session's, and ends them with it.
 //
 // Only internal/app imports it, and no other package but tests imports go-sdk. It checks neither origin nor host nor
 // credentials, which is done in front of it, and knows nothing of revision 2026-07-28.

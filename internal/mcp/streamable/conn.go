@@ -24,19 +24,15 @@ type conn struct {
 	local  bool // only this machine reaches it
 
 	// owned by the goroutine that reads, which is one at a time
-	buf      []byte    // read and not yet taken; nil for none
-	between  bool      // net/http waits for the next request
-	left     int       // bytes that net/http has still to read of its request; -1 for all that come
-	began    time.Time // the first byte of the request in buf; zero for none
-	read     deadline
-	wrote    deadline
-	peer     peer
-	admitted bool
-	host     string // as it was last admitted, and
-	accept   string // with that
-	session  string // and those that were last asked
-	version  string // for
-	message  mcp.Message
+	buf     []byte    // read and not yet taken; nil for none
+	between bool      // net/http waits for the next request
+	left    int       // bytes that net/http has still to read of its request; -1 for all that come
+	began   time.Time // the first byte of the request in buf; zero for none
+	read    deadline
+	wrote   deadline
+	peer    peer
+	said    said
+	message mcp.Message
 
 	served   bool // a request was answered here
 	lineEnds int  // characters of them that may still precede the next request
@@ -44,6 +40,14 @@ type conn struct {
 	answering sync.Mutex // held while a request is answered here
 	closing   atomic.Bool
 	waiting   atomic.Bool // for a request that is not the first
+}
+
+// said is what the last request of a connection said. Most say the same again, which need not be looked at twice.
+type said struct {
+	admitted     bool // with this host and accept
+	host, accept string
+
+	session, version string
 }
 
 // state follows what net/http does with a connection.

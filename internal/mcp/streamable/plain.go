@@ -35,14 +35,14 @@ func (c *conn) answer(h *head) (done bool) {
 
 // admits holds a request to what the door and the transport demand of it. Most requests say the same as the one before.
 func (c *conn) admits(h *head) bool {
-	if c.admitted && string(h.host) == c.host && string(h.accept) == c.accept {
+	if c.said.admitted && string(h.host) == c.said.host && string(h.accept) == c.said.accept {
 		return true
 	}
 	host, accept := string(h.host), string(h.accept)
 	if !isHost(h.host) || !c.server.handler.door.allowsHost(strings.ToLower(host), c.local) || !acceptsBoth([]string{accept}) {
 		return false
 	}
-	c.admitted, c.host, c.accept = true, host, accept
+	c.said.admitted, c.said.host, c.said.accept = true, host, accept
 	return true
 }
 
@@ -68,13 +68,15 @@ func (c *conn) inSession(h *head, m *mcp.Message, cancel context.CancelCauseFunc
 	if legacy == nil || m.Modern() {
 		return nil, false
 	}
-	if string(h.session) != c.session {
-		c.session = string(h.session)
+	return legacy.Begin(again(&c.said.session, h.session), again(&c.said.version, h.version), m, cancel)
+}
+
+// again is what was said before, if it is the same: a string costs an allocation.
+func again(before *string, now []byte) string {
+	if string(now) != *before {
+		*before = string(now)
 	}
-	if string(h.version) != c.version {
-		c.version = string(h.version)
-	}
-	return legacy.Begin(c.session, c.version, m, cancel)
+	return *before
 }
 
 // respond has the core answer, and writes that.

@@ -109,7 +109,7 @@ func (x *reply) whole(out []byte, status int) (err error) {
 
 // coding is how an answer of size bytes is to be compressed; -1 is large.
 func (x *reply) coding(size int) compress.Coding {
-	if x.conn.local || x.accepts == "" || x.message.Binary() {
+	if x.message.Binary() {
 		return compress.Identity
 	}
 	return codingFor(x.conn.local, []string{x.accepts}, jsonType, size)
