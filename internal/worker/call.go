@@ -13,31 +13,46 @@ import (
 // call has the worker do c. again says that the worker was lost before the guest had said anything, and that the call
 // is not known to be why.
 func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err error) {
-	l, err := w.links.take()
+	t, err := newTrip(c)
 	if err != nil {
-		if errors.Is(err, errLost) {
-			return true, gone(err)
-		}
-		return false, fmt.Errorf("open a link to the worker: %w", err)
-	}
-	err = l.serve(ctx, c)
-	if !errors.Is(err, errLost) {
-		w.links.give(l)
 		return false, err
 	}
-	l.close()
-	if l.overdue.Load() {
+	defer t.release()
+	switch err := w.carry(ctx, t); {
+	case err == nil || !errors.Is(err, errLost):
+		return false, err
+	case t.overdue:
 		return false, c.Overdue()
+	default:
+		return w.mourn(ctx, t, err)
 	}
+}
+
+// carry takes a trip to the worker and back.
+func (w *worker) carry(ctx context.Context, t *trip) error {
+	for {
+		if err := w.links.board(t); err != nil {
+			return fmt.Errorf("open a link to the worker: %w", err)
+		}
+		err := t.travel(ctx)
+		if !errors.Is(err, errElsewhere) {
+			return err
+		}
+		t.shares = false
+	}
+}
+
+// mourn waits until a worker that was lost has ended, and says what that is to the call.
+func (w *worker) mourn(ctx context.Context, t *trip, err error) (again bool, _ error) {
 	<-w.process.Done()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return false, c.Overdue()
+		return false, t.call.Overdue()
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}
-	w.runner.cfg.Logger.Debug("call lost its worker", "op", c.Op.String(), "again", !l.heard, "err", err)
-	return !l.heard, gone(err)
+	w.runner.cfg.Logger.Debug("call lost its worker", "op", t.call.Op.String(), "again", !t.heard, "err", err)
+	return !t.heard, gone(err)
 }
 
 // gone is what a client is told of a call that lost its worker.

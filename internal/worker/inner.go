@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +25,12 @@ type inner struct {
 	mu   sync.Mutex // guards the fields below
 	seq  uint64     // of the call under way; 0 for none
 	stop context.CancelFunc
-	over uint64 // seq of the last call that was cancelled, perhaps before it has begun
+	over []uint64 // of calls that were cancelled, perhaps before they have begun
 }
+
+// maxOver is how many calls of a link may be cancelled that have not begun. Those that have ended are forgotten with the
+// next call.
+const maxOver = 4 * maxTrips
 
 func openLink(id uint32, socket, window *os.File) (*inner, error) {
 	conn, err := wire.Open(socket, 0)
@@ -52,18 +57,14 @@ func (l *inner) serve(m *runtime.Module) {
 
 // next does one call.
 func (l *inner) next(m *runtime.Module) error {
-	kind, payload, err := l.out.Next()
+	payload, err := l.out.NextCall()
 	if err != nil {
 		return err
-	}
-	if kind != wire.KindCall {
-		return wire.Protocolf("%v where a call was due", kind)
 	}
 	var call wire.Call
 	if err := call.Decode(payload); err != nil {
 		return err
 	}
-	l.out.Reset()
 	l.done = wire.Done{}
 	l.done.SetError(l.do(m, &call))
 	if err := l.out.PutMessage(&l.done); err != nil {
@@ -94,9 +95,10 @@ func (l *inner) begin(call *wire.Call) (ctx context.Context, end context.CancelF
 	ctx, cancel := context.WithCancel(context.Background())
 	l.mu.Lock()
 	l.seq, l.stop = call.Seq, cancel
-	if l.over == call.Seq {
+	if slices.Contains(l.over, call.Seq) {
 		cancel()
 	}
+	l.over = slices.DeleteFunc(l.over, func(seq uint64) bool { return seq <= call.Seq })
 	l.mu.Unlock()
 	return &callContext{Context: ctx, link: l, deadline: deadline}, func() {
 		l.mu.Lock()
@@ -113,9 +115,11 @@ func (l *inner) cancel(seq uint64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = seq
-	if l.seq == seq && l.stop != nil {
+	switch {
+	case l.seq == seq && l.stop != nil:
 		l.stop()
+	case len(l.over) < maxOver: // it has yet to begin, or has ended
+		l.over = append(l.over, seq)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 type liar struct {
 	control, link *wire.Conn
 	call          wire.Call // the last that came
+	talked        bool
 }
 
 // The descriptors of a worker.
@@ -241,7 +242,8 @@ func lies() map[string]func(l *liar) error {
 		"hangs-after-a-body": func(l *liar) error {
 			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), asleep())
 		},
-		"never-obeys": func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
+		"talks-of-strays": talksOfStrays,
+		"never-obeys":     func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
 	}
 }
 
@@ -269,6 +271,63 @@ func sendsFiles(l *liar) error {
 		return err
 	}
 	return asleep()
+}
+
+// talksOfStrays lets a call wait behind another until it is told that it waits no more, and then has much to say of it.
+func talksOfStrays(l *liar) error {
+	if l.talked {
+		return l.text("fine")
+	}
+	l.talked = true
+	if err := l.next(); err != nil {
+		return err
+	}
+	if kind, _, err := l.control.Next(); kind != wire.KindCancel || err != nil {
+		return fmt.Errorf("%v on control: %w", kind, err)
+	}
+	err := errors.Join(l.text("fine"), l.begun(), l.say(wire.KindBody, make([]byte, 1000)),
+		l.send(&wire.Chunk{Length: 10}), l.say(wire.KindLog, logLine()), l.say(wire.KindChanged, []byte("x:changed")),
+		l.send(&wire.Ask{Service: abi.ServiceConfig}))
+	if err != nil {
+		return err
+	}
+	var a wire.Answer
+	_, p, err := l.link.Next()
+	if err := errors.Join(err, a.Decode(p)); err != nil || a.Code != abi.CodeUnavailable {
+		return fmt.Errorf("it was answered %v: %w", a.Code, err)
+	}
+	go func() {
+		if err := l.serveAnother(); err != nil {
+			os.Exit(1)
+		}
+	}()
+	return l.send(&wire.Done{})
+}
+
+// serveAnother answers well on the next link.
+func (l *liar) serveAnother() error {
+	if kind, _, err := l.control.Next(); kind != wire.KindNewLink || err != nil {
+		return fmt.Errorf("%v on control: %w", kind, err)
+	}
+	files, err := l.control.TakeFiles(2)
+	if err != nil {
+		return err
+	}
+	conn, err := wire.Open(files[0], 0)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, _, err := conn.Next(); err != nil {
+			return err
+		}
+		content := &abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}
+		conn.Put(wire.KindFrame, content.Append(nil))
+		conn.PutMessage(&wire.Done{})
+		if err := conn.Flush(); err != nil {
+			return err
+		}
+	}
 }
 
 // bornLiars are wrong from the beginning.

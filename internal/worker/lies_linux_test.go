@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func verdicts() map[string]verdict {
 	good := verdict{text: "fine"}
 	late := verdict{code: abi.CodeDeadline, text: "longer than", wait: 500 * time.Millisecond}
 	all := map[string]verdict{
-		"is-silent": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: time.Second},
+		"is-silent": late, "talks-of-strays": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: time.Second},
 		"asks-and-never-reads": late, "hangs-after-a-body": late,
 		"drips":             {code: abi.CodeDeadline, text: "longer than", wait: 100 * time.Millisecond}, // too little to be too large by then
 		"ends-with-no-text": lost, "answers-with-999": {code: abi.CodeInternal}, "answers-with-20": {code: abi.CodeInternal},
@@ -229,5 +230,24 @@ func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 	works(t, m)
 	if got := m.Manifest().Name; got != name {
 		t.Errorf("got %q, want what was said at first, %q", got, name)
+	}
+}
+
+// What a worker says of a call that has gone to another link is for nobody.
+func TestWhatIsSaidOfStraysIsIgnored(t *testing.T) {
+	leavesNothing(t)
+	var log journal
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "talks-of-strays"), Quick: time.Hour, Logger: log.debug()})
+	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: patience}}, well)
+	var clients sync.WaitGroup
+	for range 2 {
+		clients.Go(func() { works(t, m) })
+	}
+	clients.Wait()
+	for range 3 {
+		works(t, m)
+	}
+	if n := strings.Count(log.String(), relieved); n != 1 {
+		t.Errorf("calls were sent elsewhere %d times, want once\n%s", n, log.String())
 	}
 }

@@ -3,38 +3,150 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker/wire"
 )
 
-// links are those of a worker that no call is using. It is safe for concurrent use.
+const (
+	// idleTime is how long a link is unused before its window gives its memory back.
+	idleTime = time.Second
+	// stall is how long a call may last while others wait behind it; then they take other links.
+	stall = 2 * time.Millisecond
+	// maxTrips is how many calls may be on one link.
+	maxTrips = 8
+)
+
+// links are those of a worker. It is safe for concurrent use.
 type links struct {
 	worker *worker
+	most   int // how many links are shared at once; 0 for none
+	quick  time.Duration
 
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex // guards the fields below, and what of each link is said to be
 	made   uint32
 	idle   []*link // the one used last is at the end
+	shared []*link // calls are under way, and others may wait behind them
+	pace   time.Duration
 	sweep  *time.Timer
 	closed bool
 }
 
-// idleTime is how long a link is unused before its window gives its memory back.
-const idleTime = time.Second
-
-// take gives an idle link, or a new one.
-func (t *links) take() (*link, error) {
-	t.mu.Lock()
-	if last := len(t.idle) - 1; last >= 0 {
-		l := t.idle[last]
-		t.idle = t.idle[:last]
-		t.mu.Unlock()
-		return l, nil
+// allow says how many links may be shared: what lasts from one call to the next is no business of one that waits.
+func (t *links) allow(granted abi.Lifecycle) {
+	if granted == abi.LifecycleFresh {
+		t.most = max(1, runtime.GOMAXPROCS(0)/2)
 	}
+}
+
+// board finds a link for a trip, and puts what the worker is to be told where it is sent next.
+func (t *links) board(tr *trip) error {
+	for {
+		if t.place(tr) {
+			return nil
+		}
+		l, err := t.open()
+		if err != nil {
+			return err
+		}
+		t.give(l)
+	}
+}
+
+// place puts a trip on a link, if there is one: an idle one, or behind others on one of those that are shared when there
+// are enough of them.
+func (t *links) place(tr *trip) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if tr.shares && t.pace < t.quick && (len(t.shared) >= t.most || len(t.idle) == 0) {
+		if l := t.roomiest(tr.size()); l != nil {
+			l.follow(tr)
+			return true
+		}
+	}
+	last := len(t.idle) - 1
+	if last < 0 {
+		return false
+	}
+	l := t.idle[last]
+	t.idle = t.idle[:last]
+	l.put(tr)
+	return true
+}
+
+// take gives an idle link to who knows that there is one.
+func (t *links) take() *link {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := len(t.idle) - 1
+	l := t.idle[last]
+	t.idle = t.idle[:last]
+	return l
+}
+
+// roomiest is the shared link with the fewest calls, if one has room for another of that size.
+func (t *links) roomiest(size int) (best *link) {
+	for _, l := range t.shared {
+		if len(l.trips) < maxTrips && l.ahead+size <= wire.MaxAhead && (best == nil || len(l.trips) < len(best.trips)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// share lets others onto a link whose first call has been sent.
+func (t *links) share(l *link) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pace < t.quick && len(t.shared) < t.most {
+		t.shared = append(t.shared, l)
+	}
+}
+
+// leave ends the trip that is under way on a link, and lets the next one have its turn.
+func (t *links) leave(l *link, took time.Duration) {
+	l.rest()
+	t.mu.Lock()
+	t.pace += (min(took, stall) - t.pace) / 8
+	l.trips = slices.Delete(l.trips, 0, 1)
+	strays, next := l.strays, (*trip)(nil)
+	if len(l.trips) > 0 {
+		next = l.trips[0]
+		l.ahead -= next.size()
+	} else {
+		t.unshare(l)
+	}
+	l.strays = 0
 	t.mu.Unlock()
-	return t.open()
+	switch {
+	case next != nil:
+		next.turn <- itsTurn
+	case strays > 0:
+		go l.drain(strays)
+	default:
+		t.give(l)
+	}
+}
+
+// abandon tells those who wait on a link that it is of no more use.
+func (t *links) abandon(l *link) {
+	t.mu.Lock()
+	others := l.trips
+	l.trips = nil
+	t.unshare(l)
+	t.mu.Unlock()
+	for _, tr := range others[min(1, len(others)):] {
+		tr.turn <- over
+	}
+}
+
+// unshare lets nobody onto a link any more.
+func (t *links) unshare(l *link) {
+	t.shared = slices.DeleteFunc(t.shared, func(other *link) bool { return other == l })
 }
 
 // open makes a link and hands its other end to the worker.
@@ -72,7 +184,7 @@ func (t *links) make(conn *wire.Conn) (*link, error) {
 	return l, nil
 }
 
-// give takes a link back.
+// give takes a link that has no calls.
 func (t *links) give(l *link) {
 	t.mu.Lock()
 	closed := t.closed

@@ -29,6 +29,9 @@ type Config struct {
 	Forget func(binary []byte) error
 	// Executable is the program to start; it calls [Main] first. Empty means the running program.
 	Executable string
+	// Quick is how long calls last, on the average, that may wait for each other where there is no processor for each: on
+	// one link, one after the other, so that the worker need not sleep in between. Zero means 250 µs.
+	Quick time.Duration
 	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 60 ms.
 	Grace  time.Duration
 	Logger *slog.Logger // nil discards
@@ -37,6 +40,9 @@ type Config struct {
 // grace is the default of Config.Grace. An honest worker looks at the clock every few microseconds of computing; what
 // takes long is a guest that touches page after page, and a machine that is busy: killing for that would make it busier.
 const grace = 60 * time.Millisecond * slowdown
+
+// quick is the default of Config.Quick.
+const quick = 250 * time.Microsecond
 
 // maxLinks is how many calls one worker does at once: each takes a thread on either side. More wait.
 const maxLinks = 256
@@ -70,8 +76,11 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Forget == nil {
 		return nil, errors.New("worker: it takes a compiler")
 	}
-	if cfg.Grace < 0 {
-		return nil, fmt.Errorf("worker: grace of %v is negative", cfg.Grace)
+	if cfg.Grace < 0 || cfg.Quick < 0 {
+		return nil, fmt.Errorf("worker: grace of %v and quick %v must not be negative", cfg.Grace, cfg.Quick)
+	}
+	if cfg.Quick == 0 {
+		cfg.Quick = quick
 	}
 	if cfg.Grace == 0 {
 		cfg.Grace = grace

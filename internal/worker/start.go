@@ -34,10 +34,8 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 		return nil, err
 	}
 	w.guests = g
-	first, err := w.links.take()
-	if err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
+	w.links.allow(g.order.Lifecycle)
+	first := w.links.take()
 	stop := context.AfterFunc(ctx, w.process.Kill)
 	err = w.greet(ctx, first)
 	stop()
@@ -55,7 +53,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 // spawn starts the process of a worker, with the ends of its connections and nothing to do yet.
 func spawn(r *Runner) (_ *worker, err error) {
 	w := &worker{runner: r, began: time.Now()}
-	w.links = &links{worker: w}
+	w.links = &links{worker: w, quick: r.cfg.Quick, pace: stall}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())
@@ -103,12 +101,12 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	if err := w.control.SendFiles(opening(text), w.guests.module); err != nil {
 		return err
 	}
-	c := w.guests.order.Starting()
+	t := &trip{call: w.guests.order.Starting(), link: first}
 	defer first.rest()
 	for {
 		kind, payload, err := first.conn.Next()
 		if first.overdue.Load() {
-			return c.Overdue()
+			return t.call.Overdue()
 		}
 		if err != nil {
 			return err
@@ -123,7 +121,7 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 		case wire.KindFrame:
 			w.manifest = append([]byte{}, payload...)
 		default:
-			if err := first.hear(ctx, c, kind, payload); err != nil {
+			if err := t.hear(ctx, kind, payload); err != nil {
 				return err
 			}
 		}

@@ -28,7 +28,7 @@ func (c *Conn) SendAnswer(a *Answer, body []byte) error {
 // NextAnswer reads an answer and its body into the room of message and body, and gives both back. They grow with what
 // has come, whatever the answer declares. a.Message is the message.
 func (s *Sender) NextAnswer(a *Answer, message, body []byte) (_, _ []byte, err error) {
-	kind, p, err := s.Next()
+	kind, p, err := s.next()
 	if err != nil {
 		return message, body, err
 	}
@@ -47,7 +47,7 @@ func (s *Sender) NextAnswer(a *Answer, message, body []byte) (_, _ []byte, err e
 
 func (s *Sender) answerBody(body []byte, size int) ([]byte, error) {
 	for len(body) < size {
-		kind, p, err := s.Next()
+		kind, p, err := s.next()
 		switch {
 		case err != nil:
 			return body, err

@@ -62,15 +62,12 @@ type worker struct {
 
 func (w *worker) serve() error {
 	for {
-		kind, p, err := w.sender.Next()
+		p, err := w.sender.NextCall()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
-		}
-		if kind != wire.KindCall {
-			return w.conn.Unexpected(kind)
 		}
 		if err := w.call.Decode(p); err != nil {
 			return err
@@ -199,7 +196,6 @@ func newLink(tb testing.TB, window int) *link {
 
 // do runs one call and gives what it pushed to take.
 func (l *link) do(op abi.Op, size int, take func(p []byte) error) error {
-	l.receiver.Reset()
 	l.call.Op, l.call.Seq = op, uint64(size)
 	l.conn.PutMessage(&l.call)
 	if err := l.conn.Flush(); err != nil {

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"os"
+	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -13,20 +15,27 @@ const (
 	outKept = 128 << 10
 )
 
-// A Conn carries messages between two processes. It belongs to one goroutine at a time, which may block in it, and with
-// it a thread; Shut and Close may be called by any goroutine at any time.
+// A Conn carries messages between two processes. One goroutine at a time may read, which may block, and with it a thread.
+// Any number may send: messages stay whole, and leave in the order in which they were put. Shut and Close may be called
+// by any goroutine at any time.
 //
 // The first error of a Conn is its last: every later call gives the same. It is [io.EOF] when the other end was closed
 // between two messages, [ErrGone] when that happened in the middle of one or before what was to be sent, [ErrShut]
 // after Shut or Close, and has [ErrProtocol] in its chain when what came cannot be a message.
 type Conn struct {
-	sock socket
-	err  error
+	sock  socket
+	first atomic.Pointer[error] // nil while there is none
 
-	out   []byte // queued messages
+	// owned by who reads
 	in    []byte // read
 	at    int    // where in the next message begins
 	small []byte // what in is, but for the length, when no message is longer
+
+	mu  sync.Mutex // guards the field below
+	out []byte     // queued messages
+
+	sending sync.Mutex // held while something is sent
+	spare   []byte     // takes the place of out; belongs to who sends
 }
 
 // A Message is a kind together with its payload. The messages of this package are meant to be kept and used again.
@@ -72,6 +81,8 @@ func (c *Conn) Put(kind Kind, parts ...[]byte) {
 	if c.refuse(unsendable(kind.check(size))) {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.out = appendHeader(c.out, kind, size)
 	for _, p := range parts {
 		c.out = append(c.out, p...)
@@ -83,31 +94,56 @@ func (c *Conn) PutMessage(m Message) {
 	if c.refuse(unsendable(m.Check())) {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	start := len(c.out)
 	c.out = m.Append(appendHeader(c.out, m.Kind(), 0))
 	size := len(c.out) - start - headerSize
 	if c.refuse(unsendable(m.Kind().check(size))) {
+		c.out = c.out[:start]
 		return
 	}
 	binary.LittleEndian.PutUint32(c.out[start:], uint32(size))
 }
 
 // Queued is how many bytes wait for Flush.
-func (c *Conn) Queued() int { return len(c.out) }
+func (c *Conn) Queued() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.out)
+}
 
 // Flush sends what is queued, and returns when the system has taken all of it.
 func (c *Conn) Flush() error {
-	if c.err != nil {
-		return c.err
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	return c.flush(nil)
+}
+
+// flush sends what is queued, and files along with the first of it. It is called by who holds sending.
+func (c *Conn) flush(files []*os.File) error {
+	if err := c.failure(); err != nil {
+		return err
 	}
-	if len(c.out) == 0 {
+	c.mu.Lock()
+	queued := c.out
+	c.out = c.spare[:0]
+	c.mu.Unlock()
+	if c.spare = queued; cap(queued) > outKept {
+		c.spare = nil
+	}
+	if len(files) > 0 {
+		sent, err := c.sock.writeFiles(queued, files)
+		if err != nil {
+			return c.fail(err)
+		}
+		queued = queued[sent:]
+	}
+	if len(queued) == 0 {
 		return nil
 	}
-	if err := c.sock.write(c.out); err != nil {
+	if err := c.sock.write(queued); err != nil {
 		return c.fail(err)
-	}
-	if c.out = c.out[:0]; cap(c.out) > outKept {
-		c.out = nil
 	}
 	return nil
 }
@@ -119,18 +155,26 @@ func (c *Conn) Shut() { c.sock.shut() }
 // Close shuts the connection, and releases its descriptor as soon as nobody is using it.
 func (c *Conn) Close() error { return c.sock.close() }
 
+// failure is the first error, which is the last.
+func (c *Conn) failure() error {
+	if err := c.first.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // refuse notes an error, if there is one, and reports whether the connection has failed.
 func (c *Conn) refuse(err error) bool {
-	if c.err == nil {
-		c.err = err
+	if err != nil {
+		first := err // which alone is to be on the heap
+		c.first.CompareAndSwap(nil, &first)
 	}
-	return c.err != nil
+	return c.first.Load() != nil
 }
 
 func (c *Conn) fail(err error) error {
 	c.refuse(err)
-	c.out, c.in, c.small = nil, nil, nil
-	return c.err
+	return c.failure()
 }
 
 func appendHeader(b []byte, k Kind, size int) []byte {

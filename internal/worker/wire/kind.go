@@ -42,6 +42,7 @@ const (
 	MaxSession    = 256                  // of a session's name
 	MaxBody       = 256 << 10            // of one KindBody message
 	MaxAnswerBody = 16 << 20             // of the body of an answer in all
+	MaxAhead      = 32 << 10             // of the calls that are sent while another is under way, in all: they fit a socket
 )
 
 // A bound is what the payload of a kind may measure.

@@ -9,8 +9,8 @@ import (
 // Next gives the next message, and waits for it. The payload is within the bounds of its kind, and valid until the next
 // call of Next.
 func (c *Conn) Next() (Kind, []byte, error) {
-	if c.err != nil {
-		return 0, nil, c.err
+	if err := c.failure(); err != nil {
+		return 0, nil, err
 	}
 	c.recycle()
 	if err := c.fill(headerSize); err != nil {

@@ -18,13 +18,8 @@ type Receiver struct {
 
 // NewReceiver makes the parent's end of a window. The window must stay open as long as it is in use.
 func NewReceiver(c *Conn, w *Window) *Receiver {
-	r := &Receiver{conn: c, window: w}
-	r.Reset()
-	return r
+	return &Receiver{conn: c, window: w}
 }
-
-// Reset begins a call: nothing is in the window. It is to be called when a [Call] is written.
-func (r *Receiver) Reset() { r.at, r.owed = 0, 0 }
 
 // Chunk reads what a KindChunk message announces, and calls take with one private piece after the other, each of at most
 // 64 KiB and valid until take returns. The first error of take is returned as it is, after which the rest of the chunk

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"sync/atomic"
 	"time"
 )
@@ -14,8 +15,8 @@ const (
 	windowPiece = 64 << 10
 )
 
-// A Sender is the worker's end of a link. It belongs to one goroutine at a time. Of the window it uses what the parent
-// has not yet to read, as a ring.
+// A Sender is the worker's end of a link, on which calls are done in the order they come. It belongs to one goroutine at
+// a time. Of the window it uses what the parent has not yet to read, as a ring.
 type Sender struct {
 	conn *Conn
 	ring []byte
@@ -23,42 +24,73 @@ type Sender struct {
 	free int // bytes from there on
 
 	waited atomic.Int64 // for credit in the call under way; see Waited
+	calls  [][]byte     // payloads of calls to come
+	ahead  int          // bytes of them
 	unsaid int          // bytes whose chunks are queued
 	chunk  Chunk        // the last one announced
 }
 
 // NewSender makes the worker's end of a link. The mapping must stay open as long as it is in use.
 func NewSender(c *Conn, m *Mapping) *Sender {
-	s := &Sender{conn: c, ring: m.bytes}
-	s.Reset()
-	return s
-}
-
-// Reset begins a call: nothing is in the window. Next does so when it reads one, as the parent does when it writes one:
-// credit for what was before has been read by then.
-func (s *Sender) Reset() {
-	s.at, s.free, s.unsaid = 0, len(s.ring), 0
-	s.waited.Store(0)
+	return &Sender{conn: c, ring: m.bytes, free: len(m.bytes)}
 }
 
 // Waited is for how long the parent has kept the call under way waiting, because it was busy with what Body has sent. It
 // is safe for concurrent use.
 func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
-// Next gives the next message, as [Conn.Next] does, but for credit, which it keeps. A call finds the window empty.
-func (s *Sender) Next() (Kind, []byte, error) {
+// NextCall gives the payload of the next call, and waits for it. It is valid until the next call of a method.
+func (s *Sender) NextCall() ([]byte, error) {
+	s.waited.Store(0)
+	if len(s.calls) > 0 {
+		p := s.calls[0]
+		s.calls, s.ahead = s.calls[1:], s.ahead-len(p)
+		return p, nil
+	}
 	for {
 		kind, p, err := s.conn.Next()
-		if kind == KindCall {
-			s.Reset()
-		}
-		if err != nil || kind != KindCredit {
-			return kind, p, err
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == KindCall:
+			return p, nil
+		case kind != KindCredit:
+			return nil, s.conn.Unexpected(kind)
 		}
 		if err := s.credit(p); err != nil {
+			return nil, s.conn.fail(err)
+		}
+	}
+}
+
+// next gives the next message of the call under way, but for credit. Calls to come are kept for NextCall.
+func (s *Sender) next() (Kind, []byte, error) {
+	for {
+		kind, p, err := s.conn.Next()
+		if err != nil {
+			return 0, nil, err
+		}
+		switch kind {
+		case KindCredit:
+			err = s.credit(p)
+		case KindCall:
+			err = s.keep(p)
+		default:
+			return kind, p, nil
+		}
+		if err != nil {
 			return 0, nil, s.conn.fail(err)
 		}
 	}
+}
+
+// keep keeps a call to come.
+func (s *Sender) keep(p []byte) error {
+	if s.ahead+len(p) > MaxAhead {
+		return tooLong("calls ahead", s.ahead+len(p), MaxAhead)
+	}
+	s.calls, s.ahead = append(s.calls, bytes.Clone(p)), s.ahead+len(p)
+	return nil
 }
 
 func (s *Sender) credit(p []byte) error {
@@ -84,7 +116,7 @@ func (s *Sender) Put(kind Kind, parts ...[]byte) error {
 		return err
 	}
 	s.conn.Put(kind, parts...)
-	return s.conn.err
+	return s.conn.failure()
 }
 
 // PutMessage queues m, as [Sender.Put] does.
@@ -93,14 +125,14 @@ func (s *Sender) PutMessage(m Message) error {
 		return err
 	}
 	s.conn.PutMessage(m)
-	return s.conn.err
+	return s.conn.failure()
 }
 
 func (s *Sender) makeRoom(size int) error {
 	if q := s.conn.Queued(); q > 0 && q+size > batch {
 		return s.Flush()
 	}
-	return s.conn.err
+	return s.conn.failure()
 }
 
 // Flush sends what is queued.
@@ -113,7 +145,7 @@ func (s *Sender) Flush() error {
 // wait until the parent has read what is there.
 func (s *Sender) Body(p []byte) error {
 	if len(p) == 0 {
-		return s.conn.err
+		return s.conn.failure()
 	}
 	if len(p) <= inlineBody {
 		return s.Put(KindBody, p)
@@ -139,7 +171,7 @@ func (s *Sender) piece(p []byte) (int, error) {
 	s.conn.PutMessage(&s.chunk)
 	s.at, s.free = (s.at+n)%len(s.ring), s.free-n
 	if s.unsaid += n; s.unsaid < windowPiece {
-		return n, s.conn.err
+		return n, s.conn.failure()
 	}
 	return n, s.Flush()
 }
@@ -150,18 +182,22 @@ func (s *Sender) awaitCredit(n int) error {
 	}
 	began := time.Now()
 	defer func() { s.waited.Add(int64(time.Since(began))) }()
+	if err := s.Flush(); err != nil {
+		return err
+	}
 	for s.free < n {
-		if err := s.Flush(); err != nil {
-			return err
-		}
 		kind, p, err := s.conn.Next()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if kind != KindCredit {
+		case kind == KindCredit:
+			err = s.credit(p)
+		case kind == KindCall:
+			err = s.keep(p)
+		default:
 			return s.conn.Unexpected(kind)
 		}
-		if err := s.credit(p); err != nil {
+		if err != nil {
 			return s.conn.fail(err)
 		}
 	}

@@ -159,14 +159,13 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 // transfer pushes content through the window, as one call.
 func (e *ends) transfer(t *testing.T, content []byte) {
 	t.Helper()
-	e.receiver.Reset()
 	e.parent.PutMessage(&wire.Call{})
 	if err := e.parent.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, _, err := e.sender.Next()
+		_, err := e.sender.NextCall()
 		sent <- errors.Join(err, e.sender.Body(content), e.sender.PutMessage(&wire.Done{}), e.sender.Flush())
 	}()
 	var got []byte
@@ -309,10 +308,15 @@ func TestAnswers(t *testing.T) {
 // The parent is trusted, yet what it writes is checked.
 func TestSenderRefuses(t *testing.T) {
 	for name, put := range map[string]func(*wire.Conn){
-		"credit for nothing":  func(c *wire.Conn) { c.PutMessage(&wire.Credit{Bytes: 1}) },
-		"credit of nothing":   func(c *wire.Conn) { c.PutMessage(&wire.Credit{}) },
-		"call while it waits": func(c *wire.Conn) { c.PutMessage(&wire.Call{}) },
-		"too much credit":     func(c *wire.Conn) { c.PutMessage(&wire.Credit{Bytes: 256*kib + 1}) },
+		"credit for nothing": func(c *wire.Conn) { c.PutMessage(&wire.Credit{Bytes: 1}) },
+		"credit of nothing":  func(c *wire.Conn) { c.PutMessage(&wire.Credit{}) },
+		"calls without end": func(c *wire.Conn) {
+			for range 3 {
+				c.PutMessage(&wire.Call{Request: make([]byte, wire.MaxAhead/2)})
+			}
+		},
+		"an answer nobody asked for": func(c *wire.Conn) { c.PutMessage(&wire.Answer{}) },
+		"too much credit":            func(c *wire.Conn) { c.PutMessage(&wire.Credit{Bytes: 256*kib + 1}) },
 		"too much credit later": func(c *wire.Conn) {
 			c.PutMessage(&wire.Credit{Bytes: 64 * kib})
 			c.PutMessage(&wire.Credit{Bytes: 1<<32 - 1})
@@ -326,7 +330,7 @@ func TestSenderRefuses(t *testing.T) {
 			}
 			var err error
 			if name == "credit for nothing" || name == "credit of nothing" {
-				_, _, err = e.sender.Next()
+				_, err = e.sender.NextCall()
 			} else {
 				err = e.sender.Body(make([]byte, 1<<20))
 			}
@@ -334,5 +338,42 @@ func TestSenderRefuses(t *testing.T) {
 				t.Errorf("got %v, want a breach of the protocol", err)
 			}
 		})
+	}
+}
+
+// Calls that come while another is under way wait for their turn, in whatever the worker is waiting for.
+func TestCallsAheadAreKept(t *testing.T) {
+	e := newEnds(t, 256*kib)
+	call := func(seq uint64) {
+		e.parent.PutMessage(&wire.Call{Seq: seq, Request: []byte{byte(seq)}})
+	}
+	call(1)
+	call(2) // met while waiting for an answer
+	e.parent.PutMessage(&wire.Answer{})
+	call(3) // met while waiting for credit
+	e.parent.PutMessage(&wire.Credit{Bytes: 256 * kib})
+	call(4) // met by nobody
+	if err := e.parent.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(1); seq <= 4; seq++ {
+		p, err := e.sender.NextCall()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got wire.Call
+		if err := got.Decode(p); err != nil || got.Seq != seq || !bytes.Equal(got.Request, []byte{byte(seq)}) {
+			t.Fatalf("got %+v, %v, want call %d", got, err, seq)
+		}
+		if seq > 1 {
+			continue
+		}
+		var a wire.Answer
+		if _, _, err := e.sender.NextAnswer(&a, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.sender.Body(make([]byte, 300*kib)); err != nil { // more than the window has
+			t.Fatal(err)
+		}
 	}
 }

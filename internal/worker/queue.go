@@ -1,0 +1,59 @@
+package worker
+
+import (
+	"slices"
+	"time"
+)
+
+// put makes a trip the last of those on a link. It is called with links.mu held.
+func (l *link) put(tr *trip) {
+	l.seq++
+	tr.link, tr.seq, tr.first = l, l.seq, len(l.trips) == 0
+	l.trips = append(l.trips, tr)
+	l.conn.PutMessage(tr.tell())
+}
+
+// follow puts a trip behind others. It is called with links.mu held.
+func (l *link) follow(tr *trip) {
+	l.put(tr)
+	l.ahead += tr.size()
+	if !l.looking {
+		l.look()
+	}
+}
+
+// look sets the lookout. It is called with links.mu held.
+func (l *link) look() {
+	l.looking, l.seen = true, l.trips[0].seq
+	if l.lookout == nil {
+		l.lookout = time.AfterFunc(stall, l.relieve)
+		return
+	}
+	l.lookout.Reset(stall)
+}
+
+// relieve sends those elsewhere who wait behind a long call.
+func (l *link) relieve() {
+	t := l.worker.links
+	t.mu.Lock()
+	l.looking = false
+	var moved []*trip
+	switch {
+	case len(l.trips) < 2:
+	case l.trips[0].seq != l.seen:
+		l.look()
+	default:
+		moved = slices.Clone(l.trips[1:])
+		l.trips, l.ahead, l.strays = l.trips[:1], 0, l.strays+len(moved)
+		t.pace = stall
+		t.unshare(l)
+	}
+	t.mu.Unlock()
+	if len(moved) > 0 {
+		l.worker.runner.cfg.Logger.Debug("calls wait behind a long one and take other links", "link", l.id, "calls", len(moved))
+	}
+	for _, tr := range moved {
+		l.worker.cancel(l.id, tr.seq)
+		tr.turn <- elsewhere
+	}
+}

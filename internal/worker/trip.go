@@ -1,0 +1,166 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+// A trip is one call's way to the worker and back. It belongs to the goroutine that makes the call.
+type trip struct {
+	call    *runtime.Call
+	request []byte
+	told    wire.Call
+	shares  bool // it may wait behind others for its turn on a link
+
+	link    *link // what it is on
+	seq     uint64
+	first   bool  // it found nobody on the link
+	heard   bool  // the guest has answered something
+	overdue bool  // the worker was killed for it
+	failure error // a panic of ours
+
+	turn chan turn // of one
+}
+
+// A turn is what becomes of a trip that waits behind others.
+type turn uint8
+
+const (
+	itsTurn   turn = iota + 1 // the others have ended
+	elsewhere                 // the one under way takes long: this one is to take another link
+	over                      // the worker is gone
+)
+
+var trips = sync.Pool{New: func() any { return &trip{turn: make(chan turn, 1)} }}
+
+// newTrip prepares a call for its way, to be released.
+func newTrip(c *runtime.Call) (t *trip, err error) {
+	t = trips.Get().(*trip)
+	if t.request, err = c.Encode(t.request[:0]); err != nil {
+		t.release()
+		return nil, err
+	}
+	if n := len(c.Request.Session); n > wire.MaxSession {
+		t.release()
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", wire.MaxSession)
+	}
+	t.call, t.shares, t.heard, t.overdue, t.failure = c, true, false, false, nil
+	return t, nil
+}
+
+func (t *trip) release() {
+	t.call, t.link, t.failure, t.told = nil, nil, nil, wire.Call{}
+	trips.Put(t)
+}
+
+// tell gives what the worker is told. It is made when that is on its way.
+func (t *trip) tell() *wire.Call {
+	c := t.call
+	t.told = wire.Call{
+		Seq: t.seq, Op: c.Op, Timeout: max(0, time.Until(c.Deadline())), Session: c.Request.Session, Request: t.request,
+	}
+	return &t.told
+}
+
+// size bounds what the worker is told, in bytes.
+func (t *trip) size() int { return len(t.request) + wire.MaxSession + 64 }
+
+// travel waits for the trip's turn on its link and hears what the worker has to say. It fails with errLost when the link,
+// and the worker with it, is of no more use, and with errElsewhere when it is to take another.
+func (t *trip) travel(ctx context.Context) error {
+	l, seq := t.link, t.seq
+	// The deadline the worker notices by itself, and calls by its name.
+	stop := context.AfterFunc(t.call.Context(), func() { l.worker.cancel(l.id, seq) })
+	defer stop()
+	switch l.await(t) {
+	case elsewhere:
+		return errElsewhere
+	case over:
+		return errLost
+	}
+	return l.listen(ctx, t)
+}
+
+// hear takes one message of a call.
+func (t *trip) hear(ctx context.Context, kind wire.Kind, payload []byte) error {
+	c, l := t.call, t.link
+	switch kind {
+	case wire.KindFrame:
+		t.heard = true
+		t.guard(func() { c.Emit(payload) })
+	case wire.KindBody:
+		t.heard = true
+		t.push(payload)
+	case wire.KindChunk:
+		t.heard, l.wide = true, true
+		return l.in.Chunk(payload, func(p []byte) error { t.push(p); return nil })
+	case wire.KindAsk:
+		return t.answer(ctx, payload)
+	case wire.KindChanged:
+		notify, request := abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: string(payload)}).Append(nil)
+		if len(payload) == 0 {
+			notify, request = abi.ServiceNotifyList, nil
+		}
+		t.guard(func() { c.Service(ctx, notify, request) }) // a worker that was asked answers the guest itself
+	case wire.KindLog:
+		return record(ctx, c, payload)
+	default:
+		return l.conn.Unexpected(kind)
+	}
+	return nil
+}
+
+// push hands on bytes of a content. Who takes them may have kept the guest waiting.
+func (t *trip) push(p []byte) {
+	t.guard(func() { t.call.Body(p) })
+	t.link.due.Store(int64(t.call.Deadline().Sub(t.link.worker.began)))
+}
+
+// guard hands on what the guest says. A panic in there is ours: it is the failure of the call, which hears no more.
+func (t *trip) guard(hand func()) {
+	if t.failure != nil {
+		return
+	}
+	t.link.hearing.Store(true)
+	defer func() {
+		t.link.hearing.Store(false)
+		if p := recover(); p != nil {
+			t.failure = (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	hand()
+}
+
+// answer does what a guest asks of a service, if it may ask that.
+func (t *trip) answer(ctx context.Context, payload []byte) error {
+	var ask wire.Ask
+	if err := ask.Decode(payload); err != nil {
+		return err
+	}
+	resp, code := capability.Response{}, abi.CodeInternal
+	t.guard(func() { resp, code = t.call.Service(ctx, ask.Service, ask.Request) })
+	waited := uint32(min(t.call.Waited().Milliseconds(), math.MaxUint32))
+	answer := wire.Answer{Code: code, Waited: waited, Message: resp.Message}
+	if len(resp.Body) > wire.MaxAnswerBody || answer.Check() != nil {
+		answer, resp.Body = wire.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
+	}
+	return t.link.conn.SendAnswer(&answer, resp.Body)
+}
+
+// finish ends a call as the worker says.
+func (t *trip) finish(done *wire.Done) error {
+	t.call.Spent(done.Fuel, int(done.HostCalls))
+	if t.failure != nil {
+		return t.failure
+	}
+	return quote(done)
+}
