@@ -14,6 +14,7 @@ const stall = time.Millisecond
 type crew struct {
 	// fixed at creation
 	do   func(*flight)
+	late func()
 	few  int // goroutines when all is well
 	most int
 
@@ -27,9 +28,10 @@ type crew struct {
 	watched bool // watch is set
 }
 
-func newCrew(most int, do func(*flight)) *crew {
-	c := &crew{do: do, few: min(most, 2*runtime.GOMAXPROCS(0)), most: most}
-	return c
+// newCrew makes a crew of most goroutines at most. late is called some time after more has said that there are jobs
+// waiting, whatever has become of those.
+func newCrew(most int, do func(*flight), late func()) *crew {
+	return &crew{do: do, late: late, few: min(most, 2*runtime.GOMAXPROCS(0)), most: most}
 }
 
 // add has a job done.
@@ -78,6 +80,19 @@ func (c *crew) take() *flight {
 	return f
 }
 
+// more reports whether a job waits for who calls it from do.
+func (c *crew) more() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == len(c.jobs) {
+		return false
+	}
+	if !c.watched {
+		c.watchLocked()
+	}
+	return true
+}
+
 func (c *crew) watchLocked() {
 	c.watched, c.due = true, c.begun+len(c.jobs)-c.next
 	if c.watch == nil {
@@ -89,6 +104,7 @@ func (c *crew) watchLocked() {
 
 // look has a goroutine join for each job that has waited for a while.
 func (c *crew) look() {
+	c.late()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched = false

@@ -26,7 +26,7 @@ func TestCrewForgetsWhatIsDone(t *testing.T) {
 			c.add(&flight{})
 		}
 		done.Done()
-	})
+	}, func() {})
 	for range ahead {
 		c.add(&flight{})
 	}
@@ -49,7 +49,7 @@ func TestCrewGrowsWhenItWaits(t *testing.T) {
 			close(release)
 		}
 		<-release
-	})
+	}, func() {})
 	done.Add(slow + 1)
 	for range slow {
 		c.add(&flight{})
@@ -66,7 +66,7 @@ func TestABurstOfSlowJobsIsDoneAtOnce(t *testing.T) {
 		c := newCrew(jobs, func(*flight) {
 			<-time.After(each)
 			done.Done()
-		})
+		}, func() {})
 		began := time.Now()
 		done.Add(jobs)
 		for range jobs {
@@ -138,4 +138,45 @@ func TestLongLineHasItsTurn(t *testing.T) {
 		}
 	}
 	close(out.began)
+}
+
+// TestAQuickAnswerDoesNotWaitForASlowOne has a slow job come right after one that has left its line to be gathered.
+func TestAQuickAnswerDoesNotWaitForASlowOne(t *testing.T) {
+	const long = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		var out arrivals
+		w := newWriter(&out)
+		quick, slow, both := &flight{}, &flight{}, make(chan struct{})
+		var done sync.WaitGroup
+		var c *crew
+		c = newCrew(1, func(f *flight) {
+			defer done.Done()
+			<-both
+			if f == slow {
+				<-time.After(long)
+			}
+			if err := w.gather([]byte("line\n"), f, c.more()); err != nil {
+				t.Error(err)
+			}
+		}, w.kick)
+		began := time.Now()
+		done.Add(2)
+		c.add(quick)
+		c.add(slow)
+		close(both)
+		done.Wait()
+		w.close()
+		<-w.ended
+		if len(out.at) != 2 || out.at[0].Sub(began) > 2*stall {
+			t.Errorf("lines arrived at %v after %v", out.at, began)
+		}
+	})
+}
+
+// arrivals notes when something is written.
+type arrivals struct{ at []time.Time }
+
+func (a *arrivals) Write(p []byte) (int, error) {
+	a.at = append(a.at, time.Now())
+	return len(p), nil
 }

@@ -34,7 +34,7 @@ func (x *exchange) finish(rest []byte, failure *mcp.Error) {
 	x.server.settle(x.flight)
 	line := append(rest, '\n')
 	if !x.began {
-		_ = x.server.out.write(line, x.flight)
+		_ = x.server.out.gather(line, x.flight, x.server.crew.more())
 		return
 	}
 	switch {

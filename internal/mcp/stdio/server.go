@@ -273,6 +273,7 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	select {
 	case <-ended:
 	case <-stuck:
+		s.out.close()
 		return errStuck
 	}
 	s.out.close()

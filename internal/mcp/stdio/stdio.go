@@ -88,7 +88,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		out:     newWriter(cfg.Out),
 		flights: make(map[string]*flight),
 	}
-	s.crew = newCrew(cfg.MaxConcurrent, s.answer)
+	s.crew = newCrew(cfg.MaxConcurrent, s.answer, s.out.kick)
 	input := newReader(cfg.In, cfg.MaxLine)
 	go input.run()
 	defer close(input.stop)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
@@ -12,6 +13,8 @@ const (
 	gather = 256 << 10
 	// alone is the size of a line that is written by itself, in bytes: to gather it would be to copy it.
 	alone = 64 << 10
+	// together is for how long lines that come one right after the other are gathered, to leave with one write.
+	together = 100 * time.Microsecond
 )
 
 // A writer writes whole lines. Those that come while others are being written leave together with the next write.
@@ -27,8 +30,9 @@ type writer struct {
 	busy    bool       // somebody writes
 	holders int        // who wait for their turn, which is before that of run
 	closed  bool
-	waiting []byte // lines
-	spare   []byte // takes the place of waiting
+	waiting []byte    // lines
+	since   time.Time // the first of them came
+	spare   []byte    // takes the place of waiting
 	err     error
 }
 
@@ -52,9 +56,14 @@ func (w *writer) run() {
 			}
 			w.work.Wait()
 		}
-		w.busy = true
-		w.releaseLocked(w.emptyLocked())
+		w.writeLocked()
 	}
+}
+
+// writeLocked writes what has gathered, when nobody else writes.
+func (w *writer) writeLocked() {
+	w.busy = true
+	w.releaseLocked(w.emptyLocked())
 }
 
 // emptyLocked writes what has gathered. It is called by whoever is the one to write.
@@ -72,23 +81,66 @@ func (w *writer) emptyLocked() error {
 // lines before this one, unless this one is long.
 func (w *writer) write(line []byte, f *flight) error {
 	if len(line) >= alone {
-		if err := w.hold(f); err != nil {
-			return err
-		}
-		err := w.put(line)
-		w.release(err)
-		return err
+		return w.writeAlone(line, f)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.addLocked(line, f); err != nil {
+		return err
+	}
+	w.work.Signal()
+	return nil
+}
+
+// gather does as write, in this goroutine rather than in that of run. Where more says that the next line comes at once,
+// this one may wait for it, until kick at the latest.
+func (w *writer) gather(line []byte, f *flight, more bool) error {
+	if len(line) >= alone {
+		return w.writeAlone(line, f)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.addLocked(line, f)
+	switch {
+	case err != nil:
+		return err
+	case more && time.Since(w.since) < together:
+	case w.busy || w.holders > 0:
+		w.work.Signal()
+	default:
+		w.writeLocked()
+	}
+	return nil
+}
+
+// kick has all written that has gathered.
+func (w *writer) kick() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.work.Signal()
+}
+
+func (w *writer) writeAlone(line []byte, f *flight) error {
+	if err := w.hold(f); err != nil {
+		return err
+	}
+	err := w.put(line)
+	w.release(err)
+	return err
+}
+
+// addLocked adds a line to those that have gathered, when there is room.
+func (w *writer) addLocked(line []byte, f *flight) error {
 	for w.err == nil && len(w.waiting) > gather {
 		w.room.Wait()
 	}
 	if err := w.refusalLocked(f); err != nil {
 		return err
 	}
+	if len(w.waiting) == 0 {
+		w.since = time.Now()
+	}
 	w.waiting = append(w.waiting, line...)
-	w.work.Signal()
 	return nil
 }
 
