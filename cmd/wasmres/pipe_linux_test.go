@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe that blocks, as others have made it, is read with a deadline, which takes the poller; for those who share it, it
+// blocks as before.
+func TestAPipeIsPolled(t *testing.T) {
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		t.Fatal(err)
+	}
+	r, w := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(fds[1]), "out")
+	defer r.Close()
+	defer w.Close()
+	in, out := poll(r, os.O_RDONLY), poll(w, os.O_WRONLY)
+	defer in.Close()
+	defer out.Close()
+	for _, f := range []*os.File{in, out} {
+		if err := f.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Errorf("%s: %v", f.Name(), err)
+		}
+	}
+	for _, fd := range fds {
+		flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFL, 0)
+		if errno != 0 || flags&syscall.O_NONBLOCK != 0 {
+			t.Errorf("descriptor %d has flags %#x, %v", fd, flags, errno)
+		}
+	}
+	if _, err := out.WriteString("text"); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 10)
+	if n, err := in.Read(got); string(got[:n]) != "text" || err != nil {
+		t.Errorf("got %q, %v", got[:n], err)
+	}
+}
+
+// What is no pipe is left alone.
+func TestAFileIsNotPolled(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := poll(f, os.O_RDONLY); got != f {
+		t.Errorf("got %v, want the file itself", got)
+	}
+}
