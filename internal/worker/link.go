@@ -78,7 +78,7 @@ func (l *link) begin(t *trip) error {
 // worker is let finish, since it will say the same.
 func (l *link) listen(ctx context.Context, t *trip) error {
 	l.watch(t.call.Deadline())
-	began, refused := time.Now(), false
+	refused := false
 	for {
 		kind, payload, err := l.conn.Next()
 		if err != nil {
@@ -89,7 +89,7 @@ func (l *link) listen(ctx context.Context, t *trip) error {
 				return l.lost(t, err)
 			}
 			err := t.finish(&l.done)
-			l.worker.links.leave(l, time.Since(began))
+			l.worker.links.leave(l, t.took(&l.done))
 			return err
 		}
 		if err := t.hear(ctx, kind, payload); err != nil {

@@ -31,7 +31,7 @@ type links struct {
 	made   uint32
 	idle   []*link // the one used last is at the end
 	shared []*link // calls are under way, and others may wait behind them
-	pace   time.Duration
+	pace   time.Duration // what calls take, on the average
 	sweep  *time.Timer
 	closed bool
 }
@@ -111,7 +111,7 @@ func (t *links) share(l *link) {
 func (t *links) leave(l *link, took time.Duration) {
 	l.rest()
 	t.mu.Lock()
-	t.pace += (min(took, stall) - t.pace) / 8
+	t.learn(took)
 	l.trips = slices.Delete(l.trips, 0, 1)
 	strays, next := l.strays, (*trip)(nil)
 	if len(l.trips) > 0 {
@@ -131,6 +131,9 @@ func (t *links) leave(l *link, took time.Duration) {
 		t.give(l)
 	}
 }
+
+// learn takes into account what a call has taken.
+func (t *links) learn(took time.Duration) { t.pace += (min(took, stall) - t.pace) / 8 }
 
 // abandon tells those who wait on a link that it is of no more use.
 func (t *links) abandon(l *link) {

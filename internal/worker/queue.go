@@ -45,7 +45,7 @@ func (l *link) relieve() {
 	default:
 		moved = slices.Clone(l.trips[1:])
 		l.trips, l.ahead, l.strays = l.trips[:1], 0, l.strays+len(moved)
-		t.pace = stall
+		t.learn(stall)
 		t.unshare(l)
 	}
 	t.mu.Unlock()

@@ -23,10 +23,11 @@ type trip struct {
 
 	link    *link // what it is on
 	seq     uint64
-	first   bool  // it found nobody on the link
-	heard   bool  // the guest has answered something
-	overdue bool  // the worker was killed for it
-	failure error // a panic of ours
+	first   bool          // it found nobody on the link
+	heard   bool          // the guest has answered something
+	overdue bool          // the worker was killed for it
+	failure error         // a panic of ours
+	others  time.Duration // what services and clients took
 
 	turn chan turn // of one
 }
@@ -53,7 +54,7 @@ func newTrip(c *runtime.Call) (t *trip, err error) {
 		t.release()
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", wire.MaxSession)
 	}
-	t.call, t.shares, t.heard, t.overdue, t.failure = c, true, false, false, nil
+	t.call, t.shares, t.heard, t.overdue, t.failure, t.others = c, true, false, false, nil, 0
 	return t, nil
 }
 
@@ -102,8 +103,10 @@ func (t *trip) hear(ctx context.Context, kind wire.Kind, payload []byte) error {
 		t.push(payload)
 	case wire.KindChunk:
 		t.heard, l.wide = true, true
+		defer t.clock()()
 		return l.in.Chunk(payload, func(p []byte) error { t.push(p); return nil })
 	case wire.KindAsk:
+		defer t.clock()()
 		return t.answer(ctx, payload)
 	case wire.KindChanged:
 		notify, request := abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: string(payload)}).Append(nil)
@@ -117,6 +120,21 @@ func (t *trip) hear(ctx context.Context, kind wire.Kind, payload []byte) error {
 		return l.conn.Unexpected(kind)
 	}
 	return nil
+}
+
+// clock adds the time until what it gives is called to that of others.
+func (t *trip) clock() (stop func()) {
+	began := time.Now()
+	return func() { t.others += time.Since(began) }
+}
+
+// fuelTime is about how long a guest computes with a million of fuel.
+const fuelTime = 250 * time.Microsecond
+
+// took is what the call has taken. How busy the machine was is no part of it: it would be the dearer to wait for each
+// other the more there is to do.
+func (t *trip) took(done *wire.Done) time.Duration {
+	return t.others + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
 }
 
 // push hands on bytes of a content. Who takes them may have kept the guest waiting.

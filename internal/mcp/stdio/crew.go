@@ -28,8 +28,8 @@ type crew struct {
 	watched bool // watch is set
 }
 
-// newCrew makes a crew of most goroutines at most. late is called some time after more has said that there are jobs
-// waiting, whatever has become of those.
+// newCrew makes a crew of most goroutines at most. late is called whenever remind has asked for it, and may be at other
+// times.
 func newCrew(most int, do func(*flight), late func()) *crew {
 	return &crew{do: do, late: late, few: min(most, 2*runtime.GOMAXPROCS(0)), most: most}
 }
@@ -84,13 +84,16 @@ func (c *crew) take() *flight {
 func (c *crew) more() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == len(c.jobs) {
-		return false
-	}
+	return c.next < len(c.jobs)
+}
+
+// remind has late called some time from now.
+func (c *crew) remind() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !c.watched {
 		c.watchLocked()
 	}
-	return true
 }
 
 func (c *crew) watchLocked() {
@@ -104,7 +107,7 @@ func (c *crew) watchLocked() {
 
 // look has a goroutine join for each job that has waited for a while.
 func (c *crew) look() {
-	c.late()
+	defer c.late() // when who has set the watch has left what it is about
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched = false

@@ -155,8 +155,12 @@ func TestAQuickAnswerDoesNotWaitForASlowOne(t *testing.T) {
 			if f == slow {
 				<-time.After(long)
 			}
-			if err := w.gather([]byte("line\n"), f, c.more()); err != nil {
+			left, err := w.gather([]byte("line\n"), f, c.more())
+			if err != nil {
 				t.Error(err)
+			}
+			if left {
+				c.remind()
 			}
 		}, w.kick)
 		began := time.Now()

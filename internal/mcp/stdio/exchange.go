@@ -34,7 +34,9 @@ func (x *exchange) finish(rest []byte, failure *mcp.Error) {
 	x.server.settle(x.flight)
 	line := append(rest, '\n')
 	if !x.began {
-		_ = x.server.out.gather(line, x.flight, x.server.crew.more())
+		if left, _ := x.server.out.gather(line, x.flight, x.server.crew.more()); left {
+			x.server.crew.remind()
+		}
 		return
 	}
 	switch {

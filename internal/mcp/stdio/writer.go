@@ -93,24 +93,24 @@ func (w *writer) write(line []byte, f *flight) error {
 }
 
 // gather does as write, in this goroutine rather than in that of run. Where more says that the next line comes at once,
-// this one may wait for it, until kick at the latest.
-func (w *writer) gather(line []byte, f *flight, more bool) error {
+// this one may be left to wait for it; then kick must be called, sooner or later.
+func (w *writer) gather(line []byte, f *flight, more bool) (left bool, err error) {
 	if len(line) >= alone {
-		return w.writeAlone(line, f)
+		return false, w.writeAlone(line, f)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.addLocked(line, f)
+	err = w.addLocked(line, f)
 	switch {
-	case err != nil:
-		return err
+	case len(w.waiting) == 0:
 	case more && time.Since(w.since) < together:
+		left = true
 	case w.busy || w.holders > 0:
 		w.work.Signal()
 	default:
 		w.writeLocked()
 	}
-	return nil
+	return left, err
 }
 
 // kick has all written that has gathered.
