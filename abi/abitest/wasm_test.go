@@ -3,7 +3,6 @@ package abitest_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,21 +21,15 @@ func TestGoGuest(t *testing.T) {
 		t.Skip("builds a guest")
 	}
 	wasm := filepath.Join(t.TempDir(), "kit-go.wasm")
-	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", wasm, ".")
-	build.Dir = "../../testdata/wasm/kit-go"
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
+	build(t, "../../testdata/wasm/kit-go", env, "go", "build", "-buildmode=c-shared", "-o", wasm, ".")
 	abitest.Run(t, load(t, wasm))
 }
 
 // TestDocumentedGuest compiles the guest of docs/abi.md as its readers would, if there is a compiler.
 func TestDocumentedGuest(t *testing.T) {
-	clang, linker := firstOf("clang", "clang-14"), firstOf("wasm-ld", "wasm-ld-14")
-	if clang == "" || linker == "" {
-		t.Skip("there is no clang that makes wasm")
-	}
+	clang := toolchain(t, "apt-get install clang", "clang", "clang-14")
+	toolchain(t, "apt-get install lld", "wasm-ld", "wasm-ld-14") // which clang calls
 	text, err := os.ReadFile("../../docs/abi.md")
 	if err != nil {
 		t.Fatal(err)
@@ -51,11 +44,7 @@ func TestDocumentedGuest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hello.c"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command(clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	build(t, dir, nil, clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
 	guest := load(t, wasm)
 	run := func(op abi.Op, req abi.Request) abitest.Outcome {
 		t.Helper()
@@ -80,16 +69,6 @@ func TestDocumentedGuest(t *testing.T) {
 	if o := run(abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
 		t.Errorf("LIST: got %v, want unsupported", o.Code)
 	}
-}
-
-// firstOf gives the path of the first program that exists; empty for none.
-func firstOf(names ...string) string {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own.

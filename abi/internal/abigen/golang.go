@@ -15,12 +15,12 @@ func renderGo(groups []group) ([]byte, error) {
 	for _, g := range groups {
 		b.WriteByte('\n')
 		if g.doc != "" {
-			writeComment(&b, g.doc)
+			writeComment(&b, "//", g.doc, 120)
 		}
 		b.WriteString("const (\n")
 		for _, c := range g.constants {
 			if c.doc != "" {
-				writeComment(&b, c.doc)
+				writeComment(&b, "//", c.doc, 120)
 			}
 			fmt.Fprintf(&b, "\t%s = %s", lowerFirst(c.name), c.value.ExactString())
 			if c.comment != "" {
@@ -31,19 +31,6 @@ func renderGo(groups []group) ([]byte, error) {
 		b.WriteString(")\n")
 	}
 	return format.Source(b.Bytes())
-}
-
-// writeComment breaks text into lines of at most 120 bytes.
-func writeComment(b *bytes.Buffer, text string) {
-	line := "//"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > 120 {
-			b.WriteString(line + "\n")
-			line = "//"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }
 
 func lowerFirst(name string) string {

@@ -14,6 +14,9 @@ type language struct {
 
 var languages = []language{
 	{path: "guest-sdk/go/abi_gen.go", render: renderGo},
+	{path: "guest-sdk/c/wasmres_abi.h", render: renderC},
+	{path: "guest-sdk/rust/src/abi.rs", render: renderRust},
+	{path: "guest-sdk/assemblyscript/assembly/abi.ts", render: renderAssemblyScript},
 }
 
 // main runs in the folder of package abi, where go generate puts it.
