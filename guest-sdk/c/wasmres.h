@@ -1,0 +1,1892 @@
+// wasmres.h - the guest SDK for C: write a provider of MCP resources; wasmres runs it in a sandbox for WebAssembly.
+//
+//   #define WASMRES_IMPLEMENTATION // in one file
+//   #include "wasmres.h"
+//
+//   static wr_code greet(wr_request *r) {
+//     wr_str name = wr_var(r, "name");
+//     return wr_print(r, "Hello, %.*s!", WR_ARG(name));
+//   }
+//
+//   static const wr_route routes[] = {
+//     {.uri_template = "greeting://{name}", .read = greet, .name = "greeting", .mime = "text/plain"},
+//   };
+//
+//   WASMRES_PROVIDER(.name = "hello", .version = "1.0.0", .routes = WR_ARRAY(routes))
+//
+// README.md says how to build it. Nothing else is needed: no libc, no WASI, no malloc. With wasi-libc it works as well,
+// and from C++, where designated initialisers want C++20.
+//
+// A handler gets a request and answers it with functions that take the request. It returns 0, or a code that says why
+// it failed: wr_not_found and its like give one. Functions that give a wr_code give 0 when all is well; another value
+// may be returned as it is. A handler that is told to stop should do so soon, but does no harm if it goes on: once the
+// host has stopped a call, answers go nowhere.
+//
+// Every request finds memory as it was when the provider had started: the host puts it back. So static buffers are
+// fine, nothing is freed, and what a handler keeps is gone at the next request; what WASMRES_WARM leaves is found by
+// all. One request runs at a time. Nothing is granted unless the operator says so: see wr_capability.
+//
+// Texts are UTF-8. At run time they are wr_str, with a length and, unless said otherwise, no NUL at the end; in tables
+// they are C strings, and NULL is none.
+
+#ifndef WASMRES_H
+#define WASMRES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wasmres_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What ends an operation: 0 for success, else one of WR_CODE_NOT_FOUND to WR_CODE_INTERNAL. Any other value counts as
+// WR_CODE_INTERNAL, but for those functions of this header give: they may be returned as they are.
+typedef int32_t wr_code;
+
+typedef struct wr_request wr_request;
+
+// ---- Texts ----------------------------------------------------------------------------------------------------------
+
+// A text, or any bytes, somewhere in memory. The zero value is empty.
+typedef struct wr_str {
+  const char *at; // not NUL-terminated; NULL only when len is 0
+  size_t len;     // bytes
+} wr_str;
+
+// A literal as wr_str.
+#ifdef __cplusplus
+#define WR_S(literal) (wr_str{"" literal, sizeof(literal) - 1})
+#else
+#define WR_S(literal) ((wr_str){"" literal, sizeof(literal) - 1})
+#endif
+
+// A wr_str for "%.*s". Evaluates s twice.
+#define WR_ARG(s) (int)(s).len, (s).at
+
+wr_str wr_cstr(const char *s); // a C string; NULL is empty
+bool wr_equal(wr_str a, wr_str b);
+bool wr_starts_with(wr_str s, wr_str prefix);
+bool wr_parse_int(wr_str s, int64_t *n); // decimal, all of s; false when it is none, or beyond 64 bits
+
+#define WR_FORMAT(at, first) __attribute__((format(printf, at, first)))
+
+// Memory of the request, from one fixed piece of WASMRES_SCRATCH_SIZE bytes. It is given back when the request ends, or
+// with wr_release. When it is used up, wr_alloc gives NULL and wr_format an empty text, and the request fails with
+// WR_CODE_INTERNAL.
+void *wr_alloc(wr_request *r, size_t size); // aligned to 16 bytes; not zeroed
+size_t wr_mark(wr_request *r);
+void wr_release(wr_request *r, size_t mark); // gives back what was taken since wr_mark
+
+// As sprintf, for %d %i %u %x %X %c %s %p %%, with the flags - and 0, a width, a precision for %s, and the lengths hh h
+// l ll z j t. At another conversion formatting ends. %.*s ends at a NUL, if there is one, as ever. The text that comes
+// out is NUL-terminated. wr_format writes to the memory of the request; wr_format_into to room of size bytes, and what
+// has no place there is left out, whole characters at a time.
+wr_str wr_format(wr_request *r, const char *format, ...) WR_FORMAT(2, 3);
+wr_str wr_format_into(char *room, size_t size, const char *format, ...) WR_FORMAT(3, 4);
+
+// ---- Tables: what a provider is -------------------------------------------------------------------------------------
+
+// An array as a table of this header, as in .routes = WR_ARRAY(routes).
+#define WR_ARRAY(array) {(array), sizeof(array) / sizeof *(array)}
+
+// Words in place, as in .uri_prefixes = WR_WORDS("notes://"). In C++, which has no compound literals, use WR_ARRAY.
+#define WR_WORDS(...) {(const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)}
+
+typedef struct wr_words {
+  const char *const *at;
+  size_t count;
+} wr_words;
+
+// A picture a client may show beside a resource.
+typedef struct wr_icon {
+  const char *src;   // https: or data:image/
+  const char *mime;  // NULL when unknown
+  wr_words sizes;    // as in "48x48" or "any"
+  const char *theme; // "light", "dark" or NULL
+} wr_icon;
+
+typedef struct wr_icons {
+  const wr_icon *at;
+  size_t count;
+} wr_icons;
+
+// Suggests values for a variable of a template: either words, of which those are taken that begin with what was typed,
+// regardless of the case of ASCII letters; or a function, which calls wr_suggest for each value that begins with what
+// was typed: nothing is filtered after it. Variables the client knows already are in the request.
+typedef struct wr_completer {
+  const char *variable;
+  wr_words words;
+  wr_code (*complete)(wr_request *r, wr_str typed); // NULL for words
+} wr_completer;
+
+typedef struct wr_completers {
+  const wr_completer *at;
+  size_t count;
+} wr_completers;
+
+// Priority 0, where 0 means none.
+#define WR_PRIORITY_LEAST (-1.0)
+
+// A resource, or a family of resources, with its handlers. It has exactly one of uri, uri_template and any; read is
+// required; all else may be left out.
+typedef struct wr_route {
+  const char *uri;          // a single resource, which clients see listed
+  const char *uri_template; // a family, as in "users://{user_id}" (RFC 6570): the host matches and decodes
+  bool any;                 // whatever else is read, such as what the provider lists
+  wr_code (*read)(wr_request *r);
+
+  const char *name; // short; NULL for the last part of the URI, or the template
+  const char *title;
+  const char *description;
+  const char *mime;    // of contents that name none; NULL for text/plain or application/octet-stream
+  uint64_t size;       // bytes; 0 when unknown; not of templates
+  double priority;     // 0 to 1; 0 for none
+  int64_t modified_ms; // milliseconds since 1970-01-01 UTC; 0 when unknown; not of templates
+  uint32_t audience;   // WR_AUDIENCE_USER | WR_AUDIENCE_ASSISTANT; 0 for anybody
+  wr_icons icons;
+  const char *meta_json; // a JSON object
+
+  bool ranges;              // of templates: parts may be asked for; see wr_range
+  uint64_t ttl_ms;          // how long clients may keep an answer; 0 for not at all
+  uint32_t cache_scope;     // WR_CACHE_PUBLIC: what is kept may be given to anybody
+  wr_completers completers; // of templates
+
+  // Lets clients follow changes: while somebody does, the host asks version every poll_ms (100 to 3,600,000) and tells
+  // them when the etag differs from the last one. Both or none.
+  uint32_t poll_ms;
+  wr_code (*version)(wr_request *r, wr_str *etag);
+
+  const void *data; // for the handlers: r->route->data
+} wr_route;
+
+typedef struct wr_routes {
+  const wr_route *at;
+  size_t count;
+} wr_routes;
+
+// A power the provider asks the operator for, as in {.name = "fs", .reason = "reads the project's files"}.
+typedef struct wr_capability {
+  const char *name;
+  const char *reason;      // for the person who decides
+  const char *params_json; // a JSON object that says more
+  bool optional;           // the provider is of use without it
+} wr_capability;
+
+typedef struct wr_capabilities {
+  const wr_capability *at;
+  size_t count;
+} wr_capabilities;
+
+// Wishes; the operator's limits win. wasmres acts on lifecycle alone.
+typedef struct wr_limits {
+  uint64_t memory;        // bytes
+  uint32_t deadline_ms;   // of one call
+  uint64_t max_body;      // bytes of one read
+  uint32_t max_instances; // at once
+  uint32_t lifecycle;     // how long memory lasts: WR_LIFECYCLE_FRESH, …_SESSION or …_SHARED
+} wr_limits;
+
+// A provider. name is required. The operations it offers are those its routes and list have handlers for.
+typedef struct wr_provider {
+  const char *name;
+  const char *version;
+  const char *title;
+  const char *description;
+  wr_routes routes;
+  wr_code (*list)(wr_request *r); // lists what is only known at run time: see wr_add
+  wr_words uri_prefixes;          // the URIs that are the provider's alone: it can name no others
+  wr_capabilities capabilities;
+  const char *config_schema_json; // JSON Schema of what wr_config reads
+  wr_limits limits;
+} wr_provider;
+
+extern const wr_provider wasmres_provider;
+
+// Defines the provider, once in a program, by the fields of wr_provider.
+#define WASMRES_PROVIDER(...) const wr_provider wasmres_provider = {__VA_ARGS__};
+
+#ifdef __wasm__
+#define WR_EXPORT(name) __attribute__((export_name(name)))
+#define WR_IMPORT(name) __attribute__((import_module(WR_IMPORT_MODULE), import_name(name)))
+#else
+#define WR_EXPORT(name)
+#define WR_IMPORT(name)
+#endif
+
+#ifdef __cplusplus
+#define WR_EXTERN extern "C"
+#else
+#define WR_EXTERN
+#endif
+
+// WASMRES_WARM { … } is done once before the first request, which has all the time to start: fill tables here. There
+// are no services, and randomness drawn here is the same in every request.
+#define WASMRES_WARM \
+  WR_EXTERN void wasmres_v1_warm(void); \
+  WR_EXPORT(WR_EXPORT_WARM) void wasmres_v1_warm(void)
+
+// WASMRES_SEED(seed) { … } is done before each request, with a number (uint64_t) that cannot be foreseen.
+#define WASMRES_SEED(seed) \
+  WR_EXTERN void wasmres_v1_seed(uint64_t); \
+  WR_EXPORT(WR_EXPORT_SEED) void wasmres_v1_seed(uint64_t seed)
+
+// ---- Requests -------------------------------------------------------------------------------------------------------
+
+// Who asks. wasmres knows no principals yet.
+typedef struct wr_principal {
+  wr_str subject;
+  wr_str tenant;
+  wr_str claims_json; // a JSON object; empty for none
+  wr_str encoded;     // for wr_scopes
+} wr_principal;
+
+// Part of a resource, in bytes. With total 0 it is the whole.
+typedef struct wr_range {
+  uint64_t offset;
+  uint64_t length;
+  uint64_t total; // bytes of the whole, when this is a part
+} wr_range;
+
+// Encoded fields that are about to be sent.
+typedef struct wr_writer {
+  uint8_t *start, *at, *end;
+  bool full; // something had no place
+} wr_writer;
+
+// What a handler is asked. Its texts last as long as the request.
+struct wr_request {
+  const wr_route *route;         // which answers; NULL in listings
+  wr_str uri;                    // what is read or watched; of completions the template; empty in listings
+  wr_str cursor;                 // of listings: where to go on; empty for the start
+  uint32_t limit;                // of listings: how many entries fit
+  wr_str if_none_match;          // the etag the asker has; empty for none
+  uint64_t range_offset;         // the part that is wanted, only if the route has ranges; see wr_range_of
+  uint64_t range_length;         // 0 for all from range_offset on
+  uint64_t max_bytes;            // how many the answer may have; 0 when not told. wasmres does not tell
+  const wr_principal *principal; // NULL when nobody had to say
+  wr_str meta_json;              // the request's _meta, a JSON object; empty for none
+
+  struct {
+    wr_str encoded;
+    wr_str argument, typed; // of completions
+    wr_principal principal;
+    wr_code stopped; // why the call is over, whatever the handler returns; 0 while it goes on
+    wr_writer frame;
+    size_t scratch; // bytes in use
+    uint32_t count; // contents, entries or suggestions so far
+    wr_str next_cursor;
+    uint64_t ttl_ms;
+    uint32_t cache_scope;
+    int content;          // state of the last content
+    uint8_t *head, *text; // of a content within the frame: where it, and its bytes, begin
+    uint32_t kind;        // of the last content
+    uint64_t size;        // of the last content; 0 when unknown
+    size_t staged;        // bytes of the last content that wait for more
+    uint64_t sent;        // bytes of all contents
+    wr_code failed;       // the last failure that was told, and its error
+    wr_str message, data_json;
+    uint64_t retry_after_ms;
+    char room[512]; // for message
+  } own; // the SDK's, not for handlers
+};
+
+// The decoded value of a template variable. at is NULL when the variable is absent.
+wr_str wr_var(const wr_request *r, const char *name);
+
+// A template variable as a decimal number from least to most. Otherwise it gives WR_CODE_INVALID_PARAMS, with a message
+// that says so, and leaves *n alone.
+wr_code wr_var_int(wr_request *r, const char *name, int64_t least, int64_t most, int64_t *n);
+
+// Walks texts of a request that come several times:
+//
+//   wr_str part;
+//   for (wr_texts parts = wr_vars(r, "part"); wr_next(&parts, &part);) …
+typedef struct wr_texts {
+  wr_str rest;
+  const char *variable; // NULL for scopes
+} wr_texts;
+
+wr_texts wr_vars(const wr_request *r, const char *name); // all values of an exploded list, as in {/path*}
+wr_texts wr_scopes(const wr_request *r);                 // of the principal; none without one
+bool wr_next(wr_texts *texts, wr_str *text);             // false at the end
+
+// 0 while somebody waits for the answer and time is left. Long loops should ask now and then.
+wr_code wr_check(wr_request *r);
+
+// ---- Answering a read -----------------------------------------------------------------------------------------------
+
+// What there is to say of a content besides its bytes. The zero value is a text with what the route says.
+typedef struct wr_content {
+  uint32_t kind;       // WR_KIND_TEXT, also when 0, or WR_KIND_BLOB
+  wr_str uri;          // empty for the one that was asked for
+  wr_str mime;         // empty for the route's
+  wr_str etag;         // names this version; empty for none
+  int64_t modified_ms; // milliseconds since 1970-01-01 UTC; 0 when unknown
+  wr_str meta_json;    // a JSON object; empty for none
+  uint64_t size;       // of wr_begin: bytes that will be written; 0 when unknown
+  wr_range range;      // of wr_begin: the part that will be written, as wr_range_of gave it; says size, too
+} wr_content;
+
+// One whole content. Where the route has ranges, the part that is asked for is cut out. c may be NULL.
+wr_code wr_put(wr_request *r, const wr_content *c, const void *bytes, size_t len);
+wr_code wr_text(wr_request *r, wr_str text);
+wr_code wr_bytes(wr_request *r, const void *bytes, size_t len);
+
+// A content written bit by bit, of any size: wr_begin, then wr_write and wr_print as often as it takes. The next
+// content, or the handler's end, ends it. Without wr_begin, wr_print begins a text, and wr_write bytes. What is small
+// travels with its head, what is large in pieces of 48 KiB. Writes of 48 KiB and more are not copied.
+wr_code wr_begin(wr_request *r, const wr_content *c);
+wr_code wr_write(wr_request *r, const void *bytes, size_t len);
+wr_code wr_print(wr_request *r, const char *format, ...) WR_FORMAT(2, 3); // see wr_format
+
+// The part that is asked for of a resource of total bytes; the whole when none is.
+wr_range wr_range_of(const wr_request *r, uint64_t total);
+
+// True when the asker has this version: that is the answer then, and the handler returns 0.
+bool wr_unmodified(wr_request *r, wr_str etag);
+
+// How long this answer, or this page, may be kept, and whether by anybody (WR_CACHE_PUBLIC): instead of what the route
+// says.
+void wr_cache(wr_request *r, uint64_t ttl_ms, uint32_t scope);
+
+// Tells the asker how far a long read has come. total is 0 when unknown; message is a line, or empty.
+wr_code wr_progress(wr_request *r, double done, double total, wr_str message);
+
+// ---- Listing and completing -----------------------------------------------------------------------------------------
+
+// One resource of a listing. uri is required.
+typedef struct wr_entry {
+  wr_str uri;
+  wr_str name; // short; empty for the last part of the URI
+  wr_str title;
+  wr_str description;
+  wr_str mime;
+  uint64_t size;       // bytes; 0 when unknown
+  double priority;     // 0 to 1; 0 for none; see WR_PRIORITY_LEAST
+  int64_t modified_ms; // milliseconds since 1970-01-01 UTC; 0 when unknown
+  uint32_t audience;   // WR_AUDIENCE_USER | WR_AUDIENCE_ASSISTANT; 0 for anybody
+  wr_icons icons;
+  wr_str meta_json; // a JSON object; empty for none
+} wr_entry;
+
+// Puts an entry on the page. False when the page is full and e is not on it: give wr_next_cursor a text that leads to
+// e, and return 0. Nothing of e is kept: what it was made of can be given back with wr_release. Resources of the table
+// are listed by the host and must not be added.
+bool wr_add(wr_request *r, const wr_entry *e);
+
+// Says that there are more pages. cursor comes back as r->cursor; it must last as long as the request, has at most 4
+// KiB, and is never the one that was asked with.
+void wr_next_cursor(wr_request *r, wr_str cursor);
+
+// Lists the entries 0 to n-1, minding cursor and limit. A cursor this has not made is WR_CODE_INVALID_PARAMS. entry
+// fills in *e, which is zero; what it takes with wr_alloc and wr_format is released after each.
+wr_code wr_each(wr_request *r, uint64_t n, void (*entry)(wr_request *r, uint64_t i, wr_entry *e));
+
+// Gives one value of a completion. The first 100 reach the client; all are counted.
+wr_code wr_suggest(wr_request *r, wr_str value);
+
+// ---- Failing --------------------------------------------------------------------------------------------------------
+
+// A failure. The client will read message and data_json: put no secrets there.
+typedef struct wr_error {
+  wr_code code;
+  wr_str message;          // short; empty for the host's own words
+  wr_str data_json;        // a JSON object for programs; empty for none. It must last as long as the request
+  uint64_t retry_after_ms; // with WR_CODE_UNAVAILABLE; 0 when unknown
+} wr_error;
+
+// These give the code, for the handler to return. The last failure told counts, if the handler returns its code.
+// Messages have at most 511 bytes; more are left out.
+wr_code wr_fail(wr_request *r, const wr_error *e);
+wr_code wr_not_found(wr_request *r, const char *format, ...) WR_FORMAT(2, 3); // there is no such resource
+wr_code wr_invalid(wr_request *r, const char *format, ...) WR_FORMAT(2, 3);   // the request makes no sense
+wr_code wr_denied(wr_request *r, const char *format, ...) WR_FORMAT(2, 3);    // the asker may not have this
+wr_code wr_unavailable(wr_request *r, uint64_t retry_after_ms, const char *format, ...) WR_FORMAT(3, 4);
+
+// ---- Powers of the host ---------------------------------------------------------------------------------------------
+
+// A value the operator configured; false when there is none.
+bool wr_config(wr_request *r, const char *key, wr_str *value);
+
+// Tells whoever follows a resource, or the list, that it has changed.
+wr_code wr_notify_updated(wr_str uri);
+wr_code wr_notify_list_changed(void);
+
+// A file or folder of a directory the operator granted. It needs the power "fs".
+typedef struct wr_file {
+  wr_str name;         // lasts as long as the wr_folder it is of; empty from wr_file_stat
+  uint64_t size;       // bytes
+  int64_t modified_ms; // milliseconds since 1970-01-01 UTC
+  bool dir;
+} wr_file;
+
+// Paths are absolute and clean, as the provider sees them: a path with "..", an empty part or a slash at its end is
+// WR_CODE_INVALID_PARAMS, so that values of clients can be put in them. What is not there is WR_CODE_NOT_FOUND, and
+// what is not granted WR_CODE_DENIED.
+wr_code wr_file_stat(wr_str path, wr_file *file);
+
+// Reads up to size bytes, 1 MiB at most, from offset on. *got is how many there were, 0 at the end of the file.
+wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got);
+
+// Answers a read with a file, of any size, in pieces; with the part asked for, where there is one. A folder is
+// WR_CODE_INVALID_PARAMS. c may be NULL; its size and range are not heeded, and without modified_ms the file's is told.
+wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path);
+
+// Walks a folder by name:
+//
+//   char room[8192];
+//   wr_file file;
+//   wr_folder folder = wr_folder_open(WR_S("/project"), room, sizeof room);
+//   while (wr_folder_next(&folder, &file)) …
+//   if (folder.code) return folder.code;
+//
+// The room is where entries are kept, as many as fit at a time. An entry takes its name and up to 32 bytes more.
+typedef struct wr_folder {
+  wr_code code; // why there is no next entry; 0 at the end
+  wr_str path;
+  char *room;
+  size_t size;
+  wr_str rest, last; // entries still to give, and the name of the last one given
+  bool more;
+} wr_folder;
+
+wr_folder wr_folder_open(wr_str path, char *room, size_t size); // from the first entry after folder.last
+bool wr_folder_next(wr_folder *folder, wr_file *file);
+
+// Writes a line to the host's log, with a level as WR_LOG_INFO. It is cut at 1 KiB.
+void wr_log(uint32_t level, const char *format, ...) WR_FORMAT(2, 3);
+
+// The host functions of the ABI. Natively, as in tests, they are for you to define.
+WR_IMPORT(WR_IMPORT_INFO) uint64_t wr_info(uint32_t id); // as with WR_INFO_WALL_TIME
+WR_IMPORT(WR_IMPORT_TAKE) uint32_t wr_host_take(uint32_t channel, void *to, uint32_t off, uint32_t len);
+WR_IMPORT(WR_IMPORT_EMIT) int32_t wr_host_emit(const void *frame, uint32_t len);
+WR_IMPORT(WR_IMPORT_BODY) int32_t wr_host_body(const void *bytes, uint32_t len);
+WR_IMPORT(WR_IMPORT_CALL) uint64_t wr_host_call(uint32_t service, const void *request, uint32_t len);
+WR_IMPORT(WR_IMPORT_LOG) void wr_host_log(uint32_t level, const void *text, uint32_t len);
+
+// What the host calls.
+WR_EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // WASMRES_H
+
+// ==== Implementation =================================================================================================
+
+#if defined(WASMRES_IMPLEMENTATION) && !defined(WASMRES_IMPLEMENTED)
+#define WASMRES_IMPLEMENTED
+
+#include <stdarg.h>
+
+// Memory that is set aside, in bytes. To change it, define these before this header is included. What is not used costs
+// nothing but addresses.
+#ifndef WASMRES_REQUEST_SIZE
+#define WASMRES_REQUEST_SIZE 65536 // the longest request; hosts send none that are longer than this
+#endif
+#ifndef WASMRES_FRAME_SIZE
+#define WASMRES_FRAME_SIZE 65536 // the longest manifest, and what is said of a content or an entry; 1 MiB at most
+#endif
+#ifndef WASMRES_SCRATCH_SIZE
+#define WASMRES_SCRATCH_SIZE 65536 // for wr_alloc, wr_format and wr_config
+#endif
+
+#if WASMRES_FRAME_SIZE < 32768 || WASMRES_FRAME_SIZE > 1048576
+#error "WASMRES_FRAME_SIZE must be from 32768 to 1048576"
+#endif
+#if defined(__wasm__) && !defined(__wasm_bulk_memory__) && !defined(__wasi__)
+#error "compile with -mbulk-memory: nobody else copies memory where there is no libc"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  WRP_FLUSH_AT = 8 << 10,    // a frame is sent when it has grown to this
+  WRP_INLINE_MAX = 4 << 10,  // contents up to this travel with their head
+  WRP_CHUNK = 48 << 10,      // bytes of a content that are sent at once
+  WRP_PIECE_MAX = 768 << 10, // the same for bytes that need no copy; both are multiples of 3, as base64 likes
+  WRP_PAGE = 500,            // entries of a page when the host leaves it to the guest
+  WRP_SUGGESTIONS = 100,     // which MCP allows in one answer
+  WRP_LOG_MAX = 1 << 10,
+  WRP_ASK_SIZE = 9 << 10, // a request to a service: two texts of 4 KiB and numbers
+  WRP_ENTRY_MIN = 32,     // bytes of an entry of a folder, about
+  WRP_HEAD = 4,           // bytes of a tag and a padded length
+};
+
+enum { WRP_VARINT = 0, WRP_FIXED64 = 1, WRP_BYTES = 2, WRP_FIXED32 = 5 }; // wire types
+
+enum { WRP_CLOSED, WRP_INLINE, WRP_BODY }; // states of the last content
+
+#define WRP_ENOUGH (-1) // ends a call without failure: the host has all it wants
+
+static uint8_t wrp_encoded[WASMRES_REQUEST_SIZE];
+static uint8_t wrp_frame[WASMRES_FRAME_SIZE];
+static uint8_t wrp_chunk[WRP_CHUNK];
+static uint8_t wrp_ask[WRP_ASK_SIZE];
+static union {
+  char bytes[WASMRES_SCRATCH_SIZE];
+  long double aligned[1];
+} wrp_scratch;
+
+// ---- Texts
+
+static size_t wrp_min(uint64_t a, size_t b) { return a < b ? (size_t)a : b; }
+
+static wr_str wrp_slice(const void *at, size_t len) {
+  wr_str s;
+  s.at = (const char *)at;
+  s.len = len;
+  return s;
+}
+
+static void wrp_copy(void *to, const void *from, size_t n) {
+  if (n > 0) __builtin_memcpy(to, from, n);
+}
+
+wr_str wr_cstr(const char *s) {
+  size_t n = 0;
+  while (s && s[n]) n++;
+  return wrp_slice(s, n);
+}
+
+bool wr_starts_with(wr_str s, wr_str prefix) {
+  if (s.len < prefix.len) return false;
+  for (size_t i = 0; i < prefix.len; i++)
+    if (s.at[i] != prefix.at[i]) return false;
+  return true;
+}
+
+bool wr_equal(wr_str a, wr_str b) { return a.len == b.len && wr_starts_with(a, b); }
+
+static char wrp_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c; }
+
+static bool wrp_begins_like(wr_str s, wr_str prefix) {
+  if (s.len < prefix.len) return false;
+  for (size_t i = 0; i < prefix.len; i++)
+    if (wrp_lower(s.at[i]) != wrp_lower(prefix.at[i])) return false;
+  return true;
+}
+
+bool wr_parse_int(wr_str s, int64_t *n) {
+  bool negative = s.len > 0 && s.at[0] == '-';
+  uint64_t most = (uint64_t)INT64_MAX + negative, v = 0;
+  if (s.len == negative) return false;
+  for (size_t i = negative; i < s.len; i++) {
+    unsigned digit = (unsigned)(s.at[i] - '0');
+    if (digit > 9 || v > (most - digit) / 10) return false;
+    v = v * 10 + digit;
+  }
+  *n = negative && v > 0 ? -(int64_t)(v - 1) - 1 : (int64_t)v;
+  return true;
+}
+
+// The last part of a URI, which serves as a name.
+static wr_str wrp_last_part(wr_str uri) {
+  size_t i = uri.len;
+  while (i > 0 && uri.at[i - 1] != '/') i--;
+  return i < uri.len ? wrp_slice(uri.at + i, uri.len - i) : uri;
+}
+
+// The first most bytes of a text, or fewer, so that no part of a character is left.
+static wr_str wrp_shorten(wr_str s, size_t most) {
+  if (s.len <= most) return s;
+  size_t n = most;
+  while (n > 0 && ((uint8_t)s.at[n] & 0xc0) == 0x80) n--;
+  return wrp_slice(s.at, n);
+}
+
+// ---- Formatting
+
+typedef struct wrp_args {
+  va_list list;
+} wrp_args;
+
+// Where formatted text goes: to a content of r, or to room when r is NULL.
+typedef struct wrp_sink {
+  wr_request *r;
+  char *at, *end;
+  bool full; // something had no place
+} wrp_sink;
+
+static void wrp_sink_put(wrp_sink *s, const char *at, size_t len) {
+  if (s->r) {
+    wr_write(s->r, at, len); // a failure stays with r
+    return;
+  }
+  if (s->full) return;
+  wr_str part = wrp_shorten(wrp_slice(at, len), (size_t)(s->end - s->at));
+  wrp_copy(s->at, part.at, part.len);
+  s->at += part.len;
+  s->full = part.len < len;
+}
+
+static void wrp_pad(wrp_sink *s, char c, int n) {
+  while (n-- > 0) wrp_sink_put(s, &c, 1);
+}
+
+// A conversion of a format.
+typedef struct wrp_spec {
+  bool left, zero;
+  int width, precision; // precision -1 for none
+  int length;           // 'h', 'H' for hh, 'l', 'L' for ll, 'z', 'j', 't' or 0
+} wrp_spec;
+
+static uint64_t wrp_signed_arg(wrp_args *a, int length) {
+  switch (length) {
+  case 'H': return (uint64_t)(signed char)va_arg(a->list, int);
+  case 'h': return (uint64_t)(short)va_arg(a->list, int);
+  case 'l': return (uint64_t)va_arg(a->list, long);
+  case 'L': return (uint64_t)va_arg(a->list, long long);
+  case 'j': return (uint64_t)va_arg(a->list, intmax_t);
+  case 'z':
+  case 't': return (uint64_t)va_arg(a->list, ptrdiff_t);
+  }
+  return (uint64_t)va_arg(a->list, int);
+}
+
+static uint64_t wrp_unsigned_arg(wrp_args *a, int length) {
+  switch (length) {
+  case 'H': return (unsigned char)va_arg(a->list, unsigned);
+  case 'h': return (unsigned short)va_arg(a->list, unsigned);
+  case 'l': return va_arg(a->list, unsigned long);
+  case 'L': return va_arg(a->list, unsigned long long);
+  case 'j': return va_arg(a->list, uintmax_t);
+  case 'z':
+  case 't': return va_arg(a->list, size_t);
+  }
+  return va_arg(a->list, unsigned);
+}
+
+static void wrp_put_number(wrp_sink *s, const wrp_spec *spec, uint64_t v, bool negative, unsigned base, char ten) {
+  char digits[24], *end = digits + sizeof digits, *p = end;
+  do {
+    unsigned digit = (unsigned)(v % base);
+    *--p = (char)(digit < 10 ? '0' + digit : (unsigned)ten + digit - 10);
+  } while (v /= base);
+  int padding = spec->width - (int)(end - p) - negative;
+  bool zero = spec->zero && !spec->left;
+  if (!zero && !spec->left) wrp_pad(s, ' ', padding);
+  if (negative) wrp_sink_put(s, "-", 1);
+  if (zero) wrp_pad(s, '0', padding);
+  wrp_sink_put(s, p, (size_t)(end - p));
+  if (spec->left) wrp_pad(s, ' ', padding);
+}
+
+static void wrp_put_text(wrp_sink *s, const wrp_spec *spec, const char *text) {
+  size_t n = 0;
+  while (text && (spec->precision < 0 || n < (size_t)spec->precision) && text[n]) n++;
+  int padding = n < 1 << 20 ? spec->width - (int)n : 0;
+  if (!spec->left) wrp_pad(s, ' ', padding);
+  wrp_sink_put(s, text, n);
+  if (spec->left) wrp_pad(s, ' ', padding);
+}
+
+static const char *wrp_read_count(const char *f, wrp_args *a, int *n) {
+  if (*f == '*') {
+    *n = va_arg(a->list, int);
+    return f + 1;
+  }
+  for (*n = 0; *f >= '0' && *f <= '9'; f++)
+    if (*n < 1 << 20) *n = *n * 10 + (*f - '0');
+  return f;
+}
+
+static const char *wrp_read_spec(const char *f, wrp_args *a, wrp_spec *spec) {
+  spec->left = spec->zero = false;
+  spec->precision = -1;
+  spec->length = 0;
+  for (;; f++)
+    if (*f == '-') spec->left = true;
+    else if (*f == '0') spec->zero = true;
+    else break;
+  f = wrp_read_count(f, a, &spec->width);
+  if (spec->width < 0) {
+    spec->left = true;
+    spec->width = spec->width < -INT32_MAX ? 0 : -spec->width;
+  }
+  if (*f == '.') f = wrp_read_count(f + 1, a, &spec->precision);
+  for (; *f == 'h' || *f == 'l' || *f == 'z' || *f == 'j' || *f == 't'; f++)
+    spec->length = spec->length == *f ? *f - 'a' + 'A' : *f;
+  return f;
+}
+
+// Puts one conversion. False when it is none.
+static bool wrp_convert(wrp_sink *s, const wrp_spec *spec, char conversion, wrp_args *a) {
+  switch (conversion) {
+  case 'd':
+  case 'i': {
+    uint64_t v = wrp_signed_arg(a, spec->length);
+    bool negative = v >> 63;
+    wrp_put_number(s, spec, negative ? 0 - v : v, negative, 10, 'a');
+    return true;
+  }
+  case 'u': wrp_put_number(s, spec, wrp_unsigned_arg(a, spec->length), false, 10, 'a'); return true;
+  case 'x': wrp_put_number(s, spec, wrp_unsigned_arg(a, spec->length), false, 16, 'a'); return true;
+  case 'X': wrp_put_number(s, spec, wrp_unsigned_arg(a, spec->length), false, 16, 'A'); return true;
+  case 'p': wrp_put_number(s, spec, (uintptr_t)va_arg(a->list, void *), false, 16, 'a'); return true;
+  case 's': wrp_put_text(s, spec, va_arg(a->list, const char *)); return true;
+  case 'c': {
+    char c = (char)va_arg(a->list, int);
+    wrp_sink_put(s, &c, 1);
+    return true;
+  }
+  case '%': wrp_sink_put(s, "%", 1); return true;
+  }
+  return false;
+}
+
+static void wrp_format(wrp_sink *s, const char *f, wrp_args *a) {
+  for (;;) {
+    const char *plain = f;
+    while (*f && *f != '%') f++;
+    if (f > plain) wrp_sink_put(s, plain, (size_t)(f - plain));
+    if (!*f) return;
+    wrp_spec spec;
+    f = wrp_read_spec(f + 1, a, &spec);
+    if (!wrp_convert(s, &spec, *f, a)) return;
+    f++;
+  }
+}
+
+// Formats to room, with a NUL at the end. *full says whether something had no place.
+static wr_str wrp_format_into(char *room, size_t size, const char *format, wrp_args *a, bool *full) {
+  *full = size == 0;
+  if (size == 0) return wrp_slice(NULL, 0);
+  wrp_sink s = {NULL, room, room + size - 1, false};
+  wrp_format(&s, format, a);
+  *s.at = 0;
+  *full = s.full;
+  return wrp_slice(room, (size_t)(s.at - room));
+}
+
+wr_str wr_format_into(char *room, size_t size, const char *format, ...) {
+  bool full;
+  wrp_args a;
+  va_start(a.list, format);
+  wr_str text = wrp_format_into(room, size, format, &a, &full);
+  va_end(a.list);
+  return text;
+}
+
+void wr_log(uint32_t level, const char *format, ...) {
+  char room[WRP_LOG_MAX + 1];
+  bool full;
+  wrp_args a;
+  va_start(a.list, format);
+  wr_str line = wrp_format_into(room, sizeof room, format, &a, &full);
+  va_end(a.list);
+  wr_host_log(level, line.at, (uint32_t)line.len);
+}
+
+// ---- Memory of the request
+
+static wr_code wrp_stop(wr_request *r, wr_code code) {
+  if (!r->own.stopped) r->own.stopped = code;
+  return r->own.stopped;
+}
+
+static void wrp_exhausted(wr_request *r) {
+  if (r->own.stopped) return;
+  wr_log(WR_LOG_ERROR,
+         "wasmres.h: the request needs more than %d bytes of memory: give back what is used no more, with wr_release, "
+         "or define WASMRES_SCRATCH_SIZE as more",
+         WASMRES_SCRATCH_SIZE);
+  wrp_stop(r, WR_CODE_INTERNAL);
+}
+
+size_t wr_mark(wr_request *r) { return r->own.scratch; }
+
+void wr_release(wr_request *r, size_t mark) {
+  if (mark < r->own.scratch) r->own.scratch = mark;
+}
+
+static size_t wrp_aligned(size_t n) { return (n + 15) & ~(size_t)15; }
+
+void *wr_alloc(wr_request *r, size_t size) {
+  size_t used = wrp_aligned(r->own.scratch);
+  if (used > sizeof wrp_scratch.bytes || size > sizeof wrp_scratch.bytes - used) {
+    wrp_exhausted(r);
+    return NULL;
+  }
+  r->own.scratch = used + size;
+  return wrp_scratch.bytes + used;
+}
+
+wr_str wr_format(wr_request *r, const char *format, ...) {
+  size_t used = r->own.scratch;
+  bool full;
+  wrp_args a;
+  va_start(a.list, format);
+  wr_str text = wrp_format_into(wrp_scratch.bytes + used, sizeof wrp_scratch.bytes - used, format, &a, &full);
+  va_end(a.list);
+  if (full) {
+    wrp_exhausted(r);
+    return wrp_slice("", 0);
+  }
+  r->own.scratch = used + text.len + 1;
+  return text;
+}
+
+// ---- Writing messages
+
+static void wrp_raw(wr_writer *w, const void *bytes, size_t n) {
+  if (n > (size_t)(w->end - w->at)) w->full = true;
+  if (w->full) return;
+  wrp_copy(w->at, bytes, n);
+  w->at += n;
+}
+
+static void wrp_varint(wr_writer *w, uint64_t v) {
+  uint8_t b[10];
+  size_t n = 0;
+  for (; v >= 0x80; v >>= 7) b[n++] = (uint8_t)(v | 0x80);
+  b[n++] = (uint8_t)v;
+  wrp_raw(w, b, n);
+}
+
+static void wrp_tag(wr_writer *w, uint32_t field, uint32_t type) { wrp_varint(w, field << 3 | type); }
+
+// One element of a repeated field, even when it is empty.
+static void wrp_element(wr_writer *w, uint32_t field, wr_str s) {
+  wrp_tag(w, field, WRP_BYTES);
+  wrp_varint(w, s.len);
+  wrp_raw(w, s.at, s.len);
+}
+
+static void wrp_str(wr_writer *w, uint32_t field, wr_str s) {
+  if (s.len > 0) wrp_element(w, field, s);
+}
+
+static void wrp_cstr(wr_writer *w, uint32_t field, const char *s) { wrp_str(w, field, wr_cstr(s)); }
+
+static void wrp_uint(wr_writer *w, uint32_t field, uint64_t v) {
+  if (v == 0) return;
+  wrp_tag(w, field, WRP_VARINT);
+  wrp_varint(w, v);
+}
+
+static void wrp_double(wr_writer *w, uint32_t field, double v) {
+  uint64_t bits;
+  uint8_t b[8];
+  __builtin_memcpy(&bits, &v, sizeof bits);
+  for (int i = 0; i < 8; i++) b[i] = (uint8_t)(bits >> 8 * i);
+  wrp_tag(w, field, WRP_FIXED64);
+  wrp_raw(w, b, sizeof b);
+}
+
+// Opens an embedded message, or a text, with room for its length. field is at most 15.
+static uint8_t *wrp_open(wr_writer *w, uint32_t field) {
+  const uint8_t head[WRP_HEAD] = {(uint8_t)(field << 3 | WRP_BYTES), 0x80, 0x80, 0};
+  wrp_raw(w, head, sizeof head);
+  return w->at;
+}
+
+// Closes what wrp_open opened at a place.
+static void wrp_close(wr_writer *w, uint8_t *at) {
+  if (w->full) return;
+  size_t n = (size_t)(w->at - at); // fits: frames have at most 1 MiB
+  at[-3] = (uint8_t)(n | 0x80);
+  at[-2] = (uint8_t)(n >> 7 | 0x80);
+  at[-1] = (uint8_t)(n >> 14);
+}
+
+// A time in RFC 3339, if there is one, of the years 1970 to 9999.
+static void wrp_time(wr_writer *w, uint32_t field, int64_t ms) {
+  if (ms <= 0 || ms >= 253402300800000) return;
+  uint32_t second = (uint32_t)(ms / 1000 % 86400);
+  uint32_t days = (uint32_t)(ms / 86400000) + 719468; // since 0000-03-01
+  uint32_t era = days / 146097, of_era = days % 146097;
+  uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  uint32_t of_year = of_era - (365 * year + year / 4 - year / 100);
+  uint32_t month = (5 * of_year + 2) / 153; // from March on
+  uint32_t day = of_year - (153 * month + 2) / 5 + 1;
+  month = month < 10 ? month + 3 : month - 9;
+  year += era * 400 + (month <= 2);
+  char room[24];
+  wrp_str(w, field, wr_format_into(room, sizeof room, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)year, (unsigned)month,
+                                   (unsigned)day, (unsigned)(second / 3600), (unsigned)(second / 60 % 60),
+                                   (unsigned)(second % 60)));
+}
+
+// ---- Reading messages
+
+typedef struct wrp_field {
+  uint32_t number, type;
+  uint64_t bits; // of numbers
+  wr_str text;   // of texts, bytes and messages
+} wrp_field;
+
+// Takes a number of at most so many bytes off *s.
+static bool wrp_take_varint(wr_str *s, size_t most, uint64_t *v) {
+  *v = 0;
+  for (size_t i = 0; i < s->len && i < most; i++) {
+    uint8_t b = (uint8_t)s->at[i];
+    if (i == 9 && b > 1) return false;
+    *v |= (uint64_t)(b & 0x7f) << 7 * i;
+    if (b >= 0x80) continue;
+    *s = wrp_slice(s->at + i + 1, s->len - i - 1);
+    return true;
+  }
+  return false;
+}
+
+static wr_str wrp_cut(wr_str *s, size_t n) {
+  wr_str head = wrp_slice(s->at, n);
+  *s = wrp_slice(s->at + n, s->len - n);
+  return head;
+}
+
+// Takes the first field off *s. False when there is none: at the end, where *s is empty, and before what is no field,
+// where it is not.
+static bool wrp_take(wr_str *s, wrp_field *f) {
+  wr_str rest = *s;
+  uint64_t tag, n = 0;
+  if (!wrp_take_varint(&rest, 5, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
+  f->number = (uint32_t)tag >> 3;
+  f->type = tag & 7;
+  f->bits = 0;
+  switch (f->type) {
+  case WRP_VARINT:
+    if (!wrp_take_varint(&rest, 10, &f->bits)) return false;
+    break;
+  case WRP_BYTES:
+    if (!wrp_take_varint(&rest, 5, &n)) return false;
+    break;
+  case WRP_FIXED64: n = 8; break;
+  case WRP_FIXED32: n = 4; break;
+  default: return false;
+  }
+  if (n > rest.len) return false;
+  f->text = wrp_cut(&rest, (size_t)n);
+  *s = rest;
+  return true;
+}
+
+static bool wrp_set_text(const wrp_field *f, wr_str *s) {
+  *s = f->text;
+  return f->type == WRP_BYTES;
+}
+
+static bool wrp_set_uint(const wrp_field *f, uint64_t *v) {
+  *v = f->bits;
+  return f->type == WRP_VARINT;
+}
+
+// Reads a Var, and says whether it is well-formed.
+static bool wrp_read_var(wr_str encoded, wr_str *name, wr_str *value) {
+  wrp_field f;
+  *name = *value = wrp_slice("", 0);
+  while (wrp_take(&encoded, &f)) {
+    if (f.number == 1 && !wrp_set_text(&f, name)) return false;
+    if (f.number == 2 && !wrp_set_text(&f, value)) return false;
+  }
+  return encoded.len == 0;
+}
+
+static bool wrp_read_principal(wr_str encoded, wr_principal *p) {
+  wrp_field f;
+  wr_str scope;
+  __builtin_memset(p, 0, sizeof *p);
+  p->encoded = encoded;
+  while (wrp_take(&encoded, &f)) {
+    if (f.number == 1 && !wrp_set_text(&f, &p->subject)) return false;
+    if (f.number == 2 && !wrp_set_text(&f, &p->tenant)) return false;
+    if (f.number == 3 && !wrp_set_text(&f, &scope)) return false;
+    if (f.number == 4 && !wrp_set_text(&f, &p->claims_json)) return false;
+  }
+  return encoded.len == 0;
+}
+
+static bool wrp_set(wr_request *r, const wrp_field *f, uint64_t *route) {
+  wr_str name, value;
+  uint64_t limit;
+  switch (f->number) {
+  case 1: return wrp_set_text(f, &r->uri);
+  case 2: return wrp_set_uint(f, route) && *route <= UINT32_MAX;
+  case 3: return f->type == WRP_BYTES && wrp_read_var(f->text, &name, &value);
+  case 4: return wrp_set_text(f, &r->cursor);
+  case 5:
+    r->limit = (uint32_t)f->bits;
+    return wrp_set_uint(f, &limit) && limit <= UINT32_MAX;
+  case 6: return wrp_set_uint(f, &r->range_offset);
+  case 7: return wrp_set_uint(f, &r->range_length);
+  case 8: return wrp_set_text(f, &r->if_none_match);
+  case 9: return wrp_set_uint(f, &r->max_bytes);
+  case 10: return wrp_set_text(f, &r->own.argument);
+  case 11: return wrp_set_text(f, &r->own.typed);
+  case 12:
+    r->principal = &r->own.principal;
+    return f->type == WRP_BYTES && wrp_read_principal(f->text, &r->own.principal);
+  case 13: return wrp_set_text(f, &r->meta_json);
+  }
+  return true;
+}
+
+// Fills in r, and says whether the request is well-formed.
+static bool wrp_decode(wr_request *r, uint64_t *route) {
+  wr_str rest = r->own.encoded;
+  wrp_field f;
+  *route = 0;
+  while (wrp_take(&rest, &f))
+    if (!wrp_set(r, &f, route)) return false;
+  return rest.len == 0;
+}
+
+wr_texts wr_vars(const wr_request *r, const char *name) {
+  wr_texts t;
+  t.rest = r->own.encoded;
+  t.variable = name;
+  return t;
+}
+
+wr_texts wr_scopes(const wr_request *r) {
+  wr_texts t;
+  t.rest = r->own.principal.encoded;
+  t.variable = NULL;
+  return t;
+}
+
+bool wr_next(wr_texts *texts, wr_str *text) {
+  wrp_field f;
+  wr_str name;
+  while (wrp_take(&texts->rest, &f)) {
+    if (f.number != 3) continue; // Request.var as well as Principal.scope
+    *text = f.text;
+    if (!texts->variable) return true;
+    if (wrp_read_var(f.text, &name, text) && wr_equal(name, wr_cstr(texts->variable))) return true;
+  }
+  *text = wrp_slice(NULL, 0);
+  return false;
+}
+
+wr_str wr_var(const wr_request *r, const char *name) {
+  wr_texts values = wr_vars(r, name);
+  wr_str value;
+  wr_next(&values, &value);
+  return value;
+}
+
+wr_code wr_var_int(wr_request *r, const char *name, int64_t least, int64_t most, int64_t *n) {
+  wr_str value = wr_var(r, name);
+  int64_t v;
+  if (wr_parse_int(value, &v) && v >= least && v <= most) {
+    *n = v;
+    return WR_CODE_OK;
+  }
+  value = wrp_shorten(value, 40);
+  return wr_invalid(r, "%s is not a whole number from %lld to %lld: \"%.*s\"", name, (long long)least, (long long)most,
+                    WR_ARG(value));
+}
+
+// ---- Sending
+
+static wr_code wrp_heed(wr_request *r, int32_t signal) {
+  switch (signal) {
+  case WR_SIGNAL_MORE: return WR_CODE_OK;
+  case WR_SIGNAL_DEADLINE: return wrp_stop(r, WR_CODE_DEADLINE);
+  case WR_SIGNAL_TOO_LARGE: return wrp_stop(r, WR_CODE_TOO_LARGE);
+  case WR_SIGNAL_BAD_FRAME: return wrp_stop(r, WR_CODE_INTERNAL);
+  }
+  return wrp_stop(r, signal > 0 ? WRP_ENOUGH : WR_CODE_CANCELLED);
+}
+
+static wr_code wrp_flush(wr_request *r) {
+  wr_writer *w = &r->own.frame;
+  size_t n = (size_t)(w->at - w->start);
+  w->at = w->start;
+  if (r->own.stopped || n == 0) return r->own.stopped;
+  return wrp_heed(r, wr_host_emit(w->start, (uint32_t)n));
+}
+
+// Opens a message of the reply, for which there is room: what was closed before it has less than WRP_FLUSH_AT bytes.
+static uint8_t *wrp_open_field(wr_request *r, uint32_t field) { return wrp_open(&r->own.frame, field); }
+
+// Closes it, and sends the frame if it has grown enough; or takes it back when it is too large for a frame.
+static wr_code wrp_close_field(wr_request *r, uint8_t *at, const char *what) {
+  wr_writer *w = &r->own.frame;
+  wrp_close(w, at);
+  if (!w->full) return w->at - w->start >= WRP_FLUSH_AT ? wrp_flush(r) : r->own.stopped;
+  w->at = at - WRP_HEAD;
+  w->full = false;
+  wr_log(WR_LOG_ERROR, "wasmres.h: %s has no place in %d bytes: define WASMRES_FRAME_SIZE as more", what,
+         WASMRES_FRAME_SIZE - WRP_FLUSH_AT);
+  return wrp_stop(r, WR_CODE_INTERNAL);
+}
+
+static wr_code wrp_body(wr_request *r, const void *bytes, size_t n) {
+  const uint8_t *p = (const uint8_t *)bytes;
+  while (n > 0 && !r->own.stopped) {
+    size_t piece = wrp_min(WRP_PIECE_MAX, n);
+    wrp_heed(r, wr_host_body(p, (uint32_t)piece));
+    p += piece;
+    n -= piece;
+  }
+  return r->own.stopped;
+}
+
+wr_code wr_check(wr_request *r) {
+  if (!r->own.stopped && wr_info(WR_INFO_DEADLINE) == 0) wrp_stop(r, WR_CODE_DEADLINE);
+  return r->own.stopped;
+}
+
+// ---- Contents
+
+static wr_str wrp_mime(const wr_request *r, const wr_content *c, uint32_t kind) {
+  if (c->mime.len > 0) return c->mime;
+  if (r->route && r->route->mime) return wr_cstr(r->route->mime);
+  return wr_cstr(kind == WR_KIND_TEXT ? "text/plain" : "application/octet-stream");
+}
+
+// Lets the bytes of an inline content follow its head instead.
+static wr_code wrp_outline(wr_request *r) {
+  wr_writer *w = &r->own.frame;
+  r->own.staged = (size_t)(w->at - r->own.text);
+  wrp_copy(wrp_chunk, r->own.text, r->own.staged);
+  w->at = r->own.text - WRP_HEAD;
+  wrp_uint(w, 5, r->own.kind);
+  wrp_uint(w, 6, r->own.size);
+  r->own.content = WRP_BODY;
+  wr_code code = wrp_close_field(r, r->own.head, "what is said of a content");
+  return code ? code : wrp_flush(r);
+}
+
+static wr_code wrp_end_content(wr_request *r) {
+  int content = r->own.content;
+  r->own.content = WRP_CLOSED;
+  if (r->own.stopped) return r->own.stopped;
+  if (content == WRP_BODY) return wrp_body(r, wrp_chunk, r->own.staged);
+  if (content != WRP_INLINE) return WR_CODE_OK;
+  wrp_close(&r->own.frame, r->own.text);
+  return wrp_close_field(r, r->own.head, "a content");
+}
+
+// Counts bytes of a content that are about to be sent.
+static wr_code wrp_account(wr_request *r, uint64_t n) {
+  r->own.sent += n;
+  return r->max_bytes && r->own.sent > r->max_bytes ? wrp_stop(r, WR_CODE_TOO_LARGE) : r->own.stopped;
+}
+
+wr_code wr_begin(wr_request *r, const wr_content *c) {
+  wr_content plain;
+  wr_writer *w = &r->own.frame;
+  if (!c) {
+    __builtin_memset(&plain, 0, sizeof plain);
+    c = &plain;
+  }
+  if (wrp_end_content(r)) return r->own.stopped;
+  r->own.kind = c->kind == WR_KIND_BLOB ? WR_KIND_BLOB : WR_KIND_TEXT;
+  r->own.size = c->range.length ? c->range.length : c->size;
+  r->own.staged = 0;
+  r->own.count++;
+  if (r->max_bytes && r->own.size > r->max_bytes) return wrp_stop(r, WR_CODE_TOO_LARGE);
+  r->own.head = wrp_open_field(r, 3);
+  wrp_str(w, 1, c->uri.len ? c->uri : r->uri);
+  wrp_str(w, 2, wrp_mime(r, c, r->own.kind));
+  wrp_str(w, 7, c->etag);
+  wrp_time(w, 8, c->modified_ms);
+  wrp_str(w, 9, c->meta_json);
+  wrp_uint(w, 11, c->range.total);
+  r->own.text = wrp_open(w, r->own.kind == WR_KIND_TEXT ? 3 : 4);
+  if (w->full) return wrp_close_field(r, r->own.head, "what is said of a content");
+  r->own.content = WRP_INLINE;
+  return r->own.size > WRP_INLINE_MAX ? wrp_outline(r) : r->own.stopped;
+}
+
+// Puts bytes beside those that wait, and sends whole chunks.
+static wr_code wrp_stage(wr_request *r, const uint8_t *p, size_t n) {
+  while (n > 0 && !r->own.stopped) {
+    if (r->own.staged == 0 && n >= WRP_CHUNK) return wrp_body(r, p, n);
+    size_t part = wrp_min(n, WRP_CHUNK - r->own.staged);
+    wrp_copy(wrp_chunk + r->own.staged, p, part);
+    r->own.staged += part;
+    p += part;
+    n -= part;
+    if (r->own.staged < WRP_CHUNK) break;
+    r->own.staged = 0;
+    wrp_body(r, wrp_chunk, WRP_CHUNK);
+  }
+  return r->own.stopped;
+}
+
+static wr_code wrp_write(wr_request *r, const void *bytes, size_t len) {
+  wr_writer *w = &r->own.frame;
+  if (r->own.stopped || wrp_account(r, len)) return r->own.stopped;
+  if (r->own.content == WRP_INLINE) {
+    size_t grown = (size_t)(w->at - r->own.text) + len;
+    if (grown <= WRP_INLINE_MAX && len <= (size_t)(w->end - w->at)) {
+      wrp_raw(w, bytes, len);
+      return WR_CODE_OK;
+    }
+    if (wrp_outline(r)) return r->own.stopped;
+  }
+  return wrp_stage(r, (const uint8_t *)bytes, len);
+}
+
+wr_code wr_write(wr_request *r, const void *bytes, size_t len) {
+  if (r->own.content == WRP_CLOSED) {
+    wr_content c;
+    __builtin_memset(&c, 0, sizeof c);
+    c.kind = WR_KIND_BLOB;
+    wr_begin(r, &c);
+  }
+  return wrp_write(r, bytes, len);
+}
+
+wr_code wr_print(wr_request *r, const char *format, ...) {
+  if (r->own.content == WRP_CLOSED) wr_begin(r, NULL);
+  wrp_sink s = {r, NULL, NULL, false};
+  wrp_args a;
+  va_start(a.list, format);
+  wrp_format(&s, format, &a);
+  va_end(a.list);
+  return r->own.stopped;
+}
+
+wr_range wr_range_of(const wr_request *r, uint64_t total) {
+  wr_range part;
+  part.offset = r->range_offset < total ? r->range_offset : total;
+  part.length = total - part.offset;
+  if (r->range_length && r->range_length < part.length) part.length = r->range_length;
+  part.total = r->range_offset || r->range_length ? total : 0;
+  return part;
+}
+
+wr_code wr_put(wr_request *r, const wr_content *c, const void *bytes, size_t len) {
+  wr_content whole;
+  __builtin_memset(&whole, 0, sizeof whole);
+  if (c) whole = *c;
+  if (!r->route || !r->route->ranges) {
+    __builtin_memset(&whole.range, 0, sizeof whole.range);
+    whole.range.length = len;
+  } else {
+    whole.range = wr_range_of(r, len);
+  }
+  whole.size = whole.range.length;
+  const uint8_t *p = (const uint8_t *)bytes;
+  if (whole.range.offset > 0) p += whole.range.offset;
+  len = (size_t)whole.range.length;
+  if (wr_begin(r, &whole) || wrp_account(r, len)) return r->own.stopped;
+  if (r->own.content == WRP_BODY) wrp_body(r, p, len);
+  else wrp_raw(&r->own.frame, p, len);
+  return wrp_end_content(r);
+}
+
+wr_code wr_text(wr_request *r, wr_str text) { return wr_put(r, NULL, text.at, text.len); }
+
+wr_code wr_bytes(wr_request *r, const void *bytes, size_t len) {
+  wr_content c;
+  __builtin_memset(&c, 0, sizeof c);
+  c.kind = WR_KIND_BLOB;
+  return wr_put(r, &c, bytes, len);
+}
+
+// A content that has no bytes: its version, and whether the asker has it.
+static wr_code wrp_put_version(wr_request *r, wr_str etag) {
+  wr_writer *w = &r->own.frame;
+  if (wrp_end_content(r)) return r->own.stopped;
+  uint8_t *at = wrp_open_field(r, 3);
+  wrp_str(w, 1, r->uri);
+  wrp_str(w, 7, etag);
+  wrp_uint(w, 10, etag.len > 0 && wr_equal(etag, r->if_none_match));
+  r->own.count++;
+  return wrp_close_field(r, at, "a version");
+}
+
+bool wr_unmodified(wr_request *r, wr_str etag) {
+  if (etag.len == 0 || !wr_equal(etag, r->if_none_match)) return false;
+  wrp_put_version(r, etag);
+  return true;
+}
+
+void wr_cache(wr_request *r, uint64_t ttl_ms, uint32_t scope) {
+  r->own.ttl_ms = ttl_ms;
+  r->own.cache_scope = scope;
+}
+
+wr_code wr_progress(wr_request *r, double done, double total, wr_str message) {
+  if (r->own.content == WRP_INLINE) wrp_outline(r); // its bytes can follow the report
+  uint8_t *at = wrp_open_field(r, 15);
+  wrp_double(&r->own.frame, 1, done);
+  wrp_double(&r->own.frame, 2, total);
+  wrp_str(&r->own.frame, 3, message);
+  wr_code code = wrp_close_field(r, at, "a report of progress");
+  return code ? code : wrp_flush(r);
+}
+
+// ---- Entries
+
+static void wrp_put_icon(wr_writer *w, const wr_icon *icon) {
+  uint8_t *at = wrp_open(w, 10);
+  wrp_cstr(w, 1, icon->src);
+  wrp_cstr(w, 2, icon->mime);
+  for (size_t i = 0; i < icon->sizes.count; i++) wrp_element(w, 3, wr_cstr(icon->sizes.at[i]));
+  wrp_cstr(w, 4, icon->theme);
+  wrp_close(w, at);
+}
+
+// The fields that Resource and Template share.
+static void wrp_put_entry(wr_writer *w, const wr_entry *e) {
+  wrp_str(w, 1, e->uri);
+  wrp_str(w, 2, e->name.len > 0 ? e->name : wrp_last_part(e->uri));
+  wrp_str(w, 3, e->title);
+  wrp_str(w, 4, e->description);
+  wrp_str(w, 5, e->mime);
+  wrp_uint(w, 6, e->size);
+  if (e->priority != 0) wrp_double(w, 7, e->priority < 0 ? 0 : e->priority);
+  wrp_time(w, 8, e->modified_ms);
+  wrp_uint(w, 9, e->audience);
+  for (size_t i = 0; i < e->icons.count; i++) wrp_put_icon(w, &e->icons.at[i]);
+  wrp_str(w, 11, e->meta_json);
+}
+
+static bool wrp_page_full(const wr_request *r) { return r->own.stopped || r->own.count >= r->limit; }
+
+bool wr_add(wr_request *r, const wr_entry *e) {
+  if (wrp_page_full(r)) return false;
+  uint8_t *at = wrp_open_field(r, 1);
+  wrp_put_entry(&r->own.frame, e);
+  r->own.count++;
+  wrp_close_field(r, at, "an entry");
+  return true;
+}
+
+void wr_next_cursor(wr_request *r, wr_str cursor) { r->own.next_cursor = cursor; }
+
+wr_code wr_each(wr_request *r, uint64_t n, void (*entry)(wr_request *r, uint64_t i, wr_entry *e)) {
+  int64_t start = 0;
+  if (r->cursor.len > 0 && (!wr_parse_int(r->cursor, &start) || start < 0 || (uint64_t)start > n))
+    return wr_invalid(r, "unknown cursor");
+  uint64_t i = (uint64_t)start;
+  for (size_t mark = wr_mark(r); i < n && !wrp_page_full(r); i++, wr_release(r, mark)) {
+    wr_entry e;
+    __builtin_memset(&e, 0, sizeof e);
+    entry(r, i, &e);
+    if (!wr_add(r, &e)) break;
+  }
+  if (i < n) wr_next_cursor(r, wr_format(r, "%llu", (unsigned long long)i));
+  return WR_CODE_OK;
+}
+
+wr_code wr_suggest(wr_request *r, wr_str value) {
+  if (r->own.stopped || r->own.count++ >= WRP_SUGGESTIONS) return r->own.stopped;
+  uint8_t *at = wrp_open_field(r, 6);
+  wrp_raw(&r->own.frame, value.at, value.len);
+  return wrp_close_field(r, at, "a suggestion");
+}
+
+// ---- Failing
+
+wr_code wr_fail(wr_request *r, const wr_error *e) {
+  wr_code code = e->code > WR_CODE_OK && e->code < WR_CODE_INPUT_REQUIRED ? e->code : WR_CODE_INTERNAL;
+  r->own.failed = code;
+  r->own.message = wr_format_into(r->own.room, sizeof r->own.room, "%.*s", WR_ARG(e->message));
+  r->own.data_json = e->data_json;
+  r->own.retry_after_ms = e->retry_after_ms;
+  return code;
+}
+
+static wr_code wrp_fail(wr_request *r, wr_code code, uint64_t retry_after_ms, const char *format, wrp_args *a) {
+  char room[sizeof r->own.room];
+  bool full;
+  wr_error e;
+  __builtin_memset(&e, 0, sizeof e);
+  e.code = code;
+  e.message = wrp_format_into(room, sizeof room, format, a, &full);
+  e.retry_after_ms = retry_after_ms;
+  return wr_fail(r, &e);
+}
+
+wr_code wr_not_found(wr_request *r, const char *format, ...) {
+  wrp_args a;
+  va_start(a.list, format);
+  wr_code code = wrp_fail(r, WR_CODE_NOT_FOUND, 0, format, &a);
+  va_end(a.list);
+  return code;
+}
+
+wr_code wr_invalid(wr_request *r, const char *format, ...) {
+  wrp_args a;
+  va_start(a.list, format);
+  wr_code code = wrp_fail(r, WR_CODE_INVALID_PARAMS, 0, format, &a);
+  va_end(a.list);
+  return code;
+}
+
+wr_code wr_denied(wr_request *r, const char *format, ...) {
+  wrp_args a;
+  va_start(a.list, format);
+  wr_code code = wrp_fail(r, WR_CODE_DENIED, 0, format, &a);
+  va_end(a.list);
+  return code;
+}
+
+wr_code wr_unavailable(wr_request *r, uint64_t retry_after_ms, const char *format, ...) {
+  wrp_args a;
+  va_start(a.list, format);
+  wr_code code = wrp_fail(r, WR_CODE_UNAVAILABLE, retry_after_ms, format, &a);
+  va_end(a.list);
+  return code;
+}
+
+// ---- Services
+
+static wr_writer wrp_request(void) {
+  wr_writer w;
+  w.start = w.at = wrp_ask;
+  w.end = wrp_ask + sizeof wrp_ask;
+  w.full = false;
+  return w;
+}
+
+static wr_code wrp_call(uint32_t service, const wr_writer *w, uint32_t *response) {
+  if (w->full) return WR_CODE_INVALID_PARAMS;
+  uint64_t answer = wr_host_call(service, w->start, (uint32_t)(w->at - w->start));
+  *response = (uint32_t)answer;
+  return answer >> 32 < WR_CODE_INPUT_REQUIRED ? (wr_code)(answer >> 32) : WR_CODE_INTERNAL;
+}
+
+bool wr_config(wr_request *r, const char *key, wr_str *value) {
+  wr_writer w = wrp_request();
+  uint32_t n;
+  wrp_cstr(&w, 1, key);
+  *value = wrp_slice("", 0);
+  if (wrp_call(WR_SERVICE_CONFIG, &w, &n)) return false;
+  void *room = wr_alloc(r, n);
+  if (!room) return false;
+  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, n));
+  wrp_field f;
+  while (wrp_take(&rest, &f))
+    if (f.number == 1) *value = f.text;
+  return rest.len == 0;
+}
+
+wr_code wr_notify_updated(wr_str uri) {
+  wr_writer w = wrp_request();
+  uint32_t n;
+  wrp_str(&w, 1, uri);
+  return wrp_call(WR_SERVICE_NOTIFY_UPDATED, &w, &n);
+}
+
+wr_code wr_notify_list_changed(void) {
+  wr_writer w = wrp_request();
+  uint32_t n;
+  return wrp_call(WR_SERVICE_NOTIFY_LIST, &w, &n);
+}
+
+static wr_file wrp_read_file(wr_str encoded) {
+  wr_file file;
+  wrp_field f;
+  __builtin_memset(&file, 0, sizeof file);
+  while (wrp_take(&encoded, &f)) {
+    if (f.number == 1) file.name = f.text;
+    if (f.number == 2) file.size = f.bits;
+    if (f.number == 3) file.modified_ms = (int64_t)f.bits;
+    if (f.number == 4) file.dir = f.bits != 0;
+  }
+  return file;
+}
+
+wr_code wr_file_stat(wr_str path, wr_file *file) {
+  uint8_t room[1 << 10]; // a name has at most 255 bytes
+  wr_writer w = wrp_request();
+  uint32_t n;
+  wrp_str(&w, 1, path);
+  wr_code code = wrp_call(WR_SERVICE_FILE_STAT, &w, &n);
+  if (code) return code;
+  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, sizeof room));
+  wrp_field f;
+  while (wrp_take(&rest, &f)) {
+    if (f.number != 1) continue;
+    *file = wrp_read_file(f.text);
+    file->name = wrp_slice("", 0);
+    return WR_CODE_OK;
+  }
+  return WR_CODE_INTERNAL;
+}
+
+wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got) {
+  wr_writer w = wrp_request();
+  uint32_t n, most = (uint32_t)wrp_min(size, WR_MAX_SERVICE);
+  *got = 0;
+  if (size == 0) return WR_CODE_OK;
+  wrp_str(&w, 1, path);
+  wrp_uint(&w, 2, offset);
+  wrp_uint(&w, 3, most);
+  wr_code code = wrp_call(WR_SERVICE_FILE_READ, &w, &n);
+  if (!code) *got = wr_host_take(WR_CHANNEL_BODY, bytes, 0, most);
+  return code;
+}
+
+wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path) {
+  wr_content part;
+  wr_file file;
+  __builtin_memset(&part, 0, sizeof part);
+  if (c) part = *c;
+  wr_code code = wr_file_stat(path, &file);
+  if (code) return code;
+  if (file.dir) return wr_invalid(r, "this is a folder");
+  part.size = 0;
+  part.range = wr_range_of(r, file.size);
+  if (!part.modified_ms) part.modified_ms = file.modified_ms;
+  if (wr_begin(r, &part)) return r->own.stopped;
+  for (uint64_t at = part.range.offset, end = at + part.range.length; at < end;) {
+    size_t got;
+    code = wr_file_read(path, at, wrp_chunk, wrp_min(end - at, WRP_CHUNK), &got);
+    if (code) return code;
+    if (got == 0) break; // it has become shorter
+    at += got;
+    if (wrp_account(r, got)) return r->own.stopped;
+    if (r->own.content == WRP_BODY) wrp_body(r, wrp_chunk, got);
+    else wrp_raw(&r->own.frame, wrp_chunk, got);
+    if (r->own.stopped) return r->own.stopped;
+  }
+  return wrp_end_content(r);
+}
+
+wr_folder wr_folder_open(wr_str path, char *room, size_t size) {
+  wr_folder folder;
+  __builtin_memset(&folder, 0, sizeof folder);
+  folder.path = path;
+  folder.room = room;
+  folder.size = wrp_min(size, WR_MAX_SERVICE);
+  folder.more = true;
+  return folder;
+}
+
+// Fetches the entries after the last one given.
+static wr_code wrp_fetch(wr_folder *folder) {
+  wr_writer w = wrp_request();
+  uint32_t n;
+  wrp_str(&w, 1, folder->path);
+  wrp_uint(&w, 3, folder->size / WRP_ENTRY_MIN + 1);
+  wrp_str(&w, 4, folder->last);
+  folder->more = false;
+  wr_code code = wrp_call(WR_SERVICE_FILE_LIST, &w, &n);
+  if (code) return code;
+  folder->rest = wrp_slice(folder->room, wr_host_take(WR_CHANNEL_RESPONSE, folder->room, 0, (uint32_t)folder->size));
+  folder->more = n > folder->size;
+  return WR_CODE_OK;
+}
+
+// Takes an entry off those that were fetched.
+static bool wrp_take_file(wr_folder *folder, wr_file *file) {
+  wrp_field f;
+  while (wrp_take(&folder->rest, &f)) {
+    if (f.number == 2 && f.bits != 0) folder->more = true;
+    if (f.number != 1) continue;
+    *file = wrp_read_file(f.text);
+    folder->last = file->name;
+    return true;
+  }
+  return false;
+}
+
+bool wr_folder_next(wr_folder *folder, wr_file *file) {
+  if (folder->code) return false;
+  if (wrp_take_file(folder, file)) return true;
+  if (!folder->more) return false;
+  folder->code = wrp_fetch(folder);
+  if (folder->code) return false;
+  if (wrp_take_file(folder, file)) return true;
+  if (!folder->more) return false;
+  wr_log(WR_LOG_ERROR, "wasmres.h: the room of a wr_folder has %u bytes, too few for an entry", (unsigned)folder->size);
+  folder->code = WR_CODE_INTERNAL;
+  return false;
+}
+
+// ---- The manifest
+
+static wr_entry wrp_entry_of(const wr_route *t) {
+  wr_entry e;
+  __builtin_memset(&e, 0, sizeof e);
+  e.uri = wr_cstr(t->uri ? t->uri : t->uri_template);
+  e.name = wr_cstr(t->name);
+  if (t->uri_template && !t->name) e.name = e.uri;
+  e.title = wr_cstr(t->title);
+  e.description = wr_cstr(t->description);
+  e.mime = wr_cstr(t->mime);
+  e.priority = t->priority;
+  e.audience = t->audience;
+  e.icons = t->icons;
+  e.meta_json = wr_cstr(t->meta_json);
+  if (t->uri_template) return e;
+  e.size = t->size;
+  e.modified_ms = t->modified_ms;
+  return e;
+}
+
+static void wrp_put_route(wr_writer *w, const wr_route *t) {
+  if (t->any) return;
+  uint8_t *at = wrp_open(w, t->uri ? 7 : 6);
+  wr_entry e = wrp_entry_of(t);
+  wrp_put_entry(w, &e);
+  if (t->uri_template) {
+    for (size_t i = 0; i < t->completers.count; i++) wrp_element(w, 12, wr_cstr(t->completers.at[i].variable));
+    wrp_uint(w, 13, t->ranges);
+    wrp_uint(w, 14, t->ttl_ms);
+    wrp_uint(w, 15, t->cache_scope);
+  }
+  wrp_close(w, at);
+}
+
+static void wrp_put_capability(wr_writer *w, const wr_capability *c) {
+  uint8_t *at = wrp_open(w, 9);
+  wrp_cstr(w, 1, c->name);
+  wrp_cstr(w, 2, c->params_json);
+  wrp_uint(w, 3, c->optional);
+  wrp_cstr(w, 4, c->reason);
+  wrp_close(w, at);
+}
+
+static void wrp_put_limits(wr_writer *w, const wr_limits *l) {
+  uint8_t *at = wrp_open(w, 10);
+  wrp_uint(w, 1, (l->memory + 65535) >> 16);
+  wrp_uint(w, 2, l->deadline_ms);
+  wrp_uint(w, 3, l->max_body);
+  wrp_uint(w, 4, l->max_instances);
+  wrp_uint(w, 5, l->lifecycle);
+  wrp_close(w, at);
+}
+
+// The operations there are handlers for: bit n for operation n.
+static uint32_t wrp_ops(const wr_provider *p) {
+  uint32_t ops = 1u << WR_OP_DESCRIBE;
+  if (p->list) ops |= 1u << WR_OP_LIST;
+  if (p->routes.count > 0) ops |= 1u << WR_OP_READ;
+  for (size_t i = 0; i < p->routes.count; i++) {
+    if (p->routes.at[i].completers.count > 0) ops |= 1u << WR_OP_COMPLETE;
+    if (p->routes.at[i].version) ops |= 1u << WR_OP_SUBSCRIBE | 1u << WR_OP_POLL;
+  }
+  return ops;
+}
+
+// Whether a variable stands in an expression of a template, as name in "{?a,name*}".
+static bool wrp_has_variable(const char *uri_template, wr_str name) {
+  bool inside = false;
+  for (const char *p = uri_template; *p; p++) {
+    if (*p == '{') inside = true;
+    if (*p == '}') inside = false;
+    if (!inside || (*p != '{' && *p != ',')) continue;
+    const char *start = p + 1;
+    for (const char *operators = "+#./;?&"; *p == '{' && *operators; operators++)
+      if (p[1] == *operators) start = p + 2;
+    size_t n = 0;
+    while (start[n] && start[n] != ',' && start[n] != '}' && start[n] != '*' && start[n] != ':') n++;
+    if (wr_equal(wrp_slice(start, n), name)) return true;
+  }
+  return false;
+}
+
+static const char *wrp_completer_mistake(const wr_route *t) {
+  for (size_t i = 0; i < t->completers.count; i++) {
+    const wr_completer *c = &t->completers.at[i];
+    if (!c->variable || !wrp_has_variable(t->uri_template, wr_cstr(c->variable)))
+      return "the template has no variable of a completer's name";
+    if ((c->complete != NULL) == (c->words.count > 0)) return "a completer needs either words or a function";
+  }
+  return NULL;
+}
+
+static bool wrp_same(const char *a, const char *b) { return a && b && wr_equal(wr_cstr(a), wr_cstr(b)); }
+
+// What is wrong with a route; NULL for nothing.
+static const char *wrp_mistake(const wr_routes *routes, size_t number) {
+  const wr_route *t = &routes->at[number];
+  if ((t->uri != NULL) + (t->uri_template != NULL) + t->any != 1) return "it needs one of uri, uri_template and any";
+  if (!t->read) return "read is missing";
+  if ((t->poll_ms > 0) != (t->version != NULL)) return "poll_ms and version go together";
+  if (!t->uri_template && (t->ranges || t->completers.count > 0)) return "only templates have ranges and completers";
+  for (size_t i = 0; i < number; i++) {
+    const wr_route *other = &routes->at[i];
+    if (wrp_same(t->uri, other->uri) || wrp_same(t->uri_template, other->uri_template) || (t->any && other->any))
+      return "an earlier one is the same";
+  }
+  return wrp_completer_mistake(t);
+}
+
+static wr_code wrp_check(wr_request *r, const wr_provider *p) {
+  for (size_t i = 0; i < p->routes.count; i++) {
+    const char *mistake = wrp_mistake(&p->routes, i);
+    if (!mistake) continue;
+    const wr_route *t = &p->routes.at[i];
+    const char *name = t->uri ? t->uri : t->uri_template ? t->uri_template : "any";
+    wr_log(WR_LOG_ERROR, "wasmres.h: route %u (%s): %s", (unsigned)i, name, mistake);
+    return wrp_stop(r, WR_CODE_INTERNAL);
+  }
+  return WR_CODE_OK;
+}
+
+static wr_code wrp_describe(wr_request *r, const wr_provider *p) {
+  wr_writer *w = &r->own.frame;
+  if (wrp_check(r, p)) return r->own.stopped;
+  uint8_t *at = wrp_open_field(r, 9);
+  wrp_cstr(w, 2, p->name);
+  wrp_cstr(w, 3, p->version);
+  wrp_cstr(w, 4, p->title);
+  wrp_cstr(w, 5, p->description);
+  for (size_t i = 0; i < p->routes.count; i++) wrp_put_route(w, &p->routes.at[i]);
+  wrp_uint(w, 8, wrp_ops(p));
+  for (size_t i = 0; i < p->capabilities.count; i++) wrp_put_capability(w, &p->capabilities.at[i]);
+  wrp_put_limits(w, &p->limits);
+  for (size_t i = 0; i < p->uri_prefixes.count; i++) wrp_element(w, 11, wr_cstr(p->uri_prefixes.at[i]));
+  wrp_cstr(w, 12, "c/1.0.0");
+  wrp_cstr(w, 13, p->config_schema_json);
+  return wrp_close_field(r, at, "the manifest");
+}
+
+// ---- Operations
+
+// Who answers for what the host has routed; NULL for nobody.
+static const wr_route *wrp_find(const wr_provider *p, uint64_t number, wr_str uri) {
+  const wr_route *any = NULL;
+  for (size_t i = 0; i < p->routes.count; i++) {
+    const wr_route *t = &p->routes.at[i];
+    if (number > 0) {
+      if (t->uri_template && --number == 0) return t;
+      continue;
+    }
+    if (t->uri && wr_equal(wr_cstr(t->uri), uri)) return t;
+    if (t->any) any = t;
+  }
+  return number > 0 ? NULL : any;
+}
+
+static wr_code wrp_suggest_words(wr_request *r, wr_words words) {
+  for (size_t i = 0; i < words.count && !r->own.stopped; i++) {
+    wr_str word = wr_cstr(words.at[i]);
+    if (wrp_begins_like(word, r->own.typed)) wr_suggest(r, word);
+  }
+  return r->own.stopped;
+}
+
+static wr_code wrp_complete(wr_request *r) {
+  for (size_t i = 0; i < r->route->completers.count; i++) {
+    const wr_completer *c = &r->route->completers.at[i];
+    if (!wr_equal(wr_cstr(c->variable), r->own.argument)) continue;
+    return c->complete ? c->complete(r, r->own.typed) : wrp_suggest_words(r, c->words);
+  }
+  return WR_CODE_OK; // no suggestions are an answer
+}
+
+static wr_code wrp_complete_template(wr_request *r, const wr_provider *p) {
+  for (size_t i = 0; i < p->routes.count; i++) {
+    const wr_route *t = &p->routes.at[i];
+    if (!t->uri_template || !wr_equal(wr_cstr(t->uri_template), r->uri)) continue;
+    r->route = t;
+    return wrp_complete(r);
+  }
+  return WR_CODE_NOT_FOUND;
+}
+
+static wr_code wrp_read(wr_request *r) {
+  wr_cache(r, r->route->ttl_ms, r->route->cache_scope);
+  wr_code code = r->route->read(r);
+  return code || r->own.count > 0 ? code : WR_CODE_NOT_FOUND;
+}
+
+static wr_code wrp_poll(wr_request *r) {
+  if (!r->route->version) return WR_CODE_UNSUPPORTED;
+  wr_str etag = wrp_slice("", 0);
+  wr_code code = r->route->version(r, &etag);
+  return code ? code : wrp_put_version(r, etag);
+}
+
+static wr_code wrp_run(wr_request *r, uint32_t op, uint64_t route) {
+  const wr_provider *p = &wasmres_provider;
+  switch (op) {
+  case WR_OP_DESCRIBE: return wrp_describe(r, p);
+  case WR_OP_LIST:
+    if (r->limit == 0) r->limit = WRP_PAGE;
+    return p->list(r);
+  case WR_OP_COMPLETE: return wrp_complete_template(r, p);
+  }
+  r->route = wrp_find(p, route, r->uri);
+  if (!r->route) return WR_CODE_NOT_FOUND;
+  switch (op) {
+  case WR_OP_READ: return wrp_read(r);
+  case WR_OP_POLL: return wrp_poll(r);
+  }
+  wrp_uint(&r->own.frame, 14, r->route->poll_ms); // SUBSCRIBE
+  return WR_CODE_OK;
+}
+
+// Puts what is told of an answer as a whole.
+static void wrp_put_end(wr_request *r, uint32_t op) {
+  wr_writer *w = &r->own.frame;
+  if (op == WR_OP_COMPLETE) {
+    wrp_uint(w, 7, r->own.count);
+    wrp_uint(w, 8, r->own.count > WRP_SUGGESTIONS);
+  }
+  wrp_str(w, 4, r->own.next_cursor);
+  wrp_uint(w, 10, r->own.ttl_ms);
+  wrp_uint(w, 11, r->own.cache_scope);
+}
+
+static void wrp_put_error(wr_request *r) {
+  uint8_t *at = wrp_open_field(r, 5);
+  wrp_str(&r->own.frame, 1, r->own.message);
+  wrp_str(&r->own.frame, 2, r->own.data_json);
+  wrp_uint(&r->own.frame, 3, r->own.retry_after_ms);
+  wrp_close_field(r, at, "an error");
+}
+
+// Ends an operation with what its handler returned.
+static wr_code wrp_finish(wr_request *r, uint32_t op, wr_code code) {
+  if (!code) code = wrp_end_content(r);
+  if (r->own.stopped) code = r->own.stopped; // whatever the handler made of it
+  if (code == WR_CODE_OK || code == WRP_ENOUGH) {
+    r->own.stopped = WR_CODE_OK;
+    wrp_put_end(r, op);
+    code = wrp_flush(r);
+    return code == WRP_ENOUGH ? WR_CODE_OK : code;
+  }
+  if (code < 0 || code >= WR_CODE_INPUT_REQUIRED) code = WR_CODE_INTERNAL;
+  if (r->own.stopped || r->own.failed != code) return code;
+  r->own.frame.at = r->own.frame.start; // it counts no more
+  r->own.frame.full = false;
+  wrp_put_error(r);
+  wrp_flush(r);
+  return code;
+}
+
+static wr_request wrp_current;
+
+static wr_request *wrp_new_request(void) {
+  wr_request *r = &wrp_current;
+  __builtin_memset(r, 0, offsetof(wr_request, own.room));
+  r->own.frame.start = r->own.frame.at = wrp_frame;
+  r->own.frame.end = wrp_frame + sizeof wrp_frame;
+  return r;
+}
+
+uint32_t wasmres_v1(uint32_t op, uint32_t len) {
+  wr_request *r = wrp_new_request();
+  uint64_t route;
+  if (op >= 32 || !(wrp_ops(&wasmres_provider) >> op & 1)) return WR_CODE_UNSUPPORTED;
+  if (len > sizeof wrp_encoded) {
+    wr_invalid(r, "the request has %u bytes, and the provider takes %d", (unsigned)len, WASMRES_REQUEST_SIZE);
+    return (uint32_t)wrp_finish(r, op, WR_CODE_INVALID_PARAMS);
+  }
+  r->own.encoded = wrp_slice(wrp_encoded, wr_host_take(WR_CHANNEL_REQUEST, wrp_encoded, 0, len));
+  if (!wrp_decode(r, &route)) return (uint32_t)wrp_finish(r, op, wr_invalid(r, "malformed request"));
+  return (uint32_t)wrp_finish(r, op, wrp_run(r, op, route));
+}
+
+#if defined(__wasm__) && !defined(__wasi__) && !defined(__EMSCRIPTEN__)
+// What a libc would bring. Without it the linker has constructors run at every call, not once.
+void __wasm_call_ctors(void);
+WR_EXPORT(WR_EXPORT_INITIALIZE) void _initialize(void);
+void _initialize(void) { __wasm_call_ctors(); }
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // WASMRES_IMPLEMENTATION
