@@ -1,0 +1,301 @@
+//! Runs a provider natively in tests, without WebAssembly and without wasmres.
+//!
+//! ```
+//! use wasmres::testing::Host;
+//! use wasmres::{Code, Error, Provider, Request, Result, Route};
+//!
+//! fn provider() -> Provider {
+//!     Provider::new("hello", "1.0.0").route(Route::template("greeting://{name}", greet))
+//! }
+//!
+//! fn greet(r: &Request) -> Result<String> {
+//!     match r.var("name") {
+//!         "nobody" => Err(Error::not_found("nobody is here")),
+//!         name => Ok(format!("Hello, {name}!")),
+//!     }
+//! }
+//!
+//! let host = Host::new(provider());
+//! assert_eq!(host.text("greeting://Ada%20L."), "Hello, Ada L.!");
+//! assert_eq!(host.read("greeting://nobody").unwrap_err().code(), Code::NotFound);
+//! ```
+//!
+//! A [`Host`] finds the resource or template for a URI, hands configuration and files out, and keeps logs and notices.
+//! Like wasmres it refuses answers that break the rules, by a panic, as text that is not UTF-8.
+//!
+//! Three things differ from wasmres. Template matching is a small stand-in, good for levels 1 to 3 of RFC 6570 and
+//! lists such as `{/path*}`; the host's own rules decide. URIs are not checked, so that a provider's own defences can
+//! be tested: wasmres would refuse `..`, control characters and the like before the provider sees them. And statics
+//! live on between calls, where wasmres starts every call afresh.
+
+mod call;
+mod files;
+mod matching;
+mod reply;
+
+use std::cell::RefCell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+use crate::wire::Encoder;
+use crate::{abi, host, request, serve, Level, Provider, Range, Result};
+use call::{Call, Settings};
+use reply::Reply;
+
+pub use reply::{Content, Entry};
+
+/// Stands for wasmres while a provider is tested: see the [module](self).
+pub struct Host {
+    provider: Provider,
+    settings: Rc<Settings>,
+    heard: Rc<RefCell<Heard>>,
+    manifest: RefCell<Option<Rc<Reply>>>,
+}
+
+/// What a provider told the host so far.
+#[derive(Default)]
+struct Heard {
+    logs: Vec<(Level, String)>,
+    notices: Vec<String>,
+}
+
+impl Host {
+    /// Makes a host of a provider.
+    #[must_use]
+    pub fn new(provider: Provider) -> Self {
+        Host { provider, settings: Rc::default(), heard: Rc::default(), manifest: RefCell::default() }
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Rc::make_mut(&mut self.settings));
+        self
+    }
+
+    /// Sets a value that [`Request::config`](crate::Request::config) gives.
+    #[must_use]
+    pub fn config(self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.set(|settings| drop(settings.config.insert(key.into(), value.into())))
+    }
+
+    /// Grants a directory with these files, by names with slashes, as [`Dir`](crate::Dir) sees it.
+    #[must_use]
+    pub fn dir<N: Into<String>, B: Into<Vec<u8>>>(
+        self,
+        path: impl Into<String>,
+        files: impl IntoIterator<Item = (N, B)>,
+    ) -> Self {
+        let files = files.into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect();
+        self.set(|settings| drop(settings.dirs.insert(path.into(), files)))
+    }
+
+    /// Sets who asks.
+    #[must_use]
+    pub fn principal(self, subject: impl Into<String>, tenant: impl Into<String>) -> Self {
+        self.set(|settings| settings.principal = Some((subject.into(), tenant.into())))
+    }
+
+    /// Sets the time it is, which stands still then; otherwise it is the real one.
+    #[must_use]
+    pub fn now(self, time: SystemTime) -> Self {
+        self.set(|settings| settings.now = Some(time))
+    }
+
+    /// Sets how long a call may run, as [`Request::time_left`](crate::Request::time_left) tells; otherwise a minute.
+    /// Nothing is stopped.
+    #[must_use]
+    pub fn time_left(self, time: Duration) -> Self {
+        self.set(|settings| settings.time_left = time)
+    }
+
+    /// Sets how many bytes one read may answer; otherwise 64 MiB.
+    #[must_use]
+    pub fn max_body(self, bytes: u64) -> Self {
+        self.set(|settings| settings.max_body = bytes)
+    }
+
+    /// Sets how many entries a page has; otherwise the provider decides.
+    #[must_use]
+    pub fn page_size(self, entries: u32) -> Self {
+        self.set(|settings| settings.page_size = entries)
+    }
+
+    /// Gives the lines that were logged so far.
+    pub fn logs(&self) -> Vec<(Level, String)> {
+        self.heard.borrow().logs.clone()
+    }
+
+    /// Gives what was said to have changed so far: URIs, and an empty text for the list.
+    pub fn notices(&self) -> Vec<String> {
+        self.heard.borrow().notices.clone()
+    }
+
+    /// Reads a resource.
+    pub fn read(&self, uri: &str) -> Result<Vec<Content>> {
+        self.read_with(uri, |_, _| {})
+    }
+
+    /// Reads a resource unless it is still of the version `etag`.
+    pub fn read_if_none_match(&self, uri: &str, etag: &str) -> Result<Vec<Content>> {
+        self.read_with(uri, |request, _| request.text(8, etag))
+    }
+
+    /// Reads a part of a resource, where the provider says that it can be asked for; otherwise all of it.
+    pub fn read_range(&self, uri: &str, range: Range) -> Result<Vec<Content>> {
+        self.read_with(uri, |request, ranges| {
+            if ranges {
+                request.number(6, range.offset);
+                request.number(7, range.length.unwrap_or(0));
+            }
+        })
+    }
+
+    /// Reads a resource that is one text.
+    ///
+    /// # Panics
+    ///
+    /// When it is anything else.
+    pub fn text(&self, uri: &str) -> String {
+        match &mut self.read(uri).unwrap_or_else(|error| panic!("read {}: {}", uri, error))[..] {
+            [sole] if sole.is_text => String::from_utf8(std::mem::take(&mut sole.bytes)).expect("text is UTF-8"),
+            other => panic!("read {}: want one text, got {:?}", uri, other),
+        }
+    }
+
+    /// Reads a resource that is one binary.
+    ///
+    /// # Panics
+    ///
+    /// When it is anything else.
+    pub fn bytes(&self, uri: &str) -> Vec<u8> {
+        match &mut self.read(uri).unwrap_or_else(|error| panic!("read {}: {}", uri, error))[..] {
+            [sole] if !sole.is_text => std::mem::take(&mut sole.bytes),
+            other => panic!("read {}: want one binary, got {:?}", uri, other),
+        }
+    }
+
+    /// Gives everything that is listed, page after page: fixed resources first.
+    ///
+    /// # Panics
+    ///
+    /// When a page fails, or they do not end.
+    pub fn list(&self) -> Vec<Entry> {
+        let mut all = self.manifest().resources.clone();
+        let mut cursor = String::new();
+        while self.provider.list.is_some() {
+            let (page, next) = self.page(&cursor).unwrap_or_else(|error| panic!("list {:?}: {}", cursor, error));
+            assert!(next != cursor || next.is_empty(), "the page of cursor {:?} leads to itself", cursor);
+            all.extend(page);
+            cursor = next;
+            if cursor.is_empty() {
+                break;
+            }
+        }
+        all
+    }
+
+    /// Gives one page of the provider's own list, and the cursor of the next one; empty when this is the last.
+    pub fn page(&self, cursor: &str) -> Result<(Vec<Entry>, String)> {
+        let mut request = Encoder::default();
+        request.text(4, cursor);
+        request.number(5, self.settings.page_size.into());
+        let reply = self.call(abi::OP_LIST, &request)?;
+        Ok((reply.entries, reply.next_cursor))
+    }
+
+    /// Gives what is suggested for a variable of a template. `known` are variables with a value already.
+    pub fn complete(
+        &self,
+        template: &str,
+        variable: &str,
+        prefix: &str,
+        known: &[(&str, &str)],
+    ) -> Result<Vec<String>> {
+        let mut request = Encoder::default();
+        request.text(1, template);
+        known.iter().for_each(|&(name, value)| encode_var(&mut request, name, value));
+        request.text(10, variable);
+        request.text(11, prefix);
+        Ok(self.call(abi::OP_COMPLETE, &request)?.completions)
+    }
+
+    /// Says that somebody follows a resource, and gives how often the provider wants to be polled; zero for never.
+    pub fn subscribe(&self, uri: &str) -> Result<Duration> {
+        let (request, _) = self.request(uri);
+        Ok(self.call(abi::OP_SUBSCRIBE, &request)?.poll)
+    }
+
+    /// Asks whether a resource that is followed is still of the version `etag`; if not, gives the one it is of now.
+    ///
+    /// # Panics
+    ///
+    /// When the provider does not answer with one content.
+    pub fn poll(&self, uri: &str, etag: &str) -> Result<Option<String>> {
+        let (mut request, _) = self.request(uri);
+        request.text(8, etag);
+        let reply = self.call(abi::OP_POLL, &request)?;
+        match &reply.contents[..] {
+            [content] if content.not_modified => Ok(None),
+            [content] => Ok(Some(content.etag.clone())),
+            other => panic!("poll {}: want one content, got {:?}", uri, other),
+        }
+    }
+
+    fn read_with(&self, uri: &str, add: impl FnOnce(&mut Encoder, bool)) -> Result<Vec<Content>> {
+        let (mut request, ranges) = self.request(uri);
+        add(&mut request, ranges);
+        if let Some((subject, tenant)) = &self.settings.principal {
+            request.message(12, |principal| {
+                principal.text(1, subject);
+                principal.text(2, tenant);
+            });
+        }
+        let contents = self.call(abi::OP_READ, &request)?.contents;
+        assert!(!contents.is_empty(), "read {}: the provider answered no content", uri);
+        Ok(contents)
+    }
+
+    /// Begins a request: the URI, who answers for it, and the variables; and says whether a part may be asked for.
+    fn request(&self, uri: &str) -> (Encoder, bool) {
+        let mut request = Encoder::default();
+        request.text(1, uri);
+        let manifest = self.manifest();
+        if manifest.resources.iter().any(|resource| resource.uri == uri) {
+            return (request, false);
+        }
+        let templates = manifest.templates.iter().map(|template| template.uri.as_str());
+        let (index, vars) = match matching::find(templates, uri) {
+            Some(found) => found,
+            None => return (request, false),
+        };
+        request.number(2, index as u64 + 1);
+        vars.iter().for_each(|(name, value)| encode_var(&mut request, name, value));
+        (request, manifest.templates[index].ranges)
+    }
+
+    fn manifest(&self) -> Rc<Reply> {
+        let mut manifest = self.manifest.borrow_mut();
+        let described = manifest.get_or_insert_with(|| {
+            let reply = self.call(abi::OP_DESCRIBE, &Encoder::default());
+            Rc::new(reply.unwrap_or_else(|error| panic!("describe: {}", error)))
+        });
+        Rc::clone(described)
+    }
+
+    /// Runs one operation.
+    fn call(&self, op: u32, request: &Encoder) -> Result<Reply> {
+        let size = request.as_bytes().len() as u32;
+        let call = Rc::new(Call::new(request.as_bytes().to_vec(), Rc::clone(&self.settings), Rc::clone(&self.heard)));
+        request::set_seed(RandomState::new().build_hasher().finish());
+        let code = host::with(Rc::<Call>::clone(&call), || serve::serve(&self.provider, op, size));
+        call.end(code)
+    }
+}
+
+fn encode_var(request: &mut Encoder, name: &str, value: &str) {
+    request.message(3, |var| {
+        var.text(1, name);
+        var.text(2, value);
+    });
+}
