@@ -29,8 +29,8 @@ type links struct {
 
 	mu     sync.Mutex // guards the fields below, and what of each link is said to be
 	made   uint32
-	idle   []*link // the one used last is at the end
-	shared []*link // calls are under way, and others may wait behind them
+	idle   []*link       // the one used last is at the end
+	shared []*link       // calls are under way, and others may wait behind them
 	pace   time.Duration // what calls take, on the average
 	sweep  *time.Timer
 	closed bool
