@@ -29,9 +29,10 @@ var doors = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
 	"github.com/klauspost/compress":           {"internal/compress"},
 	"github.com/segmentio/asm":                {"internal/wire"},
+	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/google/go-cmp":                {},
 	"github.com/rogpeppe/go-internal":         {},
-	"github.com/yosida95/uritemplate":         {},
+	"github.com/yosida95/uritemplate":         {"internal/check"},
 }
 
 // row is a line of the map in ARCHITECTURE.md: a rank and one or more packages.

@@ -1,0 +1,119 @@
+package check_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/provider"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/fscap"
+	"github.com/wasmres/wasmres/runtime/engine/wazero"
+)
+
+// checked checks a provider as it runs.
+func checked(t *testing.T, binary []byte, services capability.Services, limits runtime.Limits) *check.Report {
+	t.Helper()
+	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := provider.Open(t.Context(), provider.Config{
+		Runtime: runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: limits, Services: services},
+	}, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	report, err := check.Run(t.Context(), check.Config{Source: p, Manifest: p.Module().Manifest(), Samples: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestExamplesAreClean(t *testing.T) {
+	for _, example := range []string{"hello", "project", "fixtures"} {
+		t.Run(example, func(t *testing.T) {
+			report := checked(t, guesttest.Binary(t, example), folder(t), runtime.Limits{})
+			if len(report.Findings) > 0 || report.Read == 0 {
+				t.Errorf("got %+v", report)
+			}
+		})
+	}
+}
+
+// folder grants a project to read.
+func folder(t *testing.T) capability.Services {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"README.md": "# Read", "LICENSE": "MIT", "src/main.go": "package main\n", "a.json": "{}"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := files.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return files.Services()
+}
+
+// TestFaultsOnPurposeAreFound finds all that the example everything does wrong when it is asked to, and nothing else.
+func TestFaultsOnPurposeAreFound(t *testing.T) {
+	report := checked(t, guesttest.Binary(t, "everything"), nil, runtime.Limits{Timeout: 2 * time.Second, Fuel: 300_000_000, Memory: 32 << 20})
+	want := map[string]string{
+		"trap": "trap", "memory": "memory", "internal": "internal", "exit": "exit", "loop": "fuel", "slow": "deadline", "baduri": "invalid_uri", "badtext": "",
+	}
+	for _, f := range report.Findings {
+		kind, ok := strings.CutPrefix(f.Where, "test://fault/")
+		if code, known := want[kind]; !ok || !known || code != f.Code {
+			t.Errorf("got %+v", f)
+		}
+		delete(want, kind)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
+	}
+}
+
+// TestCrashingGuest has a guest that crashes whatever it is asked.
+func TestCrashingGuest(t *testing.T) {
+	puppet := &guesttest.Puppet{
+		Manifest: abi.Manifest{Name: "crash", Ops: 1<<abi.OpList | 1<<abi.OpRead, URIPrefixes: []string{"x://"}},
+		Next:     func(context.Context, abi.Op, int, *abi.Request) guesttest.Step { return guesttest.Trap() },
+	}
+	report := checked(t, puppet.Binary(t), puppet.Services(), runtime.Limits{})
+	rules := map[string]string{}
+	for _, f := range report.Findings {
+		rules[f.Rule] = f.Code
+	}
+	for _, rule := range []string{"list-fails", "not-found"} {
+		if rules[rule] != "trap" {
+			t.Errorf("%s: got code %q, want trap, in %+v", rule, rules[rule], report.Findings)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+const (
+	maxEntries    = 100_000 // of a list
+	maxEmptyPages = 100     // one after the other
+	pages         = 3       // that the second pass has, about
+	noSuch        = "wasmres-check-no-such-resource"
+)
+
+const whereList = "list"
+
+// An entry is what is kept of a listed resource.
+type entry struct {
+	uri, mimeType string
+	size          uint64
+	digest        [sha256.Size]byte // of all that is said of it
+}
+
+// checkList reads the list in the pages the provider likes and then in smaller ones, which few providers are ever asked
+// for, so that their cursors are tried too.
+func (r *run) checkList(ctx context.Context) {
+	first, ok := r.walk(ctx, 0)
+	r.entries = first
+	r.report.Listed = len(first)
+	r.checkEntries()
+	if ok {
+		r.walkAgain(ctx, first)
+	}
+	if ctx.Err() == nil {
+		r.checkCursor(ctx)
+	}
+}
+
+// walkAgain compares the list with what it was.
+func (r *run) walkAgain(ctx context.Context, first []entry) {
+	limit := uint32(max(1, (len(first)+pages-1)/pages))
+	smaller, ok := r.walk(ctx, limit)
+	if !ok {
+		return
+	}
+	at, same := difference(first, smaller)
+	if same {
+		return
+	}
+	again, ok := r.walk(ctx, 0)
+	if !ok {
+		return
+	}
+	if stable, same := difference(first, again); !same {
+		r.report.add(ruleListUnstable, whereList, "two passes have %d and %d entries and differ from entry %d on: %s",
+			len(first), len(again), stable, pairAt(first, again, stable))
+		return
+	}
+	r.report.add(ruleListPaging, whereList, "pages of %d give %d entries instead of %d, and differ from entry %d on: %s",
+		limit, len(smaller), len(first), at, pairAt(first, smaller, at))
+}
+
+func difference(a, b []entry) (at int, same bool) {
+	for at = range min(len(a), len(b)) {
+		if a[at].digest != b[at].digest {
+			return at, false
+		}
+	}
+	return min(len(a), len(b)), len(a) == len(b)
+}
+
+// pairAt says what two lists have at a place where they differ.
+func pairAt(a, b []entry, at int) string {
+	name := func(list []entry) string {
+		if at >= len(list) {
+			return "nothing"
+		}
+		return line(list[at].uri, 100)
+	}
+	if name(a) == name(b) {
+		return name(a) + " is described differently"
+	}
+	return name(a) + ", then " + name(b)
+}
+
+// walk lists everything, and reports whether it came to the end.
+func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool) {
+	given := map[[sha256.Size]byte]bool{} // digests of cursors, which may be long
+	empty, cursor := 0, ""
+	for {
+		reply, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: cursor, Limit: limit})
+		switch {
+		case ctx.Err() != nil:
+			return entries, false
+		case err != nil:
+			r.report.addFailure(ruleListFails, whereList, placeOf(cursor), err)
+			return entries, false
+		}
+		for i := range reply.Resources {
+			entries = append(entries, entryOf(&reply.Resources[i]))
+		}
+		if empty++; len(reply.Resources) > 0 {
+			empty = 0
+		}
+		cursor = reply.NextCursor
+		digest := sha256.Sum256([]byte(cursor))
+		switch {
+		case cursor == "":
+			return entries, true
+		case given[digest]:
+			r.report.add(ruleListEndless, whereList, "the cursor %.60q comes again after %d entries", cursor, len(entries))
+			return entries, false
+		case empty == maxEmptyPages:
+			r.report.add(ruleListEndless, whereList, "%d pages one after the other are empty", empty)
+			return entries, false
+		case len(entries) > maxEntries:
+			r.report.add(ruleListEndless, whereList, "there are more than %d entries", maxEntries)
+			return entries, false
+		}
+		given[digest], r.cursor = true, cursor
+	}
+}
+
+func placeOf(cursor string) string {
+	if cursor == "" {
+		return "the first page"
+	}
+	return "a later page"
+}
+
+func entryOf(res *abi.Resource) entry {
+	said := (&abi.Reply{Resources: []abi.Resource{*res}}).Append(nil)
+	return entry{uri: res.URI, mimeType: res.MIMEType, size: res.Size, digest: sha256.Sum256(said)}
+}
+
+// checkEntries holds every entry of the list to the rules that need no read.
+func (r *run) checkEntries() {
+	listed := map[string]bool{}
+	for _, e := range r.entries {
+		if err := abi.CheckURI(e.uri); err != nil {
+			r.report.add(ruleURIInvalid, e.uri, "%v", err)
+		}
+		if normal := abi.NormalURI(e.uri); listed[normal] {
+			r.report.add(ruleURIDuplicate, e.uri, "it is listed again")
+		} else {
+			listed[normal] = true
+		}
+		r.checkMIME(e.uri, e.mimeType)
+	}
+}
+
+// checkCursor asks with a cursor that nobody has given. One that begins as the provider's own do comes closest to it.
+func (r *run) checkCursor(ctx context.Context) {
+	_, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: r.cursor + "\x00/../" + noSuch})
+	switch {
+	case ctx.Err() != nil || abi.CodeOf(err) == abi.CodeInvalidParams:
+	case err != nil:
+		r.report.addFailure(ruleCursorFails, whereList, "instead of invalid_params", err)
+	default:
+		r.report.add(ruleCursorTaken, whereList, "a cursor of nonsense is taken for one of its own")
+	}
+}

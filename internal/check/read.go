@@ -1,0 +1,140 @@
+package check
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A claim is what is known of a resource before it is read.
+type claim struct {
+	uri       string
+	listed    *entry // nil when it is in no list
+	completed bool   // made of completed values
+}
+
+// readListed reads the manifest's resources and samples of the others.
+func (r *run) readListed(ctx context.Context) {
+	var others []*entry
+	for i := range r.entries {
+		if e := &r.entries[i]; r.isStatic(e.uri) {
+			r.readOne(ctx, claim{uri: e.uri, listed: e})
+		} else {
+			others = append(others, e)
+		}
+	}
+	for i := range r.cfg.Manifest.Resources { // those that a broken list leaves out
+		r.readOne(ctx, claim{uri: r.cfg.Manifest.Resources[i].URI})
+	}
+	n := len(others)
+	if r.cfg.Samples > 0 {
+		n = min(n, r.cfg.Samples)
+	}
+	for i := range n {
+		e := others[spread(i, n, len(others))]
+		r.readOne(ctx, claim{uri: e.uri, listed: e})
+	}
+}
+
+// spread gives the place of sample i of n in a list, evenly from the first to the last.
+func spread(i, n, total int) int {
+	if n == 1 {
+		return 0
+	}
+	return i * (total - 1) / (n - 1)
+}
+
+// readNamed reads what the operator names.
+func (r *run) readNamed(ctx context.Context) {
+	for _, uri := range r.cfg.URIs {
+		r.readOne(ctx, claim{uri: uri})
+	}
+}
+
+// readOne reads a resource unless it was read before, and holds what it answers to the rules.
+func (r *run) readOne(ctx context.Context, c claim) {
+	normal := abi.NormalURI(c.uri)
+	if r.seen[normal] || ctx.Err() != nil || abi.CheckURI(c.uri) != nil {
+		return
+	}
+	r.seen[normal] = true
+	r.report.Read++
+	from := r.routeOf(c.uri)
+	if from != nil {
+		from.sampled = true
+	}
+	got, err := r.read(ctx, &abi.Request{URI: c.uri})
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		r.report.addFailure(ruleFor(c, err), c.uri, "reading it", err)
+		return
+	}
+	r.checkContents(c, from, got)
+	r.checkAgain(ctx, c.uri, from, got)
+}
+
+// ruleFor says which rule a failed read breaks: a completed value is a guess, and may be wrong.
+func ruleFor(c claim, err error) string {
+	switch abi.CodeOf(err) {
+	case abi.CodeInvalidText:
+		return ruleTextInvalid
+	case abi.CodeInvalidURI:
+		return ruleURIInvalid
+	case abi.CodeNotFound, abi.CodeInvalidParams, abi.CodeDenied:
+		if c.completed {
+			return ruleCompletionDangling
+		}
+	}
+	return ruleReadFails
+}
+
+func (r *run) checkContents(c claim, from *route, got *reading) {
+	for i := range got.contents {
+		r.checkContent(c.uri, &got.contents[i])
+	}
+	main := got.main(c.uri)
+	if main == nil || main.NotModified {
+		return
+	}
+	if c.listed != nil {
+		r.compareMIME(c.uri, "the list", c.listed.mimeType, main.MIMEType)
+		if c.listed.size > 0 && c.listed.size != main.size {
+			r.report.add(ruleSizeDiffers, c.uri, "the list says %d bytes, it has %d", c.listed.size, main.size)
+		}
+	}
+	if from != nil {
+		r.compareMIME(c.uri, "the template "+from.declared.URITemplate, from.declared.MIMEType, main.MIMEType)
+	}
+}
+
+func (r *run) checkContent(asked string, c *content) {
+	if err := abi.CheckURI(c.URI); err != nil {
+		r.report.add(ruleURIInvalid, asked, "a content: %v", err)
+	} else if !below(abi.NormalURI(asked), abi.NormalURI(c.URI)) {
+		r.report.add(ruleContentURI, asked, "a content has the URI %s", c.URI)
+	}
+	if c.NotModified {
+		r.report.add(ruleETagMatch, asked, "it is not modified, and no etag was asked with")
+		return
+	}
+	if c.invalid {
+		r.report.add(ruleTextInvalid, asked, "a content of kind text is not UTF-8")
+	}
+	if c.Size > 0 && c.Size != c.size {
+		r.report.add(ruleSizeDiffers, asked, "the content says %d bytes, it has %d", c.Size, c.size)
+	}
+	if c.Kind == abi.KindBlob && c.MIMEType == "" {
+		r.report.add(ruleMIMEMissing, asked, "%d bytes have no type", c.size)
+	}
+	r.checkMIME(asked, c.MIMEType)
+	r.sniff(asked, c)
+}
+
+// below reports whether uri is asked, or a part or child of it.
+func below(asked, uri string) bool {
+	rest, ok := strings.CutPrefix(uri, strings.TrimSuffix(asked, "/"))
+	return ok && (rest == "" || strings.HasSuffix(asked, ":") || strings.ContainsAny(rest[:1], "/?#"))
+}

@@ -1,0 +1,203 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	expand "github.com/yosida95/uritemplate/v3"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+const (
+	maxCompletions = 1000 // values of one answer
+	maxFolders     = 16   // values of a variable that are completed further, the empty one included
+)
+
+// readTemplates reads samples of the templates whose variables complete.
+func (r *run) readTemplates(ctx context.Context) {
+	for _, t := range r.routes {
+		if ctx.Err() != nil {
+			return
+		}
+		r.checkCompletions(ctx, t)
+		for _, values := range r.samples(ctx, t) {
+			r.readSample(ctx, t, values)
+		}
+	}
+}
+
+func (r *run) readSample(ctx context.Context, t *route, values []abi.Var) {
+	uri, err := t.uri(values)
+	if err == nil {
+		err = abi.CheckURI(uri)
+	}
+	if err != nil {
+		r.report.add(ruleCompletionDangling, t.declared.URITemplate, "%s makes no URI: %v", named(values), err)
+		return
+	}
+	r.readOne(ctx, claim{uri: uri, completed: len(values) > 0})
+}
+
+// uri expands the template.
+func (t *route) uri(values []abi.Var) (string, error) {
+	vars := expand.Values{}
+	for _, v := range values {
+		vars.Set(v.Name, expand.String(bytewise(v.Value)))
+	}
+	return t.expand.Expand(vars)
+}
+
+// bytewise makes a character of each byte: the library escapes a character by its number, not by its UTF-8.
+func bytewise(s string) string {
+	all := make([]rune, len(s))
+	for i := range len(s) {
+		all[i] = rune(s[i])
+	}
+	return string(all)
+}
+
+func named(values []abi.Var) string {
+	var parts []string
+	for _, v := range values {
+		parts = append(parts, fmt.Sprintf("%s %.60q", v.Name, v.Value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// samples gives values for all variables of a template: each of the first one's, and of the others the first that
+// completes given those before.
+func (r *run) samples(ctx context.Context, t *route) (samples [][]abi.Var) {
+	names := t.variables()
+	for _, name := range names {
+		if !slices.Contains(t.declared.Completes, name) {
+			t.why = fmt.Sprintf("its variable %s does not complete", name)
+			return nil
+		}
+	}
+	if len(names) == 0 {
+		return [][]abi.Var{nil}
+	}
+	t.why = fmt.Sprintf("nothing completes its variable %s", names[0])
+	for _, first := range r.values(ctx, t, names[0], nil) {
+		values := []abi.Var{{Name: names[0], Value: first}}
+		for _, name := range names[1:] {
+			next := r.values(ctx, t, name, values)
+			if len(next) == 0 {
+				t.why = fmt.Sprintf("nothing completes its variable %s", name)
+				break
+			}
+			values = append(values, abi.Var{Name: name, Value: next[0]})
+		}
+		if len(values) == len(names) {
+			samples = append(samples, values)
+			t.why = "none of the values that complete it names a resource of it"
+		}
+	}
+	return samples
+}
+
+// variables gives each variable once.
+func (t *route) variables() (names []string) {
+	for _, name := range t.match.Variables() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// values gives completions that are worth a read. One that ends in a slash may be a folder, of which more is to be
+// typed: it counts only when nothing completes further.
+func (r *run) values(ctx context.Context, t *route, name string, known []abi.Var) (found []string) {
+	most := maxCompletions
+	if r.cfg.Samples > 0 {
+		most = min(most, r.cfg.Samples)
+	}
+	typed := []string{""} // asked, and to be asked
+	for i := 0; i < len(typed) && len(found) < most; i++ {
+		reply, err := r.complete(ctx, t, name, typed[i], known)
+		if err != nil {
+			break
+		}
+		for _, v := range reply.Completions[:min(len(reply.Completions), maxCompletions)] {
+			switch {
+			case wrongValue(v) || slices.Contains(typed, v):
+			case strings.HasSuffix(v, "/"):
+				if len(typed) < maxFolders {
+					typed = append(typed, v)
+				}
+			default:
+				found = append(found, v)
+			}
+		}
+	}
+	if len(found) == 0 {
+		found = typed[1:]
+	}
+	return found[:min(len(found), most)]
+}
+
+func (r *run) complete(ctx context.Context, t *route, name, typed string, known []abi.Var) (*abi.Reply, error) {
+	return r.cfg.Source.Complete(ctx, &abi.Request{URI: t.declared.URITemplate, Arg: name, Value: typed, Vars: known})
+}
+
+// checkCompletions completes each variable that the template says it can, from nothing and from something unlikely.
+func (r *run) checkCompletions(ctx context.Context, t *route) {
+	for _, name := range t.declared.Completes {
+		if !slices.Contains(t.match.Variables(), name) {
+			continue
+		}
+		for _, typed := range []string{"", noSuch} {
+			reply, err := r.complete(ctx, t, name, typed, nil)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				what := fmt.Sprintf("completing %s from %q", name, typed)
+				r.report.addFailure(ruleCompletionFails, t.declared.URITemplate, what, err)
+			default:
+				r.checkCompletion(t.declared.URITemplate, name, reply)
+			}
+		}
+	}
+}
+
+func (r *run) checkCompletion(where, name string, reply *abi.Reply) {
+	values := reply.Completions
+	if len(values) > maxCompletions {
+		r.report.add(ruleCompletionWrong, where, "variable %s has %d values, at most %d are allowed",
+			name, len(values), maxCompletions)
+	}
+	if reply.CompletionTotal > 0 && int(reply.CompletionTotal) < len(values) {
+		r.report.add(ruleCompletionWrong, where, "variable %s has %d values and a total of %d",
+			name, len(values), reply.CompletionTotal)
+	}
+	seen := map[string]bool{}
+	for _, v := range values[:min(len(values), maxCompletions)] {
+		if wrongValue(v) {
+			r.report.add(ruleCompletionWrong, where, "variable %s has the value %.60q", name, v)
+		} else if seen[v] {
+			r.report.add(ruleCompletionWrong, where, "variable %s has the value %.60q twice", name, v)
+		}
+		seen[v] = true
+	}
+}
+
+func wrongValue(v string) bool {
+	return v == "" || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl)
+}
+
+// noteUnsampled says of which templates nothing was read.
+func (r *run) noteUnsampled() {
+	for _, t := range r.routes {
+		if !t.sampled {
+			u := Unsampled{Template: line(t.declared.URITemplate, maxPlace), Why: line(t.why, maxPlace)}
+			r.report.Unsampled = append(r.report.Unsampled, u)
+		}
+	}
+}
