@@ -67,7 +67,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
 		Action:                    noCommand,
 		Commands: []*cli.Command{
-			checkCommand(),
+			testCommand(), checkCommand(),
 			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
 		},
 	}

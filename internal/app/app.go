@@ -32,7 +32,9 @@ type Config struct {
 	Name   string            // of the provider among several; of no effect on one alone
 	Dirs   []fscap.Grant     // directories the provider may read
 	Values map[string]string // configuration the provider may read
-	Limits runtime.Limits
+	// StandIn gives what the provider has in place of the services that were granted. Nil leaves it those.
+	StandIn func(granted capability.Services) (capability.Services, error)
+	Limits  runtime.Limits
 	// Admission bounds the shape of the module. Zero fields take the default.
 	Admission admit.Limits
 	// Lifecycle is the most the provider is granted of what it asks for.
@@ -137,16 +139,18 @@ func versionOf(m *abi.Manifest) string { return cmp.Or(m.Version, "0") }
 // services opens the powers that were granted.
 func (a *App) services() (capability.Services, error) {
 	services := capability.Services{abi.ServiceConfig: capability.Config(a.cfg.Values)}
-	if len(a.cfg.Dirs) == 0 {
+	if len(a.cfg.Dirs) > 0 {
+		files, err := fscap.Open(a.cfg.Dirs)
+		if err != nil {
+			return nil, err
+		}
+		a.closers = append(a.closers, files.Close)
+		maps.Copy(services, files.Services())
+	}
+	if a.cfg.StandIn == nil {
 		return services, nil
 	}
-	files, err := fscap.Open(a.cfg.Dirs)
-	if err != nil {
-		return nil, err
-	}
-	a.closers = append(a.closers, files.Close)
-	maps.Copy(services, files.Services())
-	return services, nil
+	return a.cfg.StandIn(services)
 }
 
 // readModule reads a provider file without trusting its size.

@@ -31,7 +31,7 @@ var doors = map[string][]string{
 	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/google/go-cmp":                {},
-	"github.com/rogpeppe/go-internal":         {},
+	"github.com/rogpeppe/go-internal":         {"internal/session"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 }
 

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Format gives the text of a session. [Parse] reads it back, and formatting that gives the same text.
+func (s *Session) Format() []byte {
+	b := []byte(s.Comment)
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		b = append(b, '\n')
+	}
+	if v := s.Grants.value(); v != nil {
+		b = append(appendMarker(b, "grants"), v.append(nil, "")...)
+		b = append(b, '\n')
+	}
+	b = appendExchanges(b, s.Host)
+	for _, step := range s.Steps {
+		b = appendMarker(b, step.Request.String())
+		if step.Want != nil {
+			b = append(b, step.Want.String()...)
+		}
+		b = appendExchanges(b, step.Host)
+	}
+	return b
+}
+
+func appendMarker(b []byte, name string) []byte {
+	return append(append(append(b, "-- "...), name...), " --\n"...)
+}
+
+func appendExchanges(b []byte, exchanges []Exchange) []byte {
+	for i := range exchanges {
+		b = appendMarker(b, "host "+exchanges[i].Question())
+		b = append(b, exchanges[i].String()...)
+	}
+	return b
+}
+
+// value gives the grants as they stand in files; nil when there are none.
+func (g *Grants) value() *value {
+	if len(g.Config) == 0 && len(g.Capabilities) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(struct {
+		Config       map[string]string `json:"config,omitempty"`
+		Capabilities []string          `json:"capabilities,omitempty"`
+	}{g.Config, g.Capabilities})
+	if err != nil {
+		return nil // strings are always encoded
+	}
+	v, err := parseValue(text)
+	if err != nil {
+		return nil // it was encoded just now
+	}
+	return v
+}
+
+// Save writes a session to a file, whole or not at all, and makes the folder the file is in.
+func (s *Session) Save(file string) error {
+	text := s.Format()
+	if len(text) > MaxSize {
+		return fmt.Errorf("%s would have %d bytes, a session has at most %d: record fewer steps or smaller resources",
+			file, len(text), MaxSize)
+	}
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(file); err == nil && string(old) == string(text) {
+		return nil
+	}
+	draft := filepath.Join(dir, "."+filepath.Base(file)+".draft")
+	err := os.WriteFile(draft, text, 0o666)
+	if err == nil {
+		err = os.Rename(draft, file)
+	}
+	if err != nil {
+		_ = os.Remove(draft)
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// Load reads a session from a file.
+func Load(file string) (*Session, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, text)
+}
+
+// Parse reads a session. Errors say where in the file, which is called name, something is wrong.
+func Parse(name string, text []byte) (*Session, error) {
+	if len(text) > MaxSize {
+		return nil, fmt.Errorf("%s: it has more than %d bytes: split it into several sessions", name, MaxSize)
+	}
+	if !utf8.Valid(text) {
+		return nil, fmt.Errorf("%s: it is not UTF-8: convert it", name)
+	}
+	p := &parser{name: name, session: &Session{}}
+	if err := p.collect(string(text)); err != nil {
+		return nil, err
+	}
+	for _, s := range p.sections {
+		if err := p.add(s); err != nil {
+			return nil, p.where(s, err)
+		}
+	}
+	return p.session, nil
+}
+
+// A parser reads one file.
+type parser struct {
+	name     string
+	session  *Session
+	sections []*section
+	granted  bool // grants have been read
+	values   int  // of all answers
+}
+
+// A section is one of the archive, with the text sections that follow it.
+type section struct {
+	line  int      // of its marker
+	name  string   // as it stands there
+	words []string // of the name
+	body  []byte
+	texts []string
+}
+
+// where says of an error where it is.
+func (p *parser) where(s *section, err error) error {
+	line := s.line
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		line += 1 + bytes.Count(s.body[:min(syntax.offset, int64(len(s.body)))], []byte("\n"))
+	}
+	return fmt.Errorf("%s:%d: %w", p.name, line, err)
+}
+
+// collect splits a text, an archive in the format txtar, into sections and puts texts to what they belong to.
+func (p *parser) collect(text string) error {
+	s := &section{} // the comment, which has no name
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n") // files written on Windows are the same
+		name, ok := marked(line)
+		if !ok {
+			s.body = append(append(s.body, line...), '\n')
+			continue
+		}
+		if err := p.end(s); err != nil {
+			return err
+		}
+		s = &section{line: number, name: name}
+	}
+	return p.end(s)
+}
+
+// marked gives the name of the section that a line begins, if it is a marker.
+func marked(line string) (name string, ok bool) {
+	rest, begins := strings.CutPrefix(line, "-- ")
+	rest, ends := strings.CutSuffix(rest, " --")
+	name = strings.TrimSpace(rest)
+	return name, begins && ends && name != ""
+}
+
+// end takes a section that has been read.
+func (p *parser) end(s *section) (err error) {
+	if s.name == "" {
+		p.session.Comment = string(s.body)
+		return nil
+	}
+	if s.words, err = split(s.name); err != nil {
+		return p.where(s, err)
+	}
+	if len(s.words) != 1 || s.words[0] != "text" {
+		p.sections = append(p.sections, s)
+		return nil
+	}
+	text, err := parseText(string(s.body))
+	if err != nil {
+		return p.where(s, err)
+	}
+	if len(p.sections) == 0 {
+		return p.where(s, errors.New("a text section follows the answer it belongs to"))
+	}
+	last := p.sections[len(p.sections)-1]
+	last.texts = append(last.texts, text)
+	return nil
+}
+
+const sections = "a section is list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
+	"host SERVICE PATH, or grants"
+
+func (p *parser) add(s *section) error {
+	if len(s.words) == 0 {
+		return errors.New(sections)
+	}
+	switch s.words[0] {
+	case "host":
+		return p.addExchange(s)
+	case "grants":
+		return p.addGrants(s)
+	}
+	request, ok, err := parseRequest(s.words)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("%.64q: %s", s.words[0], sections)
+	case len(p.session.Steps) == MaxSteps:
+		return fmt.Errorf("there are more than %d steps: split the file into several sessions", MaxSteps)
+	}
+	step := &Step{Line: s.line, Request: request}
+	p.session.Steps = append(p.session.Steps, step)
+	if len(bytes.TrimSpace(s.body)) == 0 && len(s.texts) == 0 {
+		return nil
+	}
+	if step.Want, err = parseAnswer(s.body, s.texts); err != nil {
+		return err
+	}
+	if p.values += step.Want.v.count(); p.values > maxValues {
+		return errTooMany
+	}
+	return nil
+}
+
+func (p *parser) addExchange(s *section) error {
+	e, err := parseQuestion(s.words[1:])
+	if err != nil {
+		return err
+	}
+	if err := e.parse(s.body, s.texts); err != nil {
+		return err
+	}
+	to := &p.session.Host
+	if n := len(p.session.Steps); n > 0 {
+		to = &p.session.Steps[n-1].Host
+	}
+	*to = append(*to, e)
+	return nil
+}
+
+func (p *parser) addGrants(s *section) error {
+	if p.granted || len(p.session.Steps) > 0 || len(s.words) > 1 || len(s.texts) > 0 {
+		return errors.New("grants stand once, before the first step, and are JSON")
+	}
+	p.granted = true
+	v, err := parseValue(s.body)
+	if err != nil {
+		return err
+	}
+	var grants struct {
+		Config       map[string]string
+		Capabilities []string
+	}
+	if err := v.into(&grants); err != nil {
+		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
+	}
+	for _, c := range grants.Capabilities {
+		if c != CapabilityFS {
+			return fmt.Errorf("capability %.64q cannot be replayed, only %q", c, CapabilityFS)
+		}
+	}
+	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}
+	return nil
+}

@@ -1,0 +1,152 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wasmres/wasmres/internal/session"
+)
+
+func TestMistakesSayWhereTheyAre(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"no kind":            {"About.\n-- raed x:y --\n", `s:2: "raed": a section is list, templates, read URI`},
+		"no words":           {"-- \"\" --\n", `s:1: "": a section is`},
+		"read without URI":   {"-- read --\n", "s:1: write it as: read URI"},
+		"read of two":        {"-- read x:y x:z --\n", "s:1: write it as: read URI"},
+		"list of what":       {"-- list 7 --\n", "s:1: write it as: list, or list cursor=CURSOR"},
+		"complete what":      {"-- complete x:{y} --\n", "s:1: write it as: complete TEMPLATE"},
+		"complete no name":   {"-- complete x:{y} =z --\n", "s:1: write it as: complete TEMPLATE"},
+		"open quote":         {"-- read \"x:y --\n", "s:1: a quoted word is not a JSON string"},
+		"not JSON":           {"-- list --\n\n{\n  \"a\": nothing\n}\n", "s:4: "},
+		"JSON unfinished":    {"-- list --\n{\"a\": [\n", "s:2: the JSON text does not end"},
+		"two JSON texts":     {"-- list --\n{}\n{}\n", "s:3: something follows the end"},
+		"not an object":      {"-- list --\n[]\n", "s:1: an answer is an object"},
+		"too deep":           {"-- list --\n" + strings.Repeat("[", 200), "s:2: the JSON text is nested more than 100 deep"},
+		"text alone":         {"-- text --\na\n", "s:1: a text section follows the answer"},
+		"text too many":      {"-- read x:y --\n{\"contents\": []}\n-- text --\na\n", "s:1: there is a text section too many"},
+		"text of nothing":    {"-- read x:y --\n-- text --\na\n", "s:"},
+		"text missing":       {"-- list --\n-- read x:y --\n{\"contents\": [{\"uri\": \"x:y\"}]}\n", "s:2: a content has neither text nor blob"},
+		"backslash":          {"-- read x:y --\n{\"contents\": [{}]}\n-- text --\n\\n\n", `s:3: a line of a text that begins with \`},
+		"unknown service":    {"-- host http.get /x --\n{}\n", `s:1: there is no service "http.get"`},
+		"service of nothing": {"-- host fs.stat --\n{}\n", "s:1: write it as: host fs.stat PATH"},
+		"service argument":   {"-- host fs.stat /x depth=2 --\n{}\n", `s:1: "depth=2" is none of`},
+		"service number":     {"-- host fs.read /x offset=-1 --\n{}\n", "s:1: strconv.ParseUint"},
+		"no host answer":     {"-- host fs.stat /x --\n", "s:2: the JSON text does not end"},
+		"host answer":        {"-- host fs.stat /x --\n{\"fils\": []}\n", "s:1: fils: unknown; an answer has files"},
+		"host code":          {"-- host fs.stat /x --\n{\"error\": \"trap\"}\n", "s:1: error: it is the name of a code"},
+		"host file":          {"-- host fs.stat /x --\n{\"files\": [{\"nam\": \"x\"}]}\n", "s:1: files: "},
+		"host blob":          {"-- host fs.read /x --\n{\"blob\": \"?\"}\n", "s:1: blob: "},
+		"grants late":        {"-- list --\n-- grants --\n{}\n", "s:2: grants stand once, before the first step"},
+		"grants twice":       {"-- grants --\n{}\n-- grants --\n{}\n", "s:3: grants stand once"},
+		"unknown grant":      {"-- grants --\n{\"capabilities\": [\"net\"]}\n", `s:1: capability "net" cannot be replayed`},
+		"misspelt grant":     {"-- grants --\n{\"konfig\": {}}\n", `s:1: grants are like {"config"`},
+		"too many values":    {"-- list --\n{\"a\": [" + strings.Repeat("0,", 1<<20) + "0]}", "s:2: there are more than 1048576 JSON values"},
+		"too many in all":    {strings.Repeat("-- list --\n{\"a\": ["+strings.Repeat("0,", 1<<18)+"0]}\n", 5), "s:7: there are more than 1048576 JSON values"},
+		"not UTF-8":          {"-- read x:\xff --\n", "s: it is not UTF-8"},
+		"too large":          {strings.Repeat("a", session.MaxSize+1), "s: it has more than 16777216 bytes"},
+		"too many steps":     {strings.Repeat("-- list --\n", session.MaxSteps+1), "s:10001: there are more than 10000 steps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := session.Parse("s", []byte(tt.text))
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, %v, want %s…", s, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRequestsHaveOneForm(t *testing.T) {
+	for _, line := range []string{
+		"list", "list cursor=a", `list cursor="a b"`, "templates cursor=x=y", "read x:y?a=b", `read "x y"`, `read ""`, `read "a\"b\\"`,
+		"read --", "complete x:{y} y=", `complete x:{y} y="A B"`, "complete x:{y,z} y=a z=b=c", `read "\u0007"`, `complete "x:{y} z" "a b"=c`,
+	} {
+		s, err := session.Parse("s", []byte("-- "+line+" --\n"))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if got := s.Steps[0].Request.String(); got != line {
+			t.Errorf("got %s, want %s", got, line)
+		}
+	}
+}
+
+func TestSaveKeepsWhatIsThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "s.txtar")
+	s := parse(t, "About.\n\n-- list --\n{}\n")
+	if err := s.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := session.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(s.Format()), string(again.Format())); diff != "" {
+		t.Error(diff)
+	}
+	s.Comment = strings.Repeat("long\n", session.MaxSize/5+1)
+	if err := s.Save(file); err == nil || !strings.Contains(err.Error(), "record fewer steps") {
+		t.Errorf("too large: got %v", err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("got %v, %v, want the file alone", entries, err)
+	}
+	if now, err := session.Load(file); err != nil || now.Comment != "About.\n\n" {
+		t.Errorf("got %+v, %v", now, err)
+	}
+}
+
+// FuzzParse finds that whatever can be read is written in one form, which is read as the same.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"About.\n\n-- read x:y --\n{\"contents\":[{\"uri\":\"x:y\"}]}\n-- text --\na\n\\\"\\r\"\n\\ No newline at end of file\n",
+		"-- --", "\r\r\n", "--  --\n-- list --\n{}\n-- --",
+		"-- read x:y --\n{\"contents\":[{\"text\":\"a\\nb\",\"text\":\"c\"},{\"text\":\"a\\nb\",\"blob\":\"YQ==\"},7]}\n",
+		"-- host fs.read /x length=1 offset=2 after=\"a b\" --\n{\"more\":true,\"text\":\"\\\"\",\"files\":[{\"modified\":\"0001-01-01T00:00:01Z\"}]}",
+		"-- host fs.read /x --\n{\"blob\":\"/w==\"}\n-- grants --\n{\"config\":{\"a\\u0000\":\"b\"},\"capabilities\":[\"fs\",\"fs\"]}\n",
+		"-- list --\n{\"resources\":[{},[],[[]],{\"a\":{\"b\":[1e9]}}],\"text\":\"a\\nb\"}\n-- complete \"\"\"\" \"\"a=b --\r\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := session.Parse("s", text)
+		if err != nil {
+			return
+		}
+		once := s.Format()
+		again, err := session.Parse("s", once)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, once)
+		}
+		if diff := cmp.Diff(string(once), string(again.Format())); diff != "" {
+			t.Errorf("written once -, and again +:\n%s", diff)
+		}
+	})
+}
+
+// FuzzTexts finds that a text is what it was when it has been recorded.
+func FuzzTexts(f *testing.F) {
+	for _, text := range []string{"a", "a\n", "-- b --\n\\", "\r\n", `\ No newline at end of file`, "\x1b\x00\u2028\u0085\ufeff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return
+		}
+		s := parse(t, "-- read x:y --\n")
+		run(t, s, textSource(text), true)
+		again := parse(t, string(s.Format()))
+		if report := run(t, again, textSource(text), false); len(report.Failures) > 0 {
+			t.Errorf("%q is read as another text:\n%s", text, report.Failures[0].Diff)
+		}
+		if report := run(t, again, textSource(text+"\n"), false); len(report.Failures) == 0 {
+			t.Errorf("%q with a newline is taken for the same", text)
+		}
+	})
+}

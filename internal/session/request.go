@@ -1,0 +1,128 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Kind is what a request asks for, as files name it.
+type Kind string
+
+// The kinds of requests.
+const (
+	List      Kind = "list"      // one page of resources
+	Templates Kind = "templates" // one page of templates
+	Read      Kind = "read"      // a resource
+	Complete  Kind = "complete"  // values of a template's variable
+)
+
+// A Request is one request of a client.
+type Request struct {
+	Kind     Kind
+	Cursor   string     // List, Templates; empty for the first page
+	URI      string     // Read; of Complete the template's text
+	Variable string     // Complete: which one
+	Prefix   string     // Complete: what has been typed of it
+	Known    []Argument // Complete: variables known already
+}
+
+// An Argument is the value of a template's variable.
+type Argument struct{ Name, Value string }
+
+// String gives the short form, as in "read greeting://Ada". It is that of files.
+func (r *Request) String() string {
+	words := []string{string(r.Kind)}
+	switch r.Kind {
+	case List, Templates:
+		if r.Cursor != "" {
+			words = append(words, pair("cursor", r.Cursor))
+		}
+	case Read:
+		words = append(words, word(r.URI))
+	case Complete:
+		words = append(words, word(r.URI), pair(r.Variable, r.Prefix))
+		for _, k := range r.Known {
+			words = append(words, pair(k.Name, k.Value))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// parseRequest reads the words of a step. ok is false when the first of them names no kind of request.
+func parseRequest(words []string) (r Request, ok bool, err error) {
+	r.Kind = Kind(words[0])
+	switch r.Kind {
+	case List, Templates:
+		return r, true, r.parsePage(words[1:])
+	case Read:
+		if len(words) != 2 {
+			return r, true, errors.New("write it as: read URI")
+		}
+		r.URI = words[1]
+		return r, true, nil
+	case Complete:
+		return r, true, r.parseCompletion(words[1:])
+	}
+	return r, false, nil
+}
+
+func (r *Request) parsePage(words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	cursor, ok := strings.CutPrefix(words[0], "cursor=")
+	if !ok || len(words) > 1 {
+		return fmt.Errorf("write it as: %s, or %s cursor=CURSOR", r.Kind, r.Kind)
+	}
+	r.Cursor = cursor
+	return nil
+}
+
+var errCompletion = errors.New(
+	"write it as: complete TEMPLATE VARIABLE=PREFIX, then KNOWN=VALUE for variables known already")
+
+func (r *Request) parseCompletion(words []string) error {
+	if len(words) < 2 {
+		return errCompletion
+	}
+	r.URI = words[0]
+	for i, w := range words[1:] {
+		name, value, ok := strings.Cut(w, "=")
+		switch {
+		case !ok || name == "":
+			return errCompletion
+		case i == 0:
+			r.Variable, r.Prefix = name, value
+		default:
+			r.Known = append(r.Known, Argument{Name: name, Value: value})
+		}
+	}
+	return nil
+}
+
+// call gives the method and the parameters of MCP.
+func (r *Request) call() (method string, params any) {
+	switch r.Kind {
+	case Read:
+		return "resources/read", map[string]string{"uri": r.URI}
+	case Complete:
+		known := map[string]string{}
+		for _, k := range r.Known {
+			known[k.Name] = k.Value
+		}
+		return "completion/complete", map[string]any{
+			"ref":      map[string]string{"type": "ref/resource", "uri": r.URI},
+			"argument": map[string]string{"name": r.Variable, "value": r.Prefix},
+			"context":  map[string]any{"arguments": known},
+		}
+	}
+	page := map[string]string{}
+	if r.Cursor != "" {
+		page["cursor"] = r.Cursor
+	}
+	if r.Kind == Templates {
+		return "resources/templates/list", page
+	}
+	return "resources/list", page
+}

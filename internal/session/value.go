@@ -1,0 +1,272 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxDepth  = 100     // of a JSON text
+	maxValues = 1 << 20 // of a JSON text, and of all answers of a file
+	width     = 100     // columns that an object or array, its name aside, may take to stand on one line
+)
+
+// A value is a JSON value. Of the text it was made of, nothing is lost but white space, escapes and the order of
+// members.
+type value struct {
+	kind    kind
+	text    string   // of a string; a number, a truth value or null as it is written
+	members []member // of an object; those of an array have no names
+}
+
+type member struct {
+	name  string
+	value *value
+}
+
+type kind uint8
+
+const (
+	kindPlain kind = iota // a number, a truth value or null
+	kindString
+	kindArray
+	kindObject
+)
+
+// A syntaxError says where in a text something is wrong.
+type syntaxError struct {
+	offset int64
+	err    error
+}
+
+func (e *syntaxError) Error() string { return e.err.Error() }
+
+// parseValue reads a JSON text.
+func parseValue(text []byte) (*value, error) {
+	d := decoder{json.NewDecoder(bytes.NewReader(text)), maxValues}
+	d.UseNumber()
+	v, err := d.value(0)
+	if err == nil {
+		if _, rest := d.Token(); rest != io.EOF {
+			err = errors.New("something follows the end of the JSON text")
+		}
+	}
+	if err == nil {
+		return v, nil
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = errors.New("the JSON text does not end")
+	}
+	return nil, &syntaxError{offset: d.InputOffset(), err: err}
+}
+
+// A decoder reads a bounded number of values.
+type decoder struct {
+	*json.Decoder
+	left int
+}
+
+func (d *decoder) value(depth int) (*value, error) {
+	if d.left--; d.left < 0 {
+		return nil, errTooMany
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("the JSON text is nested more than %d deep", maxDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		return d.members(t, depth)
+	case string:
+		return &value{kind: kindString, text: t}, nil
+	case json.Number:
+		return &value{text: t.String()}, nil
+	case bool:
+		return &value{text: fmt.Sprint(t)}, nil
+	}
+	return &value{text: "null"}, nil
+}
+
+func (d *decoder) members(opening json.Delim, depth int) (*value, error) {
+	v := &value{kind: kindArray}
+	if opening == '{' {
+		v.kind = kindObject
+	}
+	for d.More() {
+		var m member
+		if v.kind == kindObject {
+			name, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			m.name, _ = name.(string) // the decoder takes nothing else
+		}
+		var err error
+		if m.value, err = d.value(depth + 1); err != nil {
+			return nil, err
+		}
+		v.members = append(v.members, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	v.sort()
+	return v, nil
+}
+
+var errTooMany = fmt.Errorf("there are more than %d JSON values: split the session", maxValues)
+
+// count gives the number of values in v, itself included.
+func (v *value) count() int {
+	n := 1
+	for _, m := range v.members {
+		n += m.value.count()
+	}
+	return n
+}
+
+// ranks puts members in the order in which people look for them. Others come after them by name, and then the last.
+var ranks = map[string]int{
+	"error": -20, "resources": -20, "resourceTemplates": -20, "contents": -20, "completion": -20,
+	"code": -19, "message": -18, "data": -17,
+	"uri": -16, "uriTemplate": -16, "name": -15, "title": -14, "description": -13, "mimeType": -12, "size": -11,
+	"values": -10, "total": -9, "hasMore": -8,
+	"_meta": 1, "text": 2, "blob": 2, "nextCursor": 3,
+}
+
+// sort orders the members of an object. Those of one name, which an object should not have, stay as they come.
+func (v *value) sort() {
+	if v.kind != kindObject {
+		return
+	}
+	slices.SortStableFunc(v.members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(ranks[a.name], ranks[b.name]), strings.Compare(a.name, b.name))
+	})
+}
+
+// get gives a member of an object; nil when there is none.
+func (v *value) get(name string) *value {
+	if v.kind != kindObject {
+		return nil
+	}
+	for _, m := range v.members {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// with gives a copy of an object with another value of a member; nil is for no such member.
+func (v *value) with(name string, to *value) *value {
+	out := &value{kind: kindObject}
+	for _, m := range v.members {
+		if m.name != name {
+			out.members = append(out.members, m)
+		}
+	}
+	if to != nil {
+		out.members = append(out.members, member{name, to})
+	}
+	out.sort()
+	return out
+}
+
+// append appends the value in the one form it has, on lines that begin with indent.
+func (v *value) append(b []byte, indent string) []byte {
+	if v.kind < kindArray {
+		return append(b, v.scalar()...)
+	}
+	if line, ok := v.line(); ok && len(indent)+utf8.RuneCountInString(line) <= width {
+		return append(b, line...)
+	}
+	opening, closing := v.brackets()
+	b = append(b, opening...)
+	for i, m := range v.members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, "\n"+indent+"  "...)
+		if v.kind == kindObject {
+			b = append(b, quote(m.name)+": "...)
+		}
+		b = m.value.append(b, indent+"  ")
+	}
+	return append(b, "\n"+indent+closing...)
+}
+
+func (v *value) brackets() (opening, closing string) {
+	if v.kind == kindObject {
+		return "{", "}"
+	}
+	return "[", "]"
+}
+
+func (v *value) scalar() string {
+	if v.kind == kindString {
+		return quote(v.text)
+	}
+	return v.text
+}
+
+// line writes an object or array on one line, if nothing in it has members but, perhaps, the only thing there is.
+func (v *value) line() (string, bool) {
+	var b strings.Builder
+	opening, closing := v.brackets()
+	b.WriteString(opening)
+	for i, m := range v.members {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if v.kind == kindObject {
+			b.WriteString(quote(m.name) + ": ")
+		}
+		item := m.value.scalar()
+		if m.value.kind >= kindArray {
+			var ok bool
+			if item, ok = m.value.line(); !ok || len(m.value.members) > 0 && len(v.members) > 1 {
+				return "", false
+			}
+		}
+		b.WriteString(item)
+		if b.Len() > utf8.UTFMax*width {
+			return "", false // it would not fit
+		}
+	}
+	b.WriteString(closing)
+	return b.String(), true
+}
+
+// object makes an object of those members whose value is not nil.
+func object(members ...member) *value {
+	v := &value{kind: kindObject}
+	for _, m := range members {
+		if m.value != nil {
+			v.members = append(v.members, m)
+		}
+	}
+	v.sort()
+	return v
+}
+
+// array makes an array.
+func array(items []*value) *value {
+	v := &value{kind: kindArray}
+	for _, item := range items {
+		v.members = append(v.members, member{value: item})
+	}
+	return v
+}
+
+// text makes a string.
+func text(s string) *value { return &value{kind: kindString, text: s} }
