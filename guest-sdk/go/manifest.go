@@ -91,7 +91,6 @@ func (c *Capability) append(b []byte) []byte {
 
 // append appends the manifest of a whole registry.
 func (m *Manifest) append(b []byte, templates, statics []*Route, ops uint32) []byte {
-	b = wire.AppendUint(b, 1, minor)
 	b = wire.AppendString(b, 2, m.name)
 	b = wire.AppendString(b, 3, m.version)
 	b = wire.AppendString(b, 4, m.title)
