@@ -42,7 +42,7 @@ tidy:
 	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
 
 generate:
-	$(GO) generate ./abi
+	$(GO) generate ./abi ./guest-sdk
 	@git diff --exit-code --stat -- guest-sdk || { echo "generated files were stale: commit them"; exit 1; }
 
 test:

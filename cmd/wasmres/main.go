@@ -20,9 +20,10 @@ import (
 
 // Exit statuses.
 const (
-	exitOK     = 0
-	exitFailed = 1 // the provider or the request failed
-	exitUsage  = 2
+	exitOK      = 0
+	exitFailed  = 1 // the provider or the request failed
+	exitUsage   = 2
+	exitMissing = 3 // a compiler is not installed
 )
 
 func main() {
@@ -44,8 +45,12 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	}
 	fmt.Fprintf(errOut, "wasmres: %s\n", oneLine(err))
 	var usage usageError
-	if errors.As(err, &usage) {
+	var missing missingTool
+	switch {
+	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &missing):
+		return exitMissing
 	}
 	return exitFailed
 }
@@ -67,7 +72,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
 		Action:                    noCommand,
 		Commands: []*cli.Command{
-			testCommand(), checkCommand(),
+			newCommand(), buildCommand(), testCommand(), checkCommand(),
 			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
 		},
 	}
@@ -82,7 +87,9 @@ memory, time and output.
    wasmres list p.wasm                          look at it without a client
    wasmres read p.wasm greeting://World
 
-Exit status: 0 fine, 1 the provider or the request failed, 2 wrong usage.`
+   wasmres new notes                            start a provider of your own
+
+Exit status: 0 fine, 1 the provider or the request failed, 2 wrong usage, 3 no compiler.`
 
 // A usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -1,0 +1,97 @@
+// Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy.
+//
+// The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it.
+package guestsdk
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:generate go test -run=TestCopyOfGo -update .
+
+//go:embed c/*.h c/README.md
+//go:embed rust/Cargo.toml rust/README.md rust/src
+//go:embed assemblyscript/index.ts assemblyscript/*.json assemblyscript/README.md assemblyscript/assembly
+var files embed.FS
+
+//go:embed go.txtar
+var copyOfGo string
+
+// unwanted are files that only tests of this repository use.
+var unwanted = map[string]bool{"rust/src/golden.rs": true, "assemblyscript/package-lock.json": true}
+
+// Languages gives the names of the languages there is an SDK for: assemblyscript, c, go and rust.
+func Languages() []string { return []string{"assemblyscript", "c", "go", "rust"} }
+
+// Files gives the sources of a language's SDK by path, with slashes. It is an error when there is no such SDK.
+func Files(language string) (map[string]string, error) {
+	if !slices.Contains(Languages(), language) {
+		return nil, fmt.Errorf("there is no SDK for %q, only for %s", language, strings.Join(Languages(), ", "))
+	}
+	if language == "go" {
+		return parse(copyOfGo), nil
+	}
+	found := map[string]string{}
+	err := fs.WalkDir(files, language, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || unwanted[name] {
+			return err
+		}
+		text, err := files.ReadFile(name)
+		found[strings.TrimPrefix(name, language+"/")] = string(text)
+		return err
+	})
+	return found, err
+}
+
+// wantedOfGo reports whether a file of the SDK for Go belongs to its copy.
+func wantedOfGo(name string) bool {
+	switch path.Ext(name) {
+	case ".go":
+		return !strings.HasSuffix(name, "_test.go")
+	case ".mod", ".md":
+		return true
+	}
+	return false
+}
+
+// marker begins and ends the line before each file of a txtar archive.
+const (
+	markerStart = "-- "
+	markerEnd   = " --\n"
+)
+
+// format gives files as a txtar archive. Each must end with a line end.
+func format(files map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		b.WriteString(markerStart + name + markerEnd + files[name])
+	}
+	return b.String()
+}
+
+// parse reads what format made.
+func parse(archive string) map[string]string {
+	files, name, text := map[string]string{}, "", strings.Builder{}
+	keep := func() {
+		if name != "" {
+			files[name] = text.String()
+		}
+		text.Reset()
+	}
+	for line := range strings.Lines(archive) {
+		if strings.HasPrefix(line, markerStart) && strings.HasSuffix(line, markerEnd) {
+			keep()
+			name = line[len(markerStart) : len(line)-len(markerEnd)]
+			continue
+		}
+		text.WriteString(line)
+	}
+	keep()
+	return files
+}

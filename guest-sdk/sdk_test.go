@@ -1,0 +1,85 @@
+package guestsdk
+
+import (
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the copy of the SDK for Go anew")
+
+func TestCopyOfGo(t *testing.T) {
+	want := sources(t, "go", wantedOfGo)
+	if *update {
+		if err := os.WriteFile("go.txtar", []byte(format(want)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := Files("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("go.txtar is stale: run go generate ./guest-sdk; source -, copy +:\n%s", diff)
+	}
+}
+
+// Nothing that was installed or built beside the sources is carried, and nothing that is needed is left out.
+func TestFiles(t *testing.T) {
+	for language, needed := range map[string][]string{
+		"assemblyscript": {"README.md", "asconfig.json", "assembly/entry.ts", "index.ts", "package.json"},
+		"c":              {"README.md", "wasmres.h", "wasmres_abi.h"},
+		"go":             {"README.md", "go.mod", "internal/wire/wire.go", "route.go", "wasmrestest/provider.go"},
+		"rust":           {"Cargo.toml", "README.md", "src/host/imports.rs", "src/lib.rs", "src/testing/mod.rs"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			got, err := Files(language)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range needed {
+				if got[name] == "" {
+					t.Errorf("%s is not there", name)
+				}
+			}
+			for name, text := range sources(t, language, func(name string) bool { return got[name] != "" }) {
+				if got[name] != text {
+					t.Errorf("%s differs from the source", name)
+				}
+				delete(got, name)
+			}
+			if len(got) > 0 {
+				t.Errorf("there are no sources of %v", slices.Sorted(maps.Keys(got)))
+			}
+		})
+	}
+	const want = `"cobol", only for assemblyscript, c, go, rust`
+	if _, err := Files("cobol"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// sources reads files of a folder by path.
+func sources(t *testing.T, dir string, wanted func(name string) bool) map[string]string {
+	t.Helper()
+	found, root := map[string]string{}, os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !wanted(name) {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		found[name] = string(text)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d files of %s: %v", len(found), dir, err)
+	}
+	return found
+}

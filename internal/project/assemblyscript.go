@@ -1,0 +1,76 @@
+package project
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const nodeWebsite = "get Node.js 20 or newer at https://nodejs.org"
+
+func compileAssemblyScript(b *builder) error {
+	if find("node") == "" {
+		return &Missing{"Node.js", advice{mac: "brew install node", anywhere: nodeWebsite}.here()}
+	}
+	asc := findASC(b.dir)
+	if asc == "" {
+		install := "npm install"
+		if _, err := os.Stat(b.path("package.json")); err != nil {
+			install += " --save-dev assemblyscript"
+		}
+		return &Missing{"the AssemblyScript compiler", fmt.Sprintf("in %s, run %s", b.dir, install)}
+	}
+	b.compiler = "asc " + strings.TrimPrefix(b.ask(asc, "--version"), "Version ")
+	var about struct{ Name string }
+	if err := readJSON(b.path("package.json"), &about); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b.name = path.Base(about.Name)
+	entry, err := entryFile(b)
+	if err != nil {
+		return err
+	}
+	_, err = b.run(command{path: asc, args: append(entry, "--debug", "-o", b.module)})
+	return err
+}
+
+// findASC looks for the compiler as npm installs it, for the project or a folder above it, and then in PATH.
+func findASC(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		if asc := find(filepath.Join(dir, "node_modules", ".bin", "asc")); asc != "" {
+			return asc
+		}
+		if dir == filepath.Dir(dir) {
+			return find("asc")
+		}
+	}
+}
+
+// entryFile gives the arguments that name the file to compile; none when asconfig.json does.
+func entryFile(b *builder) ([]string, error) {
+	var config struct{ Entries []string }
+	if err := readJSON(b.path("asconfig.json"), &config); err != nil || len(config.Entries) > 0 {
+		return nil, err
+	}
+	const usual = "assembly/index.ts"
+	if _, err := os.Stat(b.path(usual)); err != nil {
+		return nil, errors.New(`asconfig.json does not say what to compile: add "entries": ["FILE.ts"]`)
+	}
+	return []string{usual}, nil
+}
+
+func readJSON(file string, v any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}

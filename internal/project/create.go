@@ -1,0 +1,124 @@
+package project
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	guestsdk "github.com/wasmres/wasmres/guest-sdk"
+)
+
+// templates has a folder for each language, and common for what all projects have. Files have the suffix .tmpl, so that
+// nothing takes them for what they become, and words between at signs, which are replaced.
+//
+//go:embed all:templates
+var templates embed.FS
+
+// sdkFolder is where a project keeps its copy of the SDK.
+const sdkFolder = "wasmres"
+
+// Create makes a project in the folder dir, whose last part is the project's name. The folder must be empty, or not yet
+// be there. version is that of wasmres, whose SDK the project gets a copy of.
+func Create(dir string, l Language, version string) error {
+	name := filepath.Base(dir)
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	files, err := contents(name, l, version)
+	if err != nil {
+		return err
+	}
+	if err := claim(dir); err != nil {
+		return err
+	}
+	for file, text := range files {
+		file = filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim makes the folder, unless it is there and empty.
+func claim(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.MkdirAll(dir, 0o755)
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("the folder %s exists and is not empty: choose another name, or empty it", dir)
+	}
+	return nil
+}
+
+// contents gives the files of a new project by path, with slashes.
+func contents(name string, l Language, version string) (map[string]string, error) {
+	sdk, err := guestsdk.Files(string(l))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for file, text := range sdk {
+		files[sdkFolder+"/"+file] = text
+	}
+	for _, folder := range []string{"templates/common", "templates/" + string(l)} {
+		if err := addTemplates(files, folder, replacements(name, l, version)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func addTemplates(files map[string]string, folder string, words *strings.Replacer) error {
+	return fs.WalkDir(templates, folder, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := templates.ReadFile(file)
+		file = strings.TrimPrefix(strings.TrimSuffix(file, ".tmpl"), folder+"/")
+		files[path.Clean(file)] = words.Replace(string(text))
+		return err
+	})
+}
+
+func replacements(name string, l Language, version string) *strings.Replacer {
+	t := l.traits()
+	commands := slices.Clone(t.first)
+	if t.test != "" {
+		commands = append(commands, t.test)
+	}
+	return strings.NewReplacer(
+		"@NAME@", name, "@SCHEME@", Scheme(name), "@LANGUAGE@", t.title, "@SOURCE@", t.source,
+		"@COMMANDS@", strings.Join(append(commands, "wasmres build"), "\n    "), "@NEEDS@", t.needs, "@IGNORE@", t.ignore,
+		"@VERSION@", version,
+	)
+}
+
+// Steps gives the commands that bring a new project in dir from its files to the answer of a read.
+func Steps(dir string, l Language) []string {
+	name, t := filepath.Base(dir), l.traits()
+	enter := strings.Join(append([]string{"cd " + quoted(dir)}, t.first...), " && ")
+	read := fmt.Sprintf("wasmres read %s.wasm %s://about", name, Scheme(name))
+	return []string{enter, "wasmres build", fmt.Sprintf("wasmres test %s.wasm", name), read}
+}
+
+// quoted writes a path so that a shell takes it for one word.
+func quoted(path string) string {
+	if regexp.MustCompile(`^[A-Za-z0-9_./\\:+,@%-]+$`).MatchString(path) && !strings.HasPrefix(path, "-") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
