@@ -187,6 +187,9 @@ func failure(payload []byte) error {
 func (w *worker) explain(ctx context.Context, err error) error {
 	var said *abi.Error
 	if errors.As(err, &said) {
+		if said.Code == abi.CodeInternal {
+			w.runner.cfg.Logger.Warn("worker not started", "err", said, "cause", said.Cause)
+		}
 		return err
 	}
 	w.process.Kill()
