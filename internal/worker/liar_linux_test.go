@@ -372,7 +372,10 @@ func bornLiars() map[string]func(l *liar) error {
 			}
 			return asleep()
 		},
-		"is-another-each-time": anotherEachTime,
+		"is-another-each-time":         anotherEachTime,
+		"answers-what-it-has-not-read": answersUnread,
+		"leaves-strays":                leavesStrays,
+		"stops-obeying":                stopsObeying,
 	}
 }
 

@@ -52,7 +52,7 @@ var (
 // await sends what is to be sent for t, and waits for its turn.
 func (l *link) await(t *trip) turn {
 	if !t.first {
-		_ = l.conn.Flush() // where sending fails, reading does
+		l.send(t)
 		return <-t.turn
 	}
 	if err := l.begin(t); err != nil {
@@ -63,6 +63,17 @@ func (l *link) await(t *trip) turn {
 		l.worker.links.share(l)
 	}
 	return itsTurn
+}
+
+// send sends what is to be sent for t, behind others. Where it fails, reading does. A worker that reads nothing may answer
+// all the same, so that nobody watches: it is killed when t must have ended.
+func (l *link) send(t *trip) {
+	stuck := time.AfterFunc(time.Until(t.call.Deadline())+l.worker.runner.cfg.Grace, func() {
+		l.worker.process.Kill()
+		l.conn.Shut()
+	})
+	defer stuck.Stop()
+	_ = l.conn.Flush()
 }
 
 // begin sends what is to be sent for t, with nobody before it.
@@ -78,7 +89,7 @@ func (l *link) begin(t *trip) error {
 // worker is let finish, since it will say the same.
 func (l *link) listen(ctx context.Context, t *trip) error {
 	l.watch(t.call.Deadline())
-	refused := false
+	began, refused := time.Now(), false
 	for {
 		kind, payload, err := l.conn.Next()
 		if err != nil {
@@ -89,7 +100,7 @@ func (l *link) listen(ctx context.Context, t *trip) error {
 				return l.lost(t, err)
 			}
 			err := t.finish(&l.done)
-			l.worker.links.leave(l, t.took(&l.done))
+			l.worker.links.leave(l, t.took(&l.done, time.Since(began)))
 			return err
 		}
 		if err := t.hear(ctx, kind, payload); err != nil {
@@ -111,9 +122,12 @@ func (l *link) lost(t *trip, err error) error {
 	return fmt.Errorf("%w: %w", errLost, err)
 }
 
+// drainTime is how long a worker may take to say of calls that went elsewhere that they are cancelled.
+const drainTime = time.Second
+
 // drain hears what the worker has to say of calls that went elsewhere.
 func (l *link) drain(calls int) {
-	l.watch(time.Now().Add(l.worker.guests.order.Limits.Timeout))
+	l.watch(time.Now().Add(min(drainTime, l.worker.guests.order.Limits.Timeout)))
 	for calls > 0 {
 		kind, payload, err := l.conn.Next()
 		if err == nil {
@@ -128,7 +142,7 @@ func (l *link) drain(calls int) {
 		}
 	}
 	l.rest()
-	l.worker.links.give(l)
+	l.worker.links.drained(l)
 }
 
 // ignore takes one message of a call that went elsewhere.

@@ -32,6 +32,8 @@ type links struct {
 	idle   []*link       // the one used last is at the end
 	shared []*link       // calls are under way, and others may wait behind them
 	pace   time.Duration // what calls take, on the average
+	fast   bool          // they are quick: links are shared
+	drains int           // links that hear of calls which went elsewhere: none is shared meanwhile
 	sweep  *time.Timer
 	closed bool
 }
@@ -62,7 +64,7 @@ func (t *links) board(tr *trip) error {
 func (t *links) place(tr *trip) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if tr.shares && t.pace < t.quick && (len(t.shared) >= t.most || len(t.idle) == 0) {
+	if tr.shares && t.sharing() && (len(t.shared) >= t.most || len(t.idle) == 0) {
 		if l := t.roomiest(tr.size()); l != nil {
 			l.follow(tr)
 			return true
@@ -102,7 +104,7 @@ func (t *links) roomiest(size int) (best *link) {
 func (t *links) share(l *link) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pace < t.quick && len(t.shared) < t.most {
+	if t.sharing() && len(t.shared) < t.most {
 		t.shared = append(t.shared, l)
 	}
 }
@@ -121,6 +123,9 @@ func (t *links) leave(l *link, took time.Duration) {
 		t.unshare(l)
 	}
 	l.strays = 0
+	if next == nil && strays > 0 {
+		t.drains++
+	}
 	t.mu.Unlock()
 	switch {
 	case next != nil:
@@ -132,10 +137,30 @@ func (t *links) leave(l *link, took time.Duration) {
 	}
 }
 
-// learn takes into account what a call has taken.
-func (t *links) learn(took time.Duration) { t.pace += (min(took, stall) - t.pace) / 8 }
+// drained takes a link back that has heard of all that went elsewhere.
+func (t *links) drained(l *link) {
+	t.mu.Lock()
+	t.drains--
+	t.mu.Unlock()
+	t.give(l)
+}
 
-// abandon tells those who wait on a link that it is of no more use.
+// learn takes into account what a call has taken. What was slow is quick again when it is much quicker than it must be:
+// guests that are slow now and then are to have no links to share.
+func (t *links) learn(took time.Duration) {
+	t.pace += (min(took, stall) - t.pace) / 8
+	switch {
+	case t.pace > t.quick:
+		t.fast = false
+	case t.pace < t.quick/4:
+		t.fast = true
+	}
+}
+
+// sharing says whether links are shared.
+func (t *links) sharing() bool { return t.fast && t.drains == 0 }
+
+// abandon tells// abandon tells those who wait on a link that it is of no more use.
 func (t *links) abandon(l *link) {
 	t.mu.Lock()
 	others := l.trips

@@ -45,15 +45,25 @@ func (l *link) relieve() {
 	default:
 		moved = slices.Clone(l.trips[1:])
 		l.trips, l.ahead, l.strays = l.trips[:1], 0, l.strays+len(moved)
-		t.learn(stall)
+		t.pace, t.fast = stall, false
 		t.unshare(l)
 	}
 	t.mu.Unlock()
-	if len(moved) > 0 {
-		l.worker.runner.cfg.Logger.Debug("calls wait behind a long one and take other links", "link", l.id, "calls", len(moved))
+	l.dismiss(moved)
+}
+
+// dismiss sends trips elsewhere, and then tells the worker, which may take its time to hear of it.
+func (l *link) dismiss(moved []*trip) {
+	if len(moved) == 0 {
+		return
 	}
-	for _, tr := range moved {
-		l.worker.cancel(l.id, tr.seq)
+	seqs := make([]uint64, len(moved))
+	for i, tr := range moved {
+		seqs[i] = tr.seq // as long as it is ours
 		tr.turn <- elsewhere
+	}
+	l.worker.runner.cfg.Logger.Debug("calls wait behind a long one and take other links", "link", l.id, "calls", len(moved))
+	for _, seq := range seqs {
+		l.worker.cancel(l.id, seq)
 	}
 }

@@ -53,7 +53,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 // spawn starts the process of a worker, with the ends of its connections and nothing to do yet.
 func spawn(r *Runner) (_ *worker, err error) {
 	w := &worker{runner: r, began: time.Now()}
-	w.links = &links{worker: w, quick: r.cfg.Quick, pace: stall}
+	w.links = &links{worker: w, quick: r.cfg.Quick, pace: stall, fast: stall < r.cfg.Quick/4}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())

@@ -131,10 +131,14 @@ func (t *trip) clock() (stop func()) {
 // fuelTime is about how long a guest computes with a million of fuel.
 const fuelTime = 250 * time.Microsecond
 
-// took is what the call has taken. How busy the machine was is no part of it: it would be the dearer to wait for each
-// other the more there is to do.
-func (t *trip) took(done *wire.Done) time.Duration {
-	return t.others + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
+// took is what the call has taken, in all of lasted. That the machine was busy is left out, as far as it is bearable: it
+// would be the dearer to wait for each other the more there is to do. The fuel is what the worker says.
+func (t *trip) took(done *wire.Done, lasted time.Duration) time.Duration {
+	took := t.others + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
+	if lasted > stall/2 {
+		took = max(took, lasted)
+	}
+	return took
 }
 
 // push hands on bytes of a content. Who takes them may have kept the guest waiting.

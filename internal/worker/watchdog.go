@@ -35,6 +35,9 @@ func (l *link) bark() {
 		l.watchdog.Reset(l.worker.runner.cfg.Grace / maxBarks)
 		return
 	}
+	if !l.due.CompareAndSwap(int64(due), 0) { // it has ended after all
+		return
+	}
 	l.overdue.Store(true)
 	l.worker.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
 	l.worker.process.Kill()

@@ -1,0 +1,208 @@
+package worker_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// An end is a worker's end of a link.
+type end struct {
+	*wire.Conn
+	fd int
+}
+
+// unread is how many bytes have come that nobody has read.
+func (e end) unread() int {
+	n, err := unix.IoctlGetInt(e.fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// text answers a call with a text, as it should be done.
+func (e end) text(s string) {
+	e.Put(wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte(s)}).Append(nil))
+	e.PutMessage(&wire.Done{})
+	_ = e.Flush()
+}
+
+// serveLinks begins properly and has do serve each of so many links. Then it obeys no more.
+func (l *liar) serveLinks(links int, do func(end)) error {
+	if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
+		return err
+	}
+	go do(end{l.link, fdLink})
+	for made := 1; made < links; {
+		kind, _, err := l.control.Next()
+		if err != nil {
+			return err
+		}
+		if kind != wire.KindNewLink {
+			continue
+		}
+		files, err := l.control.TakeFiles(2)
+		if err != nil {
+			return err
+		}
+		fd := int(files[0].Fd())
+		conn, err := wire.Open(files[0], 0)
+		if err != nil {
+			return err
+		}
+		go do(end{conn, fd})
+		made++
+	}
+	return asleep()
+}
+
+const manyLinks = 1 << 30
+
+// answersUnread reads no call, and answers as if it did: each has as many bytes as the first.
+func answersUnread(l *liar) error {
+	const soon = 300 * time.Microsecond // the next one follows
+	return l.serveLinks(manyLinks, func(e end) {
+		size := 0
+		for answered := 0; ; <-time.After(soon) {
+			n := e.unread()
+			if size == 0 {
+				size = n
+			}
+			if n > answered*size {
+				answered++
+				e.text("fine")
+			}
+		}
+	})
+}
+
+// leavesStrays answers some calls at once, then has others wait behind one until they go elsewhere, and never says a word
+// of those.
+func leavesStrays(l *liar) error {
+	const quick, long = 60, 6 * time.Millisecond
+	return l.serveLinks(manyLinks, func(e end) {
+		for n := 0; ; n++ {
+			if _, _, err := e.Next(); err != nil {
+				return
+			}
+			if n > quick && (e.Ahead() || e.unread() > 0) {
+				break
+			}
+			e.text("fine")
+		}
+		<-time.After(long)
+		e.text("fine")
+		_ = asleep() // with the link open
+	})
+}
+
+// stopsObeying serves two links, and hears nothing more on control.
+func stopsObeying(l *liar) error {
+	return l.serveLinks(2, func(e end) {
+		for {
+			_, p, err := e.Next()
+			if err != nil {
+				return
+			}
+			switch {
+			case bytes.Contains(p, []byte("x:long")):
+				<-time.After(2500 * time.Millisecond)
+			case bytes.Contains(p, []byte("x:mid")):
+				<-time.After(100 * time.Millisecond)
+			}
+			e.text("fine")
+		}
+	})
+}
+
+// A call whose turn has come while it is still being sent ends in time, whatever the worker reads.
+func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), Quick: always})
+	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: time.Second, Calls: 8}}, well)
+	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
+	defer ended.Stop()
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			for {
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o", Value: strings.Repeat("v", 10_000)}, &sink{})
+				if err == nil {
+					continue
+				}
+				if code := abi.CodeOf(err); code != abi.CodeDeadline && code != abi.CodeUnavailable {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// Of calls that went elsewhere a worker may never say a word: that takes no more links than there are calls.
+func TestLinksOfStraysAreFew(t *testing.T) {
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "leaves-strays")})
+	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: patience, Calls: 4}}, well)
+	spareOf(t)
+	before := takeStock(t).files
+	var clients sync.WaitGroup
+	var most atomic.Int64
+	for range m.Limits().Calls {
+		clients.Go(func() {
+			for n := range 3000 {
+				_, _ = read(t.Context(), m, "x:o")
+				if n%100 == 0 {
+					most.Store(max(most.Load(), int64(takeStock(t).files)))
+				}
+			}
+		})
+	}
+	clients.Wait()
+	// Each link is two files. A link drains, with those who were sent elsewhere on one each; a worker is replaced.
+	if limit := before + 2*(m.Limits().Calls+2) + 8; int(most.Load()) > limit {
+		t.Errorf("got %d files, at the start %d, want at most %d", most.Load(), before, limit)
+	}
+}
+
+// Those who wait behind a long call go elsewhere before the worker is told, which may not listen.
+func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
+	leavesNothing(t)
+	var log journal
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "stops-obeying"), Quick: always, Logger: log.debug()})
+	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: 3 * time.Second, Calls: 8}}, well)
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() { _, _ = read(t.Context(), m, "x:mid") }) // the second goes elsewhere: two links from now on
+	}
+	both.Wait()
+	var jam sync.WaitGroup
+	jam.Go(func() {
+		for range 1000 {
+			m.EndSession(strings.Repeat("s", 200))
+		}
+	})
+	var long sync.WaitGroup
+	long.Go(func() { _, _ = read(t.Context(), m, "x:long") })
+	<-time.After(100 * time.Millisecond) // until it is under way, and nobody can tell the worker anything
+	began := time.Now()
+	works(t, m)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("a call with an idle link to go to took %v\n%s", took, log.String())
+	}
+	long.Wait()
+	jam.Wait()
+}
