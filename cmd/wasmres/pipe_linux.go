@@ -2,15 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 )
 
-// poll opens a pipe once more, for a goroutine to wait for it that takes no thread to do so: a thread that blocks keeps
-// a processor from others for a while, each time. mode is that of open(2). Any other stream, and a pipe that cannot be
-// opened, is given back as it is; T must hold an *os.File. What the system knows of the stream it is given, which others may share, stays.
-func poll[T any](stream T, mode int) T {
-	f, ok := any(stream).(*os.File)
+// poll opens a pipe that is read once more, for a goroutine to wait for it that takes no thread to do so: a thread that
+// blocks keeps a processor from others for a while, each time. Any other stream, and a pipe that cannot be opened, is
+// given back as it is. What the system knows of the stream it is given, which others may share, stays. A pipe that is
+// written is better left to block: the poller wakes up for every page there is room for.
+func poll(stream io.Reader) io.Reader {
+	f, ok := stream.(*os.File)
 	if !ok {
 		return stream
 	}
@@ -18,9 +20,9 @@ func poll[T any](stream T, mode int) T {
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 { // no name is needed to be one
 		return stream
 	}
-	fd, err := syscall.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), mode|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	fd, err := syscall.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return stream
 	}
-	return any(os.NewFile(uintptr(fd), f.Name())).(T)
+	return os.NewFile(uintptr(fd), f.Name())
 }

@@ -73,7 +73,7 @@ func run(c *cli.Context) error {
 	if terminal(c.App.Reader) {
 		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To look at the provider without one, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
 	}
-	return a.ServeStdio(c.Context, poll(c.App.Reader, os.O_RDONLY), poll(c.App.Writer, os.O_WRONLY))
+	return a.ServeStdio(c.Context, poll(c.App.Reader), c.App.Writer)
 }
 
 // httpAddress is where to listen; empty for standard input and output.
