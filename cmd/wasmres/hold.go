@@ -20,5 +20,6 @@ func hold() {
 	time.AfterFunc(holdTime, func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
+		space()
 	})
 }
