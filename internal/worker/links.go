@@ -160,7 +160,7 @@ func (t *links) learn(took time.Duration) {
 // sharing says whether links are shared.
 func (t *links) sharing() bool { return t.fast && t.drains == 0 }
 
-// abandon tells// abandon tells those who wait on a link that it is of no more use.
+// abandon tells those who wait on a link that it is of no more use.
 func (t *links) abandon(l *link) {
 	t.mu.Lock()
 	others := l.trips
