@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -46,7 +47,8 @@ func (b *builder) run(c command) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if b.log != nil {
 		fmt.Fprintln(b.log, "+", strings.Join(append([]string{c.path}, c.args...), " "))
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, b.log), b.log
+		log := &inTurn{to: b.log}
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, log), log
 	}
 	err := cmd.Run()
 	if b.ctx.Err() != nil {
@@ -56,6 +58,19 @@ func (b *builder) run(c command) (string, error) {
 		return "", &Failed{Command: filepath.Base(c.path), Output: said.String() + failedOutput(b, out.String()), Err: err}
 	}
 	return out.String(), nil
+}
+
+// inTurn is a writer for several goroutines.
+type inTurn struct {
+	mu sync.Mutex
+	to io.Writer // guarded by mu
+}
+
+// Write implements [io.Writer].
+func (w *inTurn) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 // failedOutput is what a failed command wrote to its standard output, unless the log has it already.

@@ -282,8 +282,8 @@ func talksOfStrays(l *liar) error {
 	if err := l.next(); err != nil {
 		return err
 	}
-	if kind, _, err := l.control.Next(); kind != wire.KindCancel || err != nil {
-		return fmt.Errorf("%v on control: %w", kind, err)
+	if err := l.awaitCancel(); err != nil {
+		return err
 	}
 	err := errors.Join(l.text("fine"), l.begun(), l.say(wire.KindBody, make([]byte, 1000)),
 		l.send(&wire.Chunk{Length: 10}), l.say(wire.KindLog, logLine()), l.say(wire.KindChanged, []byte("x:changed")),
@@ -296,19 +296,34 @@ func talksOfStrays(l *liar) error {
 	if err := errors.Join(err, a.Decode(p)); err != nil || a.Code != abi.CodeUnavailable {
 		return fmt.Errorf("it was answered %v: %w", a.Code, err)
 	}
-	go func() {
-		if err := l.serveAnother(); err != nil {
-			os.Exit(1)
-		}
-	}()
 	return l.send(&wire.Done{})
 }
 
-// serveAnother answers well on the next link.
+// awaitCancel waits until a call is cancelled, and answers well on every other link that is made until the end.
+func (l *liar) awaitCancel() error {
+	cancelled := make(chan error, 1)
+	go func() {
+		for {
+			kind, _, err := l.control.Next()
+			if err == nil && kind == wire.KindNewLink {
+				err = l.serveAnother()
+			}
+			if err != nil || kind == wire.KindCancel {
+				select {
+				case cancelled <- err:
+				default:
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return <-cancelled
+}
+
+// serveAnother answers well on the link that has been made.
 func (l *liar) serveAnother() error {
-	if kind, _, err := l.control.Next(); kind != wire.KindNewLink || err != nil {
-		return fmt.Errorf("%v on control: %w", kind, err)
-	}
 	files, err := l.control.TakeFiles(2)
 	if err != nil {
 		return err
@@ -317,17 +332,16 @@ func (l *liar) serveAnother() error {
 	if err != nil {
 		return err
 	}
-	for {
-		if _, _, err := conn.Next(); err != nil {
-			return err
+	go func() {
+		e := end{Conn: conn}
+		for {
+			if _, _, err := e.Next(); err != nil {
+				return
+			}
+			e.text("fine")
 		}
-		content := &abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}
-		conn.Put(wire.KindFrame, content.Append(nil))
-		conn.PutMessage(&wire.Done{})
-		if err := conn.Flush(); err != nil {
-			return err
-		}
-	}
+	}()
+	return nil
 }
 
 // bornLiars are wrong from the beginning.
