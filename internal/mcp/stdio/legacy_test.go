@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +22,7 @@ type fakeLegacy struct {
 	received []string
 	closed   int
 	refuse   bool
+	ready    bool
 	ended    error
 }
 
@@ -50,7 +53,7 @@ func (s *fakeSession) Receive(line []byte) error {
 	return nil
 }
 
-func (s *fakeSession) Ready() (mcp.Revision, bool) { return mcp.Revision20251125, false }
+func (s *fakeSession) Ready() (mcp.Revision, bool) { return mcp.Revision20251125, s.ready }
 
 func (s *fakeSession) Close() error {
 	s.mu.Lock()
@@ -124,4 +127,28 @@ func TestLegacySessionThatEnds(t *testing.T) {
 	if _, err := c.end(); err != nil || f.closed != 2 {
 		t.Errorf("got error %v, closed %d times, want 2", err, f.closed)
 	}
+}
+
+// What a session keeps is for all requests of its pipe: it ends when they have, whoever answers them.
+func TestALegacySessionEndsAfterAllRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, g := gated()
+		f := &fakeLegacy{ready: true}
+		c := serve(t, t.Context(), s, stdio.Config{Legacy: f})
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+		c.next()
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"test://gate"}}`, read("3", "test://gate"))
+		time.AfterFunc(time.Second, func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.closed != 0 {
+				t.Error("the session was closed with requests under way")
+			}
+			close(g.open)
+		})
+		rest, err := c.end()
+		if len(rest) != 2 || err != nil || f.closed != 1 {
+			t.Errorf("got %q, %v, closed %d times", rest, err, f.closed)
+		}
+	})
 }

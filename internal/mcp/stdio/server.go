@@ -257,10 +257,10 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	ended := make(chan struct{})
 	go func() { // ends when everything has
 		defer close(ended)
+		s.running.Wait() // some are of the session, whose state ends with it
 		if s.legacy != nil {
 			_ = s.legacy.Close()
 		}
-		s.running.Wait()
 	}()
 	select {
 	case <-ended:
