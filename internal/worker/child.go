@@ -27,6 +27,8 @@ type child struct {
 	program program
 	inside  Inside
 
+	sealed bool // the compiled module is loaded
+
 	links map[uint32]*inner // owned by the goroutine that reads the control connection
 }
 
@@ -34,8 +36,8 @@ type child struct {
 // module, and before any of the guest runs to nothing.
 func (c *child) load(first *inner, module *os.File) (err error) {
 	dir := string(c.orders.Compiled)
-	if code, err := wazero.Entries(dir); err != nil || len(code) == 0 {
-		return abi.Errorf(abi.CodeModule, "the compiled module is gone") // what the worker has is hollow
+	if !c.hasCode() {
+		return abi.Errorf(abi.CodeModule, "the compiled module is gone")
 	}
 	prepared, err := readPrepared(module)
 	if err != nil {
@@ -60,7 +62,16 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
 		Services: proxies(c.orders.Services), Notify: notify, Observe: observe,
 	}, prepared)
+	if err != nil && !c.sealed && !c.hasCode() { // another process has found it of no use meanwhile
+		return abi.Errorf(abi.CodeModule, "the compiled module is gone").Because(err)
+	}
 	return err
+}
+
+// hasCode reports whether the folder of the compiled module has one: what the worker has is hollow.
+func (c *child) hasCode() bool {
+	code, err := wazero.Entries(string(c.orders.Compiled))
+	return err == nil && len(code) > 0
 }
 
 func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {
@@ -76,6 +87,7 @@ func (c *child) seal(first *inner) (err error) {
 	if c.layers, err = confine.Seal(c.layers); err != nil {
 		return err
 	}
+	c.sealed = true
 	if c.inside.Sealed != nil {
 		c.inside.Sealed()
 	}

@@ -106,7 +106,7 @@ func TestALongCallHoldsNobodyUp(t *testing.T) {
 func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 	leavesNothing(t)
 	m := loadPuppet(t, runtime.Config{
-		Runner: newRunner(t, worker.Config{Quick: always}), Limits: runtime.Limits{Timeout: patience, Calls: 8},
+		Runner: newRunnerIn(t, t.TempDir(), worker.Config{Quick: always}), Limits: runtime.Limits{Timeout: patience, Calls: 8},
 	}, well)
 	done := make(chan struct{})
 	var clients sync.WaitGroup
