@@ -38,12 +38,7 @@ func TestAssemblyScriptRest(t *testing.T) {
 	guest := assemblyScript(t)(t, assemblyScriptKit, "rest.ts")
 	do := func(t *testing.T, op abi.Op, req abi.Request) abitest.Outcome {
 		t.Helper()
-		x := &abitest.Exchange{Request: req.Append(nil)}
-		o, err := x.Outcome(guest(t, op, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
+		return ask(t, guest, op, req)
 	}
 	manifest := do(t, abi.OpDescribe, abi.Request{}).Reply.Manifest
 	if manifest == nil {

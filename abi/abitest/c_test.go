@@ -95,33 +95,24 @@ func TestDocumentedCGuest(t *testing.T) {
 
 // testGreeting asks the provider of the README.
 func testGreeting(t *testing.T, guest abitest.Guest) {
-	run := func(op abi.Op, req abi.Request) abitest.Outcome {
-		t.Helper()
-		x := &abitest.Exchange{Request: req.Append(nil)}
-		o, err := x.Outcome(guest(t, op, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	m := run(abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
+	m := ask(t, guest, abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || len(m.Resources) != 1 {
 		t.Fatalf("got manifest %+v", m)
 	}
 	greeting := m.Templates[0].URITemplate
 	for _, name := range []string{"Ada", "世界", strings.Repeat("a", 4096), strings.Repeat("a", 50_000)} {
-		o := run(abi.OpRead, abi.Request{URI: "greeting://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}})
+		o := ask(t, guest, abi.OpRead, abi.Request{URI: "greeting://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}})
 		if len(o.Contents) != 1 || string(o.Contents[0].Body) != "Hello, "+name+"!" {
 			t.Errorf("%.10q: got %.200s", name, fmt.Sprint(o))
 		}
 	}
-	if o := run(abi.OpRead, abi.Request{URI: "greeting://", Route: 1}); o.Code != abi.CodeNotFound {
+	if o := ask(t, guest, abi.OpRead, abi.Request{URI: "greeting://", Route: 1}); o.Code != abi.CodeNotFound {
 		t.Errorf("no name: got %v, want not_found", o.Code)
 	}
-	if got := run(abi.OpComplete, abi.Request{URI: greeting, Arg: "name", Value: "a"}).Reply.Completions; len(got) != 2 {
+	if got := ask(t, guest, abi.OpComplete, abi.Request{URI: greeting, Arg: "name", Value: "a"}).Reply.Completions; len(got) != 2 {
 		t.Errorf("completions of a: got %q", got)
 	}
-	if o := run(abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
+	if o := ask(t, guest, abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
 		t.Errorf("LIST: got %v, want unsupported", o.Code)
 	}
 }

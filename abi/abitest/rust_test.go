@@ -31,26 +31,17 @@ func TestDocumentedRustGuest(t *testing.T) {
 		t.Skip("builds a guest")
 	}
 	guest := load(t, cargoBuild(t, documentedRust(t), "hello"))
-	run := func(op abi.Op, req abi.Request) abitest.Outcome {
-		t.Helper()
-		x := &abitest.Exchange{Request: req.Append(nil)}
-		o, err := x.Outcome(guest(t, op, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	m := run(abi.OpDescribe, abi.Request{}).Reply.Manifest
+	m := ask(t, guest, abi.OpDescribe, abi.Request{}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "greeting://{name}" {
 		t.Fatalf("got manifest %+v", m)
 	}
 	for _, name := range []string{"Ada", "", "世界", strings.Repeat("a", 20_000)} {
-		o := run(abi.OpRead, abi.Request{URI: "greeting://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}})
+		o := ask(t, guest, abi.OpRead, abi.Request{URI: "greeting://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}})
 		if len(o.Contents) != 1 || string(o.Contents[0].Body) != "Hello, "+name+"!" {
 			t.Errorf("%.20q: got %.200s", name, fmt.Sprint(o))
 		}
 	}
-	if o := run(abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
+	if o := ask(t, guest, abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
 		t.Errorf("LIST: got %v, want unsupported", o.Code)
 	}
 }

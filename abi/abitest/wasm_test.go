@@ -46,29 +46,31 @@ func TestDocumentedGuest(t *testing.T) {
 	}
 	build(t, dir, nil, clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
 	guest := load(t, wasm)
-	run := func(op abi.Op, req abi.Request) abitest.Outcome {
-		t.Helper()
-		x := &abitest.Exchange{Request: req.Append(nil)}
-		o, err := x.Outcome(guest(t, op, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	m := run(abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
+	m := ask(t, guest, abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "hello://{name}" {
 		t.Errorf("got manifest %+v", m)
 	}
 	long := strings.Repeat("a", 2000)
 	for _, name := range []string{"Ada", "", "世界", long} {
-		o := run(abi.OpRead, abi.Request{URI: "hello://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}, MaxBytes: 1 << 20})
+		o := ask(t, guest, abi.OpRead, abi.Request{URI: "hello://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}, MaxBytes: 1 << 20})
 		if len(o.Contents) != 1 || string(o.Contents[0].Body) != "Hello, "+name+"!" || o.Contents[0].URI != "hello://x" {
 			t.Errorf("%q: got %+v", name, o)
 		}
 	}
-	if o := run(abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
+	if o := ask(t, guest, abi.OpList, abi.Request{}); o.Code != abi.CodeUnsupported {
 		t.Errorf("LIST: got %v, want unsupported", o.Code)
 	}
+}
+
+// ask has a guest do one operation, and fails the test when what it did is no outcome.
+func ask(t *testing.T, guest abitest.Guest, op abi.Op, req abi.Request) abitest.Outcome {
+	t.Helper()
+	x := &abitest.Exchange{Request: req.Append(nil)}
+	o, err := x.Outcome(guest(t, op, x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 // load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own.

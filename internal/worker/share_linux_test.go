@@ -59,6 +59,33 @@ func TestCallsThatShareALinkGetTheirOwnAnswers(t *testing.T) {
 	clients.Wait()
 }
 
+// behindALongCall loads a module of which one call is under way until end, while others share links where that may be.
+func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *runtime.Module, end func()) {
+	t.Helper()
+	began, release := make(chan struct{}), make(chan struct{})
+	m = loadPuppet(t, runtime.Config{
+		Runner:    newRunner(t, worker.Config{Quick: always, Logger: log.debug()}),
+		Lifecycle: lifecycle, Limits: runtime.Limits{Timeout: patience, Calls: 8},
+	}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
+		if req.URI == "x:long" && n == 0 {
+			close(began)
+			<-release
+		}
+		return well(ctx, n, req)
+	})
+	var long sync.WaitGroup
+	long.Go(func() {
+		if _, err := read(t.Context(), m, "x:long"); err != nil {
+			t.Error(err)
+		}
+	})
+	<-began
+	return m, func() {
+		close(release)
+		long.Wait()
+	}
+}
+
 // Those who wait behind a long call go elsewhere, and its link is in order afterwards. What a guest keeps from one call to
 // the next is no business of one that waits: there nobody does.
 func TestALongCallHoldsNobodyUp(t *testing.T) {
@@ -66,31 +93,13 @@ func TestALongCallHoldsNobodyUp(t *testing.T) {
 		t.Run(lifecycle.String(), func(t *testing.T) {
 			leavesNothing(t)
 			var log journal
-			began, release := make(chan struct{}), make(chan struct{})
-			m := loadPuppet(t, runtime.Config{
-				Runner:    newRunner(t, worker.Config{Quick: always, Logger: log.debug()}),
-				Lifecycle: lifecycle, Limits: runtime.Limits{Timeout: patience, Calls: 8},
-			}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
-				if req.URI == "x:long" && n == 0 {
-					close(began)
-					<-release
-				}
-				return well(ctx, n, req)
-			})
-			var long sync.WaitGroup
-			long.Go(func() {
-				if _, err := read(t.Context(), m, "x:long"); err != nil {
-					t.Error(err)
-				}
-			})
-			<-began
+			m, end := behindALongCall(t, lifecycle, &log)
 			var others sync.WaitGroup
 			for range 6 {
 				others.Go(func() { works(t, m) })
 			}
 			others.Wait()
-			close(release)
-			long.Wait()
+			end()
 			for range 20 {
 				works(t, m)
 			}
@@ -136,23 +145,7 @@ func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 // A call that is cancelled while it waits for another ends, and harms none.
 func TestACallThatWaitsCanBeCancelled(t *testing.T) {
 	leavesNothing(t)
-	began, release := make(chan struct{}), make(chan struct{})
-	m := loadPuppet(t, runtime.Config{
-		Runner: newRunner(t, worker.Config{Quick: always}), Limits: runtime.Limits{Timeout: patience, Calls: 8},
-	}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
-		if req.URI == "x:long" && n == 0 {
-			close(began)
-			<-release
-		}
-		return well(ctx, n, req)
-	})
-	var long sync.WaitGroup
-	long.Go(func() {
-		if _, err := read(t.Context(), m, "x:long"); err != nil {
-			t.Error(err)
-		}
-	})
-	<-began
+	m, end := behindALongCall(t, abi.LifecycleFresh, &journal{})
 	var others sync.WaitGroup
 	for range 4 {
 		others.Go(func() {
@@ -166,7 +159,6 @@ func TestACallThatWaitsCanBeCancelled(t *testing.T) {
 		})
 	}
 	others.Wait()
-	close(release)
-	long.Wait()
+	end()
 	works(t, m)
 }
