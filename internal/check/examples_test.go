@@ -2,8 +2,6 @@ package check_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/capability/fscap"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
@@ -60,26 +57,10 @@ func TestExamplesAreClean(t *testing.T) {
 // folder grants a project to read.
 func folder(t *testing.T) capability.Services {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"README.md": "# Read", "LICENSE": "MIT", "src/main.go": "package main\n", "a.json": "{}"} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := files.Close(); err != nil {
-			t.Error(err)
-		}
+	_, granted := guesttest.Folder(t, map[string]string{
+		"README.md": "# Read", "LICENSE": "MIT", "src/main.go": "package main\n", "a.json": "{}",
 	})
-	return files.Services()
+	return granted
 }
 
 // TestFaultsOnPurposeAreFound finds all that the example everything does wrong when it is asked to, and nothing else.

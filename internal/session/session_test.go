@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,6 @@ import (
 	"github.com/wasmres/wasmres/internal/session"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/capability/fscap"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
@@ -232,29 +230,10 @@ func guestManifest(t *testing.T) *abi.Manifest {
 // folder grants files of all kinds to read.
 func folder(t *testing.T) (dir string, granted capability.Services) {
 	t.Helper()
-	dir = t.TempDir()
-	for name, text := range map[string]string{
+	return guesttest.Folder(t, map[string]string{
 		"README.md": "# Read\r\n-- list --\n\\ No newline at end of file", "LICENSE": "MIT", "src/a b=\"c\".go": "package main\n",
 		"data.bin": "\x00\xff", "empty": "", "long.txt": strings.Repeat("It is long. ", 30_000),
-	} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := files.Close(); err != nil {
-			t.Error(err)
-		}
 	})
-	return dir, files.Services()
 }
 
 const projectSteps = `-- list --
