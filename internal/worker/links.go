@@ -70,13 +70,10 @@ func (t *links) place(tr *trip) bool {
 			return true
 		}
 	}
-	last := len(t.idle) - 1
-	if last < 0 {
+	if len(t.idle) == 0 {
 		return false
 	}
-	l := t.idle[last]
-	t.idle = t.idle[:last]
-	l.put(tr)
+	t.pop().put(tr)
 	return true
 }
 
@@ -84,6 +81,11 @@ func (t *links) place(tr *trip) bool {
 func (t *links) take() *link {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.pop()
+}
+
+// pop takes the idle link that was used last. It is called with mu held, when there is one.
+func (t *links) pop() *link {
 	last := len(t.idle) - 1
 	l := t.idle[last]
 	t.idle = t.idle[:last]
