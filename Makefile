@@ -74,6 +74,7 @@ bench: ## wasmres beside other servers, then every benchmark
 
 wasm: ## make the small test modules again; needs Debian's wabt
 	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/app/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:
 	rm -rf bin internal/e2e/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm

@@ -36,6 +36,7 @@ func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
 	defer c.depart()
 	c.ctx, c.bounds, c.deadline = ctx, b, b.deadline
 	err := c.verdict(m.guests.Call(b, c))
+	m.investigate(c, err)
 	m.observe(ctx, c, err)
 	if err != nil {
 		return nil, err

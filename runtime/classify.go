@@ -15,23 +15,27 @@ func (s *sandbox) classify(err error) error {
 	var exit wasi.Exit
 	var known *abi.Error
 	module := s.guests.module
+	crash := s.guests.crash(err)
 	switch {
-	case s.call.failure != nil:
+	case s.broken && s.call.failure != nil: // the host's own fault
 		return s.call.failure
+	case s.call.failure != nil:
+		return blame(s.call.failure, crash)
 	case s.ctx.Err() != nil:
-		return module.ended(s.ctx).Because(clip(err))
+		return module.ended(s.ctx).Because(crash)
 	case s.broken:
 		return err
 	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, maxPages*engine.PageSize):
-		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(clip(err))
+		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
-		return abi.Errorf(abi.CodeExit, "the provider exited").Because(exit)
+		return blame(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &known):
-		return known
+		return blame(known, crash)
 	case int32(s.depth.Get()) < 0 || errors.Is(err, engine.ErrStack):
-		return module.tooDeep().Because(clip(err))
+		crash.Reason = engine.ErrStack.Error()
+		return module.tooDeep().Because(crash)
 	}
-	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(clip(err))
+	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(crash)
 }
 
 // ended says why ctx, which is that of a call, has ended.

@@ -38,6 +38,7 @@ type Call struct {
 	lines    int
 	recorded int // bytes of what the runner logged
 	records  int
+	said     []string  // the last lines, for who looks into a crash
 	partial  [2][]byte // lines of standard output and error that have no end yet
 	used     Usage
 	failure  error // the first; the guest may run on but cannot undo it

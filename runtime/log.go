@@ -26,6 +26,9 @@ func levelOf(level uint32) slog.Level {
 	return slog.LevelError
 }
 
+// guestLog is the message of records of what guests say.
+const guestLog = "guest log"
+
 // streams names what guests write to, and says how loud it is in the log.
 var streams = [2]struct {
 	name  string
@@ -81,6 +84,9 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	if c.records++; c.records > limits.LogLines+moreLines || c.recorded > limits.Log+moreLog {
 		return
 	}
+	if text := len(attrs) - 1; message == guestLog && text >= 0 {
+		c.remember(attrs[text].Value.String())
+	}
 	c.module.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
@@ -110,6 +116,7 @@ func (c *Call) write(ctx context.Context, level slog.Level, stream string, text 
 			continue
 		}
 		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
-		c.module.cfg.Logger.Log(ctx, level, "guest log", "op", c.Op.String(), "stream", stream, "text", said)
+		c.remember(said)
+		c.module.cfg.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
 	}
 }

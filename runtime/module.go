@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/symbol"
 )
 
 const maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
@@ -37,8 +39,11 @@ type Config struct {
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
 	// Shelf is where prepared modules are kept. Nil keeps none.
-	Shelf  Shelf
-	Logger *slog.Logger // nil discards
+	Shelf Shelf
+	// Symbols gives modules that may have the names of the functions: the one that is loaded, or what it was before
+	// [wasm.Strip]. It is asked once a guest has crashed, and others than these are left aside. Nil for none.
+	Symbols iter.Seq[[]byte]
+	Logger  *slog.Logger // nil discards
 }
 
 func (cfg *Config) fill() (err error) {
@@ -63,6 +68,7 @@ type Module struct {
 	manifest *abi.Manifest
 	granted  abi.Lifecycle
 	guests   Guests
+	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
 	turns     turns
 	lingering atomic.Int64 // calls whose readers are slow
@@ -96,7 +102,7 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 		m.slots <- struct{}{}
 	}
 	m.crowded = fmt.Sprintf("%d calls are running already", cap(m.slots))
-	m.close = sync.OnceValue(m.release)
+	m.close, m.symbols = sync.OnceValue(m.release), sync.OnceValue(m.findSymbols)
 	if err := m.open(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -114,6 +120,7 @@ func (m *Module) open(ctx context.Context) (err error) {
 		}
 	}
 	m.guests, err = m.cfg.Runner.Open(ctx, m.order())
+	m.investigate(nil, err)
 	return err
 }
 

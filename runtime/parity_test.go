@@ -62,7 +62,11 @@ func describe(err error) string {
 	if !errors.As(err, &e) {
 		return fmt.Sprint(err)
 	}
-	return fmt.Sprintf("%v: %s, data %s, retry after %v", e.Code, e.Message, e.Data, e.RetryAfter)
+	crashed := "no crash"
+	if c := runtime.CrashOf(err); c != nil {
+		crashed = fmt.Sprintf("%s in %v of %s, said %q", c.Reason, c.Stack, c.URI, c.Said)
+	}
+	return fmt.Sprintf("%v: %s, data %s, retry after %v, %s", e.Code, e.Message, e.Data, e.RetryAfter, crashed)
 }
 
 // A play is what a puppet does in one call, and the call.

@@ -25,6 +25,8 @@ func putCode(b []byte, m *meter.Module) []byte {
 	b = binary.AppendUvarint(b, uint64(m.MinPages))
 	b = binary.AppendUvarint(b, uint64(m.MaxPages))
 	b = putString(b, m.CanDirty)
+	b = binary.AppendUvarint(b, uint64(m.Imported))
+	b = binary.AppendUvarint(b, uint64(m.Defined))
 	b = binary.AppendUvarint(b, uint64(len(m.Data)))
 	for _, s := range m.Data {
 		b = binary.AppendUvarint(b, uint64(s.Offset))
@@ -78,6 +80,7 @@ func (r *reader) code() *meter.Module {
 	m := &meter.Module{
 		Binary: r.bytes(), Globals: r.strings(), Start: r.bool(),
 		MinPages: uint32(r.number()), MaxPages: uint32(r.number()), CanDirty: string(r.bytes()),
+		Imported: uint32(r.number()), Defined: uint32(r.number()),
 	}
 	n := r.count() // of a provider in Go some ten thousand
 	m.Data = slices.Grow(m.Data, int(n))

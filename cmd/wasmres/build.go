@@ -72,7 +72,7 @@ func build(c *cli.Context) error {
 	if report.File == "" {
 		report.File = filepath.Join(dir, module.Name+".wasm")
 	}
-	report.Debug = strings.TrimSuffix(report.File, ".wasm") + ".debug.wasm"
+	report.Debug = app.DebugFile(report.File)
 	if err := report.finish(c, cfg, module); err != nil {
 		return err
 	}
@@ -142,6 +142,9 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	packed, debug, err := project.Pack(module.Binary, manifest)
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
+	}
+	if err := os.WriteFile(app.DebugFile(cfg.File), debug, 0o600); err != nil {
+		return err
 	}
 	a, err := openBinary(c.Context, cfg, packed)
 	if err != nil {

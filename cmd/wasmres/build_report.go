@@ -67,6 +67,7 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 			a.WarnUngranted()
 		}
 		r.Sample.Failed = worded(err).Error()
+		printCrash(c.App.ErrWriter, err)
 		return
 	}
 	r.Sample.Fuel = a.Usage().Fuel

@@ -44,6 +44,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 		return exitOK
 	}
 	fmt.Fprintf(errOut, "wasmres: %s\n", oneLine(err))
+	printCrash(errOut, err)
 	var usage usageError
 	var missing missingTool
 	switch {

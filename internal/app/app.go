@@ -107,7 +107,8 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
 			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
-			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf, Logger: a.cfg.Logger,
+			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf,
+			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
 	}, binary)

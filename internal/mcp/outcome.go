@@ -90,7 +90,7 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 	e.Data = data.append(nil)
 	c.cfg.Logger.LogAttrs(ctx, o.level, "request failed", slog.String("method", clip(r.method, maxMethod)),
 		slog.String("uri", r.uri), slog.String("code", class.String()), slog.String("error", causes(err)),
-		slog.String("error_id", data.id))
+		slog.String("error_id", data.id), crash(err))
 	return e
 }
 
@@ -118,6 +118,15 @@ func (f *failure) append(b []byte) []byte {
 		b = appendCompact(b, d)
 	}
 	return append(b, '}')
+}
+
+// crash is what the author of a provider wants to know of a failure, where there is such a thing.
+func crash(err error) slog.Attr {
+	var cause slog.LogValuer
+	if !errors.As(err, &cause) {
+		return slog.Attr{}
+	}
+	return slog.Any("crash", cause)
 }
 
 // causes gives the whole of an error, private causes included, which the text of an [abi.Error] leaves out.

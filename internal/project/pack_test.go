@@ -32,6 +32,9 @@ func TestPack(t *testing.T) {
 	if want := bytes.Join([][]byte{[]byte(head), first, module[len(head):]}, nil); !bytes.Equal(debug, want) {
 		t.Errorf("debug: got %q, want %q", debug, want)
 	}
+	if stripped, err := wasm.Strip(debug); err != nil || !bytes.Equal(stripped, packed) {
+		t.Errorf("debug does not become packed when it is stripped: %q, %v", stripped, err)
+	}
 	if _, _, err := Pack(packed, manifest); err == nil {
 		t.Error("a module with a manifest was packed again")
 	}

@@ -21,8 +21,11 @@ func quote(m *wire.Done) error {
 		Message: m.Message, Data: m.Data, RetryAfterMillis: uint64(m.RetryAfter / time.Millisecond),
 	})
 	var e *abi.Error
-	if m.Cause != "" && errors.As(err, &e) {
-		return e.Because(errors.New(m.Cause))
+	if m.Cause == "" || !errors.As(err, &e) {
+		return err
 	}
-	return err
+	if len(m.Stack) > 0 {
+		return e.Because(runtime.At(m.Cause, m.Stack))
+	}
+	return e.Because(errors.New(m.Cause))
 }

@@ -34,8 +34,8 @@ type Module interface {
 // An Instance is one live sandbox. It belongs to one goroutine at a time.
 type Instance interface {
 	// Call runs an exported function with its parameters in stack, which then holds its results. It ends with an
-	// error when the guest traps and when a host function stops the guest; nothing else ends it. The instance can be
-	// called again after an error.
+	// error when the guest traps and when a host function stops the guest; nothing else ends it. That is a [*Trap] where
+	// an engine knows what was running. The instance can be called again after an error.
 	Call(ctx context.Context, export string, stack []uint64) error
 
 	// Memory is the instance's linear memory, for as long as the instance is open.
@@ -97,6 +97,21 @@ type HostFunc struct {
 
 // ErrStack is in the chain of the error of a call that used up the stack an engine has for it.
 var ErrStack = errors.New("stack exhausted")
+
+// A Trap is the error of a call that ended in the middle of the guest.
+type Trap struct {
+	Err error
+	// Reason is Err in a few words, on one line, which the guest has no hand in.
+	Reason string
+	// Stack is the functions that were running, as the module that was compiled counts them, innermost first: as many
+	// as the engine keeps track of, and none of the host's.
+	Stack []uint32
+}
+
+func (t *Trap) Error() string { return t.Err.Error() }
+
+// Unwrap gives Err.
+func (t *Trap) Unwrap() error { return t.Err }
 
 // A Stop ends the guest from within a host function. It becomes the error of the call that ran the guest.
 type Stop struct{ Err error }

@@ -37,6 +37,19 @@ type Module struct {
 	MinPages uint32    // pages the memory begins with
 	MaxPages uint32    // pages beyond which the host's allocator must refuse: Binary declares one more, for shrinking
 	CanDirty string    // why the instance may get dirty, as in "function 12 uses table.set"; empty when it never does
+	Imported uint32    // functions that the module imports
+	Defined  uint32    // functions that it defines
+}
+
+// Original gives the index in the module of the function that has this one in Binary, unless it was added.
+func (m *Module) Original(index uint32) (original uint32, ok bool) {
+	switch tick := m.Imported; {
+	case index < tick:
+		return index, true
+	case index == tick || index-tick > m.Defined:
+		return 0, false
+	}
+	return index - 1, true
 }
 
 // Rewrite gives the metered form of a module, which must have been admitted: one that is not valid may give an error or
@@ -46,7 +59,7 @@ func Rewrite(module []byte, cfg Config) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{source: s, cfg: cfg, module: &Module{}}
+	w := &writer{source: s, cfg: cfg, module: &Module{Imported: s.imported, Defined: uint32(len(s.functions))}}
 	for _, step := range []func() error{w.tables, w.memory, w.globals, w.elements, w.code, w.data, w.exports} {
 		if err := step(); err != nil {
 			return nil, err

@@ -34,7 +34,7 @@
   (func $recurse (param i32) (result i32)
     (i32.add (call $recurse (i32.add (local.get 0) (i32.const 1))) (i32.const 1)))
 
-  (func (export "wasmres_v1") (param $op i32) (param $len i32) (result i32)
+  (func $serve (export "wasmres_v1") (param $op i32) (param $len i32) (result i32)
     (local $c i32)
     (if (i32.eqz (local.get $op)) (then
       (drop (call $emit (i32.const 1024) (i32.const 13)))

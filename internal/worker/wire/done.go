@@ -12,6 +12,7 @@ const (
 	maxMessage = 1 << 10
 	maxData    = abi.MaxMeta
 	maxCause   = 2 << 10
+	maxStack   = 32 // functions
 
 	maxRetryAfter = 24 * time.Hour
 )
@@ -22,17 +23,19 @@ type Done struct {
 	RetryAfter time.Duration // whole milliseconds, at most a day; zero when unknown
 	Fuel       uint64
 	HostCalls  uint32
-	Message    string // public; cut after 1 KiB
-	Data       string // public JSON text; left out when longer than [abi.MaxMeta]
-	Cause      string // for the log only; cut after 2 KiB
+	Message    string   // public; cut after 1 KiB
+	Data       string   // public JSON text; left out when longer than [abi.MaxMeta]
+	Cause      string   // for the log only; cut after 2 KiB
+	Stack      []uint32 // functions of the guest that were running, innermost first; cut after 32
 }
 
-const doneSize = 4 + 4 + 8 + 4 + 2 + 2 + 2
+const doneSize = 4 + 4 + 8 + 4 + 2 + 2 + 2 + 2
 
 // SetError fills in how the call ended; nil is success.
 func (m *Done) SetError(err error) {
 	var e *abi.Error
 	m.Code, m.RetryAfter, m.Message, m.Data, m.Cause = abi.CodeOf(err), 0, "", "", ""
+	m.Stack = nil
 	switch {
 	case err == nil:
 	case !errors.As(err, &e) || e == nil:
@@ -41,6 +44,10 @@ func (m *Done) SetError(err error) {
 		m.Message, m.Data, m.RetryAfter = e.Message, e.Data, e.RetryAfter
 		if e.Cause != nil {
 			m.Cause = e.Cause.Error()
+		}
+		var running interface{ Functions() []uint32 }
+		if errors.As(e.Cause, &running) {
+			m.Stack = running.Functions()
 		}
 	}
 }
@@ -66,6 +73,7 @@ func (*Done) Check() error { return nil }
 // Append implements [Message].
 func (m *Done) Append(b []byte) []byte {
 	message, cause, data := clip(m.Message, maxMessage), clip(m.Cause, maxCause), m.Data
+	stack := m.Stack[:min(len(m.Stack), maxStack)]
 	if len(data) > maxData {
 		data = ""
 	}
@@ -76,6 +84,10 @@ func (m *Done) Append(b []byte) []byte {
 	b = order.AppendUint16(b, uint16(len(message)))
 	b = order.AppendUint16(b, uint16(len(data)))
 	b = order.AppendUint16(b, uint16(len(cause)))
+	b = order.AppendUint16(b, uint16(len(stack)))
+	for _, function := range stack {
+		b = order.AppendUint32(b, function)
+	}
 	b = append(b, message...)
 	b = append(b, clip(data, maxData)...)
 	return append(b, cause...)
@@ -88,6 +100,7 @@ func (m *Done) Decode(p []byte) error {
 	m.RetryAfter = time.Duration(r.uint32()) * time.Millisecond
 	m.Fuel, m.HostCalls = r.uint64(), r.uint32()
 	message, data, cause := uint64(r.uint16()), uint64(r.uint16()), uint64(r.uint16())
+	m.Stack = r.functions(uint64(r.uint16()))
 	m.Message, m.Data, m.Cause = r.text(message, maxMessage), r.text(data, maxData), r.text(cause, maxCause)
 	if err := r.end(KindDone); err != nil {
 		return err

@@ -64,6 +64,17 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
+// functions is so many indices.
+func (r *reader) functions(n uint64) (indices []uint32) {
+	if n > maxStack {
+		r.bad = true
+	}
+	for ; n > 0 && !r.bad; n-- {
+		indices = append(indices, r.uint32())
+	}
+	return indices
+}
+
 // end is the verdict: an error, unless every field was there and nothing is left.
 func (r *reader) end(k Kind) error {
 	if r.bad || len(r.rest) > 0 {

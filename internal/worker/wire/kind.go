@@ -62,7 +62,7 @@ var bounds = [...]bound{
 	KindAsk:     {"ask", 4, 4 + abi.MaxService},
 	KindChanged: {"changed", 0, abi.MaxURI},
 	KindLog:     {"log", logSize, maxLog},
-	KindDone:    {"done", doneSize, doneSize + maxMessage + maxData + maxCause},
+	KindDone:    {"done", doneSize, doneSize + maxMessage + maxData + maxCause + 4*maxStack},
 
 	KindStart:      {"start", 0, MaxPayload},
 	KindNewLink:    {"new_link", 4, 4},
@@ -70,7 +70,7 @@ var bounds = [...]bound{
 	KindEndSession: {"end_session", 1, MaxSession},
 
 	KindReady:  {"ready", 0, MaxPayload},
-	KindFailed: {"failed", doneSize, doneSize + maxMessage + maxData + maxCause},
+	KindFailed: {"failed", doneSize, doneSize + maxMessage + maxData + maxCause + 4*maxStack},
 	KindSealed: {"sealed", 0, 0},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func messages() map[string]decoder {
 		"done": &wire.Done{
 			Code: abi.CodeUnavailable, RetryAfter: 24 * time.Hour, Fuel: 1<<64 - 1, HostCalls: 1<<32 - 1,
 			Message: strings.Repeat("m", 1<<10), Data: strings.Repeat("d", 16<<10), Cause: strings.Repeat("c", 2<<10),
+			Stack: slices.Repeat([]uint32{1<<32 - 1}, 32),
 		},
 		"new link": &wire.NewLink{ID: 7},
 		"cancel":   &wire.Cancel{Link: 1, Seq: 2},
@@ -168,13 +170,13 @@ func TestDoneCarriesErrors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := wire.Done{Message: "of the last call"}
+			got := wire.Done{Message: "of the last call", Stack: []uint32{1}}
 			got.SetError(c.err)
-			if got != c.want {
+			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			var again wire.Done
-			if again.SetError(got.Err()); again != c.want {
+			if again.SetError(got.Err()); !reflect.DeepEqual(again, c.want) {
 				t.Errorf("after Err got %+v, want %+v", again, c.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,35 @@ func TestAStopIsTheErrorOfTheCallAndTheInstanceGoesOn(t *testing.T) {
 		err := inst.Call(t.Context(), abi.ExportCall, []uint64{0, 0})
 		if stop && !errors.Is(err, reason) || !stop && err != nil {
 			t.Errorf("stop %v: got %v", stop, err)
+		}
+	}
+}
+
+func TestATrapSaysWhatWasRunning(t *testing.T) {
+	stop := false
+	m := compile(t, open(t, ""), func() {
+		if stop {
+			panic(engine.Stop{Err: errors.New("enough\nwasm stack trace:\n\t.$1()")})
+		}
+	})
+	memory := new(heap)
+	inst := instantiate(t, m, memory)
+	for _, c := range []struct {
+		letter byte
+		stop   bool
+		reason string
+		stack  []uint32
+	}{
+		{'a', false, "unreachable", []uint32{8}},
+		{'q', false, "stack overflow", nil}, // wazero does not say
+		{'o', true, "stopped by the host", []uint32{8}},
+	} {
+		stop = c.stop
+		copy(memory.bytes, "\x0a\x03x:"+string(c.letter))
+		err := inst.Call(t.Context(), abi.ExportCall, []uint64{2, 5})
+		var trap *engine.Trap
+		if !errors.As(err, &trap) || trap.Reason != c.reason || !slices.Equal(trap.Stack, c.stack) {
+			t.Errorf("%c: got %+v", c.letter, trap)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -68,14 +67,8 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 		return nil
 	}
 	delete(i.funcs, export) // its stack may have grown to the ceiling, and would be kept
-	if first, _, _ := strings.Cut(err.Error(), "\n"); strings.TrimPrefix(first, "wasm error: ") == stackOverflow {
-		return fmt.Errorf("%w: %w", engine.ErrStack, err)
-	}
-	return err
+	return trapped(err)
 }
-
-// stackOverflow is the message of the error whose value wazero keeps to itself.
-const stackOverflow = "stack overflow"
 
 // Rest implements [engine.Rester]: a function keeps the stack of the deepest call there was.
 func (i *instance) Rest() { clear(i.funcs) }

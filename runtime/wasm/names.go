@@ -1,0 +1,45 @@
+package wasm
+
+// nameSection is the custom section that says what functions, locals and the like are called.
+const (
+	nameSection  = "name"
+	nameFunction = 1 // the part of it with the names of functions
+)
+
+// maxFunctionName is the bytes of a function's name beyond which it is cut.
+const maxFunctionName = 256
+
+// FunctionNames gives the names of functions that a module has in its name section, by index; nil when there are none.
+// Of those at or above functions nothing is kept, and of long names their beginning.
+func FunctionNames(module []byte, functions uint32) (map[uint32]string, error) {
+	section, err := Custom(module, nameSection)
+	if err != nil {
+		return nil, err
+	}
+	r := NewReader(section)
+	for r.Len() > 0 {
+		id := r.Byte()
+		part := r.Part(r.U32())
+		if id == nameFunction {
+			return readNames(&part, functions)
+		}
+	}
+	return nil, r.Err()
+}
+
+// readNames reads a vector of indices, each higher than the one before, and names.
+func readNames(r *Reader, functions uint32) (map[uint32]string, error) {
+	names := map[uint32]string{}
+	next := uint32(0)
+	for n := r.U32(); n > 0; n-- {
+		index, name := r.U32(), r.Name()
+		if r.Err() != nil {
+			return nil, r.Err()
+		}
+		if index < next || index >= functions {
+			break
+		}
+		names[index], next = string(name[:min(len(name), maxFunctionName)]), index+1
+	}
+	return names, r.Err()
+}
