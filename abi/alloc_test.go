@@ -46,6 +46,10 @@ func TestDecodersAllocateLittle(t *testing.T) {
 		"vars":                     {"Request", fill([]byte{0x1a, 0}, abi.MaxRequest)},
 		"principals":               {"Request", fill([]byte{0x62, 2, 0x1a, 0}, abi.MaxRequest)},
 		"files":                    {"FileResponse", fill([]byte{0x0a, 0}, mib)},
+		"keys":                     {"KVResponse", fill([]byte{0x0a, 0}, mib)},
+		"header fields":            {"HTTPRequest", fill([]byte{0x1a, 0}, mib)},
+		"arguments":                {"SQLRequest", fill([]byte{0x1a, 0}, mib)},
+		"rows":                     {"SQLResponse", fill([]byte{0x12, 0}, mib)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(c.bytes) > mib {

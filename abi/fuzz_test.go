@@ -20,6 +20,10 @@ func FuzzReply(f *testing.F)        { fuzzMessage(f, "Reply") }
 func FuzzManifest(f *testing.F)     { fuzzMessage(f, "Manifest") }
 func FuzzFileResponse(f *testing.F) { fuzzMessage(f, "FileResponse") }
 func FuzzFileRequest(f *testing.F)  { fuzzMessage(f, "FileRequest") }
+func FuzzKVRequest(f *testing.F)    { fuzzMessage(f, "KVRequest") }
+func FuzzHTTPRequest(f *testing.F)  { fuzzMessage(f, "HTTPRequest") }
+func FuzzSQLRequest(f *testing.F)   { fuzzMessage(f, "SQLRequest") }
+func FuzzSQLResponse(f *testing.F)  { fuzzMessage(f, "SQLResponse") }
 
 // fuzzMessage holds a decoder to what it promises of foreign bytes: no panic, classified errors, and whatever it
 // accepts is the same after a round trip, in no more bytes.

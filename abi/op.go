@@ -34,16 +34,18 @@ type Service uint32
 const (
 	ServiceConfig        Service = 1  // ConfigRequest -> ConfigResponse
 	ServiceSecret        Service = 2  // reserved
-	ServiceKVGet         Service = 3  // reserved
-	ServiceKVPut         Service = 4  // reserved
-	ServiceKVDelete      Service = 5  // reserved
-	ServiceKVList        Service = 6  // reserved
-	ServiceHTTP          Service = 7  // reserved
-	ServiceSQL           Service = 8  // reserved
+	ServiceKVGet         Service = 3  // KVRequest -> KVResponse with one entry; its bytes in ChannelBody
+	ServiceKVPut         Service = 4  // KVRequest -> KVResponse with one entry
+	ServiceKVDelete      Service = 5  // KVRequest -> KVResponse
+	ServiceKVList        Service = 6  // KVRequest -> KVResponse with a page of entries
+	ServiceHTTP          Service = 7  // HTTPRequest -> HTTPResponse; the body, or its beginning, in ChannelBody
+	ServiceSQL           Service = 8  // SQLRequest -> SQLResponse with the first rows
 	ServiceNotifyUpdated Service = 9  // NotifyRequest -> nothing; always granted
 	ServiceNotifyList    Service = 10 // nothing -> nothing; always granted
 	ServiceRead          Service = 11 // reserved
 	ServiceFileStat      Service = 12 // FileRequest -> FileResponse with one entry
 	ServiceFileRead      Service = 13 // FileRequest -> FileResponse with one entry; bytes in ChannelBody
 	ServiceFileList      Service = 14 // FileRequest -> FileResponse with a page of entries
+	ServiceStream        Service = 15 // StreamRequest -> StreamResponse; more of an HTTP body in ChannelBody
+	ServiceSQLRows       Service = 16 // StreamRequest -> SQLResponse with the next rows
 )

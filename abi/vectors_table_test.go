@@ -219,6 +219,25 @@ func serviceVectors() map[string]vector {
 		"file-request-list":     {message: "FileRequest", about: "Service 14: 100 entries of a folder after one already seen.", want: &abi.FileRequest{Path: "/notes", Length: 100, After: "m.txt"}},
 		"file-response-stat": {message: "FileResponse", about: "Service 12 answers with one entry.", want: &abi.FileResponse{
 			Files: []abi.File{{Name: "todo.md", Size: 1234, ModifiedMillis: 1_795_082_400_000}}}},
+		"kv-request-get":    {message: "KVRequest", about: "Service 3: the value of a key.", want: &abi.KVRequest{Key: "notes/1"}},
+		"kv-request-put":    {message: "KVRequest", about: "Service 4: a value for a minute, unless somebody was quicker.", want: &abi.KVRequest{Key: "notes/1", Value: []byte{0, 0xff}, TTLMillis: 60_000, IfVersion: 7}},
+		"kv-request-absent": {message: "KVRequest", about: "Service 4: an empty value, where there is none yet.", want: &abi.KVRequest{Key: "k", IfAbsent: true}},
+		"kv-request-list":   {message: "KVRequest", about: "Service 6: ten keys after one already seen.", want: &abi.KVRequest{Prefix: "notes/", After: "notes/1", Limit: 10}},
+		"kv-response":       {message: "KVResponse", about: "Service 4 answers what is there, which is not what was expected.", want: &abi.KVResponse{Entries: []abi.KVEntry{{Key: "notes/1", Size: 2, ExpiresMillis: 1_795_082_400_000, Version: 8}}, Conflict: true}},
+		"kv-response-list":  {message: "KVResponse", about: "Service 6 answers a page.", want: &abi.KVResponse{Entries: []abi.KVEntry{{Key: "a", Version: 1}, {Key: "b", Size: 1 << 20, Version: 2}}, More: true}},
+		"http-request":      {message: "HTTPRequest", about: "Service 7: a GET with a secret the guest does not know.", want: &abi.HTTPRequest{URL: "https://api.example.org/v1/items?page=2", Header: []abi.HTTPField{{Name: "authorization", Value: "Bearer {{secret:token}}"}, {Name: "x-empty"}}}},
+		"http-request-post": {message: "HTTPRequest", about: "Service 7: a POST with limits of its own.", want: &abi.HTTPRequest{Method: "POST", URL: "http://localhost:8080/", Body: []byte("{}"), MaxBytes: 1 << 20, TimeoutMillis: 500}},
+		"http-response":     {message: "HTTPResponse", about: "Service 7 answers; the rest of the body is stream 3.", want: &abi.HTTPResponse{Status: 200, Header: []abi.HTTPField{{Name: "content-type", Value: "text/plain"}}, URL: "https://api.example.org/v1/items?page=2", Stream: 3}},
+		"stream-request":    {message: "StreamRequest", about: "Service 15 or 16: what comes next of stream 3.", want: &abi.StreamRequest{Stream: 3}},
+		"stream-response":   {message: "StreamResponse", about: "Service 15 answers: there is still more.", want: &abi.StreamResponse{More: true}},
+		"sql-request": {message: "SQLRequest", about: "Service 8: a statement with an argument of each kind.", want: &abi.SQLRequest{Connection: "main", Query: "select ?", MaxRows: 100, Args: []abi.SQLValue{
+			{}, {Kind: abi.SQLBool, Int: 1}, {Kind: abi.SQLInt, Int: -1}, {Kind: abi.SQLFloat, Float: 0.5}, {Kind: abi.SQLText, Text: "ü"}, {Kind: abi.SQLBytes, Bytes: []byte{0xff}}}}},
+		"sql-response": {message: "SQLResponse", about: "Service 8 answers two rows of two columns, and there are more.", want: &abi.SQLResponse{
+			Columns: []abi.SQLColumn{{Name: "id", Type: "int4"}, {Name: "name", Type: "text"}},
+			Rows: []abi.SQLRow{
+				{Values: []abi.SQLValue{{Kind: abi.SQLInt, Int: 1}, {Kind: abi.SQLText, Text: "Ada"}}},
+				{Values: []abi.SQLValue{{Kind: abi.SQLInt, Int: 2}, {}}},
+			}, Stream: 9}},
 		"file-response-list": {message: "FileResponse", about: "Service 14 answers a page; times before 1970 are negative and take ten bytes.", want: &abi.FileResponse{
 			Files: []abi.File{{Name: "archive", Dir: true, ModifiedMillis: -1}, {Name: "empty"}}, More: true}},
 	}

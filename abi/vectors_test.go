@@ -64,6 +64,9 @@ func decodeAs(message string, b []byte) (any, error) {
 	plain := map[string]decoder{
 		"Request": &abi.Request{}, "ConfigRequest": &abi.ConfigRequest{}, "ConfigResponse": &abi.ConfigResponse{},
 		"NotifyRequest": &abi.NotifyRequest{}, "FileRequest": &abi.FileRequest{}, "FileResponse": &abi.FileResponse{},
+		"KVRequest": &abi.KVRequest{}, "KVResponse": &abi.KVResponse{}, "HTTPRequest": &abi.HTTPRequest{},
+		"HTTPResponse": &abi.HTTPResponse{}, "StreamRequest": &abi.StreamRequest{}, "StreamResponse": &abi.StreamResponse{},
+		"SQLRequest": &abi.SQLRequest{}, "SQLResponse": &abi.SQLResponse{},
 	}
 	switch message {
 	case "Reply":

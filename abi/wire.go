@@ -169,6 +169,17 @@ func (f *field) string(dst *string) error {
 	return nil
 }
 
+// view stores bytes without copying them; none are nil.
+func (f *field) view(dst *[]byte) error {
+	if f.typ != wireBytes {
+		return fault(whyWireType)
+	}
+	if *dst = f.data; len(f.data) == 0 {
+		*dst = nil
+	}
+	return nil
+}
+
 func (f *field) strings(dst *[]string, what string, limit int) error {
 	s, err := grow(dst, what, limit)
 	if err != nil {

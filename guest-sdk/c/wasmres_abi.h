@@ -36,6 +36,11 @@ enum {
   WR_CODE_HOST_CALLS = 45,   // the guest called the host more often than one call may
 };
 
+// WR_MAX_KEY is the bytes of a key of the key-value store.
+enum {
+  WR_MAX_KEY = 1024,
+};
+
 // The lifecycles. A guest that asks for one which is unknown gets WR_LIFECYCLE_FRESH.
 enum {
   WR_LIFECYCLE_FRESH = 0,   // every request finds the guest as it was when it had started
@@ -168,18 +173,30 @@ enum {
 enum {
   WR_SERVICE_CONFIG = 1,         // ConfigRequest -> ConfigResponse
   WR_SERVICE_SECRET = 2,         // reserved
-  WR_SERVICE_KV_GET = 3,         // reserved
-  WR_SERVICE_KV_PUT = 4,         // reserved
-  WR_SERVICE_KV_DELETE = 5,      // reserved
-  WR_SERVICE_KV_LIST = 6,        // reserved
-  WR_SERVICE_HTTP = 7,           // reserved
-  WR_SERVICE_SQL = 8,            // reserved
+  WR_SERVICE_KV_GET = 3,         // KVRequest -> KVResponse with one entry; its bytes in WR_CHANNEL_BODY
+  WR_SERVICE_KV_PUT = 4,         // KVRequest -> KVResponse with one entry
+  WR_SERVICE_KV_DELETE = 5,      // KVRequest -> KVResponse
+  WR_SERVICE_KV_LIST = 6,        // KVRequest -> KVResponse with a page of entries
+  WR_SERVICE_HTTP = 7,           // HTTPRequest -> HTTPResponse; the body, or its beginning, in WR_CHANNEL_BODY
+  WR_SERVICE_SQL = 8,            // SQLRequest -> SQLResponse with the first rows
   WR_SERVICE_NOTIFY_UPDATED = 9, // NotifyRequest -> nothing; always granted
   WR_SERVICE_NOTIFY_LIST = 10,   // nothing -> nothing; always granted
   WR_SERVICE_READ = 11,          // reserved
   WR_SERVICE_FILE_STAT = 12,     // FileRequest -> FileResponse with one entry
   WR_SERVICE_FILE_READ = 13,     // FileRequest -> FileResponse with one entry; bytes in WR_CHANNEL_BODY
   WR_SERVICE_FILE_LIST = 14,     // FileRequest -> FileResponse with a page of entries
+  WR_SERVICE_STREAM = 15,        // StreamRequest -> StreamResponse; more of an HTTP body in WR_CHANNEL_BODY
+  WR_SERVICE_SQL_ROWS = 16,      // StreamRequest -> SQLResponse with the next rows
+};
+
+// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.
+enum {
+  WR_SQL_NULL = 0,
+  WR_SQL_BOOL = 1, // Int, 0 or 1
+  WR_SQL_INT = 2,
+  WR_SQL_FLOAT = 3,
+  WR_SQL_TEXT = 4,
+  WR_SQL_BYTES = 5,
 };
 
 // WR_MAX_URI is the length of the longest resource URI, in bytes of its normal form: see NormalURI.

@@ -35,6 +35,11 @@ const (
 	codeHostCalls    = 45 // the guest called the host more often than one call may
 )
 
+// MaxKey is the bytes of a key of the key-value store.
+const (
+	maxKey = 1024
+)
+
 // The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
 const (
 	lifecycleFresh   = 0 // every request finds the guest as it was when it had started
@@ -170,18 +175,30 @@ const (
 const (
 	serviceConfig        = 1  // ConfigRequest -> ConfigResponse
 	serviceSecret        = 2  // reserved
-	serviceKVGet         = 3  // reserved
-	serviceKVPut         = 4  // reserved
-	serviceKVDelete      = 5  // reserved
-	serviceKVList        = 6  // reserved
-	serviceHTTP          = 7  // reserved
-	serviceSQL           = 8  // reserved
+	serviceKVGet         = 3  // KVRequest -> KVResponse with one entry; its bytes in ChannelBody
+	serviceKVPut         = 4  // KVRequest -> KVResponse with one entry
+	serviceKVDelete      = 5  // KVRequest -> KVResponse
+	serviceKVList        = 6  // KVRequest -> KVResponse with a page of entries
+	serviceHTTP          = 7  // HTTPRequest -> HTTPResponse; the body, or its beginning, in ChannelBody
+	serviceSQL           = 8  // SQLRequest -> SQLResponse with the first rows
 	serviceNotifyUpdated = 9  // NotifyRequest -> nothing; always granted
 	serviceNotifyList    = 10 // nothing -> nothing; always granted
 	serviceRead          = 11 // reserved
 	serviceFileStat      = 12 // FileRequest -> FileResponse with one entry
 	serviceFileRead      = 13 // FileRequest -> FileResponse with one entry; bytes in ChannelBody
 	serviceFileList      = 14 // FileRequest -> FileResponse with a page of entries
+	serviceStream        = 15 // StreamRequest -> StreamResponse; more of an HTTP body in ChannelBody
+	serviceSQLRows       = 16 // StreamRequest -> SQLResponse with the next rows
+)
+
+// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.
+const (
+	sQLNull  = 0
+	sQLBool  = 1 // Int, 0 or 1
+	sQLInt   = 2
+	sQLFloat = 3
+	sQLText  = 4
+	sQLBytes = 5
 )
 
 // MaxURI is the length of the longest resource URI, in bytes of its normal form: see NormalURI.

@@ -141,7 +141,7 @@ func versionOf(m *abi.Manifest) string { return cmp.Or(m.Version, "0") }
 func (a *App) services() (capability.Services, error) {
 	services := capability.Services{abi.ServiceConfig: capability.Config(a.cfg.Values)}
 	if len(a.cfg.Dirs) > 0 {
-		files, err := fscap.Open(a.cfg.Dirs)
+		files, err := fscap.Open(a.cfg.Dirs, a.audit)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ func Folder(tb testing.TB, files map[string]string) (dir string, granted capabil
 			tb.Fatal(err)
 		}
 	}
-	power, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}})
+	power, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

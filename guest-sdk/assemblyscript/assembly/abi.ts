@@ -55,6 +55,9 @@ export const CODE_STACK: u32 = 44;
 /** the guest called the host more often than one call may */
 export const CODE_HOST_CALLS: u32 = 45;
 
+/** MAX_KEY is the bytes of a key of the key-value store. */
+export const MAX_KEY: u32 = 1024;
+
 // The lifecycles. A guest that asks for one which is unknown gets LIFECYCLE_FRESH.
 
 /** every request finds the guest as it was when it had started */
@@ -231,17 +234,17 @@ export const OP_EVENT: u32 = 8;
 export const SERVICE_CONFIG: u32 = 1;
 /** reserved */
 export const SERVICE_SECRET: u32 = 2;
-/** reserved */
+/** KVRequest -> KVResponse with one entry; its bytes in CHANNEL_BODY */
 export const SERVICE_KV_GET: u32 = 3;
-/** reserved */
+/** KVRequest -> KVResponse with one entry */
 export const SERVICE_KV_PUT: u32 = 4;
-/** reserved */
+/** KVRequest -> KVResponse */
 export const SERVICE_KV_DELETE: u32 = 5;
-/** reserved */
+/** KVRequest -> KVResponse with a page of entries */
 export const SERVICE_KV_LIST: u32 = 6;
-/** reserved */
+/** HTTPRequest -> HTTPResponse; the body, or its beginning, in CHANNEL_BODY */
 export const SERVICE_HTTP: u32 = 7;
-/** reserved */
+/** SQLRequest -> SQLResponse with the first rows */
 export const SERVICE_SQL: u32 = 8;
 /** NotifyRequest -> nothing; always granted */
 export const SERVICE_NOTIFY_UPDATED: u32 = 9;
@@ -255,6 +258,21 @@ export const SERVICE_FILE_STAT: u32 = 12;
 export const SERVICE_FILE_READ: u32 = 13;
 /** FileRequest -> FileResponse with a page of entries */
 export const SERVICE_FILE_LIST: u32 = 14;
+/** StreamRequest -> StreamResponse; more of an HTTP body in CHANNEL_BODY */
+export const SERVICE_STREAM: u32 = 15;
+/** StreamRequest -> SQLResponse with the next rows */
+export const SERVICE_SQL_ROWS: u32 = 16;
+
+// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
+// form.
+
+export const SQL_NULL: u32 = 0;
+/** Int, 0 or 1 */
+export const SQL_BOOL: u32 = 1;
+export const SQL_INT: u32 = 2;
+export const SQL_FLOAT: u32 = 3;
+export const SQL_TEXT: u32 = 4;
+export const SQL_BYTES: u32 = 5;
 
 /**
  * MAX_URI is the length of the longest resource URI, in bytes of its normal form: see NormalURI.

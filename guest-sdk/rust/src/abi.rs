@@ -59,6 +59,9 @@ pub const CODE_STACK: u32 = 44;
 /// the guest called the host more often than one call may
 pub const CODE_HOST_CALLS: u32 = 45;
 
+/// MAX_KEY is the bytes of a key of the key-value store.
+pub const MAX_KEY: u32 = 1024;
+
 // The lifecycles. A guest that asks for one which is unknown gets LIFECYCLE_FRESH.
 
 /// every request finds the guest as it was when it had started
@@ -223,17 +226,17 @@ pub const OP_EVENT: u32 = 8;
 pub const SERVICE_CONFIG: u32 = 1;
 /// reserved
 pub const SERVICE_SECRET: u32 = 2;
-/// reserved
+/// KVRequest -> KVResponse with one entry; its bytes in CHANNEL_BODY
 pub const SERVICE_KV_GET: u32 = 3;
-/// reserved
+/// KVRequest -> KVResponse with one entry
 pub const SERVICE_KV_PUT: u32 = 4;
-/// reserved
+/// KVRequest -> KVResponse
 pub const SERVICE_KV_DELETE: u32 = 5;
-/// reserved
+/// KVRequest -> KVResponse with a page of entries
 pub const SERVICE_KV_LIST: u32 = 6;
-/// reserved
+/// HTTPRequest -> HTTPResponse; the body, or its beginning, in CHANNEL_BODY
 pub const SERVICE_HTTP: u32 = 7;
-/// reserved
+/// SQLRequest -> SQLResponse with the first rows
 pub const SERVICE_SQL: u32 = 8;
 /// NotifyRequest -> nothing; always granted
 pub const SERVICE_NOTIFY_UPDATED: u32 = 9;
@@ -247,6 +250,21 @@ pub const SERVICE_FILE_STAT: u32 = 12;
 pub const SERVICE_FILE_READ: u32 = 13;
 /// FileRequest -> FileResponse with a page of entries
 pub const SERVICE_FILE_LIST: u32 = 14;
+/// StreamRequest -> StreamResponse; more of an HTTP body in CHANNEL_BODY
+pub const SERVICE_STREAM: u32 = 15;
+/// StreamRequest -> SQLResponse with the next rows
+pub const SERVICE_SQL_ROWS: u32 = 16;
+
+// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
+// form.
+
+pub const SQL_NULL: u32 = 0;
+/// Int, 0 or 1
+pub const SQL_BOOL: u32 = 1;
+pub const SQL_INT: u32 = 2;
+pub const SQL_FLOAT: u32 = 3;
+pub const SQL_TEXT: u32 = 4;
+pub const SQL_BYTES: u32 = 5;
 
 /// MAX_URI is the length of the longest resource URI, in bytes of its normal form: see NormalURI.
 pub const MAX_URI: u32 = 2048;

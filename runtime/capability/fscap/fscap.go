@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -31,7 +32,8 @@ type Grant struct {
 
 // An FS serves files of its grants. It is safe for concurrent use.
 type FS struct {
-	mounts []mount // longest guest path first
+	mounts  []mount // longest guest path first
+	observe capability.Observer
 }
 
 type mount struct {
@@ -39,9 +41,9 @@ type mount struct {
 	root  *os.Root
 }
 
-// Open opens the directories of all grants; Close releases them.
-func Open(grants []Grant) (*FS, error) {
-	f := &FS{}
+// Open opens the directories of all grants; Close releases them. observe, which may be nil, is told of each use.
+func Open(grants []Grant, observe capability.Observer) (*FS, error) {
+	f := &FS{observe: observe}
 	for _, g := range grants {
 		if err := f.add(g); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -80,13 +82,17 @@ func (f *FS) Close() error {
 // Services gives the file services, to be granted together.
 func (f *FS) Services() capability.Services {
 	return capability.Services{
-		abi.ServiceFileStat: service(f.stat),
-		abi.ServiceFileRead: service(f.read),
-		abi.ServiceFileList: service(f.list),
+		abi.ServiceFileStat: service{f, "stat", f.stat},
+		abi.ServiceFileRead: service{f, "read", f.read},
+		abi.ServiceFileList: service{f, "list", f.list},
 	}
 }
 
-type service func(req *abi.FileRequest) (capability.Response, error)
+type service struct {
+	fs   *FS
+	verb string
+	do   func(req *abi.FileRequest) (capability.Response, error)
+}
 
 // Call implements [capability.Service].
 func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
@@ -97,7 +103,16 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 	if err := req.Decode(request); err != nil {
 		return capability.Response{}, err
 	}
-	return s(&req)
+	if s.fs.observe == nil {
+		return s.do(&req)
+	}
+	began := time.Now()
+	resp, err := s.do(&req)
+	s.fs.observe(ctx, capability.Use{
+		Power: "fs", Subject: fmt.Sprintf("%s %.256q", s.verb, req.Path), Code: abi.CodeOf(err),
+		Bytes: uint64(len(resp.Body)), Elapsed: time.Since(began),
+	})
+	return resp, err
 }
 
 func (f *FS) stat(req *abi.FileRequest) (capability.Response, error) {

@@ -30,7 +30,7 @@ func granted(t *testing.T) capability.Services {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fs, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/data"}, {Host: filepath.Join(dir, "sub"), Guest: "/data/nested"}})
+	fs, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/data"}, {Host: filepath.Join(dir, "sub"), Guest: "/data/nested"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestGrantsAreChecked(t *testing.T) {
 		"unclean guest":  {{Host: dir, Guest: "/data/../etc"}},
 		"granted twice":  {{Host: dir, Guest: "/data"}, {Host: dir, Guest: "/data"}},
 	} {
-		if _, err := fscap.Open(grants); err == nil {
+		if _, err := fscap.Open(grants, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
