@@ -65,10 +65,15 @@ func (c *Crash) LogValue() slog.Value {
 
 // CrashOf gives the [Crash] in the chain of err; nil when there is none.
 func CrashOf(err error) *Crash {
-	var c *Crash
-	if !errors.As(err, &c) {
+	if err == nil { // and there is nothing to allocate
 		return nil
 	}
+	return findCrash(err)
+}
+
+func findCrash(err error) *Crash {
+	var c *Crash
+	errors.As(err, &c)
 	return c
 }
 

@@ -62,6 +62,9 @@ func run(c *cli.Context) error {
 	if configs[0].MaxSubscriptions < 1 {
 		return usagef(c, "--max-subscriptions %d: it must be at least 1", configs[0].MaxSubscriptions)
 	}
+	for i := range configs {
+		configs[i].KeepResults = true
+	}
 	a, err := app.OpenAll(c.Context, configs)
 	if err != nil {
 		return err

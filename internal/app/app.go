@@ -45,7 +45,9 @@ type Config struct {
 	CacheDir string
 	// CacheOptional goes on without CacheDir when it cannot be used.
 	CacheOptional bool
-	Tools         bool // also offer the resources as tools
+	// KeepResults answers reads from earlier ones where the provider says that it may: see [provider.Config].
+	KeepResults bool
+	Tools       bool // also offer the resources as tools
 	// MaxSubscriptions is how many streams of changes may be open at once. 0 means 1,024.
 	MaxSubscriptions int
 	Version          string // of wasmres
@@ -110,7 +112,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
-		PageSize: pageSize(a.cfg.Limits), Logger: a.cfg.Logger,
+		PageSize: pageSize(a.cfg.Limits), KeepResults: a.cfg.KeepResults, Logger: a.cfg.Logger,
 	}, binary)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.cfg.File, err)

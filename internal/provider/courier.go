@@ -43,6 +43,7 @@ func (h *hub) publish(_ context.Context, uri string) {
 		h.listVersion.Add(1)
 	}
 	normal := abi.NormalURI(uri)
+	h.caller.changed(normal)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := &h.list

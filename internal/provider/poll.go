@@ -18,6 +18,7 @@ const (
 type caller interface {
 	about(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error)
 	implements(op abi.Op) bool
+	changed(uri string)
 }
 
 func (p *Provider) about(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
@@ -28,6 +29,8 @@ func (p *Provider) about(ctx context.Context, op abi.Op, uri, etag string, sink 
 	defer p.module.Settle()
 	return p.module.Call(ctx, op, routed, sink)
 }
+
+func (p *Provider) changed(uri string) { p.results.changed(uri) }
 
 func (p *Provider) implements(op abi.Op) bool { return p.module.Manifest().Implements(op) }
 

@@ -19,7 +19,11 @@ type Config struct {
 	Runtime runtime.Config
 	// PageSize is the entries of a list page. 0 means 1000.
 	PageSize int
-	Logger   *slog.Logger // nil discards
+	// KeepResults answers reads from what earlier ones have answered, where the guest says that it stays good for
+	// everybody (a TTL, and the scope public): up to 1 MiB each, 32 MiB in all, for an hour, until the guest tells of a
+	// change.
+	KeepResults bool
+	Logger      *slog.Logger // nil discards
 }
 
 // A Provider serves the resources of one module. It is safe for concurrent use.
@@ -27,10 +31,13 @@ type Provider struct {
 	// fixed at creation
 	module   *runtime.Module
 	pageSize int
+	keeps    bool
 	routes   []route           // most specific first
 	byText   map[string]route  // by the template's normal form
 	static   map[string]string // the guest's spelling of each declared resource, by normal form
 	watch    *hub
+
+	results results
 }
 
 // A route is one template of the manifest, ready to match.
@@ -52,7 +59,7 @@ func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{pageSize: cfg.PageSize, static: map[string]string{}, byText: map[string]route{}}
+	p := &Provider{pageSize: cfg.PageSize, keeps: cfg.KeepResults, static: map[string]string{}, byText: map[string]route{}}
 	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2))
 	cfg.Runtime.Notify = p.watch.publish
 	module, err := runtime.Load(ctx, cfg.Runtime, binary)
@@ -126,7 +133,34 @@ func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*
 	if err != nil {
 		return nil, err
 	}
-	reply, err := p.module.Call(ctx, abi.OpRead, routed, unranged(routed, declared, sink))
+	switch promising := isLasting(declared); {
+	case !p.shareable(routed):
+		return p.ask(ctx, routed, declared, sink)
+	case promising || p.results.inUse():
+		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, routed, declared, sink) }
+		return p.results.read(ctx, abi.NormalURI(routed.URI), promising, sink, ask)
+	}
+	reply, err := p.ask(ctx, routed, declared, sink)
+	if err == nil && lasting(reply) {
+		p.results.promise(abi.NormalURI(routed.URI))
+	}
+	return reply, err
+}
+
+// shareable reports whether a read is of a whole, and the same whoever asks.
+func (p *Provider) shareable(req *abi.Request) bool {
+	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.MaxBytes == 0 && req.IfNoneMatch == ""
+	return p.keeps && whole && req.Meta == "" && req.Principal == nil && p.module.Lifecycle() != abi.LifecycleSession
+}
+
+// isLasting reports whether all resources of a template may be given to others for a while.
+func isLasting(declared *abi.Template) bool {
+	return declared != nil && declared.TTLMillis > 0 && declared.CacheScope == abi.CachePublic
+}
+
+// ask has the guest read.
+func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Template, sink abi.Sink) (*abi.Reply, error) {
+	reply, err := p.module.Call(ctx, abi.OpRead, req, unranged(req, declared, sink))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", req.URI, err)
 	}
