@@ -34,6 +34,9 @@ func (l *local) boot(ctx context.Context, describe step) (_ *sandbox, err error)
 			return nil, errors.Join(err, s.close())
 		}
 	}
+	if s.virtual != nil {
+		s.virtual.started()
+	}
 	return s, nil
 }
 
@@ -94,6 +97,9 @@ func (l *local) snap(s *sandbox) error {
 	for _, g := range s.globals {
 		l.globals = append(l.globals, g.Get())
 	}
+	if s.virtual != nil {
+		l.now = s.virtual.now
+	}
 	return nil
 }
 
@@ -110,6 +116,6 @@ func (l *local) clone(ctx context.Context) (_ *sandbox, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.restoreGlobals()
+	s.restore()
 	return s, nil
 }

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
@@ -121,18 +120,15 @@ func logLine(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)
 	s.call.log(ctx, levelOf(uint32(stack[0])), read(mem, stack[1], stack[2]))
 }
 
-// monotonicStart is the arbitrary start of InfoMonotonic.
-var monotonicStart = time.Now()
-
 // info: (id) -> value; 0 for an unknown id
 func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 	switch uint32(stack[0]) {
 	case abi.InfoWallTime:
-		stack[0] = uint64(time.Now().UnixNano())
+		stack[0] = s.World().Now(wasi.Realtime)
 	case abi.InfoMonotonic:
-		stack[0] = uint64(time.Since(monotonicStart))
+		stack[0] = s.World().Now(wasi.Monotonic)
 	case abi.InfoDeadline:
-		stack[0] = uint64(max(time.Until(s.ctx.deadline), 0))
+		stack[0] = uint64(s.left())
 	case abi.InfoMinor:
 		stack[0] = abi.Minor
 	case abi.InfoMaxBody:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
@@ -35,6 +36,7 @@ type local struct {
 	reserve  *snapshot.Reserve
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
 	globals  []uint64        // of the image
+	now      time.Duration   // of the image, since Determinism.Time
 	keeper   keeper
 }
 
@@ -96,6 +98,9 @@ func (l *local) Call(ctx context.Context, c *Call) error {
 		return err
 	}
 	defer l.keeper.give(s)
+	if err := s.begin(c); err != nil {
+		return err
+	}
 	if err := s.seed(b); err != nil {
 		return err
 	}

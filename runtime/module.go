@@ -38,6 +38,8 @@ type Config struct {
 	Observe func(ctx context.Context, used Usage)
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
+	// Determinism is for tests. Nil is for the real time and random numbers.
+	Determinism *Determinism
 	// Shelf is where prepared modules are kept. Nil keeps none.
 	Shelf Shelf
 	// Symbols gives modules that may have the names of the functions: the one that is loaded, or what it was before
@@ -52,6 +54,11 @@ func (cfg *Config) fill() (err error) {
 	}
 	if len(cfg.Config) > maxConfig {
 		return fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Config), maxConfig)
+	}
+	if cfg.Determinism != nil {
+		if err := cfg.Determinism.Check(); err != nil {
+			return err
+		}
 	}
 	cfg.Services = maps.Clone(cfg.Services)
 	if cfg.Logger == nil {
@@ -127,7 +134,8 @@ func (m *Module) open(ctx context.Context) (err error) {
 func (m *Module) order() *Order {
 	return &Order{
 		Prepared: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Config: m.cfg.Config,
-		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Learn: m.learn, module: m,
+		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Determinism: m.cfg.Determinism,
+		Learn: m.learn, module: m,
 	}
 }
 

@@ -23,6 +23,8 @@ type Order struct {
 	Config    string        // JSON object; empty for none
 	Services  []abi.Service // granted, sorted; those of notices aside
 	Logger    *slog.Logger
+	// Determinism is what guests see in place of the real time and random numbers. Nil leaves them those.
+	Determinism *Determinism
 	// Learn takes what the guest says of itself, once that is known and before its configuration is due. It refuses what
 	// makes no sense. It is not to be called where the manifest is packed in.
 	Learn func(*abi.Manifest) error

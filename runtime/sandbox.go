@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -25,6 +24,7 @@ type sandbox struct {
 	depth   engine.Global   // bytes of stack left
 	dirty   engine.Global   // not 0 once the guest has changed what cannot be put back
 	globals []engine.Global // the guest's own
+	virtual *virtual        // the world the guest sees; nil for the real one
 
 	seat    *seat     // whose instance it is; nil for nobody's
 	broken  bool      // not to be used again
@@ -45,7 +45,7 @@ type sandbox struct {
 
 // instantiate makes an instance over memory, which it takes over, also when it fails.
 func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sandbox, error) {
-	s := &sandbox{guests: l, memory: memory, began: time.Now()}
+	s := &sandbox{guests: l, memory: memory, virtual: l.newVirtual(), began: time.Now()}
 	inst, err := l.newInstance(ctx, s)
 	if err != nil {
 		return nil, errors.Join(err, memory.Release())
@@ -96,7 +96,7 @@ func (s *sandbox) seed(ctx *bounded) error {
 	if !s.guests.has(abi.ExportSeed) {
 		return nil
 	}
-	return s.start(ctx, abi.ExportSeed, rand.Uint64())
+	return s.start(ctx, abi.ExportSeed, s.unforeseeable())
 }
 
 // enter lets the guest do c by running an export. A guest that did not come back by itself leaves s halfway through.
@@ -134,7 +134,7 @@ func (s *sandbox) reset() error {
 	if err := s.memory.Reset(s.resize); err != nil {
 		return err
 	}
-	s.restoreGlobals()
+	s.restore()
 	return nil
 }
 
@@ -152,8 +152,12 @@ func (s *sandbox) forget() { s.ctx, s.call, s.response = nil, nil, capability.Re
 
 var errDirty = errors.New("the guest has changed what cannot be put back, as a table")
 
-func (s *sandbox) restoreGlobals() {
+// restore puts back what is of the image beside memory.
+func (s *sandbox) restore() {
 	for i, g := range s.globals {
 		g.Set(s.guests.globals[i])
+	}
+	if s.virtual != nil {
+		s.virtual.restore(s.guests.now)
 	}
 }

@@ -24,7 +24,8 @@ func testCommand() *cli.Command {
 		ArgsUsage: "PROVIDER.wasm [FILE.txtar...]",
 		Description: `Asks the provider what each session asks, and compares what it answers with what is
 recorded. What the provider asks of the host is answered from the session too, so a replay
-needs no grants. Without files, the sessions are tests/*.txtar beside the provider.
+needs no grants; time and random numbers are the session's as well. Without files, the
+sessions are tests/*.txtar beside the provider.
 
    wasmres test provider.wasm
    wasmres test --run 'read users:' provider.wasm tests/users.txtar
@@ -161,7 +162,7 @@ func (t *tester) runFile(file string) (*recorded.Report, error) {
 	s, err := recorded.Load(file)
 	isNew := t.record && errors.Is(err, fs.ErrNotExist)
 	if isNew {
-		s, err = &recorded.Session{}, nil
+		s, err = recorded.New(), nil
 	}
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func (t *tester) runFile(file string) (*recorded.Report, error) {
 	return report, s.Save(file)
 }
 
-// grant makes the host of a session. The grants of flags, which are for recording, take the place of those in the file.
+// grant makes the host of a session, and the world its provider sees. The grants of flags, which are for recording, take the place of those in the file.
 func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	host, cfg := recorded.Replay(s), t.cfg
 	if len(cfg.Dirs) > 0 {
@@ -193,7 +194,7 @@ func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	if t.c.IsSet("config") {
 		s.Grants.Config = cfg.Values
 	}
-	cfg.Values, cfg.StandIn = s.Grants.Config, host.Services
+	cfg.Values, cfg.StandIn, cfg.Determinism = s.Grants.Config, host.Services, s.Determinism()
 	return host, cfg
 }
 

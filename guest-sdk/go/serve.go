@@ -2,6 +2,7 @@ package wasmres
 
 import (
 	"errors"
+	"math"
 
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/host"
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
@@ -28,7 +29,7 @@ func run(op uint32, r *Request) error {
 	case opDescribe:
 		return describe(r)
 	case opList:
-		limit := int(r.limit)
+		limit := int(min(r.limit, math.MaxInt32)) // with TinyGo an int has 32 bits
 		if limit == 0 {
 			limit = defaultPage
 		}

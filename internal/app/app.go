@@ -34,7 +34,9 @@ type Config struct {
 	Values map[string]string // configuration the provider may read
 	// StandIn gives what the provider has in place of the services that were granted. Nil leaves it those.
 	StandIn func(granted capability.Services) (capability.Services, error)
-	Limits  runtime.Limits
+	// Determinism has the provider see the same time and random numbers in every run. Nil is for the real ones.
+	Determinism *runtime.Determinism
+	Limits      runtime.Limits
 	// Admission bounds the shape of the module. Zero fields take the default.
 	Admission admit.Limits
 	// Lifecycle is the most the provider is granted of what it asks for.
@@ -108,7 +110,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values),
+			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values), Determinism: a.cfg.Determinism,
 			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},

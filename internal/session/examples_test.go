@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("the file is not as it would be written; file -, written +:\n%s", diff)
 			}
 			host := session.Replay(s)
-			p := open(t, guesttest.Binary(t, example), host, s.Grants.Config, nil)
+			p := open(t, guesttest.Binary(t, example), s, host, nil)
 			report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p})
 			if err != nil {
 				t.Fatal(err)

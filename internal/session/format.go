@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 )
 
 // Format gives the text of a session. [Parse] reads it back, and formatting that gives the same text.
@@ -12,6 +14,12 @@ func (s *Session) Format() []byte {
 	b := []byte(s.Comment)
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		b = append(b, '\n')
+	}
+	if !s.Time.IsZero() {
+		b = appendMarker(b, "time "+s.Time.UTC().Format(time.RFC3339Nano))
+	}
+	if s.Seed != 0 {
+		b = appendMarker(b, "seed "+strconv.FormatUint(s.Seed, 10))
 	}
 	if v := s.Grants.value(); v != nil {
 		b = append(appendMarker(b, "grants"), v.append(nil, "")...)

@@ -32,7 +32,7 @@ func Parse(name string, text []byte) (*Session, error) {
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("%s: it is not UTF-8: convert it", name)
 	}
-	p := &parser{name: name, session: &Session{}}
+	p := &parser{name: name, session: &Session{}, seen: map[string]bool{}}
 	if err := p.collect(string(text)); err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ type parser struct {
 	name     string
 	session  *Session
 	sections []*section
-	granted  bool // grants have been read
-	values   int  // of all answers
+	seen     map[string]bool // sections of the head that have been read, by their kind
+	values   int             // of all answers
 }
 
 // A section is one of the archive, with the text sections that follow it.
@@ -126,7 +126,7 @@ func (p *parser) end(s *section) (err error) {
 }
 
 const sections = "a section is list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
-	"host SERVICE PATH, or grants"
+	"host SERVICE PATH, time TIME, seed NUMBER, or grants"
 
 func (p *parser) add(s *section) error {
 	if len(s.words) == 0 {
@@ -135,8 +135,8 @@ func (p *parser) add(s *section) error {
 	switch s.words[0] {
 	case "host":
 		return p.addExchange(s)
-	case "grants":
-		return p.addGrants(s)
+	case "time", "seed", "grants":
+		return p.addHead(s)
 	}
 	request, ok, err := parseRequest(s.words)
 	switch {
@@ -174,30 +174,5 @@ func (p *parser) addExchange(s *section) error {
 		to = &p.session.Steps[n-1].Host
 	}
 	*to = append(*to, e)
-	return nil
-}
-
-func (p *parser) addGrants(s *section) error {
-	if p.granted || len(p.session.Steps) > 0 || len(s.words) > 1 || len(s.texts) > 0 {
-		return errors.New("grants stand once, before the first step, and are JSON")
-	}
-	p.granted = true
-	v, err := parseValue(s.body)
-	if err != nil {
-		return err
-	}
-	var grants struct {
-		Config       map[string]string
-		Capabilities []string
-	}
-	if err := v.into(&grants); err != nil {
-		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
-	}
-	for _, c := range grants.Capabilities {
-		if c != CapabilityFS {
-			return fmt.Errorf("capability %.64q cannot be replayed, only %q", c, CapabilityFS)
-		}
-	}
-	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}
 	return nil
 }

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // Bounds of a file.
@@ -15,9 +18,25 @@ const (
 // A Session is a file of recorded requests and answers.
 type Session struct {
 	Comment string     // for people: all that stands before the first section
+	Time    time.Time  // which it is for the provider; zero for the start of the year 2000, UTC
+	Seed    uint64     // of the random numbers the provider gets
 	Grants  Grants     // what the provider is granted in a replay
 	Host    []Exchange // what is asked while the guest starts, or in steps that have no answer of their own
 	Steps   []*Step
+}
+
+// New makes a session without steps, at the time it is now, and with a seed of its own.
+func New() *Session {
+	return &Session{Time: time.Now().UTC().Truncate(time.Second), Seed: uint64(rand.Uint32())} // which people can read
+}
+
+// Determinism is what the provider is to see.
+func (s *Session) Determinism() *runtime.Determinism {
+	now := s.Time
+	if now.IsZero() {
+		now = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return &runtime.Determinism{Time: now, Seed: s.Seed}
 }
 
 // A Step is one request with the answer it is to get.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/session"
+	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
@@ -23,38 +25,51 @@ import (
 
 func TestMain(m *testing.M) {
 	compiler.Main()
+	worker.Main()
 	m.Run()
 }
 
-// open runs a provider whose services the host stands in for.
-func open(t *testing.T, binary []byte, host *session.Host, values map[string]string, granted capability.Services) *provider.Provider {
+// inProcess runs guests in this process.
+func inProcess(t *testing.T) runtime.Runner {
 	t.Helper()
 	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	services := capability.Services{abi.ServiceConfig: capability.Config(values)}
-	for id, s := range granted {
-		services[id] = s
-	}
-	if services, err = host.Services(services); err != nil {
-		t.Fatal(err)
-	}
-	config, err := json.Marshal(values)
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return runtime.InProcess{Engine: e}
+}
+
+// open runs the provider of a session in this process. The host stands in for its services.
+func open(t *testing.T, binary []byte, s *session.Session, host *session.Host, granted capability.Services) *provider.Provider {
+	t.Helper()
+	services := capability.Services{abi.ServiceConfig: capability.Config(s.Grants.Config)}
+	maps.Copy(services, granted)
+	services, err := host.Services(services)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: runtime.Config{Runner: runtime.InProcess{Engine: e}, Services: services, Config: string(config)},
-	}, binary)
+	config, err := json.Marshal(s.Grants.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openWith(t, binary, runtime.Config{
+		Runner: inProcess(t), Services: services, Config: string(config), Determinism: s.Determinism(),
+	})
+}
+
+func openWith(t *testing.T, binary []byte, cfg runtime.Config) *provider.Provider {
+	t.Helper()
+	p, err := provider.Open(t.Context(), provider.Config{Runtime: cfg}, binary)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -224,7 +239,7 @@ func TestBegin(t *testing.T) {
 
 func guestManifest(t *testing.T) *abi.Manifest {
 	s := &session.Session{}
-	return open(t, guesttest.Binary(t, "hello"), session.Replay(s), nil, nil).Module().Manifest()
+	return open(t, guesttest.Binary(t, "hello"), s, session.Replay(s), nil).Module().Manifest()
 }
 
 // folder grants files of all kinds to read.
@@ -252,7 +267,7 @@ func recordProject(t *testing.T) string {
 	s := parse(t, projectSteps)
 	dir, granted := folder(t)
 	host := session.Record(s)
-	p := open(t, guesttest.Binary(t, "project"), host, nil, granted)
+	p := open(t, guesttest.Binary(t, "project"), s, host, granted)
 	report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p, Update: true})
 	if err != nil || len(report.Failures) > 0 || report.Changed != 8 {
 		t.Fatalf("got %+v, %v", report, err)
@@ -267,7 +282,7 @@ func replayProject(t *testing.T, text string) *session.Report {
 	t.Helper()
 	s := parse(t, text)
 	host := session.Replay(s)
-	p := open(t, guesttest.Binary(t, "project"), host, nil, nil)
+	p := open(t, guesttest.Binary(t, "project"), s, host, nil)
 	report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p})
 	if err != nil {
 		t.Fatal(err)

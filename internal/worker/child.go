@@ -60,7 +60,7 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	c.module, err = runtime.Open(onLink(context.Background(), first), runtime.Config{
 		Runner: runtime.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}, Logger: logger,
 		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
-		Services: proxies(c.orders.Services), Notify: notify, Observe: observe,
+		Services: proxies(c.orders.Services), Notify: notify, Observe: observe, Determinism: c.orders.Determinism,
 	}, prepared)
 	if err != nil && !c.sealed && !c.hasCode() { // another process has found it of no use meanwhile
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone").Because(err)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -124,4 +125,14 @@ func (c *Child) Obey(socket *os.File) error {
 			return err
 		}
 	}
+}
+
+// Orders reads orders, and writes them as they were understood.
+func Orders(text []byte) (again []byte, d *runtime.Determinism, err error) {
+	var o orders
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, nil, err
+	}
+	again, err = json.Marshal(&o)
+	return again, o.Determinism, err
 }

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -176,5 +177,32 @@ func FuzzWorker(f *testing.F) {
 			t.Error("it goes on when its parent is gone")
 		}
 		<-poured
+	})
+}
+
+// FuzzOrders finds that orders are what they were when they have been written and read, and that what a worker cannot
+// run is refused before anything is made of it.
+func FuzzOrders(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `{"limits":{"Calls":4},"services":[1,12],"determinism":{"time":"2026-11-22T07:00:00.5+02:00","seed":18446744073709551615}}`,
+		`{"determinism":{"seed":-1}}`, `{"determinism":{"time":"9999-12-31T23:59:59Z"}}`, `{"determinism":{}}`, `{"determinism":null}`, `[]`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		once, d, err := worker.Orders(text)
+		if err != nil {
+			return
+		}
+		again, same, err := worker.Orders(once)
+		if err != nil || !bytes.Equal(once, again) {
+			t.Fatalf("got %s, %v, then %s", once, err, again)
+		}
+		if d == nil || d.Check() != nil {
+			return
+		}
+		if year := d.Time.UTC().Year(); year < 1971 || year > 2199 || !d.Time.Equal(same.Time) || d.Seed != same.Seed {
+			t.Errorf("got %+v, then %+v", d, same)
+		}
 	})
 }

@@ -32,6 +32,8 @@ type orders struct {
 	Compiled  []byte         `json:"compiled"` // the path of the folder with its native code, which is all it may read
 	LogLevel  int            `json:"logLevel"`
 
+	Determinism *runtime.Determinism `json:"determinism,omitempty"` // nil for the real time and random numbers
+
 	// What the parent has found out about this machine, which need not be found out again.
 	Reset snapshot.Method `json:"reset"`
 	Tests wazero.Tests    `json:"tests"`

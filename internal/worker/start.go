@@ -133,7 +133,7 @@ func (w *worker) order() *orders {
 	g, o := w.guests, w.guests.order
 	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
 	return &orders{
-		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Config, Services: o.Services,
+		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Config, Services: o.Services, Determinism: o.Determinism,
 		Compiled: []byte(g.compiled), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
 	}
 }

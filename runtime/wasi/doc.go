@@ -3,5 +3,6 @@
 //
 // It owns those host functions. Everything else of preview 1 can be linked against and answers an error: there are no
 // files, sockets, arguments or environment variables. It keeps no state, so an instance can be put back to an earlier
-// moment, and nothing a guest writes reaches the host's own standard output. Only runtime imports it.
+// moment, and nothing a guest writes reaches the host's own standard output. Whose time and random numbers a guest gets
+// is for its [Host] to say. Only runtime imports it.
 package wasi

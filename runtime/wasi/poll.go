@@ -26,7 +26,7 @@ type subscription struct {
 
 // pollOneoff sleeps until the earliest clock fires or nobody waits for the guest any longer. Descriptors are ready at
 // once, with an error.
-func pollOneoff(ctx context.Context, mem engine.Memory, _ any, args []uint64) uint32 {
+func pollOneoff(ctx context.Context, mem engine.Memory, host any, args []uint64) uint32 {
 	count := uint32(args[2])
 	if count == 0 || count > maxSubscriptions {
 		return einval
@@ -35,11 +35,12 @@ func pollOneoff(ctx context.Context, mem engine.Memory, _ any, args []uint64) ui
 	if !ok {
 		return efault
 	}
+	world := worldOf(host)
 	subs := make([]subscription, count)
 	for i := range subs {
-		subs[i] = parseSubscription(table[i*subscriptionSize:])
+		subs[i] = parseSubscription(table[i*subscriptionSize:], world)
 	}
-	waited := sleep(ctx, subs)
+	waited := sleep(ctx, subs, world)
 	events := make([]byte, 0, eventSize*len(subs))
 	for _, s := range subs {
 		if s.wait <= waited {
@@ -50,19 +51,20 @@ func pollOneoff(ctx context.Context, mem engine.Memory, _ any, args []uint64) ui
 	return errnoOf(mem.Write(uint32(args[1]), events) && putUint32(mem, uint32(args[3]), fired))
 }
 
-func parseSubscription(b []byte) subscription {
+func parseSubscription(b []byte, world World) subscription {
 	s := subscription{userdata: binary.LittleEndian.Uint64(b), kind: b[8]}
 	if s.kind != typeClock {
 		s.errno = ebadf
 		return s
 	}
-	now, ok := clockNow(binary.LittleEndian.Uint32(b[16:]))
-	if !ok {
+	clock := Clock(binary.LittleEndian.Uint32(b[16:]))
+	if clock > Monotonic {
 		s.errno = einval
 		return s
 	}
 	timeout := binary.LittleEndian.Uint64(b[24:])
 	if binary.LittleEndian.Uint16(b[40:])&flagAbsolute != 0 {
+		now := world.Now(clock)
 		timeout = max(timeout, now) - now
 	}
 	s.wait = time.Duration(min(timeout, uint64(time.Hour))) // every call ends before that
@@ -70,20 +72,13 @@ func parseSubscription(b []byte) subscription {
 }
 
 // sleep waits for the shortest subscription and says how long that is.
-func sleep(ctx context.Context, subs []subscription) time.Duration {
+func sleep(ctx context.Context, subs []subscription, world World) time.Duration {
 	shortest := subs[0].wait
 	for _, s := range subs[1:] {
 		shortest = min(shortest, s.wait)
 	}
-	if shortest <= 0 {
-		return 0
-	}
-	timer := time.NewTimer(shortest)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		panic(engine.Stop{Err: context.Cause(ctx)})
+	if shortest > 0 {
+		world.Sleep(ctx, shortest)
 	}
 	return shortest
 }

@@ -2,10 +2,8 @@ package wasi
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
@@ -14,10 +12,20 @@ import (
 // Module is the import module of preview 1.
 const Module = "wasi_snapshot_preview1"
 
-// A Host is what the functions need of the caller they are given. Values of other types get no output.
+// A Host is what the functions need of the caller they are given. Values of other types get no output, and the world as
+// it is.
 type Host interface {
 	// Output takes what the guest wrote to standard output (1) or standard error (2). It must copy p.
 	Output(fd uint32, p []byte)
+	// World is the one the guest is to see.
+	World() World
+}
+
+func worldOf(host any) World {
+	if h, ok := host.(Host); ok {
+		return h.World()
+	}
+	return Real{}
 }
 
 // An Exit is the reason of the [engine.Stop] that ends a guest which called proc_exit.
@@ -112,34 +120,21 @@ func noneSizes(_ context.Context, mem engine.Memory, _ any, args []uint64) uint3
 }
 
 func clockResolution(_ context.Context, mem engine.Memory, _ any, args []uint64) uint32 {
-	if uint32(args[0]) > 1 {
+	if Clock(args[0]) > Monotonic {
 		return einval
 	}
 	return errnoOf(putUint64(mem, uint32(args[1]), 1))
 }
 
-// start is the origin of the monotonic clock.
-var start = time.Now()
-
-func clockTime(_ context.Context, mem engine.Memory, _ any, args []uint64) uint32 {
-	now, ok := clockNow(uint32(args[0]))
-	if !ok {
+func clockTime(_ context.Context, mem engine.Memory, host any, args []uint64) uint32 {
+	clock := Clock(args[0])
+	if clock > Monotonic {
 		return einval
 	}
-	return errnoOf(putUint64(mem, uint32(args[2]), now))
+	return errnoOf(putUint64(mem, uint32(args[2]), worldOf(host).Now(clock)))
 }
 
-func clockNow(id uint32) (nanos uint64, ok bool) {
-	switch id {
-	case 0:
-		return uint64(time.Now().UnixNano()), true
-	case 1:
-		return uint64(time.Since(start)) + 1, true // some guests take 0 for a broken clock
-	}
-	return 0, false
-}
-
-func random(_ context.Context, mem engine.Memory, _ any, args []uint64) uint32 {
+func random(_ context.Context, mem engine.Memory, host any, args []uint64) uint32 {
 	n := uint32(args[1])
 	if n > maxRandom {
 		return einval
@@ -148,7 +143,7 @@ func random(_ context.Context, mem engine.Memory, _ any, args []uint64) uint32 {
 	if !ok {
 		return efault
 	}
-	_, _ = rand.Read(p) // never fails
+	worldOf(host).Random(p)
 	return success
 }
 

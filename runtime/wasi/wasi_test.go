@@ -38,6 +38,8 @@ func (o *output) Output(fd uint32, p []byte) {
 	o.fd2 += string(p)
 }
 
+func (o *output) World() wasi.World { return wasi.Real{} }
+
 func call(t *testing.T, ctx context.Context, mem memory, host any, name string, args ...uint64) uint64 {
 	t.Helper()
 	for _, f := range wasi.Functions() {
@@ -180,5 +182,49 @@ func TestRandomnessIsNotRepeated(t *testing.T) {
 	call(t, t.Context(), b, nil, "random_get", 0, 64)
 	if string(a) == string(b) {
 		t.Error("two calls gave the same bytes")
+	}
+}
+
+// A still world is one in which nothing happens but sleep.
+type still struct {
+	output
+	now   uint64
+	slept time.Duration
+}
+
+func (s *still) World() wasi.World { return s }
+
+func (s *still) Now(c wasi.Clock) uint64 { return s.now + uint64(c) }
+
+func (s *still) Sleep(_ context.Context, d time.Duration) { s.slept += d }
+
+func (s *still) Random(p []byte) {
+	for i := range p {
+		p[i] = 7
+	}
+}
+
+func TestAGuestSeesTheWorldOfItsHost(t *testing.T) {
+	mem, host := make(memory, 256), &still{now: 1_000_000}
+	for clock := range uint64(2) {
+		if got := call(t, t.Context(), mem, host, "clock_time_get", clock, 1, 0); got != success {
+			t.Fatalf("got errno %d", got)
+		}
+		if got := binary.LittleEndian.Uint64(mem); got != 1_000_000+clock {
+			t.Errorf("clock %d: got %d", clock, got)
+		}
+	}
+	if got := call(t, t.Context(), mem, host, "random_get", 8, 8); got != success || binary.LittleEndian.Uint64(mem[8:]) != 0x0707070707070707 || mem[16] != 0 {
+		t.Errorf("random_get: got errno %d, %x", got, mem[:24])
+	}
+	clear(mem)
+	sleepFor(mem, time.Hour)
+	if got := call(t, t.Context(), mem, host, "poll_oneoff", 0, 100, 1, 200); got != success || host.slept != time.Hour || mem[200] != 1 {
+		t.Errorf("for an hour: got errno %d, slept %v", got, host.slept)
+	}
+	sleepFor(mem, 1_500_001) // of the monotonic clock, which is at 1,000,001
+	mem[40] = 1              // until then
+	if got := call(t, t.Context(), mem, host, "poll_oneoff", 0, 100, 1, 200); got != success || host.slept != time.Hour+500_000 || mem[200] != 1 {
+		t.Errorf("until then: got errno %d, slept %v", got, host.slept)
 	}
 }

@@ -1,0 +1,187 @@
+package session_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/session"
+	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// both has a test run guests in this process, and in one of their own.
+func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
+	t.Run("in-process", func(t *testing.T) { test(t, inProcess(t)) })
+	if goruntime.GOOS != "linux" {
+		return
+	}
+	t.Run("process", func(t *testing.T) {
+		c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, run)
+	})
+}
+
+// chance gives the module of testdata/chance.
+func chance(t *testing.T) []byte {
+	t.Helper()
+	binary, err := buildChance()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+var buildChance = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "wasmres-chance-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	source, err := filepath.Abs("testdata/chance/main.go")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "chance.wasm")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", file, source)
+	build.Dir = "../../examples/wasm" // where the SDK is known
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+const chanceSteps = `-- time 2026-11-22T07:00:00Z --
+-- seed 42 --
+-- read chance://time/1 --
+-- read chance://time/2 --
+-- read chance://number/1 --
+-- read chance://number/2 --
+`
+
+// record gives a session with the answers of a provider that is opened for it. s changes with it.
+func record(t *testing.T, s *session.Session, cfg runtime.Config) string {
+	t.Helper()
+	run(t, s, openWith(t, chance(t), cfg), true)
+	return string(s.Format())
+}
+
+// TestTheMomentIsReplayed has a guest tell what it sees of the moment. Without a session's it is another one each time.
+func TestTheMomentIsReplayed(t *testing.T) {
+	var first string
+	both(t, func(t *testing.T, runner runtime.Runner) {
+		real := runtime.Config{Runner: runner}
+		if a, b := record(t, parse(t, chanceSteps), real), record(t, parse(t, chanceSteps), real); a == b {
+			t.Errorf("nothing in it is of the moment:\n%s", a)
+		}
+		s := parse(t, chanceSteps)
+		moment := runtime.Config{Runner: runner, Determinism: s.Determinism()}
+		recorded := record(t, s, moment)
+		if report := run(t, parse(t, recorded), openWith(t, chance(t), moment), false); len(report.Failures) > 0 {
+			t.Errorf("got %+v", report)
+		}
+		if first == "" {
+			first = recorded
+		}
+		if diff := cmp.Diff(first, recorded); diff != "" {
+			t.Errorf("where guests run makes a difference; in this process -, elsewhere +:\n%s", diff)
+		}
+	})
+	for _, want := range []string{
+		"call 1\nhost 2026-11-22T07:00:00.000002Z\nwall 2026-11-22T07:00:00.000003Z\n", "left 1.999999s, slept 1.50000",
+	} {
+		if n := strings.Count(first, want); n != 2 {
+			t.Errorf("got %d times %q, want it in both steps that tell the time:\n%s", n, want, first)
+		}
+	}
+}
+
+func TestAStepDoesNotDependOnThoseBeforeIt(t *testing.T) {
+	s := parse(t, chanceSteps)
+	cfg := runtime.Config{Runner: inProcess(t), Determinism: s.Determinism()}
+	record(t, s, cfg)
+	s.Steps[0], s.Steps[3] = s.Steps[3], s.Steps[0]
+	s.Steps = append(s.Steps, s.Steps[1], s.Steps[0])
+	if report := run(t, s, openWith(t, chance(t), cfg), false); len(report.Failures) > 0 {
+		t.Errorf("got %+v", report)
+	}
+}
+
+func TestAnotherSeedAndAnotherTimeAreAnotherMoment(t *testing.T) {
+	answers := func(time, seed string) (clocks, numbers string) {
+		text := strings.Replace(chanceSteps, "seed 42", "seed "+seed, 1)
+		s := parse(t, strings.Replace(text, "time 2026-11-22T07:00:00Z", "time "+time, 1))
+		record(t, s, runtime.Config{Runner: inProcess(t), Determinism: s.Determinism()})
+		if s.Steps[2].Want.String() == s.Steps[3].Want.String() {
+			t.Error("two requests get the same random numbers")
+		}
+		return s.Steps[0].Want.String(), s.Steps[2].Want.String()
+	}
+	clocks, numbers := answers("2026-11-22T07:00:00Z", "42")
+	if c, n := answers("2026-11-22T09:00:00+02:00", "42"); c != clocks || n != numbers {
+		t.Errorf("the same moment, elsewhere: got\n%s%s, want\n%s%s", c, n, clocks, numbers)
+	}
+	if c, n := answers("2026-11-22T07:00:01Z", "42"); c == clocks || n != numbers {
+		t.Errorf("a second later: got\n%s%s, beside\n%s%s", c, n, clocks, numbers)
+	}
+	if _, n := answers("2026-11-22T07:00:00Z", "43"); n == numbers {
+		t.Errorf("another seed: got\n%s twice", n)
+	}
+}
+
+// TestAKeptInstanceLivesOn has what a provider keeps last from step to step.
+func TestAKeptInstanceLivesOn(t *testing.T) {
+	const again = "-- read chance://time/1 --\n-- read chance://time/1 --\n-- read chance://number/1 --\n-- read chance://number/1 --\n"
+	var first string
+	both(t, func(t *testing.T, runner runtime.Runner) {
+		for range 2 {
+			s := parse(t, again)
+			got := record(t, s, runtime.Config{Runner: runner, Lifecycle: abi.LifecycleShared, Determinism: s.Determinism()})
+			if first == "" {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Errorf("the first time -, later +:\n%s", diff)
+			}
+			if s.Steps[2].Want.String() == s.Steps[3].Want.String() {
+				t.Errorf("the same random numbers twice: %s", got)
+			}
+			for step, want := range []string{"call 1\nhost 2000-01-01T00:00:00.000002Z\n", "call 2\nhost 2000-01-01T00:00:01.5"} {
+				if !strings.Contains(s.Steps[step].Want.String(), want) {
+					t.Errorf("step %d: got %s, want %q", step, s.Steps[step].Want, want)
+				}
+			}
+		}
+	})
+}
+
+// TestSleepsTakeNoTimeButEndInTime sleeps for an hour, which takes a test no time.
+func TestSleepsTakeNoTimeButEndInTime(t *testing.T) {
+	both(t, func(t *testing.T, runner runtime.Runner) {
+		s := parse(t, "-- read chance://nap/1 --\n-- read chance://nap/3600 --\n")
+		record(t, s, runtime.Config{Runner: runner, Determinism: s.Determinism()})
+		for step, want := range []string{"Slept well.", `"code": "deadline"`} {
+			if got := s.Steps[step].Want.String(); !strings.Contains(got, want) {
+				t.Errorf("step %d: got %s, want %s", step, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// addHead takes a section of the head, which says what holds for all steps.
+func (p *parser) addHead(s *section) error {
+	kind := s.words[0]
+	if p.seen[kind] || len(p.session.Steps) > 0 || len(s.texts) > 0 {
+		return fmt.Errorf("%s: it stands once, before the first step, and without a text", kind)
+	}
+	p.seen[kind] = true
+	switch kind {
+	case "time":
+		return p.addTime(s)
+	case "seed":
+		return p.addSeed(s)
+	}
+	return p.addGrants(s)
+}
+
+// argument gives the one there is of a section that is nothing else.
+func (s *section) argument() (arg string, ok bool) {
+	if len(s.words) != 2 || len(bytes.TrimSpace(s.body)) > 0 {
+		return "", false
+	}
+	return s.words[1], true
+}
+
+func (p *parser) addTime(s *section) (err error) {
+	arg, ok := s.argument()
+	if ok {
+		p.session.Time, err = time.Parse(time.RFC3339, arg)
+	}
+	if !ok || err != nil {
+		return errors.New("write it as: time 2026-11-22T07:00:00Z")
+	}
+	return p.session.Determinism().Check()
+}
+
+func (p *parser) addSeed(s *section) (err error) {
+	arg, ok := s.argument()
+	if ok {
+		p.session.Seed, err = strconv.ParseUint(arg, 10, 64)
+	}
+	if !ok || err != nil {
+		return errors.New("write it as: seed NUMBER, of 64 bits")
+	}
+	return nil
+}
+
+func (p *parser) addGrants(s *section) error {
+	if len(s.words) > 1 {
+		return errors.New("grants are JSON, on the lines below")
+	}
+	v, err := parseValue(s.body)
+	if err != nil {
+		return err
+	}
+	var grants struct {
+		Config       map[string]string
+		Capabilities []string
+	}
+	if err := v.into(&grants); err != nil {
+		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
+	}
+	for _, c := range grants.Capabilities {
+		if c != CapabilityFS {
+			return fmt.Errorf("capability %.64q cannot be replayed, only %q", c, CapabilityFS)
+		}
+	}
+	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}
+	return nil
+}
