@@ -16,8 +16,8 @@ run: build examples ## serve the project example, with this folder granted for r
 	bin/wasmres templates examples/wasm/project/project.wasm
 	bin/wasmres run --dir .:/project:ro --http $(HTTP) examples/wasm/project/project.wasm
 
-build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/wasmres ./cmd/wasmres
+build: ## without the Markdown library of the flags, which every worker would start with
+	CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs -o bin/wasmres ./cmd/wasmres
 
 examples:
 	@for e in $(EXAMPLES); do \

@@ -37,6 +37,7 @@ type local struct {
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
 	globals  []uint64        // of the image
 	now      time.Duration   // of the image, since Determinism.Time
+	started  Start
 	keeper   keeper
 }
 
@@ -63,10 +64,12 @@ func (l *local) start(ctx context.Context) error {
 	if !l.Packed() {
 		ask = l.describe
 	}
+	began := time.Now()
 	s, err := l.boot(ctx, ask)
 	if err != nil {
 		return err
 	}
+	l.started = Start{Fuel: s.spent, Took: time.Since(began)}
 	if err := errors.Join(l.snap(s), s.close()); err != nil {
 		return err
 	}
@@ -112,6 +115,9 @@ func (l *local) Settle() { l.keeper.settle() }
 
 // EndSession implements [Guests].
 func (l *local) EndSession(session string) { l.keeper.end(session) }
+
+// Started implements [Guests].
+func (l *local) Started() Start { return l.started }
 
 // Lane implements [Guests].
 func (l *local) Lane() (lane Lane, why string) {

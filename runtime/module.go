@@ -172,6 +172,9 @@ func (m *Module) Lifecycle() abi.Lifecycle { return m.granted }
 // Lane says how each request gets an instance like the image, and why not in a quicker way.
 func (m *Module) Lane() (lane Lane, why string) { return m.guests.Lane() }
 
+// Started says what the first instance used to start.
+func (m *Module) Started() Start { return m.guests.Started() }
+
 // Limits are those in force.
 func (m *Module) Limits() Limits { return m.cfg.Limits }
 

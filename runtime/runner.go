@@ -50,6 +50,8 @@ type Guests interface {
 	EndSession(session string)
 	// Lane says how each request gets an instance like the image, and why not in a quicker way.
 	Lane() (lane Lane, why string)
+	// Started says what the first of them used to start.
+	Started() Start
 	// Close releases them. No call is running or begins any more.
 	Close() error
 }

@@ -28,6 +28,7 @@ type sandbox struct {
 
 	seat    *seat     // whose instance it is; nil for nobody's
 	broken  bool      // not to be used again
+	spent   uint64    // fuel, by all its calls
 	resting bool      // gave back what it keeps for its next call
 	began   time.Time // its last call
 
@@ -109,7 +110,9 @@ func (s *sandbox) enter(ctx *bounded, c *Call, export string, stack []uint64) (e
 	s.depth.Set(uint64(s.guests.Limits.Stack))
 	err = s.callEngine(ctx, export, stack)
 	c.flushOutput(ctx)
-	c.Spent(s.granted-s.fuel.Get(), s.asked)
+	spent := s.granted - s.fuel.Get()
+	s.spent += spent
+	c.Spent(spent, s.asked)
 	if err != nil {
 		s.stopped = true
 		return s.classify(err)

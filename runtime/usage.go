@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -13,6 +14,13 @@ type Usage struct {
 	Fuel      uint64   // as in Limits.Fuel; the same for the same module and input
 	HostCalls int
 	Bytes     uint64 // of the bodies of all contents
+}
+
+// A Start is what starting the first instance of a module used, which others are made from: its start function,
+// initialisation, description if it was asked for, configuration and warming up.
+type Start struct {
+	Fuel uint64        `json:"fuel"` // the same for the same module and configuration
+	Took time.Duration `json:"took"`
 }
 
 // observe tells whoever wants to know about a call.

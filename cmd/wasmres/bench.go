@@ -2,117 +2,170 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/bench"
-	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/internal/check"
 )
 
 func benchCommand() *cli.Command {
 	const category = "Measuring"
-	return viewCommand(&cli.Command{
-		Name: "bench", Usage: "measure how fast a resource is read", ArgsUsage: "PROVIDER.wasm",
+	return hushed(viewCommand(&cli.Command{
+		Name: "bench", Usage: "measure how fast resources are read, and with how much fuel", ArgsUsage: "PROVIDER.wasm",
 		Description: `Answers resources/read over and over, sandbox, limits and encoding included, without a
-transport. Fuel is what the last read used: the same on every machine.
+transport. Fuel is what the provider used: the same on every machine, so it is the figure to
+compare versions by. Reads may have effects: the provider decides.
 
-   wasmres bench --uri greeting://World hello.wasm`,
+Without --uri it reads the static resources and one of each template.
+
+   wasmres bench provider.wasm
+   wasmres bench --uri greeting://World hello.wasm
+   wasmres bench --output-format json provider.wasm > before.json
+   wasmres bench --compare before.json --max-fuel-growth 5 provider.wasm`,
 		Flags: []cli.Flag{
 			formatFlag(reportFormats),
-			&cli.StringFlag{Name: "uri", Category: category, Usage: "read this `URI` (required)"},
-			&cli.DurationFlag{Name: "duration", Category: category, Value: 5 * time.Second, Usage: "measure for this `TIME`"},
+			&cli.StringSliceFlag{
+				Name: "uri", Category: category, Usage: "read this `URI`, and draw a histogram; may be repeated",
+			},
+			&cli.DurationFlag{
+				Name: "duration", Category: category, Value: 5 * time.Second, Usage: "measure for this `TIME` in all",
+			},
 			&cli.IntFlag{Name: "workers", Category: category, Value: 1, Usage: "`READS` under way at once"},
+			&cli.StringFlag{
+				Name: "compare", Category: category, Usage: "say what has changed since an earlier run, whose json is in `FILE`",
+			},
+			&cli.Float64Flag{
+				Name: "max-fuel-growth", Category: category, DefaultText: "no limit",
+				Usage: "with --compare, fail when a read uses more fuel than then, by more than `PERCENT`",
+			},
 		},
-	}, benchRead, "PROVIDER.wasm")
+	}, benchProvider, "PROVIDER.wasm"))
 }
 
-func benchRead(c *cli.Context, a *app.App, _ []string) error {
-	uri := c.String("uri")
-	if uri == "" {
-		return usagef(c, "--uri is missing: which resource is to be read?")
+// hushed has a command log from warnings up, unless it is told otherwise: what providers say while they are read, over
+// and over, is not what was asked for.
+func hushed(cmd *cli.Command) *cli.Command {
+	for _, f := range cmd.Flags {
+		if level, ok := f.(*cli.StringFlag); ok && level.Name == "log-level" {
+			level.Value = "warn"
+		}
 	}
-	if c.Int("workers") < 1 || c.Duration("duration") <= 0 {
-		return usagef(c, "--workers and --duration must be more than nothing")
+	return cmd
+}
+
+func benchProvider(c *cli.Context, a *app.App, _ []string) error {
+	if err := checkBenchFlags(c); err != nil {
+		return err
 	}
-	result, err := bench.Run(c.Context, bench.Config{
-		Duration: c.Duration("duration"),
-		Workers:  c.Int("workers"),
-		Call: func(ctx context.Context) (int, error) {
-			text, err := a.Call(ctx, "resources/read", map[string]string{"uri": uri})
-			return len(text), worded(err)
-		},
-	})
+	before, err := readBefore(c)
 	if err != nil {
 		return err
 	}
-	return printBench(c, uri, result, a.Usage())
+	b := &benchRun{c: c, app: a, until: time.Now().Add(c.Duration("duration"))}
+	report, err := b.measure()
+	if err != nil {
+		return err
+	}
+	report.compare(before, b.named())
+	denied := func(r benchedResource) bool { return r.Code == abi.CodeDenied.String() }
+	if slices.ContainsFunc(report.Resources, denied) {
+		a.WarnUngranted()
+	}
+	if err := b.print(report); err != nil {
+		return err
+	}
+	return report.verdict(c)
 }
 
-// A benchReport is the result for machines. Latencies are in microseconds.
-type benchReport struct {
-	URI         string             `json:"uri"`
-	Workers     int                `json:"workers"`
-	Seconds     float64            `json:"seconds"`
-	Requests    int64              `json:"requests"`
-	PerSecond   float64            `json:"requestsPerSecond"`
-	Megabytes   float64            `json:"megabytesPerSecond"`
-	LatencyMean float64            `json:"latencyMeanMicros"`
-	Latency     map[string]float64 `json:"latencyMicros"`
-	PeakRSS     uint64             `json:"peakRSSBytes,omitempty"`
-	Fuel        uint64             `json:"fuelPerRead"`
-	HostCalls   int                `json:"hostCallsPerRead"`
-}
-
-func printBench(c *cli.Context, uri string, r *bench.Result, last runtime.Usage) error {
-	report := benchReport{
-		URI: uri, Workers: c.Int("workers"), Seconds: r.Elapsed.Seconds(), Requests: r.Requests, PerSecond: r.PerSecond(),
-		Megabytes: r.MegabytesPerSecond(), LatencyMean: micros(r.Mean), Latency: map[string]float64{}, PeakRSS: peakRSS(),
-		Fuel: last.Fuel, HostCalls: last.HostCalls,
+func checkBenchFlags(c *cli.Context) error {
+	switch {
+	case c.Int("workers") < 1 || c.Duration("duration") <= 0:
+		return usagef(c, "--workers and --duration must be more than nothing")
+	case c.IsSet("max-fuel-growth") && c.String("compare") == "":
+		return usagef(c, "--max-fuel-growth: name the run to --compare with")
+	case c.IsSet("max-fuel-growth") && !(c.Float64("max-fuel-growth") >= 0):
+		return usagef(c, "--max-fuel-growth %v: it must be 0 or more", c.Float64("max-fuel-growth"))
 	}
-	for _, q := range r.Quantiles {
-		report.Latency[quantileName(q.Percent)] = micros(q.Latency)
-	}
-	if format := c.String("output-format"); format != formatTable {
-		text, err := json.Marshal(report)
-		if err != nil {
-			return err
+	for _, uri := range c.StringSlice("uri") {
+		if err := abi.CheckURI(uri); err != nil {
+			return usagef(c, "--uri: %w", err)
 		}
-		return printData(c.App.Writer, format, text)
 	}
-	return report.print(c, r)
+	return nil
 }
 
-func (b *benchReport) print(c *cli.Context, r *bench.Result) error {
-	fmt.Fprintf(c.App.Writer, "%d reads of %s in %.1f s by %d at once\n\n", b.Requests, plain(b.URI), b.Seconds, b.Workers)
-	t := newTable(c.App.Writer)
-	t.row("requests/s", fmt.Sprintf("%.0f", b.PerSecond))
-	t.row("result MB/s", fmt.Sprintf("%.1f", b.Megabytes))
-	t.row("latency mean", r.Mean.Round(100*time.Nanosecond).String())
-	for _, q := range r.Quantiles {
-		t.row("latency "+quantileName(q.Percent), q.Latency.Round(100*time.Nanosecond).String())
-	}
-	t.row("fuel a read", strconv.FormatUint(b.Fuel, 10))
-	t.row("host calls a read", strconv.Itoa(b.HostCalls))
-	if b.PeakRSS > 0 {
-		t.row("peak RSS", humanSize(b.PeakRSS))
-	}
-	return t.flush()
+const (
+	maxBenched    = 20          // resources that are measured though nobody has named them
+	leastChoosing = time.Second // that a provider is given to say which there are, however short the run
+)
+
+// A benchRun measures one resource after the other, until its time is up. Those that are named are all measured, if only
+// by one read.
+type benchRun struct {
+	c     *cli.Context
+	app   *app.App
+	until time.Time
 }
 
-func quantileName(percent float64) string {
-	switch percent {
-	case 0:
-		return "min"
-	case 100:
-		return "max"
+func (b *benchRun) measure() (*benchReport, error) {
+	began := time.Now()
+	chosen, err := b.choose()
+	if err != nil {
+		return nil, err
 	}
-	return "p" + strings.TrimSuffix(fmt.Sprintf("%g", percent), ".0")
+	report := newBenchReport(b.c, b.app, chosen)
+	progress := progressOf(b.c.App.ErrWriter)
+	defer progress.clear()
+	for i, s := range chosen.Samples {
+		left := time.Until(b.until)
+		if left <= 0 && i > 0 && !b.named() {
+			report.Omitted += len(chosen.Samples) - i
+			break
+		}
+		progress.show("measuring %d of %d: %s", i+1, len(chosen.Samples), s.URI)
+		result, err := bench.Run(b.c.Context, b.config(s.URI, left/time.Duration(len(chosen.Samples)-i)))
+		switch {
+		case b.c.Context.Err() != nil:
+			return nil, b.c.Context.Err()
+		case err != nil && b.named():
+			return nil, fmt.Errorf("%s: %w", s.URI, err)
+		}
+		report.add(s, result, err)
+	}
+	report.Seconds, report.PeakRSS = time.Since(began).Seconds(), peakRSS()
+	return report, nil
 }
 
-func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+// named reports whether the resources are those that somebody has named.
+func (b *benchRun) named() bool { return b.c.IsSet("uri") }
+
+func (b *benchRun) choose() (*check.Selection, error) {
+	if !b.named() {
+		return chooseSamples(b.c.Context, b.app, maxBenched, max(time.Until(b.until), leastChoosing))
+	}
+	chosen := &check.Selection{}
+	for _, uri := range b.c.StringSlice("uri") {
+		chosen.Samples = append(chosen.Samples, check.Sample{URI: uri})
+	}
+	return chosen, nil
+}
+
+// config measures a resource for so long, a tenth of which is to get warm. What a read has used is what the provider
+// used last: with several workers that may be another one's read of the same resource.
+func (b *benchRun) config(uri string, duration time.Duration) bench.Config {
+	warmUp := max(duration/10, 1)
+	return bench.Config{
+		Duration: max(duration-warmUp, 1), WarmUp: warmUp, Workers: b.c.Int("workers"),
+		Call: func(ctx context.Context) (bench.Cost, error) {
+			_, err := b.app.Call(ctx, "resources/read", map[string]string{"uri": uri})
+			used := b.app.Usage()
+			return bench.Cost{Bytes: used.Bytes, Fuel: used.Fuel, HostCalls: used.HostCalls}, worded(err)
+		},
+	}
+}

@@ -90,7 +90,7 @@ func projectToBuild(c *cli.Context) (dir string, lang project.Language, err erro
 	if !c.IsSet("lang") {
 		lang, err = project.Detect(dir)
 		if err != nil {
-			return "", "", fmt.Errorf("build: %w (--lang names a language)", err)
+			return "", "", fmt.Errorf("%s: %w (--lang names a language)", c.Command.Name, err)
 		}
 		return dir, lang, nil
 	}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -73,36 +72,14 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 	r.Sample.Fuel = a.Usage().Fuel
 }
 
-// sampleURI finds something to read: a resource of the manifest, one that is listed, or one whose template completes.
+// sampleURI finds something to read, of the manifest if it has resources; empty when there is nothing.
 func sampleURI(ctx context.Context, a *app.App) string {
-	m := a.Provider().Module().Manifest()
-	if len(m.Resources) > 0 {
-		return m.Resources[0].URI
-	}
-	if page, err := a.Provider().List(ctx, &abi.Request{Limit: 1}); err == nil && len(page.Resources) > 0 {
-		return page.Resources[0].URI
-	}
-	for i := range m.Templates {
-		if uri := completedURI(ctx, a, &m.Templates[i]); uri != "" {
-			return uri
-		}
-	}
-	return ""
-}
-
-var simpleTemplate = regexp.MustCompile(`^([^{]*)\{([A-Za-z0-9_]+)\}([^{]*)$`)
-
-// completedURI puts a completion in the place of a template's variable, if that is all it takes.
-func completedURI(ctx context.Context, a *app.App, t *abi.Template) string {
-	parts := simpleTemplate.FindStringSubmatch(t.URITemplate)
-	if parts == nil || !slices.Contains(t.Completes, parts[2]) {
+	p := a.Provider()
+	chosen, err := check.Select(ctx, p, p.Module().Manifest(), 2)
+	if err != nil || len(chosen.Samples) == 0 {
 		return ""
 	}
-	reply, err := a.Provider().Complete(ctx, &abi.Request{URI: t.URITemplate, Arg: parts[2]})
-	if err != nil || len(reply.Completions) == 0 {
-		return ""
-	}
-	return parts[1] + url.PathEscape(reply.Completions[0]) + parts[3]
+	return chosen.Samples[0].URI
 }
 
 func (r *buildReport) print(w io.Writer, format string) error {

@@ -64,7 +64,7 @@ func explain(c *cli.Context, a *app.App, args []string, err error) error {
 		a.WarnUngranted()
 	}
 	subject := c.Command.Name
-	if about := append(args[1:], c.String("uri")); about[0] != "" {
+	if about := args[1:]; len(about) > 0 {
 		subject += " " + about[0]
 	}
 	var said *failure

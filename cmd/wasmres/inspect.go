@@ -1,14 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,26 +14,40 @@ import (
 )
 
 func inspectCommand() *cli.Command {
-	return viewCommand(&cli.Command{
-		Name: "inspect", Usage: "say what a provider is and asks for", ArgsUsage: "PROVIDER.wasm",
-		Description: "   wasmres inspect provider.wasm\n   wasmres inspect --dir .:/project project.wasm",
-		Flags:       []cli.Flag{formatFlag(reportFormats)},
-	}, inspect, "PROVIDER.wasm")
+	const category = "Looking"
+	return hushed(viewCommand(&cli.Command{
+		Name: "inspect", Usage: "say what a provider is, asks for and may do", ArgsUsage: "PROVIDER.wasm",
+		Description: `Reads some of its resources too, to say how much fuel that takes. Reads may have effects: the
+provider decides.
+
+   wasmres inspect provider.wasm
+   wasmres inspect --dir .:/project project.wasm
+   wasmres inspect --no-samples --output-format json provider.wasm`,
+		Flags: []cli.Flag{
+			formatFlag(reportFormats),
+			&cli.BoolFlag{Name: "no-samples", Category: category, Usage: "read nothing"},
+		},
+	}, inspect, "PROVIDER.wasm"))
 }
 
-// An inspection is what is known of a provider without reading any of its resources.
+const capabilityFS = "fs" // as manifests call it
+
+// An inspection is what is known of a provider. Sizes are in bytes.
 type inspection struct {
 	Name         string       `json:"name"`
 	Version      string       `json:"version,omitempty"`
 	Title        string       `json:"title,omitempty"`
 	Description  string       `json:"description,omitempty"`
-	ABI          abiVersion   `json:"abi"`
+	Language     string       `json:"language,omitempty"`
 	SDK          string       `json:"sdk,omitempty"`
+	Producers    []producer   `json:"producers,omitempty"`
+	ABI          abiVersion   `json:"abi"`
 	Digest       string       `json:"digest"`
 	Size         int          `json:"size"`
 	Manifest     string       `json:"manifest"`
 	Operations   []string     `json:"operations"`
 	Resources    int          `json:"staticResources"`
+	Static       []declared   `json:"resources"`
 	Templates    []inspected  `json:"templates"`
 	Capabilities []capability `json:"capabilities"`
 	ConfigSchema any          `json:"configSchema,omitempty"`
@@ -46,6 +55,16 @@ type inspection struct {
 	Config       []string     `json:"config"` // keys only: values may be secrets
 	Isolation    isolation    `json:"isolation"`
 	Limits       limits       `json:"limits"`
+	Asked        askedLimits  `json:"limitsAsked"`
+	Samples      *samples     `json:"samples,omitempty"` // nil when none were wanted
+}
+
+// A declared is a static resource.
+type declared struct {
+	URI      string `json:"uri"`
+	Name     string `json:"name"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Size     uint64 `json:"size,omitempty"`
 }
 
 type abiVersion struct {
@@ -64,6 +83,7 @@ type granted struct {
 type inspected struct {
 	URITemplate string   `json:"uriTemplate"`
 	Name        string   `json:"name"`
+	MIMEType    string   `json:"mimeType,omitempty"`
 	Completes   []string `json:"completes,omitempty"`
 }
 
@@ -71,6 +91,7 @@ type capability struct {
 	Name     string `json:"name"`
 	Reason   string `json:"reason,omitempty"`
 	Optional bool   `json:"optional,omitempty"`
+	Granted  *bool  `json:"granted,omitempty"` // nil when that is not asked
 }
 
 // limits are those in force. Sizes are in bytes, times in milliseconds.
@@ -91,10 +112,24 @@ type limits struct {
 	Idle      int64  `json:"idleMs"`
 }
 
+// askedLimits are those the provider asks for; the operator's win. Zero is for no wish.
+type askedLimits struct {
+	Memory    uint64 `json:"memory,omitempty"`
+	Timeout   uint32 `json:"timeoutMs,omitempty"`
+	Output    uint64 `json:"output,omitempty"`
+	Instances uint32 `json:"instances,omitempty"`
+}
+
+func limitsAsked(l abi.ManifestLimits) askedLimits {
+	return askedLimits{
+		Memory: uint64(l.MemoryPages) << 16, Timeout: l.DeadlineMillis, Output: l.MaxBody, Instances: l.MaxInstances,
+	}
+}
+
 func limitsInForce(l runtime.Limits) limits {
 	return limits{
-		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Wait: l.Wait.Milliseconds(), Stack: l.Stack, Table: l.Table, Output: l.Output,
-		Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
+		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Wait: l.Wait.Milliseconds(), Stack: l.Stack,
+		Table: l.Table, Output: l.Output, Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
 		Idle: l.Idle.Milliseconds(),
 	}
 }
@@ -108,6 +143,13 @@ type isolation struct {
 	Asked      string         `json:"lifecycleAsked"`
 	Lane       string         `json:"lane"`
 	Why        string         `json:"laneReason,omitempty"` // for not being the quickest
+	Start      starting       `json:"start"`
+}
+
+// A starting is what it took to start the instance others are made from.
+type starting struct {
+	Fuel   uint64  `json:"fuel"`
+	Millis float64 `json:"ms"`
 }
 
 func isolationOf(a *app.App) isolation {
@@ -116,6 +158,7 @@ func isolationOf(a *app.App) isolation {
 	i := isolation{
 		Place:     app.IsolationInProcess,
 		Lifecycle: m.Lifecycle().String(), Asked: m.Manifest().Limits.Lifecycle.String(), Lane: string(lane), Why: why,
+		Start: starting{Fuel: m.Started().Fuel, Millis: float64(m.Started().Took.Microseconds()) / 1e3},
 	}
 	if on := a.Walls(); on != nil {
 		i.Place, i.Layers, i.Namespaces = app.IsolationProcess, on.Layers, on.Spaces()
@@ -123,10 +166,18 @@ func isolationOf(a *app.App) isolation {
 	return i
 }
 
-func inspect(c *cli.Context, a *app.App, _ []string) error {
+func inspect(c *cli.Context, a *app.App, args []string) error {
 	found := inspectModule(a)
 	if err := found.addGrants(c); err != nil {
 		return err
+	}
+	if err := found.addProducers(args[0]); err != nil {
+		return err
+	}
+	if !c.Bool("no-samples") {
+		if found.Samples = readSamples(c.Context, a); c.Context.Err() != nil {
+			return c.Context.Err()
+		}
 	}
 	if format := c.String("output-format"); format != formatTable {
 		text, err := json.Marshal(found)
@@ -135,18 +186,20 @@ func inspect(c *cli.Context, a *app.App, _ []string) error {
 		}
 		return printData(c.App.Writer, format, text)
 	}
-	return found.print(c)
+	found.print(c.App.Writer)
+	return nil
 }
 
 func inspectModule(a *app.App) *inspection {
 	module := a.Provider().Module()
 	m := module.Manifest()
 	found := &inspection{
-		Name: m.Name, Version: m.Version, Title: m.Title, Description: m.Description,
-		ABI: abiVersion{abi.ImportModule, m.Minor}, SDK: m.SDK, ConfigSchema: schema(m),
+		Name: m.Name, Version: m.Version, Title: m.Title, Description: m.Description, Language: languageOf(m.SDK), SDK: m.SDK,
+		ABI: abiVersion{abi.ImportModule, m.Minor}, ConfigSchema: schema(m),
 		Digest: module.Digest(), Size: module.Size(), Manifest: "asked from the provider",
-		Operations: []string{}, Resources: len(m.Resources), Templates: []inspected{}, Capabilities: []capability{},
-		Isolation: isolationOf(a), Limits: limitsInForce(module.Limits()),
+		Operations: []string{}, Resources: len(m.Resources), Static: []declared{}, Templates: []inspected{},
+		Capabilities: []capability{}, Isolation: isolationOf(a), Limits: limitsInForce(module.Limits()),
+		Asked: limitsAsked(m.Limits),
 	}
 	if module.Packed() {
 		found.Manifest = "packed into the module"
@@ -156,11 +209,16 @@ func inspectModule(a *app.App) *inspection {
 			found.Operations = append(found.Operations, op.String())
 		}
 	}
-	for _, t := range m.Templates {
-		found.Templates = append(found.Templates, inspected{t.URITemplate, t.Name, t.Completes})
+	for i := range m.Resources {
+		r := &m.Resources[i]
+		found.Static = append(found.Static, declared{r.URI, r.Name, r.MIMEType, r.Size})
+	}
+	for i := range m.Templates {
+		t := &m.Templates[i]
+		found.Templates = append(found.Templates, inspected{t.URITemplate, t.Name, t.MIMEType, t.Completes})
 	}
 	for _, p := range m.Capabilities {
-		found.Capabilities = append(found.Capabilities, capability{p.Name, p.Reason, p.Optional})
+		found.Capabilities = append(found.Capabilities, capability{Name: p.Name, Reason: p.Reason, Optional: p.Optional})
 	}
 	return found
 }
@@ -188,104 +246,13 @@ func (i *inspection) addGrants(c *cli.Context) error {
 	}
 	i.Granted = []granted{}
 	for _, d := range dirs {
-		i.Granted = append(i.Granted, granted{Capability: "fs", Guest: d.Guest, Host: d.Host, ReadOnly: true})
+		i.Granted = append(i.Granted, granted{Capability: capabilityFS, Guest: d.Guest, Host: d.Host, ReadOnly: true})
 	}
 	i.Config = append([]string{}, slices.Sorted(maps.Keys(values))...)
+	for n := range i.Capabilities {
+		p := &i.Capabilities[n]
+		has := p.Name == capabilityFS && len(dirs) > 0
+		p.Granted = &has
+	}
 	return nil
-}
-
-func (i *inspection) print(c *cli.Context) error {
-	t := newTable(c.App.Writer)
-	for _, r := range append(append(i.moduleRows(), i.wishRows()...), i.grantRows()...) {
-		if r[1] != "" {
-			t.row(r[0], r[1])
-		}
-	}
-	return t.flush()
-}
-
-// moduleRows say what the provider is.
-func (i *inspection) moduleRows() [][2]string {
-	rows := [][2]string{
-		{"name", strings.TrimSpace(i.Name + " " + i.Version)}, {"title", i.Title}, {"description", i.Description},
-		{"abi", fmt.Sprintf("%s, minor %d", i.ABI.Name, i.ABI.Minor)}, {"sdk", i.SDK}, {"digest", i.Digest}, {"size", humanSize(uint64(i.Size))}, {"manifest", i.Manifest},
-		{"operations", strings.Join(i.Operations, ", ")}, {"static resources", strconv.Itoa(i.Resources)},
-	}
-	for _, tpl := range i.Templates {
-		text := tpl.URITemplate
-		if len(tpl.Completes) > 0 {
-			text += "  (completes " + strings.Join(tpl.Completes, ", ") + ")"
-		}
-		rows = append(rows, [2]string{"template", text})
-	}
-	return rows
-}
-
-// wishRows say what the provider asks for.
-func (i *inspection) wishRows() (rows [][2]string) {
-	if i.ConfigSchema != nil {
-		rows = append(rows, [2]string{"config schema", "yes (json shows it)"})
-	}
-	for _, p := range i.Capabilities {
-		need := "needs"
-		if p.Optional {
-			need = "can use"
-		}
-		rows = append(rows, [2]string{need, p.Name + ": " + p.Reason})
-	}
-	return rows
-}
-
-// grantRows say what the provider gets.
-func (i *inspection) grantRows() (rows [][2]string) {
-	for _, g := range i.Granted {
-		rows = append(rows, [2]string{"granted", fmt.Sprintf("%s %s (from %s, read-only)", g.Capability, g.Guest, g.Host)})
-	}
-	for _, key := range i.Config {
-		rows = append(rows, [2]string{"config", key})
-	}
-	return append(append(rows, i.Isolation.rows()...), i.Limits.rows()...)
-}
-
-var lanes = map[string]string{
-	string(runtime.LaneReset):   "put back to the image after each",
-	string(runtime.LaneReplace): "put back to the image after each, or replaced",
-	string(runtime.LaneBoot):    "started anew for each",
-}
-
-func (i isolation) rows() [][2]string {
-	how := lanes[i.Lane]
-	if i.Lifecycle == abi.LifecycleShared.String() {
-		how = "one for all requests"
-	} else if i.Why != "" {
-		how += " (" + i.Why + ")"
-	}
-	kept := map[string]string{
-		"fresh": "requests share nothing", "session": "kept for each session", "shared": "shared by all requests",
-	}[i.Lifecycle]
-	if i.Asked != i.Lifecycle {
-		kept += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
-	}
-	return [][2]string{{"isolation", i.Place}, {"layers", i.layers()}, {"state", kept}, {"instances", how}}
-}
-
-// layers says what stands around the worker; empty when there is none.
-func (i isolation) layers() string {
-	if i.Place != app.IsolationProcess {
-		return ""
-	}
-	return fmt.Sprintf("%v; namespaces: %s", i.Layers, cmp.Or(strings.Join(i.Namespaces, " "), "none"))
-}
-
-func (l limits) rows() [][2]string {
-	return [][2]string{
-		{"memory", humanSize(l.Memory)},
-		{"fuel", strconv.FormatUint(l.Fuel, 10)},
-		{"timeout", (time.Duration(l.Timeout) * time.Millisecond).String()},
-		{"stack", humanSize(uint64(l.Stack))},
-		{"output", humanSize(l.Output)},
-		{"at most", fmt.Sprintf("%d items, %d table entries, %d host calls, %s of log in %d lines",
-			l.Items, l.Table, l.HostCalls, humanSize(uint64(l.Log)), l.LogLines)},
-		{"at once", fmt.Sprintf("%d calls", l.Calls)},
-	}
 }

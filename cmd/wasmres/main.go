@@ -73,7 +73,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
 		Action:                    noCommand,
 		Commands: []*cli.Command{
-			newCommand(), buildCommand(), testCommand(), checkCommand(),
+			newCommand(), devCommand(), buildCommand(), testCommand(), checkCommand(),
 			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
 		},
 	}

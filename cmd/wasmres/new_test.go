@@ -91,7 +91,7 @@ wasmres: read notes://notes/no%20such: there is no note no such
 1
 wasmres: read notes://other: no such resource (see 'wasmres list' and 'wasmres templates')
 1
-manifest          packed into the module
+manifest       packed into the module
 `
 
 // Without a compiler the exit status is one of its own, and the message says how to get it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -122,6 +123,15 @@ func terminalWidth(w io.Writer) int {
 		return 0
 	}
 	return width
+}
+
+// grouped gives a number with commas between its thousands.
+func grouped(n uint64) string {
+	digits := []byte(fmt.Sprint(n))
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = slices.Insert(digits, at, ',')
+	}
+	return string(digits)
 }
 
 // humanSize prints a number of bytes for people.

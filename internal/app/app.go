@@ -63,6 +63,7 @@ type App struct {
 	shelf    runtime.Shelf
 	provider *provider.Provider // nil when there are several
 	parts    []*App             // those
+	reload   *reload            // nil when there is one for good
 	source   mcp.Source         // what is served
 	about    identity
 	core     *mcp.Core      // for Call
@@ -111,7 +112,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
 			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values), Determinism: a.cfg.Determinism,
-			Observe: func(_ context.Context, u runtime.Usage) { a.usage.Store(&u) }, Shelf: a.shelf,
+			Observe: a.observe, Shelf: a.shelf,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), KeepResults: a.cfg.KeepResults, Logger: a.cfg.Logger,
@@ -132,8 +133,9 @@ func pageSize(limits runtime.Limits) int {
 }
 
 func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
+	about := a.identity()
 	return mcp.New(mcp.Config{
-		Source: a.source, Name: a.about.name, Title: a.about.title, Version: a.about.version, Instructions: a.about.instructions,
+		Source: a.source, Name: about.name, Title: about.title, Version: about.version, Instructions: about.instructions,
 		Tools: a.cfg.Tools, MaxSubscriptions: a.cfg.MaxSubscriptions, Logger: logger,
 	})
 }
@@ -188,6 +190,11 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 		return nil, failed
 	}
 	return result, nil
+}
+
+func (a *App) observe(ctx context.Context, u runtime.Usage) {
+	a.usage.Store(&u)
+	burn(ctx, u.Fuel)
 }
 
 // Usage is what the last call of the provider used; zero when there was none, or are several providers.

@@ -71,8 +71,11 @@ func (a *App) identityOfAll() identity {
 	return identity{name: "wasmres", version: a.cfg.Version, instructions: strings.Join(about, "\n")}
 }
 
-// each gives the apps of one provider that a is made of.
+// each gives the apps of one provider that a is made of for good.
 func (a *App) each() []*App {
+	if a.reload != nil {
+		return nil
+	}
 	if len(a.parts) == 0 {
 		return []*App{a}
 	}

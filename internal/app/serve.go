@@ -30,9 +30,10 @@ func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	about := a.identity()
 	old, err := legacy.New(legacy.Config{
-		Core: core, Source: a.source, Name: a.about.name, Title: a.about.title, Version: a.about.version,
-		Instructions: a.about.instructions, Tools: a.cfg.Tools, Logger: a.cfg.Logger,
+		Core: core, Source: a.source, Name: about.name, Title: about.title, Version: about.version,
+		Instructions: about.instructions, Tools: a.cfg.Tools, Logger: a.cfg.Logger,
 	})
 	return core, old, err
 }

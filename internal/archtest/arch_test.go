@@ -30,6 +30,7 @@ var doors = map[string][]string{
 	"github.com/klauspost/compress":           {"internal/compress"},
 	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
+	"github.com/fsnotify/fsnotify":            {"internal/watch"},
 	"github.com/google/go-cmp":                {},
 	"github.com/rogpeppe/go-internal":         {"internal/session"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},

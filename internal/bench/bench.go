@@ -10,27 +10,38 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Config says what to measure and for how long.
 type Config struct {
-	// Call does one request and says how many payload bytes it moved.
-	Call func(ctx context.Context) (bytes int, err error)
-	// Duration is how long to measure. 0 means 5 s.
+	// Call does one request and says what it cost.
+	Call func(ctx context.Context) (Cost, error)
+	// Duration is how long to measure. 0 means 5 s. Each worker does one request, however long that takes.
 	Duration time.Duration
+	// WarmUp is how long to call before that, without measuring. 0 is for not at all.
+	WarmUp time.Duration
 	// Workers is how many requests are under way at once. 0 means 1.
 	Workers int
+}
+
+// A Cost is what one request took beside time.
+type Cost struct {
+	Bytes     uint64 // of payload
+	Fuel      uint64 // units of work that are the same on every machine
+	HostCalls int
 }
 
 // A Result is what was measured. Latencies are of single requests.
 type Result struct {
 	Requests  int64
-	Bytes     int64
+	Bytes     uint64
+	HostCalls int // at most in one request
 	Elapsed   time.Duration
 	Mean      time.Duration
 	Quantiles []Quantile
+	Fuel      Fuel
+
+	latencies latencies
 }
 
 // A Quantile is the latency that a share of requests did not exceed.
@@ -40,7 +51,10 @@ type Quantile struct {
 }
 
 // percents are the quantiles of every Result.
-var percents = []float64{0, 50, 75, 90, 99, 99.9, 100}
+var percents = []float64{0, 50, 75, 90, 99, tail, 100}
+
+// tail is the share of requests, in percent, that are no outliers.
+const tail = 99.9
 
 // PerSecond is the rate of requests.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
@@ -58,13 +72,20 @@ func (r *Result) Latency(percent float64) time.Duration {
 	return 0
 }
 
-const highest = int64(time.Minute)
-
-// Run calls cfg.Call from cfg.Workers goroutines until the time is up or a call fails.
+// Run calls cfg.Call from cfg.Workers goroutines until the time is up, ctx ends or a call fails, which is an error.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Duration <= 0 {
 		cfg.Duration = 5 * time.Second
 	}
+	if cfg.WarmUp > 0 {
+		if _, err := run(ctx, cfg, cfg.WarmUp); err != nil {
+			return nil, err
+		}
+	}
+	return run(ctx, cfg, cfg.Duration)
+}
+
+func run(ctx context.Context, cfg Config, duration time.Duration) (*Result, error) {
 	workers := make([]worker, max(cfg.Workers, 1))
 	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -72,9 +93,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	var running sync.WaitGroup
 	for i := range workers {
 		w := &workers[i]
-		w.histogram = hdr.New(1, highest, 3)
+		w.latencies = newLatencies()
 		running.Go(func() {
-			if w.run(ctx, cfg.Call, began.Add(cfg.Duration)); w.err != nil {
+			if w.run(ctx, cfg.Call, began.Add(duration)); w.err != nil {
 				cancel()
 			}
 		})
@@ -83,42 +104,56 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return gather(workers, time.Since(began))
 }
 
+// A worker does one request after the other.
 type worker struct {
-	histogram *hdr.Histogram
-	bytes     int64
+	latencies latencies
+	fuel      fuelGauge
+	bytes     uint64
+	hostCalls int
 	err       error
 }
 
-func (w *worker) run(ctx context.Context, call func(context.Context) (int, error), until time.Time) {
+func (w *worker) run(ctx context.Context, call func(context.Context) (Cost, error), until time.Time) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		if began.After(until) {
-			return
-		}
-		n, err := call(ctx)
+		cost, err := call(ctx)
+		took := time.Since(began)
 		if err != nil {
 			w.err = err
 			return
 		}
-		w.bytes += int64(n)
-		_ = w.histogram.RecordValue(min(int64(time.Since(began)), highest))
+		w.note(took, cost)
+		if !began.Add(took).Before(until) {
+			return
+		}
 	}
 }
 
+func (w *worker) note(took time.Duration, cost Cost) {
+	w.latencies.add(took)
+	w.fuel.add(cost.Fuel)
+	w.bytes += cost.Bytes
+	w.hostCalls = max(w.hostCalls, cost.HostCalls)
+}
+
 func gather(workers []worker, elapsed time.Duration) (*Result, error) {
-	all := hdr.New(1, highest, 3)
-	r := &Result{Elapsed: elapsed}
-	for _, w := range workers {
+	r := &Result{Elapsed: elapsed, latencies: newLatencies()}
+	var fuel fuelGauge
+	for i := range workers {
+		w := &workers[i]
 		if w.err != nil && !errors.Is(w.err, context.Canceled) {
-			return nil, fmt.Errorf("after %d requests: %w", w.histogram.TotalCount(), w.err)
+			return nil, fmt.Errorf("after %d requests: %w", w.latencies.TotalCount(), w.err)
 		}
-		all.Merge(w.histogram)
+		r.latencies.Merge(w.latencies.Histogram)
+		fuel.merge(&w.fuel)
 		r.Bytes += w.bytes
+		r.HostCalls = max(r.HostCalls, w.hostCalls)
 	}
-	r.Requests = all.TotalCount()
-	r.Mean = time.Duration(all.Mean())
+	r.Requests = r.latencies.TotalCount()
+	r.Mean = time.Duration(r.latencies.Mean())
+	r.Fuel = fuel.read()
 	for _, p := range percents {
-		r.Quantiles = append(r.Quantiles, Quantile{p, time.Duration(all.ValueAtPercentile(p))})
+		r.Quantiles = append(r.Quantiles, Quantile{p, time.Duration(r.latencies.ValueAtPercentile(p))})
 	}
 	return r, nil
 }

@@ -31,15 +31,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Samples < 0 || cfg.MaxTime < 0 {
 		return nil, fmt.Errorf("check: Samples is %d and MaxTime %v, expected 0 or more", cfg.Samples, cfg.MaxTime)
 	}
-	r := &run{
-		cfg:    cfg,
-		report: &Report{Findings: []Finding{}, Omitted: map[string]int{}, Unsampled: []Unsampled{}},
-		static: map[string]bool{},
-		seen:   map[string]bool{},
-	}
-	for i := range cfg.Manifest.Resources {
-		r.static[abi.NormalURI(cfg.Manifest.Resources[i].URI)] = true
-	}
+	r := newRun(cfg)
 	if err := r.all(ctx); err != nil {
 		return nil, err
 	}
@@ -81,6 +73,19 @@ type run struct {
 	entries []entry         // of the list
 	cursor  string          // one that the provider has given; empty for none
 	seen    map[string]bool // what was read, by normal form
+}
+
+func newRun(cfg Config) *run {
+	r := &run{
+		cfg:    cfg,
+		report: &Report{Findings: []Finding{}, Omitted: map[string]int{}, Unsampled: []Unsampled{}},
+		static: map[string]bool{},
+		seen:   map[string]bool{},
+	}
+	for i := range cfg.Manifest.Resources {
+		r.static[abi.NormalURI(cfg.Manifest.Resources[i].URI)] = true
+	}
+	return r
 }
 
 // publicText is what a failure says to clients; empty for nothing.

@@ -196,8 +196,11 @@ func wrongValue(v string) bool {
 func (r *run) noteUnsampled() {
 	for _, t := range r.routes {
 		if !t.sampled {
-			u := Unsampled{Template: line(t.declared.URITemplate, maxPlace), Why: line(t.why, maxPlace)}
-			r.report.Unsampled = append(r.report.Unsampled, u)
+			r.report.Unsampled = append(r.report.Unsampled, t.unsampled())
 		}
 	}
+}
+
+func (t *route) unsampled() Unsampled {
+	return Unsampled{Template: line(t.declared.URITemplate, maxPlace), Why: line(t.why, maxPlace)}
 }

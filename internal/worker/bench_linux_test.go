@@ -54,7 +54,7 @@ func measure(b *testing.B, m *runtime.Module, req abi.Request, encoded bool) {
 	var got encoding
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
-	call := func(context.Context) (int, error) {
+	call := func(context.Context) (bench.Cost, error) {
 		got.bytes = 0
 		to := abi.Sink(&got.counting)
 		if encoded {
@@ -62,7 +62,7 @@ func measure(b *testing.B, m *runtime.Module, req abi.Request, encoded bool) {
 		}
 		_, err := m.Call(ctx, abi.OpRead, &req, to)
 		m.Settle()
-		return got.bytes, err
+		return bench.Cost{Bytes: uint64(got.bytes)}, err
 	}
 	for b.Loop() {
 		result, err := bench.Run(ctx, bench.Config{Call: call, Duration: time.Second})

@@ -100,7 +100,7 @@ func (c *child) seal(first *inner) (err error) {
 // ready tells the parent what it has got.
 func (c *child) ready(first *inner) error {
 	lane, why := c.module.Lane()
-	text, err := json.Marshal(news{Lane: lane, Why: why, Layers: c.layers})
+	text, err := json.Marshal(news{Lane: lane, Why: why, Start: c.module.Started(), Layers: c.layers})
 	if err != nil {
 		return err
 	}

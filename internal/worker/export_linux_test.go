@@ -69,6 +69,7 @@ func (p *Parent) Call(ctx context.Context, c *runtime.Call) error {
 
 func (p *Parent) Settle()                      {}
 func (p *Parent) EndSession(string)            {}
+func (p *Parent) Started() runtime.Start       { return runtime.Start{} }
 func (p *Parent) Lane() (runtime.Lane, string) { return runtime.LaneReset, "" }
 func (p *Parent) Close() error                 { return p.worker.control.Close() }
 

@@ -25,9 +25,10 @@ type guests struct {
 	remade   bool   // the compiled module was made again since a worker got ready
 
 	// fixed once they are open
-	alive *supervise.Supervisor[*worker]
-	lane  runtime.Lane
-	why   string
+	alive   *supervise.Supervisor[*worker]
+	lane    runtime.Lane
+	why     string
+	started runtime.Start
 
 	current atomic.Pointer[worker] // the last that was started
 	closed  sync.Once
@@ -86,7 +87,7 @@ func (g *guests) learn(w *worker) error {
 	if g.current.Load() != nil {
 		return nil
 	}
-	g.lane, g.why = w.news.Lane, w.news.Why
+	g.lane, g.why, g.started = w.news.Lane, w.news.Why, w.news.Start
 	if g.order.Packed() {
 		return nil
 	}
@@ -139,6 +140,9 @@ func (g *guests) Settle() {}
 
 // EndSession implements [runtime.Guests].
 func (g *guests) EndSession(session string) { g.current.Load().endSession(session) }
+
+// Started implements [runtime.Guests].
+func (g *guests) Started() runtime.Start { return g.started }
 
 // Lane implements [runtime.Guests].
 func (g *guests) Lane() (runtime.Lane, string) { return g.lane, g.why }

@@ -58,6 +58,7 @@ func (opening) Check() error { return nil }
 type news struct {
 	Lane   runtime.Lane   `json:"lane"`
 	Why    string         `json:"why"`
+	Start  runtime.Start  `json:"start"`
 	Layers confine.Layers `json:"layers"`
 }
 

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/app"
+)
+
+func (b *benchRun) print(r *benchReport) error {
+	w := b.c.App.Writer
+	if format := b.c.String("output-format"); format != formatTable {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return printData(w, format, text)
+	}
+	s := styleOf(w)
+	if b.named() {
+		for i := range r.Resources {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			r.Resources[i].print(w, s, r.Workers)
+		}
+	} else {
+		r.printTable(w, s)
+		r.printLeftOut(w)
+	}
+	r.printChanges(w, s, b.c.String("compare"))
+	return nil
+}
+
+// print says all of one resource.
+func (b *benchedResource) print(w io.Writer, s style, workers int) {
+	r := b.result
+	fmt.Fprintf(w, "%s\n", plain(b.URI))
+	row := func(name, format string, args ...any) { s.paragraph(w, "  "+name, 11, fmt.Sprintf(format, args...)) }
+	at := func(percent float64) string { return s.latency(r.Latency(percent)) }
+	row("fuel", "%s", b.Fuel.sentence())
+	row("rate", "%s reads/s, %.1f MB/s; %s in %.1f s, %s", perSecond(b.PerSecond), b.Megabytes,
+		readsOf(b.Reads), b.Seconds, atOnce(workers))
+	row("a read", "%s, %s", humanSize(b.Bytes), numbered(b.HostCalls, "host call", "host calls"))
+	row("latency", "mean %s, min %s, max %s", s.latency(r.Mean), at(0), at(100))
+	row("", "p50 %s, p90 %s, p99 %s, p99.9 %s", at(50), at(90), at(99), at(99.9))
+	fmt.Fprintln(w)
+	s.histogram(w, r)
+}
+
+func (f benchedFuel) sentence() string {
+	if f.Min == f.Max {
+		return grouped(f.Median) + " for each read"
+	}
+	return fmt.Sprintf("min %s, median %s, max %s", grouped(f.Min), grouped(f.Median), grouped(f.Max))
+}
+
+// cell is as short as can be.
+func (f benchedFuel) cell(s style) string {
+	if f.Min == f.Max {
+		return grouped(f.Median)
+	}
+	return grouped(f.Min) + s.either("–", "-") + grouped(f.Max) + " (" + grouped(f.Median) + ")"
+}
+
+func readsOf(n int64) string {
+	if n == 1 {
+		return "1 read"
+	}
+	return grouped(uint64(n)) + " reads"
+}
+
+func atOnce(workers int) string {
+	if workers == 1 {
+		return "one at a time"
+	}
+	return fmt.Sprintf("%d at once", workers)
+}
+
+// printTable prints a line for each resource.
+func (b *benchReport) printTable(w io.Writer, s style) {
+	place := "in this process"
+	if b.Isolation == app.IsolationProcess {
+		place = "in a worker process"
+	}
+	fmt.Fprintf(w, "%s: %s in %.1f s, %s, %s\n\n", plain(b.Provider.title()),
+		numbered(len(b.Resources), "resource", "resources"), b.Seconds, atOnce(b.Workers), place)
+	rows := [][]string{{"URI", "FUEL", "P50", "P99", "READS/S", "BYTES"}}
+	for i := range b.Resources {
+		one := &b.Resources[i]
+		if one.Code != "" {
+			continue
+		}
+		rows = append(rows, []string{
+			plain(one.URI), one.Fuel.cell(s), s.latency(one.result.Latency(50)), s.latency(one.result.Latency(99)),
+			perSecond(one.PerSecond), grouped(one.Bytes),
+		})
+	}
+	if len(rows) > 1 {
+		s.figures(w, rows)
+	}
+}
+
+// title is the name with the version.
+func (p benchedProvider) title() string {
+	if p.Version == "" {
+		return p.Name
+	}
+	return p.Name + " " + p.Version
+}
+
+// printLeftOut says what has no figures, and why.
+func (b *benchReport) printLeftOut(w io.Writer) {
+	for i := range b.Resources {
+		if one := &b.Resources[i]; one.Code != "" {
+			fmt.Fprintf(w, "\nfailed: %s\n  %s\n", plain(one.URI), coded(one.Code, one.Problem))
+		}
+	}
+	for _, u := range b.Unsampled {
+		fmt.Fprintf(w, "\nnot read: %s\n  %s; name one of its resources with --uri\n", plain(u.Template), plain(u.Why))
+	}
+	if b.Omitted > 0 {
+		fmt.Fprintf(w, "\n%s left out: name them with --uri, or give it more --duration\n",
+			numbered(b.Omitted, "more is", "more are"))
+	}
+}
+
+// coded gives a failure's words after the name of its class.
+func coded(code, problem string) string {
+	if problem == "" || problem == code {
+		return code
+	}
+	return code + ": " + plain(problem)
+}
+
+// printChanges says what has changed since an earlier run.
+func (b *benchReport) printChanges(w io.Writer, s style, file string) {
+	if b.Compared == nil {
+		return
+	}
+	module := "another module"
+	if b.Compared.Digest == b.Provider.Digest {
+		module = "the same module"
+	}
+	fmt.Fprintf(w, "\nsince %s: %s, %s\n\n", file, visible(oneSpaced(b.Compared.title())), module)
+	rows := [][]string{{"URI", "FUEL THEN", "NOW", "CHANGE", "P50 THEN", "NOW", "CHANGE"}}
+	for i := range b.Resources {
+		one := &b.Resources[i]
+		if c := one.Change; c != nil {
+			rows = append(rows, []string{
+				plain(one.URI), grouped(c.FuelBefore), grouped(one.Fuel.Median), fuelChange(c.FuelPercent),
+				s.latency(time.Duration(c.P50Before * 1e3)), s.latency(one.result.Latency(50)), c.latency(),
+			})
+		}
+	}
+	if len(rows) > 1 {
+		s.figures(w, rows)
+		fmt.Fprintln(w)
+		s.paragraph(w, "", 0, "Fuel is exact. Latency depends on the machine and what else it does; noise is a change that "+
+			"is no more than the distance from p50 to p75.")
+	}
+	if len(b.Gone) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, uri := range b.Gone {
+		fmt.Fprintf(w, "measured then and not now: %s\n", visible(uri))
+	}
+}
+
+func fuelChange(percent float64) string {
+	switch {
+	case percent == 0:
+		return "none"
+	case math.Abs(percent) < 0.1:
+		return fmt.Sprintf("%+.1g %%", percent)
+	}
+	return fmt.Sprintf("%+.1f %%", percent)
+}
+
+// latency says how much the median has changed.
+func (c *benchedChange) latency() string {
+	if c.Noise {
+		return "noise"
+	}
+	return fmt.Sprintf("%+.0f %%", c.LatencyChange)
+}
+
+// A progress is a line on a terminal that says what is being done, until it is cleared.
+type progress struct{ w io.Writer }
+
+// progressOf shows nothing where nobody looks.
+func progressOf(w io.Writer) progress {
+	if !terminal(w) || os.Getenv("TERM") == "dumb" {
+		return progress{io.Discard}
+	}
+	return progress{w}
+}
+
+func (p progress) show(format string, args ...any) {
+	p.clear()
+	text := plain(fmt.Sprintf(format, args...))
+	if width := terminalWidth(p.w); width > 1 {
+		text = clip(text, width-1)
+	}
+	fmt.Fprint(p.w, text)
+}
+
+func (p progress) clear() { fmt.Fprint(p.w, "\r\x1b[K") }

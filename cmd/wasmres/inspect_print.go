@@ -1,0 +1,346 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+const (
+	sheetIndent = 15 // columns of the names on a sheet
+	maxShown    = 12 // resources, and templates; JSON has all
+)
+
+// A sheet is a text of names with what there is to say of each, in groups.
+type sheet struct {
+	style
+	w     io.Writer
+	begun bool // something stands above
+	gap   bool // a group begins
+}
+
+// newSheet fits the terminal. Where nobody looks, lines are as long as they are.
+func newSheet(w io.Writer) *sheet {
+	s := &sheet{style: styleOf(w), w: w}
+	if terminalWidth(w) == 0 {
+		s.width = math.MaxInt32
+	}
+	return s
+}
+
+func (s *sheet) group() { s.gap = s.begun }
+
+// row prints one name and a text, which is wrapped; nothing when there is no text.
+func (s *sheet) row(name, format string, args ...any) {
+	if text := oneSpaced(visible(fmt.Sprintf(format, args...))); text != "" {
+		s.begin()
+		s.paragraph(s.w, name, sheetIndent, text)
+	}
+}
+
+// rows prints one name and lines, which are cut.
+func (s *sheet) rows(name string, lines []string) {
+	for i, line := range lines {
+		if i > 0 {
+			name = ""
+		}
+		s.begin()
+		fmt.Fprintf(s.w, "%-*s%s\n", sheetIndent, name, s.clip(line, max(s.width-sheetIndent, leastWidth)))
+	}
+}
+
+// whole prints one name and a word of which nothing may be missing: it moves to the left where it must.
+func (s *sheet) whole(name, word string) {
+	s.begin()
+	indent := max(min(sheetIndent, s.width-len(word)-1), len(name)+1)
+	fmt.Fprintf(s.w, "%-*s%s\n", indent, name, word)
+}
+
+func (s *sheet) begin() {
+	if s.gap {
+		fmt.Fprintln(s.w)
+	}
+	s.begun, s.gap = true, false
+}
+
+func (i *inspection) print(w io.Writer) { i.sheet(newSheet(w)) }
+
+func (i *inspection) sheet(s *sheet) {
+	i.printModule(s)
+	i.printServed(s)
+	i.printPowers(s)
+	s.group()
+	for _, r := range i.Isolation.rows() {
+		s.row(r[0], "%s", r[1])
+	}
+	s.group()
+	i.printLimits(s)
+	i.Samples.print(s)
+}
+
+// printModule says what the provider is.
+func (i *inspection) printModule(s *sheet) {
+	s.row("name", "%s %s", i.Name, i.Version)
+	s.row("title", "%s", i.Title)
+	s.row("description", "%s", i.Description)
+	s.group()
+	s.row("language", "%s", i.Language)
+	s.row("sdk", "%s", i.SDK)
+	s.row("made by", "%s", i.tools())
+	s.row("abi", "%s, minor %d", i.ABI.Name, i.ABI.Minor)
+	s.row("size", "%s", humanSize(uint64(i.Size)))
+	s.whole("digest", i.Digest)
+	s.row("manifest", "%s", i.Manifest)
+	s.row("operations", "%s", strings.Join(i.Operations, ", "))
+}
+
+// tools names those that made the module.
+func (i *inspection) tools() string {
+	var names []string
+	for _, p := range i.Producers {
+		if p.Field != producerLanguage {
+			names = append(names, p.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// printServed says what there is to read.
+func (i *inspection) printServed(s *sheet) {
+	s.group()
+	text := fmt.Sprintf("%d static", i.Resources)
+	if slices.Contains(i.Operations, abi.OpList.String()) {
+		text += ", and those it lists"
+	}
+	s.row("resources", "%s", text)
+	var rows [][]string
+	for _, r := range i.Static[:min(len(i.Static), maxShown)] {
+		rows = append(rows, []string{r.URI, r.Name, r.MIMEType})
+	}
+	s.rows("", append(aligned(rows), unshown(len(i.Static))...))
+	rows = nil
+	for _, t := range i.Templates[:min(len(i.Templates), maxShown)] {
+		completes := ""
+		if len(t.Completes) > 0 {
+			completes = "completes " + strings.Join(t.Completes, ", ")
+		}
+		rows = append(rows, []string{t.URITemplate, t.Name, completes, t.MIMEType})
+	}
+	s.group()
+	s.rows("templates", append(aligned(rows), unshown(len(i.Templates))...))
+}
+
+func unshown(n int) []string {
+	if n <= maxShown {
+		return nil
+	}
+	return []string{fmt.Sprintf("and %d more, which json shows", n-maxShown)}
+}
+
+// aligned makes columns of cells.
+func aligned(rows [][]string) (lines []string) {
+	var widths []int
+	for _, row := range rows {
+		for i := range row {
+			row[i] = oneSpaced(visible(row[i]))
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			if widths[i] > 0 {
+				line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+columnGap)
+			}
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}
+
+// printPowers says what the provider asks for, and what it gets.
+func (i *inspection) printPowers(s *sheet) {
+	s.group()
+	for n, r := range i.wishRows() {
+		granted := ""
+		if g := i.Capabilities[n].Granted; g != nil {
+			granted = grantedWords(i.Capabilities[n].Name, *g)
+		}
+		s.row(r[0], "%s%s", r[1], granted)
+	}
+	if len(i.Capabilities) == 0 {
+		s.row("needs", "no powers")
+	}
+	for _, g := range i.Granted {
+		s.row("granted", "%s %s (from %s, read-only)", g.Capability, g.Guest, g.Host)
+	}
+	s.group()
+	for _, key := range i.Config {
+		s.row("config", "%s", key)
+	}
+	if i.ConfigSchema != nil {
+		s.rows("config schema", i.schemaLines())
+	}
+}
+
+func grantedWords(name string, granted bool) string {
+	switch {
+	case granted:
+		return " (granted)"
+	case name == capabilityFS:
+		return " (not granted: add --dir FOLDER:/path)"
+	}
+	return " (not granted: wasmres has no such power)"
+}
+
+// wishRows say what powers the provider asks for, a row each.
+func (i *inspection) wishRows() (rows [][2]string) {
+	for _, p := range i.Capabilities {
+		need := "needs"
+		if p.Optional {
+			need = "can use"
+		}
+		text := p.Name
+		if p.Reason != "" {
+			text += ": " + p.Reason
+		}
+		rows = append(rows, [2]string{need, text})
+	}
+	return rows
+}
+
+// schemaLines names the keys of the configuration, if its schema does.
+func (i *inspection) schemaLines() []string {
+	raw, _ := i.ConfigSchema.(json.RawMessage)
+	var schema struct {
+		Properties map[string]struct{ Description string }
+		Required   []string
+	}
+	if json.Unmarshal(raw, &schema) != nil || len(schema.Properties) == 0 {
+		return []string{"yes (json shows it)"}
+	}
+	var rows [][]string
+	for _, key := range slices.Sorted(maps.Keys(schema.Properties)) {
+		need := "optional"
+		if slices.Contains(schema.Required, key) {
+			need = "required"
+		}
+		rows = append(rows, []string{shown(key), need, schema.Properties[key].Description})
+	}
+	return append(aligned(rows[:min(len(rows), maxShown)]), unshown(len(rows))...)
+}
+
+func (i *inspection) printLimits(s *sheet) {
+	l, asked := i.Limits, i.Asked
+	s.row("memory", "%s%s", humanSize(l.Memory), wish(humanSize(asked.Memory), asked.Memory, l.Memory, "--memory"))
+	s.row("fuel", "%s", grouped(l.Fuel))
+	s.row("timeout", "%v%s", millis(l.Timeout),
+		wish(millis(int64(asked.Timeout)).String(), uint64(asked.Timeout), uint64(l.Timeout), "--timeout"))
+	s.row("stack", "%s", humanSize(uint64(l.Stack)))
+	s.row("output", "%s%s", humanSize(l.Output), wish(humanSize(asked.Output), asked.Output, l.Output, "--max-output"))
+	s.row("at most", "%s items, %s table entries, %s host calls, %s of log in %d lines", grouped(uint64(l.Items)),
+		grouped(uint64(l.Table)), grouped(uint64(l.HostCalls)), humanSize(uint64(l.Log)), l.LogLines)
+	s.row("at once", "%d calls%s", l.Calls,
+		wish(fmt.Sprint(asked.Instances), uint64(asked.Instances), uint64(l.Calls), "--max-calls"))
+}
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// wish says what the provider asks for, and how it gets that if it is more than it has.
+func wish(text string, asked, has uint64, flag string) string {
+	switch {
+	case asked == 0:
+		return ""
+	case asked > has:
+		return fmt.Sprintf("; the provider asks for %s, grant it with %s", text, flag)
+	}
+	return "; the provider asks for " + text
+}
+
+// print says what was read.
+func (r *samples) print(s *sheet) {
+	if r == nil {
+		return
+	}
+	s.group()
+	s.row("samples", "%s", r.Problem)
+	if len(r.Read) > 0 {
+		s.begin()
+		rows := [][]string{{"SAMPLE", "FUEL", "BYTES"}}
+		for _, one := range r.Read {
+			rows = append(rows, one.cells())
+		}
+		s.figures(s.w, rows)
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(s.w, "and %d more that were not read\n", r.Omitted)
+	}
+	for _, u := range r.Unsampled {
+		s.paragraph(s.w, "", 0, fmt.Sprintf("not read: %s: %s", visible(u.Template), visible(u.Why)))
+	}
+}
+
+func (one sampled) cells() []string {
+	if one.Code != "" {
+		return []string{visible(one.URI), "failed: " + one.Code, ""}
+	}
+	return []string{visible(one.URI), grouped(one.Fuel), grouped(one.Bytes)}
+}
+
+// visible takes out of a text from a module what could steer a terminal, or cannot be seen.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// lanes say what becomes of an instance after a request.
+var lanes = map[string]string{
+	string(runtime.LaneReset):   "fast: instances are put back to the image",
+	string(runtime.LaneReplace): "fast, mostly: instances are put back to the image, or replaced",
+	string(runtime.LaneBoot):    "slow: an instance is started anew for each request",
+}
+
+func (i isolation) rows() [][2]string {
+	how := lanes[i.Lane]
+	if i.Lifecycle == abi.LifecycleShared.String() {
+		how = "fast: one instance for all requests"
+	} else if i.Why != "" {
+		how += " (" + i.Why + ")"
+	}
+	kept := map[string]string{
+		"fresh": "requests share nothing", "session": "kept for each session", "shared": "shared by all requests",
+	}[i.Lifecycle]
+	if i.Asked != i.Lifecycle {
+		kept += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
+	}
+	return [][2]string{{"isolation", i.Place}, {"layers", i.layers()}, {"state", kept}, {"lane", how},
+		{"start", fmt.Sprintf("%s fuel, %.1f ms", grouped(i.Start.Fuel), i.Start.Millis)},
+	}
+}
+
+// layers says what stands around the worker; empty when there is none.
+func (i isolation) layers() string {
+	if i.Place != app.IsolationProcess {
+		return ""
+	}
+	return fmt.Sprintf("%v; namespaces: %s", i.Layers, cmp.Or(strings.Join(i.Namespaces, " "), "none"))
+}

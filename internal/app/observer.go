@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/swap"
+)
+
+// A Request is one that has been answered, or has failed.
+type Request struct {
+	Op      string // list, templates, read, complete or watch
+	URI     string // asked for; of a watch, all of them; empty for the list
+	Elapsed time.Duration
+	Fuel    uint64 // used by the provider; 0 when it was not asked
+	Err     error  // nil for an answer
+}
+
+// An observer is a source whose requests somebody is told of. It says nothing of the version of the list, so that
+// nobody keeps a page of it and every request is one of the provider's.
+type observer struct {
+	inside *swap.Source
+	tell   func(Request)
+}
+
+type fuelKey struct{}
+
+// begin begins a request, which the function it returns ends. Providers run with the context it returns.
+func (o observer) begin(ctx context.Context, op, uri string) (context.Context, func(error)) {
+	began, fuel := time.Now(), new(atomic.Uint64)
+	return context.WithValue(ctx, fuelKey{}, fuel), func(err error) {
+		o.tell(Request{Op: op, URI: uri, Elapsed: time.Since(began), Fuel: fuel.Load(), Err: err})
+	}
+}
+
+// burn adds to the fuel of the request that ctx belongs to, if somebody wants to know.
+func burn(ctx context.Context, fuel uint64) {
+	if sum, ok := ctx.Value(fuelKey{}).(*atomic.Uint64); ok {
+		sum.Add(fuel)
+	}
+}
+
+// List implements [mcp.Source].
+func (o observer) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "list", "")
+	reply, err := o.inside.List(ctx, req)
+	end(err)
+	return reply, err
+}
+
+// Templates implements [mcp.Source].
+func (o observer) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "templates", "")
+	reply, err := o.inside.Templates(ctx, req)
+	end(err)
+	return reply, err
+}
+
+// Read implements [mcp.Source].
+func (o observer) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "read", req.URI)
+	reply, err := o.inside.Read(ctx, req, sink)
+	end(err)
+	return reply, err
+}
+
+// Complete implements [mcp.Source].
+func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "complete", req.URI)
+	reply, err := o.inside.Complete(ctx, req)
+	end(err)
+	return reply, err
+}
+
+// Watch implements [mcp.Source]. What the provider does later for a watch is no part of the request.
+func (o observer) Watch(
+	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
+) (watched []string, err error) {
+	ctx, end := o.begin(ctx, "watch", strings.Join(uris, " "))
+	watched, err = o.inside.Watch(ctx, uris, listChanged, notify)
+	end(err)
+	return watched, err
+}
+
+// Settle implements [mcp.Settler].
+func (o observer) Settle() { o.inside.Settle() }
+
+// EndSession implements [mcp.SessionEnder].
+func (o observer) EndSession(session string) { o.inside.EndSession(session) }

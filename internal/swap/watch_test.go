@@ -1,0 +1,176 @@
+package swap_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// wants fails the test unless h was told of these, in any order.
+func (h *heard) wants(t *testing.T, when string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	got := h.take()
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: told of %q, want %q", when, got, want)
+	}
+}
+
+func TestWatchesMoveToTheNextGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newFake(t, "a"), newFake(t, "b")
+		s := newSource(t, a)
+		h := &heard{t: t}
+		ctx, leave := context.WithCancel(t.Context())
+		watched, err := s.Watch(ctx, []string{"a:1", "b:1"}, true, h.notify)
+		if err != nil || !slices.Equal(watched, []string{"a:1", "b:1"}) {
+			t.Fatalf("got %q, %v", watched, err)
+		}
+		h.wants(t, "at first")
+		a.tellAll()
+		h.wants(t, "of the first", "", "a:1", "b:1")
+
+		replace(t, s, b)
+		h.wants(t, "when it is replaced", "", "a:1", "b:1")
+		if n := len(a.watches()); n != 0 {
+			t.Errorf("%d watch the old one", n)
+		}
+		b.tellAll()
+		h.wants(t, "of the second", "", "a:1", "b:1")
+
+		leave()
+		synctest.Wait()
+		if n := len(b.watches()); n != 0 {
+			t.Errorf("%d still watch", n)
+		}
+		replace(t, s, newFake(t, "c"))
+		h.wants(t, "when nobody watches")
+	})
+}
+
+func TestOnlyWhoWatchesTheListHearsOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(t, newFake(t, "a"))
+		list, one := &heard{t: t}, &heard{t: t}
+		if _, err := s.Watch(t.Context(), nil, true, list.notify); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Watch(t.Context(), []string{"a:1"}, false, one.notify); err != nil {
+			t.Fatal(err)
+		}
+		replace(t, s, newFake(t, "b"))
+		list.wants(t, "the list", "")
+		one.wants(t, "a resource", "a:1")
+	})
+}
+
+func TestWatchesOfAnEmptySourceWaitForTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(t)
+		h := &heard{t: t}
+		watched, err := s.Watch(t.Context(), []string{"a:1", "no uri"}, true, h.notify)
+		if err != nil || !slices.Equal(watched, []string{"a:1"}) {
+			t.Fatalf("got %q, %v", watched, err)
+		}
+		h.wants(t, "at first")
+		a := newFake(t, "a")
+		replace(t, s, a)
+		h.wants(t, "of the first", "", "a:1")
+		if len(a.watches()) != 1 {
+			t.Error("the first does not watch")
+		}
+	})
+}
+
+// A resource that is gone for one generation is watched again by the next that has it.
+func TestWatchesOutliveAGenerationThatRefusesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		without, failing, with := newFake(t, "without"), newFake(t, "failing"), newFake(t, "with")
+		without.refuse = func(uri string) bool { return uri == "a:1" }
+		failing.fail = errors.New("no")
+		s := newSource(t, newFake(t, "a"))
+		h := &heard{t: t}
+		if _, err := s.Watch(t.Context(), []string{"a:1"}, false, h.notify); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*fake{without, failing, with} {
+			replace(t, s, f)
+			h.wants(t, f.name, "a:1")
+		}
+		with.tellAll()
+		h.wants(t, "a change", "a:1")
+	})
+}
+
+func TestARefusalIsTheGenerations(t *testing.T) {
+	a := newFake(t, "a")
+	a.refuse = func(uri string) bool { return uri == "b:1" }
+	s := newSource(t, a)
+	got, err := s.Watch(t.Context(), []string{"a:1", "b:1"}, false, func(string) {})
+	if err != nil || !slices.Equal(got, []string{"a:1"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	a.fail = abi.Errorf(abi.CodeBusy, "too many")
+	if _, err := s.Watch(t.Context(), nil, true, func(string) {}); abi.CodeOf(err) != abi.CodeBusy {
+		t.Errorf("got %v, want busy", err)
+	}
+}
+
+// A watch that begins while the generation is replaced is one of the next.
+func TestAWatchThatBeginsDuringASwapIsNotLost(t *testing.T) {
+	for name, heeds := range map[string]bool{"heeds the end of its context": true, "does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b, goOn := newFake(t, "a"), newFake(t, "b"), make(chan struct{})
+				a.called = func(ctx context.Context) {
+					select {
+					case <-goOn:
+					case <-map[bool]<-chan struct{}{true: ctx.Done()}[heeds]:
+					}
+				}
+				s := newSource(t, a)
+				h := &heard{t: t}
+				var watched []string
+				var err error
+				go func() { watched, err = s.Watch(t.Context(), []string{"a:1"}, true, h.notify) }()
+				synctest.Wait()
+				replace(t, s, b)
+				synctest.Wait()
+				close(goOn)
+				synctest.Wait()
+				if err != nil || !slices.Equal(watched, []string{"a:1"}) {
+					t.Errorf("got %q, %v", watched, err)
+				}
+				a.isClosed(t, true)
+				b.tellAll()
+				h.wants(t, "of the second", "", "a:1")
+			})
+		})
+	}
+}
+
+func TestChangesAreMergedWhileAWatcherIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(t, newFake(t, "0"))
+		h, goOn := &heard{t: t}, make(chan struct{})
+		_, err := s.Watch(t.Context(), nil, true, func(uri string) {
+			h.notify(uri)
+			<-goOn
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			replace(t, s, newFake(t, name))
+			synctest.Wait()
+		}
+		h.wants(t, "while it is busy", "")
+		close(goOn)
+		h.wants(t, "then", "")
+	})
+}

@@ -1,0 +1,216 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	defaultQuiet      = 50 * time.Millisecond
+	defaultLongest    = time.Second
+	defaultMaxFolders = 4096
+
+	maxNames = 1000 // of one Change
+)
+
+// Why there are no more changes.
+var (
+	ErrGone   = errors.New("the folder is gone") // removed or renamed
+	ErrClosed = errors.New("the watcher is closed")
+)
+
+// Config says what to watch.
+type Config struct {
+	Folder string
+	// Ignores reports whether a file or folder, called name below Folder, with slashes, is none of our business;
+	// nothing in such a folder is. Beside these, what is hidden or an editor's is ignored. Nil ignores nothing else.
+	Ignores func(name string) bool
+
+	Quiet      time.Duration // for how long nothing more must change; 0 means 50 ms
+	Longest    time.Duration // after which a change is told anyhow; 0 means 1 s
+	MaxFolders int           // that are watched at once; 0 means 4,096
+}
+
+// A Change is what has changed at about the same time.
+type Change struct {
+	Names []string  // below the folder, with slashes, in order; at most 1,000. "." when it may be anything
+	At    time.Time // when the first of them was seen
+}
+
+// A Watcher watches a folder and those in it, also those that are made later. Close releases it.
+type Watcher struct {
+	// fixed at creation
+	cfg    Config
+	root   string // absolute, without symbolic links
+	events *fsnotify.Watcher
+
+	folders map[string]struct{} // that are watched, for the one who calls Next
+}
+
+// Open begins to watch.
+func Open(cfg Config) (*Watcher, error) {
+	cfg.Quiet, cfg.Longest = cmp.Or(cfg.Quiet, defaultQuiet), cmp.Or(cfg.Longest, defaultLongest)
+	cfg.MaxFolders = cmp.Or(cfg.MaxFolders, defaultMaxFolders)
+	root, err := filepath.Abs(cfg.Folder)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", cfg.Folder, err)
+	}
+	w := &Watcher{cfg: cfg, root: root, events: events, folders: map[string]struct{}{}}
+	if err := w.add(root, nil); err != nil {
+		return nil, errors.Join(err, events.Close())
+	}
+	return w, nil
+}
+
+// Close ends the watching, and a Next under way.
+func (w *Watcher) Close() error { return w.events.Close() }
+
+// Next waits for changes since the last time, or since Open, until there have been no more for a while. It is called
+// by one goroutine at a time. Beside a change, an error says what of the folder is not watched; alone, it says why
+// there is no change: [ErrGone], [ErrClosed], or that ctx has ended.
+func (w *Watcher) Next(ctx context.Context) (*Change, error) {
+	var b batch
+	var problem error
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case event, open := <-w.events.Events:
+			switch {
+			case !open:
+				return nil, ErrClosed
+			case event.Name == w.root && event.Has(fsnotify.Remove|fsnotify.Rename):
+				return nil, ErrGone
+			}
+			problem = cmp.Or(problem, w.note(event, &b))
+		case err, open := <-w.events.Errors:
+			if !open {
+				return nil, ErrClosed
+			}
+			problem = cmp.Or(problem, w.recover(err, &b))
+		case <-b.over:
+			if change := b.change(w.root); change != nil {
+				return change, problem
+			}
+		}
+	}
+}
+
+// note adds to b what an event is about, and watches folders that are new.
+func (w *Watcher) note(event fsnotify.Event, b *batch) error {
+	name := w.name(event.Name)
+	if event.Op == fsnotify.Chmod || w.ignores(name) {
+		return nil
+	}
+	if event.Has(fsnotify.Remove | fsnotify.Rename) {
+		w.forget(event.Name)
+	}
+	if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
+		return w.add(event.Name, b)
+	}
+	b.add(&w.cfg, name, event.Has(fsnotify.Create))
+	return nil
+}
+
+// recover goes on after err: when there was more to tell than the system keeps, anything may have changed.
+func (w *Watcher) recover(err error, b *batch) error {
+	b.add(&w.cfg, ".", false)
+	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		return w.add(w.root, b)
+	}
+	return err
+}
+
+// name gives what a file is called below the folder.
+func (w *Watcher) name(file string) string {
+	name, err := filepath.Rel(w.root, file)
+	if err != nil {
+		return "."
+	}
+	return filepath.ToSlash(name)
+}
+
+// add watches a folder and those in it, and adds the files that are there to b, unless that is nil.
+func (w *Watcher) add(folder string, b *batch) error {
+	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		name := w.name(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && file != w.root: // it was there for a moment
+			return nil
+		case err != nil:
+			return err
+		case name != "." && w.ignores(name):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return w.addOne(file)
+		case b != nil:
+			b.add(&w.cfg, name, true)
+		}
+		return nil
+	})
+}
+
+// addOne watches one folder, if it is there.
+func (w *Watcher) addOne(folder string) error {
+	if _, known := w.folders[folder]; !known && len(w.folders) >= w.cfg.MaxFolders {
+		return fmt.Errorf("%s has more than %d folders: not all of them are watched", w.cfg.Folder, w.cfg.MaxFolders)
+	}
+	err := w.events.Add(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && folder != w.root:
+		return nil
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s has more folders than this system watches: raise fs.inotify.max_user_watches", folder)
+	case err != nil:
+		return fmt.Errorf("watch %s: %w", folder, err)
+	}
+	w.folders[folder] = struct{}{}
+	return nil
+}
+
+// forget ends the watching of a folder that is gone, and of those in it: they may come back under other names.
+func (w *Watcher) forget(folder string) {
+	if _, known := w.folders[folder]; !known {
+		return
+	}
+	for f := range w.folders {
+		if f == folder || strings.HasPrefix(f, folder+string(filepath.Separator)) {
+			delete(w.folders, f)
+			_ = w.events.Remove(f) // that it is not watched any more is as well
+		}
+	}
+}
+
+// ignores reports whether a file or folder of a watched one is none of our business.
+func (w *Watcher) ignores(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, ".") || isTemporary(base) || w.cfg.Ignores != nil && w.cfg.Ignores(name)
+}
+
+// isTemporary reports whether a file is one that an editor keeps while it writes another: Emacs, vim, and those of
+// JetBrains.
+func isTemporary(base string) bool {
+	return strings.HasSuffix(base, "~") || strings.HasPrefix(base, "#") && strings.HasSuffix(base, "#") ||
+		strings.HasSuffix(base, "___jb_tmp___") || strings.HasSuffix(base, "___jb_old___") || base == "4913"
+}
