@@ -1,4 +1,5 @@
-// Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy.
+// Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy, and the engine that providers
+// in JavaScript are packed into.
 //
 // The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it.
 package guestsdk
@@ -18,6 +19,7 @@ import (
 //go:embed c/*.h c/README.md
 //go:embed rust/Cargo.toml rust/README.md rust/src
 //go:embed assemblyscript/index.ts assemblyscript/*.json assemblyscript/README.md assemblyscript/assembly
+//go:embed javascript/README.md javascript/wasmres.d.ts
 var files embed.FS
 
 //go:embed go.txtar
@@ -26,10 +28,11 @@ var copyOfGo string
 // unwanted are files that only tests of this repository use.
 var unwanted = map[string]bool{"rust/src/golden.rs": true, "assemblyscript/package-lock.json": true}
 
-// Languages gives the names of the languages there is an SDK for: assemblyscript, c, go and rust.
-func Languages() []string { return []string{"assemblyscript", "c", "go", "rust"} }
+// Languages gives the names of the languages there is an SDK for: assemblyscript, c, go, javascript and rust.
+func Languages() []string { return []string{"assemblyscript", "c", "go", "javascript", "rust"} }
 
-// Files gives the sources of a language's SDK by path, with slashes. It is an error when there is no such SDK.
+// Files gives the sources of a language's SDK by path, with slashes; of that for JavaScript what editors and people
+// read, the rest being in [JavaScriptEngine]. It is an error when there is no such SDK.
 func Files(language string) (map[string]string, error) {
 	if !slices.Contains(Languages(), language) {
 		return nil, fmt.Errorf("there is no SDK for %q, only for %s", language, strings.Join(Languages(), ", "))

@@ -37,6 +37,7 @@ func TestFiles(t *testing.T) {
 		"assemblyscript": {"README.md", "asconfig.json", "assembly/entry.ts", "index.ts", "package.json"},
 		"c":              {"README.md", "wasmres.h", "wasmres_abi.h"},
 		"go":             {"README.md", "go.mod", "internal/wire/wire.go", "route.go", "wasmrestest/provider.go"},
+		"javascript":     {"README.md", "wasmres.d.ts"},
 		"rust":           {"Cargo.toml", "README.md", "src/host/imports.rs", "src/lib.rs", "src/testing/mod.rs"},
 	} {
 		t.Run(language, func(t *testing.T) {
@@ -60,7 +61,7 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-	const want = `"cobol", only for assemblyscript, c, go, rust`
+	const want = `"cobol", only for assemblyscript, c, go, javascript, rust`
 	if _, err := Files("cobol"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

@@ -2,6 +2,7 @@ package abitest_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,10 @@ func load(t *testing.T, path string) abitest.Guest {
 	})
 	wasi_snapshot_preview1.MustInstantiate(ctx, rt)
 	if _, err := imports(rt).Instantiate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	abort := func(message, file, line, column uint32) { panic(fmt.Sprintf("env.abort, line %d", line)) }
+	if _, err := rt.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(abort).Export("abort").Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
 	module, err := rt.CompileModule(ctx, binary)

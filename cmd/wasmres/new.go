@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/internal/project"
 )
 
-const langUsage = "`LANGUAGE`: go, rust, c or assemblyscript"
+const langUsage = "`LANGUAGE`: go, rust, c, assemblyscript or javascript"
 
 func newCommand() *cli.Command {
 	return &cli.Command{

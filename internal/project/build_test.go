@@ -40,6 +40,7 @@ func TestDetect(t *testing.T) {
 		"Go with C":         {[]string{"go.mod", "x.c"}, Go, ""},
 		"Rust":              {[]string{"Cargo.toml"}, Rust, ""},
 		"AssemblyScript":    {[]string{"asconfig.json", "package.json"}, AssemblyScript, ""},
+		"JavaScript":        {[]string{"provider.js", "package.json"}, JavaScript, ""},
 		"C":                 {[]string{"x.c"}, C, ""},
 		"nothing":           {[]string{"README.md", "sub/main.c"}, "", "is no project"},
 		"two":               {[]string{"go.mod", "Cargo.toml"}, "", "any of the languages go, rust: say which"},

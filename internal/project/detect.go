@@ -25,7 +25,7 @@ func Detect(dir string) (Language, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s is no project: it has no go.mod, Cargo.toml, asconfig.json or file in C", dir)
+		return "", fmt.Errorf("%s is no project: it has no go.mod, Cargo.toml, asconfig.json, provider.js or file in C", dir)
 	case 1:
 		return found[0], nil
 	}

@@ -14,10 +14,11 @@ const (
 	Rust           Language = "rust"
 	C              Language = "c"
 	AssemblyScript Language = "assemblyscript"
+	JavaScript     Language = "javascript"
 )
 
 // Languages gives all of them.
-func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript} }
+func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript} }
 
 // A trait is what is particular to a language.
 type trait struct {
@@ -51,6 +52,11 @@ func (l Language) traits() trait {
 			title: "AssemblyScript", marks: []string{"asconfig.json"}, compile: compileAssemblyScript,
 			source: "provider.ts", ignore: "*.wasm\n/node_modules/", first: []string{"npm install"},
 			needs: "Node.js 20 or newer with npm, and once `npm install`",
+		}
+	case JavaScript:
+		return trait{
+			title: "JavaScript", marks: []string{scriptEntry}, compile: compileJavaScript,
+			source: scriptEntry, ignore: "*.wasm", needs: "nothing but wasmres",
 		}
 	case C:
 		return trait{

@@ -17,6 +17,7 @@ var languages = []language{
 	{path: "guest-sdk/c/wasmres_abi.h", render: renderC},
 	{path: "guest-sdk/rust/src/abi.rs", render: renderRust},
 	{path: "guest-sdk/assemblyscript/assembly/abi.ts", render: renderAssemblyScript},
+	{path: "guest-sdk/javascript/lib/abi.js", render: renderJavaScript},
 }
 
 // main runs in the folder of package abi, where go generate puts it.

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+)
+
+const (
+	pageAddress   = "127.0.0.1:8080" // of servers, in pages
+	patience      = 2 * time.Minute  // with a command, and with what a running one prints
+	exitNoCommand = 127              // the exit status of sh where there is no such command
+)
+
+// goesOn matches commands that do not end.
+var goesOn = regexp.MustCompile(`^(wasmres run --http|wasmres dev|sh listen)\b`)
+
+// A reader does what a page says.
+type reader struct {
+	t       *testing.T
+	page    string
+	bin     string // the folder of wasmres
+	root    string
+	dir     string // where the next command runs
+	address string // for pageAddress
+	running []*program
+}
+
+func newReader(t *testing.T, page, bin string) *reader {
+	root := t.TempDir()
+	r := &reader{t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t)}
+	if filepath.Base(page) == "README.md" {
+		readmeFiles(t, root)
+	}
+	t.Cleanup(r.stop)
+	return r
+}
+
+// freeAddress gives one on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (r *reader) do(b block) {
+	r.t.Helper()
+	switch {
+	case b.file != "":
+		r.write(b.file, b.text)
+	case len(b.runs) == 0:
+		r.await(b.line, b.text)
+	}
+	for _, run := range b.runs {
+		r.run(run)
+	}
+}
+
+func (r *reader) write(name, text string) {
+	r.t.Helper()
+	file := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	text = strings.ReplaceAll(text, pageAddress, r.address)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *reader) run(run commandLine) {
+	r.t.Helper()
+	switch {
+	case strings.HasPrefix(run.shell, "npm install"): // which would ask the registry
+		if err := os.Symlink(guesttest.NodeModules(r.t), filepath.Join(r.dir, "node_modules")); err != nil {
+			r.t.Fatal(err)
+		}
+		return
+	case goesOn.MatchString(run.shell):
+		r.start(run.shell)
+		r.await(run.line, run.output)
+		return
+	}
+	printed, status := r.shell(run.shell)
+	if status != run.status && (status == exitMissing || status == exitNoCommand) {
+		guesttest.Missing(r.t, "%s:%d: %s", r.page, run.line, printed)
+	}
+	if status != run.status {
+		r.t.Fatalf("%s:%d: exit status %d, want %d\n%s\n%s", r.page, run.line, status, run.status, run.shell, printed)
+	}
+	if !prints(run.output, printed) {
+		r.t.Fatalf("%s:%d: %s\n-- is shown to print --\n%s\n-- and prints --\n%s",
+			r.page, run.line, run.shell, run.output, printed)
+	}
+}
+
+// shell runs a command, and keeps the folder it has gone to.
+func (r *reader) shell(line string) (printed string, status int) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	folder, told, err := os.Pipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer folder.Close()
+	cmd := r.command(ctx, line+"\nstatus=$?; pwd >&3; exit $status")
+	cmd.ExtraFiles = []*os.File{told}
+	out, err := cmd.CombinedOutput()
+	if err := told.Close(); err != nil {
+		r.t.Error(err)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		r.t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	dir, err := io.ReadAll(folder)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if r.dir = strings.TrimSpace(string(dir)); !strings.HasPrefix(r.dir, r.root) {
+		r.t.Fatalf("%s leads to %s, out of %s", line, r.dir, r.root)
+	}
+	return r.shown(string(out)), cmd.ProcessState.ExitCode()
+}
+
+// command makes a command that finds compilers, but no network.
+func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(line, pageAddress, r.address))
+	cmd.Dir = r.dir
+	cmd.Env = append(cmd.Environ(), "PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
+		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=", "GOPROXY=off",
+		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=")
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// shown gives what was printed as a page shows it.
+func (r *reader) shown(printed string) string {
+	return strings.ReplaceAll(printed, r.address, pageAddress)
+}
+
+// A program is a command that goes on.
+type program struct {
+	cmd       *exec.Cmd
+	interrupt func()
+	more      chan struct{} // has room for one
+	ended     chan struct{} // closed
+
+	mu      sync.Mutex
+	printed bytes.Buffer // since what was awaited; guarded by mu
+}
+
+// Write implements [io.Writer].
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case p.more <- struct{}{}:
+	default:
+	}
+	return p.printed.Write(b)
+}
+
+// take forgets what was printed if that is all right with the caller.
+func (p *program) take(right func(printed string) bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ok := right(p.printed.String())
+	if ok {
+		p.printed.Reset()
+	}
+	return ok
+}
+
+// start starts a command that goes on until the test ends, or a server takes the place of another.
+func (r *reader) start(line string) {
+	r.t.Helper()
+	if strings.HasPrefix(line, "wasmres ") {
+		r.stop()
+	}
+	if strings.HasPrefix(line, "wasmres dev") {
+		line += " --http " + pageAddress // which is where it serves anyhow
+	}
+	ctx, interrupt := context.WithCancel(r.t.Context())
+	p := &program{
+		cmd: r.command(ctx, "exec "+line), interrupt: interrupt, more: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
+	if err := p.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // the state says how it ended
+	}()
+	r.running = append(r.running, p)
+}
+
+// await waits until the program started last has printed what the page shows.
+func (r *reader) await(line int, shown string) {
+	r.t.Helper()
+	if len(r.running) == 0 {
+		r.t.Fatalf("%s:%d: no command is running that could print this", r.page, line)
+	}
+	p := r.running[len(r.running)-1]
+	var printed string
+	right := func(all string) bool {
+		printed = r.shown(all)
+		return prints(shown, printed)
+	}
+	late := time.After(patience)
+	for !p.take(right) {
+		select {
+		case <-p.more:
+			continue
+		case <-p.ended:
+			if p.cmd.ProcessState.ExitCode() == exitNoCommand {
+				guesttest.Missing(r.t, "%s:%d: %s", r.page, line, printed)
+			}
+		case <-late:
+		}
+		r.t.Fatalf("%s:%d: this is shown to be printed\n%s\n-- by %s, which has printed --\n%s",
+			r.page, line, shown, p.cmd, printed)
+	}
+}
+
+// stop ends what is running.
+func (r *reader) stop() {
+	r.t.Helper()
+	for _, p := range r.running {
+		p.interrupt()
+		<-p.ended
+		if state := p.cmd.ProcessState; !state.Success() && !interrupted(state) {
+			r.t.Errorf("%s: %s: %v", r.page, p.cmd, state)
+		}
+	}
+	r.running = nil
+}
+
+// interrupted reports whether a program has ended by the signal that stops it.
+func interrupted(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT
+}

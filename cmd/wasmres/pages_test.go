@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+)
+
+// TestPages does what the pages for authors of providers say, each in a folder of its own, from top to bottom:
+//
+//   - A block of source code is a file, which the line before it names at its end, as in "`main.go`:". It is written.
+//   - In a block "console", lines that begin with "$ " are commands, and those that follow are what they print: stdout
+//     and stderr, where "…" stands for anything, alone on a line for any lines, and the width of spaces does not count.
+//     A command fails where its line ends in "# exit status N", and only there.
+//   - Commands that do not end go on until the end of the page, and servers until the next one starts. A block without
+//     commands is what the last of them prints next.
+//
+// Other blocks are left out, as "sh", which is what a reader does to a machine.
+func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds projects")
+	}
+	pages, err := filepath.Glob("../../docs/languages/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no pages: %v", err)
+	}
+	bin := buildProgram(t)
+	for _, file := range append(pages, "../../docs/patterns.md", "../../README.md") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks, err := parsePage(string(text))
+			if err != nil {
+				t.Fatalf("%s:%v", file, err)
+			}
+			r := newReader(t, file, bin)
+			for _, b := range blocks {
+				r.do(b)
+			}
+		})
+	}
+}
+
+// A block is something a page has the reader do.
+type block struct {
+	line int // of the page
+	file string
+	text string // of the file, or what is printed without a command
+	runs []commandLine
+}
+
+// A commandLine is a command and what it prints.
+type commandLine struct {
+	line   int
+	shell  string
+	status int
+	output string
+}
+
+var (
+	fence    = regexp.MustCompile("^```+([a-z]*)$")
+	fileName = regexp.MustCompile("`([^` ]+)`:$")
+	failing  = regexp.MustCompile(`# exit status ([1-9])$`)
+
+	sources = []string{"go", "rust", "c", "ts", "js"} // languages whose blocks must be files
+)
+
+// parsePage gives the blocks that a reader acts on. An error begins with a line's number.
+func parsePage(text string) (blocks []block, err error) {
+	lines := strings.Split(text, "\n")
+	before := "" // the last line that is not empty
+	for i := 0; i < len(lines); i++ {
+		open := fence.FindStringSubmatch(lines[i])
+		if open == nil {
+			if strings.TrimSpace(lines[i]) != "" {
+				before = lines[i]
+			}
+			continue
+		}
+		length := slices.Index(lines[i+1:], strings.TrimSuffix(lines[i], open[1]))
+		if length < 0 {
+			return nil, fmt.Errorf("%d: the block does not end", i+1)
+		}
+		b := block{line: i + 2, text: strings.Join(lines[i+1:i+1+length], "\n") + "\n"}
+		if name := fileName.FindStringSubmatch(before); name != nil {
+			b.file = name[1]
+		}
+		i, before = i+1+length, ""
+		switch {
+		case open[1] == "console":
+			b.parseCommands()
+			blocks = append(blocks, b)
+		case b.file != "":
+			blocks = append(blocks, b)
+		case slices.Contains(sources, open[1]):
+			return nil, fmt.Errorf("%d: the line before the block does not end in the name of a file, as in `main.go`:", b.line)
+		}
+	}
+	return blocks, nil
+}
+
+// parseCommands parts the text into commands and what each prints.
+func (b *block) parseCommands() {
+	b.file = ""
+	lines := strings.SplitAfter(strings.TrimSuffix(b.text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line, ok := strings.CutPrefix(lines[i], "$ ")
+		if !ok {
+			if last := len(b.runs) - 1; last >= 0 {
+				b.runs[last].output += lines[i]
+			}
+			continue
+		}
+		run := commandLine{line: b.line + i}
+		for ; strings.HasSuffix(line, "\\\n") && i+1 < len(lines); i++ {
+			line += lines[i+1]
+		}
+		run.shell = strings.TrimSpace(line)
+		if status := failing.FindStringSubmatch(run.shell); status != nil {
+			run.status = int(status[1][0] - '0')
+		}
+		b.runs = append(b.runs, run)
+	}
+}
+
+// prints reports whether what was printed is what a page shows.
+func prints(shown, printed string) bool {
+	var expr strings.Builder
+	expr.WriteString(`\A`)
+	for line := range strings.Lines(tidy(shown)) {
+		if line == "…\n" {
+			expr.WriteString(`(?:.*\n)*?`)
+			continue
+		}
+		expr.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*"))
+	}
+	return regexp.MustCompile(expr.String() + `\z`).MatchString(tidy(printed))
+}
+
+// spaces between words are one space, as the width of columns depends on versions and sizes.
+var spaces = regexp.MustCompile(`[ \t]+`)
+
+// tidy leaves the spaces at the ends of lines out, and the empty lines at the end.
+func tidy(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(spaces.ReplaceAllString(line, " "), " \r\n") + "\n")
+	}
+	if text = strings.TrimRight(b.String(), "\n"); text != "" {
+		text += "\n"
+	}
+	return text
+}
+
+func TestPrints(t *testing.T) {
+	for _, c := range []struct {
+		shown, printed string
+		want           bool
+	}{
+		{"", "", true}, {"", "\n", true}, {"", "a\n", false}, {"a", "a\n", true}, {"a", "a  \n\n", true}, {"a", "ab", false},
+		{"a…c", "abc", true}, {"a…c", "ac", true}, {"a…c", "a\nc", false}, {"a.c", "abc", false},
+		{"…\nb", "b", true}, {"…\nb", "a\na\nb\n", true}, {"…", "", true}, {"a  b", "a\tb", true},
+		{"a b", "ab", false}, {"…\nb", "a\nab", false}, {"a\n…", "a\nb\nc", true},
+	} {
+		if got := prints(c.shown, c.printed); got != c.want {
+			t.Errorf("%q shown, %q printed: got %v", c.shown, c.printed, got)
+		}
+	}
+}
+
+// buildProgram builds wasmres as its users have it, whatever the tests are built with, and gives its folder.
+func buildProgram(t *testing.T) (bin string) {
+	t.Helper()
+	bin = t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "wasmres"), ".")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// readmeFiles makes what a reader of the README has who has run make: the README itself, and examples.
+func readmeFiles(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte("# wasmres\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range []string{"hello", "project"} {
+		folder := filepath.Join(dir, "examples", "wasm", example)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(guesttest.File(t, example), filepath.Join(folder, example+".wasm")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// The frame: fields of a Reply that are collected, and the bytes of contents, which follow their fields.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+enum {
+  MAX_DEPTH = 8,           // of messages within messages
+  LENGTH = 4,              // bytes that are left for the length of a message
+  CHUNK = 48 << 10,        // bytes of a content that are collected before they leave
+  PIECE = 3 * (256 << 10), // bytes that leave at once at most
+  NUMBER = 10,             // bytes of a number at most
+};
+
+static struct {
+  uint8_t *at;
+  size_t len, room;
+  size_t open[MAX_DEPTH]; // where the messages that are not yet complete begin
+  int depth;
+} frame;
+
+static struct {
+  uint8_t at[CHUNK];
+  size_t len;
+} chunk;
+
+// Makes room for n more bytes; false after an exception.
+static bool reserve(size_t n) {
+  size_t want = frame.len + n;
+  if (want <= frame.room) return true;
+  if (want > WR_MAX_FRAME) {
+    JS_ThrowRangeError(ctx, "what is answered beside the bytes of contents has more than %d bytes", WR_MAX_FRAME);
+    return false;
+  }
+  size_t room = frame.room ? frame.room : 4096;
+  while (room < want) room *= 2;
+  uint8_t *at = realloc(frame.at, room);
+  if (!at) {
+    JS_ThrowOutOfMemory(ctx);
+    return false;
+  }
+  frame.at = at, frame.room = room;
+  return true;
+}
+
+static void put_varint(uint64_t v) {
+  for (; v > 127; v >>= 7) frame.at[frame.len++] = (uint8_t)(v | 128);
+  frame.at[frame.len++] = (uint8_t)v;
+}
+
+static void put_tag(uint32_t number, uint32_t type) { put_varint(number << 3 | type); }
+
+static uint32_t number_of(JSValueConst value) {
+  uint32_t n = 0;
+  JS_ToUint32(ctx, &n, value);
+  return n;
+}
+
+// begin(field): what follows, up to end, is a message.
+static JSValue begin(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (frame.depth == MAX_DEPTH) return JS_ThrowRangeError(c, "messages are nested too deep");
+  if (!reserve(NUMBER + LENGTH)) return JS_EXCEPTION;
+  put_tag(number_of(argv[0]), WIRE_BYTES);
+  frame.len += LENGTH;
+  frame.open[frame.depth++] = frame.len;
+  return JS_UNDEFINED;
+}
+
+// end(): gives how many bytes the frame has.
+static JSValue end(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (frame.depth == 0) return JS_ThrowRangeError(c, "no message has begun");
+  size_t start = frame.open[--frame.depth], len = frame.len - start;
+  for (int i = 0; i < LENGTH; i++) frame.at[start - LENGTH + i] = (uint8_t)((len >> 7 * i & 127) | 128);
+  frame.at[start - 1] &= 127;
+  return JS_NewUint32(c, frame.len);
+}
+
+static bool put_bytes(uint32_t number, const void *at, size_t len) {
+  if (len > WR_MAX_FRAME) len = WR_MAX_FRAME + 1; // which reserve refuses
+  if (!reserve(2 * NUMBER + len)) return false;
+  put_tag(number, WIRE_BYTES);
+  put_varint(len);
+  memcpy(frame.at + frame.len, at, len);
+  frame.len += len;
+  return true;
+}
+
+static JSValue put_text(JSValueConst *argv, bool optional) {
+  if (optional && (JS_IsUndefined(argv[1]) || JS_IsNull(argv[1]))) return JS_UNDEFINED;
+  utf8 s = utf8_of(argv[1]);
+  if (!s.at) return JS_EXCEPTION;
+  bool done = (optional && s.len == 0) || put_bytes(number_of(argv[0]), s.at, s.len);
+  utf8_free(s);
+  return done ? JS_UNDEFINED : JS_EXCEPTION;
+}
+
+// text(field, string): leaves out what is empty, undefined or null.
+static JSValue text(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) { return put_text(argv, true); }
+
+// element(field, string): also when it is empty.
+static JSValue element(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) { return put_text(argv, false); }
+
+// bytes(field, Uint8Array): also when it is empty.
+static JSValue put_blob(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  size_t len;
+  uint8_t *at = JS_GetUint8Array(c, &len, argv[1]);
+  if (!at) {
+    if (JS_HasException(c)) return JS_EXCEPTION;
+    len = 0; // an empty array may have no buffer
+  }
+  return put_bytes(number_of(argv[0]), at, len) ? JS_UNDEFINED : JS_EXCEPTION;
+}
+
+// number(field, n): leaves out what is not above zero.
+static JSValue number(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  double v;
+  if (JS_ToFloat64(c, &v, argv[1]) < 0) return JS_EXCEPTION;
+  if (!(v >= 1)) return JS_UNDEFINED;
+  if (!reserve(2 * NUMBER)) return JS_EXCEPTION;
+  put_tag(number_of(argv[0]), WIRE_NUMBER);
+  put_varint(v < 0x1p63 ? (uint64_t)v : INT64_MAX);
+  return JS_UNDEFINED;
+}
+
+// double(field, n): also when it is zero.
+static JSValue put_double(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  double v;
+  if (JS_ToFloat64(c, &v, argv[1]) < 0 || !reserve(NUMBER + sizeof v)) return JS_EXCEPTION;
+  put_tag(number_of(argv[0]), WIRE_FIXED64);
+  memcpy(frame.at + frame.len, &v, sizeof v);
+  frame.len += sizeof v;
+  return JS_UNDEFINED;
+}
+
+static void drop_all(void) { frame.len = 0, frame.depth = 0, chunk.len = 0; }
+
+// drop(): forgets what was collected.
+static JSValue drop(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  drop_all();
+  return JS_UNDEFINED;
+}
+
+// emit(): sends the frame, and gives the host's signal.
+static JSValue emit(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (frame.len == 0) return JS_NewInt32(c, WR_SIGNAL_MORE);
+  int32_t signal = host_emit(frame.at, frame.len);
+  drop_all();
+  return JS_NewInt32(c, signal);
+}
+
+static int32_t send_chunk(void) {
+  if (chunk.len == 0) return WR_SIGNAL_MORE;
+  int32_t signal = host_body(chunk.at, chunk.len);
+  chunk.len = 0;
+  return signal;
+}
+
+// Sends bytes of a content: those that fill a chunk leave, the rest is kept. Large ones are not copied.
+static int32_t push(const uint8_t *at, size_t len) {
+  int32_t signal = WR_SIGNAL_MORE;
+  if (len >= CHUNK) signal = send_chunk();
+  while (signal == WR_SIGNAL_MORE && len >= CHUNK) {
+    size_t n = len < PIECE ? len : PIECE;
+    signal = host_body(at, n);
+    at += n, len -= n;
+  }
+  if (signal == WR_SIGNAL_MORE && chunk.len + len > CHUNK) {
+    size_t n = CHUNK - chunk.len;
+    memcpy(chunk.at + chunk.len, at, n);
+    chunk.len = CHUNK, at += n, len -= n;
+    signal = send_chunk();
+  }
+  if (signal != WR_SIGNAL_MORE) return signal;
+  memcpy(chunk.at + chunk.len, at, len);
+  chunk.len += len;
+  return signal;
+}
+
+// body(bytes): a Uint8Array or a text. Gives the host's signal.
+static JSValue body(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  int32_t signal;
+  if (JS_IsString(argv[0])) {
+    utf8 s = utf8_of(argv[0]);
+    if (!s.at) return JS_EXCEPTION;
+    signal = push((const uint8_t *)s.at, s.len);
+    utf8_free(s);
+    return JS_NewInt32(c, signal);
+  }
+  size_t len;
+  uint8_t *at = JS_GetUint8Array(c, &len, argv[0]);
+  if (!at && JS_HasException(c)) return JS_EXCEPTION;
+  signal = at ? push(at, len) : WR_SIGNAL_MORE;
+  return JS_NewInt32(c, signal);
+}
+
+// endBody(): sends what is left of a content, and gives the host's signal.
+static JSValue end_body(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  return JS_NewInt32(c, send_chunk());
+}
+
+const JSCFunctionListEntry frame_functions[] = {
+  JS_CFUNC_DEF("begin", 1, begin),       JS_CFUNC_DEF("end", 0, end),          JS_CFUNC_DEF("text", 2, text),
+  JS_CFUNC_DEF("element", 2, element),   JS_CFUNC_DEF("bytes", 2, put_blob),   JS_CFUNC_DEF("number", 2, number),
+  JS_CFUNC_DEF("double", 2, put_double), JS_CFUNC_DEF("drop", 0, drop),        JS_CFUNC_DEF("emit", 0, emit),
+  JS_CFUNC_DEF("body", 1, body),         JS_CFUNC_DEF("endBody", 0, end_body),
+};
+const int frame_functions_count = sizeof frame_functions / sizeof *frame_functions;

@@ -1,0 +1,57 @@
+// Promises. There is no event loop: when no job is left, nothing will happen any more.
+#include "engine.h"
+
+enum { MAX_REJECTED = 8 }; // unhandled rejections that are kept; more are dropped
+
+static struct {
+  JSValue promise, reason;
+} rejected[MAX_REJECTED];
+static int count;
+
+static void track(JSContext *c, JSValueConst promise, JSValueConst reason, bool handled, void *opaque) {
+  if (!handled) {
+    if (count == MAX_REJECTED) return;
+    rejected[count].promise = JS_DupValue(c, promise);
+    rejected[count++].reason = JS_DupValue(c, reason);
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    if (!JS_IsStrictEqual(c, rejected[i].promise, promise)) continue;
+    JS_FreeValue(c, rejected[i].promise);
+    JS_FreeValue(c, rejected[i].reason);
+    rejected[i] = rejected[--count];
+    return;
+  }
+}
+
+void jobs_init(JSRuntime *rt) { JS_SetHostPromiseRejectionTracker(rt, track, NULL); }
+
+void jobs_report(void) {
+  while (count > 0) {
+    JSValue promise = rejected[--count].promise, reason = rejected[count].reason;
+    log_line(WR_LOG_WARN, "a promise was rejected, and nothing handled it:");
+    failure_log(reason);
+    JS_FreeValue(ctx, promise);
+    JS_FreeValue(ctx, reason);
+  }
+}
+
+JSValue jobs_settle(JSValue value) {
+  if (!JS_IsPromise(value)) return value;
+  JSContext *c;
+  while (JS_PromiseState(ctx, value) == JS_PROMISE_PENDING) {
+    int done = JS_ExecutePendingJob(JS_GetRuntime(ctx), &c);
+    if (done == 0) {
+      JS_FreeValue(ctx, value);
+      return JS_ThrowTypeError(ctx, "what is awaited never settles: there are no timers and no input to wait for");
+    }
+    if (done < 0) JS_FreeValue(ctx, JS_GetException(c)); // a job's own failure is that of its promise
+  }
+  JSValue result = JS_PromiseResult(ctx, value);
+  if (JS_PromiseState(ctx, value) == JS_PROMISE_REJECTED) {
+    JS_PromiseMarkAsHandled(ctx, value);
+    result = JS_Throw(ctx, result);
+  }
+  JS_FreeValue(ctx, value);
+  return result;
+}

@@ -1,0 +1,42 @@
+// The memory of scripts. Some is held back: when there is no more, the error that says so is made from it. Once a script
+// has gone on and given back much, some is held back again.
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "engine.h"
+
+enum { RESERVE = 64 << 10, MUCH = 1 << 20 }; // bytes
+
+static void *reserve;
+static size_t released; // bytes, since there is no reserve
+
+// Passes on what was allocated. When that is nothing, the allocation has failed, and the next ones get the reserve.
+static void *checked(void *at) {
+  if (at) return at;
+  free(reserve);
+  reserve = NULL;
+  released = 0;
+  return NULL;
+}
+
+static void *zeroed(void *opaque, size_t count, size_t size) { return checked(calloc(count, size)); }
+
+static void *allocate(void *opaque, size_t size) { return checked(malloc(size)); }
+
+static void *resize(void *opaque, void *at, size_t size) { return checked(realloc(at, size)); }
+
+static void release(void *opaque, void *at) {
+  if (!reserve) released += malloc_usable_size(at);
+  free(at);
+  if (reserve || released < MUCH) return;
+  reserve = malloc(RESERVE);
+  released = 0;
+}
+
+static size_t usable(const void *at) { return malloc_usable_size((void *)at); }
+
+JSRuntime *memory_runtime(void) {
+  static const JSMallocFunctions functions = {zeroed, allocate, release, resize, usable};
+  reserve = malloc(RESERVE);
+  return JS_NewRuntime2(&functions, NULL);
+}

@@ -1,0 +1,9 @@
+// What a provider imports from "wasmres". wasmres.d.ts, which says what all of it does, is the reference.
+import "./serve.js";
+import "./text.js";
+
+export { Denied, Failure, Invalid, NotFound, Unavailable } from "./failure.js";
+export { dir } from "./files.js";
+export { log } from "./log.js";
+export { notifyListChanged, notifyUpdated } from "./notify.js";
+export { provider } from "./provider.js";

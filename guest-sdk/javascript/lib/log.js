@@ -1,0 +1,33 @@
+// The log of the host, for operators: clients never see it.
+import * as host from "wasmres:host";
+import * as abi from "./abi.js";
+
+/** Writes a value as people read it. */
+function shown(value) {
+  if (typeof value === "string") return value;
+  if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : String(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  try {
+    return JSON.stringify(value, plain) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value); // it refers to itself
+  }
+}
+
+/** What JSON has no words for. */
+function plain(key, value) {
+  if (typeof value === "bigint") return `${value}n`;
+  if (value instanceof Map || value instanceof Set) return [...value];
+  return value;
+}
+
+const at = (level) => (...values) => host.log(level, values.map(shown).join(" "));
+
+export const log = Object.freeze({
+  debug: at(abi.LOG_DEBUG),
+  info: at(abi.LOG_INFO),
+  warn: at(abi.LOG_WARN),
+  error: at(abi.LOG_ERROR),
+});
+
+globalThis.console = { ...log, log: log.info, trace: log.debug };

@@ -1,0 +1,338 @@
+// What providers import from "wasmres". wasmres carries the implementation and packs it into the module.
+
+declare module "wasmres" {
+  /**
+   * Says what the provider is. It is called once, at the top level, and gives the provider to register resources with.
+   * Options and routes that make no sense throw a TypeError, with which `wasmres build` fails.
+   */
+  export function provider(options: ProviderOptions): Provider;
+
+  export interface ProviderOptions {
+    /** One line; required. */
+    name: string;
+    version?: string;
+    title?: string;
+    /** A sentence or two, for people and models. */
+    description?: string;
+    /** The beginnings of URIs that are the provider's alone, as in "notes://": it can name no others. */
+    prefixes?: string[];
+    /** Powers that the operator is asked for, as in { name: "fs", reason: "reads the project" }. */
+    asks?: Capability[];
+    /** A JSON Schema of what Request.config reads. */
+    configSchema?: object;
+    /** Wishes; the operator's limits win. */
+    limits?: Limits;
+    /**
+     * How long globals last, if the operator grants it: for one request ("fresh", without asking), for an MCP session,
+     * or for everybody.
+     */
+    lifecycle?: "fresh" | "session" | "shared";
+  }
+
+  export interface Capability {
+    name: string;
+    /** For the person who decides. */
+    reason?: string;
+    /** The provider is of use without it. */
+    optional?: boolean;
+    params?: object;
+  }
+
+  export interface Limits {
+    /** Bytes. */
+    memory?: number;
+    /** Milliseconds of one call. */
+    deadline?: number;
+    /** Bytes of one read. */
+    maxBody?: number;
+    maxInstances?: number;
+  }
+
+  export interface Provider {
+    /** Registers a resource with a fixed URI, which clients see listed. */
+    resource(uri: string, read: ReadHandler): this;
+    resource(uri: string, options: ResourceOptions, read: ReadHandler): this;
+    /**
+     * Registers a family of resources, as in "users://{id}" (RFC 6570). The host matches URIs and hands the decoded
+     * variables to the handler: see Request.vars.
+     */
+    template(uriTemplate: string, read: ReadHandler): this;
+    template(uriTemplate: string, options: TemplateOptions, read: ReadHandler): this;
+    /** Registers the handler for URIs that are none of the above, such as those that are listed. */
+    readAny(read: ReadHandler): this;
+    readAny(options: AnyOptions, read: ReadHandler): this;
+    /** Registers what lists resources that are only known at run time. Fixed ones are listed by the host. */
+    list(list: ListHandler): this;
+    list(options: CacheOptions, list: ListHandler): this;
+  }
+
+  /** Answers a read. Nothing at all, undefined or an empty array, means that there is no such resource. */
+  export type ReadHandler = (request: Request) => Answer | Promise<Answer>;
+
+  /**
+   * Answers a page of a listing: with page.each or page.add, or with all entries, of which the page takes those it is
+   * for. An iterable is asked for no more than that.
+   */
+  export type ListHandler = (request: Request, page: Page) => Listing | Promise<Listing>;
+  export type Listing = void | Iterable<Entry | string> | AsyncIterable<Entry | string>;
+
+  /** A text, bytes, or either with more to say of it. */
+  export type Answer = Content | string | Bytes | (Content | string | Bytes)[] | null | undefined | void;
+  export type Bytes = ArrayBufferLike | ArrayBufferView;
+
+  /**
+   * A stream gives chunks of any size, of which only a few are in memory at a time: the host's limits remain, 64 MiB
+   * and 2 seconds for a read if the operator does not say otherwise.
+   */
+  export type Stream = Iterable<string | Bytes> | AsyncIterable<string | Bytes>;
+
+  interface ContentFields {
+    /** Of the resource that this is; without it, the one that was asked for. */
+    uri?: string;
+    /** Without it, the route's; then text/plain or application/octet-stream. */
+    mimeType?: string;
+    /** Names this version. When the asker has it, a sole content is answered without its bytes. */
+    etag?: string;
+    /** A text is RFC 3339. */
+    lastModified?: Date | string;
+    meta?: object;
+    /** Bytes, of a stream. */
+    size?: number;
+    /** Says that this is just request.range, out of so many bytes. */
+    rangeTotal?: number;
+  }
+
+  /** Exactly one of text, bytes and notModified. */
+  export type Content = ContentFields &
+    (
+      | { text: string | Bytes | Stream; bytes?: undefined; notModified?: undefined }
+      | { bytes: string | Bytes | Stream; text?: undefined; notModified?: undefined }
+      | { notModified: true; text?: undefined; bytes?: undefined }
+    );
+
+  export interface CacheOptions {
+    /** Milliseconds an answer may be kept; without it, not at all. */
+    ttl?: number;
+    /** What is kept may be given to anybody, not only to who asked. */
+    public?: boolean;
+  }
+
+  export interface AnyOptions extends CacheOptions {
+    /** Of contents that name none. */
+    mimeType?: string;
+    /**
+     * Lets clients follow changes: while somebody does, the host asks version every so many milliseconds (100 to
+     * 3,600,000), and tells them when the etag it gives differs from the last one.
+     */
+    watch?: { every: number; version(request: Request): string | Promise<string> };
+  }
+
+  interface ShownOptions extends AnyOptions {
+    /** Short; without it, the last part of the URI, or the template. */
+    name?: string;
+    /** What people see. */
+    title?: string;
+    description?: string;
+    /** 0 for optional to 1 for required. */
+    priority?: number;
+    /** Without it, anybody. */
+    audience?: Audience | Audience[];
+    icons?: Icon[];
+    meta?: object;
+  }
+
+  export interface ResourceOptions extends ShownOptions {
+    /** Bytes. */
+    size?: number;
+    lastModified?: Date | string;
+  }
+
+  export interface TemplateOptions extends ShownOptions {
+    /**
+     * Parts may be asked for. Bytes, files and streams with a size are cut to the part; a handler that can do better
+     * looks at Request.range and answers with rangeTotal.
+     */
+    ranges?: boolean;
+    /**
+     * Suggests values of variables while somebody types: those of an array that begin with what was typed, whatever
+     * the case, or what a function gives, as it is. At most 100 reach the client.
+     */
+    complete?: Record<string, string[] | ((request: Request, typed: string) => string[] | Promise<string[]>)>;
+  }
+
+  export type Audience = "user" | "assistant";
+
+  export interface Icon {
+    /** https: or data:image/ */
+    src: string;
+    mimeType?: string;
+    /** As in "48x48" or "any". */
+    sizes?: string[];
+    theme?: "light" | "dark";
+  }
+
+  /** One resource of a listing. */
+  export interface Entry extends Omit<ResourceOptions, keyof AnyOptions> {
+    uri: string;
+    mimeType?: string;
+  }
+
+  export interface Page {
+    /** Where to go on: what Page.next was given; empty at the start. */
+    readonly cursor: string;
+    /** How many entries fit. */
+    readonly limit: number;
+    readonly full: boolean;
+    /** Puts an entry on the page; a string is its URI. False when the page is full, and the entry is not on it. */
+    add(entry: Entry | string): boolean;
+    /** Sets the cursor that leads to the next page. Without it this page is the last one. */
+    next(cursor: string | number): void;
+    /** Lists an array, or the numbers below a count, minding cursor and limit; entry is asked for those on the page. */
+    each<T>(items: readonly T[], entry?: (item: T, index: number) => Entry | string): void;
+    each(count: number, entry: (index: number) => Entry | string): void;
+  }
+
+  /** What a handler is asked. */
+  export interface Request {
+    /** What is read or watched. Of completions it is the template; empty in listings. */
+    readonly uri: string;
+    /**
+     * The decoded variables of the template. An exploded one, as in {/path*}, is an array of strings, others are
+     * strings. Those that are absent are undefined.
+     */
+    readonly vars: Readonly<Record<string, any>>;
+    /** The part that is wanted, in bytes, if the route has ranges; undefined for the whole. Length 0: all the rest. */
+    readonly range: { offset: number; length: number } | undefined;
+    /** The etag that the asker has. */
+    readonly ifNoneMatch: string | undefined;
+    /** How many bytes the answer may have, if that was told. */
+    readonly maxBytes: number | undefined;
+    /** Who asks; undefined when nobody had to say. */
+    readonly principal: { subject: string; tenant: string; scopes: string[]; claims?: object } | undefined;
+    /** The request's _meta. */
+    readonly meta: object | undefined;
+    /** A variable as a whole number within bounds; otherwise the request fails as invalid, with words that say so. */
+    int(name: string, least?: number, most?: number): number;
+    /** A value of the configuration; undefined when there is none. */
+    config(key: string): string | undefined;
+    /** Tells the client how far a read is; total 0 when unknown. The message is one line. */
+    progress(done: number, total?: number, message?: string): void;
+    /** Milliseconds until the host ends the call. */
+    timeLeft(): number;
+  }
+
+  /** A failure that the client is told of. Of other errors it learns nothing: they go to the log, with their stack. */
+  export class Failure extends Error {
+    constructor(code: Code, message?: string, options?: FailureOptions);
+    readonly code: Code;
+  }
+  export class NotFound extends Failure {
+    constructor(message?: string, options?: FailureOptions);
+  }
+  /** The request makes no sense. */
+  export class Invalid extends Failure {
+    constructor(message?: string, options?: FailureOptions);
+  }
+  export class Denied extends Failure {
+    constructor(message?: string, options?: FailureOptions);
+  }
+  /** Try again later. */
+  export class Unavailable extends Failure {
+    constructor(message?: string, options?: FailureOptions);
+  }
+
+  export interface FailureOptions {
+    /** For the client. */
+    data?: object;
+    /** Milliseconds, of unavailable. */
+    retryAfter?: number;
+    /** Goes to the log, never to the client. */
+    cause?: unknown;
+  }
+
+  export type Code =
+    | "not_found"
+    | "invalid_params"
+    | "denied"
+    | "unavailable"
+    | "cancelled"
+    | "deadline"
+    | "too_large"
+    | "unsupported"
+    | "internal";
+
+  /** A directory that the operator has granted, by its path as the provider sees it. It takes the power "fs". */
+  export function dir(path: string): Dir;
+
+  /** Names are relative, with slashes; "." is the directory itself. What cannot be read throws a Failure. */
+  export interface Dir {
+    stat(name: string): FileInfo;
+    /** The entries of a folder, by name. */
+    list(name?: string): Iterable<FileInfo>;
+    open(name: string): File;
+    read(name: string): Uint8Array;
+    /** Bytes that are not UTF-8 become U+FFFD. */
+    readText(name: string): string;
+  }
+
+  export interface FileInfo {
+    readonly name: string;
+    readonly size: number;
+    readonly lastModified: Date;
+    readonly isDirectory: boolean;
+  }
+
+  /** A file, or a part of one. It is a stream, which reads piece by piece; as such it can be answered. */
+  export interface File extends Iterable<Uint8Array> {
+    readonly size: number;
+    readonly lastModified: Date;
+    slice(start?: number, end?: number): File;
+    read(): Uint8Array;
+    text(): string;
+  }
+
+  /** The log of the operator; clients never see it. The console does the same. */
+  export const log: Readonly<Record<"debug" | "info" | "warn" | "error", (...values: unknown[]) => void>>;
+
+  /** Tells who follows a resource that it has changed. */
+  export function notifyUpdated(uri: string): void;
+  /** Tells clients that the list has changed. */
+  export function notifyListChanged(): void;
+}
+
+/** The log of the operator. */
+declare const console: Record<"debug" | "error" | "info" | "log" | "trace" | "warn", (...values: unknown[]) => void>;
+
+declare const performance: { now(): number; readonly timeOrigin: number };
+declare function queueMicrotask(callback: () => void): void;
+declare function atob(base64: string): string;
+declare function btoa(binary: string): string;
+
+declare class TextEncoder {
+  readonly encoding: "utf-8";
+  encode(text?: string): Uint8Array;
+}
+
+/** Of UTF-8; what is none becomes U+FFFD. */
+declare class TextDecoder {
+  constructor(label?: string);
+  readonly encoding: "utf-8";
+  decode(input?: ArrayBufferLike | ArrayBufferView, options?: { stream?: boolean }): string;
+}
+
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
+declare module "*.csv" {
+  const text: string;
+  export default text;
+}
+declare module "*.html" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,2 @@
+// What kit://text holds, in a file of its own to be imported.
+export const text = "The quick brown fox.\nZwölf Boxkämpfer. 狐 🦊\n";
