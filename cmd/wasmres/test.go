@@ -32,7 +32,7 @@ sessions are tests/*.txtar beside the provider.
 
 With --record the answers are put into the files in place of being compared. A file that is
 not there is begun with the list, the templates, static resources and completions. Grants
-then count, and their files and configuration are put into the session.
+then count, and what they give the provider is put into the session.
 
    wasmres test --record provider.wasm tests/first.txtar
    wasmres test --record --dir .:/project project.wasm tests/files.txtar`,
@@ -185,10 +185,11 @@ func (t *tester) runFile(file string) (*recorded.Report, error) {
 	return report, s.Save(file)
 }
 
-// grant makes the host of a session, and the world its provider sees. The grants of flags, which are for recording, take the place of those in the file.
+// grant makes the host of a session, and the world its provider sees. The grants of flags, which are for recording, take
+// the place of those in the file.
 func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	host, cfg := recorded.Replay(s), t.cfg
-	if len(cfg.Dirs) > 0 {
+	if t.record {
 		host = recorded.Record(s)
 	}
 	if t.c.IsSet("config") {

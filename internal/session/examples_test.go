@@ -1,8 +1,10 @@
 package session_test
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,5 +46,52 @@ func TestExamples(t *testing.T) {
 				t.Errorf("got %d steps of %d", report.Steps, len(s.Steps))
 			}
 		})
+	}
+}
+
+// TestTheManualHasSessions reads those of docs/testing.md, which have the form that is written.
+func TestTheManualHasSessions(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for block := range indented(string(manual)) {
+		if !strings.Contains(block, "\n-- ") {
+			continue
+		}
+		found++
+		s, err := session.Parse("manual", []byte(block))
+		if err != nil {
+			t.Errorf("%v in\n%s", err, block)
+			continue
+		}
+		if diff := cmp.Diff(block, string(s.Format())); diff != "" {
+			t.Errorf("manual -, written +:\n%s", diff)
+		}
+	}
+	if found < 5 {
+		t.Errorf("got %d sessions", found)
+	}
+}
+
+// indented gives the blocks of code of a page, with an empty line before each.
+func indented(page string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		block := "\n"
+		for line := range strings.Lines(page + "end\n") {
+			code, ok := strings.CutPrefix(line, "    ")
+			switch {
+			case ok:
+				block += code
+			case line == "\n" && block != "\n":
+				block += line
+			case block != "\n":
+				if !yield(strings.TrimRight(block, "\n") + "\n") {
+					return
+				}
+				block = "\n"
+			}
+		}
 	}
 }

@@ -1,14 +1,10 @@
 package session
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -16,65 +12,31 @@ import (
 
 // An Exchange is one question of a guest to a service of the host, with the answer.
 type Exchange struct {
-	service  abi.Service
-	request  abi.FileRequest
-	code     abi.Code // CodeOK when there is an answer
-	response abi.FileResponse
-	body     []byte
+	dialect  *dialect
+	question string
+	code     abi.Code // CodeOK when there is a response
+	response response
+	body     []byte // beside the response
 }
 
-// services are those whose exchanges are kept, by the names files have for them.
-var services = map[abi.Service]string{
-	abi.ServiceFileStat: "fs.stat", abi.ServiceFileRead: "fs.read", abi.ServiceFileList: "fs.list",
-}
+// Question gives the short form of the question, as in "fs.stat /project/README.md". It is that of files, and equal
+// questions have equal ones.
+func (e *Exchange) Question() string { return e.question }
 
-// Question gives the short form of the question, as in "fs.stat /project/README.md". It is that of files.
-func (e *Exchange) Question() string {
-	words := []string{services[e.service], word(e.request.Path)}
-	if e.request.Offset > 0 {
-		words = append(words, pair("offset", strconv.FormatUint(e.request.Offset, 10)))
+// parseExchange reads the words of a question.
+func parseExchange(words []string) (*Exchange, error) {
+	if len(words) == 0 {
+		return nil, fmt.Errorf("write it as: host SERVICE …, where the service is one of %s", dialectNames())
 	}
-	if e.request.Length > 0 {
-		words = append(words, pair("length", strconv.FormatUint(e.request.Length, 10)))
+	d := dialectNamed(words[0])
+	if d == nil {
+		return nil, fmt.Errorf("there is no service %.64q: it is one of %s", words[0], dialectNames())
 	}
-	if e.request.After != "" {
-		words = append(words, pair("after", e.request.After))
+	q, err := d.parse(words[1:])
+	if err != nil {
+		return nil, err
 	}
-	return strings.Join(words, " ")
-}
-
-// parseQuestion reads the words of Question.
-func parseQuestion(words []string) (e Exchange, err error) {
-	if len(words) < 2 {
-		return e, errors.New("write it as: host fs.stat PATH")
-	}
-	known := false
-	for service, name := range services {
-		if name == words[0] {
-			e.service, known = service, true
-		}
-	}
-	if !known {
-		return e, fmt.Errorf("there is no service %.64q: it is one of fs.stat, fs.read, fs.list", words[0])
-	}
-	e.request.Path = words[1]
-	for _, w := range words[2:] {
-		name, value, _ := strings.Cut(w, "=")
-		switch name {
-		case "offset":
-			e.request.Offset, err = strconv.ParseUint(value, 10, 64)
-		case "length":
-			e.request.Length, err = strconv.ParseUint(value, 10, 64)
-		case "after":
-			e.request.After = value
-		default:
-			err = fmt.Errorf("%.64q is none of offset=N, length=N, after=NAME", w)
-		}
-		if err != nil {
-			return e, err
-		}
-	}
-	return e, nil
+	return &Exchange{dialect: d, question: d.format(q)}, nil
 }
 
 // answer gives what the guest gets.
@@ -91,16 +53,20 @@ func (e *Exchange) take(resp capability.Response, err error) error {
 		e.code = min(abi.CodeOf(err), abi.CodeInternal)
 		return nil
 	}
-	if err := e.response.Decode(resp.Message); err != nil {
-		return err
-	}
-	for _, f := range e.response.Files {
-		if year := time.UnixMilli(f.ModifiedMillis).UTC().Year(); year < 0 || year > 9999 {
-			return fmt.Errorf("the time of change of %.128q is out of range: touch it", f.Name)
-		}
+	if len(resp.Body) > 0 && !e.dialect.hasBody {
+		return errors.New("there are bytes beside it")
 	}
 	e.body = slices.Clone(resp.Body)
-	return nil
+	return e.read(slices.Clone(resp.Message))
+}
+
+// read fills the response from a message, which it keeps.
+func (e *Exchange) read(message []byte) error {
+	e.response = e.dialect.response()
+	if err := e.response.Decode(message); err != nil {
+		return err
+	}
+	return e.response.check()
 }
 
 // String gives the answer as it stands in files: JSON, then a section for a text that is not a plain line.
@@ -113,36 +79,64 @@ func (e *Exchange) value() *value {
 	if e.code != abi.CodeOK {
 		return object(member{"error", text(e.code.String())})
 	}
-	var files []*value
-	for i := range e.response.Files {
-		files = append(files, fileValue(&e.response.Files[i]))
-	}
-	v := object(member{"files", array(files)})
-	if e.response.More {
-		v = v.with("more", &value{text: "true"})
-	}
-	switch {
-	case len(e.body) == 0:
+	v := object(e.response.members()...)
+	if len(e.body) == 0 {
 		return v
-	case utf8.Valid(e.body):
-		return v.with("text", text(string(e.body)))
 	}
-	return v.with("blob", text(base64.StdEncoding.EncodeToString(e.body)))
+	name, s := encodeBytes(e.body)
+	return v.with(name, text(s))
 }
 
-// times of change have milliseconds.
-const timeLayout = "2006-01-02T15:04:05.999Z07:00"
+// parse fills the answer from what String has made of it.
+func (e *Exchange) parse(text []byte, texts []string) error {
+	v, err := parseValue(text)
+	if err != nil {
+		return err
+	}
+	if v.kind != kindObject {
+		return errors.New(`the answer of the host is an object: {"files": […]} or {"error": "not_found"}`)
+	}
+	if v, err = lower(v, texts, overItself, false); err != nil {
+		return err
+	}
+	e.response = e.dialect.response()
+	for _, m := range v.members {
+		if err := e.set(m); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return e.read(e.response.Append(nil)) // as the guest will
+}
 
-func fileValue(f *abi.File) *value {
-	v := object(member{"name", text(f.Name)})
-	if f.Size > 0 {
-		v = v.with("size", &value{text: strconv.FormatUint(f.Size, 10)})
+func (e *Exchange) set(m member) (err error) {
+	switch {
+	case m.name == "error":
+		e.code, err = parseCode(m.value)
+		return err
+	case m.name == "text" && e.dialect.hasBody, m.name == "blob" && e.dialect.hasBody:
+		var s string
+		if err = m.value.into(&s); err == nil {
+			e.body, err = decodeBytes(m.name, s)
+		}
+		return err
 	}
-	if f.ModifiedMillis != 0 {
-		v = v.with("modified", text(time.UnixMilli(f.ModifiedMillis).UTC().Format(timeLayout)))
+	err = e.response.set(m)
+	if err != errUnknown {
+		return err
 	}
-	if f.Dir {
-		v = v.with("dir", &value{text: "true"})
+	known := slices.Clone(e.dialect.answers)
+	if e.dialect.hasBody {
+		known = append(known, "text", "blob")
 	}
-	return v
+	return fmt.Errorf("unknown; an answer has %s, or error", strings.Join(known, ", "))
+}
+
+// parseCode reads the name of a code that guests may get.
+func parseCode(v *value) (abi.Code, error) {
+	for code := abi.CodeNotFound; code <= abi.CodeInternal; code++ {
+		if v.kind == kindString && v.text == code.String() {
+			return code, nil
+		}
+	}
+	return 0, errors.New("it is the name of a code, as in \"not_found\" or \"denied\"")
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
@@ -13,7 +15,8 @@ import (
 // answer. It is safe for concurrent use.
 type Host struct {
 	session *Session
-	live    bool
+	records bool                   // what services answer that are granted
+	live    []string               // the capabilities of those; empty when the session answers
 	shared  map[string][]*Exchange // by question: what is recorded for the start, and so for each step
 
 	mu       sync.Mutex
@@ -25,19 +28,28 @@ func Replay(s *Session) *Host {
 	return &Host{session: s, shared: byQuestion(s.Host), starting: newDesk(nil)}
 }
 
-// Record makes a host that asks the services that are granted, and keeps what they answer until [Run] puts it into s.
-func Record(s *Session) *Host { return &Host{session: s, live: true, starting: newDesk(nil)} }
+// Record makes a host that asks the services that are granted, and keeps what they answer until [Run] puts it into s in
+// place of what is there. When none is granted it answers from s.
+func Record(s *Session) *Host {
+	h := Replay(s)
+	h.records = true
+	return h
+}
+
+// isLive reports whether services answer, and what they say is kept.
+func (h *Host) isLive() bool { return len(h.live) > 0 }
 
 // A desk answers what is asked in one step, or while the guest starts.
 type desk struct {
 	answers map[string][]*Exchange // by question
 	turns   map[string]int         // how often a question was answered
-	kept    []Exchange             // answers of real services
+	kept    []*Exchange            // answers of real services, as they came
+	streams map[string]*numbering  // of real services, by capability
 	problem string                 // the first thing that went wrong
 }
 
 func newDesk(recorded []Exchange) *desk {
-	return &desk{answers: byQuestion(recorded), turns: map[string]int{}}
+	return &desk{answers: byQuestion(recorded), turns: map[string]int{}, streams: map[string]*numbering{}}
 }
 
 func byQuestion(recorded []Exchange) map[string][]*Exchange {
@@ -64,34 +76,66 @@ func (d *desk) next(question string, shared map[string][]*Exchange) *Exchange {
 	return list[turn]
 }
 
-// keep adds an answer, unless it would be given anyway.
+// keep adds an answer.
 func (d *desk) keep(e *Exchange) {
-	question := e.Question()
-	list := d.answers[question]
-	if len(list) > 0 && list[len(list)-1].String() == e.String() {
-		return
+	list := d.answers[e.question]
+	if n := len(list); n > 0 && list[n-1].String() == e.String() {
+		e = list[n-1] // which is then there once
 	}
-	d.answers[question] = append(list, e)
-	d.kept = append(d.kept, *e)
+	d.answers[e.question] = append(list, e)
+	d.kept = append(d.kept, e)
 }
 
-// Services gives what the guest is to be granted. Of granted it passes on the configuration.
+// recorded gives what is kept but for answers that would be given anyway: those that repeat the last one to a question.
+func (d *desk) recorded() []Exchange {
+	needed := map[string]int{}
+	for question, list := range d.answers {
+		n := len(list)
+		for n > 1 && list[n-1] == list[n-2] {
+			n--
+		}
+		needed[question] = n
+	}
+	var out []Exchange
+	for _, e := range d.kept {
+		if needed[e.question]--; needed[e.question] >= 0 {
+			out = append(out, *e)
+		}
+	}
+	return out
+}
+
+// numbering gives that of a capability's streams.
+func (d *desk) numbering(capability string) *numbering {
+	if d.streams[capability] == nil {
+		d.streams[capability] = &numbering{}
+	}
+	return d.streams[capability]
+}
+
+// Services gives what the guest is to be granted, before it runs. Of granted it passes on the configuration.
 func (h *Host) Services(granted capability.Services) (capability.Services, error) {
 	out := capability.Services{}
+	var recorded []string
 	for id, service := range granted {
-		_, known := services[id]
+		d := dialectOf(id)
 		switch {
 		case id == abi.ServiceConfig:
 			out[id] = service
-		case !known:
+		case d == nil:
 			return nil, fmt.Errorf("session: service %d cannot be recorded", id)
-		case h.live:
-			out[id] = &teller{host: h, id: id, real: service}
+		case h.records:
+			out[id] = &teller{host: h, dialect: d, real: service}
+			recorded = append(recorded, d.capability)
 		}
 	}
-	if !h.live && h.session.Grants.Has(CapabilityFS) {
-		for id := range services {
-			out[id] = &teller{host: h, id: id}
+	if len(recorded) > 0 {
+		h.live = slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool { return !slices.Contains(recorded, c) })
+		return out, nil
+	}
+	for _, d := range dialects {
+		if h.session.Grants.Has(d.capability) {
+			out[d.service] = &teller{host: h, dialect: d}
 		}
 	}
 	return out, nil
@@ -99,23 +143,32 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 
 // A teller is the host's stand-in for one service.
 type teller struct {
-	host *Host
-	id   abi.Service
-	real capability.Service // nil in a replay
+	host    *Host
+	dialect *dialect
+	real    capability.Service // nil in a replay
 }
 
 // Call implements [capability.Service].
 func (t *teller) Call(ctx context.Context, request []byte) (capability.Response, error) {
-	e := Exchange{service: t.id}
-	if err := e.request.Decode(request); err != nil {
+	q := t.dialect.question()
+	if err := q.Decode(request); err != nil {
 		return capability.Response{}, err
 	}
+	e := &Exchange{dialect: t.dialect, question: t.dialect.format(q)}
 	if t.real == nil {
-		return t.host.recall(ctx, &e)
+		return t.host.recall(ctx, e.question)
+	}
+	asked := uint64(0)
+	if s, ok := q.(streaming); ok {
+		asked = *s.stream()
+		*s.stream() = t.host.realStream(ctx, t.dialect.capability, asked)
+		request = s.Append(nil)
 	}
 	resp, err := t.real.Call(ctx, request)
-	t.host.keep(ctx, &e, resp, err)
-	return resp, err
+	if ctx.Err() != nil {
+		return resp, err // which nobody hears
+	}
+	return t.host.keep(ctx, e, asked, resp, err)
 }
 
 // deskKey is the key of the desk of a step in its context.
@@ -129,31 +182,57 @@ func (h *Host) at(ctx context.Context) *desk {
 	return h.starting
 }
 
-// recall answers from the session: from what is recorded for the step, or else for the start.
-func (h *Host) recall(ctx context.Context, e *Exchange) (capability.Response, error) {
+// realStream gives what a service calls a stream.
+func (h *Host) realStream(ctx context.Context, capability string, number uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d, question := h.at(ctx), e.Question()
+	return h.at(ctx).numbering(capability).real(number)
+}
+
+// recall answers from the session: from what is recorded for the step, or else for the start.
+func (h *Host) recall(ctx context.Context, question string) (capability.Response, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.at(ctx)
 	if found := d.next(question, h.shared); found != nil {
 		return found.answer()
 	}
 	if d.problem == "" {
-		d.problem = "the provider asks the host what is not recorded: " + question
+		d.problem = "the provider asks the host what is not recorded: " + clip(question)
 	}
-	return capability.Response{}, abi.Errorf(abi.CodeUnavailable, "not recorded: %s", question)
+	return capability.Response{}, abi.Errorf(abi.CodeUnavailable, "not recorded: %s", clip(question))
 }
 
-// keep takes down what a real service has answered.
-func (h *Host) keep(ctx context.Context, e *Exchange, resp capability.Response, err error) {
-	if ctx.Err() != nil {
-		return // nobody hears the answer
+// clip gives as much of a question as people read.
+func clip(question string) string {
+	const most = 1 << 10
+	if len(question) <= most {
+		return question
 	}
-	err = e.take(resp, err)
+	return strings.ToValidUTF8(question[:most], "") + "…"
+}
+
+// keep takes down what a real service has answered to a question about a stream or, with 0, about none. It gives what
+// a replay would give.
+func (h *Host) keep(
+	ctx context.Context, e *Exchange, asked uint64, resp capability.Response, err error,
+) (capability.Response, error) {
+	bad := e.take(resp, err)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.at(ctx)
-	if err != nil && d.problem == "" {
-		d.problem = "what the host answers cannot be recorded: " + e.Question() + ": " + err.Error()
+	if bad != nil {
+		if d.problem == "" {
+			d.problem = "what the host answers cannot be recorded: " + clip(e.question) + ": " + bad.Error()
+		}
+		return resp, err
+	}
+	if s, ok := e.response.(streaming); ok {
+		*s.stream() = d.numbering(e.dialect.capability).number(*s.stream(), asked)
 	}
 	d.keep(e)
+	if err != nil {
+		return resp, err // which says more to the log
+	}
+	return e.answer()
 }

@@ -126,7 +126,7 @@ func (p *parser) end(s *section) (err error) {
 }
 
 const sections = "a section is list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
-	"host SERVICE PATH, time TIME, seed NUMBER, or grants"
+	"host SERVICE …, time TIME, seed NUMBER, or grants"
 
 func (p *parser) add(s *section) error {
 	if len(s.words) == 0 {
@@ -162,17 +162,20 @@ func (p *parser) add(s *section) error {
 }
 
 func (p *parser) addExchange(s *section) error {
-	e, err := parseQuestion(s.words[1:])
+	e, err := parseExchange(s.words[1:])
 	if err != nil {
 		return err
 	}
 	if err := e.parse(s.body, s.texts); err != nil {
 		return err
 	}
+	if p.values += e.value().count(); p.values > maxValues {
+		return errTooMany
+	}
 	to := &p.session.Host
 	if n := len(p.session.Steps); n > 0 {
 		to = &p.session.Steps[n-1].Host
 	}
-	*to = append(*to, e)
+	*to = append(*to, *e)
 	return nil
 }

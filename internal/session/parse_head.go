@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -70,8 +72,8 @@ func (p *parser) addGrants(s *section) error {
 		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
 	}
 	for _, c := range grants.Capabilities {
-		if c != CapabilityFS {
-			return fmt.Errorf("capability %.64q cannot be replayed, only %q", c, CapabilityFS)
+		if !slices.Contains(capabilities, c) {
+			return fmt.Errorf("capability %.64q cannot be replayed, only %s", c, strings.Join(capabilities, ", "))
 		}
 	}
 	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}

@@ -35,7 +35,32 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 		"unknown service":    {"-- host http.get /x --\n{}\n", `s:1: there is no service "http.get"`},
 		"service of nothing": {"-- host fs.stat --\n{}\n", "s:1: write it as: host fs.stat PATH"},
 		"service argument":   {"-- host fs.stat /x depth=2 --\n{}\n", `s:1: "depth=2" is none of`},
-		"service number":     {"-- host fs.read /x offset=-1 --\n{}\n", "s:1: strconv.ParseUint"},
+		"service number":     {"-- host fs.read /x offset=-1 --\n{}\n", `s:1: "offset=-1": it takes a number from 0 on`},
+		"service unnamed":    {"-- host --\n{}\n", "s:1: write it as: host SERVICE …, where the service is one of fs.stat"},
+		"kv without key":     {"-- list --\n-- host kv.get --\n{}\n", "s:2: write it as: host kv.get KEY"},
+		"kv flag":            {"-- host kv.put a ifAbsent=no --\n{}\n", `s:1: "ifAbsent=no": it takes no value`},
+		"kv option":          {"-- host kv.put a ifabsent --\n{}\n", `s:1: "ifabsent" is none of text=TEXT`},
+		"kv digest":          {"-- host kv.put a sha256=12 --\n{}\n", `s:1: "sha256=12": it takes 64 hex digits`},
+		"kv entry":           {"-- host kv.list --\n{\"entries\": [{\"name\": \"a\"}]}\n", "s:1: entries: "},
+		"kv text":            {"-- host kv.list --\n{\"text\": \"a\"}\n", "s:1: text: unknown; an answer has entries, more, conflict, or error"},
+		"http without URL":   {"-- host http.fetch https://example.org/ --\n{}\n", "s:1: write it as: host http.fetch METHOD URL"},
+		"http header":        {"-- host http.fetch GET a: header=accept --\n{}\n", `s:1: "header=accept": "accept" is no header field`},
+		"http blob":          {"-- host http.fetch GET a: blob=? --\n{}\n", `s:1: "blob=?": it takes base64`},
+		"http timeout":       {"-- host http.fetch GET a: timeout=4294967296 --\n{}\n", `s:1: "timeout=4294967296": it takes a number from 0 on, of 32 bits`},
+		"http header value":  {"-- host http.fetch GET a: --\n{\"header\": [\"a\"]}\n", `s:1: header: "a" is no header field`},
+		"http headers":       {"-- host http.fetch GET a: --\n{\"header\": [" + strings.Repeat(`"a:",`, 256) + "\"a:\"]}\n", "s:1: "},
+		"stream of letters":  {"-- host http.stream a --\n{}\n", `s:1: "a" is no stream`},
+		"stream option":      {"-- host sql.rows 1 2 --\n{}\n", `s:1: "2" is too much: write it as: host sql.rows NUMBER`},
+		"sql parameter":      {"-- host sql.query a b 7 --\n{}\n", `s:1: "7" is none of null, bool=, int=`},
+		"sql bool":           {"-- host sql.query a b bool=1 --\n{}\n", `s:1: "bool=1": it takes true or false`},
+		"sql int":            {"-- host sql.query a b int=1.5 --\n{}\n", `s:1: "int=1.5": it takes a whole number`},
+		"sql float":          {"-- host sql.query a b float=1e999 --\n{}\n", `s:1: "float=1e999": it takes a number of 64 bits`},
+		"sql kind":           {"-- host sql.query a b kind=2 --\n{}\n", `s:1: "kind=2": it is for a kind that has no name`},
+		"sql rows":           {"-- host sql.query a b --\n{\"rows\": [1]}\n", "s:1: rows: rows are arrays of values"},
+		"sql value":          {"-- host sql.query a b --\n{\"rows\": [[1, {}]]}\n", "s:1: rows: row 1, column 2: a value is null, true, 1, 1.0"},
+		"sql large value":    {"-- host sql.query a b --\n{\"rows\": [[9223372036854775808]]}\n", "s:1: rows: row 1, column 1: it takes a whole number"},
+		"sql too many rows":  {"-- host sql.query a b --\n{\"rows\": [" + strings.Repeat("[],", 10_000) + "[]]}\n", "s:1: "},
+		"host values":        {strings.Repeat("-- host sql.rows 1 --\n{\"rows\": ["+strings.Repeat("[0,0,0,0,0,0,0,0],", 9_999)+"[]]}\n", 12), "s:23: there are more than 1048576 JSON values"},
 		"no host answer":     {"-- host fs.stat /x --\n", "s:2: the JSON text does not end"},
 		"host answer":        {"-- host fs.stat /x --\n{\"fils\": []}\n", "s:1: fils: unknown; an answer has files"},
 		"host code":          {"-- host fs.stat /x --\n{\"error\": \"trap\"}\n", "s:1: error: it is the name of a code"},
@@ -89,6 +114,50 @@ func TestRequestsHaveOneForm(t *testing.T) {
 	}
 }
 
+// TestQuestionsHaveOneForm writes questions in all the words there are; those without another form stay as they are.
+func TestQuestionsHaveOneForm(t *testing.T) {
+	long := strings.Repeat("a", 1025)
+	const digest = "sha256=4a82297889eb505cf6b5cbdf69977afab4632d6557539782f657bd7dc78091a5"
+	for line, want := range map[string]string{
+		`fs.read "" offset=1 length=2 after="a b"`: "",
+		`kv.get notes/1`: "",
+		`kv.get a=b`:     "",
+		`kv.put k text="a b" ttl=60000 ifVersion=7 ifAbsent`: "",
+		`kv.put k ttl=1 text=a`:                              "kv.put k text=a ttl=1",
+		`kv.put k blob=YQ==`:                                 "kv.put k text=a",
+		`kv.put k blob=/w==`:                                 "",
+		`kv.put k text=`:                                     "kv.put k",
+		`kv.put k text=` + long:                              "kv.put k " + digest,
+		`kv.put k sha256=` + strings.ToUpper(digest[7:]):     "kv.put k " + digest,
+		`kv.delete k ifVersion=1`:                            "",
+		`kv.list`:                                            "",
+		`kv.list limit=1 prefix=a after=ab`:                  "kv.list prefix=a after=ab limit=1",
+		`http.fetch GET https://example.org/?a=b`:            "",
+		`http.fetch GET a: header=a:b header="A:  b: c"`:     `http.fetch GET a: header="a: b" header="A:  b: c"`,
+		`http.fetch POST a: text="{}" maxBytes=1 timeout=2`:  `http.fetch POST a: text={} maxBytes=1 timeout=2`,
+		`http.fetch POST a: blob=/w==`:                       "",
+		`http.stream 01`:                                     "http.stream 1",
+		`sql.query main "select $1"`:                         "",
+		`sql.query main s maxRows=3 null int=-0 float=2.50`:  "sql.query main s null int=0 float=2.5 maxRows=3",
+		`sql.query main s float=inf float=nan float=1e2`:     "sql.query main s float=+Inf float=NaN float=100",
+		`sql.query main s text= blob= bool=true kind=6`:      "",
+		`sql.query main s text=` + long + ` blob=YQ==`:       "sql.query main s " + digest + " blob=YQ==",
+		`sql.rows 18446744073709551615`:                      "",
+	} {
+		if want == "" {
+			want = line
+		}
+		s, err := session.Parse("s", []byte("-- host "+line+" --\n{}\n"))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if got := s.Host[0].Question(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestSaveKeepsWhatIsThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "s.txtar")
 	s := parse(t, "About.\n\n-- list --\n{}\n")
@@ -124,6 +193,12 @@ func FuzzParse(f *testing.F) {
 		"-- read x:y --\n{\"contents\":[{\"text\":\"a\\nb\",\"text\":\"c\"},{\"text\":\"a\\nb\",\"blob\":\"YQ==\"},7]}\n",
 		"-- host fs.read /x length=1 offset=2 after=\"a b\" --\n{\"more\":true,\"text\":\"\\\"\",\"files\":[{\"modified\":\"0001-01-01T00:00:01Z\"}]}",
 		"-- host fs.read /x --\n{\"blob\":\"/w==\"}\n-- grants --\n{\"config\":{\"a\\u0000\":\"b\"},\"capabilities\":[\"fs\",\"fs\"]}\n",
+		"-- host kv.put \"a b\" text=\"a\\nb\" ttl=1 ifVersion=2 ifAbsent --\n{\"entries\":[{\"key\":\"a\",\"expires\":\"2026-11-22T07:00:00.5+02:00\",\"version\":1}],\"conflict\":true}",
+		"-- host kv.list prefix=a after=ab limit=1 --\n{\"more\":true}\n-- host kv.get k --\n{\"entries\":[{}]}\n-- text --\na\n-- host kv.delete k --\n{\"error\":\"denied\"}",
+		"-- host http.fetch POST a: header=\"a: b\" header=: blob=/w== maxBytes=1 timeout=2 --\n{\"status\":200,\"header\":[\"a:b\",\":\"],\"url\":\"a:\",\"stream\":1,\"blob\":\"/w==\"}",
+		"-- host http.stream 01 --\n{\"more\":true,\"text\":\"a\"}\n-- host sql.rows 1 --\n{\"rows\":[[]],\"stream\":1}",
+		"-- host sql.query main \"select $1\" null bool=true int=-0 float=nan text= blob=YQ== kind=6 maxRows=1 --\n" +
+			"{\"columns\":[{\"name\":\"a\",\"type\":\"int8\"},{}],\"rows\":[[null,true,-0,-0.0,1E5,\"a\",{\"blob\":\"YQ==\"},{\"float\":\"-inf\"}]]}",
 		"-- list --\n{\"resources\":[{},[],[[]],{\"a\":{\"b\":[1e9]}}],\"text\":\"a\\nb\"}\n-- complete \"\"\"\" \"\"a=b --\r\n",
 	} {
 		f.Add([]byte(text))

@@ -78,15 +78,15 @@ func (r *run) start() {
 	if h.starting.problem != "" {
 		r.report.Failures = append(r.report.Failures, Failure{Step: "start", Problem: h.starting.problem})
 	}
-	if r.cfg.Update && h.live {
-		r.cfg.Session.Host, r.cfg.Session.Grants.Capabilities = h.starting.kept, []string{CapabilityFS}
+	if r.cfg.Update && h.isLive() {
+		r.cfg.Session.Host, r.cfg.Session.Grants.Capabilities = h.starting.recorded(), h.live
 	}
 }
 
 // step runs one step. An error ends the run.
 func (r *run) step(ctx context.Context, step *Step) error {
 	d := newDesk(nil)
-	if !r.cfg.Host.live {
+	if !r.cfg.Host.isLive() {
 		d = newDesk(step.Host)
 	}
 	got, err := r.ask(context.WithValue(ctx, deskKey{}, d), &step.Request)
@@ -94,7 +94,7 @@ func (r *run) step(ctx context.Context, step *Step) error {
 		return err
 	}
 	r.cfg.Host.mu.Lock() // the guest may not have ended with its answer
-	problem, kept := d.problem, d.kept
+	problem, kept := d.problem, d.recorded()
 	r.cfg.Host.mu.Unlock()
 	switch {
 	case err != nil:
@@ -117,7 +117,7 @@ func (r *run) update(step *Step, got *Answer, kept []Exchange) {
 		r.report.Changed++
 	}
 	step.Want = got
-	if r.cfg.Host.live {
+	if r.cfg.Host.isLive() {
 		step.Host = kept
 	}
 }

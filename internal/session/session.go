@@ -50,11 +50,18 @@ type Step struct {
 // Grants are what a provider may use.
 type Grants struct {
 	Config       map[string]string // nil or empty for none
-	Capabilities []string          // by their names in manifests: CapabilityFS
+	Capabilities []string          // by their names in manifests
 }
 
-// CapabilityFS is the power to read files.
-const CapabilityFS = "fs"
+// The capabilities whose services can be recorded.
+const (
+	CapabilityFS   = "fs"   // to read files
+	CapabilityKV   = "kv"   // to keep values
+	CapabilityHTTP = "http" // to fetch
+	CapabilitySQL  = "sql"  // to query databases
+)
+
+var capabilities = []string{CapabilityFS, CapabilityKV, CapabilityHTTP, CapabilitySQL}
 
 // Has reports whether a capability is granted.
 func (g *Grants) Has(capability string) bool { return slices.Contains(g.Capabilities, capability) }

@@ -422,8 +422,8 @@ func (s askingSource) Read(ctx context.Context, req *abi.Request, sink abi.Sink)
 }
 
 func TestServicesThatCannotBeRecorded(t *testing.T) {
-	_, err := session.Record(&session.Session{}).Services(capability.Services{abi.ServiceHTTP: capability.Config{}})
-	if err == nil || !strings.Contains(err.Error(), "service 7") {
+	_, err := session.Record(&session.Session{}).Services(capability.Services{abi.ServiceSecret: capability.Config{}})
+	if err == nil || !strings.Contains(err.Error(), "service 2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -139,8 +139,8 @@ func (v *value) count() int {
 var ranks = map[string]int{
 	"error": -20, "resources": -20, "resourceTemplates": -20, "contents": -20, "completion": -20,
 	"code": -19, "message": -18, "data": -17,
-	"uri": -16, "uriTemplate": -16, "name": -15, "title": -14, "description": -13, "mimeType": -12, "size": -11,
-	"values": -10, "total": -9, "hasMore": -8,
+	"uri": -16, "uriTemplate": -16, "name": -15, "key": -15, "title": -14, "description": -13, "mimeType": -12, "size": -11,
+	"values": -10, "total": -9, "hasMore": -8, "status": -7,
 	"_meta": 1, "text": 2, "blob": 2, "nextCursor": 3,
 }
 
