@@ -36,6 +36,7 @@ func TestGuestsFit32Bits(t *testing.T) {
 var bounded = map[string]string{
 	"internal/wire/wire.go: int(size)":           "size was compared with the length of what is decoded",
 	"fs.go: int(host.Take(channelBody, p, 0))":   "it is at most the length of p",
+	"value.go: int(n)":                           "it is compared with what it was",
 	"error.go: int(c)":                           "a Code of the ABI has two digits",
 	"serve.go: int(min(r.limit, math.MaxInt32))": "an int of 32 bits holds as much",
 }

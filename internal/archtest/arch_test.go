@@ -22,8 +22,10 @@ var doors = map[string][]string{
 	"github.com/tetratelabs/wazero":           {"runtime/engine/wazero"},
 	"github.com/modelcontextprotocol/go-sdk":  {"internal/mcp/legacy"},
 	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
-	"github.com/goccy/go-yaml":                {"cmd/wasmres"},
+	"github.com/goccy/go-yaml":                {"cmd/wasmres", "internal/policy"}, // writes reports, and reads policies
 	"golang.org/x/term":                       {"cmd/wasmres"},
+	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
+	"golang.org/x/net":                        {"runtime/capability/httpcap"},
 	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker", "internal/worker/wire"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
@@ -35,6 +37,10 @@ var doors = map[string][]string{
 	"github.com/rogpeppe/go-internal":         {"internal/session"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/ianlancetaylor/demangle":      {"runtime/symbol"},
+	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},
+	"github.com/go-sql-driver/mysql":          {"runtime/capability/sqlcap/mysql"},
+	"modernc.org/libc":                        {"runtime/capability/sqlcap/sqlite"},
+	"modernc.org/sqlite":                      {"runtime/capability/kvcap/sqlitekv", "runtime/capability/sqlcap/sqlite"},
 }
 
 // row is a line of the map in ARCHITECTURE.md: a rank and one or more packages.

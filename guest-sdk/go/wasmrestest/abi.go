@@ -22,6 +22,7 @@ const (
 	logError = 3
 
 	maxFrame = 1048576
+	maxKey   = 1024
 
 	opDescribe  = 0
 	opList      = 1
@@ -31,16 +32,33 @@ const (
 	opPoll      = 7
 
 	serviceConfig        = 1
+	serviceKVGet         = 3
+	serviceKVPut         = 4
+	serviceKVDelete      = 5
+	serviceKVList        = 6
+	serviceHTTP          = 7
+	serviceSQL           = 8
 	serviceNotifyUpdated = 9
 	serviceNotifyList    = 10
 	serviceFileStat      = 12
 	serviceFileRead      = 13
 	serviceFileList      = 14
+	serviceStream        = 15
+	serviceSQLRows       = 16
+
+	sQLBool  = 1
+	sQLInt   = 2
+	sQLFloat = 3
+	sQLText  = 4
+	sQLBytes = 5
 
 	codeOK            = 0
 	codeNotFound      = 1
 	codeInvalidParams = 2
 	codeDenied        = 3
+	codeUnavailable   = 4
+	codeDeadline      = 6
+	codeTooLarge      = 7
 	codeUnsupported   = 8
 	codeInternal      = 9
 	codeProtocol      = 33

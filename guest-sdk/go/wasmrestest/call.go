@@ -1,6 +1,7 @@
 package wasmrestest
 
 import (
+	"io"
 	"time"
 	"unicode/utf8"
 
@@ -11,12 +12,15 @@ import (
 type call struct {
 	p        *Provider
 	request  []byte
-	response []byte // of the last service call
-	bytes    []byte // likewise
+	response []byte    // of the last service call
+	bytes    []byte    // likewise
+	cursors  [][][]any // rows of SQL that are yet to be asked for, by number less one
 	reply    reply
 	left     int64 // bytes contents may still have
 	ends     time.Time
-	broken   error // what the guest did wrong; it decides the outcome
+	bodies   []io.Reader // of HTTP, by the number of their stream less one
+	ended    []func()    // what is to be done when the operation is over
+	broken   error       // what the guest did wrong; it decides the outcome
 }
 
 func newCall(p *Provider, request []byte) *call {
@@ -105,10 +109,7 @@ func (c *call) Log(level uint32, message string) {
 func (c *call) Info(id uint32) int64 {
 	switch id {
 	case infoWallTime:
-		if c.p.Now != nil {
-			return c.p.Now().UnixNano()
-		}
-		return time.Now().UnixNano()
+		return c.p.now().UnixNano()
 	case infoMonotonic:
 		return time.Now().UnixNano()
 	case infoDeadline:
@@ -116,8 +117,8 @@ func (c *call) Info(id uint32) int64 {
 	case infoMaxBody:
 		return c.left
 	case infoServices:
-		return 1<<serviceConfig | 1<<serviceNotifyUpdated | 1<<serviceNotifyList |
-			1<<serviceFileStat | 1<<serviceFileRead | 1<<serviceFileList
+		return c.p.KV.granted() | 1<<serviceConfig | 1<<serviceNotifyUpdated | 1<<serviceNotifyList |
+			1<<serviceHTTP | 1<<serviceStream | 1<<serviceFileStat | 1<<serviceFileRead | 1<<serviceFileList | 1<<serviceSQL | 1<<serviceSQLRows
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package wasmrestest
 
 import (
 	"io/fs"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -12,12 +13,15 @@ import (
 
 // A Provider runs the provider that is registered in this test binary. Set the fields before the first call.
 type Provider struct {
-	Config   map[string]string // what Request.Config reads
-	Mounts   map[string]fs.FS  // by guest path, as in "/project": os.DirFS(dir)
-	PageSize int               // entries of a page; 0 leaves it to the provider
-	MaxBody  int64             // bytes one read may answer; 0 for 64 MiB
-	Deadline time.Duration     // how long a call has by Request.TimeLeft; 0 for a minute
-	Now      func() time.Time  // what Request.Now tells; nil for the real time
+	Config   map[string]string   // what Request.Config reads
+	Mounts   map[string]fs.FS    // by guest path, as in "/project": os.DirFS(dir)
+	KV       *KV                 // what wasmres.KV keeps; nil when it is not granted
+	HTTP     http.RoundTripper   // what requests are sent with, as Client().Transport of an httptest.Server
+	SQL      map[string]Database // by connection, as in wasmres.Query
+	PageSize int                 // entries of a page; 0 leaves it to the provider
+	MaxBody  int64               // bytes one read may answer; 0 for 64 MiB
+	Deadline time.Duration       // how long a call has by Request.TimeLeft; 0 for a minute
+	Now      func() time.Time    // what Request.Now tells; nil for the real time
 
 	Logs    []Log    // what was logged so far
 	Notices []string // URIs told to NotifyUpdated so far, and "" for NotifyListChanged
@@ -32,6 +36,14 @@ type Log struct {
 	Message string
 }
 
+// now tells the time.
+func (p *Provider) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
 // running allows one call at a time in the whole process, for the registered provider is one too.
 var running sync.Mutex
 
@@ -44,7 +56,12 @@ func (p *Provider) call(op uint32, request []byte) (*reply, error) {
 	defer running.Unlock()
 	c := newCall(p, request)
 	host.Current = c
-	defer func() { host.Current = nil }()
+	defer func() {
+		host.Current = nil
+		for _, end := range c.ended {
+			end()
+		}
+	}()
 	code := host.Serve(op, uint32(len(request)))
 	return c.end(code)
 }

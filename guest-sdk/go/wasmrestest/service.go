@@ -16,6 +16,7 @@ const listMax = 256
 // A serviceRequest is what any of the services may be asked.
 type serviceRequest struct {
 	name           string // key, URI or path
+	number         uint64 // of a stream
 	offset, length uint64
 	after          string
 }
@@ -28,7 +29,7 @@ func decodeService(s string) (q serviceRequest, ok bool) {
 		}
 		switch f.Num {
 		case 1:
-			q.name = f.Text
+			q.name, q.number = f.Text, f.Bits
 		case 2:
 			q.offset = f.Bits
 		case 3:
@@ -44,6 +45,14 @@ func decodeService(s string) (q serviceRequest, ok bool) {
 // Call implements host.Host.
 func (c *call) Call(service uint32, request []byte) (code, size uint32) {
 	c.response, c.bytes = nil, nil
+	switch service {
+	case serviceKVGet, serviceKVPut, serviceKVDelete, serviceKVList:
+		return c.answer(c.kv(service, string(request)))
+	case serviceSQL, serviceSQLRows:
+		return c.answer(c.sql(service, string(request)))
+	case serviceHTTP:
+		return c.answer(c.fetch(string(request)))
+	}
 	q, ok := decodeService(string(request))
 	if !ok {
 		return codeInvalidParams, 0
@@ -63,10 +72,20 @@ func (c *call) Call(service uint32, request []byte) (code, size uint32) {
 		if err := c.file(service, q); err != nil {
 			return fileCode(err), 0
 		}
+	case serviceStream:
+		return c.answer(c.stream(q.number))
 	default:
 		return codeUnsupported, 0
 	}
-	return codeOK, uint32(len(c.response))
+	return c.answer(codeOK)
+}
+
+// answer gives what the provider gets with a code: nothing, unless that is ok.
+func (c *call) answer(code uint32) (_, size uint32) {
+	if code != codeOK {
+		c.response, c.bytes = nil, nil
+	}
+	return code, uint32(len(c.response))
 }
 
 func fileCode(err error) uint32 {

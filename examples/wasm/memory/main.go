@@ -1,0 +1,115 @@
+// Memory explains words, and remembers which were looked up: how often, on which days, and which ones last.
+package main
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+)
+
+// watchEvery is how often values somebody follows are looked at: other processes may change them too.
+const watchEvery = 2 * time.Second
+
+// contextURI is what the URIs of values begin with.
+const contextURI = "memory://context/"
+
+func init() {
+	wasmres.Provider("memory", "1.0.0").
+		Title("Memory").
+		Describe("Explains words of MCP, and remembers which were looked up.").
+		Prefixes("memory://")
+	wasmres.Ask("kv", "remembers which words were looked up, and how often").Optional()
+
+	wasmres.Template("memory://word/{word}", explain).
+		Name("word").Describe("What a word means. To read it is remembered.").MIME("text/plain").
+		CompleteFrom("word", words()...)
+	wasmres.Template(contextURI+"{+key}", recall).
+		Name("context").Describe("Something remembered, as lookups, recent or days/2026-11-22.").MIME("text/plain").
+		Complete("key", completeKey).Watch(watchEvery, version)
+	wasmres.List(list)
+}
+
+// explain answers with the meaning of a word. It does so even where nothing can be remembered.
+func explain(r *wasmres.Request) (string, error) {
+	word := r.Var("word")
+	meaning, ok := glossary[word]
+	if !ok {
+		return "", wasmres.NotFound("there is no word " + strconv.Quote(word))
+	}
+	if err := remember(r, word); err != nil && !errors.Is(err, wasmres.ErrDenied) {
+		r.Warn("the lookup of " + word + " is not remembered: " + err.Error())
+	}
+	return meaning + "\n", nil
+}
+
+// recall answers with a value.
+func recall(r *wasmres.Request) (wasmres.Content, error) {
+	value, entry, err := wasmres.KV().GetEntry(r.Var("key"))
+	if err != nil {
+		return wasmres.Content{}, worded(r.Var("key"), err)
+	}
+	return wasmres.Text(string(value)).ETag(etag(entry)), nil
+}
+
+// version tells whether a value has changed. One that is not there may come yet.
+func version(r *wasmres.Request) (string, error) {
+	_, entry, err := wasmres.KV().GetEntry(r.Var("key"))
+	if err != nil && !errors.Is(err, wasmres.ErrNotFound) {
+		return "", worded(r.Var("key"), err)
+	}
+	return etag(entry), nil
+}
+
+func etag(e wasmres.KVEntry) string { return strconv.FormatUint(e.Version, 36) }
+
+// worded says what went wrong with a value, for the client.
+func worded(key string, err error) error {
+	switch {
+	case errors.Is(err, wasmres.ErrNotFound):
+		return wasmres.NotFound("nothing is remembered as " + strconv.Quote(key))
+	case errors.Is(err, wasmres.ErrDenied):
+		return wasmres.Denied("nothing is remembered: has a key-value store been granted, as with --kv?")
+	}
+	return err
+}
+
+// list lists what is remembered. The cursor is the last key listed, so that no page depends on the ones before it.
+func list(_ *wasmres.Request, page *wasmres.Page) error {
+	last := page.Cursor()
+	for entry, err := range wasmres.KV().KeysAfter("", last) {
+		if errors.Is(err, wasmres.ErrDenied) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !page.Add(wasmres.Entry{URI: contextURI + entry.Key, Name: entry.Key, MIME: "text/plain", Size: entry.Size}) {
+			page.Next(last)
+			return nil
+		}
+		last = entry.Key
+	}
+	return nil
+}
+
+// completeKey suggests keys, as many as clients get.
+func completeKey(_ *wasmres.Request, prefix string) ([]string, error) {
+	const most = 100
+	var keys []string
+	for entry, err := range wasmres.KV().Keys(prefix) {
+		if errors.Is(err, wasmres.ErrDenied) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if keys = append(keys, entry.Key); len(keys) == most {
+			break
+		}
+	}
+	return keys, nil
+}
+
+func main() {}

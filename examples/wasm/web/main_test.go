@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
+)
+
+var picture = bytes.Repeat([]byte("\x89PNG"), 100_000)
+
+// site answers as a web site with a bit of everything.
+func site() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/docs/intro", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("ETag", `"1"`)
+		fmt.Fprint(w, "<h1>größe</h1>")
+	})
+	mux.HandleFunc("/docs/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("name") != "a b" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, "%q", r.URL.EscapedPath())
+	})
+	mux.HandleFunc("/docs/old", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=iso-8859-1")
+		w.Header().Set("Last-Modified", "Sun, 22 Nov 2026 07:00:00 GMT")
+		fmt.Fprint(w, "gr\xf6\xdfe")
+	})
+	mux.HandleFunc("/docs/picture.png", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write(picture)
+	})
+	mux.HandleFunc("/docs/private", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer {{secret:docs}}" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	mux.HandleFunc("/docs/busy", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	return mux
+}
+
+func start(t *testing.T) *wasmrestest.Provider {
+	t.Helper()
+	server := httptest.NewTLSServer(site())
+	t.Cleanup(server.Close)
+	p := wasmrestest.New(t)
+	p.HTTP = server.Client().Transport
+	p.Config = map[string]string{"origin": server.URL + "/docs"}
+	return p
+}
+
+func TestPages(t *testing.T) {
+	p := start(t)
+	for _, c := range []struct {
+		uri, mime, etag string
+		text            bool
+		data            string
+	}{
+		{"web://intro", "text/html", `"1"`, true, "<h1>größe</h1>"},
+		{"web://a%20b", "application/json", "", true, `"/docs/a%20b"`},
+		{"web://old", "text/plain", "Sun, 22 Nov 2026 07:00:00 GMT", false, "gr\xf6\xdfe"},
+		{"web://picture.png", "image/png", "", false, string(picture)},
+	} {
+		contents, err := p.Read(c.uri)
+		if err != nil || len(contents) != 1 {
+			t.Errorf("%s: got %d contents, %v", c.uri, len(contents), err)
+			continue
+		}
+		if got := contents[0]; got.MIME != c.mime || got.ETag != c.etag || got.Text != c.text || string(got.Data) != c.data {
+			t.Errorf("%s: got %s, etag %s, text %t, %.40q", c.uri, got.MIME, got.ETag, got.Text, got.Data)
+		}
+	}
+}
+
+func TestNoPages(t *testing.T) {
+	p := start(t)
+	for uri, want := range map[string]error{
+		"web://../secret": wasmres.ErrInvalid, "web://missing": wasmres.ErrNotFound, "web://100%25": wasmres.ErrNotFound,
+		"web://private": wasmres.ErrDenied, "web://busy": wasmres.ErrUnavailable,
+	} {
+		if _, err := p.Read(uri); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", uri, err, want)
+		}
+	}
+}
+
+// The token is a placeholder, which the host fills in: the provider never has it.
+func TestAuthorization(t *testing.T) {
+	p := start(t)
+	p.Config["authorization"] = "Bearer {{secret:docs}}"
+	if _, err := p.Read("web://private"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	p := start(t)
+	before, _, err := p.Poll("web://intro", "")
+	if before != `"1"` || err != nil {
+		t.Errorf("got %q, %v", before, err)
+	}
+	if _, changed, err := p.Poll("web://intro", before); changed || err != nil {
+		t.Errorf("got changed %t, %v", changed, err)
+	}
+	if _, changed, err := p.Poll("web://intro", `"0"`); !changed || err != nil {
+		t.Errorf("got changed %t, %v", changed, err)
+	}
+}
+
+func TestNothingGranted(t *testing.T) {
+	p := start(t)
+	p.HTTP = nil
+	if _, err := p.Read("web://intro"); !errors.Is(err, wasmres.ErrDenied) || !strings.Contains(err.Error(), "granted") {
+		t.Errorf("got %v", err)
+	}
+	for _, origin := range []string{"", "http://example.org", "https://", "%"} {
+		p.Config = map[string]string{"origin": origin}
+		if _, err := p.Read("web://intro"); !errors.Is(err, wasmres.ErrUnavailable) || !strings.Contains(err.Error(), "--config") {
+			t.Errorf("%q: got %v", origin, err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package httpcap
+
+import (
+	"net/netip"
+	"syscall"
+)
+
+// A block is a range of addresses that guests may not reach without a rule that says Private.
+type block struct {
+	prefix netip.Prefix
+	what   string
+}
+
+// blocks are the ranges of the special-purpose registries of IANA that are not for everybody. What is outside 2000::/3
+// is refused anyway, unless an IPv4 address is in it.
+var blocks = []block{
+	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "shared"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "loopback"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "private"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "documentation"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "private"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "benchmark"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "documentation"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "multicast"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "reserved"},
+
+	{netip.MustParsePrefix("::/128"), "unspecified"},
+	{netip.MustParsePrefix("::1/128"), "loopback"},
+	{netip.MustParsePrefix("2001:2::/48"), "benchmark"},
+	{netip.MustParsePrefix("2001:10::/28"), "reserved"},
+	{netip.MustParsePrefix("2001:20::/28"), "reserved"},
+	{netip.MustParsePrefix("2001:db8::/32"), "documentation"},
+	{netip.MustParsePrefix("3fff::/20"), "documentation"},
+	{netip.MustParsePrefix("fc00::/7"), "private"},
+	{netip.MustParsePrefix("fe80::/10"), "link-local"},
+	{netip.MustParsePrefix("fec0::/10"), "private"},
+	{netip.MustParsePrefix("ff00::/8"), "multicast"},
+}
+
+var global = netip.MustParsePrefix("2000::/3")
+
+// A tunnel is a range of IPv6 addresses with an IPv4 address in them.
+type tunnel struct {
+	prefix netip.Prefix
+	what   string
+	at     int  // of its four bytes
+	mask   byte // they are exclusive-ored with
+}
+
+var tunnels = []tunnel{
+	{netip.MustParsePrefix("::/96"), "IPv4-compatible", 12, 0},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), "IPv4-translated", 12, 0},
+	{netip.MustParsePrefix("64:ff9b::/96"), "NAT64", 12, 0},
+	{netip.MustParsePrefix("2002::/16"), "6to4", 2, 0},
+	{netip.MustParsePrefix("2001::/32"), "Teredo", 4, 0},     // the server
+	{netip.MustParsePrefix("2001::/32"), "Teredo", 12, 0xff}, // the client
+}
+
+// special says why an address is not a public one, as in "loopback"; it is empty for public ones.
+func special(addr netip.Addr) string {
+	if addr.Is4In6() {
+		if what := special(addr.Unmap()); what != "" {
+			return "IPv4-mapped " + what
+		}
+		return ""
+	}
+	addr = addr.WithZone("")
+	for _, b := range blocks {
+		if b.prefix.Contains(addr) {
+			return b.what
+		}
+	}
+	if addr.Is4() {
+		return ""
+	}
+	tunnelled := false
+	for _, t := range tunnels {
+		if !t.prefix.Contains(addr) {
+			continue
+		}
+		if what := special(t.inner(addr)); what != "" {
+			return t.what + " " + what
+		}
+		tunnelled = true
+	}
+	if !tunnelled && !global.Contains(addr) {
+		return "reserved"
+	}
+	return ""
+}
+
+// inner gives the IPv4 address in an address of the tunnel.
+func (t *tunnel) inner(addr netip.Addr) netip.Addr {
+	b := addr.As16()
+	var v4 [4]byte
+	for i := range v4 {
+		v4[i] = b[t.at+i] ^ t.mask
+	}
+	return netip.AddrFrom4(v4)
+}
+
+// checkDial refuses, as the Control of a [net.Dialer], to connect to addresses that are not public.
+func checkDial(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return deny("address: %.64q is none", address)
+	}
+	if what := special(to.Addr()); what != "" {
+		return deny("address: %s is %s", to.Addr(), what)
+	}
+	return nil
+}

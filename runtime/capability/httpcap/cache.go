@@ -1,0 +1,187 @@
+package httpcap
+
+import (
+	"bytes"
+	"container/list"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxCached     = 1 << 20 // bytes of the body of one entry
+	entryOverhead = 1 << 10 // bytes, about
+)
+
+// A cache keeps answers to GET requests, up to so many bytes. It is private to the guests of one provider. An entry is
+// for requests of the same URL and the same header, so that it fits whatever the answer varies with.
+type cache struct {
+	max int64
+
+	mu      sync.Mutex
+	size    int64                    // guarded by mu, as all below
+	entries map[string]*list.Element // of *entry
+	order   *list.List               // the one used last in front
+}
+
+// newCache makes a cache; nil when it would have no bytes.
+func newCache(size int64) *cache {
+	if size <= 0 {
+		return nil
+	}
+	return &cache{max: size, entries: map[string]*list.Element{}, order: list.New()}
+}
+
+// An entry is an answer that is kept. It never changes.
+type entry struct {
+	key, url string
+	header   http.Header
+	body     []byte
+	fetched  time.Time // less the age it had then
+	lifetime time.Duration
+}
+
+func (e *entry) size() int64 {
+	n := len(e.key) + len(e.url) + len(e.body) + entryOverhead
+	for name, values := range e.header {
+		for _, value := range values {
+			n += len(name) + len(value)
+		}
+	}
+	return int64(n)
+}
+
+// get gives the entry for a key, or nil.
+func (c *cache) get(key string) *entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.entries[key]
+	if !ok {
+		return nil
+	}
+	c.order.MoveToFront(at)
+	return at.Value.(*entry)
+}
+
+// put keeps an entry, in place of those used longest ago.
+func (c *cache) put(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(c.entries[e.key])
+	c.entries[e.key] = c.order.PushFront(e)
+	for c.size += e.size(); c.size > c.max; {
+		c.remove(c.order.Back())
+	}
+}
+
+// remove is called with the lock held.
+func (c *cache) remove(at *list.Element) {
+	if at == nil {
+		return
+	}
+	e := c.order.Remove(at).(*entry)
+	delete(c.entries, e.key)
+	c.size -= e.size()
+}
+
+// forget drops what is kept of a URL, which a request may have changed.
+func (c *cache) forget(url string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at := c.order.Front(); at != nil; {
+		next := at.Next()
+		if at.Value.(*entry).url == url {
+			c.remove(at)
+		}
+		at = next
+	}
+}
+
+// conditional are fields with which a guest does by itself what a cache does.
+var conditional = []string{"If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range"}
+
+// cacheable reports whether the answer to a request may come from the cache, or be kept. What a guest sends to be let
+// in is not: the answer may be for one person.
+func (at *hop) cacheable(secrets bool) bool {
+	if at.method != http.MethodGet || len(at.body) > 0 || secrets && !at.rule.cacheSecrets {
+		return false
+	}
+	for name, values := range at.header {
+		if slices.Contains(conditional, name) {
+			return false
+		}
+		if slices.Contains(sensitive, name) && !slices.ContainsFunc(values, hasPlaceholder) {
+			return false
+		}
+	}
+	return !directives(at.header).has("no-store")
+}
+
+// key tells requests apart.
+func (at *hop) key() string {
+	names := make([]string, 0, len(at.header))
+	for name := range at.header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	b.WriteString(at.target.text)
+	for _, name := range names {
+		for _, value := range at.header[name] {
+			b.WriteString("\n" + name + ": ")
+			b.WriteString(value)
+		}
+	}
+	return b.String()
+}
+
+// noCache reports whether a request wants an answer of the server's.
+func noCache(header http.Header) bool {
+	d := directives(header)
+	return d.has("no-cache") || d["max-age"] == "0" || strings.Contains(header.Get("Pragma"), "no-cache")
+}
+
+// keep has an answer kept when its body has been read, if it may be.
+func (h *HTTP) keep(at *hop, key string, a *answer) {
+	if !storable(a) {
+		return
+	}
+	e := &entry{key: key, url: at.target.text, header: a.header}
+	e.lifetime, e.fetched = lifetime(a.header, h.now())
+	a.body = &keeping{ReadCloser: a.body, cache: h.cache, entry: e}
+}
+
+// keeping is a body that becomes an entry when it was read to its end.
+type keeping struct {
+	io.ReadCloser
+	cache *cache
+	entry *entry // nil once it is kept, or cannot be
+}
+
+func (k *keeping) Read(p []byte) (int, error) {
+	n, err := k.ReadCloser.Read(p)
+	switch {
+	case k.entry == nil:
+	case err != nil && err != io.EOF, len(k.entry.body)+n > maxCached:
+		k.entry = nil
+	default:
+		k.entry.body = append(k.entry.body, p[:n]...)
+		if err == io.EOF {
+			k.cache.put(k.entry)
+			k.entry = nil
+		}
+	}
+	return n, err
+}
+
+// answer gives an entry as a server would.
+func (e *entry) answer(now time.Time) *answer {
+	header := e.header.Clone()
+	header.Set("Age", seconds(now.Sub(e.fetched)))
+	return &answer{
+		status: http.StatusOK, header: header, body: io.NopCloser(bytes.NewReader(e.body)), length: int64(len(e.body)),
+	}
+}

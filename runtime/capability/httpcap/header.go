@@ -1,0 +1,103 @@
+package httpcap
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+const (
+	maxFields         = 64       // of a request
+	maxHeader         = 32 << 10 // bytes of the header of a request
+	maxAnswerFields   = 200      // of a response; further ones are left out
+	maxResponseHeader = 64 << 10 // bytes of the header of a response
+)
+
+// agent is the User-Agent of guests that set none.
+var agent = []string{"wasmres"}
+
+// reserved are fields a guest may not set: they belong to the connection, or would have a server see another request
+// than the rules have seen.
+var reserved = []string{
+	"Accept-Encoding", "Connection", "Content-Length", "Cookie2", "Expect", "Forwarded", "Host", "Http2-Settings",
+	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override",
+	"X-Method-Override", "X-Original-Url", "X-Real-Ip", "X-Rewrite-Url",
+}
+
+// reservedPrefixes are what the names of further ones begin with.
+var reservedPrefixes = []string{"Proxy-", "X-Forwarded-"}
+
+// sensitive are fields that are not passed on to another origin.
+var sensitive = []string{
+	"Api-Key", "Authorization", "Cookie", "Private-Token", "X-Access-Token", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token",
+	"X-Goog-Api-Key", "X-Xsrf-Token",
+}
+
+// withheld are fields of responses that guests do not get: they belong to the connection, or set cookies.
+var withheld = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "Set-Cookie",
+	"Set-Cookie2", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// requestHeader checks what a guest wants to send.
+func requestHeader(fields []abi.HTTPField) (http.Header, error) {
+	if len(fields) > maxFields {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "more than %d header fields", maxFields)
+	}
+	header, size := make(http.Header, len(fields)+1), 0
+	for _, f := range fields {
+		if size += len(f.Name) + len(f.Value); size > maxHeader {
+			return nil, abi.Errorf(abi.CodeInvalidParams, "the header has more than %d bytes", maxHeader)
+		}
+		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {
+			return nil, abi.Errorf(abi.CodeInvalidParams, "malformed header field %.64q", f.Name)
+		}
+		if isReserved(http.CanonicalHeaderKey(strings.ReplaceAll(f.Name, "_", "-"))) { // as gateways read it
+			return nil, abi.Errorf(abi.CodeInvalidParams, "the header field %.64q is not for guests to set", f.Name)
+		}
+		name := http.CanonicalHeaderKey(f.Name)
+		header[name] = append(header[name], f.Value)
+	}
+	if _, ok := header["User-Agent"]; !ok {
+		header["User-Agent"] = agent
+	}
+	return header, nil
+}
+
+func isReserved(name string) bool {
+	return slices.Contains(reserved, name) ||
+		slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// forwarded is the header of a request that a redirect sends to another origin. Fields with placeholders stay: it
+// depends on the rule of the new origin whether they are sent.
+func forwarded(header http.Header) http.Header {
+	left := make(http.Header, len(header))
+	for name, values := range header {
+		for _, value := range values {
+			if hasPlaceholder(value) || !slices.Contains(sensitive, name) {
+				left[name] = append(left[name], value)
+			}
+		}
+	}
+	return left
+}
+
+// fields gives the header of a response as guests get it: sorted, bounded, and without secrets.
+func (s *scrubber) fields(header http.Header) []abi.HTTPField {
+	fields := make([]abi.HTTPField, 0, len(header))
+	for name, values := range header {
+		if slices.Contains(withheld, name) {
+			continue
+		}
+		for _, value := range values {
+			fields = append(fields, abi.HTTPField{Name: s.text(name), Value: s.text(value)})
+		}
+	}
+	slices.SortStableFunc(fields, func(a, b abi.HTTPField) int { return strings.Compare(a.Name, b.Name) })
+	return fields[:min(len(fields), maxAnswerFields)]
+}

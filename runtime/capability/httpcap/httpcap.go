@@ -1,0 +1,195 @@
+package httpcap
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/secret"
+)
+
+// A Config is what guests of one provider may fetch, and how much of it.
+type Config struct {
+	Rules   []Rule        // the first that allows a request decides; none allows nothing
+	Secrets *secret.Store // those that rules name; nil for none
+	Limits  Limits
+
+	Observe  capability.Observer // of each request and each further part of an answer; nil for none
+	Resolver *net.Resolver       // of host names; nil for the system's
+	RootCAs  *x509.CertPool      // whom servers may be certified by; nil for those the system trusts
+}
+
+// Limits bound what one provider uses. Zero is the default.
+type Limits struct {
+	Response   int64         // bytes of the body of a response, decoded; 16 MiB
+	Request    int           // bytes of the body of a request; 256 KiB
+	Timeout    time.Duration // for a whole exchange: redirects, and reading the answer to its end; 30 s
+	Concurrent int           // exchanges at a time, further ones wait; 32
+	Cache      int64         // bytes of answers that are kept; 16 MiB, and none when it is negative
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Response: orDefault(l.Response, 16<<20), Request: orDefault(l.Request, 256<<10),
+		Timeout: orDefault(l.Timeout, 30*time.Second), Concurrent: orDefault(l.Concurrent, 32),
+		Cache: orDefault(l.Cache, 16<<20),
+	}
+}
+
+func orDefault[T comparable](v, other T) T {
+	var zero T
+	if v == zero {
+		return other
+	}
+	return v
+}
+
+// HTTP fetches what its rules allow. It is safe for concurrent use.
+type HTTP struct {
+	rules    []*rule
+	limits   Limits
+	observe  capability.Observer
+	scrubber *scrubber
+	public   *http.Transport // dials public addresses only
+	private  *http.Transport // dials any address, for rules that say Private
+	slots    chan struct{}
+	streams  streams
+	cache    *cache
+	now      func() time.Time
+	closed   atomic.Bool
+}
+
+// Open checks the rules and looks their secrets up. Nothing is dialled.
+func Open(cfg Config) (*HTTP, error) {
+	h := &HTTP{limits: cfg.Limits.withDefaults(), observe: cfg.Observe, now: time.Now}
+	if h.limits.Response < 0 || h.limits.Request < 0 || h.limits.Timeout < 0 || h.limits.Concurrent < 0 {
+		return nil, errors.New("http grant: a limit is negative")
+	}
+	var texts []string
+	for i := range cfg.Rules {
+		r, err := compileRule(&cfg.Rules[i])
+		if err == nil {
+			err = r.bind(cfg.Rules[i].Secrets, cfg.Secrets)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("http grant: rule %d: %w", i+1, err)
+		}
+		h.rules = append(h.rules, r)
+		for _, value := range r.secrets {
+			texts = append(texts, value.Reveal())
+		}
+	}
+	slices.Sort(texts)
+	h.scrubber = newScrubber(slices.Compact(texts))
+	h.public, h.private = newTransport(&cfg, h.limits, checkDial), newTransport(&cfg, h.limits, nil)
+	h.slots = make(chan struct{}, h.limits.Concurrent)
+	h.cache = newCache(h.limits.Cache)
+	return h, nil
+}
+
+const (
+	maxIdle   = 16 // connections
+	idleTime  = time.Minute
+	dialTime  = 10 * time.Second
+	keepAlive = 15 * time.Second
+)
+
+// newTransport makes a pool of connections. No proxy is used, whatever the environment says: it would dial for us.
+func newTransport(cfg *Config, limits Limits, check func(_, _ string, _ syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: keepAlive, Resolver: cfg.Resolver, Control: check}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{RootCAs: cfg.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTime,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdle,
+		MaxConnsPerHost:        limits.Concurrent,
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: maxResponseHeader,
+	}
+}
+
+// Close ends all streams and closes the connections that nobody uses. What is under way ends with its call. It is done
+// once; further calls do nothing.
+func (h *HTTP) Close() error {
+	h.closed.Store(true)
+	h.streams.close()
+	h.public.CloseIdleConnections()
+	h.private.CloseIdleConnections()
+	return nil
+}
+
+// Services gives the two services, to be granted together.
+func (h *HTTP) Services() capability.Services {
+	return capability.Services{abi.ServiceHTTP: service(h.fetch), abi.ServiceStream: service(h.more)}
+}
+
+type service func(ctx context.Context, request []byte) (capability.Response, error)
+
+// Call implements [capability.Service].
+func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	return s(ctx, request)
+}
+
+// fetch answers [abi.ServiceHTTP].
+func (h *HTTP) fetch(ctx context.Context, request []byte) (capability.Response, error) {
+	use := capability.Use{Subject: "a malformed request"}
+	began := time.Now()
+	resp, err := h.request(ctx, request, &use)
+	return resp, h.end(ctx, &use, began, err)
+}
+
+// more answers [abi.ServiceStream].
+func (h *HTTP) more(ctx context.Context, request []byte) (capability.Response, error) {
+	use := capability.Use{Subject: "a stream that is not open"}
+	began := time.Now()
+	resp, err := h.continued(ctx, request, &use)
+	return resp, h.end(ctx, &use, began, err)
+}
+
+// end tells of a use, and makes its error one for guests. Nothing of it has a secret.
+func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, err error) error {
+	if err != nil {
+		if refused := (*denial)(nil); errors.As(err, &refused) {
+			use.Rule = h.scrubber.text(refused.rule)
+		}
+		err = h.classify(ctx, err)
+		use.Code = abi.CodeOf(err)
+	}
+	use.Power, use.Elapsed = "http", time.Since(began)
+	use.Subject = h.scrubber.text(use.Subject)
+	h.observe.Observe(ctx, *use)
+	return err
+}
+
+// classify gives the outcome that an error stands for, with a cause that has no secrets.
+func (h *HTTP) classify(ctx context.Context, err error) error {
+	var public *abi.Error
+	var refused *denial
+	outcome := abi.Errorf(abi.CodeUnavailable, "no answer")
+	switch {
+	case errors.As(err, &public):
+		outcome = abi.Errorf(public.Code, "%s", h.scrubber.text(public.Message))
+		if err = public.Cause; err == nil {
+			return outcome
+		}
+	case errors.As(err, &refused):
+		outcome = abi.Errorf(abi.CodeDenied, "not granted")
+	case ctx.Err() != nil:
+		outcome = abi.Errorf(abi.CodeOf(ctx.Err()), "the call has ended")
+	case errors.Is(err, context.DeadlineExceeded):
+		outcome = abi.Errorf(abi.CodeDeadline, "no answer in time")
+	}
+	return outcome.Because(errors.New(h.scrubber.text(err.Error()))) // the text alone: what it was made of may have more
+}

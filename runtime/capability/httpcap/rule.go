@@ -1,0 +1,257 @@
+package httpcap
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/wasmres/wasmres/runtime/capability/secret"
+)
+
+// A Rule allows requests that fit all of its fields.
+type Rule struct {
+	Scheme  string   // "https", also when it is empty, or "http"
+	Host    string   // a name, an IP address, or "*." and a name for all names below that one, but not itself
+	Ports   []uint16 // empty for the port of the scheme
+	Methods []string // in upper case; empty for GET and HEAD
+
+	// Paths begin with a slash, are not encoded, and are matched as they are written. One without "*" stands for itself
+	// and all below it. In others "*" stands for any part of a segment, "**" also for slashes, and the whole path must
+	// fit. Empty for all paths.
+	Paths []string
+
+	Private bool     // its host may be at any address: loopback, private and link-local ones, …
+	Secrets []string // those that requests to its host may carry; over https, unless it is Private
+
+	// CacheSecrets has answers to requests that carried a secret cached like all others.
+	CacheSecrets bool
+}
+
+// A rule is a Rule that was checked.
+type rule struct {
+	text           string // for people
+	scheme         string
+	host           string // of a wildcard: with the dot in front
+	wildcard       bool
+	ports          []uint16
+	methods        []string
+	paths          []*regexp.Regexp
+	private        bool
+	cacheSecrets   bool
+	secrets        map[string]secret.Value
+	carriesSecrets bool // its connections are safe enough for secrets
+}
+
+// compileRule checks a rule, but for its secrets: see bind.
+func compileRule(r *Rule) (*rule, error) {
+	c := &rule{scheme: r.Scheme, private: r.Private, cacheSecrets: r.CacheSecrets}
+	c.ports, c.methods = slices.Clone(r.Ports), slices.Clone(r.Methods)
+	if c.scheme == "" {
+		c.scheme = "https"
+	}
+	if c.scheme != "http" && c.scheme != "https" {
+		return nil, fmt.Errorf("scheme %q: it is https or http", r.Scheme)
+	}
+	if len(c.ports) == 0 {
+		c.ports = []uint16{defaultPort(c.scheme)}
+	}
+	if len(c.methods) == 0 {
+		c.methods = []string{"GET", "HEAD"}
+	}
+	c.carriesSecrets = c.scheme == "https" || c.private
+	c.text = r.String()
+	return c, errors.Join(c.compileHost(r.Host), c.checkMethods(), c.compilePaths(r.Paths))
+}
+
+func (c *rule) compileHost(host string) (err error) {
+	name, wildcard := strings.CutPrefix(host, "*.")
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	if c.host, err = canonicalHost(name); err != nil {
+		return fmt.Errorf("host %q: write a name, an address, or *. and a name: %w", host, err)
+	}
+	if !wildcard {
+		return nil
+	}
+	if strings.Contains(c.host, ":") || isAddress(c.host) {
+		return fmt.Errorf("host %q: an address has no names below it", host)
+	}
+	c.wildcard, c.host = true, "."+c.host
+	return nil
+}
+
+func (c *rule) checkMethods() error {
+	for _, m := range c.methods {
+		if !validMethod(m) {
+			return fmt.Errorf("method %q: it is in upper case, and none of CONNECT and TRACE", m)
+		}
+	}
+	return nil
+}
+
+func validMethod(m string) bool {
+	return httpguts.ValidHeaderFieldName(m) && m == strings.ToUpper(m) && m != "CONNECT" && m != "TRACE"
+}
+
+func (c *rule) compilePaths(paths []string) error {
+	for _, p := range paths {
+		if !strings.HasPrefix(p, "/") {
+			return fmt.Errorf("path %q: it begins with a slash", p)
+		}
+		expression, err := regexp.Compile(pathExpression(p))
+		if err != nil {
+			return fmt.Errorf("path %q: %w", p, err)
+		}
+		c.paths = append(c.paths, expression)
+	}
+	return nil
+}
+
+// pathExpression translates a pattern to a regular expression, which takes linear time whatever the path.
+func pathExpression(pattern string) string {
+	if !strings.Contains(pattern, "*") {
+		return `^` + regexp.QuoteMeta(strings.TrimSuffix(pattern, "/")) + `(?:/|$)`
+	}
+	var b strings.Builder
+	b.WriteString(`(?s)^`)
+	for pattern != "" {
+		literal, rest, star := strings.Cut(pattern, "*")
+		b.WriteString(regexp.QuoteMeta(literal))
+		deeper := strings.HasPrefix(rest, "*")
+		switch {
+		case deeper:
+			b.WriteString(`.*`)
+		case star:
+			b.WriteString(`[^/]*`)
+		}
+		pattern = strings.TrimPrefix(rest, "*")
+	}
+	b.WriteString(`$`)
+	return b.String()
+}
+
+// bind looks the secrets up, so that no request needs to.
+func (c *rule) bind(names []string, store *secret.Store) error {
+	c.secrets = map[string]secret.Value{}
+	for _, name := range names {
+		value, ok := store.Lookup(name)
+		if !ok {
+			return fmt.Errorf("secret %.64q: there is none of that name", name)
+		}
+		if err := checkSecret(value); err != nil {
+			return fmt.Errorf("secret %.64q: %w", name, err)
+		}
+		c.secrets[name] = value
+	}
+	if len(names) > 0 && !c.carriesSecrets {
+		return errors.New("secrets go over https only: let the scheme be https, or the rule be private")
+	}
+	return nil
+}
+
+// minSecret is how short a secret may be: what is shorter would be found in answers everywhere.
+const minSecret = 8
+
+func checkSecret(value secret.Value) error {
+	text := value.Reveal()
+	if len(text) < minSecret {
+		return fmt.Errorf("it has %d bytes: fewer than %d cannot be kept out of answers", len(text), minSecret)
+	}
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return errors.New("it has a byte that is not printable ASCII, which headers cannot have")
+		}
+	}
+	if text[0] == ' ' || text[len(text)-1] == ' ' {
+		return errors.New("it begins or ends with a space")
+	}
+	return nil
+}
+
+// Explain says which rule decides about a request: the one that allows it, or what refuses it. An error is about rules
+// or a request that make no sense. What it cannot know is to which addresses the host resolves, and redirects.
+func Explain(rules []Rule, method, url string) (decides string, allowed bool, err error) {
+	t, err := parseTarget(url)
+	if err == nil && !validMethod(method) {
+		err = fmt.Errorf("%.32q is not a method for guests", method)
+	}
+	if refused := (*denial)(nil); errors.As(err, &refused) {
+		return refused.rule, false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	var compiled []*rule
+	for i := range rules {
+		c, err := compileRule(&rules[i])
+		if err != nil {
+			return "", false, fmt.Errorf("rule %d: %w", i+1, err)
+		}
+		compiled = append(compiled, c)
+	}
+	c := firstThatAllows(compiled, method, t)
+	if c == nil {
+		return refusal(method, t), false, nil
+	}
+	return c.text, true, nil
+}
+
+func firstThatAllows(rules []*rule, method string, t *target) *rule {
+	for _, c := range rules {
+		if c.allows(method, t) {
+			return c
+		}
+	}
+	return nil
+}
+
+// refusal is the rule that no rule allows a request.
+func refusal(method string, t *target) string { return "none: " + method + " " + clip(t.place()) }
+
+// allows reports whether the rule allows a request.
+func (c *rule) allows(method string, t *target) bool {
+	return t.scheme == c.scheme && c.covers(t.host) && slices.Contains(c.ports, t.port) &&
+		slices.Contains(c.methods, method) && c.fits(t.path)
+}
+
+func (c *rule) covers(host string) bool {
+	if c.wildcard {
+		return strings.HasSuffix(host, c.host) && len(host) > len(c.host)
+	}
+	return host == c.host
+}
+
+func (c *rule) fits(path string) bool {
+	if len(c.paths) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.paths, func(p *regexp.Regexp) bool { return p.MatchString(path) })
+}
+
+// String gives the rule as the log names it, as in "GET,HEAD https://*.example.org/v1".
+func (r *Rule) String() string {
+	var ports []string
+	for _, port := range r.Ports {
+		ports = append(ports, strconv.Itoa(int(port)))
+	}
+	text := orElse(strings.Join(r.Methods, ","), "GET,HEAD") + " " + orElse(r.Scheme, "https") + "://" + r.Host
+	if len(ports) > 0 {
+		text += ":" + strings.Join(ports, ",")
+	}
+	text += strings.Join(r.Paths, ",")
+	if r.Private {
+		text += " (private)"
+	}
+	return text
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,352 @@
+package httpcap
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wasmres/wasmres/runtime/capability/secret"
+)
+
+// A scrubber replaces secrets by "[redacted]": as they are, in base64 at any alignment, in hexadecimal,
+// percent-encoded, and escaped as in JSON and HTML. The nil scrubber knows no secrets.
+type scrubber struct {
+	patterns []pattern
+	first    [256]bool // bytes any of them may begin with
+}
+
+// A pattern is one way to write a secret. match says how many bytes at the start of b are the secret, written that way,
+// 0 if they are not; more says that it may be otherwise, or more of them, with what follows b.
+type pattern interface {
+	match(b []byte) (n int, more bool)
+}
+
+// newScrubber makes a scrubber; nil when there are no secrets.
+func newScrubber(texts []string) *scrubber {
+	if len(texts) == 0 {
+		return nil
+	}
+	s := &scrubber{}
+	for _, text := range texts {
+		s.patterns = append(s.patterns, exact(text), escaped(text), hexadecimal(text))
+		for shift := range 3 {
+			s.patterns = append(s.patterns, newBase64(text, shift))
+		}
+	}
+	for c := range s.first {
+		for _, p := range s.patterns {
+			n, more := p.match([]byte{byte(c)})
+			s.first[c] = s.first[c] || n > 0 || more
+		}
+	}
+	return s
+}
+
+// text scrubs a whole text, and makes it UTF-8.
+func (s *scrubber) text(text string) string {
+	if s != nil {
+		clean, _ := s.scan(nil, []byte(text), true)
+		text = string(clean)
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// scan appends b to dst, with the secrets in it replaced. Unless b is the last, it leaves at its end what may be the
+// beginning of a secret.
+func (s *scrubber) scan(dst, b []byte, last bool) (clean, left []byte) {
+	from := 0 // what has not been appended yet
+	for i := 0; i < len(b); i++ {
+		if !s.first[b[i]] {
+			continue
+		}
+		n, more := s.match(b[i:])
+		if more && !last {
+			return append(dst, b[from:i]...), b[i:]
+		}
+		if n > 0 {
+			dst = append(append(dst, b[from:i]...), secret.Redacted...)
+			from = i + n
+			i = from - 1
+		}
+	}
+	return append(dst, b[from:]...), nil
+}
+
+func (s *scrubber) match(b []byte) (n int, more bool) {
+	for _, p := range s.patterns {
+		k, open := p.match(b)
+		n, more = max(n, k), more || open
+	}
+	return n, more
+}
+
+// reader gives what r has, scrubbed. When r fails, what may be the beginning of a secret is not given any more.
+func (s *scrubber) reader(r io.Reader) io.Reader {
+	if s == nil {
+		return r
+	}
+	return &scrubbed{scrubber: s, src: r}
+}
+
+const scrubAtOnce = 32 << 10 // bytes
+
+type scrubbed struct {
+	scrubber *scrubber
+	src      io.Reader
+	in       []byte // read, and kept back
+	out      []byte // scrubbed, and to be read
+	clean    []byte // the buffer out is in
+	err      error
+}
+
+func (r *scrubbed) Read(p []byte) (int, error) {
+	for len(r.out) == 0 && r.err == nil {
+		r.fill(min(len(p), scrubAtOnce))
+	}
+	if len(r.out) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.out)
+	r.out = r.out[n:]
+	return n, nil
+}
+
+// fill reads at most size bytes more, and scrubs what there is.
+func (r *scrubbed) fill(size int) {
+	kept := len(r.in)
+	r.in = slices.Grow(r.in, size)
+	n, err := r.src.Read(r.in[kept : kept+size])
+	r.in, r.err = r.in[:kept+n], err
+	if err != nil && err != io.EOF {
+		r.in = nil
+		return
+	}
+	var left []byte
+	r.clean, left = r.scrubber.scan(r.clean[:0], r.in, err == io.EOF)
+	r.out = r.clean
+	r.in = r.in[:copy(r.in, left)]
+}
+
+// exact is the secret as it is.
+type exact string
+
+func (e exact) match(b []byte) (n int, more bool) {
+	if len(b) < len(e) {
+		return 0, bytes.HasPrefix([]byte(e), b)
+	}
+	if string(b[:len(e)]) == string(e) {
+		return len(e), false
+	}
+	return 0, false
+}
+
+// hexadecimal is the secret with two digits for each byte, in either case.
+type hexadecimal string
+
+func (h hexadecimal) match(b []byte) (n int, more bool) {
+	for i := range min(len(b), 2*len(h)) {
+		want := h[i/2] >> 4
+		if i%2 == 1 {
+			want = h[i/2] & 15
+		}
+		if got, ok := digit(b[i]); !ok || got != want {
+			return 0, false
+		}
+	}
+	if len(b) < 2*len(h) {
+		return 0, true
+	}
+	return 2 * len(h), false
+}
+
+func digit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// base64 is the secret within something longer that is in base64, of either alphabet. Of the characters at its ends
+// only some bits belong to it. Line ends may be in between.
+type base64 []sextet
+
+// A sextet is what a character stands for, as far as mask goes.
+type sextet struct{ bits, mask byte }
+
+// newBase64 makes the pattern for a secret that begins shift bytes after a multiple of three.
+func newBase64(text string, shift int) base64 {
+	first, end := shift*8, (shift+len(text))*8
+	var p base64
+	for at := first / 6 * 6; at < end; at += 6 {
+		var s sextet
+		for bit := at; bit < at+6; bit++ {
+			s.bits, s.mask = s.bits<<1, s.mask<<1
+			if k := bit - first; k >= 0 && bit < end {
+				s.bits |= text[k/8] >> (7 - k%8) & 1
+				s.mask |= 1
+			}
+		}
+		p = append(p, s)
+	}
+	return p
+}
+
+const maxLineEnd = 2 // bytes
+
+func (p base64) match(b []byte) (n int, more bool) {
+	ends := 0
+	for _, want := range p {
+		for n > 0 && n < len(b) && (b[n] == '\r' || b[n] == '\n') && ends < maxLineEnd {
+			n++
+			ends++
+		}
+		if n == len(b) {
+			return 0, true
+		}
+		got, ok := sextetOf(b[n])
+		if !ok || got&want.mask != want.bits {
+			return 0, false
+		}
+		n++
+		ends = 0
+	}
+	return n, false
+}
+
+func sextetOf(c byte) (byte, bool) {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c - 'A', true
+	case 'a' <= c && c <= 'z':
+		return c - 'a' + 26, true
+	case '0' <= c && c <= '9':
+		return c - '0' + 52, true
+	case c == '+' || c == '-':
+		return 62, true
+	case c == '/' || c == '_':
+		return 63, true
+	}
+	return 0, false
+}
+
+// escaped is the secret with any of its bytes escaped, as in URLs, JSON or HTML. What begins an escape may also stand
+// for itself, so there can be several ways to read the same bytes: all of them are followed.
+type escaped string
+
+func (e escaped) match(b []byte) (n int, more bool) {
+	var room, other [4]int
+	ends, next := append(room[:0], 0), other[:0] // where the ways have come to
+	for i := range len(e) {
+		next = next[:0]
+		for _, at := range ends {
+			if at == len(b) {
+				more = true
+				continue
+			}
+			if b[at] == e[i] && !slices.Contains(next, at+1) {
+				next = append(next, at+1)
+			}
+			k, open := escape(b[at:], e[i])
+			if k > 0 && !slices.Contains(next, at+k) {
+				next = append(next, at+k)
+			}
+			more = more || open
+		}
+		if ends, next = next, ends; len(ends) == 0 {
+			return 0, more
+		}
+	}
+	return slices.Max(ends), more
+}
+
+// escape says how many bytes at the start of b are an escape for c, and whether that depends on what follows b.
+func escape(b []byte, c byte) (n int, more bool) {
+	switch b[0] {
+	case '%':
+		return number16(b, 1, 2, c)
+	case '\\':
+		return backslash(b, c)
+	case '&':
+		return entity(b, c)
+	case '+':
+		if c == ' ' {
+			return 1, false
+		}
+	}
+	return 0, false
+}
+
+// number16 compares c with the number of so many hexadecimal digits that begins at b[at].
+func number16(b []byte, at, digits int, c byte) (n int, more bool) {
+	value := 0
+	for i := at; i < at+digits; i++ {
+		if i >= len(b) {
+			return 0, true
+		}
+		d, ok := digit(b[i])
+		if !ok {
+			return 0, false
+		}
+		value = value<<4 | int(d)
+	}
+	if value != int(c) {
+		return 0, false
+	}
+	return at + digits, false
+}
+
+func backslash(b []byte, c byte) (n int, more bool) {
+	if len(b) == 1 {
+		return 0, true
+	}
+	switch b[1] {
+	case 'u':
+		n, more = number16(b, 2, 4, c)
+	case 'x':
+		n, more = number16(b, 2, 2, c)
+	}
+	if n == 0 && !more && b[1] == c {
+		return 2, false
+	}
+	return n, more
+}
+
+const maxEntity = 10 // bytes
+
+var entities = map[string]byte{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
+
+func entity(b []byte, c byte) (n int, more bool) {
+	end := bytes.IndexByte(b[:min(len(b), maxEntity)], ';')
+	if end < 0 {
+		return 0, len(b) < maxEntity
+	}
+	name := string(b[1:end])
+	if entities[name] == c || numbered(name) == int(c) {
+		return end + 1, false
+	}
+	return 0, false
+}
+
+// numbered gives the number of a name such as #38 or #x26; -1 when it is none.
+func numbered(name string) int {
+	digits, ok := strings.CutPrefix(name, "#")
+	if !ok {
+		return -1
+	}
+	base := 10
+	if hex := strings.TrimLeft(digits, "xX"); hex != digits {
+		digits, base = hex, 16
+	}
+	n, err := strconv.ParseUint(digits, base, 8)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}

@@ -1,0 +1,138 @@
+package httpcap_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/wasmres/wasmres/runtime/capability/httpcap"
+)
+
+// spellings are ways in which a server may write a secret.
+func spellings(text string) map[string]string {
+	all := map[string]string{
+		"raw": text, "hex": hex.EncodeToString([]byte(text)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(text))),
+		"query": url.QueryEscape(text), "path": url.PathEscape(text), "html": html.EscapeString(text),
+	}
+	for name, each := range map[string]string{
+		"percent": "%%%02x", "PERCENT": "%%%02X", "unicode": `\u%04x`, "x": `\x%02x`, "entity": "&#%d;", "xentity": "&#x%x;",
+	} {
+		for i := range len(text) {
+			all[name] += fmt.Sprintf(each, text[i])
+		}
+	}
+	quoted, _ := json.Marshal(text)
+	all["json"] = string(quoted[1 : len(quoted)-1])
+	for before := range 4 {
+		for after := range 4 {
+			long := []byte(strings.Repeat("?", before) + text + strings.Repeat("~", after))
+			for name, encoding := range map[string]*base64.Encoding{"std": base64.StdEncoding, "url": base64.RawURLEncoding} {
+				all[fmt.Sprintf("base64 %s %d %d", name, before, after)] = encoding.EncodeToString(long)
+			}
+		}
+	}
+	return all
+}
+
+// core is the part of a spelling that belongs to the secret alone: of base64, without what bytes around it share.
+func core(name, spelling, text string) string {
+	var alphabet string
+	var before, after int
+	if n, _ := fmt.Sscanf(name, "base64 %s %d %d", &alphabet, &before, &after); n == 3 {
+		return spelling[(8*before+5)/6 : 8*(before+len(text))/6]
+	}
+	return spelling
+}
+
+var secrets = []string{"s3cr3t-t0k3n/+=", `p4ss "w\rd" <&>'`, "%41%42%43%44", "aaaaaaaaaaaaaaaab"}
+
+func TestNoSpellingOfASecretIsLeft(t *testing.T) {
+	for _, text := range secrets {
+		for name, spelling := range spellings(text) {
+			body := "before " + spelling + "; after"
+			for split := range len(body) {
+				got, err := httpcap.Scrub(secrets, io.MultiReader(strings.NewReader(body[:split]), strings.NewReader(body[split:])))
+				if err != nil || bytes.Contains(got, []byte(core(name, spelling, text))) || !strings.Contains(string(got), "[redacted]") {
+					t.Fatalf("%q as %s, split at %d: got %q, %v", text, name, split, got, err)
+				}
+				if !bytes.HasPrefix(got, []byte("before ")) || !bytes.HasSuffix(got, []byte("; after")) {
+					t.Fatalf("%q as %s: got %q: more is gone than the secret", text, name, got)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsNoSecretStays(t *testing.T) {
+	for _, body := range []string{
+		"", "s3cr3t-t0k3n", "s3cr3t", "%", "&", "\\", "100%25 & more \\u00", strings.Repeat("aaaaaaaa", 1000), "\xff\x00",
+	} {
+		got, err := httpcap.Scrub(secrets, iotest.OneByteReader(strings.NewReader(body)))
+		if string(got) != body || err != nil {
+			t.Errorf("%.40q: got %.40q, %v", body, got, err)
+		}
+	}
+}
+
+func TestTheBeginningOfASecretIsNotGivenWhenReadingFails(t *testing.T) {
+	broken := errors.New("broken")
+	got, err := httpcap.Scrub(secrets, io.MultiReader(strings.NewReader("text s3cr3t-t0k"), iotest.ErrReader(broken)))
+	if string(got) != "text " || !errors.Is(err, broken) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// FuzzScrubber looks for a spelling and a way to cut it into pieces that lets a secret through.
+func FuzzScrubber(f *testing.F) {
+	f.Add("s3cr3t-t0k3n", "before", "after", uint8(0), uint8(3))
+	f.Add("%41\\u0041&amp;", "%", "%", uint8(9), uint8(1))
+	f.Add("aaaaaaaaaaaa", "aaa", "aaa", uint8(20), uint8(7))
+	f.Add("%4#\\u7b41&", "%", "", uint8(128), uint8(1))
+	f.Add(`\\\\\\00"`, "", "0", uint8(36), uint8(43))
+	f.Fuzz(func(t *testing.T, text, before, after string, which, step uint8) {
+		if len(text) < 8 || len(text) > 100 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return
+		}
+		all := spellings(text)
+		names := slices.Sorted(maps.Keys(all))
+		name := names[int(which)%len(names)]
+		spelling := core(name, all[name], text)
+		if len(spelling) < 8 || strings.Contains(before+"[redacted]"+after, spelling) {
+			return
+		}
+		body := before + all[name] + after
+		got, err := httpcap.Scrub([]string{text}, pieces{strings.NewReader(body), int(step)%17 + 1})
+		if err != nil || strings.Contains(string(got), spelling) {
+			t.Errorf("%q as %s in %q: got %q, %v", text, name, body, got, err)
+		}
+	})
+}
+
+// pieces are read so many bytes at a time.
+type pieces struct {
+	r    io.Reader
+	most int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }
+
+func BenchmarkScrub(b *testing.B) {
+	text := bytes.Repeat([]byte(`{"id": 42, "name": "Ada Lovelace", "url": "https://example.org/a%20b"}`+"\n"), 15_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := httpcap.Scrub(secrets[:1], bytes.NewReader(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package httpcap
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+const (
+	maxPart = 256 << 10 // bytes of a body that go with one answer
+	maxOpen = 8         // streams of one call of a guest
+)
+
+// A stream is the body of an answer while it is read.
+type stream struct {
+	exchange *exchange
+	reader   io.Reader // what the guest gets of body
+
+	mu    sync.Mutex
+	body  io.Closer // guarded by mu, as what it is closed by
+	ended bool      // guarded by mu
+}
+
+// respond gives the beginning of an answer to the guest. A body that goes on becomes a stream of the call; with all
+// others the exchange ends here.
+func (h *HTTP) respond(ctx context.Context, s *stream, at *hop, a *answer, limit int64) (capability.Response, error) {
+	var err error
+	if a.length > limit {
+		err = tooLarge(limit)
+	}
+	s.body, s.reader = a.body, h.scrubber.reader(&limited{src: a.body, limit: limit, left: limit})
+	var part []byte
+	more := false
+	if err == nil {
+		part, more, err = s.next(a.length)
+	}
+	resp := abi.HTTPResponse{
+		Status: uint32(a.status), Header: h.scrubber.fields(a.header), URL: h.scrubber.text(at.target.text),
+	}
+	if err == nil && more {
+		resp.Stream, err = h.streams.open(ctx, s)
+	}
+	if err != nil || !more {
+		s.end()
+	}
+	if err != nil {
+		return capability.Response{}, err
+	}
+	const guess = 512 // bytes
+	return capability.Response{Message: resp.Append(make([]byte, 0, guess)), Body: part}, nil
+}
+
+// continued gives a further part of a stream to the guest.
+func (h *HTTP) continued(ctx context.Context, request []byte, use *capability.Use) (capability.Response, error) {
+	if err := h.live(ctx); err != nil {
+		return capability.Response{}, err
+	}
+	var req abi.StreamRequest
+	if err := req.Decode(request); err != nil {
+		return capability.Response{}, err
+	}
+	s := h.streams.find(ctx, req.Stream)
+	if s == nil {
+		return capability.Response{}, abi.Errorf(abi.CodeNotFound, "this call has no stream %d", req.Stream)
+	}
+	use.Subject, use.Rule = s.exchange.subject, s.exchange.rule
+	part, more, err := s.next(-1)
+	if err != nil || !more {
+		h.streams.drop(ctx, req.Stream)
+		s.end()
+	}
+	if err != nil {
+		return capability.Response{}, err
+	}
+	use.Bytes = uint64(len(part))
+	return capability.Response{Message: (&abi.StreamResponse{More: more}).Append(nil), Body: part}, nil
+}
+
+// next reads the next part; size is how many bytes there are, or -1. It reports whether there may be more.
+func (s *stream) next(size int64) (part []byte, more bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, false, abi.Errorf(abi.CodeUnavailable, "the stream has ended")
+	}
+	const guess = 4 << 10
+	if size < 0 {
+		size = guess
+	}
+	part = make([]byte, 0, min(size+1, maxPart)) // one more to meet the end
+	for len(part) < maxPart {
+		if len(part) == cap(part) {
+			part = append(make([]byte, 0, min(4*cap(part), maxPart)), part...)
+		}
+		n, err := s.reader.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
+		if err == io.EOF {
+			return part, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return part, true, nil
+}
+
+// end stops whoever reads, closes the body and ends the exchange. Further calls do nothing.
+func (s *stream) end() {
+	s.exchange.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		_ = s.body.Close()
+		s.exchange.release()
+	}
+}
+
+// limited fails where a body has more bytes than it may.
+type limited struct {
+	src         io.Reader
+	limit, left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left {
+		p = p[:l.left+1] // one more to see that there is more
+	}
+	n, err := l.src.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, tooLarge(l.limit)
+	}
+	return n, err
+}
+
+func tooLarge(limit int64) error {
+	return abi.Errorf(abi.CodeTooLarge, "the body has more than %d bytes", limit)
+}
+
+// streams are those that are open, by the call they belong to: another call has no use for their numbers. A call is
+// told by its context, which is the same for all services it asks.
+type streams struct {
+	mu    sync.Mutex
+	calls map[context.Context]*callStreams // guarded by mu
+}
+
+type callStreams struct {
+	last uint64 // the number of the one opened last
+	open map[uint64]*stream
+	stop func() bool // lets the end of the call be
+}
+
+// open gives a stream its number. It ends with ctx.
+func (ss *streams) open(ctx context.Context, s *stream) (uint64, error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	c := ss.calls[ctx]
+	if c == nil {
+		c = &callStreams{open: map[uint64]*stream{}, stop: context.AfterFunc(ctx, func() { ss.forget(ctx) })}
+		if ss.calls == nil {
+			ss.calls = map[context.Context]*callStreams{}
+		}
+		ss.calls[ctx] = c
+	}
+	if len(c.open) == maxOpen {
+		return 0, abi.Errorf(abi.CodeUnavailable, "%d answers are open: read one to its end first", maxOpen)
+	}
+	c.last++
+	c.open[c.last] = s
+	return c.last, nil
+}
+
+// find gives an open stream of a call, or nil.
+func (ss *streams) find(ctx context.Context, id uint64) *stream {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if c := ss.calls[ctx]; c != nil {
+		return c.open[id]
+	}
+	return nil
+}
+
+// drop forgets a stream that has ended.
+func (ss *streams) drop(ctx context.Context, id uint64) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if c := ss.calls[ctx]; c != nil {
+		delete(c.open, id)
+	}
+}
+
+// forget ends the streams of a call.
+func (ss *streams) forget(ctx context.Context) {
+	ss.mu.Lock()
+	c := ss.calls[ctx]
+	delete(ss.calls, ctx)
+	ss.mu.Unlock()
+	if c != nil {
+		c.stop()
+		for _, s := range c.open {
+			s.end()
+		}
+	}
+}
+
+// close ends all streams.
+func (ss *streams) close() {
+	ss.mu.Lock()
+	var all []context.Context
+	for ctx := range ss.calls {
+		all = append(all, ctx)
+	}
+	ss.mu.Unlock()
+	for _, ctx := range all {
+		ss.forget(ctx)
+	}
+}

@@ -1,0 +1,289 @@
+package sqlitekv_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability/kvcap"
+	"github.com/wasmres/wasmres/runtime/capability/kvcap/sqlitekv"
+)
+
+func put(t *testing.T, s kvcap.Store, p kvcap.Put) abi.KVEntry {
+	t.Helper()
+	entry, err := s.Put(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry
+}
+
+func TestValuesOutliveTheStoreThatIsClosed(t *testing.T) {
+	dir := private(t)
+	s := open(t, dir, kvcap.Quota{}, nil)
+	entry := put(t, s, kvcap.Put{Key: "k", Value: []byte("v")})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir, kvcap.Quota{}, nil)
+	if got, value, err := s.Get(t.Context(), "k"); got != entry || string(value) != "v" || err != nil {
+		t.Errorf("got %+v, %q, %v; want %+v", got, value, err, entry)
+	}
+	if again := put(t, s, kvcap.Put{Key: "k"}); again.Version <= entry.Version {
+		t.Errorf("version %d follows %d", again.Version, entry.Version)
+	}
+}
+
+func TestAStoreOverItsQuotaCanShrink(t *testing.T) {
+	dir := private(t)
+	s := open(t, dir, kvcap.Quota{}, nil)
+	for _, key := range []string{"a", "b", "c"} {
+		put(t, s, kvcap.Put{Key: key, Value: []byte("12345678")})
+	}
+	lowered := open(t, dir, kvcap.Quota{MaxKeys: 2, MaxBytes: 10}, nil)
+	put(t, lowered, kvcap.Put{Key: "a", Value: []byte("1234")})
+	_, err := lowered.Put(t.Context(), kvcap.Put{Key: "a", Value: []byte("12345")})
+	if abi.CodeOf(err) != abi.CodeTooLarge {
+		t.Errorf("further over the quota: got %v", err)
+	}
+	if _, err := lowered.Put(t.Context(), kvcap.Put{Key: "d"}); abi.CodeOf(err) != abi.CodeTooLarge {
+		t.Errorf("a key more: got %v", err)
+	}
+}
+
+func TestWhatHasExpiredIsRemovedFromTheFile(t *testing.T) {
+	dir := private(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: notes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 150 {
+			put(t, s, kvcap.Put{Key: fmt.Sprint("key/", i), TTL: time.Hour})
+		}
+		time.Sleep(time.Hour - time.Millisecond)
+		if _, _, err := s.Get(t.Context(), "key/0"); err != nil {
+			t.Errorf("before it expires: %v", err)
+		}
+		time.Sleep(time.Millisecond)
+		if _, _, err := s.Get(t.Context(), "key/0"); !errors.Is(err, kvcap.ErrNotFound) {
+			t.Errorf("after it has expired: %v", err)
+		}
+		put(t, s, kvcap.Put{Key: "new"})
+		recount(t, dir, 51) // a change removes some
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if s, err = sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: notes}); err != nil {
+			t.Fatal(err)
+		}
+		recount(t, dir, 1) // and opening all
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNamespacesShareNothing(t *testing.T) {
+	dir := private(t)
+	namespaces := []kvcap.Namespace{
+		{Provider: "notes"}, {Provider: "Notes"}, {Provider: "../notes"}, {Provider: "../../../../tmp/notes"},
+		{Tenant: "a", Provider: "bc"}, {Tenant: "ab", Provider: "c"}, {Provider: "abc"}, {Provider: "."},
+		{Provider: "a?mode=memory"}, {Provider: strings.Repeat("日", 80)},
+		{Provider: "notes.sqlite"}, {Tenant: "..", Provider: "%2e%2e/x"},
+	}
+	for _, n := range namespaces {
+		s, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: n})
+		if err != nil {
+			t.Fatalf("%+v: %v", n, err)
+		}
+		if u, err := s.Usage(t.Context()); u.Keys != 0 || err != nil {
+			t.Errorf("%+v has values of others: %+v, %v", n, u, err)
+		}
+		put(t, s, kvcap.Put{Key: "k"})
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(namespaces) {
+		t.Errorf("%d files for %d namespaces: %v, %v", len(entries), len(namespaces), entries, err)
+	}
+	for _, n := range []kvcap.Namespace{
+		{}, {Tenant: "t"}, {Provider: "a\nb"}, {Provider: "a\x00"}, {Provider: "\xff"}, {Provider: strings.Repeat("x", 257)},
+	} {
+		if _, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: n}); err == nil {
+			t.Errorf("%+v is opened", n)
+		}
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	dir := private(t) + "/be low?#%20"
+	s := open(t, dir, kvcap.Quota{}, nil)
+	put(t, s, kvcap.Put{Key: "k", Value: []byte("v")})
+	found := 0
+	err := filepath.Walk(filepath.Dir(dir), func(name string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+		found++
+		return err
+	})
+	if err != nil || found != 5 { // two folders; the file, its log and the index of that
+		t.Errorf("looked at %d files, %v", found, err)
+	}
+}
+
+// refuses checks that a store cannot be opened, for a reason, and that the file stays as it is.
+func refuses(t *testing.T, dir, reason string) {
+	t.Helper()
+	name := file(t, dir)
+	before, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: notes})
+	if err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("got %v, want %q and the name of the file", err, reason)
+	}
+	if after, err := os.ReadFile(name); !bytes.Equal(before, after) || err != nil {
+		t.Errorf("the file was changed, %v", err)
+	}
+}
+
+// closed makes a store with some values, and closes it.
+func closed(t *testing.T) (dir string) {
+	t.Helper()
+	dir = private(t)
+	s := open(t, dir, kvcap.Quota{}, nil)
+	for i := range 200 {
+		put(t, s, kvcap.Put{Key: fmt.Sprint("key/", i), Value: make([]byte, 500)})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestADamagedFileIsReportedAndKept(t *testing.T) {
+	dir := closed(t)
+	if err := os.WriteFile(file(t, dir), bytes.Repeat([]byte("garbage "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, dir, "damaged")
+}
+
+func TestAPageThatIsDamagedIsReported(t *testing.T) {
+	dir := closed(t)
+	f, err := os.OpenFile(file(t, dir), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tables = 10 * 4096 // what describes the tables stands before
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xaa}, int(info.Size()-tables)), tables)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, kvcap.Quota{}, nil)
+	failed := 0
+	for i := range 200 {
+		_, _, err := s.Get(t.Context(), fmt.Sprint("key/", i))
+		if err == nil || errors.Is(err, kvcap.ErrNotFound) {
+			continue
+		}
+		failed++
+		cause := errors.Unwrap(err)
+		if abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), dir) ||
+			cause == nil || !strings.Contains(cause.Error(), "damaged") || !strings.Contains(cause.Error(), dir) {
+			t.Fatalf("got %v because of %v", err, cause)
+		}
+	}
+	if failed == 0 {
+		t.Error("nobody has noticed")
+	}
+}
+
+func TestFilesOfOthersAreRefused(t *testing.T) {
+	for reason, change := range map[string]string{
+		"the newer wasmres":     `PRAGMA user_version = 2`,
+		"no key-value store":    `PRAGMA application_id = 1`,
+		`belongs to tenant "x"`: `UPDATE state SET tenant = 'x'`,
+	} {
+		dir := closed(t)
+		if _, err := raw(t, dir).Exec(change); err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, dir, reason)
+	}
+}
+
+func TestWhatOthersCanReachIsRefused(t *testing.T) {
+	dir := closed(t)
+	name := file(t, dir)
+	try := func(what, advice string) {
+		t.Helper()
+		_, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: notes})
+		if err == nil || !strings.Contains(err.Error(), advice) {
+			t.Errorf("%s: got %v, want %q", what, err, advice)
+		}
+	}
+	if err := os.Chmod(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	try("a directory others can read", "chmod 700")
+	if err := errors.Join(os.Chmod(dir, 0o700), os.Chmod(name, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	try("a file others can read", "chmod 600")
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	if err := errors.Join(os.Rename(name, elsewhere), os.Symlink(elsewhere, name)); err != nil {
+		t.Fatal(err)
+	}
+	try("a link", "no regular file")
+}
+
+func TestALockIsWaitedForAsLongAsTheCall(t *testing.T) {
+	dir := private(t)
+	s := open(t, dir, kvcap.Quota{}, nil)
+	put(t, s, kvcap.Put{Key: "k", Value: []byte("v")})
+	other, err := raw(t, dir).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.Put(ctx, kvcap.Put{Key: "k"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := s.Delete(ctx, "k", 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if _, value, err := s.Get(t.Context(), "k"); string(value) != "v" || err != nil {
+		t.Errorf("readers wait for nobody: got %q, %v", value, err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _, _ = other.ExecContext(context.Background(), "ROLLBACK") })
+	put(t, s, kvcap.Put{Key: "k"})
+}

@@ -1,0 +1,48 @@
+package secret
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Redacted is what every printed form of a secret says.
+const Redacted = "[redacted]"
+
+// A Value is a secret text. However it is printed, logged or encoded, by itself or within something else, it says
+// [Redacted]; [Value.Reveal] alone gives the text. The zero Value is an empty text.
+type Value struct {
+	reveal func() string // what prints unexported fields sees a function
+}
+
+// New makes a Value of a text.
+func New(text string) Value { return Value{reveal: func() string { return text }} }
+
+// Reveal gives the text.
+func (v Value) Reveal() string {
+	if v.reveal == nil {
+		return ""
+	}
+	return v.reveal()
+}
+
+// String implements [fmt.Stringer].
+func (Value) String() string { return Redacted }
+
+// GoString implements [fmt.GoStringer].
+func (Value) GoString() string { return Redacted }
+
+// Format implements [fmt.Formatter], for all verbs.
+func (Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+
+// LogValue implements [slog.LogValuer].
+func (Value) LogValue() slog.Value { return slog.StringValue(Redacted) }
+
+// MarshalText implements [encoding.TextMarshaler], for JSON and XML too.
+func (Value) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
+
+// MarshalYAML is what packages for YAML ask.
+func (Value) MarshalYAML() (any, error) { return Redacted, nil }
+
+// GobEncode implements [encoding/gob.GobEncoder].
+func (Value) GobEncode() ([]byte, error) { return []byte(Redacted), nil }

@@ -1,0 +1,54 @@
+package sqlcap
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// A DSN says where a database is, and as whom it is queried: it holds a password. It prints as its scheme alone.
+type DSN struct{ scheme, text string }
+
+// The schemes of a [DSN].
+const (
+	Postgres = "postgres" // postgres://user:password@host:5432/database?sslmode=require, as libpq knows it
+	MySQL    = "mysql"    // mysql://user:password@host:3306/database?tls=true; socket=/path for a Unix socket
+	SQLite   = "sqlite"   // sqlite:/path/to/file
+)
+
+// ParseDSN reads a DSN by its scheme, one of those above, postgresql or mariadb. The error does not repeat it.
+func ParseDSN(text string) (DSN, error) {
+	scheme, rest, found := strings.Cut(text, ":")
+	switch scheme {
+	case "postgresql":
+		scheme = Postgres
+	case "mariadb":
+		scheme = MySQL
+	}
+	switch {
+	case !found || scheme != Postgres && scheme != MySQL && scheme != SQLite:
+		return DSN{}, errors.New("a database is named as postgres://…, mysql://… or sqlite:/path")
+	case scheme != SQLite && !strings.HasPrefix(rest, "//"):
+		return DSN{}, fmt.Errorf("write the database as %s://user:password@host/database", scheme)
+	}
+	return DSN{scheme, scheme + ":" + rest}, nil
+}
+
+// Scheme gives the kind of database, one of the constants above.
+func (d DSN) Scheme() string { return d.scheme }
+
+// String gives the scheme, and dots for the rest.
+func (d DSN) String() string { return d.scheme + ":…" }
+
+// GoString is String.
+func (d DSN) GoString() string { return d.String() }
+
+// Format writes String, whatever the verb.
+func (d DSN) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(d.String())) }
+
+// MarshalText gives String.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// LogValue gives String.
+func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }

@@ -1,0 +1,217 @@
+// Package mysql queries MySQL and MariaDB.
+//
+// It is the door to go-sql-driver/mysql, of which it uses connections without database/sql. A statement is prepared
+// first with EXPLAIN before it, which the servers take only of statements that read or write rows: so no procedure, no
+// block and nothing that ends a transaction or sets a variable gets any further. Then it is prepared by itself, and
+// runs in a transaction and a session that are READ ONLY. Each statement has a connection of its own, since what a
+// SELECT may leave behind, as user variables and locks by name, a server forgets only with the connection.
+package mysql
+
+import (
+	"context"
+	sql "database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+)
+
+// New makes a driver for a DSN of the form mysql://user:password@host:3306/database.
+func New(dsn string, cfg database.Config) (database.Driver, error) {
+	c, err := parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := driver.NewConnector(c)
+	if err != nil {
+		return nil, errors.New("its DSN is malformed: tls is true, skip-verify or preferred")
+	}
+	return &server{connector: connector, cfg: cfg, reads: map[string]bool{}}, nil
+}
+
+// A server opens sessions.
+type server struct {
+	connector sql.Connector
+	cfg       database.Config
+	warned    sync.Once
+
+	mu    sync.Mutex
+	reads map[string]bool // statements that EXPLAIN took; guarded by mu
+}
+
+// Connect implements [database.Driver].
+func (d *server) Connect(ctx context.Context) (database.Session, error) {
+	s := &session{server: d}
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.checkRole(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// A session is a connection to a server, another one after each statement.
+type session struct {
+	server *server
+	conn   sql.Conn
+	id     string // of the connection, as the server counts
+	maria  bool
+
+	columns []abi.SQLColumn
+	kinds   []abi.SQLKind
+	rows    sql.Rows
+	row     []sql.Value
+	ended   bool // rows has no more
+}
+
+func (s *session) connect(ctx context.Context) error {
+	conn, err := s.server.connector.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	s.conn, s.rows, s.ended = conn, nil, false
+	about, err := s.texts(ctx, "SELECT CONCAT(CONNECTION_ID(), ' ', VERSION())")
+	if err != nil || len(about) != 1 {
+		_ = conn.Close()
+		return errors.Join(errors.New("the server does not say who it is"), err)
+	}
+	id, version, _ := strings.Cut(about[0], " ")
+	s.id, s.maria = id, strings.Contains(version, "MariaDB")
+	if err := s.exec(ctx, "SET SESSION TRANSACTION READ ONLY"); err != nil {
+		_ = conn.Close()
+		return err
+	}
+	return nil
+}
+
+func (s *session) exec(ctx context.Context, statement string) error {
+	_, err := s.conn.(sql.ExecerContext).ExecContext(ctx, statement, nil)
+	return err
+}
+
+// texts gives the first column of what a statement of ours gives.
+func (s *session) texts(ctx context.Context, statement string) (all []string, err error) {
+	rows, err := s.conn.(sql.QueryerContext).QueryContext(ctx, statement, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	row := make([]sql.Value, len(rows.Columns()))
+	for {
+		err := rows.Next(row)
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fmt.Sprintf("%s", row[0]))
+	}
+}
+
+// Query implements [database.Session].
+func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLColumn, error) {
+	if err := s.begin(ctx, q.Timeout); err != nil {
+		if errors.Is(err, sql.ErrBadConn) {
+			return nil, database.ErrLost
+		}
+		return nil, failed(err)
+	}
+	if err := s.admit(ctx, q.Query); err != nil {
+		return nil, failed(err)
+	}
+	stmt, err := s.conn.(sql.ConnPrepareContext).PrepareContext(ctx, q.Query)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if want := stmt.NumInput(); want != len(q.Args) {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, there are %d values", want,
+			len(q.Args))
+	}
+	if s.rows, err = stmt.(sql.StmtQueryContext).QueryContext(ctx, arguments(q.Args)); err != nil {
+		return nil, failed(err)
+	}
+	if s.describe(); len(s.columns) == 0 {
+		return nil, database.NoRows()
+	}
+	return s.columns, nil
+}
+
+// begin begins a transaction that can only read, whose statements end by themselves.
+func (s *session) begin(ctx context.Context, timeout time.Duration) error {
+	limits := fmt.Sprintf("SET SESSION max_execution_time=%d, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "+
+		"time_zone='+00:00'", timeout.Milliseconds()+1)
+	if s.maria {
+		limits = fmt.Sprintf("SET SESSION max_statement_time=%.3f, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "+
+			"time_zone='+00:00'", timeout.Seconds()+0.001)
+	}
+	if err := s.exec(ctx, limits); err != nil {
+		return err
+	}
+	return s.exec(ctx, "START TRANSACTION READ ONLY")
+}
+
+const (
+	mostKnown     = 256     // statements that are remembered as reading
+	longestKnown  = 4 << 10 // bytes of one
+	viewNoExplain = 1345    // the role may read a view, but not have it explained
+)
+
+// admit refuses what EXPLAIN does not take. Nothing runs.
+func (s *session) admit(ctx context.Context, query string) error {
+	d := s.server
+	d.mu.Lock()
+	known := d.reads[query]
+	d.mu.Unlock()
+	if known {
+		return nil
+	}
+	stmt, err := s.conn.(sql.ConnPrepareContext).PrepareContext(ctx, "EXPLAIN FORMAT=JSON "+query)
+	var refused *driver.MySQLError
+	if errors.As(err, &refused) && refused.Number == viewNoExplain {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(query) <= longestKnown {
+		d.mu.Lock()
+		if len(d.reads) >= mostKnown {
+			clear(d.reads)
+		}
+		d.reads[query] = true
+		d.mu.Unlock()
+	}
+	return stmt.Close()
+}
+
+// Reset implements [database.Session]: it gives the session another connection.
+func (s *session) Reset(ctx context.Context) error {
+	left, running := s.id, s.rows != nil && !s.ended || s.gone()
+	_ = s.conn.Close()
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if running {
+		_ = s.exec(ctx, "KILL CONNECTION "+left) // it may have ended by itself
+	}
+	return nil
+}
+
+// gone reports whether the connection was closed amid a statement, as when a call is cancelled.
+func (s *session) gone() bool {
+	valid, ok := s.conn.(sql.Validator)
+	return ok && !valid.IsValid()
+}
+
+// Close implements [database.Session].
+func (s *session) Close() error { return s.conn.Close() }

@@ -1,0 +1,255 @@
+package sqlcap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+)
+
+// SQL queries the databases it was opened with. It is safe for concurrent use.
+type SQL struct {
+	connections map[string]*connection
+	desk        *desk
+	observe     capability.Observer
+}
+
+type connection struct {
+	name   string
+	limits Limits
+	pool   *pool
+}
+
+// Open checks a configuration; Close ends what follows of it. It connects to nothing: see [SQL.Check]. observe, which
+// may be nil, is told of each use.
+func Open(cfg Config, observe capability.Observer) (*SQL, error) {
+	s := &SQL{connections: map[string]*connection{}, desk: newDesk(), observe: observe}
+	for name, c := range cfg.Connections {
+		logger := slog.New(slog.DiscardHandler)
+		if cfg.Logger != nil {
+			logger = cfg.Logger.With("connection", name)
+		}
+		c.Limits = c.Limits.withDefaults()
+		driver, err := c.driver(logger)
+		if err != nil {
+			return nil, fmt.Errorf("sql connection %q: %w", name, err)
+		}
+		s.connections[name] = &connection{name, c.Limits, newPool(driver, c.Limits, c.DSN.scheme != SQLite)}
+	}
+	return s, nil
+}
+
+// Check connects to each database, so that what is wrong with one is known before a guest asks. What is questionable of
+// its role is logged.
+func (s *SQL) Check(ctx context.Context) error {
+	var errs []error
+	for _, c := range s.connections {
+		session, _, err := c.pool.take(ctx)
+		if err == nil {
+			c.pool.give(session)
+			continue
+		}
+		if cause := errors.Unwrap(err); cause != nil {
+			err = fmt.Errorf("%w: %w", err, cause)
+		}
+		errs = append(errs, fmt.Errorf("sql connection %q: %w", c.name, err))
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends all statements and closes all sessions. Calls that still run fail.
+func (s *SQL) Close() error {
+	for _, c := range s.connections {
+		c.pool.close()
+	}
+	s.desk.close()
+	return nil
+}
+
+// Services gives the two services, to be granted together.
+func (s *SQL) Services() capability.Services {
+	return capability.Services{abi.ServiceSQL: queries{s}, abi.ServiceSQLRows: furtherRows{s}}
+}
+
+type queries struct{ sql *SQL }
+
+// Call implements [capability.Service].
+func (q queries) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	var req abi.SQLRequest
+	if err := ready(ctx, req.Decode, request); err != nil {
+		return capability.Response{}, err
+	}
+	began, about := time.Now(), subject(&req)
+	message, err := q.sql.query(ctx, &req, about)
+	q.sql.tell(ctx, about, message, err, began)
+	return capability.Response{Message: message}, err
+}
+
+type furtherRows struct{ sql *SQL }
+
+// Call implements [capability.Service].
+func (r furtherRows) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	var req abi.StreamRequest
+	if err := ready(ctx, req.Decode, request); err != nil {
+		return capability.Response{}, err
+	}
+	began := time.Now()
+	c := r.sql.desk.find(ctx, req.Stream)
+	if c == nil {
+		err := abi.Errorf(abi.CodeInvalidParams, "no stream %d in this call", req.Stream)
+		r.sql.tell(ctx, "rows", nil, err, began)
+		return capability.Response{}, err
+	}
+	message, err := r.sql.more(ctx, req.Stream, c)
+	r.sql.tell(ctx, c.subject, message, err, began)
+	return capability.Response{Message: message}, err
+}
+
+// ready decodes a request, unless the call is over.
+func ready(ctx context.Context, decode func([]byte) error, request []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return decode(request)
+}
+
+// subject names a statement by its connection and its beginning, without its arguments.
+func subject(req *abi.SQLRequest) string {
+	const most = 200
+	text := req.Query
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return fmt.Sprintf("%.64q: %s", req.Connection, strings.Join(strings.Fields(text), " "))
+}
+
+func (s *SQL) tell(ctx context.Context, subject string, message []byte, err error, began time.Time) {
+	s.observe.Observe(ctx, capability.Use{
+		Power: "sql", Subject: subject, Code: abi.CodeOf(err), Bytes: uint64(len(message)), Elapsed: time.Since(began),
+	})
+}
+
+// query runs a statement and gives its first rows.
+func (s *SQL) query(ctx context.Context, req *abi.SQLRequest, about string) ([]byte, error) {
+	conn := s.connections[req.Connection]
+	if conn == nil {
+		return nil, abi.Errorf(abi.CodeDenied, "no connection %.64q is granted", req.Connection)
+	}
+	if err := conn.check(req); err != nil {
+		return nil, err
+	}
+	if err := s.desk.room(ctx, conn.limits.Cursors); err != nil {
+		return nil, err
+	}
+	c, err := conn.begin(ctx, req)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	c.subject = about
+	message, more, err := c.part((&abi.SQLResponse{Columns: c.columns}).Append(nil))
+	if !more {
+		return message, ended(ctx, err)
+	}
+	return (&abi.SQLResponse{Stream: s.desk.add(ctx, c)}).Append(message), nil
+}
+
+// more gives the next rows of a statement.
+func (s *SQL) more(ctx context.Context, id uint64, c *cursor) ([]byte, error) {
+	message, more, err := c.part(nil)
+	if !more {
+		s.desk.remove(id)
+		return message, ended(ctx, err)
+	}
+	return (&abi.SQLResponse{Stream: id}).Append(message), nil
+}
+
+// ended says that the call is over, where that is why something failed.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// check holds a request to the limits.
+func (c *connection) check(req *abi.SQLRequest) error {
+	switch {
+	case len(req.Query) > c.limits.Query:
+		return abi.Errorf(abi.CodeTooLarge, "a statement of more than %d bytes", c.limits.Query)
+	case strings.IndexByte(req.Query, 0) >= 0:
+		return abi.Errorf(abi.CodeInvalidParams, "the statement has a zero byte")
+	case len(req.Args) > c.limits.Args:
+		return abi.Errorf(abi.CodeTooLarge, "more than %d values for parameters", c.limits.Args)
+	}
+	for i := range req.Args {
+		switch a := &req.Args[i]; {
+		case a.Kind > abi.SQLBytes:
+			return abi.Errorf(abi.CodeInvalidParams, "parameter %d has the unknown kind %d", i+1, a.Kind)
+		case len(a.Text) > c.limits.Cell, len(a.Bytes) > c.limits.Cell:
+			return abi.Errorf(abi.CodeTooLarge, "parameter %d has more than %d bytes", i+1, c.limits.Cell)
+		}
+	}
+	return nil
+}
+
+// begin runs a statement. In a session that the server has ended meanwhile it is tried once more, in a new one.
+func (c *connection) begin(ctx context.Context, req *abi.SQLRequest) (*cursor, error) {
+	for {
+		session, used, err := c.pool.take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		columns, err := session.Query(ctx, &database.Statement{Query: req.Query, Args: req.Args, Timeout: c.timeout(ctx)})
+		if err == nil && len(columns) > c.limits.Columns {
+			err = abi.Errorf(abi.CodeTooLarge, "more than %d columns", c.limits.Columns)
+		}
+		if err == nil && names(columns) > maxHead {
+			err = abi.Errorf(abi.CodeTooLarge, "columns with names of more than %d bytes", maxHead)
+		}
+		if err == nil {
+			return c.cursor(req, session, columns), nil
+		}
+		if used && errors.Is(err, database.ErrLost) && ctx.Err() == nil {
+			c.pool.drop(session)
+			c.pool.forget()
+			continue
+		}
+		c.pool.give(session)
+		return nil, err
+	}
+}
+
+// names gives how many bytes the description of columns takes.
+func names(columns []abi.SQLColumn) (n int) {
+	for i := range columns {
+		n += len(columns[i].Name) + len(columns[i].Type) + 16
+	}
+	return n
+}
+
+func (c *connection) cursor(req *abi.SQLRequest, session database.Session, columns []abi.SQLColumn) *cursor {
+	rows, strict := c.limits.Rows, true
+	if req.MaxRows > 0 && req.MaxRows <= rows {
+		rows, strict = req.MaxRows, false
+	}
+	return &cursor{
+		conn: c, session: session, columns: columns, row: make([]abi.SQLValue, len(columns)),
+		rows: rows, strict: strict, bytes: c.limits.Bytes,
+	}
+}
+
+// timeout gives how long a statement may take: a little less than the call, so that the server is who ends it.
+func (c *connection) timeout(ctx context.Context) time.Duration {
+	timeout := c.limits.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		timeout = min(timeout, left-min(left/20, 20*time.Millisecond))
+	}
+	return max(timeout, time.Millisecond)
+}

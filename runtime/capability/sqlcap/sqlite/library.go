@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	engine "modernc.org/sqlite/lib"
+)
+
+// The engine counts its memory for the whole process, whoever else uses it. Sorting and temporary tables are in memory.
+const (
+	heapShare = 192 << 20 // bytes in use with which a statement of a guest's is ended
+	heapLimit = 256 << 20 // bytes the engine gets, should that come too late
+)
+
+// That memory is counted has to be said before anybody opens a database.
+func init() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	counted := libc.NewVaList(int32(1))
+	defer libc.Xfree(tls, counted)
+	engine.Xsqlite3_config(tls, engine.SQLITE_CONFIG_MEMSTATUS, counted)
+}
+
+// limitHeap bounds the memory of the engine, once.
+var limitHeap = sync.OnceFunc(func() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	engine.Xsqlite3_hard_heap_limit64(tls, heapLimit)
+})
+
+// sessions finds the session of a database handle, for callbacks.
+var sessions sync.Map // uintptr -> *session
+
+// callback gives a function of the package as the engine wants it. It must not be a closure.
+func callback[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f F }{f})) }
+
+// progress is called by the engine every so often while a statement runs; other than 0 ends it.
+func progress(tls *libc.TLS, db uintptr) int32 {
+	found, ok := sessions.Load(db)
+	if !ok {
+		return 1
+	}
+	s := found.(*session)
+	s.greedy = engine.Xsqlite3_memory_used(tls) > heapShare
+	if s.greedy || !s.current() {
+		return 1
+	}
+	return 0
+}
+
+// transient tells the engine to copy what it is handed.
+var transient = libc.UintptrFromInt32(-1)
+
+// authorize is asked by the engine, while it compiles a statement, for each thing the statement would do.
+func authorize(_ *libc.TLS, _ uintptr, action int32, first, _, _, _ uintptr) int32 {
+	switch action {
+	case engine.SQLITE_SELECT, engine.SQLITE_READ, engine.SQLITE_RECURSIVE, engine.SQLITE_FUNCTION:
+		return engine.SQLITE_OK
+	case engine.SQLITE_PRAGMA:
+		if describing[libc.GoString(first)] {
+			return engine.SQLITE_OK
+		}
+	}
+	return engine.SQLITE_DENY
+}
+
+// describing are the pragmas that describe the schema and set nothing.
+var describing = map[string]bool{
+	"table_list": true, "table_info": true, "table_xinfo": true, "foreign_key_list": true,
+	"index_list": true, "index_info": true, "index_xinfo": true,
+}

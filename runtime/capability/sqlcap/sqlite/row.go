@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"modernc.org/libc"
+	engine "modernc.org/sqlite/lib"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+)
+
+// Next implements [database.Session].
+func (s *session) Next(row []abi.SQLValue) error {
+	if !s.first && !s.ended {
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+	s.first = false
+	if s.ended {
+		return io.EOF
+	}
+	for i := range row {
+		if err := s.value(int32(i), &row[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value gives a value of the row. A text that is not UTF-8 becomes bytes.
+func (s *session) value(at int32, v *abi.SQLValue) error {
+	*v = abi.SQLValue{}
+	switch engine.Xsqlite3_column_type(s.tls, s.stmt, at) {
+	case engine.SQLITE_INTEGER:
+		v.Kind, v.Int = abi.SQLInt, engine.Xsqlite3_column_int64(s.tls, s.stmt, at)
+	case engine.SQLITE_FLOAT:
+		v.Kind, v.Float = abi.SQLFloat, engine.Xsqlite3_column_double(s.tls, s.stmt, at)
+	case engine.SQLITE_TEXT:
+		p := engine.Xsqlite3_column_text(s.tls, s.stmt, at)
+		b, err := s.bytes(p, at)
+		if v.Kind = abi.SQLText; utf8.Valid(b) {
+			v.Text = string(b)
+		} else {
+			v.Kind, v.Bytes = abi.SQLBytes, b
+		}
+		return err
+	case engine.SQLITE_BLOB:
+		var err error
+		v.Kind = abi.SQLBytes
+		v.Bytes, err = s.bytes(engine.Xsqlite3_column_blob(s.tls, s.stmt, at), at)
+		return err
+	}
+	return nil
+}
+
+// bytes gives those at p, which are a value of the row and valid until the next step.
+func (s *session) bytes(p uintptr, at int32) ([]byte, error) {
+	n := int(engine.Xsqlite3_column_bytes(s.tls, s.stmt, at))
+	if n > s.limits.Cell {
+		return nil, database.TooLarge(s.columns[at].Name, s.limits.Cell)
+	}
+	if n == 0 || p == 0 {
+		return nil, nil
+	}
+	return libc.GoBytes(p, n), nil
+}
+
+// text gives a string of the engine's.
+func text(p uintptr) string { return strings.ToValidUTF8(libc.GoString(p), "\uFFFD") }
+
+// pointer reads a pointer of the engine's.
+func pointer(place uintptr) uintptr {
+	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(libc.GoBytes(place, 8))))
+}
