@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,19 +40,23 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return append(append(out, "--"), rest...)
 }
 
-func findCommand(app *cli.App, args []string) (int, *cli.Command) {
+// findCommand finds the last word of a command's name, which may have several.
+func findCommand(app *cli.App, args []string) (at int, found *cli.Command) {
+	commands := app.Commands
 	for i := 1; i < len(args); i++ {
 		if strings.HasPrefix(args[i], "-") {
 			continue
 		}
-		for _, c := range app.Commands {
-			if c.HasName(args[i]) {
-				return i, c
-			}
+		named := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[i]) })
+		if named < 0 {
+			break
 		}
-		return 0, nil
+		at, found = i, commands[named]
+		if commands = found.Subcommands; len(commands) == 0 {
+			break
+		}
 	}
-	return 0, nil
+	return at, found
 }
 
 // takesValue reports whether the next argument belongs to this flag.

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/watch"
 	"github.com/wasmres/wasmres/runtime/wasm"
@@ -256,7 +257,7 @@ func (d *developer) test(ctx context.Context) {
 // tester replays sessions with the provider that is served, and with nothing that flags grant.
 func (d *developer) tester(ctx context.Context) *tester {
 	cfg := d.cfg
-	cfg.File, cfg.CacheDir, cfg.Dirs, cfg.Values = d.place.file, d.place.cache, nil, nil
+	cfg.File, cfg.CacheDir, cfg.Grants = d.place.file, d.place.cache, policy.Policy{}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	bare := cli.NewContext(d.c.App, flag.NewFlagSet("test", flag.ContinueOnError), nil)
 	bare.Context = ctx

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/runtime/capability/fscap"
+	"github.com/wasmres/wasmres/internal/policy"
 )
 
 const (
@@ -26,12 +28,13 @@ const (
 
 // providerFlags are the flags of every command that opens a provider.
 func providerFlags(more ...cli.Flag) []cli.Flag {
-	return slices.Concat([]cli.Flag{
+	return slices.Concat(grantFlags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, as `HOST:GUEST[:ro]`; may be repeated"},
 		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
 		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: app.DefaultIsolation(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
 		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep prepared and compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"},
+		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "keep what providers keep in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
 	}, limitFlags(), more)
 }
@@ -45,11 +48,33 @@ func providerConfig(c *cli.Context, file string, log logHandler) (cfg app.Config
 		return app.Config{}, err
 	}
 	cfg.File = file
-	if cfg.Dirs, err = dirFlags(c, c.StringSlice("dir")); err != nil {
+	granted, err := policyOf(c)
+	if err != nil {
 		return app.Config{}, err
 	}
-	cfg.Values, err = configFlags(c, c.StringSlice("config"))
-	return cfg, err
+	return permit(c, cfg, granted), nil
+}
+
+// permit has a provider run under a policy, whose limits count where no flag sets another.
+func permit(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
+	cfg.Grants = *p
+	for _, l := range []struct {
+		flag string
+		set  func()
+		said bool
+	}{
+		{"memory", func() { cfg.Limits.Memory = p.Limits.Memory }, p.Limits.Memory > 0},
+		{"fuel", func() { cfg.Limits.Fuel = p.Limits.Fuel }, p.Limits.Fuel > 0},
+		{"timeout", func() { cfg.Limits.Timeout = p.Limits.Timeout }, p.Limits.Timeout > 0},
+		{"max-output", func() { cfg.Limits.Output = p.Limits.Output }, p.Limits.Output > 0},
+		{"stack", func() { cfg.Limits.Stack = uint32(min(p.Limits.Stack, math.MaxUint32)) }, p.Limits.Stack > 0},
+		{"max-log", func() { cfg.Limits.Log = int(min(p.Limits.Log, math.MaxInt32)) }, p.Limits.Log > 0},
+	} {
+		if l.said && !c.IsSet(l.flag) {
+			l.set()
+		}
+	}
+	return cfg
 }
 
 // commonConfig reads what providerFlags say of all providers there are.
@@ -77,7 +102,7 @@ func commonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	logger := slog.New(log(c.App.ErrWriter, level))
 	return app.Config{
 		Limits: limits, Admission: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
-		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"),
+		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c),
 	}, nil
 }
 
@@ -105,34 +130,6 @@ func parseSize(s string) (uint64, error) {
 	return 0, fmt.Errorf("%q is not a size; write it like 64MiB", s)
 }
 
-func dirFlags(c *cli.Context, specs []string) ([]fscap.Grant, error) {
-	var grants []fscap.Grant
-	for _, spec := range specs {
-		read := strings.TrimSuffix(spec, ":ro")
-		if strings.HasSuffix(spec, ":rw") {
-			return nil, usagef(c, "--dir %s: directories can be granted for reading only; leave :rw out", spec)
-		}
-		at := strings.LastIndex(read, ":")
-		if at <= 0 || !strings.HasPrefix(read[at+1:], "/") {
-			return nil, usagef(c, "--dir %s: write it as HOST:GUEST, as in --dir .:/project", spec)
-		}
-		grants = append(grants, fscap.Grant{Host: read[:at], Guest: read[at+1:]})
-	}
-	return grants, nil
-}
-
-func configFlags(c *cli.Context, specs []string) (map[string]string, error) {
-	values := map[string]string{}
-	for _, spec := range specs {
-		key, value, ok := strings.Cut(spec, "=")
-		if !ok || key == "" {
-			return nil, usagef(c, "--config %s: write it as KEY=VALUE", spec)
-		}
-		values[key] = value
-	}
-	return values, nil
-}
-
 // cacheDir is where compiled modules are kept; empty when there is no such place.
 func cacheDir(c *cli.Context, logger *slog.Logger) string {
 	if c.IsSet("cache-dir") {
@@ -144,6 +141,23 @@ func cacheDir(c *cli.Context, logger *slog.Logger) string {
 		return ""
 	}
 	return filepath.Join(base, "wasmres")
+}
+
+// dataDir is where what providers keep is kept; empty when there is no such place.
+func dataDir(c *cli.Context) string {
+	if dir := c.String("data-dir"); dir != "" {
+		return dir
+	}
+	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "wasmres")
+	}
+	if home, err := os.UserHomeDir(); err == nil && goruntime.GOOS == "linux" {
+		return filepath.Join(home, ".local", "state", "wasmres")
+	}
+	if base, err := os.UserConfigDir(); err == nil {
+		return filepath.Join(base, "wasmres", "state")
+	}
+	return ""
 }
 
 func lifecycleOf(c *cli.Context) (abi.Lifecycle, error) {

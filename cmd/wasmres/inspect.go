@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -52,7 +53,8 @@ type inspection struct {
 	Capabilities []capability `json:"capabilities"`
 	ConfigSchema any          `json:"configSchema,omitempty"`
 	Granted      []granted    `json:"granted"`
-	Config       []string     `json:"config"` // keys only: values may be secrets
+	Permits      []string     `json:"permits"` // all that is granted, in words
+	Config       []string     `json:"config"`  // keys only: values may be secrets
 	Isolation    isolation    `json:"isolation"`
 	Limits       limits       `json:"limits"`
 	Asked        askedLimits  `json:"limitsAsked"`
@@ -236,23 +238,18 @@ func schema(m *abi.Manifest) any {
 
 // addGrants adds what the command line grants.
 func (i *inspection) addGrants(c *cli.Context) error {
-	dirs, err := dirFlags(c, c.StringSlice("dir"))
+	given, err := policyOf(c)
 	if err != nil {
 		return err
 	}
-	values, err := configFlags(c, c.StringSlice("config"))
-	if err != nil {
-		return err
+	i.Granted, i.Permits = []granted{}, append([]string{}, given.Lines()...)
+	for _, s := range given.Storage {
+		i.Granted = append(i.Granted, granted{Capability: capabilityFS, Guest: s.Guest, Host: s.Host, ReadOnly: s.Access == policy.Read})
 	}
-	i.Granted = []granted{}
-	for _, d := range dirs {
-		i.Granted = append(i.Granted, granted{Capability: capabilityFS, Guest: d.Guest, Host: d.Host, ReadOnly: true})
-	}
-	i.Config = append([]string{}, slices.Sorted(maps.Keys(values))...)
+	i.Config = append([]string{}, slices.Sorted(maps.Keys(given.Config))...)
 	for n := range i.Capabilities {
-		p := &i.Capabilities[n]
-		has := p.Name == capabilityFS && len(dirs) > 0
-		p.Granted = &has
+		has := app.Grants(given, i.Capabilities[n].Name)
+		i.Capabilities[n].Granted = &has
 	}
 	return nil
 }

@@ -186,24 +186,21 @@ func (i *inspection) printPowers(s *sheet) {
 	if len(i.Capabilities) == 0 {
 		s.row("needs", "no powers")
 	}
-	for _, g := range i.Granted {
-		s.row("granted", "%s %s (from %s, read-only)", g.Capability, g.Guest, g.Host)
+	for _, line := range i.Permits {
+		s.row("may", "%s", line)
 	}
 	s.group()
-	for _, key := range i.Config {
-		s.row("config", "%s", key)
-	}
 	if i.ConfigSchema != nil {
 		s.rows("config schema", i.schemaLines())
 	}
 }
 
 func grantedWords(name string, granted bool) string {
-	switch {
-	case granted:
+	if granted {
 		return " (granted)"
-	case name == capabilityFS:
-		return " (not granted: add --dir FOLDER:/path)"
+	}
+	if how := app.HowToGrant(name); how != "" {
+		return " (not granted: add " + how + ")"
 	}
 	return " (not granted: wasmres has no such power)"
 }

@@ -75,6 +75,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			newCommand(), devCommand(), buildCommand(), testCommand(), checkCommand(),
 			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
+			permissionCommand(), policyCommand(),
 		},
 	}
 }
@@ -100,8 +101,8 @@ func (e usageError) Unwrap() error { return e.error }
 func usagef(c *cli.Context, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	name := c.App.Name
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
-		name += " " + c.Command.Name
+	if c.Command != nil && c.Command.HelpName != "" {
+		name = c.Command.HelpName
 	}
 	return usageError{fmt.Errorf("%w (see '%s --help')", err, name)}
 }
@@ -126,8 +127,12 @@ func help(c *cli.Context, name string) error {
 	if name == "" {
 		return cli.ShowAppHelp(c)
 	}
-	if c.App.Command(name) == nil {
+	command := c.App.Command(name)
+	switch {
+	case command == nil:
 		return unknownCommand(c, name)
+	case len(command.Subcommands) > 0: // which are known when it runs
+		return c.App.RunContext(c.Context, []string{c.App.Name, name, "--help"})
 	}
 	return cli.ShowCommandHelp(c, name)
 }

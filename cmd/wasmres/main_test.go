@@ -33,6 +33,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HELLO", guesttest.File(t, "hello"))
 			env.Setenv("PROJECT", guesttest.File(t, "project"))
 			env.Setenv("EVERYTHING", guesttest.File(t, "everything"))
+			env.Setenv("MEMORY", guesttest.File(t, "memory"))
+			env.Setenv("WEB", guesttest.File(t, "web"))
 			env.Setenv("WASM", faults)
 			env.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
 			return nil

@@ -34,7 +34,7 @@ them could serve belongs to the one that claims it more specifically.
 In the configuration of an MCP client:
 
    {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
-		Flags: providerFlags(
+		Flags: providerFlags(approvalsFlag(),
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
 			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept this `HOST` name in requests; may be repeated"},
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept web pages of this `ORIGIN`, as in https://example.org; may be repeated"},
@@ -65,7 +65,7 @@ func run(c *cli.Context) error {
 	for i := range configs {
 		configs[i].KeepResults = true
 	}
-	a, err := app.OpenAll(c.Context, configs)
+	a, err := openApproved(c, configs)
 	if err != nil {
 		return err
 	}

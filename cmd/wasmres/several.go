@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/policy"
 )
 
 // providerConfigs reads providerFlags for one provider or several. Of several, each is called as its file is, and what
@@ -25,27 +26,51 @@ func providerConfigs(c *cli.Context, files []string, log logHandler) ([]app.Conf
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := byProvider(c, "dir", "NAME=HOST:GUEST", names)
-	if err != nil {
-		return nil, err
-	}
-	values, err := byProvider(c, "config", "NAME=KEY=VALUE", names)
+	granted, err := grantings(c, names)
 	if err != nil {
 		return nil, err
 	}
 	configs := make([]app.Config, len(files))
 	for i, name := range names {
-		cfg := common
-		cfg.File, cfg.Name = files[i], name
-		if cfg.Dirs, err = dirFlags(c, dirs[name]); err != nil {
+		p, err := granted[name].policy(c)
+		if err != nil {
 			return nil, err
 		}
-		if cfg.Values, err = configFlags(c, values[name]); err != nil {
-			return nil, err
-		}
-		configs[i] = cfg
+		configs[i] = permit(c, common, p)
+		configs[i].File, configs[i].Name = files[i], name
 	}
 	return configs, nil
+}
+
+// grantings gives what is granted to each of several providers. A store each of them gets for itself.
+func grantings(c *cli.Context, names []string) (map[string]granting, error) {
+	granted := map[string]granting{}
+	for _, name := range names {
+		granted[name] = granting{Flags: policy.Flags{KV: c.Bool("kv")}}
+	}
+	for _, f := range []struct {
+		flag, form string
+		of         func(*granting) *[]string
+	}{
+		{"policy", "NAME=FILE", func(g *granting) *[]string { return &g.files }},
+		{"dir", "NAME=HOST:GUEST", func(g *granting) *[]string { return &g.Dir }},
+		{"net", "NAME=URL", func(g *granting) *[]string { return &g.Net }},
+		{"env", "NAME=VARIABLE", func(g *granting) *[]string { return &g.Env }},
+		{"secret", "NAME=SECRET=SOURCE", func(g *granting) *[]string { return &g.Secret }},
+		{"sql", "NAME=CONNECTION=DSN", func(g *granting) *[]string { return &g.SQL }},
+		{"config", "NAME=KEY=VALUE", func(g *granting) *[]string { return &g.Config }},
+	} {
+		values, err := byProvider(c, f.flag, f.form, names)
+		if err != nil {
+			return nil, err
+		}
+		for name, list := range values {
+			g := granted[name]
+			*f.of(&g) = list
+			granted[name] = g
+		}
+	}
+	return granted, nil
 }
 
 // providerNames gives the names of providers: those of their files without folder and ending.

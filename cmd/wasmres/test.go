@@ -109,7 +109,7 @@ type tester struct {
 
 func newTester(c *cli.Context) (*tester, error) {
 	t := &tester{c: c, record: c.Bool("record")}
-	for _, grant := range []string{"dir", "config"} {
+	for _, grant := range grantNames() {
 		if c.IsSet(grant) && !t.record {
 			return nil, usagef(c, "--%s: a replay has what is recorded; grants are for --record", grant)
 		}
@@ -193,9 +193,9 @@ func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 		host = recorded.Record(s)
 	}
 	if t.c.IsSet("config") {
-		s.Grants.Config = cfg.Values
+		s.Grants.Config = cfg.Grants.Config
 	}
-	cfg.Values, cfg.StandIn, cfg.Determinism = s.Grants.Config, host.Services, s.Determinism()
+	cfg.Grants.Config, cfg.StandIn, cfg.Determinism = s.Grants.Config, host.Services, s.Determinism()
 	return host, cfg
 }
 

@@ -7,18 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
 const (
@@ -28,10 +27,10 @@ const (
 
 // Config says which provider to open and what it may do.
 type Config struct {
-	File   string            // path of the .wasm file
-	Name   string            // of the provider among several; of no effect on one alone
-	Dirs   []fscap.Grant     // directories the provider may read
-	Values map[string]string // configuration the provider may read
+	File   string        // path of the .wasm file
+	Digest string        // that the file must have, as [Packed] gives it; empty for any
+	Name   string        // of the provider among several; of no effect on one alone
+	Grants policy.Policy // what the provider may touch; of its limits nothing counts
 	// StandIn gives what the provider has in place of the services that were granted. Nil leaves it those.
 	StandIn func(granted capability.Services) (capability.Services, error)
 	// Determinism has the provider see the same time and random numbers in every run. Nil is for the real ones.
@@ -50,6 +49,9 @@ type Config struct {
 	// KeepResults answers reads from earlier ones where the provider says that it may: see [provider.Config].
 	KeepResults bool
 	Tools       bool // also offer the resources as tools
+	// DataDir is a private folder for what providers keep. It is made when a provider is granted to keep something; then
+	// it must not be empty.
+	DataDir string
 	// MaxSubscriptions is how many streams of changes may be open at once. 0 means 1,024.
 	MaxSubscriptions int
 	Version          string // of wasmres
@@ -77,6 +79,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Digest != "" && digestOf(binary) != cfg.Digest {
+		return nil, fmt.Errorf("%s has changed meanwhile", cfg.File)
+	}
 	a, err := newApp(cfg)
 	if err != nil {
 		return nil, err
@@ -101,11 +106,11 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	services, err := a.services()
+	services, err := a.services(ctx)
 	if err != nil {
 		return err
 	}
-	values, err := json.Marshal(a.cfg.Values)
+	values, err := json.Marshal(configOf(a.cfg.Grants))
 	if err != nil {
 		return err
 	}
@@ -142,23 +147,6 @@ func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
 
 // versionOf is the provider's version, which clients must be told even if there is none.
 func versionOf(m *abi.Manifest) string { return cmp.Or(m.Version, "0") }
-
-// services opens the powers that were granted.
-func (a *App) services() (capability.Services, error) {
-	services := capability.Services{abi.ServiceConfig: capability.Config(a.cfg.Values)}
-	if len(a.cfg.Dirs) > 0 {
-		files, err := fscap.Open(a.cfg.Dirs, a.audit)
-		if err != nil {
-			return nil, err
-		}
-		a.closers = append(a.closers, files.Close)
-		maps.Copy(services, files.Services())
-	}
-	if a.cfg.StandIn == nil {
-		return services, nil
-	}
-	return a.cfg.StandIn(services)
-}
 
 // readModule reads a provider file without trusting its size.
 func readModule(file string) ([]byte, error) {

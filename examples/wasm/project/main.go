@@ -23,7 +23,7 @@ func init() {
 		Title("Project files").
 		Describe("The files of a project folder, read-only. Names that begin with a dot stay private.").
 		Prefixes("project://")
-	wasmres.Ask("fs", "reads the project's files, mounted at "+root)
+	wasmres.Ask("fs", "reads the project's files, mounted at "+root).Params(`{"paths":["` + root + `"]}`)
 
 	wasmres.Resource("project://readme", first(readmes)).
 		Name("readme").Title("Readme").Describe("What the project says of itself.").

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/approval"
+)
+
+// openApproved opens providers with what a person has granted them: on this command line, or before, or now.
+func openApproved(c *cli.Context, configs []app.Config) (*app.App, error) {
+	for i := range configs {
+		if !configs[i].Grants.Empty() {
+			continue
+		}
+		m, digest, err := app.Packed(configs[i].File)
+		if err != nil {
+			return nil, about(configs[i], err)
+		}
+		if m == nil && len(configs) == 1 {
+			return openAsking(c, configs[0])
+		}
+		if m == nil {
+			if m, err = describeBare(c, configs[i]); err != nil {
+				return nil, about(configs[i], err)
+			}
+		}
+		if configs[i], err = approved(c, configs[i], m, digest); err != nil {
+			return nil, err
+		}
+	}
+	return app.OpenAll(c.Context, configs)
+}
+
+// about says whose error it is, where there are several providers.
+func about(cfg app.Config, err error) error {
+	if cfg.Name == "" {
+		return err
+	}
+	return fmt.Errorf("provider %s: %w", cfg.Name, err)
+}
+
+// openAsking opens a provider that says by itself what it asks for: once, when it gets nothing.
+func openAsking(c *cli.Context, cfg app.Config) (*app.App, error) {
+	a, err := app.Open(c.Context, cfg)
+	if err != nil {
+		return nil, err
+	}
+	module := a.Provider().Module()
+	permitted, err := approved(c, cfg, module.Manifest(), module.Digest())
+	if err == nil && permitted.Grants.Empty() {
+		return a, nil
+	}
+	if closing := a.Close(); err != nil || closing != nil {
+		return nil, errors.Join(err, closing)
+	}
+	return app.Open(c.Context, permitted)
+}
+
+// describeBare asks a provider, to which nothing is granted, what it is.
+func describeBare(c *cli.Context, cfg app.Config) (*abi.Manifest, error) {
+	a, err := app.Open(c.Context, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return a.Provider().Module().Manifest(), a.Close()
+}
+
+// approved gives a provider what it may touch, and holds it to the module that this was decided for.
+func approved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string) (app.Config, error) {
+	request := approval.Request{Manifest: m, Digest: digest, File: cfg.File, Given: &cfg.Grants}
+	store, err := openApprovals(c)
+	if err != nil && approval.Decide(request).Outcome != approval.Granted {
+		return cfg, err
+	}
+	request.Store = store
+	person, leave := personAt(c)
+	if person != nil {
+		defer leave()
+	}
+	decision, err := approval.Settle(c.Context, request, person, userName())
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
+	cfg = permit(c, cfg, decision.Policy)
+	cfg.Digest = digest
+	return cfg, nil
+}

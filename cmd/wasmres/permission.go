@@ -1,0 +1,358 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/policy"
+)
+
+func permissionCommand() *cli.Command {
+	const category = "Granting"
+	chosen := "Names them by a file, by a digest or the beginning of one, or by what the provider calls itself."
+	return group(&cli.Command{
+		Name: "permission", Usage: "say which provider may touch what, and have it remembered",
+		Description: `What is granted counts for one module, known by its digest, until it is revoked or reset. A new
+version in the same place gets the same, when it asks for no more.`,
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list what was granted",
+				Flags:        []cli.Flag{approvalsFlag(), formatFlag(reportFormats)},
+				OnUsageError: onUsageError, Action: listPermissions,
+			},
+			{
+				Name: "grant", Usage: "grant powers to a provider", ArgsUsage: "PROVIDER.wasm",
+				Description: `Grants what the flags and the policy say, in place of what was granted before. Without any, on a
+terminal, shows what the provider asks for, and asks.
+
+   wasmres permission grant notes.wasm --dir ~/notes:/notes --kv
+   wasmres permission grant notes.wasm --policy policy.yaml`,
+				Flags: providerFlags(approvalsFlag(),
+					&cli.BoolFlag{Name: "pin", Category: category, Usage: "grant it to this very module, and to no new version"}),
+				OnUsageError: onUsageError, Action: grantPermission,
+			},
+			{
+				Name: "revoke", Usage: "refuse a provider from now on", ArgsUsage: "PROVIDER|DIGEST",
+				Description: chosen + `
+It does not run then, even if earlier versions of it do, unless the command line grants it
+something.`,
+				Flags:        []cli.Flag{approvalsFlag()},
+				OnUsageError: onUsageError, Action: revokePermission,
+			},
+			{
+				Name: "reset", Usage: "forget what was decided", ArgsUsage: "PROVIDER|DIGEST",
+				Description: chosen + "\nWho runs the provider is asked again.",
+				Flags: []cli.Flag{
+					approvalsFlag(), &cli.BoolFlag{Name: "all", Usage: "forget all of it"},
+				},
+				OnUsageError: onUsageError, Action: resetPermission,
+			},
+		},
+	})
+}
+
+// approvalsFlag says where approvals are kept.
+func approvalsFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "approvals", Category: categoryHost, EnvVars: []string{"WASMRES_APPROVALS"},
+		Usage: "keep what was granted in this `FOLDER`, which must be private to you " +
+			"(default: wasmres/approvals in the user's configuration folder)",
+	}
+}
+
+// openApprovals opens the store of approvalsFlag.
+func openApprovals(c *cli.Context) (*approval.Store, error) {
+	dir := c.String("approvals")
+	if dir == "" {
+		var err error
+		if dir, err = approval.DefaultDir(); err != nil {
+			return nil, fmt.Errorf("approvals: %w: say where with --approvals", err)
+		}
+	}
+	return approval.Open(dir)
+}
+
+// A permission is a record, for machines.
+type permission struct {
+	Digest  string    `json:"digest"`
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	File    string    `json:"file"`
+	State   string    `json:"state"`
+	When    time.Time `json:"when"`
+	By      string    `json:"by"`
+	Permits []string  `json:"permits"`
+}
+
+func permissionOf(r approval.Record) permission {
+	state := "granted"
+	switch {
+	case r.Revoked:
+		state = "revoked"
+	case r.Pinned:
+		state = "pinned"
+	}
+	return permission{
+		Digest: r.Digest, Name: r.Name, Version: r.Version, File: r.Origin, State: state, When: r.When, By: r.By,
+		Permits: append([]string{}, r.Policy.Lines()...),
+	}
+}
+
+func listPermissions(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	format, err := outputFormat(c)
+	if err != nil {
+		return err
+	}
+	store, err := openApprovals(c)
+	if err != nil {
+		return err
+	}
+	records, wrong := store.List()
+	all := []permission{}
+	for _, r := range records {
+		all = append(all, permissionOf(r))
+	}
+	if format != formatTable {
+		return errors.Join(printValue(c.App.Writer, format, all), wrong)
+	}
+	for _, p := range all {
+		p.print(c.App.Writer)
+	}
+	if len(all) == 0 && wrong == nil {
+		fmt.Fprintln(c.App.ErrWriter, "Nothing was granted yet.")
+	}
+	return wrong
+}
+
+const digestShown = len("sha256:") + 12
+
+func (p permission) print(w io.Writer) {
+	fmt.Fprintf(w, "%s  %s %s  %s on %s by %s\n", p.Digest[:digestShown], visible(p.Name), visible(p.Version), p.State,
+		p.When.Local().Format(time.DateOnly), visible(p.By))
+	fmt.Fprintf(w, "  file  %s\n", visible(p.File))
+	for _, line := range p.Permits {
+		fmt.Fprintf(w, "  may   %s\n", visible(line))
+	}
+}
+
+func grantPermission(c *cli.Context) error {
+	args, err := arguments(c, "PROVIDER.wasm")
+	if err != nil {
+		return err
+	}
+	given, err := policyOf(c)
+	if err != nil {
+		return err
+	}
+	store, err := openApprovals(c)
+	if err != nil {
+		return err
+	}
+	request, err := askedBy(c, args[0])
+	if err != nil {
+		return err
+	}
+	request.Store = store
+	if given.Empty() {
+		return grantByAsking(c, request, given)
+	}
+	decision := approval.Decide(request)
+	record := decision.Record(given, time.Now(), userName())
+	record.Pinned = c.Bool("pin")
+	if err := store.Grant(record); err != nil {
+		return err
+	}
+	printPermitted(c.App.Writer, fmt.Sprintf("%s %s may", visible(record.Name), record.Digest[:digestShown]), given)
+	for _, a := range decision.Missing(given) {
+		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", a.Power)
+	}
+	return nil
+}
+
+// askedBy opens a provider, with nothing granted, and gives what it asks for.
+func askedBy(c *cli.Context, file string) (approval.Request, error) {
+	cfg, err := commonConfig(c, plainLog)
+	if err != nil {
+		return approval.Request{}, err
+	}
+	cfg.File = file
+	a, err := app.Open(c.Context, cfg)
+	if err != nil {
+		return approval.Request{}, err
+	}
+	module := a.Provider().Module()
+	return approval.Request{Manifest: module.Manifest(), Digest: module.Digest(), File: file}, a.Close()
+}
+
+// grantByAsking grants what the person says yes to, with the configuration that is given.
+func grantByAsking(c *cli.Context, request approval.Request, given *policy.Policy) error {
+	decision := approval.Decide(approval.Request{Manifest: request.Manifest, Digest: request.Digest, File: request.File})
+	if decision.Outcome == approval.Granted {
+		return fmt.Errorf("%s asks for nothing: say with flags what to grant", request.File)
+	}
+	terminal, closeTerminal := personAt(c)
+	if terminal == nil {
+		return usagef(c, "say with flags what to grant, as in: %s", decision.Command())
+	}
+	defer closeTerminal()
+	answer, granted, err := decision.Prompt(c.Context, *terminal)
+	switch {
+	case err != nil:
+		return err
+	case answer == approval.Once:
+		fmt.Fprintln(c.App.Writer, "Nothing runs now, so that nothing was granted.")
+		return nil
+	case answer == approval.No:
+		return nil
+	}
+	record := decision.Record(policy.Merge(granted, given), time.Now(), userName())
+	record.Pinned = c.Bool("pin")
+	if err := request.Store.Grant(record); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "granted %s %s\n", record.Digest[:digestShown], visible(record.Name))
+	return nil
+}
+
+// personAt opens the terminal of the person who typed the command; nil when there is none. Standard input must be that
+// terminal too: where it is a client, there may be a terminal but nobody at it who expects a question.
+func personAt(c *cli.Context) (*approval.Terminal, func()) {
+	if !terminal(c.App.Reader) || !terminal(c.App.ErrWriter) {
+		return nil, nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil
+	}
+	width, _, err := term.GetSize(int(tty.Fd()))
+	if err != nil {
+		width = 0
+	}
+	return &approval.Terminal{In: tty, Out: tty, Width: width}, func() { _ = tty.Close() }
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}
+
+func revokePermission(c *cli.Context) error {
+	return eachPermission(c, func(store *approval.Store, r approval.Record) error {
+		r.When, r.By = time.Now(), userName()
+		return store.Revoke(r)
+	}, "revoked")
+}
+
+func resetPermission(c *cli.Context) error {
+	reset := func(store *approval.Store, r approval.Record) error { return store.Reset(r.Digest) }
+	return eachPermission(c, reset, "forgotten")
+}
+
+// eachPermission does something with all records an argument names.
+func eachPermission(c *cli.Context, do func(*approval.Store, approval.Record) error, done string) error {
+	store, err := openApprovals(c)
+	if err != nil {
+		return err
+	}
+	records, err := namedRecords(c, store)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if err := do(store, r); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.Writer, "%s %s %s\n", done, r.Digest[:digestShown], visible(r.Name))
+	}
+	return nil
+}
+
+// namedRecords finds what the command is about. A digest that is whole, or that of a file, needs no record.
+func namedRecords(c *cli.Context, store *approval.Store) ([]approval.Record, error) {
+	records, wrong := store.List()
+	if c.Bool("all") && c.NArg() == 0 {
+		return records, wrong
+	}
+	args, err := arguments(c, "PROVIDER|DIGEST")
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if digest != "" {
+		return []approval.Record{recordOf(records, digest, args[0])}, nil
+	}
+	found := slices.DeleteFunc(records, func(r approval.Record) bool { return !namedBy(r, args[0]) })
+	if len(found) == 0 {
+		return nil, errors.Join(fmt.Errorf("nothing is known of %q: see 'wasmres permission list'", args[0]), wrong)
+	}
+	return found, nil
+}
+
+// leastDigest is how much of a digest must be typed.
+const leastDigest = 8
+
+func namedBy(r approval.Record, word string) bool {
+	hex := strings.TrimPrefix(word, "sha256:")
+	return r.Name == word || len(hex) >= leastDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
+}
+
+// digestOf gives the digest a word is, or that of the file it names; empty when it is neither.
+func digestOf(word string) (string, error) {
+	if approval.CheckDigest(word) == nil {
+		return word, nil
+	}
+	info, err := os.Stat(word)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(word)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// recordOf gives the record of a digest, or one that begins with it.
+func recordOf(records []approval.Record, digest, word string) approval.Record {
+	for _, r := range records {
+		if r.Digest == digest {
+			return r
+		}
+	}
+	r := approval.Record{Digest: digest, Policy: &policy.Policy{}}
+	if origin, err := approval.Origin(word); err == nil && word != digest {
+		r.Name, r.Origin = filepath.Base(word), origin
+	}
+	return r
+}

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/fscap"
+	"github.com/wasmres/wasmres/runtime/capability/httpcap"
+	"github.com/wasmres/wasmres/runtime/capability/kvcap"
+	"github.com/wasmres/wasmres/runtime/capability/kvcap/sqlitekv"
+	"github.com/wasmres/wasmres/runtime/capability/secret"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
+)
+
+// envKey begins the keys by which guests ask for variables of the host's environment, as for configuration values.
+const envKey = "env:"
+
+// services opens the powers that are granted.
+func (a *App) services(ctx context.Context) (capability.Services, error) {
+	services := capability.Services{abi.ServiceConfig: capability.Config(a.values())}
+	for _, open := range []func(context.Context) (capability.Services, error){
+		a.openFiles, a.openHTTP, a.openSQL, a.openKV,
+	} {
+		more, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(services, more)
+	}
+	if a.cfg.StandIn == nil {
+		return services, nil
+	}
+	return a.cfg.StandIn(services)
+}
+
+// values are what the provider may ask for by a key: its configuration, and variables of the environment.
+func (a *App) values() map[string]string {
+	values := map[string]string{}
+	maps.Copy(values, a.cfg.Grants.Config)
+	for _, name := range a.cfg.Grants.Environment {
+		if value, ok := os.LookupEnv(name); ok {
+			values[envKey+name] = value
+		}
+	}
+	return values
+}
+
+// configOf is the configuration of a provider, which has none but an empty one otherwise.
+func configOf(grants policy.Policy) map[string]string {
+	if grants.Config == nil {
+		return map[string]string{}
+	}
+	return grants.Config
+}
+
+// keep has what was opened closed with the app.
+func (a *App) keep(c io.Closer) { a.closers = append(a.closers, c.Close) }
+
+func (a *App) openFiles(context.Context) (capability.Services, error) {
+	var grants []fscap.Grant
+	for _, s := range a.cfg.Grants.Storage {
+		if s.Access != policy.Read {
+			return nil, fmt.Errorf("%s: folders can be granted for reading only", s.Host)
+		}
+		grants = append(grants, fscap.Grant{Host: s.Host, Guest: s.Guest})
+	}
+	if len(grants) == 0 {
+		return nil, nil
+	}
+	files, err := fscap.Open(grants, a.audit)
+	if err != nil {
+		return nil, err
+	}
+	a.keep(files)
+	return files.Services(), nil
+}
+
+func (a *App) openHTTP(context.Context) (capability.Services, error) {
+	if len(a.cfg.Grants.Network) == 0 {
+		return nil, nil
+	}
+	secrets, err := secret.Open(SecretSources(a.cfg.Grants.Secrets))
+	if err != nil {
+		return nil, err
+	}
+	web, err := httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit})
+	if err != nil {
+		return nil, err
+	}
+	a.keep(web)
+	return web.Services(), nil
+}
+
+// HTTPRules gives the rules of a policy as the power wants them: one for each scheme.
+func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
+	for _, n := range rules {
+		schemes := n.Schemes
+		if len(schemes) == 0 {
+			schemes = []string{"https"}
+		}
+		for _, scheme := range schemes {
+			all = append(all, httpcap.Rule{
+				Scheme: scheme, Host: n.Host, Ports: n.Ports, Methods: n.Methods, Paths: n.Paths, Private: n.Private, Secrets: n.Secrets,
+			})
+		}
+	}
+	return all
+}
+
+// SecretSources says where the secrets of a policy come from, by name.
+func SecretSources(secrets []policy.Secret) map[string]secret.Source {
+	sources := map[string]secret.Source{}
+	for _, s := range secrets {
+		switch {
+		case s.Env != "":
+			sources[s.Name] = secret.Env(s.Env)
+		case s.File != "":
+			sources[s.Name] = secret.File(s.File)
+		default:
+			service, user, _ := strings.Cut(s.Keyring, "/")
+			sources[s.Name] = secret.Keyring{Service: service, User: user}
+		}
+	}
+	return sources
+}
+
+func (a *App) openSQL(context.Context) (capability.Services, error) {
+	if len(a.cfg.Grants.SQL) == 0 {
+		return nil, nil
+	}
+	connections := map[string]sqlcap.Connection{}
+	for _, s := range a.cfg.Grants.SQL {
+		dsn, err := dsnOf(s)
+		if err != nil {
+			return nil, fmt.Errorf("sql connection %s: %w", s.Name, err)
+		}
+		connections[s.Name] = sqlcap.Connection{
+			DSN: dsn, Privileged: s.Privileged,
+			Limits: sqlcap.Limits{Timeout: s.Timeout, Rows: s.MaxRows, Bytes: s.MaxBytes},
+		}
+	}
+	databases, err := sqlcap.Open(sqlcap.Config{Connections: connections, Logger: a.cfg.Logger}, a.audit)
+	if err != nil {
+		return nil, err
+	}
+	a.keep(databases)
+	return databases.Services(), nil
+}
+
+// dsnOf finds out where a database is. Errors do not repeat what it finds.
+func dsnOf(s policy.SQL) (sqlcap.DSN, error) {
+	var source secret.Source
+	switch {
+	case s.DSNEnv != "":
+		source = secret.Env(s.DSNEnv)
+	case s.DSNFile != "":
+		source = secret.File(s.DSNFile)
+	default:
+		return sqlcap.ParseDSN(s.DSN)
+	}
+	value, err := source.Secret()
+	if err != nil {
+		return sqlcap.DSN{}, err
+	}
+	return sqlcap.ParseDSN(value.Reveal())
+}
+
+func (a *App) openKV(ctx context.Context) (capability.Services, error) {
+	grant := a.cfg.Grants.KV
+	if grant == nil {
+		return nil, nil
+	}
+	store, err := a.openStore(ctx, grant)
+	if err != nil {
+		return nil, err
+	}
+	kv := kvcap.Open(store, kvcap.Grant{ReadOnly: grant.ReadOnly}, a.audit)
+	a.keep(kv)
+	return kv.Services(), nil
+}
+
+// openStore opens the key-value store: by its name, or that of the file the provider is in, which no other provider can
+// take.
+func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, error) {
+	quota := kvcap.Quota{MaxKeys: int(grant.MaxKeys), MaxBytes: int64(grant.MaxBytes), MaxValue: int(grant.MaxValue)}
+	if a.cfg.DataDir == "" {
+		return nil, errors.New("key-value store: it is not said where to keep it")
+	}
+	file, err := filepath.Abs(a.cfg.File)
+	if err != nil {
+		return nil, fmt.Errorf("key-value store: %w", err)
+	}
+	return sqlitekv.Open(ctx, sqlitekv.Config{
+		Dir: filepath.Join(a.cfg.DataDir, "kv"), Namespace: kvcap.Namespace{Provider: cmp.Or(grant.Namespace, file)}, Quota: quota,
+	})
+}

@@ -1,0 +1,109 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/policy"
+)
+
+// A Record is what was decided about one module.
+type Record struct {
+	Digest  string         // of the module, as "sha256:…"
+	Name    string         // as the provider calls itself
+	Version string         // likewise
+	Origin  string         // absolute path of the file it was, links resolved
+	Asked   []AskedFor     // what it asked for then
+	Policy  *policy.Policy // what it was granted; empty when Revoked
+	When    time.Time
+	By      string // the user
+	Pinned  bool   // counts for this digest alone, and never for a new version
+	Revoked bool   // is refused, whatever earlier versions were granted
+}
+
+const (
+	format    = 1
+	maxRecord = 4 << 20 // bytes: a manifest has 1 MiB, a policy too
+)
+
+// stored is a Record as it stands in a file.
+type stored struct {
+	Format  int        `json:"format"`
+	Digest  string     `json:"digest"`
+	Name    string     `json:"name"`
+	Version string     `json:"version"`
+	Origin  string     `json:"origin"`
+	Asked   []AskedFor `json:"asked"`
+	Policy  string     `json:"policy"`
+	When    time.Time  `json:"when"`
+	By      string     `json:"by"`
+	Pinned  bool       `json:"pinned"`
+	Revoked bool       `json:"revoked"`
+}
+
+func (r *Record) encode() ([]byte, error) {
+	text, err := json.MarshalIndent(stored{
+		Format: format, Digest: r.Digest, Name: r.Name, Version: r.Version, Origin: r.Origin, Asked: r.Asked,
+		Policy: string(r.Policy.Format()), When: r.When.UTC(), By: r.By, Pinned: r.Pinned, Revoked: r.Revoked,
+	}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxRecord {
+		return nil, fmt.Errorf("the approval has %d bytes, at most %d can be kept", len(text), maxRecord)
+	}
+	return append(text, '\n'), nil
+}
+
+// decode reads a record, and accepts nothing that encode would not have written.
+func decode(text []byte) (*Record, error) {
+	if len(text) > maxRecord+1 {
+		return nil, errors.New("it is too large")
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, errors.New("it is damaged")
+	}
+	if head.Format != format {
+		return nil, fmt.Errorf("it has format %d, this wasmres knows %d: use the one that wrote it", head.Format, format)
+	}
+	var s stored
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return nil, errors.New("it is damaged")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it is damaged: something follows its end")
+	}
+	if err := CheckDigest(s.Digest); err != nil {
+		return nil, err
+	}
+	p, err := policy.Parse("its policy", []byte(s.Policy))
+	if err != nil {
+		return nil, err
+	}
+	return &Record{
+		Digest: s.Digest, Name: s.Name, Version: s.Version, Origin: s.Origin, Asked: s.Asked, Policy: p,
+		When: s.When, By: s.By, Pinned: s.Pinned, Revoked: s.Revoked,
+	}, nil
+}
+
+const digestPrefix = "sha256:"
+
+// CheckDigest accepts "sha256:" and 64 hexadecimal digits in lower case.
+func CheckDigest(digest string) error {
+	hex, ok := strings.CutPrefix(digest, digestPrefix)
+	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }
+	if !ok || len(hex) != 64 || strings.ContainsFunc(hex, other) {
+		return fmt.Errorf("%.80q is no digest: it is %s and 64 hexadecimal digits", digest, digestPrefix)
+	}
+	return nil
+}

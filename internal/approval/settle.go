@@ -1,0 +1,134 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/policy"
+)
+
+// A Refusal says why a provider does not run, and what to do.
+type Refusal struct {
+	Name    string // as the provider calls itself, for people
+	Why     string
+	Command string // that approves it
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the provider %s %s; to approve it: %s", r.Name, r.Why, r.Command)
+}
+
+// Settle decides what a provider may touch: by itself where it can, and otherwise by asking the person at the terminal,
+// whose yes is remembered. Without a terminal, and when the person says no, the error is a [*Refusal]; a provider that
+// can do without all it asks for gets nothing then, and runs. by is the user.
+func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, error) {
+	d := Decide(r)
+	if d.Outcome == Granted {
+		return d, nil
+	}
+	if d.Outcome == Revoked {
+		return nil, d.refusal("is not approved: it was " + d.Why)
+	}
+	if t != nil {
+		answer, granted, err := d.Prompt(ctx, *t)
+		if err != nil {
+			return nil, err
+		}
+		if answer != No {
+			return d.settle(answer, granted, by)
+		}
+	}
+	if len(d.Missing(&policy.Policy{})) == 0 {
+		return d.grant(&policy.Policy{}, "it can do without what it asks for, which nobody approved"), nil
+	}
+	return nil, d.refusal(d.whyHeld(t != nil))
+}
+
+// settle grants what a person said yes to.
+func (d *Decision) settle(answer Answer, granted *policy.Policy, by string) (*Decision, error) {
+	d.grant(granted, "approved for this time")
+	if answer == Once {
+		return d, nil
+	}
+	if d.request.Store == nil {
+		return d, nil
+	}
+	d.Why = "approved now"
+	if err := d.request.Store.Grant(d.Record(granted, time.Now(), by)); err != nil {
+		return nil, fmt.Errorf("the answer could not be kept: %w", err)
+	}
+	return d, nil
+}
+
+func (d *Decision) whyHeld(asked bool) string {
+	switch {
+	case asked:
+		return "was not approved"
+	case d.Problem != nil:
+		return "asks for powers, and what is remembered does not count: " + shown(d.Problem.Error(), maxShown)
+	case d.Previous != nil:
+		return fmt.Sprintf("asks for more than version %s, which was approved %s (%s)",
+			orNone(d.Previous.Version), said(d.Previous), inWords(d.More))
+	case d.Stranger != nil:
+		return fmt.Sprintf("asks for powers nobody approved (%s), and is not taken for the one of that name that was: %s",
+			inWords(d.Asks), shown(d.Doubt, maxShown))
+	}
+	return "asks for powers nobody approved (" + inWords(d.Asks) + ")"
+}
+
+// inWords gives in a few words what is asked for.
+func inWords(asks []AskedFor) string {
+	var all []string
+	for _, a := range asks {
+		all = append(all, a.words()...)
+	}
+	return shown(strings.Join(all, "; "), maxShown)
+}
+
+func (d *Decision) refusal(why string) error {
+	return &Refusal{Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command()}
+}
+
+// Command is the command line that approves what is asked for. FOLDER, VARIABLE and the like stand in it for what only
+// the operator knows.
+func (d *Decision) Command() string {
+	wanted := wishes(d.Asks)
+	flags, whole := wanted.Flags()
+	args := []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
+	if whole {
+		args = append(args, flags.Args()...)
+	} else {
+		args = append(args, "--policy", "POLICY.yaml")
+	}
+	return Quote(args)
+}
+
+// Quote gives a command line that a POSIX shell takes apart into args again.
+func Quote(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quote(arg string) string {
+	special := func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-", r)
+	}
+	if arg != "" && !strings.ContainsFunc(arg, special) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// Refused gives the refusal in err, if it is one.
+func Refused(err error) (*Refusal, bool) {
+	var r *Refusal
+	ok := errors.As(err, &r)
+	return r, ok
+}

@@ -1,0 +1,99 @@
+package approval
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxShownName = 64 // runes
+	maxShown     = 200
+)
+
+// shown gives a foreign text for a terminal: on one line, bounded, with nothing in it that steers the terminal, is not
+// seen, turns the direction of writing or spills over its line.
+func shown(s string, most int) string {
+	var b strings.Builder
+	n, marks := 0, 0
+	for _, word := range strings.Fields(s) {
+		if n > 0 {
+			b.WriteByte(' ')
+		}
+		for _, r := range word {
+			if n++; n > most {
+				return b.String() + "…"
+			}
+			if marks++; !unicode.Is(unicode.M, r) {
+				marks = 0
+			}
+			switch {
+			case marks > 2: // they would pile up
+			case invisible(r):
+				b.WriteRune(unicode.ReplacementChar)
+			default:
+				b.WriteRune(r)
+			}
+		}
+		n++
+	}
+	return b.String()
+}
+
+func invisible(r rune) bool {
+	return r == '\u3164' || r == '\u115f' || r == '\u1160' || r == '\u2800' || // fillers
+		unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || !unicode.IsGraphic(r)
+}
+
+// wrap breaks a text into lines of at most so many columns, each behind an indent, so that the terminal breaks none:
+// nothing foreign ever stands at the left margin.
+func wrap(text, indent string, width int) (lines []string) {
+	room := max(width-utf8.RuneCountInString(indent)-1, 10)
+	line, used := "", 0
+	flush := func() {
+		lines = append(lines, indent+strings.TrimRight(line, " "))
+		line, used = "", 0
+	}
+	for _, word := range strings.Fields(text) {
+		if used > 0 && used+1+columns(word) > room {
+			flush()
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		for _, r := range word {
+			if used+columnsOf(r) > room {
+				flush()
+			}
+			line, used = line+string(r), used+columnsOf(r)
+		}
+	}
+	if used > 0 {
+		flush()
+	}
+	return lines
+}
+
+// hang is wrap with the first line at the margin, for texts that begin with our words.
+func hang(text string, width int) []string {
+	lines := wrap(text, "  ", width)
+	if len(lines) > 0 {
+		lines[0] = strings.TrimPrefix(lines[0], "  ")
+	}
+	return lines
+}
+
+func columns(s string) (n int) {
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// columnsOf is the most columns a terminal gives a character.
+func columnsOf(r rune) int {
+	if r < 0x1100 {
+		return 1
+	}
+	return 2
+}

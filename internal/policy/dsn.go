@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const sqliteScheme = "sqlite:"
+
+// openDSN is a data source name that may stand in a file everybody can read: one without a password. It errs on the
+// side of refusing.
+func openDSN(s string) (string, error) {
+	if _, err := line(s); err != nil {
+		return "", err
+	}
+	scheme, _, _ := strings.Cut(s, ":")
+	if !slices.Contains([]string{"postgres", "postgresql", "mysql", "mariadb", "sqlite"}, scheme) {
+		return "", errors.New("this is no data source name, which is not repeated here: it is written like " +
+			"postgres://user@host/database, mysql://user@host/database or sqlite:/path")
+	}
+	if hasPassword(s) {
+		return "", errors.New("the data source name carries a password: put it into a variable or a file, " +
+			"and name that as env:VARIABLE or file:PATH on the command line, or with dsn_env or dsn_file")
+	}
+	return s, nil
+}
+
+// sqliteFile gives the file a data source name of SQLite names.
+func sqliteFile(dsn string) (string, bool) {
+	file, ok := strings.CutPrefix(dsn, sqliteScheme)
+	return strings.TrimPrefix(file, "//"), ok
+}
+
+// hasPassword reports whether a data source name may carry a password, in its authority or in its parameters.
+func hasPassword(dsn string) bool {
+	if strings.HasPrefix(dsn, sqliteScheme) {
+		return false
+	}
+	_, rest, _ := strings.Cut(dsn, ":")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 && strings.Contains(strings.TrimPrefix(rest[:at], "//"), ":") {
+		return true
+	}
+	_, parameters, _ := strings.Cut(rest, "?")
+	if decoded, err := url.QueryUnescape(parameters); err == nil {
+		parameters += decoded
+	}
+	parameters = strings.ToLower(parameters)
+	for _, key := range []string{"pass", "pwd", "token", "secret"} {
+		if strings.Contains(parameters, key) {
+			return true
+		}
+	}
+	return false
+}

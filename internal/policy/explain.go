@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Verdict says whether a policy permits one thing, by which of its rules, and why.
+type Verdict struct {
+	Allowed bool
+	Rule    string // in words; empty when none is about it
+	Why     string
+}
+
+// A Matcher decides whether rules permit a request, as the power that sends it does.
+type Matcher func(rules []Network, method, url string) (Verdict, error)
+
+// Explain says whether p permits a use of a power: a method and an http or https URL; "read" or "write" and fs:PATH, as
+// the provider sees it; "read" and env:KEY, sql:NAME or kv:. Requests are left to match.
+func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
+	scheme, rest, ok := strings.Cut(target, ":")
+	if !ok {
+		return Verdict{}, fmt.Errorf("%q is no URL: "+
+			"write it as https://api.example.org/v1, fs:/data/file, env:LANG, kv: or sql:main", clipped(target))
+	}
+	if scheme == "http" || scheme == "https" {
+		return match(p.Network, strings.ToUpper(method), target)
+	}
+	var access Access
+	switch strings.ToLower(method) {
+	case "read", "get":
+		access = Read
+	case "write", "put":
+		access = Write
+	default:
+		return Verdict{}, fmt.Errorf("there is no method %q for %s: it is read or write", clipped(method), scheme)
+	}
+	switch scheme {
+	case "fs":
+		return p.explainFile("/"+strings.TrimLeft(rest, "/"), access)
+	case "env":
+		if !slices.Contains(p.Environment, rest) {
+			return Verdict{Why: "no rule names the variable"}, nil
+		}
+		return verdict(access == Read, "read the environment variable "+rest, "variables are read only"), nil
+	case "sql":
+		i := slices.IndexFunc(p.SQL, func(s SQL) bool { return s.Name == rest })
+		if i < 0 {
+			return Verdict{Why: "there is no connection of that name"}, nil
+		}
+		return verdict(access == Read, p.SQL[i].String(), "databases are read only"), nil
+	case "kv":
+		if p.KV == nil {
+			return Verdict{Why: "no key-value store is granted"}, nil
+		}
+		return verdict(access == Read || !p.KV.ReadOnly, p.KV.String(), "the store is read only"), nil
+	}
+	return Verdict{}, fmt.Errorf("nothing is known of %q: it is one of http, https, fs, env, sql, kv", clipped(scheme))
+}
+
+func verdict(allowed bool, rule, otherwise string) Verdict {
+	if allowed {
+		return Verdict{Allowed: true, Rule: rule, Why: "the rule allows it"}
+	}
+	return Verdict{Rule: rule, Why: otherwise}
+}
+
+// explainFile finds the folder a path of the provider's is in: the innermost, as the power does.
+func (p *Policy) explainFile(file string, access Access) (Verdict, error) {
+	if path.Clean(file) != file {
+		return Verdict{Why: "the path has dot segments or double slashes, which no provider may use"}, nil
+	}
+	var found *Storage
+	for i := range p.Storage {
+		s := &p.Storage[i]
+		if _, in := below(s.Guest, file); in && (found == nil || len(s.Guest) > len(found.Guest)) {
+			found = s
+		}
+	}
+	if found == nil {
+		return Verdict{Why: "it is in no granted folder"}, nil
+	}
+	return verdict(found.Access&access != 0, found.String(), "the folder is not granted for that"), nil
+}
+
+// maxNear bounds the rules that are shown for one that is missing.
+const maxNear = 8
+
+// Near gives in words the rules for the host of a URL, to tell what else would have to fit; of all hosts when there are
+// none.
+func (p *Policy) Near(rawURL string) (words []string) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	asked := strings.ToLower(u.Hostname())
+	ofHost := slices.DeleteFunc(slices.Clone(p.Network), func(n Network) bool { return !coversHost(n.Host, asked) })
+	if len(ofHost) == 0 {
+		ofHost = p.Network
+	}
+	for _, n := range ofHost[:min(len(ofHost), maxNear)] {
+		words = append(words, n.String())
+	}
+	return words
+}
+
+// Notes says what of p this host does not do, or what is worth a thought.
+func (p *Policy) Notes() (notes []string) {
+	if p.Limits.MilliCPU > 0 {
+		notes = append(notes, "limits.cpu is kept and not enforced: limits.fuel and limits.timeout bound the time of a call")
+	}
+	for _, k := range sortedKeys(p.Config) {
+		if suspicious(k) {
+			notes = append(notes, fmt.Sprintf("the configuration value %s looks like a secret, "+
+				"and the provider can read it: consider secrets", k))
+		}
+	}
+	return notes
+}

@@ -1,0 +1,316 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"net/netip"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+const (
+	maxLine = 4 << 10 // bytes of a path, a value or a description
+	maxName = 64
+)
+
+// line is a text on one line without control characters.
+func line(s string) (string, error) {
+	switch {
+	case s == "":
+		return "", errors.New("the text is empty")
+	case len(s) > maxLine:
+		return "", fmt.Errorf("the text has %d bytes, at most %d are allowed", len(s), maxLine)
+	case strings.ContainsFunc(s, hidden):
+		return "", errors.New("the text has a control character, or one that cannot be seen")
+	}
+	return s, nil
+}
+
+// hidden reports whether a person would not see r, or see something else because of it.
+func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+// prose is a text of several lines.
+func prose(s string) (string, error) {
+	flat, err := line(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
+	if err != nil || flat == "" {
+		return "", err
+	}
+	return s, nil
+}
+
+// value is a configuration value, which may be empty.
+func value(s string) (string, error) {
+	if len(s) > maxLine {
+		return "", fmt.Errorf("the value has %d bytes, at most %d are allowed", len(s), maxLine)
+	}
+	return s, nil
+}
+
+const nameShape = `^[A-Za-z0-9_.-]{1,64}$`
+
+// name is what a secret, a connection or a namespace is called.
+func name(s string) (string, error) {
+	other := func(r rune) bool { return !word(r) && r != '-' && r != '.' }
+	if s == "" || len(s) > maxName || strings.ContainsFunc(s, other) {
+		return "", fmt.Errorf(`%q is no name: it has letters, digits, "_", "-" and ".", at most %d`, clipped(s), maxName)
+	}
+	return s, nil
+}
+
+const variableShape = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
+
+// variable is the name of an environment variable.
+func variable(s string) (string, error) {
+	other := func(r rune) bool { return !word(r) }
+	if s == "" || len(s) > 256 || '0' <= s[0] && s[0] <= '9' || strings.ContainsFunc(s, other) {
+		return "", fmt.Errorf("%q is no name of an environment variable: it has letters, digits and \"_\"", clipped(s))
+	}
+	return s, nil
+}
+
+// word reports whether r is an ASCII letter, a digit or "_".
+func word(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+}
+
+// hostPath is a file or folder of the host.
+func hostPath(s string) (string, error) {
+	if s == "~" || strings.HasPrefix(s, "~/") {
+		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", clipped(s))
+	}
+	return line(s)
+}
+
+// keyring is an entry of a keyring.
+func keyring(s string) (string, error) {
+	service, user, ok := strings.Cut(s, "/")
+	if !ok || service == "" || user == "" {
+		return "", fmt.Errorf("%q is no entry of a keyring: write it as SERVICE/USER", clipped(s))
+	}
+	return line(s)
+}
+
+// guestPath is a path as guests see it.
+func guestPath(s string) (string, error) {
+	if !path.IsAbs(s) || path.Clean(s) != s {
+		return "", fmt.Errorf("%q is no absolute clean path: write it like /data", clipped(s))
+	}
+	if strings.Contains(s, ":") { // which has a meaning in flags
+		return "", fmt.Errorf("%q has a colon, which paths of guests do not have", clipped(s))
+	}
+	return line(s)
+}
+
+const storageScheme = "fs://"
+
+// storageURI gives the folder that a URI of the host's files names, which is written with /** at its end or without.
+func storageURI(s string) (string, error) {
+	folder, ok := strings.CutPrefix(s, storageScheme)
+	if !ok {
+		return "", fmt.Errorf("%q is no URI of a folder: write it like fs:///srv/data/**", clipped(s))
+	}
+	folder = strings.TrimSuffix(strings.TrimSuffix(folder, "**"), "/")
+	if folder == "" && strings.HasPrefix(s, storageScheme+"/") {
+		folder = "/"
+	}
+	if folder == "" {
+		return "", fmt.Errorf("%q names no folder: write it like fs:///srv/data/**, or fs://./** for the one of this file",
+			clipped(s))
+	}
+	if strings.ContainsAny(folder, "*?[{") {
+		return "", fmt.Errorf("%q is a pattern: whole folders are granted, as in fs:///srv/data/**", clipped(s))
+	}
+	return hostPath(path.Clean(folder))
+}
+
+// guestOf is where guests see a folder of which a policy does not say where.
+func guestOf(host string) string { return path.Clean("/" + host) }
+
+// host is a name, "*." and a name, or an address, in lower case.
+func host(s string) (string, error) {
+	if s == "*" {
+		return "", errors.New("hosts are granted by name: write api.example.org, or *.example.org for those below it")
+	}
+	if scheme, rest, ok := strings.Cut(s, "://"); ok {
+		return "", fmt.Errorf("%q is a URL: write host: %s and schemes: [%s]", clipped(s), clipped(rest), clipped(scheme))
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil && addr.Zone() == "" {
+		return addr.Unmap().String(), nil
+	}
+	if bare, port, ok := strings.Cut(s, ":"); ok && !strings.Contains(port, ":") {
+		return "", fmt.Errorf("%q has a port: write host: %s and ports: [%s]", clipped(s), clipped(bare), clipped(port))
+	}
+	if bare, rest, ok := strings.Cut(s, "/"); ok {
+		return "", fmt.Errorf("%q has a path: write host: %s and paths: [\"/%s\"]", clipped(s), clipped(bare), clipped(rest))
+	}
+	lower := strings.ToLower(strings.TrimSuffix(s, "."))
+	if !domain(strings.TrimPrefix(lower, "*.")) {
+		return "", fmt.Errorf("%q is no host: it is a name like api.example.org, *.example.org for those below it, "+
+			"or an address; names beyond ASCII are written as xn--…", clipped(s))
+	}
+	return lower, nil
+}
+
+// domain reports whether s is a name of the domain name system, and cannot be an address in disguise.
+func domain(s string) bool {
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	last := ""
+	for last = range strings.SplitSeq(s, ".") {
+		other := func(r rune) bool { return !word(r) && r != '-' }
+		if last == "" || len(last) > 63 || last[0] == '-' || last[len(last)-1] == '-' || strings.ContainsFunc(last, other) {
+			return false
+		}
+	}
+	return last[0] < '0' || last[0] > '9' // 127.1 and 0x7f.1 are addresses to some
+}
+
+func oneOf(what string, known ...string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		for _, k := range known {
+			if s == k {
+				return s, nil
+			}
+		}
+		return "", fmt.Errorf("there is no %s %q: %s", what, clipped(s), orElse(s, known))
+	}
+}
+
+// pathPattern is a pattern of paths of URLs.
+func pathPattern(s string) (string, error) {
+	const form = `write it like /v1/users, which is all below it too, or /v1/*/profile`
+	if !strings.HasPrefix(s, "/") {
+		return "", fmt.Errorf("%q does not begin with a slash: %s", clipped(s), form)
+	}
+	if strings.ContainsAny(s, `?#[]{}\ `) {
+		return "", fmt.Errorf("%q has a sign that paths of rules do not have: %s", clipped(s), form)
+	}
+	segments := strings.Split(s[1:], "/")
+	for i, segment := range segments {
+		switch {
+		case segment == "." || segment == "..":
+			return "", fmt.Errorf("%q has dot segments: %s", clipped(s), form)
+		case segment == "" && i < len(segments)-1:
+			return "", fmt.Errorf("%q has an empty segment: %s", clipped(s), form)
+		case strings.Contains(segment, "**") && (segment != "**" || i < len(segments)-1):
+			return "", fmt.Errorf("%q has ** within: it stands at the end, for all below: %s", clipped(s), form)
+		}
+	}
+	return line(s)
+}
+
+func port(s string) (uint16, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no port: it is a number from 1 to 65535", clipped(s))
+	}
+	return uint16(n), nil
+}
+
+// units of sizes: those of Kubernetes, and as they are spelled on the command line.
+var units = []struct {
+	suffix string
+	bytes  uint64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1}, {"", 1},
+}
+
+// size is a positive number of bytes, at most 1 TiB.
+func size(s string) (uint64, error) {
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if over, product := bits.Mul64(n, u.bytes); err == nil && n > 0 && over == 0 && product <= 1<<40 {
+			return product, nil
+		}
+		break
+	}
+	return 0, fmt.Errorf("%q is no size: write it like 64Mi, 512Ki or 2Gi", clipped(s))
+}
+
+// plain is a text that is written without quotes.
+type plain string
+
+// formatSize gives the shortest exact form.
+func formatSize(n uint64) any {
+	for _, u := range []struct {
+		suffix string
+		shift  int
+	}{{"Gi", 30}, {"Mi", 20}, {"Ki", 10}} {
+		if n%(1<<u.shift) == 0 {
+			return plain(strconv.FormatUint(n>>u.shift, 10) + u.suffix)
+		}
+	}
+	return plain(strconv.FormatUint(n, 10))
+}
+
+// processors is a number of processors, in thousandths.
+func processors(s string) (uint32, error) {
+	wrong := fmt.Errorf("%q is no number of processors: write it like 500m or 2", clipped(s))
+	if milli, ok := strings.CutSuffix(s, "m"); ok {
+		n, err := strconv.ParseUint(milli, 10, 32)
+		if err != nil || n == 0 || n > 1_000_000 {
+			return 0, wrong
+		}
+		return uint32(n), nil
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	if len(fraction) > 3 {
+		return 0, wrong
+	}
+	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", 3-len(fraction)), 10, 32)
+	if err != nil || n == 0 || n > 1_000_000 {
+		return 0, wrong
+	}
+	return uint32(n), nil
+}
+
+func formatProcessors(n uint32) any {
+	if n%1000 == 0 {
+		return plain(strconv.FormatUint(uint64(n/1000), 10))
+	}
+	return plain(strconv.FormatUint(uint64(n), 10) + "m")
+}
+
+// count is a positive number.
+func count(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || n == 0 || n > 1<<62 {
+		return 0, fmt.Errorf("%q is no whole number from 1 on", clipped(s))
+	}
+	return n, nil
+}
+
+func formatCount(n uint64) any { return plain(strconv.FormatUint(n, 10)) }
+
+// duration is a positive time of at most a year.
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > 366*24*time.Hour {
+		return 0, fmt.Errorf("%q is no time: write it like 2s or 500ms", clipped(s))
+	}
+	return d, nil
+}
+
+func formatDuration(d time.Duration) any { return plain(shortDuration(d)) }
+
+// shortDuration leaves out what is zero at the end: 2h, and not 2h0m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
