@@ -4,7 +4,7 @@
 # Both keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
-EXAMPLES    = hello project everything fixtures
+EXAMPLES    = hello project everything fixtures memory web users postgres mysql
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
@@ -47,7 +47,8 @@ generate:
 
 test:
 	@for m in $(MODULES); do echo "test $$m"; \
-	  (cd $$m && $(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v /internal/hostile)) || exit 1; done
+	  (cd $$m && $(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v -e /internal/hostile -e /cmd/wasmres)) || exit 1; done
+	$(GO) test -race -short -shuffle=on ./cmd/wasmres && $(GO) test -shuffle=on ./cmd/wasmres # it builds many providers
 	$(GO) test ./runtime/meter # once more, with what the race detector makes too slow
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 )
 
 // A Module is what a compiler has left of a project.
@@ -50,14 +49,14 @@ type builder struct {
 	compiler string
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var plainName = expression(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // fileName gives a project's name as far as it does for a file, and otherwise that of its folder.
 func fileName(name, dir string) string {
-	if name = filepath.Base(name); plainName.MatchString(name) {
+	if name = filepath.Base(name); plainName().MatchString(name) {
 		return name
 	}
-	if name = filepath.Base(dir); plainName.MatchString(name) {
+	if name = filepath.Base(dir); plainName().MatchString(name) {
 		return name
 	}
 	return "provider"

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -133,7 +132,7 @@ func versions(program, formula string) []string {
 	return names
 }
 
-var clangVersion = regexp.MustCompile(`version ([0-9]+)\.`)
+var clangVersion = expression(`version ([0-9]+)\.`)
 
 // needLibc sees whether clang finds a libc for the target, and what else linking with one takes.
 func (b *builder) needLibc(clang string, link []string) error {
@@ -151,7 +150,7 @@ func (b *builder) needLibc(clang string, link []string) error {
 		return err
 	}
 	packages := "apt-get install wasi-libc"
-	if m := clangVersion.FindStringSubmatch(b.compiler); m != nil {
+	if m := clangVersion().FindStringSubmatch(b.compiler); m != nil {
 		packages += " libclang-rt-" + m[1] + "-dev-wasm32"
 	}
 	return &Missing{"wasi-libc", advice{debian: packages, anywhere: "take the clang of wasi-sdk, which has it"}.here()}

@@ -3,7 +3,6 @@ package project
 import (
 	"os"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -13,7 +12,7 @@ const (
 	goWebsite = "get Go 1.24 or newer at https://go.dev/dl/"
 )
 
-var goVersion = regexp.MustCompile(`^go1\.([0-9]+)`)
+var goVersion = expression(`^go1\.([0-9]+)`)
 
 func compileGo(b *builder) error {
 	tool := find("go")
@@ -26,7 +25,7 @@ func compileGo(b *builder) error {
 		return err
 	}
 	b.compiler = strings.TrimSpace(version)
-	if m := goVersion.FindStringSubmatch(b.compiler); m != nil {
+	if m := goVersion().FindStringSubmatch(b.compiler); m != nil {
 		if minor, err := strconv.Atoi(m[1]); err != nil || minor < leastGo {
 			return &Missing{"a newer Go (" + tool + " is " + b.compiler + ")", goWebsite}
 		}
@@ -37,7 +36,7 @@ func compileGo(b *builder) error {
 	return err
 }
 
-var majorSuffix = regexp.MustCompile(`^v[0-9]+$`)
+var majorSuffix = expression(`^v[0-9]+$`)
 
 // goModule gives the last part of a module's path, without a version; empty when the file names none.
 func goModule(file string) string {
@@ -48,7 +47,7 @@ func goModule(file string) string {
 			continue
 		}
 		name := strings.Trim(fields[1], "\"`")
-		if majorSuffix.MatchString(path.Base(name)) {
+		if majorSuffix().MatchString(path.Base(name)) {
 			name = path.Dir(name)
 		}
 		return path.Base(name)

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,7 +56,7 @@ type script struct{ name, text string }
 
 // relativeText finds the texts in a source that may be the path of another: those that begin with ./ or ../ as relative
 // imports do, however they are written. One too many does no harm.
-var relativeText = regexp.MustCompile("[\"'`](\\.{1,2}/[^\"'`\\s]+)[\"'`]")
+var relativeText = expression("[\"'`](\\.{1,2}/[^\"'`\\s]+)[\"'`]")
 
 // collectScripts reads the entry and all that it leads to, the entry first.
 func collectScripts(project fs.FS) ([]script, error) {
@@ -95,7 +94,7 @@ func scriptsNamed(project fs.FS, name string, text []byte) (names []string) {
 	if !isJavaScript(name) {
 		return nil
 	}
-	for _, m := range relativeText.FindAllSubmatch(text, -1) {
+	for _, m := range relativeText().FindAllSubmatch(text, -1) {
 		next := path.Join(path.Dir(name), string(m[1]))
 		if !isJavaScript(next) && !isData(next) {
 			continue

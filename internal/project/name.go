@@ -2,13 +2,12 @@ package project
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 const maxName = 64 // bytes
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+var validName = expression(`^[a-z][a-z0-9_-]*$`)
 
 // taken are the names that would not do, and why.
 var taken = map[string]string{
@@ -26,7 +25,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("the name %s cannot be used: %s", name, why)
 	case len(name) > maxName:
 		return fmt.Errorf("the name has %d bytes, at most %d are allowed", len(name), maxName)
-	case !validName.MatchString(name):
+	case !validName().MatchString(name):
 		return fmt.Errorf("the name %q cannot be used: it begins with a lower-case letter, "+
 			"and has lower-case letters, digits, - and _", name)
 	}
