@@ -58,7 +58,7 @@ func (c *Crash) LogValue() slog.Value {
 		stack[i] = f.String()
 	}
 	return slog.GroupValue(
-		slog.String("op", c.Op.String()), slog.Uint64("fuel", c.Fuel), slog.String("stack", strings.Join(stack, " < ")),
+		slog.String("reason", c.Reason), slog.String("op", c.Op.String()), slog.Uint64("fuel", c.Fuel), slog.String("stack", strings.Join(stack, " < ")),
 		slog.String("said", strings.Join(c.Said, "\n")),
 	)
 }
@@ -101,17 +101,23 @@ func (l *local) crash(err error) *Crash {
 	return At(trap.Reason, functions)
 }
 
-// blame makes a crash the cause of err. A cause that it has already is the reason.
+// blame adds a crash to err, which may be somebody else's and is not changed. A cause that it has is the reason.
 func blame(err error, crash *Crash) error {
 	var e *abi.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	if e.Cause != nil {
+	if errors.As(err, &e) && e.Cause != nil {
 		crash.Reason = e.Cause.Error()
 	}
-	return e.Because(crash)
+	return &blamed{err, crash}
 }
+
+// A blamed error is that of a call in which a guest was stopped.
+type blamed struct {
+	error
+	crash *Crash
+}
+
+// Unwrap gives the error, and the crash.
+func (b *blamed) Unwrap() []error { return []error{b.error, b.crash} }
 
 // investigate completes the crash in the chain of err, if there is one: with names, and what is known of the call c,
 // which is nil when the guest was starting.

@@ -1,11 +1,13 @@
 package runtime_test
 
 import (
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,6 +121,39 @@ func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
 		crash := runtime.CrashOf(err)
 		if crash == nil || crash.Reason != "unreachable" || len(crash.Stack) != 1 {
 			t.Errorf("got %+v of %v", crash, err)
+		}
+	})
+}
+
+// enough is what a sink of many answers when it wants no more.
+var enough error = abi.Errorf(abi.CodeCancelled, "no more is wanted")
+
+type full struct{ recorder }
+
+func (*full) Body([]byte) error { return enough }
+
+func TestSomebodyElsesErrorIsLeftAsItIs(t *testing.T) {
+	both(t, func(t *testing.T, run runtime.Runner) {
+		puppet := &guesttest.Puppet{Next: steps(
+			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)), guesttest.Body([]byte("x")), guesttest.Trap(),
+		)}
+		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
+		m, err := runtime.Load(t.Context(), runtime.Config{Runner: run, Services: puppet.Services()}, puppet.Binary(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &full{}); !errors.Is(err, enough) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		calls.Wait()
+		if crash := runtime.CrashOf(enough); crash != nil {
+			t.Errorf("the sink's error is that of a crash now: %+v", crash)
 		}
 	})
 }

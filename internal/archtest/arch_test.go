@@ -36,7 +36,6 @@ var doors = map[string][]string{
 	"github.com/google/go-cmp":                {},
 	"github.com/rogpeppe/go-internal":         {"internal/session"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
-	"github.com/ianlancetaylor/demangle":      {"runtime/symbol"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},
 	"github.com/go-sql-driver/mysql":          {"runtime/capability/sqlcap/mysql"},
 	"modernc.org/libc":                        {"runtime/capability/sqlcap/sqlite"},

@@ -1,14 +1,12 @@
 // Package symbol reads what the functions of a module are called, for people who look into a failure.
 //
-// It owns how names are made readable, and is the door to the demangler. The runtime imports it. Names are whatever who
-// built the module wanted them to be: nothing must depend on them.
+// It owns how names are made readable. The runtime imports it. Names are whatever who built the module wanted them to
+// be: nothing must depend on them, and reading one takes no more time than it is long.
 package symbol
 
 import (
 	"strings"
 	"unicode"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -22,17 +20,17 @@ func Read(module []byte, functions uint32) (Names, error) {
 	return wasm.FunctionNames(module, functions)
 }
 
-// longest is the characters of a readable name, as a power of two.
-const longest = 8
+// longest is the bytes of a readable name.
+const longest = 256
 
-// Of gives the name of a function as its author wrote it, on one line of at most 256 bytes; empty when it has none.
+// Of gives the name of a function, as its author wrote it where that can be told, on one line of at most 256 bytes;
+// empty when it has none.
 func (n Names) Of(function uint32) string {
-	name := demangle.Filter(n[function], demangle.NoParams, demangle.NoTemplateParams, demangle.MaxLength(longest))
-	name = strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, name)
-	return strings.ToValidUTF8(name[:min(len(name), 1<<longest)], "")
+	}, readable(n[function]))
+	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }

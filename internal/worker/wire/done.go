@@ -45,10 +45,18 @@ func (m *Done) SetError(err error) {
 		if e.Cause != nil {
 			m.Cause = e.Cause.Error()
 		}
-		var running interface{ Functions() []uint32 }
-		if errors.As(e.Cause, &running) {
-			m.Stack = running.Functions()
-		}
+		m.setStack(err)
+	}
+}
+
+// setStack fills in where the guest was, and why, if err knows.
+func (m *Done) setStack(err error) {
+	var crash interface {
+		error
+		Functions() []uint32
+	}
+	if errors.As(err, &crash) {
+		m.Cause, m.Stack = crash.Error(), crash.Functions()
 	}
 }
 
