@@ -86,7 +86,9 @@ func (r *results) read(ctx context.Context, uri string, promising bool, sink abi
 
 // lead reads for all who are in the flight.
 func (r *results) lead(uri string, f *flight, sink abi.Sink, reader reader) (*abi.Reply, error) {
-	rec := &recorder{Sink: sink, land: func() { r.land(uri, f, nil) }}
+	giveUp := func() { r.land(uri, f, nil) }
+	defer giveUp() // also when the guest's host panics
+	rec := &recorder{Sink: sink, land: giveUp}
 	reply, err := reader(rec)
 	r.land(uri, f, rec.result(uri, reply, err))
 	return reply, err
@@ -212,10 +214,13 @@ func (r *result) replay(sink abi.Sink) (*abi.Reply, error) {
 	return &abi.Reply{TTLMillis: uint64(left), CacheScope: r.scope}, nil
 }
 
+// slowClient is how long a client may take for a part before nobody else waits for what it reads.
+const slowClient = 20 * time.Millisecond
+
 // A recorder is an [abi.Sink] that keeps what passes, up to a bound.
 type recorder struct {
 	abi.Sink
-	land     func() // called when there is too much
+	land     func() // called when there is too much, or it takes too long; safe for concurrent use
 	contents []recorded
 	bytes    int
 	given    bool // there is too much, or what is no whole
@@ -233,6 +238,7 @@ func (r *recorder) Content(c *abi.Content) error {
 	if c.NotModified || c.RangeTotal > 0 {
 		r.giveUp()
 	}
+	defer r.hurry().Stop()
 	return r.Sink.Content(c)
 }
 
@@ -242,8 +248,12 @@ func (r *recorder) Body(p []byte) error {
 		last := &r.contents[len(r.contents)-1]
 		last.body = append(last.body, p...)
 	}
+	defer r.hurry().Stop()
 	return r.Sink.Body(p)
 }
+
+// hurry lets those who wait go on by themselves, unless it is stopped soon.
+func (r *recorder) hurry() *time.Timer { return time.AfterFunc(slowClient, r.land) }
 
 func (r *recorder) count(n int) {
 	if r.bytes += n; r.bytes > maxResult {

@@ -250,6 +250,38 @@ func TestWhoNoLongerWaitsForAnotherIsLetGo(t *testing.T) {
 	first.Wait()
 }
 
+// A stuck sink is that of a client who reads nothing.
+type stuck struct {
+	text
+	began, goOn chan struct{}
+}
+
+func (s *stuck) Content(*abi.Content) error {
+	close(s.began)
+	<-s.goOn
+	return nil
+}
+
+func TestAClientWhoReadsSlowlyHoldsNobodyElseUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openCounting(t, &counting{}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
+		slow := &stuck{began: make(chan struct{}), goOn: make(chan struct{})}
+		var first sync.WaitGroup
+		first.Go(func() {
+			if _, err := c.Read(t.Context(), &abi.Request{URI: "x:a"}, slow); err != nil {
+				t.Error(err)
+			}
+		})
+		<-slow.began
+		began := time.Now()
+		if got := c.get(t, abi.Request{URI: "x:a"}); got != "2" || time.Since(began) > time.Second {
+			t.Errorf("got %s after %v", got, time.Since(began))
+		}
+		close(slow.goOn)
+		first.Wait()
+	})
+}
+
 func TestOnlySoMuchIsKept(t *testing.T) {
 	c := openCounting(t, &counting{size: 900 << 10}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 	const all = 45 // of which some 36 have room
