@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,7 +83,8 @@ func (s *Session) Save(file string) error {
 		return nil
 	}
 	draft := filepath.Join(dir, "."+filepath.Base(file)+".draft")
-	err := os.WriteFile(draft, text, 0o666)
+	_ = os.Remove(draft) // which a stranger's folder may have as a link to somewhere else
+	err := writeNew(draft, text)
 	if err == nil {
 		err = os.Rename(draft, file)
 	}
@@ -90,4 +92,14 @@ func (s *Session) Save(file string) error {
 		_ = os.Remove(draft)
 	}
 	return err
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -435,5 +436,30 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	report, err := session.Run(ctx, session.Config{Session: s, Host: session.Replay(s), Source: asking, Update: true})
 	if report != nil || err != context.Canceled || s.Steps[0].Want != nil {
 		t.Errorf("got %+v, %v", report, err)
+	}
+}
+
+func TestSavingFollowsNoLinkOfAStranger(t *testing.T) {
+	dir := t.TempDir()
+	precious := filepath.Join(dir, "precious")
+	if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := filepath.Join(dir, "tests")
+	if err := os.Mkdir(tests, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(precious, filepath.Join(tests, ".first.txtar.draft")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(tests, "first.txtar")
+	if err := session.New().Save(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.Load(file); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(precious); string(got) != "precious" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
