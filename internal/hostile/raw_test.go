@@ -45,6 +45,8 @@ func raw(t testing.TB, c hostile.Case, module []byte) *runtime.Prepared {
 	number(0)       // pages it begins with, which the engine knows
 	number(1 << 16) // pages it may have
 	text(nil)       // never gets dirty, it says
+	number(0)       // imports no functions, it says
+	number(0)       // and has none, so that no stack of it can be named
 	number(0)       // data that was taken out
 
 	p, err := runtime.DecodePrepared(b)

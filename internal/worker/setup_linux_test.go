@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func newRunner(tb testing.TB, cfg worker.Config) *worker.Runner {
 func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	tb.Helper()
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.NewTextHandler(tb.Output(), nil))
+		cfg.Logger = slog.New(slog.NewTextHandler(newOutput(tb), nil))
 	}
 	c, err := compiler.New(compiler.Config{CacheDir: dir})
 	if err != nil {
@@ -308,4 +309,29 @@ func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j,
 
 func (j *journal) debug() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// An output is that of a test while it runs. A watchdog may still bark when it has ended.
+type output struct {
+	mu sync.Mutex
+	to io.Writer // nil when the test has ended
+}
+
+func newOutput(tb testing.TB) *output {
+	o := &output{to: tb.Output()}
+	tb.Cleanup(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.to = nil
+	})
+	return o
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to == nil {
+		return len(p), nil
+	}
+	return o.to.Write(p)
 }
