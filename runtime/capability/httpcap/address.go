@@ -19,6 +19,7 @@ var blocks = []block{
 	{netip.MustParsePrefix("100.64.0.0/10"), "shared"},
 	{netip.MustParsePrefix("127.0.0.0/8"), "loopback"},
 	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "metadata of a cloud"},
 	{netip.MustParsePrefix("172.16.0.0/12"), "private"},
 	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},
 	{netip.MustParsePrefix("192.0.2.0/24"), "documentation"},

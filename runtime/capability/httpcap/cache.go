@@ -45,13 +45,17 @@ type entry struct {
 }
 
 func (e *entry) size() int64 {
-	n := len(e.key) + len(e.url) + len(e.body) + entryOverhead
-	for name, values := range e.header {
+	return int64(len(e.key) + len(e.url) + len(e.body) + entryOverhead + headerSize(e.header))
+}
+
+// headerSize is the bytes of a header's names and values.
+func headerSize(header http.Header) (n int) {
+	for name, values := range header {
 		for _, value := range values {
 			n += len(name) + len(value)
 		}
 	}
-	return int64(n)
+	return n
 }
 
 // get gives the entry for a key, or nil.

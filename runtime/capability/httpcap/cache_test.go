@@ -3,6 +3,7 @@ package httpcap_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -178,5 +179,34 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	if none.asked.Load() != 2 {
 		t.Errorf("without a cache: asked %d times", none.asked.Load())
+	}
+}
+
+// A server that adds to the header of its answer whenever it is asked whether that is still good does not fill the cache.
+func TestARenewedHeaderIsBounded(t *testing.T) {
+	asked := 0
+	o := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"e"`)
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.Header.Get("If-None-Match") == "" {
+			return
+		}
+		asked++
+		w.Header().Set(fmt.Sprintf("X-%d", asked), strings.Repeat("x", 50<<10))
+		w.WriteHeader(http.StatusNotModified)
+	}))
+	g := open(t, o, httpcap.Config{Rules: []httpcap.Rule{everything(o)}})
+	for range 10 {
+		resp, _, err := g.read(t.Context(), abi.HTTPRequest{URL: o.at("a.test", "/")})
+		size := 0
+		for _, f := range resp.Header {
+			size += len(f.Value)
+		}
+		if err != nil || size > 128<<10 {
+			t.Fatalf("a header of %d bytes, %v", size, err)
+		}
+	}
+	if asked != 9 {
+		t.Errorf("asked %d times whether it is still good", asked)
 	}
 }

@@ -94,10 +94,10 @@ func (h *HTTP) first(req *abi.HTTPRequest, use *capability.Use) (*hop, error) {
 	}
 	t, err := targetOf(u)
 	if err != nil {
-		use.Subject = clip(method + " " + (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
+		use.Subject = method + " " + (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 		return nil, err
 	}
-	use.Subject = clip(method + " " + t.place())
+	use.Subject = method + " " + t.place()
 	if len(req.Body) > h.limits.Request {
 		return nil, abi.Errorf(abi.CodeTooLarge, "the body has more than %d bytes", h.limits.Request)
 	}

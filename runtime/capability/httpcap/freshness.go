@@ -107,6 +107,9 @@ func (e *entry) renewed(said http.Header, now time.Time) *entry {
 			r.header[name] = values
 		}
 	}
+	if headerSize(r.header) > maxResponseHeader {
+		r.header = e.header // else a server could add to it again and again
+	}
 	r.lifetime, r.fetched = lifetime(r.header, now)
 	return &r
 }

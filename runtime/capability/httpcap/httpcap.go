@@ -162,13 +162,13 @@ func (h *HTTP) more(ctx context.Context, request []byte) (capability.Response, e
 func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, err error) error {
 	if err != nil {
 		if refused := (*denial)(nil); errors.As(err, &refused) {
-			use.Rule = h.scrubber.text(refused.rule)
+			use.Rule = clip(h.scrubber.text(refused.rule))
 		}
 		err = h.classify(ctx, err)
 		use.Code = abi.CodeOf(err)
 	}
 	use.Power, use.Elapsed = "http", time.Since(began)
-	use.Subject = h.scrubber.text(use.Subject)
+	use.Subject = clip(h.scrubber.text(use.Subject))
 	h.observe.Observe(ctx, *use)
 	return err
 }

@@ -210,7 +210,7 @@ func firstThatAllows(rules []*rule, method string, t *target) *rule {
 }
 
 // refusal is the rule that no rule allows a request.
-func refusal(method string, t *target) string { return "none: " + method + " " + clip(t.place()) }
+func refusal(method string, t *target) string { return "none: " + method + " " + t.place() }
 
 // allows reports whether the rule allows a request.
 func (c *rule) allows(method string, t *target) bool {

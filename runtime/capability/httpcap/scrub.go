@@ -15,6 +15,8 @@ import (
 type scrubber struct {
 	patterns []pattern
 	first    [256]bool // bytes any of them may begin with
+	reach    int       // bytes that tell of any place whether it is the beginning of a secret
+	lower    []string  // the secrets, for what does not keep its case
 }
 
 // A pattern is one way to write a secret. match says how many bytes at the start of b are the secret, written that way,
@@ -30,6 +32,8 @@ func newScrubber(texts []string) *scrubber {
 	}
 	s := &scrubber{}
 	for _, text := range texts {
+		s.reach = max(s.reach, maxEntity*len(text))
+		s.lower = append(s.lower, strings.ToLower(text))
 		s.patterns = append(s.patterns, exact(text), escaped(text), hexadecimal(text))
 		for shift := range 3 {
 			s.patterns = append(s.patterns, newBase64(text, shift))
@@ -53,33 +57,34 @@ func (s *scrubber) text(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// scan appends b to dst, with the secrets in it replaced. Unless b is the last, it leaves at its end what may be the
-// beginning of a secret.
+// scan appends b to dst, with the secrets in it replaced. Unless b is the last, it leaves some bytes at its end. How many
+// does not depend on what they are: who sees how much is kept back must not learn how a secret begins.
 func (s *scrubber) scan(dst, b []byte, last bool) (clean, left []byte) {
+	end := len(b)
+	if !last {
+		end = max(0, end-s.reach)
+	}
 	from := 0 // what has not been appended yet
-	for i := 0; i < len(b); i++ {
+	for i := 0; i < end; i++ {
 		if !s.first[b[i]] {
 			continue
 		}
-		n, more := s.match(b[i:])
-		if more && !last {
-			return append(dst, b[from:i]...), b[i:]
-		}
-		if n > 0 {
+		if n := s.match(b[i:]); n > 0 {
 			dst = append(append(dst, b[from:i]...), secret.Redacted...)
 			from = i + n
 			i = from - 1
 		}
 	}
-	return append(dst, b[from:]...), nil
+	end = max(end, from)
+	return append(dst, b[from:end]...), b[end:]
 }
 
-func (s *scrubber) match(b []byte) (n int, more bool) {
+func (s *scrubber) match(b []byte) (n int) {
 	for _, p := range s.patterns {
-		k, open := p.match(b)
-		n, more = max(n, k), more || open
+		k, _ := p.match(b)
+		n = max(n, k)
 	}
-	return n, more
+	return n
 }
 
 // reader gives what r has, scrubbed. When r fails, what may be the beginning of a secret is not given any more.
@@ -207,7 +212,10 @@ func (p base64) match(b []byte) (n int, more bool) {
 			n++
 			ends++
 		}
-		if n == len(b) {
+		if n < len(b)-1 && b[n] == '\\' && b[n+1] == '/' { // as PHP writes it into JSON
+			n++
+		}
+		if n == len(b) || n == len(b)-1 && b[n] == '\\' {
 			return 0, true
 		}
 		got, ok := sextetOf(b[n])

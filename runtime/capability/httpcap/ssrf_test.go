@@ -23,7 +23,7 @@ func TestServerSideRequestForgery(t *testing.T) {
 	at := func(host string) string { return fmt.Sprintf("http://%s:%d/", host, port) }
 	addr := netip.MustParseAddr
 	dns, _ := resolver(t, map[string][]netip.Addr{
-		"metadata.evil.test": {addr("169.254.169.254")}, "metadata6.evil.test": {addr("fd00:ec2::254")},
+		"metadata.evil.test": {addr("169.254.169.254")}, "azure.evil.test": {addr("168.63.129.16")}, "metadata6.evil.test": {addr("fd00:ec2::254")},
 		"ten.evil.test": {addr("10.0.0.1")}, "nat.evil.test": {addr("100.64.1.1")}, "zero.evil.test": {addr("0.0.0.0")},
 		"mapped.evil.test": {addr("::ffff:127.0.0.1")}, "nat64.evil.test": {addr("64:ff9b::7f00:1")},
 		"six.evil.test": {addr("2002:7f00:1::")}, "teredo.evil.test": {addr("2001:0:808:808::80ff:fffe")},
@@ -56,6 +56,7 @@ func TestServerSideRequestForgery(t *testing.T) {
 		{"http://169.254.169.254/latest/meta-data/", "address: 169.254.169.254 is link-local"},
 		{at("metadata.evil.test"), "address: 169.254.169.254 is link-local"},
 		{at("metadata6.evil.test"), "address: fd00:ec2::254 is private"},
+		{at("azure.evil.test"), "address: 168.63.129.16 is metadata"},
 		{at("ten.evil.test"), "address: 10.0.0.1 is private"},
 		{at("nat.evil.test"), "address: 100.64.1.1 is shared"},
 		{at("zero.evil.test"), "address: 0.0.0.0 is unspecified"},
