@@ -87,6 +87,9 @@ func approved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string) (a
 		return cfg, err
 	}
 	cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
+	if decision.Problem != nil {
+		cfg.Logger.Warn("approvals do not work as they should", "cause", decision.Problem)
+	}
 	cfg = permit(c, cfg, decision.Policy)
 	cfg.Digest = digest
 	return cfg, nil

@@ -104,6 +104,8 @@ func permissionOf(r approval.Record) permission {
 	switch {
 	case r.Revoked:
 		state = "revoked"
+	case r.Inherited:
+		state = "inherited"
 	case r.Pinned:
 		state = "pinned"
 	}

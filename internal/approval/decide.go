@@ -43,7 +43,7 @@ type Decision struct {
 	// Stranger is an approved provider of the same name whose place this one does not take, and Doubt says why.
 	Stranger *Record
 	Doubt    string
-	Problem  error // with the store: what it says does not count
+	Problem  error // with the store: what it says does not count, or nothing can be kept in it
 
 	request Request
 	origin  string
@@ -104,6 +104,8 @@ func (d *Decision) lookUp() bool {
 	case err != nil:
 		d.Problem = err
 		return false
+	case record.Inherited:
+		return false
 	case record.Revoked:
 		d.Outcome, d.Why = Revoked, "revoked "+said(record)
 		return true
@@ -121,20 +123,18 @@ func (d *Decision) inherit() bool {
 	name := d.request.Manifest.Name
 	for i := range records {
 		r := &records[i]
-		if r.Revoked && r.Origin == d.origin {
+		same := r.Name == name && !r.Revoked && !r.Inherited
+		doubt := d.doubts(r)
+		if same && doubt == "" {
+			d.Previous, d.Stranger, d.Doubt = r, nil, ""
+			break
+		}
+		if same && d.Stranger == nil {
+			d.Stranger, d.Doubt = r, doubt
+		}
+		if r.Origin == d.origin && (r.Revoked || r.Pinned) {
 			break // whoever was approved before that is not the one to go by
 		}
-		if r.Name != name || r.Revoked {
-			continue
-		}
-		if doubt := d.doubts(r); doubt != "" {
-			if d.Stranger == nil {
-				d.Stranger, d.Doubt = r, doubt
-			}
-			continue
-		}
-		d.Previous, d.Stranger, d.Doubt = r, nil, ""
-		break
 	}
 	if d.Previous == nil {
 		return false

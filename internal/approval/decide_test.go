@@ -339,3 +339,64 @@ func (s *signalled) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// Where the latest approved version is pinned, none before it speaks for a new one.
+func TestAPinEndsWhatVersionsInherit(t *testing.T) {
+	s, _ := newStore(t)
+	file := provider(t)
+	grant := func(digest string, when time.Time, pinned bool) {
+		d := approval.Decide(approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s})
+		r := d.Record(&policy.Policy{KV: &policy.KV{}}, when, "ada")
+		r.Pinned = pinned
+		must(t, s.Grant(r))
+	}
+	grant(digestA, noon, false)
+	grant(digestB, noon.Add(time.Hour), true)
+	d := approval.Decide(approval.Request{Manifest: asks("kv"), Digest: digestC, File: file, Store: s})
+	if d.Outcome != approval.Ask || d.Stranger == nil {
+		t.Errorf("the third version: got %v, because %q; want a question", d.Outcome, d.Why)
+	}
+}
+
+// A version that nobody was asked about is listed, so that it can be revoked by its digest: no later one gets anything
+// then without a question.
+func TestAVersionThatInheritedCanBeRevoked(t *testing.T) {
+	s, _ := newStore(t)
+	file := provider(t)
+	request := func(digest string) approval.Request {
+		return approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s}
+	}
+	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, noon, "ada")))
+	for range 2 {
+		d, err := approval.Settle(t.Context(), request(digestB), nil, "ada")
+		if err != nil || d.Outcome != approval.Granted || d.Problem != nil {
+			t.Fatalf("the second version: got %+v, %v", d, err)
+		}
+	}
+	r, err := s.Get(digestB)
+	if err != nil || !r.Inherited || r.Origin != file {
+		t.Fatalf("its record: got %+v, %v", r, err)
+	}
+	r.When = noon.Add(time.Hour)
+	must(t, s.Revoke(*r))
+	for _, digest := range []string{digestB, digestC} {
+		if d, err := approval.Settle(t.Context(), request(digest), nil, "ada"); err == nil {
+			t.Errorf("%.12s: got %v, because %q", digest, d.Policy.Lines(), d.Why)
+		}
+	}
+}
+
+// What a version inherited goes with what it inherited from.
+func TestWhatWasInheritedEndsWithTheFirst(t *testing.T) {
+	s, _ := newStore(t)
+	file := provider(t)
+	request := func(digest string) approval.Request {
+		return approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s}
+	}
+	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, noon, "ada")))
+	_, err := approval.Settle(t.Context(), request(digestB), nil, "ada")
+	must(t, err, s.Reset(digestA))
+	if d := approval.Decide(request(digestB)); d.Outcome != approval.Ask {
+		t.Errorf("got %v, because %q; want a question", d.Outcome, d.Why)
+	}
+}

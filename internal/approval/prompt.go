@@ -65,7 +65,7 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 	}
 	fmt.Fprintln(t.Out, "\nWith yes it may, and nothing else:")
 	for _, line := range granted.Lines() {
-		fmt.Fprintln(t.Out, strings.Join(wrap("- "+shown(line, maxAnswer), "  ", t.Width), "\n"))
+		fmt.Fprintln(t.Out, strings.Join(wrap("- "+harmless(line), "  ", t.Width), "\n"))
 	}
 	text, err := p.ask("\n" + strings.Join(hang(decisive, t.Width), "\n") + " ")
 	if err != nil {
@@ -109,7 +109,7 @@ func (d *Decision) page(width int) (lines []string) {
 // about says what one power is asked for.
 func about(a AskedFor, width int) (lines []string) {
 	for _, words := range a.words() {
-		lines = append(lines, wrap("- "+shown(words, maxAnswer), "  ", width)...)
+		lines = append(lines, wrap("- "+harmless(words), "  ", width)...)
 	}
 	if a.Optional {
 		lines = append(lines, "    it can do without")
@@ -159,7 +159,7 @@ func (d *Decision) history(width int) (lines []string) {
 func listed(mark string, asks []AskedFor, width int) (lines []string) {
 	for _, a := range asks {
 		for _, words := range a.words() {
-			lines = append(lines, wrap(mark+shown(words, maxAnswer), "  ", width)...)
+			lines = append(lines, wrap(mark+harmless(words), "  ", width)...)
 		}
 	}
 	return lines

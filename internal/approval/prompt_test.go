@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,6 +168,27 @@ func TestQuoteIsUndoneByAShell(t *testing.T) {
 		}
 		if got := approval.Quote(strings.Split(args, "\x00")); got != want {
 			t.Errorf("%q: got %s, want %s", args, got, want)
+		}
+	}
+}
+
+// What somebody says yes to is shown to its end, however long it is, or nothing is asked.
+func TestPromptHidesNothing(t *testing.T) {
+	for _, paths := range []int{1, 5, 8, 30} {
+		params := fmt.Sprintf(`{"hosts":["a.org"],"paths":["/v1"%s],"private":true,"secrets":["token"]}`,
+			strings.Repeat(`,"/`+strings.Repeat("x", 1000)+`"`, paths))
+		m := &abi.Manifest{Name: "notes", Capabilities: []abi.Capability{{Name: "http", Params: params}}}
+		var out strings.Builder
+		d := approval.Decide(approval.Request{Manifest: m, Digest: digestA, File: "/srv/notes.wasm"})
+		answer, granted, err := d.Prompt(t.Context(), approval.Terminal{In: strings.NewReader("env:TOKEN\nyes\n"), Out: &out, Width: 160})
+		if paths > 1 && answer != approval.Yes {
+			continue // nobody could say yes
+		}
+		must(t, err)
+		seen := strings.Join(strings.Fields(out.String()), "")
+		line := granted.Lines()[0]
+		if want := strings.Join(strings.Fields(line), ""); strings.Count(seen, want) != 2 {
+			t.Errorf("%d paths: asked for, or granted, without: …%s", paths, line[max(0, len(line)-80):])
 		}
 	}
 }

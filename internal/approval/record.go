@@ -24,6 +24,9 @@ type Record struct {
 	By      string // the user
 	Pinned  bool   // counts for this digest alone, and never for a new version
 	Revoked bool   // is refused, whatever earlier versions were granted
+	// Inherited says that nobody decided about this module: it ran with what an earlier version was granted, and that
+	// goes on deciding. The record is there for it to be listed, and revoked.
+	Inherited bool
 }
 
 const (
@@ -33,23 +36,25 @@ const (
 
 // stored is a Record as it stands in a file.
 type stored struct {
-	Format  int        `json:"format"`
-	Digest  string     `json:"digest"`
-	Name    string     `json:"name"`
-	Version string     `json:"version"`
-	Origin  string     `json:"origin"`
-	Asked   []AskedFor `json:"asked"`
-	Policy  string     `json:"policy"`
-	When    time.Time  `json:"when"`
-	By      string     `json:"by"`
-	Pinned  bool       `json:"pinned"`
-	Revoked bool       `json:"revoked"`
+	Format    int        `json:"format"`
+	Digest    string     `json:"digest"`
+	Name      string     `json:"name"`
+	Version   string     `json:"version"`
+	Origin    string     `json:"origin"`
+	Asked     []AskedFor `json:"asked"`
+	Policy    string     `json:"policy"`
+	When      time.Time  `json:"when"`
+	By        string     `json:"by"`
+	Pinned    bool       `json:"pinned"`
+	Revoked   bool       `json:"revoked"`
+	Inherited bool       `json:"inherited"`
 }
 
 func (r *Record) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(stored{
 		Format: format, Digest: r.Digest, Name: r.Name, Version: r.Version, Origin: r.Origin, Asked: r.Asked,
 		Policy: string(r.Policy.Format()), When: r.When.UTC(), By: r.By, Pinned: r.Pinned, Revoked: r.Revoked,
+		Inherited: r.Inherited,
 	}, "", "  ")
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func decode(text []byte) (*Record, error) {
 	}
 	return &Record{
 		Digest: s.Digest, Name: s.Name, Version: s.Version, Origin: s.Origin, Asked: s.Asked, Policy: p,
-		When: s.When, By: s.By, Pinned: s.Pinned, Revoked: s.Revoked,
+		When: s.When, By: s.By, Pinned: s.Pinned, Revoked: s.Revoked, Inherited: s.Inherited,
 	}, nil
 }
 

@@ -27,6 +27,10 @@ func (r *Refusal) Error() string {
 // can do without all it asks for gets nothing then, and runs. by is the user.
 func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, error) {
 	d := Decide(r)
+	if d.Outcome == Granted && d.Previous != nil {
+		// Where that cannot be kept, it can only be revoked by its file.
+		d.Problem = r.Store.Inherit(d.Record(d.Policy, time.Now(), by))
+	}
 	if d.Outcome == Granted {
 		return d, nil
 	}

@@ -123,13 +123,22 @@ func read(root *os.Root, name string) ([]byte, error) {
 
 // Grant keeps that a person granted r.Policy to the module r.Digest, in place of what was decided before.
 func (s *Store) Grant(r Record) error {
-	r.Revoked = false
+	r.Revoked, r.Inherited = false, false
+	return s.put(&r)
+}
+
+// Inherit keeps that a module ran with what an earlier version was granted, unless something was decided about it.
+func (s *Store) Inherit(r Record) error {
+	if _, err := s.Get(r.Digest); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.Revoked, r.Inherited = false, true
 	return s.put(&r)
 }
 
 // Revoke keeps that a module is refused, whatever earlier versions of it were granted.
 func (s *Store) Revoke(r Record) error {
-	r.Revoked, r.Policy = true, &policy.Policy{}
+	r.Revoked, r.Inherited, r.Policy = true, false, &policy.Policy{}
 	return s.put(&r)
 }
 

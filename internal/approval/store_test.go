@@ -21,6 +21,7 @@ import (
 var (
 	digestA = "sha256:" + strings.Repeat("a", 64)
 	digestB = "sha256:" + strings.Repeat("b", 64)
+	digestC = "sha256:" + strings.Repeat("c", 64)
 	noon    = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 )
 
