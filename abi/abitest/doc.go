@@ -40,4 +40,26 @@
 // not_modified when if_none_match is that etag.
 //
 // An operation that is not in the manifest's ops is answered with unsupported.
+//
+// # Its powers
+//
+// These templates use what a host grants. An error of the host is the error of READ, with its code.
+//
+//	kit://fetch/{url}         a blob of what GET of the URL answers, passed on part by part. A status that is no success
+//	                          is an error: 404 and 410 not_found, 401 and 403 denied, 408, 429 and those from 500 on
+//	                          unavailable, with the seconds of Retry-After in retry_after_ms, and others internal
+//	kit://post/{url}          a text of four lines: the status, the URL that answered, the first field x-kit of the
+//	                          header, and the body. It is POST with the field "X-Kit: sent", the body "from the kit",
+//	                          max_bytes 1000 and timeout_ms 1500; the status is no error
+//	kit://rows/{query}        a text of what the connection main answers to the query, with the arguments null, true,
+//	                          -7, 1.5, "té" and the bytes 0 and 255: a line of the columns' names, then one for each
+//	                          row, with "|" between. Values are null, true, false, numbers in decimals, texts as they
+//	                          are, and bytes in hexadecimal
+//	kit://kv/{key}            a blob of the value of the key
+//	kit://keep/{key}/{value}  puts the value where there is none, for 1500 ms: a text "put N", with the version N, or
+//	                          "is N" when there is one already
+//	kit://swap/{key}/{value}  gets the entry of the key, and puts the value if that is still there: as keep
+//	kit://drop/{key}          deletes the key: a text "gone"
+//	kit://keys/{prefix}       a text of the keys that begin with prefix, of all pages, each ended by a newline
+//	kit://env/{name}          a text of the environment variable; not_found when it is not there
 package abitest
