@@ -31,15 +31,15 @@ func FunctionNames(module []byte, functions uint32) (map[uint32]string, error) {
 func readNames(r *Reader, functions uint32) (map[uint32]string, error) {
 	names := map[uint32]string{}
 	next := uint32(0)
-	for n := r.U32(); n > 0; n-- {
+	for n := r.U32(); n > 0 && r.Err() == nil; n-- {
 		index, name := r.U32(), r.Name()
-		if r.Err() != nil {
-			return nil, r.Err()
-		}
 		if index < next || index >= functions {
 			break
 		}
 		names[index], next = string(name[:min(len(name), maxFunctionName)]), index+1
 	}
-	return names, r.Err()
+	if r.Err() != nil {
+		return nil, r.Err()
+	}
+	return names, nil
 }

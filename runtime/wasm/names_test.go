@@ -44,6 +44,7 @@ func TestFunctionNames(t *testing.T) {
 
 func FuzzFunctionNames(f *testing.F) {
 	f.Add([]byte("\x01\x08\x02\x00\x01a\x02\x02bc"), uint32(9))
+	f.Add([]byte("\x01\x01\x80"), uint32(9))
 	f.Fuzz(func(t *testing.T, section []byte, functions uint32) {
 		got, err := wasm.FunctionNames(withNames(string(section)), functions)
 		if err != nil && got != nil {
