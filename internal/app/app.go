@@ -120,7 +120,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 			Observe: a.observe, Shelf: a.shelf,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
-		PageSize: pageSize(a.cfg.Limits), KeepResults: a.cfg.KeepResults, Logger: a.cfg.Logger,
+		PageSize: pageSize(a.cfg.Limits), KeepResults: a.cfg.KeepResults, Feeds: a.feeds(), Logger: a.cfg.Logger,
 	}, binary)
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.cfg.File, err)

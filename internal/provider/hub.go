@@ -19,6 +19,7 @@ type hub struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
+	feeds       feeds
 	listVersion atomic.Uint64 // how often the list has changed
 
 	// mu guards the fields below, and those of polls and watchers
@@ -31,11 +32,21 @@ type hub struct {
 	delivery delivery
 }
 
-func newHub(caller caller, log *slog.Logger, turns int) *hub {
+func newHub(caller caller, log *slog.Logger, turns int, open []func() (Feed, error)) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &hub{
 		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,
 		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{},
+		feeds: feeds{open: open, opened: make(chan struct{})},
+	}
+}
+
+// spawn runs what close waits for, unless the hub is closing.
+func (h *hub) spawn(run func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.done.Go(run)
 	}
 }
 
@@ -45,6 +56,7 @@ func (p *Provider) Watch(
 	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
 ) (watched []string, err error) {
 	h := p.watch
+	h.startFollowing()
 	var asked, wanted []string // each once, as asked for and in normal form
 	seen := make(map[string]bool)
 	for _, uri := range uris {
@@ -103,13 +115,7 @@ func isRefusal(err error) bool {
 }
 
 // abandon releases uris without waiting for the guest.
-func (h *hub) abandon(uris []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closed { // else there is nobody to tell
-		h.done.Go(func() { h.release(uris) })
-	}
-}
+func (h *hub) abandon(uris []string) { h.spawn(func() { h.release(uris) }) }
 
 // start lets w in, which holds as many URIs as were asked for, until its context ends. It does not when the hub is
 // closing.

@@ -34,12 +34,14 @@ func (p *Provider) changed(uri string) { p.results.changed(uri) }
 
 func (p *Provider) implements(op abi.Op) bool { return p.module.Manifest().Implements(op) }
 
-// A poll is one URI somebody watches. It is guarded by the hub's mu.
+// A poll is one URI somebody watches. Its fields are guarded by the hub's mu, but for those of its version.
 type poll struct {
 	refs     int
-	stop     context.CancelFunc  // ends the asking; nil when the guest speaks up by itself
+	stop     context.CancelFunc  // ends the asking again and again; nil when the guest speaks up by itself
 	watchers map[*watcher]string // with the URI as they asked for it; not yet those who still acquire others
 	changed  bool                // its watchers are to be told
+
+	version versioned
 }
 
 func (p *poll) add(w *watcher, asked string) {
@@ -61,13 +63,19 @@ func (h *hub) acquire(ctx context.Context, uri string) error {
 	if err != nil {
 		return err
 	}
+	h.follow(ctx)
+	return h.begin(uri, every)
+}
+
+// begin counts the first watcher of uri, or one more when others were quicker.
+func (h *hub) begin(uri string, every time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p, raced := h.polls[uri]; raced {
 		p.refs++
 		return nil
 	}
-	p := &poll{refs: 1}
+	p := &poll{refs: 1, version: newVersioned(every > 0)}
 	if every > 0 && !h.closed {
 		if h.polled == maxPolled {
 			return abi.Errorf(abi.CodeBusy, "%d resources are polled already", maxPolled)
@@ -76,6 +84,9 @@ func (h *hub) acquire(ctx context.Context, uri string) error {
 		pollCtx, cancel := context.WithCancel(h.ctx)
 		p.stop = cancel
 		h.done.Go(func() { h.keepAsking(pollCtx, uri, every) })
+	}
+	if every == 0 && len(h.feeds.open) > 0 && !h.closed {
+		h.done.Go(func() { _ = h.check(h.ctx, uri, time.Time{}) })
 	}
 	h.polls[uri] = p
 	return nil
@@ -145,49 +156,15 @@ func (h *hub) drop(uri string) (last bool) {
 	return true
 }
 
-// keepAsking polls uri and publishes each change of its etag. The first answer is what later ones are compared with.
+// keepAsking checks uri again and again.
 func (h *hub) keepAsking(ctx context.Context, uri string, every time.Duration) {
-	etag, known := h.ask(ctx, uri, "")
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	for {
+	for h.check(ctx, uri, time.Time{}) == nil {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now, ok := h.ask(ctx, uri, etag)
-		if ok && known && now != etag {
-			h.publish(ctx, uri)
-		}
-		if ok {
-			etag, known = now, true
-		}
 	}
 }
-
-// ask gives the current etag of uri, or false when the guest cannot tell.
-func (h *hub) ask(ctx context.Context, uri, etag string) (string, bool) {
-	seen := etagSink{}
-	if _, err := h.inTurn(ctx, abi.OpPoll, uri, etag, &seen); err != nil {
-		h.log.Debug("poll failed", "code", abi.CodeOf(err).String())
-		return "", false
-	}
-	if seen.unchanged {
-		return etag, true
-	}
-	return seen.etag, true
-}
-
-// An etagSink keeps what a poll answers and drops bodies.
-type etagSink struct {
-	etag      string
-	unchanged bool
-}
-
-func (s *etagSink) Content(c *abi.Content) error {
-	s.etag, s.unchanged = c.ETag, c.NotModified
-	return nil
-}
-func (s *etagSink) Body([]byte) error     { return nil }
-func (s *etagSink) Progress(abi.Progress) {}

@@ -23,7 +23,11 @@ type Config struct {
 	// everybody (a TTL, and the scope public): up to 1 MiB each, 32 MiB in all, for an hour, until the guest tells of a
 	// change.
 	KeepResults bool
-	Logger      *slog.Logger // nil discards
+	// Feeds tell of changes in what the guest reads, such as folders. They are opened when a client first watches
+	// something, and closed with the provider. After a change what is watched is looked at: by polling where the guest
+	// wants that, and by reading otherwise.
+	Feeds  []func() (Feed, error)
+	Logger *slog.Logger // nil discards
 }
 
 // A Provider serves the resources of one module. It is safe for concurrent use.
@@ -60,7 +64,7 @@ func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{pageSize: cfg.PageSize, keeps: cfg.KeepResults, static: map[string]string{}, byText: map[string]route{}}
-	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2))
+	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2), cfg.Feeds)
 	cfg.Runtime.Notify = p.watch.publish
 	module, err := runtime.Load(ctx, cfg.Runtime, binary)
 	if err != nil {

@@ -6,36 +6,56 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // A batch is what changes at about the same time.
 type batch struct {
-	made  map[string]bool // by name: whether there was no such file before
-	began time.Time
-	over  <-chan time.Time // nil while it is empty
+	changed map[string]happening // by name
+	began   time.Time
+	over    <-chan time.Time // nil while it is empty
+}
+
+// A happening is what has happened to a file: the first of it, and anything of it.
+type happening struct{ made, entry bool }
+
+// what says what an event means for a file: whether there was none before, and whether it is one of its folder's entries
+// that have come or gone.
+func what(op fsnotify.Op) happening {
+	return happening{made: op.Has(fsnotify.Create), entry: op.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename)}
 }
 
 // add adds what has changed, and waits for more.
-func (b *batch) add(cfg *Config, name string, made bool) {
-	now := time.Now()
-	if len(b.made) == 0 {
-		b.began, b.made = now, map[string]bool{}
+func (b *batch) add(cfg *Config, name string, now happening) {
+	at := time.Now()
+	if len(b.changed) == 0 {
+		b.began, b.changed = at, map[string]happening{}
 	}
-	if _, known := b.made[name]; !known && len(b.made) < maxNames {
-		b.made[name] = made
+	before, known := b.changed[name]
+	switch {
+	case known:
+		b.changed[name] = happening{made: before.made, entry: before.entry || now.entry}
+	case len(b.changed) < maxNames:
+		b.changed[name] = now
+	default:
+		b.changed["."] = happening{entry: true}
 	}
-	b.over = time.After(min(cfg.Quiet, b.began.Add(cfg.Longest).Sub(now)))
+	b.over = time.After(min(cfg.Quiet, b.began.Add(cfg.Longest).Sub(at)))
 }
 
 // change gives what there is to tell: not of files that were there only meanwhile. It is nil, and the batch empty, when
 // nothing is left.
 func (b *batch) change(root string) *Change {
-	maps.DeleteFunc(b.made, func(name string, made bool) bool {
+	entries := false
+	maps.DeleteFunc(b.changed, func(name string, h happening) bool {
 		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name)))
-		return made && os.IsNotExist(err)
+		passing := h.made && os.IsNotExist(err)
+		entries = entries || h.entry && !passing
+		return passing
 	})
-	if b.over = nil; len(b.made) == 0 {
+	if b.over = nil; len(b.changed) == 0 {
 		return nil
 	}
-	return &Change{Names: slices.Sorted(maps.Keys(b.made)), At: b.began}
+	return &Change{Names: slices.Sorted(maps.Keys(b.changed)), Entries: entries, At: b.began}
 }

@@ -36,6 +36,7 @@ type Config struct {
 	// Ignores reports whether a file or folder, called name below Folder, with slashes, is none of our business;
 	// nothing in such a folder is. Beside these, what is hidden or an editor's is ignored. Nil ignores nothing else.
 	Ignores func(name string) bool
+	All     bool // of it: also what is hidden, or an editor's
 
 	Quiet      time.Duration // for how long nothing more must change; 0 means 50 ms
 	Longest    time.Duration // after which a change is told anyhow; 0 means 1 s
@@ -44,8 +45,9 @@ type Config struct {
 
 // A Change is what has changed at about the same time.
 type Change struct {
-	Names []string  // below the folder, with slashes, in order; at most 1,000. "." when it may be anything
-	At    time.Time // when the first of them was seen
+	Names   []string  // below the folder, with slashes, in order; about 1,000 at most. "." when it may be anything
+	Entries bool      // some of them may have come or gone
+	At      time.Time // when the first of them was seen
 }
 
 // A Watcher watches a folder and those in it, also those that are made later. Close releases it.
@@ -126,13 +128,13 @@ func (w *Watcher) note(event fsnotify.Event, b *batch) error {
 	if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
 		return w.add(event.Name, b)
 	}
-	b.add(&w.cfg, name, event.Has(fsnotify.Create))
+	b.add(&w.cfg, name, what(event.Op))
 	return nil
 }
 
 // recover goes on after err: when there was more to tell than the system keeps, anything may have changed.
 func (w *Watcher) recover(err error, b *batch) error {
-	b.add(&w.cfg, ".", false)
+	b.add(&w.cfg, ".", happening{entry: true})
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		return w.add(w.root, b)
 	}
@@ -165,7 +167,7 @@ func (w *Watcher) add(folder string, b *batch) error {
 		case entry.IsDir():
 			return w.addOne(file)
 		case b != nil:
-			b.add(&w.cfg, name, true)
+			b.add(&w.cfg, name, what(fsnotify.Create))
 		}
 		return nil
 	})
@@ -205,7 +207,8 @@ func (w *Watcher) forget(folder string) {
 // ignores reports whether a file or folder of a watched one is none of our business.
 func (w *Watcher) ignores(name string) bool {
 	base := path.Base(name)
-	return strings.HasPrefix(base, ".") || isTemporary(base) || w.cfg.Ignores != nil && w.cfg.Ignores(name)
+	passing := !w.cfg.All && (strings.HasPrefix(base, ".") || isTemporary(base))
+	return passing || w.cfg.Ignores != nil && w.cfg.Ignores(name)
 }
 
 // isTemporary reports whether a file is one that an editor keeps while it writes another: Emacs, vim, and those of

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/policy"
+)
+
+// A provider that only reads files of a folder needs nothing more for clients to be told when they change.
+func TestChangesInGrantedFoldersAreTold(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "notes.txt")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file, "one")
+	a, err := Open(t.Context(), Config{
+		File: guesttest.File(t, "project"), CacheDir: guesttest.CacheDir(t), Isolation: IsolationInProcess,
+		Grants: policy.Policy{Storage: []policy.Storage{{Host: dir, Guest: "/project", Access: policy.Read}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	told := make(chan string, 100)
+	notify := func(uri string) { told <- uri }
+	uris := []string{"project://file/notes.txt", "project://file/later.txt"}
+	if watched, err := a.Provider().Watch(t.Context(), uris, true, notify); err != nil || len(watched) != 2 {
+		t.Fatalf("got %q, %v", watched, err)
+	}
+	await := func(want string) {
+		t.Helper()
+		for got := range told {
+			if got == want {
+				return
+			}
+		}
+	}
+	write(file, "one and two")
+	await(uris[0])
+	write(filepath.Join(dir, "later.txt"), "now")
+	await("") // the list
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	await(uris[0])
+	write(filepath.Join(dir, "later.txt"), "now and then")
+	await(uris[1])
+}

@@ -1,0 +1,120 @@
+package provider
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A Feed tells of changes in something that the guest reads.
+type Feed interface {
+	// Next waits for changes since it was called last, or since the feed was opened. An error ends the feed.
+	Next(ctx context.Context) (FeedChange, error)
+	Close() error
+}
+
+// A FeedChange is what a [Feed] tells.
+type FeedChange struct {
+	At      time.Time // when the first of it was seen; the zero time for just now
+	Entries bool      // things may have come or gone, so that lists are not what they were
+}
+
+// feeds are followed from the time on when somebody first watches anything.
+type feeds struct {
+	open   []func() (Feed, error)
+	begin  sync.Once
+	opened chan struct{} // closed when all of them are, or cannot be
+}
+
+// follow begins to follow the feeds, and waits until they are open.
+func (h *hub) follow(ctx context.Context) {
+	h.startFollowing()
+	select {
+	case <-h.feeds.opened:
+	case <-ctx.Done():
+	case <-h.ctx.Done():
+	}
+}
+
+// startFollowing is follow for who does not wait.
+func (h *hub) startFollowing() {
+	h.feeds.begin.Do(func() {
+		var opening sync.WaitGroup
+		opening.Add(len(h.feeds.open))
+		for _, open := range h.feeds.open {
+			h.spawn(func() { h.followOne(open, opening.Done) })
+		}
+		h.spawn(func() {
+			opening.Wait()
+			close(h.feeds.opened)
+		})
+	})
+}
+
+func (h *hub) followOne(open func() (Feed, error), opened func()) {
+	feed, err := open()
+	opened()
+	if err != nil {
+		h.log.Warn("changes of what the provider reads are not noticed", "cause", err)
+		return
+	}
+	defer feed.Close()
+	for {
+		change, err := feed.Next(h.ctx)
+		if h.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			h.log.Warn("changes of what the provider reads are not noticed any more", "cause", err)
+			return
+		}
+		h.disturb(change)
+	}
+}
+
+// disturb has everything looked at that is watched, and forgets what is kept. It takes twice as long as that takes, so
+// that there is time for others where something changes all the time.
+func (h *hub) disturb(change FeedChange) {
+	began := time.Now()
+	if change.At.IsZero() {
+		change.At = began
+	}
+	if change.Entries && h.caller.implements(abi.OpList) {
+		h.publish(h.ctx, "")
+	} else {
+		h.listVersion.Add(1) // it may tell of sizes, and of times
+		h.caller.changed("")
+	}
+	h.checkAll(h.watched(), change.At)
+	select {
+	case <-time.After(time.Since(began)):
+	case <-h.ctx.Done():
+	}
+}
+
+// watched gives the URIs that are watched.
+func (h *hub) watched() (uris []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for uri := range h.polls {
+		uris = append(uris, uri)
+	}
+	return uris
+}
+
+// checkAll checks all of uris, several at a time, after a change.
+func (h *hub) checkAll(uris []string, since time.Time) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(cap(h.turns), len(uris)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(uris)) && h.ctx.Err() == nil; i = next.Add(1) - 1 {
+				_ = h.check(h.ctx, uris[i], since) // which ends when h.ctx does
+			}
+		})
+	}
+	workers.Wait()
+}
