@@ -170,10 +170,12 @@ type NotifyRequest struct{ URI string }
 
 // A FileRequest names a file or folder of a granted directory. Paths are absolute and slash-separated.
 type FileRequest struct {
-	Path   string
-	Offset uint64 // read: first byte
-	Length uint64 // read: most bytes; list: most entries; 0 for as many as one answer holds
-	After  string // list: name of the last entry already seen
+	Path    string
+	Offset  uint64 // read: first byte
+	Length  uint64 // read: most bytes; list: most entries; 0 for as many as one answer holds
+	After   string // list: name of the last entry already seen
+	Data    []byte // write: what the file is to hold, or what is added to it
+	Appends bool   // write: is put after what there is, not in its place
 }
 
 // A FileResponse describes what was found.

@@ -48,4 +48,6 @@ const (
 	ServiceFileList      Service = 14 // FileRequest -> FileResponse with a page of entries
 	ServiceStream        Service = 15 // StreamRequest -> StreamResponse; more of an HTTP body in ChannelBody
 	ServiceSQLRows       Service = 16 // StreamRequest -> SQLResponse with the next rows
+	ServiceFileWrite     Service = 17 // FileRequest -> FileResponse with one entry
+	ServiceFileRemove    Service = 18 // FileRequest -> FileResponse without entries
 )

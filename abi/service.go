@@ -36,10 +36,14 @@ func (r *FileRequest) Append(b []byte) []byte {
 	b = putString(b, 1, r.Path)
 	b = putUint(b, 2, r.Offset)
 	b = putUint(b, 3, r.Length)
-	return putString(b, 4, r.After)
+	b = putString(b, 4, r.After)
+	if len(r.Data) > 0 {
+		b = putBytes(b, 5, r.Data)
+	}
+	return putBool(b, 6, r.Appends)
 }
 
-// Decode fills r from its encoding.
+// Decode fills r from its encoding. Data is a view of b.
 func (r *FileRequest) Decode(b []byte) error {
 	*r = FileRequest{}
 	return asProtocol("request", decode(b, r.set))
@@ -55,6 +59,10 @@ func (r *FileRequest) set(f *field) error {
 		return f.uint64(&r.Length)
 	case 4:
 		return f.string(&r.After)
+	case 5:
+		return f.view(&r.Data)
+	case 6:
+		return f.bool(&r.Appends)
 	}
 	return nil
 }

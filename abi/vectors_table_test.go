@@ -216,6 +216,7 @@ func serviceVectors() map[string]vector {
 		"config-response-empty": {message: "ConfigResponse", about: "Service 1 answers the empty text with no bytes.", want: &abi.ConfigResponse{}},
 		"notify-request":        {message: "NotifyRequest", about: "Service 9: this resource has changed.", want: &abi.NotifyRequest{URI: "users://42"}},
 		"file-request-read":     {message: "FileRequest", about: "Service 13: 64 KiB of a file from 1 MiB on.", want: &abi.FileRequest{Path: "/notes/todo.md", Offset: 1 << 20, Length: 64 << 10}},
+		"file-request-write":    {message: "FileRequest", about: "Service 17: a line more of a file.", want: &abi.FileRequest{Path: "/notes/todo.md", Data: []byte("- tea\n"), Appends: true}},
 		"file-request-list":     {message: "FileRequest", about: "Service 14: 100 entries of a folder after one already seen.", want: &abi.FileRequest{Path: "/notes", Length: 100, After: "m.txt"}},
 		"file-response-stat": {message: "FileResponse", about: "Service 12 answers with one entry.", want: &abi.FileResponse{
 			Files: []abi.File{{Name: "todo.md", Size: 1234, ModifiedMillis: 1_795_082_400_000}}}},

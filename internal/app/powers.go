@@ -66,13 +66,15 @@ func configOf(grants policy.Policy) map[string]string {
 // keep has what was opened closed with the app.
 func (a *App) keep(c io.Closer) { a.closers = append(a.closers, c.Close) }
 
+// accesses are what policies grant, in the words of the power.
+var accesses = map[policy.Access]fscap.Access{
+	policy.Read: fscap.ReadOnly, policy.Write: fscap.WriteOnly, policy.Read | policy.Write: fscap.ReadWrite,
+}
+
 func (a *App) openFiles(context.Context) (capability.Services, error) {
 	var grants []fscap.Grant
 	for _, s := range a.cfg.Grants.Storage {
-		if s.Access != policy.Read {
-			return nil, fmt.Errorf("%s: folders can be granted for reading only", s.Host)
-		}
-		grants = append(grants, fscap.Grant{Host: s.Host, Guest: s.Guest})
+		grants = append(grants, fscap.Grant{Host: s.Host, Guest: s.Guest, Access: accesses[s.Access]})
 	}
 	if len(grants) == 0 {
 		return nil, nil

@@ -1,6 +1,7 @@
 package fscap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,21 +26,37 @@ const (
 	maxPath    = 4 << 10 // bytes
 )
 
-// A Grant gives guests the regular files below a host directory, for reading.
+// A Grant gives guests the regular files below a host directory.
 type Grant struct {
-	Host  string // existing directory
-	Guest string // absolute slash-separated path guests see it at, as in "/data"
+	Host   string // existing directory
+	Guest  string // absolute slash-separated path guests see it at, as in "/data"
+	Access Access // what they may do there
+	// What may be there more, by what guests write, than when it was opened. 0 means 256 MiB, and 10,000 files and folders.
+	MaxBytes, MaxFiles int64
 }
+
+// Access is what guests may do in a directory.
+type Access int
+
+// The ways to grant a directory.
+const (
+	ReadOnly Access = iota
+	ReadWrite
+	WriteOnly
+)
 
 // An FS serves files of its grants. It is safe for concurrent use.
 type FS struct {
-	mounts  []mount // longest guest path first
+	mounts  []*mount // longest guest path first
 	observe capability.Observer
 }
 
 type mount struct {
-	guest string
-	root  *os.Root
+	guest   string
+	root    *os.Root
+	access  Access
+	growth  growth
+	scratch atomic.Uint64 // files that were written to take another's place
 }
 
 // Open opens the directories of all grants; Close releases them. observe, which may be nil, is told of each use.
@@ -49,7 +67,7 @@ func Open(grants []Grant, observe capability.Observer) (*FS, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	slices.SortFunc(f.mounts, func(a, b mount) int { return len(b.guest) - len(a.guest) })
+	slices.SortFunc(f.mounts, func(a, b *mount) int { return len(b.guest) - len(a.guest) })
 	return f, nil
 }
 
@@ -66,7 +84,9 @@ func (f *FS) add(g Grant) error {
 	if err != nil {
 		return fmt.Errorf("directory grant: %w", err)
 	}
-	f.mounts = append(f.mounts, mount{guest: g.Guest, root: root})
+	f.mounts = append(f.mounts, &mount{guest: g.Guest, root: root, access: g.Access, growth: growth{
+		maxBytes: cmp.Or(g.MaxBytes, defaultMaxBytes), maxFiles: cmp.Or(g.MaxFiles, defaultMaxFiles),
+	}})
 	return nil
 }
 
@@ -85,6 +105,9 @@ func (f *FS) Services() capability.Services {
 		abi.ServiceFileStat: service{f, "stat", f.stat},
 		abi.ServiceFileRead: service{f, "read", f.read},
 		abi.ServiceFileList: service{f, "list", f.list},
+
+		abi.ServiceFileWrite:  service{f, "write", f.write},
+		abi.ServiceFileRemove: service{f, "remove", f.remove},
 	}
 }
 
@@ -110,7 +133,7 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 	resp, err := s.do(&req)
 	s.fs.observe(ctx, capability.Use{
 		Power: "fs", Subject: fmt.Sprintf("%s %.256q", s.verb, req.Path), Code: abi.CodeOf(err),
-		Bytes: uint64(len(resp.Body)), Elapsed: time.Since(began),
+		Bytes: uint64(len(resp.Body) + len(req.Data)), Elapsed: time.Since(began),
 	})
 	return resp, err
 }
@@ -209,6 +232,9 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if m.access == WriteOnly {
+		return nil, nil, abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest)
+	}
 	file, err := m.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, classify(guest, err)
@@ -224,16 +250,16 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 }
 
 // locate finds the grant a guest path lies in, and the path inside it.
-func (f *FS) locate(guest string) (mount, string, error) {
+func (f *FS) locate(guest string) (*mount, string, error) {
 	if len(guest) > maxPath || !path.IsAbs(guest) || path.Clean(guest) != guest {
-		return mount{}, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is not a clean absolute path", guest)
+		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is not a clean absolute path", guest)
 	}
 	for _, m := range f.mounts {
 		if rel, ok := strings.CutPrefix(guest, m.guest); ok && (rel == "" || rel[0] == '/' || m.guest == "/") {
 			return m, path.Join(".", rel), nil
 		}
 	}
-	return mount{}, "", abi.Errorf(abi.CodeDenied, "%.128q is in no granted directory", guest)
+	return nil, "", abi.Errorf(abi.CodeDenied, "%.128q is in no granted directory", guest)
 }
 
 // classify hides everything about the host but whether the file is there.
