@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
 )
 
@@ -30,7 +29,7 @@ The exit status is 1 when an error was found, or with --strict a warning. The ru
    wasmres check --samples 0 --uri users://42 provider.wasm
    wasmres check --strict --output-format json provider.wasm`,
 		Flags: providerFlags(
-			formatFlag(reportFormats),
+			formatFlag(reportFormats), approvalsFlag(),
 			&cli.IntFlag{
 				Name: "samples", Category: category, Value: 100,
 				Usage: "read at most `N` resources of the list and of each template, beside those of the manifest; 0 is for all",
@@ -79,7 +78,7 @@ func checkProvider(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(c.Context, cfg)
+	a, err := openView(c, cfg)
 	if err != nil {
 		return err
 	}

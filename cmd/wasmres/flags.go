@@ -29,7 +29,7 @@ const (
 // providerFlags are the flags of every command that opens a provider.
 func providerFlags(more ...cli.Flag) []cli.Flag {
 	return slices.Concat(grantFlags(), []cli.Flag{
-		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, as `HOST:GUEST[:ro]`; may be repeated"},
+		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
 		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
 		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: app.DefaultIsolation(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},

@@ -170,9 +170,7 @@ func isolationOf(a *app.App) isolation {
 
 func inspect(c *cli.Context, a *app.App, args []string) error {
 	found := inspectModule(a)
-	if err := found.addGrants(c); err != nil {
-		return err
-	}
+	found.addGrants(a.Granted())
 	if err := found.addProducers(args[0]); err != nil {
 		return err
 	}
@@ -236,12 +234,8 @@ func schema(m *abi.Manifest) any {
 	return m.ConfigSchema
 }
 
-// addGrants adds what the command line grants.
-func (i *inspection) addGrants(c *cli.Context) error {
-	given, err := policyOf(c)
-	if err != nil {
-		return err
-	}
+// addGrants adds what is granted on the command line, or was before.
+func (i *inspection) addGrants(given *policy.Policy) {
 	i.Granted, i.Permits = []granted{}, append([]string{}, given.Lines()...)
 	for _, s := range given.Storage {
 		i.Granted = append(i.Granted, granted{Capability: capabilityFS, Guest: s.Guest, Host: s.Host, ReadOnly: s.Access == policy.Read})
@@ -251,5 +245,4 @@ func (i *inspection) addGrants(c *cli.Context) error {
 		has := app.Grants(given, i.Capabilities[n].Name)
 		i.Capabilities[n].Granted = &has
 	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // viewCommand is a command that opens a provider to look at it, without serving it.
 func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []string) error, args ...string) *cli.Command {
-	cmd.Flags = providerFlags(cmd.Flags...)
+	cmd.Flags = providerFlags(append(cmd.Flags, approvalsFlag())...)
 	cmd.OnUsageError = onUsageError
 	cmd.Action = func(c *cli.Context) error {
 		given, err := arguments(c, args...)
@@ -26,7 +26,7 @@ func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []
 		if err != nil {
 			return err
 		}
-		a, err := app.Open(c.Context, cfg)
+		a, err := openView(c, cfg)
 		if err != nil {
 			return err
 		}

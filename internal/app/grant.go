@@ -42,6 +42,9 @@ func Grants(p *policy.Policy, name string) bool {
 	return false
 }
 
+// Granted is what the provider may touch. It must not be changed.
+func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
+
 // WarnUngranted logs what the provider says it cannot do without and was not granted.
 func (a *App) WarnUngranted() {
 	for _, c := range a.provider.Module().Manifest().Capabilities {
