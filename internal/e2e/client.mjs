@@ -67,7 +67,7 @@ function assertPattern(blob, size) {
   }
 }
 
-const read = async uri => (await client.readResource({ uri }, { timeout: 120_000 })).contents;
+const read = async uri => (await client.readResource({ uri }, { timeout: 600_000 })).contents;
 
 await check('connects', () => client.connect(transport));
 await check('speaks the revision asked for', () => {
@@ -115,9 +115,9 @@ await check('reads a picture', async () => {
   assert.equal(Buffer.from(content.blob, 'base64').subarray(1, 4).toString(), 'PNG');
 });
 await check('reads a 1 MiB blob byte-exact', async () => assertPattern((await read('test://blob/1m'))[0].blob, 1 << 20));
-// This client joins what it has at each 64 KiB that come through a pipe, which takes it most of a minute here: once is
-// enough for the two names of one era.
-if (!(kind === 'stdio' && era === 'auto')) await check('reads a 64 MiB blob byte-exact', async () => assertPattern((await read('test://blob/64m'))[0].blob, 64 << 20));
+// This client joins what it has at each 64 KiB that come through a pipe, which takes it a minute on a quiet machine: once
+// is enough.
+if (kind !== 'stdio' || era === 'legacy') await check('reads a 64 MiB blob byte-exact', async () => assertPattern((await read('test://blob/64m'))[0].blob, 64 << 20));
 await check('reads a template', async () => {
   assert.equal(JSON.parse((await read('test://template/123/data'))[0].text).id, '123');
 });

@@ -1,10 +1,10 @@
-// Package guesttest has guests for tests: the example providers, built with the Go toolchain that runs the tests, and a
-// [Puppet].
+// Package guesttest has guests for tests: the example providers, built from their sources, and a [Puppet].
 //
 // Only tests import it.
 package guesttest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +12,8 @@ import (
 	goruntime "runtime"
 	"sync"
 	"testing"
+
+	"github.com/wasmres/wasmres/internal/project"
 )
 
 var (
@@ -27,7 +29,14 @@ func File(tb testing.TB, example string) string {
 	if file, ok := built[example]; ok {
 		return file
 	}
-	file, err := build(example)
+	make := build
+	if language := languageOf(example); language != "" {
+		make = func(example string) (string, error) { return buildProject(tb, example, language) }
+	}
+	file, err := make(example)
+	if missing := (*project.Missing)(nil); errors.As(err, &missing) {
+		Missing(tb, "%v", err)
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -47,13 +56,8 @@ func Binary(tb testing.TB, example string) []byte {
 
 // build leaves its result in the user's cache folder, so that the tests of several packages share the linking.
 func build(example string) (string, error) {
-	source := filepath.Join(root(), "examples", "wasm")
-	base, err := os.UserCacheDir()
+	dir, err := buildDir()
 	if err != nil {
-		base = os.TempDir()
-	}
-	dir := filepath.Join(base, "wasmres-tests")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	scratch, err := os.MkdirTemp(dir, "build-")
@@ -62,7 +66,7 @@ func build(example string) (string, error) {
 	}
 	defer os.RemoveAll(scratch)
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(scratch, "out.wasm"), "./"+example)
-	cmd.Dir = source
+	cmd.Dir = source()
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build example %s: %w\n%s", example, err, out)
@@ -70,6 +74,19 @@ func build(example string) (string, error) {
 	file := filepath.Join(dir, example+".wasm")
 	return file, os.Rename(filepath.Join(scratch, "out.wasm"), file)
 }
+
+// buildDir is the folder for what is built.
+func buildDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = os.TempDir()
+	}
+	dir := filepath.Join(base, "wasmres-tests")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// source is the folder of the examples.
+func source() string { return filepath.Join(root(), "examples", "wasm") }
 
 // root is the folder of the root module.
 func root() string {
