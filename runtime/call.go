@@ -26,6 +26,9 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 		return nil, err
 	}
 	defer func() { m.slots <- struct{}{} }()
+	if err := m.keepPace(ctx); err != nil {
+		return nil, err
+	}
 	return m.serve(ctx, m.newCall(op, req, sink))
 }
 
@@ -35,7 +38,9 @@ func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
 	defer b.release()
 	defer c.depart()
 	c.ctx, c.bounds, c.deadline = ctx, b, b.deadline
+	began := time.Now()
 	err := c.verdict(m.guests.Call(b, c))
+	m.pace.spend(began, c.busy(began))
 	m.investigate(c, err)
 	m.observe(ctx, c, err)
 	if err != nil {

@@ -30,10 +30,11 @@ type Call struct {
 
 	reply    abi.Reply
 	contents int
-	kind     abi.Kind // of the content last begun
-	bytes    uint64   // of all bodies
-	framed   uint64   // bytes of all frames, inline bodies aside
-	asked    int      // services
+	kind     abi.Kind      // of the content last begun
+	bytes    uint64        // of all bodies
+	framed   uint64        // bytes of all frames, inline bodies aside
+	asked    int           // services
+	served   time.Duration // that they took
 	logged   int
 	lines    int
 	recorded int // bytes of what the runner logged
@@ -86,7 +87,9 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 		return capability.Response{}, abi.CodeDenied
 	}
 	c.extend()
+	began := time.Now()
 	resp, err := c.serve(ctx, id, request)
+	c.served += time.Since(began)
 	c.extend()
 	if err != nil {
 		c.logRefusal(ctx, id, err)

@@ -78,6 +78,7 @@ type Module struct {
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
 	turns     turns
+	pace      pace
 	lingering atomic.Int64 // calls whose readers are slow
 
 	slots   chan struct{} // holds a token for each call that may begin
@@ -104,6 +105,7 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 		cfg: cfg, prepared: p, manifest: &abi.Manifest{},
 		slots: make(chan struct{}, cfg.Limits.Calls), closing: make(chan struct{}),
 	}
+	m.pace.milli = int64(cfg.Limits.MilliCPU)
 	m.turns = turns{module: m, open: map[string]*turn{}}
 	for range cap(m.slots) {
 		m.slots <- struct{}{}

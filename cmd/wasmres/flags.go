@@ -63,6 +63,7 @@ func permit(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 		set  func()
 		said bool
 	}{
+		{"cpu", func() { cfg.Limits.MilliCPU = p.Limits.MilliCPU }, p.Limits.MilliCPU > 0},
 		{"memory", func() { cfg.Limits.Memory = p.Limits.Memory }, p.Limits.Memory > 0},
 		{"fuel", func() { cfg.Limits.Fuel = p.Limits.Fuel }, p.Limits.Fuel > 0},
 		{"timeout", func() { cfg.Limits.Timeout = p.Limits.Timeout }, p.Limits.Timeout > 0},

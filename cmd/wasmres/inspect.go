@@ -111,6 +111,7 @@ type limits struct {
 	HostCalls int    `json:"hostCalls"`
 	Calls     int    `json:"calls"`
 	Sessions  int    `json:"sessions"`
+	MilliCPU  uint32 `json:"milliCPU,omitempty"` // 0 for no bound
 	Idle      int64  `json:"idleMs"`
 }
 
@@ -132,7 +133,7 @@ func limitsInForce(l runtime.Limits) limits {
 	return limits{
 		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Wait: l.Wait.Milliseconds(), Stack: l.Stack,
 		Table: l.Table, Output: l.Output, Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
-		Idle: l.Idle.Milliseconds(),
+		MilliCPU: l.MilliCPU, Idle: l.Idle.Milliseconds(),
 	}
 }
 

@@ -252,6 +252,9 @@ func (i *inspection) printLimits(s *sheet) {
 	s.row("output", "%s%s", humanSize(l.Output), wish(humanSize(asked.Output), asked.Output, l.Output, "--max-output"))
 	s.row("at most", "%s items, %s table entries, %s host calls, %s of log in %d lines", grouped(uint64(l.Items)),
 		grouped(uint64(l.Table)), grouped(uint64(l.HostCalls)), humanSize(uint64(l.Log)), l.LogLines)
+	if l.MilliCPU > 0 {
+		s.row("processors", "%g", float64(l.MilliCPU)/1000)
+	}
 	s.row("at once", "%d calls%s", l.Calls,
 		wish(fmt.Sprint(asked.Instances), uint64(asked.Instances), uint64(l.Calls), "--max-calls"))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/admit"
 )
@@ -20,6 +21,7 @@ func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
 		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: runtime.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
+		&cli.StringFlag{Name: "cpu", Category: categoryLimits, DefaultText: "as many as there are", Usage: "`PROCESSORS` that calls may use, all together and in the long run, as 500m or 2"},
 		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
 		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: runtime.DefaultWait, Usage: "`TIME` for which clients that read slowly may keep one call waiting, in all"},
 		size("stack", "8MiB", "native stack of one call, as it is estimated, as a `SIZE`"),
@@ -53,6 +55,12 @@ func limitsOf(c *cli.Context) (runtime.Limits, error) {
 			return l, usagef(c, "--%s: %w", f.name, err)
 		}
 		f.into(n)
+	}
+	if cpu := c.String("cpu"); cpu != "" {
+		var err error
+		if l.MilliCPU, err = policy.Processors(cpu); err != nil {
+			return l, usagef(c, "--cpu: %w", err)
+		}
 	}
 	l.Fuel, l.Timeout, l.Wait, l.Idle = c.Uint64("fuel"), c.Duration("timeout"), c.Duration("max-wait"), c.Duration("idle")
 	l.Items, l.Table, l.LogLines = c.Int("max-items"), uint32(min(c.Int("max-table"), 1<<32-1)), c.Int("max-log-lines")

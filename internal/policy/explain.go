@@ -109,9 +109,6 @@ func (p *Policy) Near(rawURL string) (words []string) {
 
 // Notes says what of p this host does not do, or what is worth a thought.
 func (p *Policy) Notes() (notes []string) {
-	if p.Limits.MilliCPU > 0 {
-		notes = append(notes, "limits.cpu is kept and not enforced: limits.fuel and limits.timeout bound the time of a call")
-	}
 	for _, k := range sortedKeys(p.Config) {
 		if suspicious(k) {
 			notes = append(notes, fmt.Sprintf("the configuration value %s looks like a secret, "+

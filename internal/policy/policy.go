@@ -87,7 +87,7 @@ type SQL struct {
 
 // Limits bound what the provider may use. Zero is for the host's default.
 type Limits struct {
-	MilliCPU uint32        // thousandths of a processor; kept for other hosts, and not enforced by this one
+	MilliCPU uint32        // thousandths of a processor, in the long run
 	Memory   uint64        // bytes of linear memory; hosts round down to pages of 64 KiB
 	Fuel     uint64        // instructions of one call
 	Timeout  time.Duration // wall-clock time of one call

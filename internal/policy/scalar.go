@@ -253,8 +253,8 @@ func formatSize(n uint64) any {
 	return plain(strconv.FormatUint(n, 10))
 }
 
-// processors is a number of processors, in thousandths.
-func processors(s string) (uint32, error) {
+// Processors reads a number of processors, as "500m" or "1.5", from a thousandth to a thousand. It gives thousandths.
+func Processors(s string) (uint32, error) {
 	wrong := fmt.Errorf("%q is no number of processors: write it like 500m or 2", clipped(s))
 	if milli, ok := strings.CutSuffix(s, "m"); ok {
 		n, err := strconv.ParseUint(milli, 10, 32)

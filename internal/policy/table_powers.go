@@ -13,7 +13,7 @@ var (
 	pathForm     = words(hostPath, nil)
 	sizeForm     = figure(size, formatSize, "64Mi")
 	countForm    = figure(count, formatCount, "1000")
-	cpuForm      = figure(processors, formatProcessors, "500m")
+	cpuForm      = figure(Processors, formatProcessors, "500m")
 	durationForm = scalar([]kind{text}, duration, formatDuration,
 		schema{"type": "string", "examples": []string{"2s", "500ms"}})
 )
@@ -170,8 +170,7 @@ var sqlForm = checked(record(
 })
 
 var limitsForm = record(
-	key("cpu", "processors; of no effect here, where fuel and timeout bound the time",
-		cpuForm, func(l *Limits) *uint32 { return &l.MilliCPU }),
+	key("cpu", "processors that calls may use, all together and in the long run", cpuForm, func(l *Limits) *uint32 { return &l.MilliCPU }),
 	key("memory", "linear memory of one instance", sizeForm, func(l *Limits) *uint64 { return &l.Memory }),
 	key("fuel", "instructions of one call", countForm, func(l *Limits) *uint64 { return &l.Fuel }),
 	key("timeout", "wall-clock time of one call", durationForm, func(l *Limits) *time.Duration { return &l.Timeout }),

@@ -1,0 +1,68 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// burst is for how long calls may run ahead of their share of the processors.
+const burst = 100 * time.Millisecond
+
+// A pace holds calls to a share of the processors, in the long run. The zero pace holds nobody.
+type pace struct {
+	milli int64 // thousandths of a processor; 0 for as much as there is
+
+	mu   sync.Mutex
+	paid time.Time // when what was used until now is no more than the share; guarded by mu
+}
+
+// delay is how long a call must wait before it may begin.
+func (p *pace) delay() time.Duration {
+	if p.milli == 0 {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(time.Until(p.paid.Add(-burst)), 0)
+}
+
+// spend counts what a call has used that began at some time.
+func (p *pace) spend(began time.Time, busy time.Duration) {
+	if p.milli == 0 || busy <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paid.Before(began) {
+		p.paid = began
+	}
+	p.paid = p.paid.Add(busy * 1000 / time.Duration(p.milli))
+}
+
+// keepPace waits until a call may begin, for as long as a call may last.
+func (m *Module) keepPace(ctx context.Context) error {
+	for delay := m.pace.delay(); delay > 0; delay = m.pace.delay() {
+		if delay > m.cfg.Limits.Timeout {
+			e := m.busy("the provider has used its share of the processors")
+			e.RetryAfter = delay
+			return e
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-m.closing:
+			timer.Stop()
+			return errClosing()
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// busy is for how long the guest itself has run, of the time since it began.
+func (c *Call) busy(began time.Time) time.Duration {
+	return time.Since(began) - c.Waited() - c.served
+}
