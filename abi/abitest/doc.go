@@ -43,12 +43,14 @@
 //
 // # Its powers
 //
-// These templates use what a host grants. An error of the host is the error of READ, with its code.
+// These templates use what a host grants. An error of the host is the error of READ, with its code. Answers that are
+// malformed, or contradict themselves, are errors of any code. Numbers of streams and versions have all their 64 bits. A
+// newline at the end of the texts of post and rows is free.
 //
-//	kit://fetch/{url}         a blob of what GET of the URL answers, passed on part by part. A status that is no success
+//	kit://fetch/{+url}        a blob of what GET of the URL answers, passed on part by part. A status that is no success
 //	                          is an error: 404 and 410 not_found, 401 and 403 denied, 408, 429 and those from 500 on
 //	                          unavailable, with the seconds of Retry-After in retry_after_ms, and others internal
-//	kit://post/{url}          a text of four lines: the status, the URL that answered, the first field x-kit of the
+//	kit://post/{+url}         a text of four lines: the status, the URL that answered, the first field x-kit of the
 //	                          header, and the body. It is POST with the field "X-Kit: sent", the body "from the kit",
 //	                          max_bytes 1000 and timeout_ms 1500; the status is no error
 //	kit://rows/{query}        a text of what the connection main answers to the query, with the arguments null, true,
@@ -58,8 +60,12 @@
 //	kit://kv/{key}            a blob of the value of the key
 //	kit://keep/{key}/{value}  puts the value where there is none, for 1500 ms: a text "put N", with the version N, or
 //	                          "is N" when there is one already
-//	kit://swap/{key}/{value}  gets the entry of the key, and puts the value if that is still there: as keep
+//	kit://swap/{key}/{value}  gets the entry of the key, and puts the value, to stay, if that is still there: a text as
+//	                          that of keep
 //	kit://drop/{key}          deletes the key: a text "gone"
 //	kit://keys/{prefix}       a text of the keys that begin with prefix, of all pages, each ended by a newline
+//	kit://write/{name}/{text} puts the text into the file /kit/NAME, at once, and then a newline at its end: a text of
+//	                          the bytes it has then, as the host says
+//	kit://remove/{name}       removes the file /kit/NAME: a text "gone"
 //	kit://env/{name}          a text of the environment variable; not_found when it is not there
 package abitest

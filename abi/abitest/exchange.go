@@ -23,15 +23,24 @@ type Exchange struct {
 	Request []byte
 	Limit   uint32            // SignalEnough once as many entries are emitted; 0 for never
 	MaxBody uint64            // bytes of all bodies; 0 for no bound
-	Config  map[string]string // what service 1 answers; other services are denied
+	Config  map[string]string // what service 1 answers; nil denies it
+
+	// Services answers other services; those without an entry are denied.
+	Services map[abi.Service]Service
 
 	reply    abi.Reply
 	contents []Content
 	progress []abi.Progress
-	response []byte
+	response []byte // to the last service call
+	body     []byte // beside response
+	boast    int    // how many bytes more than response has are told of it
 	tooLarge bool
 	failure  error // the first violation of the ABI
 }
+
+// A Service answers a request, at most [abi.MaxService] bytes, with a message and the bytes beside it. Of an error the
+// guest gets the code: see [abi.CodeOf].
+type Service func(request []byte) (message, body []byte, err error)
 
 // Take answers the import take: it copies bytes of a channel, from off on, to dst and says how many.
 func (x *Exchange) Take(channel uint32, dst []byte, off uint32) uint32 {
@@ -42,6 +51,7 @@ func (x *Exchange) Take(channel uint32, dst []byte, off uint32) uint32 {
 	case abi.ChannelResponse:
 		src = x.response
 	case abi.ChannelBody:
+		src = x.body
 	default:
 		x.fail(fmt.Errorf("take of the unknown channel %d", channel))
 	}
@@ -111,24 +121,41 @@ func (x *Exchange) push(p []byte) {
 
 // Call answers the import call.
 func (x *Exchange) Call(service uint32, request []byte) uint64 {
-	x.response = nil
-	code := abi.CodeOK
-	var req abi.ConfigRequest
-	switch {
-	case abi.Service(service) != abi.ServiceConfig || x.Config == nil:
-		code = abi.CodeDenied
-	case len(request) > abi.MaxService || req.Decode(request) != nil:
-		x.fail(errors.New("a malformed request to service 1"))
-		code = abi.CodeInvalidParams
-	default:
-		value, ok := x.Config[req.Key]
-		if !ok {
-			code = abi.CodeNotFound
-			break
-		}
-		x.response = (&abi.ConfigResponse{Value: value}).Append(nil)
+	x.response, x.body = nil, nil
+	message, body, err := x.serve(abi.Service(service), request)
+	if err != nil {
+		return uint64(abi.CodeOf(err)) << 32
 	}
-	return uint64(code)<<32 | uint64(len(x.response))
+	x.response, x.body = message, body
+	return uint64(len(message) + x.boast)
+}
+
+func (x *Exchange) serve(service abi.Service, request []byte) (message, body []byte, err error) {
+	serve := x.Services[service]
+	if service == abi.ServiceConfig && x.Config != nil {
+		serve = x.config
+	}
+	switch {
+	case serve == nil:
+		return nil, nil, &abi.Error{Code: abi.CodeDenied}
+	case len(request) > abi.MaxService:
+		x.fail(fmt.Errorf("a request of %d bytes to service %d", len(request), service))
+		return nil, nil, &abi.Error{Code: abi.CodeTooLarge}
+	}
+	return serve(request)
+}
+
+func (x *Exchange) config(request []byte) (message, body []byte, err error) {
+	var req abi.ConfigRequest
+	if err := req.Decode(request); err != nil {
+		x.fail(fmt.Errorf("service %d: %w", abi.ServiceConfig, err))
+		return nil, nil, &abi.Error{Code: abi.CodeInvalidParams}
+	}
+	value, ok := x.Config[req.Key]
+	if !ok {
+		return nil, nil, &abi.Error{Code: abi.CodeNotFound}
+	}
+	return (&abi.ConfigResponse{Value: value}).Append(nil), nil, nil
 }
 
 // Log answers the import log. It only checks the level.
@@ -153,11 +180,20 @@ func (x *Exchange) Info(id uint32) uint64 {
 		}
 		return x.MaxBody
 	case abi.InfoServices:
-		if x.Config != nil {
-			return 1 << abi.ServiceConfig
-		}
+		return x.granted()
 	}
 	return 0
+}
+
+// granted gives the bits of the services there are.
+func (x *Exchange) granted() (bits uint64) {
+	for service := range x.Services {
+		bits |= 1 << service
+	}
+	if x.Config != nil {
+		bits |= 1 << abi.ServiceConfig
+	}
+	return bits
 }
 
 func (x *Exchange) fail(err error) abi.Signal {

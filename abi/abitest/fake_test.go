@@ -23,7 +23,9 @@ func TestFakeGuest(t *testing.T) {
 type fake struct{ x *abitest.Exchange }
 
 var fakeTemplates = []string{
-	"kit://many/{i}", "kit://config/{key}", "kit://stream/{n}", "kit://fail/{code}", "kit://join{/part*}", "kit://echo/{value}",
+	"kit://many/{i}", "kit://config/{key}", "kit://stream/{n}", "kit://fail/{code}", "kit://join{/part*}",
+	"kit://fetch/{+url}", "kit://post/{+url}", "kit://rows/{query}", "kit://kv/{key}", "kit://keep/{key}/{value}",
+	"kit://swap/{key}/{value}", "kit://drop/{key}", "kit://keys/{prefix}", "kit://env/{name}", "kit://echo/{value}",
 }
 
 func (g fake) serve(op abi.Op) abi.Code {
@@ -64,8 +66,9 @@ func (g fake) fail(code abi.Code, e abi.GuestError) abi.Code {
 	return code
 }
 
-func (g fake) content(c abi.Content) abi.Code {
-	if g.x.Emit(c.Append(nil)) < 0 {
+// content emits a content and its body, if that is not inline.
+func (g fake) content(c abi.Content, body ...byte) abi.Code {
+	if g.x.Emit(c.Append(nil)) < 0 || len(body) > 0 && g.x.Body(body) < 0 {
 		return abi.CodeInternal
 	}
 	return abi.CodeOK
@@ -173,6 +176,8 @@ func (g fake) readTemplate(req *abi.Request, template string) abi.Code {
 		}
 	case "kit://config/{key}":
 		return g.config(req, value)
+	default:
+		return g.power(req, template)
 	}
 	return abi.CodeNotFound
 }

@@ -87,6 +87,10 @@ void wr_release(wr_request *r, size_t mark); // gives back what was taken since 
 wr_str wr_format(wr_request *r, const char *format, ...) WR_FORMAT(2, 3);
 wr_str wr_format_into(char *room, size_t size, const char *format, ...) WR_FORMAT(3, 4);
 
+// A number in the fewest digits that are read back as the same, as JavaScript writes it: 0.1, 42, 1e+21. A zero keeps
+// its sign. What is no number is NaN, Infinity or -Infinity.
+wr_str wr_format_double(wr_request *r, double x);
+
 // ---- Tables: what a provider is -------------------------------------------------------------------------------------
 
 // An array as a table of this header, as in .routes = WR_ARRAY(routes).
@@ -408,8 +412,17 @@ wr_code wr_unavailable(wr_request *r, uint64_t retry_after_ms, const char *forma
 
 // ---- Powers of the host ---------------------------------------------------------------------------------------------
 
+// What the operator did not grant is WR_CODE_DENIED. Functions that take the request use its memory for what they ask,
+// and for what they give: values of 60 KiB and more want another WASMRES_SCRATCH_SIZE.
+//
+// Of an answer that is large the host keeps what was not read yet, but only until it is asked for something else: see
+// wr_http_read and wr_rows.
+
 // A value the operator configured; false when there is none.
 bool wr_config(wr_request *r, const char *key, wr_str *value);
+
+// A variable of the environment; false when there is none, or it is not granted. It needs the power "env".
+bool wr_env(wr_request *r, const char *name, wr_str *value);
 
 // Tells whoever follows a resource, or the list, that it has changed.
 wr_code wr_notify_updated(wr_str uri);
@@ -456,6 +469,228 @@ typedef struct wr_folder {
 wr_folder wr_folder_open(wr_str path, char *room, size_t size); // from the first entry after folder.last
 bool wr_folder_next(wr_folder *folder, wr_file *file);
 
+// ---- Fetching URLs
+
+// A field of a header.
+typedef struct wr_http_field {
+  wr_str name, value;
+} wr_http_field;
+
+typedef struct wr_http_fields {
+  const wr_http_field *at;
+  size_t count;
+} wr_http_fields;
+
+// Asks a server for something. url is required.
+typedef struct wr_http_request {
+  wr_str method; // empty for GET
+  wr_str url;    // absolute, http or https
+  // Is sent as it is, but for {{secret:NAME}} in a value: there the host fills a secret in that the operator granted
+  // for the server, and takes it out of what comes back.
+  wr_http_fields header;
+  wr_str body;
+  uint64_t max_bytes;  // the body of the answer may have; 0 for as many as are granted
+  uint32_t timeout_ms; // for all of it, reading the answer included; 0 for as long as is granted
+} wr_http_request;
+
+// What a server answered, whatever its status.
+typedef struct wr_http_response {
+  uint32_t status;
+  wr_str url; // the one that answered, after redirects
+
+  struct {
+    wr_str head;     // encoded
+    uint32_t call;   // the service call whose answer has the part of the body that is being read
+    uint32_t at;     // bytes of it that were read
+    bool read;       // all of it was
+    uint64_t stream; // of the parts after it; 0 for none
+    wr_code code;    // why there are no more
+  } own; // the SDK's, not for handlers
+} wr_http_response;
+
+// Sends a request and gives the answer, after redirects. It needs the power "http". A status such as 404 is no failure:
+// see wr_http_check. WR_CODE_UNAVAILABLE says that there was no answer, WR_CODE_DEADLINE that it did not come in time,
+// WR_CODE_TOO_LARGE that it, or the request, has more bytes than are granted, WR_CODE_INVALID_PARAMS that the request
+// makes no sense. The answer's head lasts as long as the request of the handler, or until wr_release.
+wr_code wr_http(wr_request *r, const wr_http_request *q, wr_http_response *p);
+wr_code wr_http_get(wr_request *r, wr_str url, wr_http_response *p);
+
+// 0 when the status says success, 200 to 299. Otherwise it fails as wr_fail does, with a message that has the status:
+// 404 and 410 are WR_CODE_NOT_FOUND, 401 and 403 WR_CODE_DENIED, 408, 429 and those from 500 on WR_CODE_UNAVAILABLE,
+// with the seconds of Retry-After, and others WR_CODE_INTERNAL.
+wr_code wr_http_check(wr_request *r, const wr_http_response *p);
+
+// The value of the first field of that name, in either case; empty when there is none.
+wr_str wr_http_header(const wr_http_response *p, const char *name);
+
+// Reads the next size bytes of the body. *got is less than size at the end, and 0 after it. Read to the end before the
+// host is asked for something else, a value of the configuration too: the rest is gone then, which is WR_CODE_INTERNAL.
+wr_code wr_http_read(wr_http_response *p, void *bytes, size_t size, size_t *got);
+
+// Answers a read with the body, of any size, while it arrives; with the rest, if some of it was read. c may be NULL;
+// its size and range are not heeded.
+wr_code wr_http_send(wr_request *r, const wr_content *c, wr_http_response *p);
+
+// ---- Databases
+
+// An argument of a statement, or a value of a row. The zero value is null.
+typedef struct wr_sql_value {
+  uint32_t kind;   // WR_SQL_NULL, …_BOOL, …_INT, …_FLOAT, …_TEXT or …_BYTES
+  int64_t integer; // of an int, and of a bool, where it is 0 or 1
+  double number;   // of a float
+  wr_str text;     // of a text, and of bytes. Times, decimals and other types are texts in the database's own form
+} wr_sql_value;
+
+wr_sql_value wr_sql_null(void);
+wr_sql_value wr_sql_bool(bool value);
+wr_sql_value wr_sql_int(int64_t value);
+wr_sql_value wr_sql_float(double value);
+wr_sql_value wr_sql_text(wr_str value);
+wr_sql_value wr_sql_bytes(const void *bytes, size_t len);
+
+// A text as it is, bytes as they are, numbers in decimals, true or false, and nothing for null.
+wr_str wr_sql_format(wr_request *r, wr_sql_value value);
+
+typedef struct wr_sql_values {
+  const wr_sql_value *at;
+  size_t count;
+} wr_sql_values;
+
+// A statement that reads, in the database's own words: parameters are $1, $2 for PostgreSQL, ? for MySQL and MariaDB,
+// and ?1, ?2 for SQLite.
+typedef struct wr_sql_statement {
+  wr_str connection; // the name the operator granted the database by
+  wr_str query;
+  wr_sql_values args; // one for each parameter; 1000 at most
+  uint64_t max_rows;  // that are wanted; 0 for as many as are granted
+} wr_sql_statement;
+
+// Rows of a statement. columns is how many values each has.
+//
+//   static char room[32768];
+//   const wr_sql_value args[] = {wr_sql_text(WR_S("1900-01-01"))};
+//   wr_sql_statement born = {.connection = WR_S("main"),
+//                            .query = WR_S("select id, name from users where born > $1"),
+//                            .args = WR_ARRAY(args)};
+//   wr_rows rows = wr_sql_query(r, &born, room, sizeof room);
+//   while (wr_rows_next(&rows)) {
+//     int64_t id = wr_rows_int(&rows, 0);
+//     wr_str name = wr_rows_text(&rows, 1);
+//     …
+//   }
+//   if (rows.code) return rows.code;
+//
+// The room is where the columns' names and the rows are kept, as many rows as fit at a time: one must. Rows arrive in
+// parts of about 256 KiB. Whoever asks the host for something else between two rows, as for those of another statement,
+// needs room for a whole part, and a row more: without it rows are lost, which is WR_CODE_INTERNAL. A few statements
+// can be read at a time, and those that are not read to their end are over when the handler is.
+typedef struct wr_rows {
+  wr_code code; // why there is no next row; 0 at the end
+  size_t columns;
+
+  struct {
+    char *room;
+    size_t size, kept;   // bytes of the room, and of those the ones that hold the columns
+    wr_str rest;         // of the room: what is to be read
+    uint32_t call;       // the service call that answered
+    uint32_t len, taken; // bytes of its answer, and of those the ones that were taken from the host
+    uint64_t stream;     // of the next part; 0 for none
+    bool begun, waiting; // a row has come, and it is still to be given
+    wr_str row, values;  // the row, and its values from number next on
+    size_t next;
+  } own; // the SDK's, not for handlers
+} wr_rows;
+
+// Runs a statement. It needs the power "sql". The database lets nothing but reading through. A failure is the code of
+// the rows, of which there are none then: WR_CODE_INVALID_PARAMS when the database does not accept the statement or a
+// value, WR_CODE_DEADLINE when it takes too long, WR_CODE_TOO_LARGE for more rows or bytes than are granted, and
+// WR_CODE_UNAVAILABLE when it cannot be asked now.
+wr_rows wr_sql_query(wr_request *r, const wr_sql_statement *s, char *room, size_t size);
+
+// Goes to the next row, the first one at first. False at the end, and when something went wrong.
+bool wr_rows_next(wr_rows *rows);
+
+// Values of the row, by column from 0 on. Texts and bytes last until the next row. A value that is null, or of a kind
+// that does not fit, is 0 or empty, and WR_CODE_INTERNAL the code of the rows, which end then: the log says why.
+bool wr_rows_null(wr_rows *rows, size_t column);
+bool wr_rows_bool(wr_rows *rows, size_t column);    // a bool or an int
+int64_t wr_rows_int(wr_rows *rows, size_t column);  // an int, a bool, or a text that is one
+double wr_rows_float(wr_rows *rows, size_t column); // a float or an int
+wr_str wr_rows_text(wr_rows *rows, size_t column);  // a text or bytes
+wr_sql_value wr_rows_value(wr_rows *rows, size_t column);
+
+// Describes a column. It lasts as long as the rows.
+typedef struct wr_sql_column {
+  wr_str name;
+  wr_str type; // as the database calls it; empty when it does not say
+} wr_sql_column;
+
+wr_sql_column wr_rows_column(const wr_rows *rows, size_t column);
+
+// ---- Values that last
+
+// What describes a value of the provider's own.
+typedef struct wr_kv_entry {
+  wr_str key;
+  uint64_t size;      // bytes of the value
+  uint64_t version;   // another one after each put, never one that the key had before; 0 for no value
+  int64_t expires_ms; // milliseconds since 1970-01-01 UTC; 0 for never
+} wr_kv_entry;
+
+// What else there is to say of a put. The zero value puts a value that stays, whatever was there.
+typedef struct wr_kv_options {
+  uint64_t ttl_ms;     // how long it lasts; 0 for good
+  uint64_t if_version; // puts only in place of this version; 0 for any, or none
+  bool if_absent;      // puts only where nothing is
+} wr_kv_options;
+
+// A value has another version than was asked for, or is there although it should not be. As an answer of a handler it
+// counts as WR_CODE_INTERNAL.
+#define WR_CONFLICT (-2)
+
+// The host keeps values from one request to the next, for this provider alone; several instances of it may use them at
+// once. They need the power "kv". Keys are texts of 1 to WR_MAX_KEY bytes without control characters, values any bytes,
+// close to 1 MiB at most. A key that is none is WR_CODE_INVALID_PARAMS, what is over the quota, by default 10,000 keys
+// and 16 MiB, WR_CODE_TOO_LARGE, and what may work later WR_CODE_UNAVAILABLE.
+
+// Gives a value, and what describes it unless entry is NULL. Without a value it is WR_CODE_NOT_FOUND, and *entry zero.
+wr_code wr_kv_get(wr_request *r, wr_str key, wr_str *value, wr_kv_entry *entry);
+
+// Puts a value. o may be NULL. When a condition does not hold, nothing is put, and it is WR_CONFLICT. Unless entry is
+// NULL, it describes what is there afterwards, in both cases.
+//
+// Whoever changes a value that others change too reads it, puts it with these options, and begins anew on WR_CONFLICT:
+//
+//   wr_kv_options if_same = {.if_version = read.version, .if_absent = read.version == 0};
+wr_code wr_kv_put(wr_request *r, wr_str key, wr_str value, const wr_kv_options *o, wr_kv_entry *entry);
+
+wr_code wr_kv_delete(wr_str key);                           // to delete what is not there is fine
+wr_code wr_kv_delete_version(wr_str key, uint64_t version); // WR_CONFLICT when it has another one, or is not there
+
+// Walks the values whose keys begin with prefix, in the order of their bytes:
+//
+//   char room[8192];
+//   wr_kv_entry entry;
+//   wr_keys keys = wr_kv_keys(WR_S("notes/"), room, sizeof room);
+//   while (wr_keys_next(&keys, &entry)) …
+//   if (keys.code) return keys.code;
+//
+// The room is where entries are kept, as many as fit at a time, with their keys, which last until the next entry. An
+// entry takes its key and up to 48 bytes more. Values that come or go meanwhile are met or not.
+typedef struct wr_keys {
+  wr_code code; // why there is no next entry; 0 at the end
+  wr_str prefix;
+  char *room;
+  size_t size;
+  wr_str rest, last; // entries still to give, and the key of the last one given
+  bool more;
+} wr_keys;
+
+wr_keys wr_kv_keys(wr_str prefix, char *room, size_t size); // from the first key after keys.last
+bool wr_keys_next(wr_keys *keys, wr_kv_entry *entry);
+
+// ---- Log, and the host's functions
+
 // Writes a line to the host's log, with a level as WR_LOG_INFO. It is cut at 1 KiB.
 void wr_log(uint32_t level, const char *format, ...) WR_FORMAT(2, 3);
 
@@ -492,7 +727,7 @@ WR_EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
 #define WASMRES_FRAME_SIZE 65536 // the longest manifest, and what is said of a content or an entry; 1 MiB at most
 #endif
 #ifndef WASMRES_SCRATCH_SIZE
-#define WASMRES_SCRATCH_SIZE 65536 // for wr_alloc, wr_format and wr_config
+#define WASMRES_SCRATCH_SIZE 65536 // for wr_alloc and wr_format; what services are asked, and answer, up to 1 MiB each
 #endif
 
 #if WASMRES_FRAME_SIZE < 32768 || WASMRES_FRAME_SIZE > 1048576
@@ -515,7 +750,8 @@ enum {
   WRP_SUGGESTIONS = 100,     // which MCP allows in one answer
   WRP_LOG_MAX = 1 << 10,
   WRP_ASK_SIZE = 9 << 10, // a request to a service: two texts of 4 KiB and numbers
-  WRP_ENTRY_MIN = 32,     // bytes of an entry of a folder, about
+  WRP_ENTRY_MIN = 32,     // bytes of an entry of a folder, or of a value's, about
+  WRP_ANSWER = 2 << 10,   // bytes of an answer that is small: an entry, whose key has WR_MAX_KEY at most, and more
   WRP_HEAD = 4,           // bytes of a tag and a padded length
 };
 
@@ -831,6 +1067,154 @@ wr_str wr_format(wr_request *r, const char *format, ...) {
   }
   r->own.scratch = used + text.len + 1;
   return text;
+}
+
+// ---- Formatting doubles
+
+enum { WRP_BIG_WORDS = 40, WRP_DIGITS = 17 }; // 10^324 * 2^56, and more; digits of a double at most
+
+// A natural number.
+typedef struct wrp_big {
+  uint32_t words[WRP_BIG_WORDS]; // the lowest first
+  size_t count;                  // of those that are not zero, or below such
+} wrp_big;
+
+static wrp_big wrp_big_of(uint64_t n, unsigned shift) {
+  wrp_big b;
+  __builtin_memset(&b, 0, sizeof b);
+  size_t at = shift / 32;
+  for (shift %= 32; n; n >>= 32) {
+    uint64_t part = (n & UINT32_MAX) << shift;
+    b.words[at++] |= (uint32_t)part;
+    b.words[at] = (uint32_t)(part >> 32);
+  }
+  for (b.count = WRP_BIG_WORDS; b.count > 0 && !b.words[b.count - 1];) b.count--;
+  return b;
+}
+
+static void wrp_big_multiply(wrp_big *b, uint32_t factor) {
+  uint64_t carry = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    carry += (uint64_t)b->words[i] * factor;
+    b->words[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  if (carry) b->words[b->count++] = (uint32_t)carry;
+}
+
+static wrp_big wrp_big_sum(const wrp_big *a, const wrp_big *b) {
+  wrp_big sum = *a;
+  uint64_t carry = 0;
+  for (size_t i = 0; i < sum.count || i < b->count || carry; i++) {
+    carry += (uint64_t)sum.words[i] + b->words[i];
+    sum.words[i] = (uint32_t)carry;
+    carry >>= 32;
+    if (i >= sum.count) sum.count = i + 1;
+  }
+  return sum;
+}
+
+// Takes b, which is not more, off a.
+static void wrp_big_subtract(wrp_big *a, const wrp_big *b) {
+  int64_t borrow = 0;
+  for (size_t i = 0; i < a->count; i++) {
+    borrow += (int64_t)a->words[i] - b->words[i];
+    a->words[i] = (uint32_t)borrow;
+    borrow = borrow < 0 ? -1 : 0;
+  }
+  while (a->count > 0 && !a->words[a->count - 1]) a->count--;
+}
+
+// Negative, 0 or positive, as a is less than b, equal, or more.
+static int wrp_big_compare(const wrp_big *a, const wrp_big *b) {
+  if (a->count != b->count) return a->count < b->count ? -1 : 1;
+  for (size_t i = a->count; i-- > 0;)
+    if (a->words[i] != b->words[i]) return a->words[i] < b->words[i] ? -1 : 1;
+  return 0;
+}
+
+// A double that is being written: value / one of it is left, and what is within low / one below, and high / one above,
+// is read back as the same. Steele and White's algorithm, with numbers of any size.
+typedef struct wrp_double_left {
+  wrp_big value, low, high, one;
+  bool even; // the bounds are read back as the same, too
+} wrp_double_left;
+
+static bool wrp_ends_low(const wrp_double_left *d) { return wrp_big_compare(&d->value, &d->low) < d->even; }
+
+static bool wrp_ends_high(const wrp_double_left *d) {
+  wrp_big sum = wrp_big_sum(&d->value, &d->high);
+  return wrp_big_compare(&sum, &d->one) > -d->even;
+}
+
+static void wrp_times_ten(wrp_double_left *d) {
+  wrp_big_multiply(&d->value, 10);
+  wrp_big_multiply(&d->low, 10);
+  wrp_big_multiply(&d->high, 10);
+}
+
+// Takes fraction * 2^exponent apart, and scales it below 1. Gives the power of ten.
+static int wrp_scale(wrp_double_left *d, uint64_t fraction, int exponent, bool lowest) {
+  unsigned up = exponent > 0 ? (unsigned)exponent : 0, down = exponent < 0 ? (unsigned)-exponent : 0;
+  unsigned uneven = fraction == (uint64_t)1 << 52 && !lowest; // numbers below are twice as close
+  d->value = wrp_big_of(fraction, up + 1 + uneven);
+  d->one = wrp_big_of(1, down + 1 + uneven);
+  d->low = wrp_big_of(1, up);
+  d->high = wrp_big_of(1, up + uneven);
+  d->even = fraction % 2 == 0;
+  int power = 0;
+  for (; wrp_ends_high(d); power++) wrp_big_multiply(&d->one, 10);
+  for (;; power--) {
+    wrp_double_left tenfold = *d;
+    wrp_times_ten(&tenfold);
+    if (wrp_ends_high(&tenfold)) return power;
+    *d = tenfold;
+  }
+}
+
+// Writes the digits of what wrp_scale left, and gives how many there are.
+static int wrp_generate(wrp_double_left *d, char *digits) {
+  for (int n = 0;;) {
+    wrp_times_ten(d);
+    char digit = '0';
+    for (; wrp_big_compare(&d->value, &d->one) >= 0; digit++) wrp_big_subtract(&d->value, &d->one);
+    bool low = wrp_ends_low(d), high = wrp_ends_high(d);
+    digits[n++] = digit;
+    if (!low && !high) continue;
+    wrp_big twice = wrp_big_sum(&d->value, &d->value);
+    int half = wrp_big_compare(&twice, &d->one);
+    if (high && (!low || half > 0 || (half == 0 && digit % 2))) digits[n - 1]++; // halves go to even digits
+    return n;
+  }
+}
+
+// Lays out n digits, of which the point stands after the first `point`, as JavaScript does.
+static wr_str wrp_lay_out(wr_request *r, const char *sign, const char *digits, int n, int point) {
+  static const char zeros[] = "00000000000000000000";
+  if (point > 21 || point < -5)
+    return wr_format(r, "%s%c%s%.*se%s%d", sign, digits[0], n > 1 ? "." : "", n - 1, digits + 1, point > 0 ? "+" : "",
+                     point - 1);
+  if (point <= 0) return wr_format(r, "%s0.%.*s%.*s", sign, -point, zeros, n, digits);
+  if (point >= n) return wr_format(r, "%s%.*s%.*s", sign, n, digits, point - n, zeros);
+  return wr_format(r, "%s%.*s.%.*s", sign, point, digits, n - point, digits + point);
+}
+
+wr_str wr_format_double(wr_request *r, double x) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const char *sign = bits >> 63 ? "-" : "";
+  uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+  int exponent = (int)(bits >> 52 & 2047);
+  if (exponent == 2047) return fraction ? wr_format(r, "NaN") : wr_format(r, "%sInfinity", sign);
+  if (exponent == 0 && fraction == 0) return wr_format(r, "%s0", sign);
+  bool lowest = exponent <= 1;
+  if (exponent == 0) exponent = 1;
+  else fraction |= (uint64_t)1 << 52;
+  char digits[WRP_DIGITS + 1] = {0};
+  wrp_double_left d;
+  int point = wrp_scale(&d, fraction, exponent - 1075, lowest);
+  int n = wrp_generate(&d, digits);
+  return wrp_lay_out(r, sign, digits, n, point);
 }
 
 // ---- Writing messages
@@ -1444,26 +1828,67 @@ static wr_writer wrp_request(void) {
   return w;
 }
 
+static uint32_t wrp_calls; // so far; what the host has beside an answer is gone with the next one
+
 static wr_code wrp_call(uint32_t service, const wr_writer *w, uint32_t *response) {
+  *response = 0;
   if (w->full) return WR_CODE_INVALID_PARAMS;
+  wrp_calls++;
   uint64_t answer = wr_host_call(service, w->start, (uint32_t)(w->at - w->start));
   *response = (uint32_t)answer;
   return answer >> 32 < WR_CODE_INPUT_REQUIRED ? (wr_code)(answer >> 32) : WR_CODE_INTERNAL;
 }
 
+// A request that may be large, in memory of the request that is not taken yet.
+static wr_writer wrp_large_request(wr_request *r) {
+  wr_writer w;
+  w.start = w.at = (uint8_t *)wrp_scratch.bytes + r->own.scratch;
+  w.end = w.start + wrp_min(WR_MAX_SERVICE, sizeof wrp_scratch.bytes - r->own.scratch);
+  w.full = false;
+  return w;
+}
+
+static wr_code wrp_large_call(wr_request *r, uint32_t service, const wr_writer *w, uint32_t *response) {
+  *response = 0;
+  if (!w->full) return wrp_call(service, w, response);
+  if (w->end - w->start == WR_MAX_SERVICE) return WR_CODE_TOO_LARGE;
+  wrp_exhausted(r);
+  return r->own.stopped;
+}
+
+// Takes n bytes of a channel over to memory of the request. False when there is no memory, or there are fewer.
+static bool wrp_take_over(wr_request *r, uint32_t channel, uint32_t n, wr_str *bytes) {
+  void *room = wr_alloc(r, n);
+  *bytes = wrp_slice(room, room ? wr_host_take(channel, room, 0, n) : 0);
+  return room && bytes->len == n;
+}
+
+static bool wrp_configured(wr_request *r, const wr_writer *w, wr_str *value) {
+  uint32_t n;
+  wr_str rest;
+  wrp_field f;
+  *value = wrp_slice("", 0);
+  if (wrp_call(WR_SERVICE_CONFIG, w, &n) || !wrp_take_over(r, WR_CHANNEL_RESPONSE, n, &rest)) return false;
+  while (wrp_take(&rest, &f))
+    if (f.number == 1 && !wrp_set_text(&f, value)) return false;
+  return rest.len == 0;
+}
+
 bool wr_config(wr_request *r, const char *key, wr_str *value) {
   wr_writer w = wrp_request();
-  uint32_t n;
   wrp_cstr(&w, 1, key);
-  *value = wrp_slice("", 0);
-  if (wrp_call(WR_SERVICE_CONFIG, &w, &n)) return false;
-  void *room = wr_alloc(r, n);
-  if (!room) return false;
-  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, n));
-  wrp_field f;
-  while (wrp_take(&rest, &f))
-    if (f.number == 1) *value = f.text;
-  return rest.len == 0;
+  return wrp_configured(r, &w, value);
+}
+
+bool wr_env(wr_request *r, const char *name, wr_str *value) {
+  const wr_str space = WR_S("env:");
+  wr_str variable = wr_cstr(name);
+  wr_writer w = wrp_request();
+  wrp_tag(&w, 1, WRP_BYTES);
+  wrp_varint(&w, space.len + variable.len);
+  wrp_raw(&w, space.at, space.len);
+  wrp_raw(&w, variable.at, variable.len);
+  return wrp_configured(r, &w, value);
 }
 
 wr_code wr_notify_updated(wr_str uri) {
@@ -1559,6 +1984,12 @@ wr_folder wr_folder_open(wr_str path, char *room, size_t size) {
   return folder;
 }
 
+static bool wrp_well_formed(wr_str message) {
+  wrp_field f;
+  while (wrp_take(&message, &f)) continue;
+  return message.len == 0;
+}
+
 // Fetches the entries after the last one given.
 static wr_code wrp_fetch(wr_folder *folder) {
   wr_writer w = wrp_request();
@@ -1571,7 +2002,7 @@ static wr_code wrp_fetch(wr_folder *folder) {
   if (code) return code;
   folder->rest = wrp_slice(folder->room, wr_host_take(WR_CHANNEL_RESPONSE, folder->room, 0, (uint32_t)folder->size));
   folder->more = n > folder->size;
-  return WR_CODE_OK;
+  return folder->more || wrp_well_formed(folder->rest) ? WR_CODE_OK : WR_CODE_INTERNAL;
 }
 
 // Takes an entry off those that were fetched.
@@ -1587,6 +2018,10 @@ static bool wrp_take_file(wr_folder *folder, wr_file *file) {
   return false;
 }
 
+static void wrp_log_room(const char *whose, size_t size) {
+  wr_log(WR_LOG_ERROR, "wasmres.h: the room of %s has %u bytes, too few for what it must hold", whose, (unsigned)size);
+}
+
 bool wr_folder_next(wr_folder *folder, wr_file *file) {
   if (folder->code) return false;
   if (wrp_take_file(folder, file)) return true;
@@ -1595,8 +2030,614 @@ bool wr_folder_next(wr_folder *folder, wr_file *file) {
   if (folder->code) return false;
   if (wrp_take_file(folder, file)) return true;
   if (!folder->more) return false;
-  wr_log(WR_LOG_ERROR, "wasmres.h: the room of a wr_folder has %u bytes, too few for an entry", (unsigned)folder->size);
+  wrp_log_room("wr_folder", folder->size);
   folder->code = WR_CODE_INTERNAL;
+  return false;
+}
+
+// ---- Fetching URLs
+
+static wr_writer wrp_stream_request(uint64_t stream) {
+  wr_writer w = wrp_request();
+  wrp_uint(&w, 1, stream);
+  return w;
+}
+
+// Looks at a field of an HTTPResponse, and says whether it is well-formed.
+static bool wrp_set_response(wr_http_response *p, const wrp_field *f) {
+  wr_str name, value;
+  uint64_t status;
+  switch (f->number) {
+  case 1:
+    p->status = (uint32_t)f->bits;
+    return wrp_set_uint(f, &status) && status <= UINT32_MAX;
+  case 2: return f->type == WRP_BYTES && wrp_read_var(f->text, &name, &value); // a field is like a Var
+  case 3: return wrp_set_text(f, &p->url);
+  case 4: return wrp_set_uint(f, &p->own.stream);
+  }
+  return true;
+}
+
+wr_code wr_http(wr_request *r, const wr_http_request *q, wr_http_response *p) {
+  wr_writer w = wrp_large_request(r);
+  uint32_t n;
+  wrp_field f;
+  __builtin_memset(p, 0, sizeof *p);
+  wrp_str(&w, 1, q->method);
+  wrp_str(&w, 2, q->url);
+  for (size_t i = 0; i < q->header.count; i++) {
+    uint8_t *at = wrp_open(&w, 3);
+    wrp_str(&w, 1, q->header.at[i].name);
+    wrp_str(&w, 2, q->header.at[i].value);
+    wrp_close(&w, at);
+  }
+  wrp_str(&w, 4, q->body);
+  wrp_uint(&w, 5, q->max_bytes);
+  wrp_uint(&w, 6, q->timeout_ms);
+  p->own.code = wrp_large_call(r, WR_SERVICE_HTTP, &w, &n);
+  if (p->own.code) return p->own.code;
+  p->own.call = wrp_calls;
+  bool good = wrp_take_over(r, WR_CHANNEL_RESPONSE, n, &p->own.head);
+  wr_str rest = p->own.head;
+  while (good && wrp_take(&rest, &f)) good = wrp_set_response(p, &f);
+  if (!good || rest.len > 0) p->own.code = WR_CODE_INTERNAL;
+  return p->own.code;
+}
+
+wr_code wr_http_get(wr_request *r, wr_str url, wr_http_response *p) {
+  wr_http_request q;
+  __builtin_memset(&q, 0, sizeof q);
+  q.url = url;
+  return wr_http(r, &q, p);
+}
+
+wr_str wr_http_header(const wr_http_response *p, const char *name) {
+  wr_str rest = p->own.head, wanted = wr_cstr(name), found, value;
+  wrp_field f;
+  while (wrp_take(&rest, &f))
+    if (f.number == 2 && wrp_read_var(f.text, &found, &value) && found.len == wanted.len &&
+        wrp_begins_like(found, wanted))
+      return value;
+  return wrp_slice("", 0);
+}
+
+// The milliseconds of Retry-After; 0 when it does not say seconds.
+static uint64_t wrp_retry_after(const wr_http_response *p) {
+  int64_t seconds;
+  if (!wr_parse_int(wr_http_header(p, "Retry-After"), &seconds) || seconds < 0 || seconds > INT32_MAX) return 0;
+  return (uint64_t)seconds * 1000;
+}
+
+wr_code wr_http_check(wr_request *r, const wr_http_response *p) {
+  unsigned status = p->status;
+  wr_error e;
+  char room[40];
+  if (status >= 200 && status < 300) return WR_CODE_OK;
+  __builtin_memset(&e, 0, sizeof e);
+  e.code = WR_CODE_INTERNAL;
+  e.message = wr_format_into(room, sizeof room, "the server answers %u", status);
+  if (status == 404 || status == 410) e.code = WR_CODE_NOT_FOUND;
+  if (status == 401 || status == 403) e.code = WR_CODE_DENIED;
+  if (status == 408 || status == 429 || status >= 500) {
+    e.code = WR_CODE_UNAVAILABLE;
+    e.retry_after_ms = wrp_retry_after(p);
+  }
+  return wr_fail(r, &e);
+}
+
+// Asks for the next part of the body.
+static wr_code wrp_http_next(wr_http_response *p) {
+  wr_writer w = wrp_stream_request(p->own.stream);
+  uint8_t room[WRP_ANSWER];
+  uint32_t n;
+  uint64_t more = 0;
+  wrp_field f;
+  wr_code code = wrp_call(WR_SERVICE_STREAM, &w, &n);
+  if (code) return code;
+  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, sizeof room));
+  while (wrp_take(&rest, &f))
+    if (f.number == 1 && !wrp_set_uint(&f, &more)) return WR_CODE_INTERNAL;
+  if (rest.len > 0) return WR_CODE_INTERNAL;
+  if (!more) p->own.stream = 0;
+  p->own.call = wrp_calls;
+  p->own.at = 0;
+  p->own.read = false;
+  return WR_CODE_OK;
+}
+
+// Reads what there is of a part of the body, up to size bytes, or of the next part. *got is 0 at the end.
+static wr_code wrp_http_some(wr_http_response *p, void *bytes, size_t size, size_t *got) {
+  uint32_t most = (uint32_t)wrp_min(size, WR_MAX_SERVICE);
+  *got = 0;
+  while (!p->own.code) {
+    if (!p->own.read && p->own.call != wrp_calls) {
+      wr_log(WR_LOG_ERROR, "wasmres.h: the body of an answer is lost, since the host was asked for something else "
+                           "before it was read");
+      return p->own.code = WR_CODE_INTERNAL;
+    }
+    if (!p->own.read) *got = wr_host_take(WR_CHANNEL_BODY, bytes, p->own.at, most);
+    p->own.at += (uint32_t)*got;
+    p->own.read = *got < most;
+    if (*got > 0 || !p->own.stream) break;
+    p->own.code = wrp_http_next(p);
+  }
+  return p->own.code;
+}
+
+wr_code wr_http_read(wr_http_response *p, void *bytes, size_t size, size_t *got) {
+  size_t some = 1;
+  for (*got = 0; *got < size && some > 0; *got += some) {
+    wr_code code = wrp_http_some(p, (uint8_t *)bytes + *got, size - *got, &some);
+    if (code) return code;
+  }
+  return WR_CODE_OK;
+}
+
+wr_code wr_http_send(wr_request *r, const wr_content *c, wr_http_response *p) {
+  wr_content whole;
+  size_t got;
+  __builtin_memset(&whole, 0, sizeof whole);
+  if (c) whole = *c;
+  whole.size = 0;
+  __builtin_memset(&whole.range, 0, sizeof whole.range);
+  if (wr_begin(r, &whole) || wrp_outline(r)) return r->own.stopped;
+  for (;;) {
+    wr_code code = wrp_http_some(p, wrp_chunk, WRP_CHUNK, &got);
+    if (code) return code;
+    if (got == 0) return wrp_end_content(r);
+    if (wrp_account(r, got) || wrp_body(r, wrp_chunk, got)) return r->own.stopped;
+  }
+}
+
+// ---- Databases
+
+static wr_sql_value wrp_sql_value(uint32_t kind) {
+  wr_sql_value v;
+  __builtin_memset(&v, 0, sizeof v);
+  v.kind = kind;
+  return v;
+}
+
+wr_sql_value wr_sql_null(void) { return wrp_sql_value(WR_SQL_NULL); }
+
+wr_sql_value wr_sql_bool(bool value) {
+  wr_sql_value v = wrp_sql_value(WR_SQL_BOOL);
+  v.integer = value;
+  return v;
+}
+
+wr_sql_value wr_sql_int(int64_t value) {
+  wr_sql_value v = wrp_sql_value(WR_SQL_INT);
+  v.integer = value;
+  return v;
+}
+
+wr_sql_value wr_sql_float(double value) {
+  wr_sql_value v = wrp_sql_value(WR_SQL_FLOAT);
+  v.number = value;
+  return v;
+}
+
+wr_sql_value wr_sql_text(wr_str value) {
+  wr_sql_value v = wrp_sql_value(WR_SQL_TEXT);
+  v.text = value;
+  return v;
+}
+
+wr_sql_value wr_sql_bytes(const void *bytes, size_t len) {
+  wr_sql_value v = wrp_sql_value(WR_SQL_BYTES);
+  v.text = wrp_slice(bytes, len);
+  return v;
+}
+
+wr_str wr_sql_format(wr_request *r, wr_sql_value value) {
+  switch (value.kind) {
+  case WR_SQL_BOOL: return value.integer ? WR_S("true") : WR_S("false");
+  case WR_SQL_INT: return wr_format(r, "%lld", (long long)value.integer);
+  case WR_SQL_FLOAT: return wr_format_double(r, value.number);
+  }
+  return value.text;
+}
+
+static void wrp_put_sql_value(wr_writer *w, const wr_sql_value *v) {
+  wrp_uint(w, 1, v->kind);
+  switch (v->kind) {
+  case WR_SQL_BOOL:
+  case WR_SQL_INT: wrp_uint(w, 2, (uint64_t)v->integer); break;
+  case WR_SQL_FLOAT: wrp_double(w, 3, v->number); break;
+  case WR_SQL_TEXT: wrp_str(w, 4, v->text); break;
+  case WR_SQL_BYTES: wrp_str(w, 5, v->text); break;
+  }
+}
+
+static bool wrp_set_double(const wrp_field *f, double *x) {
+  uint64_t bits = 0;
+  if (f->type != WRP_FIXED64) return false;
+  for (int i = 0; i < 8; i++) bits |= (uint64_t)(uint8_t)f->text.at[i] << 8 * i;
+  __builtin_memcpy(x, &bits, sizeof bits);
+  return true;
+}
+
+static bool wrp_set_sql_value(wr_sql_value *v, const wrp_field *f) {
+  uint64_t n;
+  switch (f->number) {
+  case 1:
+    v->kind = (uint32_t)f->bits;
+    return wrp_set_uint(f, &n) && n <= UINT32_MAX;
+  case 2:
+    v->integer = (int64_t)f->bits;
+    return wrp_set_uint(f, &n);
+  case 3: return wrp_set_double(f, &v->number);
+  case 4: return wrp_set_text(f, &v->text);
+  case 5: return wrp_set_text(f, &v->text);
+  }
+  return true;
+}
+
+// Reads a value, and says whether it is well-formed.
+static bool wrp_read_sql_value(wr_str encoded, wr_sql_value *v) {
+  wrp_field f;
+  *v = wr_sql_null();
+  while (wrp_take(&encoded, &f))
+    if (!wrp_set_sql_value(v, &f)) return false;
+  return encoded.len == 0;
+}
+
+// Takes the next value off a row. False at the end, where *row is empty, and before what is no value.
+static bool wrp_take_sql_value(wr_str *row, wr_sql_value *v) {
+  wrp_field f;
+  for (wr_str rest = *row; wrp_take(&rest, &f);) {
+    if (f.number == 1 && (f.type != WRP_BYTES || !wrp_read_sql_value(f.text, v))) return false;
+    *row = rest;
+    if (f.number == 1) return true;
+  }
+  return false;
+}
+
+static bool wrp_rows_fail(wr_rows *rows, wr_code code) {
+  rows->code = code;
+  return false;
+}
+
+// Fills the room with what comes next of a part, after what is still to be read.
+static bool wrp_rows_fill(wr_rows *rows) {
+  char *at = rows->own.room + rows->own.kept;
+  size_t waiting = rows->own.rest.len, room = rows->own.size - rows->own.kept - waiting;
+  if (room == 0) {
+    wrp_log_room("wr_rows", rows->own.size);
+    return wrp_rows_fail(rows, WR_CODE_INTERNAL);
+  }
+  if (rows->own.call != wrp_calls) {
+    wr_log(WR_LOG_ERROR, "wasmres.h: rows are lost, since the host was asked for something else while it had some of "
+                         "them: give wr_sql_query more than %u bytes of room",
+           (unsigned)rows->own.size);
+    return wrp_rows_fail(rows, WR_CODE_INTERNAL);
+  }
+  if (waiting > 0) __builtin_memmove(at, rows->own.rest.at, waiting);
+  uint32_t most = (uint32_t)wrp_min(rows->own.len - rows->own.taken, room);
+  uint32_t got = wr_host_take(WR_CHANNEL_RESPONSE, at + waiting, rows->own.taken, most);
+  rows->own.taken += got;
+  rows->own.rest = wrp_slice(at, waiting + got);
+  return got > 0 || wrp_rows_fail(rows, WR_CODE_INTERNAL);
+}
+
+// Takes the next field of a part. False at its end.
+static bool wrp_rows_take(wr_rows *rows, wrp_field *f) {
+  while (!wrp_take(&rows->own.rest, f)) {
+    bool all = rows->own.taken == rows->own.len;
+    if (all && rows->own.rest.len > 0) return wrp_rows_fail(rows, WR_CODE_INTERNAL);
+    if (all || !wrp_rows_fill(rows)) return false;
+  }
+  return true;
+}
+
+// Begins a part, which a service has answered with.
+static bool wrp_rows_load(wr_rows *rows, wr_code code, uint32_t len) {
+  rows->own.call = wrp_calls;
+  rows->own.len = len;
+  rows->own.taken = 0;
+  rows->own.stream = 0;
+  rows->own.rest = wrp_slice(NULL, 0);
+  return !code || wrp_rows_fail(rows, code);
+}
+
+// Keeps a column, which stood in the room at or after the place it gets.
+static bool wrp_keep_column(wr_rows *rows, wr_str column) {
+  wr_str name, type;
+  wr_writer w;
+  if (!wrp_read_var(column, &name, &type)) return false; // a column is like a Var
+  if (rows->own.begun) return true;                      // only the first part describes them
+  w.start = w.at = (uint8_t *)rows->own.room + rows->own.kept;
+  w.end = (uint8_t *)rows->own.room + (column.at - rows->own.room);
+  w.full = false;
+  wrp_tag(&w, 1, WRP_BYTES);
+  wrp_varint(&w, column.len);
+  __builtin_memmove(w.at, column.at, column.len);
+  rows->own.kept += (size_t)(w.at - w.start) + column.len;
+  rows->columns++;
+  return true;
+}
+
+// Makes encoded values the row, and says whether they are one.
+static bool wrp_set_row(wr_rows *rows, wr_str encoded) {
+  size_t count = 0;
+  wr_sql_value v;
+  rows->own.begun = true;
+  rows->own.row = rows->own.values = encoded;
+  rows->own.next = 0;
+  while (wrp_take_sql_value(&encoded, &v)) count++;
+  return encoded.len == 0 && count == rows->columns;
+}
+
+static bool wrp_set_rows(wr_rows *rows, const wrp_field *f) {
+  switch (f->number) {
+  case 1: return f->type == WRP_BYTES && wrp_keep_column(rows, f->text);
+  case 2: return f->type == WRP_BYTES && wrp_set_row(rows, f->text);
+  case 3: return wrp_set_uint(f, &rows->own.stream);
+  }
+  return true;
+}
+
+// Goes to the next row of a part. False at the end of the part.
+static bool wrp_rows_step(wr_rows *rows) {
+  wrp_field f;
+  while (wrp_rows_take(rows, &f)) {
+    if (!wrp_set_rows(rows, &f)) return wrp_rows_fail(rows, WR_CODE_INTERNAL);
+    if (f.number == 2) return true;
+  }
+  return false;
+}
+
+// Goes to the next row of all parts.
+static bool wrp_rows_advance(wr_rows *rows) {
+  rows->own.row = rows->own.values = wrp_slice(NULL, 0);
+  while (!rows->code) {
+    if (wrp_rows_step(rows)) return true;
+    if (rows->code || !rows->own.stream) return false;
+    wr_writer w = wrp_stream_request(rows->own.stream);
+    uint32_t n;
+    wr_code code = wrp_call(WR_SERVICE_SQL_ROWS, &w, &n);
+    wrp_rows_load(rows, code, n);
+  }
+  return false;
+}
+
+wr_rows wr_sql_query(wr_request *r, const wr_sql_statement *s, char *room, size_t size) {
+  wr_rows rows;
+  wr_writer w = wrp_large_request(r);
+  uint32_t n;
+  __builtin_memset(&rows, 0, sizeof rows);
+  rows.own.room = room;
+  rows.own.size = size;
+  wrp_str(&w, 1, s->connection);
+  wrp_str(&w, 2, s->query);
+  for (size_t i = 0; i < s->args.count; i++) {
+    uint8_t *at = wrp_open(&w, 3);
+    wrp_put_sql_value(&w, &s->args.at[i]);
+    wrp_close(&w, at);
+  }
+  wrp_uint(&w, 4, s->max_rows);
+  wr_code code = wrp_large_call(r, WR_SERVICE_SQL, &w, &n);
+  if (wrp_rows_load(&rows, code, n)) rows.own.waiting = wrp_rows_advance(&rows); // past the columns, to the first row
+  return rows;
+}
+
+bool wr_rows_next(wr_rows *rows) {
+  if (!rows->own.waiting) return wrp_rows_advance(rows);
+  rows->own.waiting = false;
+  return true;
+}
+
+wr_sql_column wr_rows_column(const wr_rows *rows, size_t column) {
+  wr_str rest = wrp_slice(rows->own.room, rows->own.kept);
+  wr_sql_column c = {{NULL, 0}, {NULL, 0}};
+  wrp_field f;
+  while (wrp_take(&rest, &f))
+    if (column-- == 0) {
+      wrp_read_var(f.text, &c.name, &c.type);
+      break;
+    }
+  return c;
+}
+
+wr_sql_value wr_rows_value(wr_rows *rows, size_t column) {
+  wr_sql_value v = wr_sql_null();
+  if (column < rows->own.next) {
+    rows->own.values = rows->own.row;
+    rows->own.next = 0;
+  }
+  while (wrp_take_sql_value(&rows->own.values, &v))
+    if (rows->own.next++ == column) return v;
+  wr_log(WR_LOG_ERROR, "wasmres.h: there is no row, or it has no column %u", (unsigned)column);
+  wrp_rows_fail(rows, WR_CODE_INTERNAL);
+  return wr_sql_null();
+}
+
+// Tells that a value is not what it was asked for.
+static void wrp_rows_misfit(wr_rows *rows, size_t column, const wr_sql_value *v, const char *wanted) {
+  static const char *const kinds[] = {"null", "a bool", "an int", "a float", "a text", "bytes"};
+  if (rows->code) return;
+  wr_str name = wr_rows_column(rows, column).name;
+  wr_log(WR_LOG_ERROR, "wasmres.h: column %u (%.*s) is %s, not %s", (unsigned)column, WR_ARG(name),
+         v->kind <= WR_SQL_BYTES ? kinds[v->kind] : "of an unknown kind", wanted);
+  wrp_rows_fail(rows, WR_CODE_INTERNAL);
+}
+
+bool wr_rows_null(wr_rows *rows, size_t column) { return wr_rows_value(rows, column).kind == WR_SQL_NULL; }
+
+bool wr_rows_bool(wr_rows *rows, size_t column) {
+  wr_sql_value v = wr_rows_value(rows, column);
+  if (v.kind == WR_SQL_BOOL || v.kind == WR_SQL_INT) return v.integer != 0;
+  wrp_rows_misfit(rows, column, &v, "a bool");
+  return false;
+}
+
+int64_t wr_rows_int(wr_rows *rows, size_t column) {
+  wr_sql_value v = wr_rows_value(rows, column);
+  if (v.kind == WR_SQL_INT || v.kind == WR_SQL_BOOL) return v.integer;
+  if (v.kind == WR_SQL_TEXT && wr_parse_int(v.text, &v.integer)) return v.integer;
+  wrp_rows_misfit(rows, column, &v, "an int");
+  return 0;
+}
+
+double wr_rows_float(wr_rows *rows, size_t column) {
+  wr_sql_value v = wr_rows_value(rows, column);
+  if (v.kind == WR_SQL_FLOAT) return v.number;
+  if (v.kind == WR_SQL_INT) return (double)v.integer;
+  wrp_rows_misfit(rows, column, &v, "a float");
+  return 0;
+}
+
+wr_str wr_rows_text(wr_rows *rows, size_t column) {
+  wr_sql_value v = wr_rows_value(rows, column);
+  if (v.kind == WR_SQL_TEXT || v.kind == WR_SQL_BYTES) return v.text;
+  wrp_rows_misfit(rows, column, &v, "a text");
+  return wrp_slice("", 0);
+}
+
+// ---- Values that last
+
+static bool wrp_set_kv_entry(wr_kv_entry *e, const wrp_field *f) {
+  uint64_t expires;
+  switch (f->number) {
+  case 1: return wrp_set_text(f, &e->key);
+  case 2: return wrp_set_uint(f, &e->size);
+  case 3:
+    e->expires_ms = (int64_t)f->bits;
+    return wrp_set_uint(f, &expires);
+  case 4: return wrp_set_uint(f, &e->version);
+  }
+  return true;
+}
+
+// Reads an entry, and says whether it is well-formed.
+static bool wrp_read_kv_entry(wr_str encoded, wr_kv_entry *e) {
+  wrp_field f;
+  __builtin_memset(e, 0, sizeof *e);
+  while (wrp_take(&encoded, &f))
+    if (!wrp_set_kv_entry(e, &f)) return false;
+  return encoded.len == 0;
+}
+
+// Takes the answer of a service that was called, which has least entries or 1. Without one *entry is zero.
+static wr_code wrp_kv_answer(wr_str key, size_t least, wr_kv_entry *entry) {
+  uint8_t room[WRP_ANSWER];
+  uint64_t more, conflict = 0;
+  size_t count = 0;
+  wrp_field f;
+  __builtin_memset(entry, 0, sizeof *entry);
+  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, sizeof room));
+  while (wrp_take(&rest, &f)) {
+    if (f.number == 1 && (f.type != WRP_BYTES || !wrp_read_kv_entry(f.text, entry))) return WR_CODE_INTERNAL;
+    if (f.number == 2 && !wrp_set_uint(&f, &more)) return WR_CODE_INTERNAL;
+    if (f.number == 3 && !wrp_set_uint(&f, &conflict)) return WR_CODE_INTERNAL;
+    count += f.number == 1;
+  }
+  entry->key = key;
+  if (rest.len > 0 || count > 1 || (count < least && !conflict)) return WR_CODE_INTERNAL;
+  return conflict ? WR_CONFLICT : WR_CODE_OK;
+}
+
+wr_code wr_kv_get(wr_request *r, wr_str key, wr_str *value, wr_kv_entry *entry) {
+  wr_writer w = wrp_request();
+  wr_kv_entry unwanted;
+  uint32_t n;
+  char more;
+  if (!entry) entry = &unwanted;
+  __builtin_memset(entry, 0, sizeof *entry);
+  *value = wrp_slice("", 0);
+  wrp_str(&w, 1, key);
+  wr_code code = wrp_call(WR_SERVICE_KV_GET, &w, &n);
+  if (!code) code = wrp_kv_answer(key, 1, entry);
+  if (code) return code;
+  bool whole = entry->size <= WR_MAX_SERVICE && wrp_take_over(r, WR_CHANNEL_BODY, (uint32_t)entry->size, value) &&
+               wr_host_take(WR_CHANNEL_BODY, &more, (uint32_t)entry->size, 1) == 0;
+  return whole ? WR_CODE_OK : WR_CODE_INTERNAL;
+}
+
+wr_code wr_kv_put(wr_request *r, wr_str key, wr_str value, const wr_kv_options *o, wr_kv_entry *entry) {
+  wr_writer w = wrp_large_request(r);
+  wr_kv_entry unwanted;
+  uint32_t n;
+  if (!entry) entry = &unwanted;
+  __builtin_memset(entry, 0, sizeof *entry);
+  wrp_str(&w, 1, key);
+  wrp_str(&w, 2, value);
+  if (o) {
+    wrp_uint(&w, 3, o->ttl_ms);
+    wrp_uint(&w, 4, o->if_version);
+    wrp_uint(&w, 5, o->if_absent);
+  }
+  wr_code code = wrp_large_call(r, WR_SERVICE_KV_PUT, &w, &n);
+  return code ? code : wrp_kv_answer(key, 1, entry);
+}
+
+static wr_code wrp_kv_delete(wr_str key, uint64_t version) {
+  wr_writer w = wrp_request();
+  wr_kv_entry e;
+  uint32_t n;
+  wrp_str(&w, 1, key);
+  wrp_uint(&w, 4, version);
+  wr_code code = wrp_call(WR_SERVICE_KV_DELETE, &w, &n);
+  return code ? code : wrp_kv_answer(key, 0, &e);
+}
+
+wr_code wr_kv_delete(wr_str key) { return wrp_kv_delete(key, 0); }
+
+wr_code wr_kv_delete_version(wr_str key, uint64_t version) {
+  return version ? wrp_kv_delete(key, version) : WR_CODE_INVALID_PARAMS; // no value has version 0
+}
+
+wr_keys wr_kv_keys(wr_str prefix, char *room, size_t size) {
+  wr_keys keys;
+  __builtin_memset(&keys, 0, sizeof keys);
+  keys.prefix = prefix;
+  keys.room = room;
+  keys.size = wrp_min(size, WR_MAX_SERVICE);
+  keys.more = true;
+  return keys;
+}
+
+// Fetches the entries after the last one given.
+static wr_code wrp_fetch_keys(wr_keys *keys) {
+  wr_writer w = wrp_request();
+  uint32_t n;
+  wrp_str(&w, 6, keys->prefix);
+  wrp_str(&w, 7, keys->last);
+  wrp_uint(&w, 8, keys->size / WRP_ENTRY_MIN + 1);
+  keys->more = false;
+  wr_code code = wrp_call(WR_SERVICE_KV_LIST, &w, &n);
+  if (code) return code;
+  keys->rest = wrp_slice(keys->room, wr_host_take(WR_CHANNEL_RESPONSE, keys->room, 0, (uint32_t)keys->size));
+  keys->more = n > keys->size;
+  return keys->more || wrp_well_formed(keys->rest) ? WR_CODE_OK : WR_CODE_INTERNAL;
+}
+
+// Takes an entry off those that were fetched.
+static bool wrp_take_key(wr_keys *keys, wr_kv_entry *entry) {
+  wrp_field f;
+  uint64_t more = 0;
+  while (!keys->code && wrp_take(&keys->rest, &f)) {
+    if (f.number == 2 && !wrp_set_uint(&f, &more)) keys->code = WR_CODE_INTERNAL;
+    if (more) keys->more = true;
+    if (f.number != 1) continue;
+    if (f.type != WRP_BYTES || !wrp_read_kv_entry(f.text, entry)) keys->code = WR_CODE_INTERNAL;
+    keys->last = entry->key;
+    return !keys->code;
+  }
+  return false;
+}
+
+bool wr_keys_next(wr_keys *keys, wr_kv_entry *entry) {
+  if (keys->code) return false;
+  if (wrp_take_key(keys, entry)) return true;
+  if (!keys->more || keys->code) return false;
+  keys->code = wrp_fetch_keys(keys);
+  if (keys->code) return false;
+  if (wrp_take_key(keys, entry)) return true;
+  if (!keys->more || keys->code) return false;
+  wrp_log_room("wr_keys", keys->size);
+  keys->code = WR_CODE_INTERNAL;
   return false;
 }
 

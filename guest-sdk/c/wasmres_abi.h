@@ -187,6 +187,8 @@ enum {
   WR_SERVICE_FILE_LIST = 14,     // FileRequest -> FileResponse with a page of entries
   WR_SERVICE_STREAM = 15,        // StreamRequest -> StreamResponse; more of an HTTP body in WR_CHANNEL_BODY
   WR_SERVICE_SQL_ROWS = 16,      // StreamRequest -> SQLResponse with the next rows
+  WR_SERVICE_FILE_WRITE = 17,    // FileRequest -> FileResponse with one entry
+  WR_SERVICE_FILE_REMOVE = 18,   // FileRequest -> FileResponse without entries
 };
 
 // The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.

@@ -189,6 +189,8 @@ const (
 	serviceFileList      = 14 // FileRequest -> FileResponse with a page of entries
 	serviceStream        = 15 // StreamRequest -> StreamResponse; more of an HTTP body in ChannelBody
 	serviceSQLRows       = 16 // StreamRequest -> SQLResponse with the next rows
+	serviceFileWrite     = 17 // FileRequest -> FileResponse with one entry
+	serviceFileRemove    = 18 // FileRequest -> FileResponse without entries
 )
 
 // The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.

@@ -59,5 +59,6 @@
 // the same in every request, and so are the seeds of maps; crypto/rand is always fresh. One request runs at a time.
 //
 // A panic ends the instance and the client learns no more than that; so does an error that is not an [Error], whose
-// text goes to the log. Nothing is granted unless the operator says so: see [Ask], [Dir], [Request.Config].
+// text goes to the log. Nothing is granted unless the operator says so: see [Ask], [Dir], [HTTP], [Query], [KV],
+// [Request.Config], [Request.Env].
 package wasmres

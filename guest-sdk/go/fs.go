@@ -10,8 +10,10 @@ import (
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
 )
 
-// readMax is how many bytes of a file one service call fetches.
-const readMax = 64 << 10
+const (
+	readMax = 64 << 10 // bytes of a file that one service call fetches
+	roomMax = 16 << 20 // bytes that are allocated at once because a file is said to have them
+)
 
 // Dir is a directory the operator granted, by its path as the guest sees it, as in Dir("/project"). It needs the power
 // "fs": see [Ask]. Files are read in pieces, so that [Stream] can serve big ones; an open file is an [io.ReaderAt] and
@@ -19,6 +21,32 @@ const readMax = 64 << 10
 //
 // In native tests wasmrestest mounts any fs.FS in its place.
 func Dir(path string) fs.FS { return directory(strings.TrimSuffix(path, "/")) }
+
+// ReadDirAfter gives the entries of a folder of dir, in order, whose names come after one, as from the cursor of a
+// [Page]: n of them, fewer where there are no more, or all if n is 0. What comes before is not read when dir is a [Dir].
+func ReadDirAfter(dir fs.FS, name, after string, n int) ([]fs.DirEntry, error) {
+	d, ok := dir.(directory)
+	if !ok {
+		return readDirAfter(dir, name, after, n)
+	}
+	folder := &openDir{dir: d, name: name, after: after}
+	entries, err := folder.ReadDir(n)
+	if err == io.EOF {
+		err = nil
+	}
+	return entries, err
+}
+
+func readDirAfter(dir fs.FS, name, after string, n int) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(dir, name)
+	for len(entries) > 0 && entries[0].Name() <= after {
+		entries = entries[1:]
+	}
+	if n > 0 {
+		entries = entries[:min(n, len(entries))]
+	}
+	return entries, err
+}
 
 // A directory is the path of a granted directory; empty for the root.
 type directory string
@@ -47,7 +75,7 @@ func (d directory) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, e.size+1) // one more to meet the end
+	b := make([]byte, 0, min(max(e.size, 0), roomMax)+1) // one more to meet the end
 	for {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
@@ -70,10 +98,9 @@ func (d directory) ReadDir(name string) ([]fs.DirEntry, error) {
 		if page, more, err = d.list(name, after, 0); err != nil {
 			return all, err
 		}
-		if all = append(all, page...); len(page) == 0 {
-			break
+		if all = append(all, page...); more {
+			after = page[len(page)-1].Name()
 		}
-		after = page[len(page)-1].Name()
 	}
 	return all, nil
 }
@@ -110,9 +137,15 @@ func (d directory) readAt(name string, p []byte, offset uint64) (int, error) {
 	return n, nil
 }
 
-// list gives the entries after a name, at most n if n is positive, and whether there are more.
+// list gives the entries after a name, at most n if n is positive, and whether there are more. A page with more after it
+// is not empty.
 func (d directory) list(name, after string, n int) (page []fs.DirEntry, more bool, err error) {
-	return d.ask(serviceFileList, "readdir", name, fileRequest{after: after, length: uint64(max(n, 0))})
+	const op = "readdir"
+	page, more, err = d.ask(serviceFileList, op, name, fileRequest{after: after, length: uint64(max(n, 0))})
+	if more && len(page) == 0 {
+		return nil, false, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
+	}
+	return page, more, err
 }
 
 type fileRequest struct {
@@ -137,18 +170,9 @@ func (d directory) ask(service uint32, op, name string, q fileRequest) (page []f
 	if code != codeOK {
 		return nil, false, &fs.PathError{Op: op, Path: name, Err: fileError(code)}
 	}
-	for s := response(n); s != ""; {
-		f, rest, ok := wire.Next(s)
-		if !ok {
-			return nil, false, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
-		}
-		switch f.Num {
-		case 1:
-			page = append(page, entryOf(f.Text))
-		case 2:
-			more = f.Bits != 0
-		}
-		s = rest
+	page, more, ok := entriesOf(response(n))
+	if !ok {
+		return nil, false, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
 	}
 	return page, more, nil
 }
@@ -166,12 +190,33 @@ func fileError(code uint32) error {
 	return &Error{Code: Code(code)}
 }
 
-func entryOf(s string) *fileEntry {
-	e := &fileEntry{}
+func entriesOf(s string) (page []fs.DirEntry, more, ok bool) {
 	for s != "" {
 		f, rest, ok := wire.Next(s)
 		if !ok {
-			break
+			return nil, false, false
+		}
+		switch f.Num {
+		case 1:
+			e, ok := entryOf(f.Text)
+			if !ok {
+				return nil, false, false
+			}
+			page = append(page, e)
+		case 2:
+			more = f.Bits != 0
+		}
+		s = rest
+	}
+	return page, more, true
+}
+
+func entryOf(s string) (e *fileEntry, ok bool) {
+	e = &fileEntry{}
+	for s != "" {
+		f, rest, ok := wire.Next(s)
+		if !ok {
+			return nil, false
 		}
 		switch f.Num {
 		case 1:
@@ -185,7 +230,7 @@ func entryOf(s string) *fileEntry {
 		}
 		s = rest
 	}
-	return e
+	return e, true
 }
 
 // A fileEntry describes a file, both as fs.FileInfo and as fs.DirEntry.
@@ -303,7 +348,7 @@ func (d *openDir) ReadDir(n int) (all []fs.DirEntry, err error) {
 		if err != nil {
 			return all, err
 		}
-		d.ended = !more || len(page) == 0
+		d.ended = !more
 		if len(page) > 0 {
 			d.after = page[len(page)-1].Name()
 		}

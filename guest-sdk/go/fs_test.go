@@ -61,6 +61,43 @@ func TestDirIsAnFS(t *testing.T) {
 	}
 }
 
+func TestReadDirAfter(t *testing.T) {
+	files := fstest.MapFS{"file": {}}
+	for i := range 600 {
+		files[fmt.Sprintf("many/%03d", i)] = &fstest.MapFile{}
+	}
+	err := within(t, files, func(dir fs.FS) error {
+		for _, dir := range []fs.FS{dir, files} {
+			for _, c := range []struct {
+				after       string
+				n           int
+				first, last string
+				want        int
+			}{
+				{"", 0, "000", "599", 600}, {"", 3, "000", "002", 3}, {"0", 300, "000", "299", 300}, {"149", 300, "150", "449", 300},
+				{"149x", 1, "150", "150", 1}, {"590", 300, "591", "599", 9}, {"590", 9, "591", "599", 9},
+			} {
+				got, err := wasmres.ReadDirAfter(dir, "many", c.after, c.n)
+				if err != nil || len(got) != c.want || got[0].Name() != c.first || got[len(got)-1].Name() != c.last {
+					t.Errorf("%d after %q: got %d, %v", c.n, c.after, len(got), err)
+				}
+			}
+			for _, n := range []int{0, 10} {
+				if got, err := wasmres.ReadDirAfter(dir, "many", "599", n); len(got) != 0 || err != nil {
+					t.Errorf("after the last: got %v, %v", got, err)
+				}
+				if _, err := wasmres.ReadDirAfter(dir, "missing", "", n); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("no folder: got %v", err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDirErrors(t *testing.T) {
 	err := within(t, fstest.MapFS{"f": {}}, func(dir fs.FS) error {
 		for name, want := range map[string]error{"missing": fs.ErrNotExist, "../f": fs.ErrInvalid, "/f": fs.ErrInvalid, "": fs.ErrInvalid, "f/..": fs.ErrInvalid} {

@@ -124,7 +124,11 @@ func (r *HTTPResponse) decode(s string, body *httpBody) bool {
 		case 1:
 			r.Status = int(int32(f.Bits)) // it has three digits
 		case 2:
-			r.Header = append(r.Header, fieldOf(f.Text))
+			h, ok := fieldOf(f.Text)
+			if !ok {
+				return false
+			}
+			r.Header = append(r.Header, h)
 		case 3:
 			r.URL = f.Text
 		case 4:
@@ -135,11 +139,11 @@ func (r *HTTPResponse) decode(s string, body *httpBody) bool {
 	return true
 }
 
-func fieldOf(s string) (h HTTPField) {
+func fieldOf(s string) (h HTTPField, ok bool) {
 	for s != "" {
 		f, rest, ok := wire.Next(s)
 		if !ok {
-			break
+			return h, false
 		}
 		switch f.Num {
 		case 1:
@@ -149,7 +153,7 @@ func fieldOf(s string) (h HTTPField) {
 		}
 		s = rest
 	}
-	return h
+	return h, true
 }
 
 // An httpBody is the body of an answer. It holds one part of it; the host has the rest.

@@ -65,14 +65,14 @@ func (KVStore) GetEntry(key string) ([]byte, KVEntry, error) {
 		return nil, KVEntry{}, err
 	}
 	entry := answer.entry()
-	if entry.Size < 0 || entry.Size > maxService {
+	if len(answer.entries) != 1 || entry.Size < 0 || entry.Size > maxService {
 		return nil, KVEntry{}, ErrInternal
 	}
-	value := make([]byte, entry.Size)
+	value := make([]byte, entry.Size+1) // one more to meet the end
 	if n := host.Take(channelBody, value, 0); int64(n) != entry.Size {
 		return nil, KVEntry{}, ErrInternal
 	}
-	return value, entry, nil
+	return value[:entry.Size], entry, nil
 }
 
 // Put puts a value, in place of the one that may be there, and describes it. When a condition does not hold, nothing is
@@ -91,6 +91,9 @@ func (KVStore) Put(key string, value []byte, options ...PutOption) (KVEntry, err
 	answer, err := q.ask(serviceKVPut)
 	if err != nil {
 		return KVEntry{}, err
+	}
+	if !answer.conflict && len(answer.entries) != 1 {
+		return KVEntry{}, ErrInternal
 	}
 	return answer.entry(), answer.conflictError()
 }
@@ -162,6 +165,9 @@ func (KVStore) KeysAfter(prefix, after string) func(yield func(KVEntry, error) b
 		q := kvRequest{prefix: prefix, after: after, limit: kvPage}
 		for more := true; more; {
 			page, err := q.ask(serviceKVList)
+			if more = page.more; more && len(page.entries) == 0 {
+				err = ErrInternal
+			}
 			if err != nil {
 				yield(KVEntry{}, err)
 				return
@@ -172,7 +178,6 @@ func (KVStore) KeysAfter(prefix, after string) func(yield func(KVEntry, error) b
 				}
 				q.after = e.Key
 			}
-			more = page.more && len(page.entries) > 0
 		}
 	}
 }

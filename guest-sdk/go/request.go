@@ -101,6 +101,10 @@ func (r *Request) Config(key string) (string, bool) {
 	return value, true
 }
 
+// Env gives an environment variable the operator granted, and whether it is there. It is the configured value with the
+// key "env:" and the name.
+func (r *Request) Env(name string) (string, bool) { return r.Config("env:" + name) }
+
 // Progress tells the asker how far a long read has come. total is 0 when unknown.
 func (r *Request) Progress(done, total float64, message string) {
 	b, at := wire.Begin(r.out.buf, 15)

@@ -203,7 +203,12 @@ func (r *Rows) load(service uint32, request []byte) {
 		}
 		switch f.Num {
 		case 1:
-			r.columns = append(r.columns, columnOf(f.Text))
+			c, ok := columnOf(f.Text)
+			if !ok {
+				r.fail()
+				return
+			}
+			r.columns = append(r.columns, c)
 		case 3:
 			r.stream = f.Bits
 		}
@@ -212,11 +217,11 @@ func (r *Rows) load(service uint32, request []byte) {
 	r.part = part
 }
 
-func columnOf(s string) (c Column) {
+func columnOf(s string) (c Column, ok bool) {
 	for s != "" {
 		f, rest, ok := wire.Next(s)
 		if !ok {
-			break
+			return c, false
 		}
 		switch f.Num {
 		case 1:
@@ -226,23 +231,13 @@ func columnOf(s string) (c Column) {
 		}
 		s = rest
 	}
-	return c
+	return c, true
 }
 
 // read makes s the row.
 func (r *Rows) read(s string) bool {
-	values := make([]Value, 0, len(r.columns))
-	for s != "" {
-		f, rest, ok := wire.Next(s)
-		if !ok {
-			break
-		}
-		if f.Num == 1 {
-			values = append(values, valueOf(f.Text))
-		}
-		s = rest
-	}
-	if s != "" || len(values) != len(r.columns) {
+	values, ok := valuesOf(s, len(r.columns))
+	if !ok || len(values) != len(r.columns) {
 		r.fail()
 		return false
 	}

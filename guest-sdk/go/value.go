@@ -47,11 +47,31 @@ type Value struct {
 	text   string // of a text, or bytes
 }
 
-func valueOf(s string) (v Value) {
+// valuesOf gives the values of a row, which likely are n.
+func valuesOf(s string, n int) (values []Value, ok bool) {
+	values = make([]Value, 0, n)
 	for s != "" {
 		f, rest, ok := wire.Next(s)
 		if !ok {
-			break
+			return nil, false
+		}
+		if f.Num == 1 {
+			v, ok := valueOf(f.Text)
+			if !ok {
+				return nil, false
+			}
+			values = append(values, v)
+		}
+		s = rest
+	}
+	return values, true
+}
+
+func valueOf(s string) (v Value, ok bool) {
+	for s != "" {
+		f, rest, ok := wire.Next(s)
+		if !ok {
+			return v, false
 		}
 		switch f.Num {
 		case 1:
@@ -65,7 +85,7 @@ func valueOf(s string) (v Value) {
 		}
 		s = rest
 	}
-	return v
+	return v, true
 }
 
 // IsNull reports whether there is no value.

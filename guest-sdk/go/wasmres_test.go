@@ -395,6 +395,22 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
+func TestEnv(t *testing.T) {
+	p := start(t, func() {
+		wasmres.Template("t://env/{name}", func(r *wasmres.Request) (string, error) {
+			value, ok := r.Env(r.Var("name"))
+			return fmt.Sprintf("%q, %t", value, ok), nil
+		})
+	})
+	p.Config = map[string]string{"HOME": "no", "env:NO": "no"}
+	p.Env = map[string]string{"HOME": "/größe", "EMPTY": ""}
+	for name, want := range map[string]string{"HOME": `"/größe", true`, "EMPTY": `"", true`, "NO": `"", false`, "home": `"", false`} {
+		if got := p.Text("t://env/" + name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestRequestHelpers(t *testing.T) {
 	p := start(t, func() {
 		wasmres.Resource("t://all", func(r *wasmres.Request) (string, error) {

@@ -291,6 +291,172 @@ declare module "wasmres" {
     text(): string;
   }
 
+  /**
+   * Sends a request to a server, by a URL that the operator granted, and gives its answer, after redirects. Unlike
+   * the browser's it returns when the head of the answer is there: there is no promise. It takes the power "http".
+   *
+   * Any status is an answer: see Response.check. It throws Denied when this is not granted, Unavailable when there is
+   * no proper answer, Invalid for a request that makes no sense, and a Failure of "deadline" or "too_large".
+   */
+  export function fetch(url: string, options?: FetchOptions): Response;
+
+  export interface FetchOptions {
+    /** Without it, GET. */
+    method?: string;
+    /**
+     * Sent as they are, but for {{secret:NAME}} in a value: there the host fills a secret in that the operator
+     * granted for the server, and takes it out of what comes back.
+     */
+    headers?: Record<string, string> | Iterable<[name: string, value: string]>;
+    body?: string | Bytes;
+    /** What the body of the answer may have, at most; more is too_large. Without it, as much as is granted. */
+    maxBytes?: number;
+    /** Milliseconds for all of it, reading the body included. Without it, as long as is granted. */
+    timeout?: number;
+  }
+
+  /** What a server answered, whatever its status. */
+  export interface Response {
+    readonly status: number;
+    /** The status says that the request was successful: 200 to 299. */
+    readonly ok: boolean;
+    /** What answered, after redirects. */
+    readonly url: string;
+    /** All fields, in their order. */
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    /** The first field of that name, in either case; undefined when there is none. */
+    header(name: string): string | undefined;
+    /**
+     * Gives the answer, if it is ok. Otherwise it throws what a handler may leave to the client: NotFound for 404 and
+     * 410; Denied for 401 and 403; Unavailable for 408, 429 and from 500 on, with retryAfter if the server names
+     * seconds; for others a Failure of "internal".
+     */
+    check(): this;
+    /**
+     * The body, to be read once, in parts, of which only one is in memory. It can be answered as text or bytes: then
+     * it goes on to the client while it arrives. What fails later is thrown while it is read.
+     */
+    readonly body: Iterable<Uint8Array>;
+    /** These read the whole body. Bytes that are not UTF-8 become U+FFFD. */
+    bytes(): Uint8Array;
+    text(): string;
+    json(): any;
+  }
+
+  /**
+   * Runs a statement that reads, on the database that the operator granted under a name. It takes the power "sql".
+   *
+   * The statement is in the database's own words: parameters are $1, $2 for PostgreSQL, ? for MySQL and MariaDB, and
+   * ?1, ?2 for SQLite. The database lets nothing but reading through. A handler may have up to four statements under
+   * way.
+   *
+   * It throws Invalid when the database does not accept the statement or its arguments, Denied when this is not
+   * granted or does more than read, Unavailable when it may work later, and a Failure of "deadline" or "too_large".
+   */
+  export function query(connection: string, statement: string, ...args: SQLArgument[]): Rows;
+  /** The first row; undefined when there is none. */
+  export function queryRow(connection: string, statement: string, ...args: SQLArgument[]): Row | undefined;
+
+  /** A whole number is an integer to the database, others are floats. Times and decimals are sent as text. */
+  export type SQLArgument = null | boolean | number | bigint | string | Bytes;
+
+  /**
+   * Integers beyond Number.MAX_SAFE_INTEGER are of type bigint. Decimals, times and all that is none of these types
+   * are strings, in the database's own form.
+   */
+  export type SQLValue = null | boolean | number | bigint | string | Uint8Array;
+
+  /** Values by the names of their columns; of columns with the same name, the last one. */
+  export type Row = Record<string, SQLValue>;
+
+  /**
+   * What a statement gives, to be gone over once. Rows come as they are read, in parts: a table of any size takes
+   * little memory. What fails later is thrown there.
+   */
+  export interface Rows extends Iterable<Row> {
+    /** The type is as the database calls it; empty when it does not say. */
+    readonly columns: readonly { readonly name: string; readonly type: string }[];
+    /** The rows as arrays, in the order of the columns. */
+    values(): Iterable<SQLValue[]>;
+  }
+
+  /**
+   * The values that the provider keeps from one request to the next. They belong to it alone; several instances, in
+   * several processes, may use them at once. It takes the power "kv".
+   *
+   * Keys are texts of 1 to 1024 bytes without control characters, values any bytes, close to 1 MiB at most. There is
+   * a quota, by default of 10,000 keys and 16 MiB: what is over it throws a Failure of "too_large". Invalid is thrown
+   * for a key that is none, Denied when this is not granted, or only for reading, Unavailable when it may work later.
+   */
+  export const kv: KV;
+
+  export interface KV {
+    /** A value; undefined when there is none. */
+    get(key: string): Uint8Array | undefined;
+    /** As get. Bytes that are not UTF-8 become U+FFFD. */
+    getText(key: string): string | undefined;
+    /** A value and what describes it; undefined when there is none. */
+    getEntry(key: string): (KVEntry & { readonly value: Uint8Array }) | undefined;
+    /**
+     * Puts a value, in place of the one that may be there, and describes it. When a condition does not hold, nothing
+     * is put, and Conflict is thrown.
+     */
+    put(key: string, value: string | Bytes, options?: PutOptions): KVEntry;
+    /**
+     * Puts what change makes of a value, for which undefined stands when there is none, whoever else does so at the
+     * same time: when the value has changed meanwhile, change is called again. When others are quicker again and
+     * again, Unavailable is thrown.
+     */
+    update(
+      key: string,
+      change: (old: Uint8Array | undefined) => string | Bytes,
+      options?: Pick<PutOptions, "ttl">,
+    ): KVEntry;
+    /** Removes a value if there is one. */
+    delete(key: string): void;
+    /** Removes a value if it has this version; otherwise Conflict is thrown. */
+    deleteVersion(key: string, version: bigint): void;
+    /**
+     * Describes the values whose keys begin with prefix, in the order of their bytes. Values that come or go
+     * meanwhile are met or not.
+     */
+    keys(prefix?: string): Iterable<KVEntry>;
+    /** As keys, from the first key after one on, as from Page.cursor. */
+    keysAfter(prefix: string, after: string): Iterable<KVEntry>;
+  }
+
+  export interface PutOptions {
+    /** Milliseconds after which the value is gone; without it, it stays. */
+    ttl?: number;
+    /** Puts only when the value that is there has this version. */
+    ifVersion?: bigint;
+    /** Puts only when no value is there. */
+    ifAbsent?: boolean;
+  }
+
+  /** Describes a value. */
+  export interface KVEntry {
+    readonly key: string;
+    /** Bytes. */
+    readonly size: number;
+    /** Another one after each put, never one that the key had before. */
+    readonly version: bigint;
+    /** Undefined for never. */
+    readonly expires: Date | undefined;
+  }
+
+  /** A value has another version than was asked for, or is there although it should not. It is no Failure. */
+  export class Conflict extends Error {
+    /** What is there; undefined when nothing is. */
+    readonly entry: KVEntry | undefined;
+  }
+
+  /**
+   * A variable of the environment that wasmres runs in, if the operator granted it; undefined when it is not there.
+   * It takes the power "env".
+   */
+  export function env(name: string): string | undefined;
+
   /** The log of the operator; clients never see it. The console does the same. */
   export const log: Readonly<Record<"debug" | "info" | "warn" | "error", (...values: unknown[]) => void>>;
 

@@ -262,6 +262,10 @@ export const SERVICE_FILE_LIST: u32 = 14;
 export const SERVICE_STREAM: u32 = 15;
 /** StreamRequest -> SQLResponse with the next rows */
 export const SERVICE_SQL_ROWS: u32 = 16;
+/** FileRequest -> FileResponse with one entry */
+export const SERVICE_FILE_WRITE: u32 = 17;
+/** FileRequest -> FileResponse without entries */
+export const SERVICE_FILE_REMOVE: u32 = 18;
 
 // The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
 // form.

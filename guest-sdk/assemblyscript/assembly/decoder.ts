@@ -59,9 +59,28 @@ export class Decoder {
     return <u32>value;
   }
 
+  /** Gives the field's value, a double. */
+  double(): f64 {
+    return this.expect(Wire.Fixed64) ? load<f64>(this.bytes) : 0;
+  }
+
+  /** Says where the field's value, a text or bytes, begins; `size` says how many bytes it has. */
+  blob(): usize {
+    return this.expect(Wire.Bytes) ? this.bytes : 0;
+  }
+
+  /** Bytes of the value that `blob` has found. */
+  get size(): u32 { return this.length; }
+
   /** Gives the field's value, a message. */
-  message(): Decoder {
-    return this.expect(Wire.Bytes) ? new Decoder(this.bytes, this.bytes + this.length) : new Decoder(0, 0);
+  message(): Decoder { return new Decoder(0, 0).enter(this); }
+
+  /** Begins anew, with the message that is the value of the other's field. */
+  enter(other: Decoder): this {
+    this.at = other.blob();
+    this.end = other.ok ? this.at + other.length : this.at;
+    this.ok = true;
+    return this;
   }
 
   private expect(type: u32): bool {

@@ -3,12 +3,17 @@ export { bytes, Content, Contents, contents, notModified, stream, text } from ".
 export { Audience, Entry, Icon } from "./entry";
 export { Code, denied, Failure, internal, invalid, notFound, Reply, unavailable } from "./failure";
 export { Dir, File, FileInfo } from "./files";
+export { fetch, HTTPRequest } from "./http";
+export { Change, KVEntry, KVStore, PutOptions } from "./kv";
 export { log } from "./log";
 export { ListHandler, Page } from "./page";
 export { Capability, Provider, provider } from "./provider";
+export { Query, query } from "./query";
 export { wasmres_v1_seed } from "./random";
 export { Principal, Request } from "./request";
+export { HTTPField, HTTPResponse } from "./response";
 export { CompleteHandler, ReadHandler, Route, VersionHandler } from "./route";
+export { Column, Rows, SQLKind } from "./rows";
 export { wasmres_v1 } from "./serve";
 export { notifyListChanged, notifyUpdated } from "./service";
 export { Source, Writer } from "./source";

@@ -13,9 +13,18 @@ export const frame = new Encoder(memory.data(16384), 16384);
 
 let signal: i32 = abi.SIGNAL_MORE; // the first one that was not "more"
 
+/** What `fail` was given; null while all goes well. */
+export let failed: Failure | null = null;
+
 export function begin(): void {
   signal = abi.SIGNAL_MORE;
+  failed = null;
   frame.reset();
+}
+
+/** Has the operation end with this failure, whatever its handler answers. The first one counts. */
+export function fail(failure: Failure): void {
+  if (failed === null) failed = failure;
 }
 
 /** Whether the host wants no more. */
@@ -49,7 +58,8 @@ export function body(bytes: usize, length: u32): bool {
 }
 
 /** Sends the rest, or the failure, and gives the code the operation ends with. */
-export function finish(failure: Failure | null): u32 {
+export function finish(answered: Failure | null): u32 {
+  const failure = failed !== null ? failed : answered;
   if (failure === null && signal >= abi.SIGNAL_MORE) send(); // when the host has enough, the next cursor
   if (signal < abi.SIGNAL_MORE) return codeOf(signal);
   if (failure === null) return abi.CODE_OK;

@@ -1,5 +1,6 @@
 import * as abi from "./abi";
 import { Failure, invalid } from "./failure";
+import { fits, parseWhole, wasWhole } from "./number";
 import * as out from "./out";
 import * as service from "./service";
 import { timeLeft } from "./time";
@@ -31,7 +32,6 @@ export class Request {
 
   protected names: string[] = [];
   protected values: string[] = [];
-  private failed: Failure | null = null;
 
   /** The decoded value of a template variable, or nothing when it is absent. */
   var(name: string): string {
@@ -51,21 +51,9 @@ export class Request {
    * fit, this answers 0, and the request fails as invalid whatever the handler answers.
    */
   int<T extends number = i32>(name: string): T {
-    const text = this.var(name);
-    const negative = text.startsWith("-");
-    let value: i64 = 0;
-    let ok = text.length > <i32>negative;
-    for (let i = <i32>negative; ok && i < text.length; i++) {
-      const digit = text.charCodeAt(i) - 48;
-      ok = digit >= 0 && digit <= 9 && value >= (i64.MIN_VALUE + digit) / 10;
-      value = value * 10 - digit; // below zero there is one number more
-    }
-    if (!negative) {
-      ok = ok && value != i64.MIN_VALUE;
-      value = -value;
-    }
-    if (ok && <i64><T>value == value && (isSigned<T>() || value >= 0)) return <T>value;
-    this.fail(invalid(name + " is not a whole number: " + text));
+    const value = parseWhole(this.var(name));
+    if (wasWhole && fits<T>(value)) return <T>value;
+    this.fail(invalid(name + " is not a whole number: " + this.var(name)));
     return <T>0;
   }
 
@@ -79,13 +67,11 @@ export class Request {
     return response.ok ? value : null;
   }
 
-  /** Has the request end with this failure, whatever the handler answers. The first one counts. */
-  fail(failure: Failure): void {
-    if (this.failed === null) this.failed = failure;
-  }
+  /** A variable of the host's environment that the operator granted; null when it is not granted, or not set. */
+  env(name: string): string | null { return this.config("env:" + name); }
 
-  /** @internal What the request is to fail with; null while it goes well. */
-  get failure(): Failure | null { return this.failed; }
+  /** Has the request end with this failure, whatever the handler answers. The first one counts. */
+  fail(failure: Failure): void { out.fail(failure); }
 
   /** Tells the asker how far a long read has come. A total of 0 is unknown. */
   progress(done: f64, total: f64 = 0, message: string = ""): void {

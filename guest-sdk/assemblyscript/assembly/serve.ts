@@ -53,13 +53,12 @@ function list(p: Provider, r: Asked): Failure | null {
   const failure = p.listing!(r, page);
   if (failure !== null) return failure;
   page.end();
-  return r.failure;
+  return null;
 }
 
 function read(route: Route, r: Asked): Failure | null {
   const reply = route.read(r);
-  const failure = r.failure;
-  if (failure !== null) return failure;
+  if (out.failed !== null) return null;
   if (reply instanceof Failure) return reply as Failure;
   out.frame.number(10, route.fresh).number(11, route.scope);
   if (!(reply instanceof Contents)) return sendOne(reply as Content, route, r);
@@ -87,7 +86,7 @@ function poll(route: Route, r: Asked): Failure | null {
   const etag = version(r);
   const content = out.frame.begin(3);
   out.frame.text(1, r.uri).text(7, etag).flag(10, etag.length > 0 && etag == r.ifNoneMatch).end(content);
-  return r.failure;
+  return null;
 }
 
 function complete(route: Route | null, r: Asked): Failure | null {
@@ -95,5 +94,5 @@ function complete(route: Route | null, r: Asked): Failure | null {
   const values = route.suggest(r, r.argument, r.typed);
   for (let i = 0; i < min(values.length, COMPLETIONS); i++) out.frame.element(6, values[i]);
   out.frame.number(7, values.length).flag(8, values.length > COMPLETIONS);
-  return r.failure;
+  return null;
 }

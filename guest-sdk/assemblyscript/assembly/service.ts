@@ -4,6 +4,8 @@ import { Encoder } from "./encoder";
 import { Failure } from "./failure";
 import * as host from "./host";
 
+const LARGEST: u32 = 4 << 20; // bytes of a message the host may answer; it keeps well below
+
 const asked = new Encoder(memory.data(1024), 1024);
 
 const ROOM: u32 = 4096;
@@ -16,19 +18,33 @@ export function request(): Encoder { return asked.reset(); }
 
 /** Hands the request over and gives the code the service answers. */
 export function call(service: u32): u32 {
+  length = 0;
+  if (asked.length > abi.MAX_SERVICE) return abi.CODE_TOO_LARGE;
   const result = host.call(service, asked.bytes, asked.length);
+  if (<u32>result > LARGEST) return abi.CODE_INTERNAL;
   length = <u32>result;
   return <u32>(result >> 32);
 }
 
-/** Reads the message that the last call was answered with. It stays until the next call. */
+/** Bytes of the message that the last call was answered with. */
+export function size(): u32 { return length; }
+
+/** Reads that message. It stays until the next call. */
 export function response(): Decoder {
   if (length > room) {
     if (room > ROOM) heap.free(answer);
     room = length;
     answer = heap.alloc(room);
   }
-  return new Decoder(answer, answer + host.take(abi.CHANNEL_RESPONSE, answer, 0, length));
+  return responseAt(answer);
+}
+
+/** Reads that message to memory of the caller's, which has room for its `size`. */
+export function responseAt(to: usize): Decoder {
+  const taken = host.take(abi.CHANNEL_RESPONSE, to, 0, length);
+  const d = new Decoder(to, to + taken);
+  d.ok = taken == length;
+  return d;
 }
 
 /** Tells whoever follows the resource that it has changed. Null when that went well. */

@@ -10,10 +10,10 @@ const chunk = memory.data(49152);
 /**
  * A Source writes a content too large for memory, piece by piece. What it needs to know it has in its fields:
  *
- *     class Rows extends Source {
+ *     class Lines extends Source {
  *       constructor(private count: i32) { super(); }
  *       write(w: Writer): Failure | null {
- *         for (let i = 0; i < this.count; i++) if (!w.text(row(i))) break;
+ *         for (let i = 0; i < this.count; i++) if (!w.text(line(i))) break;
  *         return null;
  *       }
  *     }
@@ -69,7 +69,8 @@ export class Writer {
     return true;
   }
 
-  private raw(bytes: usize, length: u32): bool {
+  /** @internal Writes the `length` bytes at `bytes`. */
+  raw(bytes: usize, length: u32): bool {
     if (length > CHUNK - this.used && !this.flush()) return false;
     if (length > CHUNK) return this.send(bytes, length);
     memory.copy(chunk + this.used, bytes, length);

@@ -14,6 +14,7 @@ import (
 // A Provider runs the provider that is registered in this test binary. Set the fields before the first call.
 type Provider struct {
 	Config   map[string]string   // what Request.Config reads
+	Env      map[string]string   // what Request.Env reads
 	Mounts   map[string]fs.FS    // by guest path, as in "/project": os.DirFS(dir)
 	KV       *KV                 // what wasmres.KV keeps; nil when it is not granted
 	HTTP     http.RoundTripper   // what requests are sent with, as Client().Transport of an httptest.Server

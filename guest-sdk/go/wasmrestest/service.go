@@ -60,6 +60,9 @@ func (c *call) Call(service uint32, request []byte) (code, size uint32) {
 	switch service {
 	case serviceConfig:
 		value, ok := c.p.Config[q.name]
+		if name, isEnv := strings.CutPrefix(q.name, "env:"); isEnv {
+			value, ok = c.p.Env[name]
+		}
 		if !ok {
 			return codeNotFound, 0
 		}

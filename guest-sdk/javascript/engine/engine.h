@@ -43,7 +43,7 @@ typedef struct utf8 {
 utf8 utf8_of(JSValueConst text); // a lone surrogate becomes U+FFFD
 void utf8_free(utf8 s);
 
-// ---- wire.c: reading the encoding of docs/abi.md
+// ---- wire.c: the encoding of docs/abi.md, read and written
 
 typedef struct bytes {
   const uint8_t *at;
@@ -62,7 +62,32 @@ typedef struct field {
 // where it is not.
 bool wire_take(bytes *s, field *f);
 
-// ---- frame.c: writing it
+typedef struct buffer {
+  uint8_t *at;
+  size_t len, room;
+  bool full; // more was wanted than the host takes
+} buffer;
+
+enum { WIRE_HEAD = 16 }; // bytes that a tag, with a number or a length, takes at most
+
+// Makes room for n more bytes. False when b is full, and after an exception.
+bool buffer_reserve(buffer *b, size_t n);
+
+// These append, where there is room.
+void wire_put_number(buffer *b, uint32_t number, uint64_t v);
+void wire_put_fixed64(buffer *b, uint32_t number, double v);
+void wire_put_bytes(buffer *b, uint32_t number, const void *at, size_t len);
+
+// Begins a message, up to wire_end, which takes what wire_begin has given.
+size_t wire_begin(buffer *b, uint32_t number);
+void wire_end(buffer *b, size_t start);
+
+// ---- message.c: messages as arrays of JavaScript, by their shapes
+
+bool message_encode(buffer *b, const char *shape, JSValueConst fields); // false as buffer_reserve
+JSValue message_decode(const char *shape, bytes encoded);               // undefined when it is malformed
+
+// ---- frame.c: what an operation answers
 
 extern const JSCFunctionListEntry frame_functions[];
 extern const int frame_functions_count;

@@ -1,23 +1,17 @@
 // The frame: fields of a Reply that are collected, and the bytes of contents, which follow their fields.
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 enum {
   MAX_DEPTH = 8,           // of messages within messages
-  LENGTH = 4,              // bytes that are left for the length of a message
   CHUNK = 48 << 10,        // bytes of a content that are collected before they leave
   PIECE = 3 * (256 << 10), // bytes that leave at once at most
-  NUMBER = 10,             // bytes of a number at most
 };
 
-static struct {
-  uint8_t *at;
-  size_t len, room;
-  size_t open[MAX_DEPTH]; // where the messages that are not yet complete begin
-  int depth;
-} frame;
+static buffer frame;
+static size_t begun[MAX_DEPTH]; // where the messages that are not yet complete begin
+static int depth;
 
 static struct {
   uint8_t at[CHUNK];
@@ -26,29 +20,12 @@ static struct {
 
 // Makes room for n more bytes; false after an exception.
 static bool reserve(size_t n) {
-  size_t want = frame.len + n;
-  if (want <= frame.room) return true;
-  if (want > WR_MAX_FRAME) {
+  if (buffer_reserve(&frame, n)) return true;
+  if (frame.full)
     JS_ThrowRangeError(ctx, "what is answered beside the bytes of contents has more than %d bytes", WR_MAX_FRAME);
-    return false;
-  }
-  size_t room = frame.room ? frame.room : 4096;
-  while (room < want) room *= 2;
-  uint8_t *at = realloc(frame.at, room);
-  if (!at) {
-    JS_ThrowOutOfMemory(ctx);
-    return false;
-  }
-  frame.at = at, frame.room = room;
-  return true;
+  frame.full = false;
+  return false;
 }
-
-static void put_varint(uint64_t v) {
-  for (; v > 127; v >>= 7) frame.at[frame.len++] = (uint8_t)(v | 128);
-  frame.at[frame.len++] = (uint8_t)v;
-}
-
-static void put_tag(uint32_t number, uint32_t type) { put_varint(number << 3 | type); }
 
 static uint32_t number_of(JSValueConst value) {
   uint32_t n = 0;
@@ -58,30 +35,23 @@ static uint32_t number_of(JSValueConst value) {
 
 // begin(field): what follows, up to end, is a message.
 static JSValue begin(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
-  if (frame.depth == MAX_DEPTH) return JS_ThrowRangeError(c, "messages are nested too deep");
-  if (!reserve(NUMBER + LENGTH)) return JS_EXCEPTION;
-  put_tag(number_of(argv[0]), WIRE_BYTES);
-  frame.len += LENGTH;
-  frame.open[frame.depth++] = frame.len;
+  if (depth == MAX_DEPTH) return JS_ThrowRangeError(c, "messages are nested too deep");
+  if (!reserve(WIRE_HEAD)) return JS_EXCEPTION;
+  begun[depth++] = wire_begin(&frame, number_of(argv[0]));
   return JS_UNDEFINED;
 }
 
 // end(): gives how many bytes the frame has.
 static JSValue end(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
-  if (frame.depth == 0) return JS_ThrowRangeError(c, "no message has begun");
-  size_t start = frame.open[--frame.depth], len = frame.len - start;
-  for (int i = 0; i < LENGTH; i++) frame.at[start - LENGTH + i] = (uint8_t)((len >> 7 * i & 127) | 128);
-  frame.at[start - 1] &= 127;
+  if (depth == 0) return JS_ThrowRangeError(c, "no message has begun");
+  wire_end(&frame, begun[--depth]);
   return JS_NewUint32(c, frame.len);
 }
 
 static bool put_bytes(uint32_t number, const void *at, size_t len) {
-  if (len > WR_MAX_FRAME) len = WR_MAX_FRAME + 1; // which reserve refuses
-  if (!reserve(2 * NUMBER + len)) return false;
-  put_tag(number, WIRE_BYTES);
-  put_varint(len);
-  memcpy(frame.at + frame.len, at, len);
-  frame.len += len;
+  if (len > WR_MAX_FRAME) len = WR_MAX_FRAME; // which leaves no room for the rest
+  if (!reserve(WIRE_HEAD + len)) return false;
+  wire_put_bytes(&frame, number, at, len);
   return true;
 }
 
@@ -116,23 +86,20 @@ static JSValue number(JSContext *c, JSValueConst this, int argc, JSValueConst *a
   double v;
   if (JS_ToFloat64(c, &v, argv[1]) < 0) return JS_EXCEPTION;
   if (!(v >= 1)) return JS_UNDEFINED;
-  if (!reserve(2 * NUMBER)) return JS_EXCEPTION;
-  put_tag(number_of(argv[0]), WIRE_NUMBER);
-  put_varint(v < 0x1p63 ? (uint64_t)v : INT64_MAX);
+  if (!reserve(WIRE_HEAD)) return JS_EXCEPTION;
+  wire_put_number(&frame, number_of(argv[0]), v < 0x1p63 ? (uint64_t)v : INT64_MAX);
   return JS_UNDEFINED;
 }
 
 // double(field, n): also when it is zero.
 static JSValue put_double(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   double v;
-  if (JS_ToFloat64(c, &v, argv[1]) < 0 || !reserve(NUMBER + sizeof v)) return JS_EXCEPTION;
-  put_tag(number_of(argv[0]), WIRE_FIXED64);
-  memcpy(frame.at + frame.len, &v, sizeof v);
-  frame.len += sizeof v;
+  if (JS_ToFloat64(c, &v, argv[1]) < 0 || !reserve(WIRE_HEAD)) return JS_EXCEPTION;
+  wire_put_fixed64(&frame, number_of(argv[0]), v);
   return JS_UNDEFINED;
 }
 
-static void drop_all(void) { frame.len = 0, frame.depth = 0, chunk.len = 0; }
+static void drop_all(void) { frame.len = 0, depth = 0, chunk.len = 0; }
 
 // drop(): forgets what was collected.
 static JSValue drop(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {

@@ -1,4 +1,9 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine.h"
+
+enum { LENGTH = 4 }; // bytes that are left for the length of a message
 
 static bool take_varint(bytes *s, size_t most, uint64_t *v) {
   *v = 0;
@@ -35,4 +40,55 @@ bool wire_take(bytes *s, field *f) {
   f->text = (bytes){rest.at, (size_t)n};
   *s = (bytes){rest.at + n, rest.len - (size_t)n};
   return true;
+}
+
+bool buffer_reserve(buffer *b, size_t n) {
+  if (n > WR_MAX_FRAME || b->len + n > WR_MAX_FRAME) {
+    b->full = true;
+    return false;
+  }
+  if (b->len + n <= b->room) return true;
+  size_t room = b->room ? b->room : 4096;
+  while (room < b->len + n) room *= 2;
+  uint8_t *at = realloc(b->at, room);
+  if (!at) {
+    JS_ThrowOutOfMemory(ctx);
+    return false;
+  }
+  b->at = at, b->room = room;
+  return true;
+}
+
+static void put_varint(buffer *b, uint64_t v) {
+  for (; v > 127; v >>= 7) b->at[b->len++] = (uint8_t)(v | 128);
+  b->at[b->len++] = (uint8_t)v;
+}
+
+void wire_put_number(buffer *b, uint32_t number, uint64_t v) {
+  put_varint(b, number << 3 | WIRE_NUMBER);
+  put_varint(b, v);
+}
+
+void wire_put_fixed64(buffer *b, uint32_t number, double v) {
+  put_varint(b, number << 3 | WIRE_FIXED64);
+  memcpy(b->at + b->len, &v, sizeof v);
+  b->len += sizeof v;
+}
+
+void wire_put_bytes(buffer *b, uint32_t number, const void *at, size_t len) {
+  put_varint(b, number << 3 | WIRE_BYTES);
+  put_varint(b, len);
+  memcpy(b->at + b->len, at, len);
+  b->len += len;
+}
+
+size_t wire_begin(buffer *b, uint32_t number) {
+  put_varint(b, number << 3 | WIRE_BYTES);
+  return b->len += LENGTH;
+}
+
+void wire_end(buffer *b, size_t start) {
+  size_t len = b->len - start;
+  for (int i = 0; i < LENGTH; i++) b->at[start - LENGTH + i] = (uint8_t)((len >> 7 * i & 127) | 128);
+  b->at[start - 1] &= 127;
 }

@@ -262,6 +262,10 @@ export const SERVICE_FILE_LIST = 14;
 export const SERVICE_STREAM = 15;
 /** StreamRequest -> SQLResponse with the next rows */
 export const SERVICE_SQL_ROWS = 16;
+/** FileRequest -> FileResponse with one entry */
+export const SERVICE_FILE_WRITE = 17;
+/** FileRequest -> FileResponse without entries */
+export const SERVICE_FILE_REMOVE = 18;
 
 // The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
 // form.

@@ -41,10 +41,18 @@ export const Invalid = named("Invalid", "invalid_params");
 export const Denied = named("Denied", "denied");
 export const Unavailable = named("Unavailable", "unavailable");
 
-/** The failure that a service of the host has answered. */
-export function failureOf(number, message) {
+const classes = {
+  [abi.CODE_NOT_FOUND]: NotFound,
+  [abi.CODE_INVALID_PARAMS]: Invalid,
+  [abi.CODE_DENIED]: Denied,
+  [abi.CODE_UNAVAILABLE]: Unavailable,
+};
+
+/** The failure with the number of a code, as a service of the host answers it. */
+export function failureOf(number, message, options) {
+  if (classes[number]) return new classes[number](message, options);
   const name = Object.keys(codes).find((name) => codes[name] === number);
-  return new Failure(name ?? "internal", message);
+  return new Failure(name ?? "internal", message, options);
 }
 
 /** The number of a failure's code. */

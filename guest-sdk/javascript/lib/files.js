@@ -2,24 +2,26 @@
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { failureOf } from "./failure.js";
+import { ask, expect } from "./service.js";
 
 const readMax = 64 << 10; // bytes that are fetched at once
 
+const shapes = ["snns", "(snn?)?"];
 const why = {
   [abi.CODE_NOT_FOUND]: "there is no such file",
-  [abi.CODE_DENIED]: "it is not granted",
   [abi.CODE_INVALID_PARAMS]: "it is no path of that kind",
 };
 
-/** Asks one of the file services about a path. */
-function ask(service, path, { offset = 0, length = 0, after } = {}) {
-  const { code, files, more } = host.file(service, path, offset, length, after);
-  if (code === abi.CODE_OK) return { files, more };
-  throw failureOf(code, `${path}: ${why[code] ?? "the host failed"}`);
+/** Asks one of the file services about a path, for files and whether there are more. */
+function find(service, path, { offset, length, after } = {}) {
+  const [files = [], more = false] = ask(service, shapes, [path, offset, length, after], path, why);
+  return { files: files.map(infoOf), more };
 }
 
 /** A file or folder, as the host describes it. */
-const infoOf = ({ modified, ...rest }) => ({ ...rest, lastModified: new Date(modified) });
+function infoOf([name = "", size = 0, modified = 0, isDirectory = false]) {
+  return { name, size, lastModified: new Date(modified), isDirectory };
+}
 
 export class Dir {
   #path;
@@ -33,16 +35,19 @@ export class Dir {
   }
 
   stat(name) {
-    return infoOf(ask(abi.SERVICE_FILE_STAT, this.#join(name)).files[0]);
+    const path = this.#join(name);
+    const { files } = find(abi.SERVICE_FILE_STAT, path);
+    expect(files.length === 1 && files[0].size >= 0, path);
+    return files[0];
   }
 
   *list(name = ".") {
     for (let after, more = true; more; ) {
       let files;
-      ({ files, more } = ask(abi.SERVICE_FILE_LIST, this.#join(name), { after }));
+      ({ files, more } = find(abi.SERVICE_FILE_LIST, this.#join(name), { after }));
       if (files.length === 0) return;
       after = files.at(-1).name;
-      for (const file of files) yield infoOf(file);
+      yield* files;
     }
   }
 
@@ -82,7 +87,7 @@ class File {
   *[Symbol.iterator]() {
     for (let at = 0; at < this.size; ) {
       const length = Math.min(readMax, this.size - at);
-      ask(abi.SERVICE_FILE_READ, this.#path, { offset: this.#start + at, length });
+      find(abi.SERVICE_FILE_READ, this.#path, { offset: this.#start + at, length });
       const bytes = host.taken(length);
       if (bytes.length === 0) return; // it has become shorter
       yield bytes;

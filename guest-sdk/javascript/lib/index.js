@@ -2,8 +2,12 @@
 import "./serve.js";
 import "./text.js";
 
+export { env } from "./config.js";
 export { Denied, Failure, Invalid, NotFound, Unavailable } from "./failure.js";
 export { dir } from "./files.js";
+export { fetch } from "./http.js";
+export { Conflict, kv } from "./kv.js";
 export { log } from "./log.js";
 export { notifyListChanged, notifyUpdated } from "./notify.js";
 export { provider } from "./provider.js";
+export { query, queryRow } from "./sql.js";

@@ -1,11 +1,11 @@
 // What the host is told of changes.
-import * as host from "wasmres:host";
 import * as abi from "./abi.js";
-import { failureOf } from "./failure.js";
+import { ask } from "./service.js";
+
+const shapes = ["s", ""];
 
 function notify(service, uri) {
-  const code = host.notify(service, uri);
-  if (code !== abi.CODE_OK) throw failureOf(code, "the host refused a notification");
+  ask(service, shapes, [uri], "a notification");
 }
 
 export const notifyUpdated = (uri) => notify(abi.SERVICE_NOTIFY_UPDATED, uri);

@@ -16,3 +16,9 @@ export function checkOptions(options, known, where) {
 export function checkFunction(value, what, where) {
   if (typeof value !== "function") throw new TypeError(`${where}: ${what} is ${kindOf(value)}, not a function`);
 }
+
+/** Throws when an option is there and no number above zero. */
+export function checkPositive(value, what, where) {
+  if (value === undefined || (typeof value === "number" && value > 0)) return;
+  throw new TypeError(`${where}: ${what} is ${typeof value === "number" ? value : kindOf(value)}, not above zero`);
+}

@@ -1,7 +1,8 @@
 // What a handler is asked.
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
-import { Invalid, failureOf } from "./failure.js";
+import { config } from "./config.js";
+import { Invalid } from "./failure.js";
 import { flush } from "./out.js";
 import { decodedVariables } from "./template.js";
 
@@ -49,10 +50,7 @@ export class Request {
   }
 
   config(key) {
-    const value = host.config(key);
-    if (typeof value === "string") return value;
-    if (value === abi.CODE_NOT_FOUND || value === abi.CODE_DENIED) return undefined;
-    throw failureOf(value, `the configuration of ${key} cannot be read`);
+    return config(key);
   }
 
   progress(done, total = 0, message) {

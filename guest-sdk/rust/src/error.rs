@@ -151,7 +151,6 @@ impl Error {
     }
 
     /// Sets the time after which it may work.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn after(self, retry_after: Duration) -> Self {
         Error { retry_after, ..self }
     }

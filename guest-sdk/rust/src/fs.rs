@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use crate::time::from_millis;
 use crate::wire::{Decoded, Encoder, Fields, Malformed};
-use crate::{abi, host, Code, Error};
+use crate::{abi, host, Error};
 
 /// How many bytes of a file one service call fetches.
 const READ_MAX: usize = 64 << 10;
@@ -95,8 +95,13 @@ impl Dir {
     /// }
     /// ```
     pub fn entries(&self, name: &str) -> io::Result<Entries> {
+        self.entries_after(name, "")
+    }
+
+    /// Is [`Dir::entries`] from the first name after `after` on, as from the cursor of a [`Page`](crate::Page).
+    pub fn entries_after(&self, name: &str, after: impl Into<String>) -> io::Result<Entries> {
         let mut entries = Entries { path: self.join(name)?, page: Vec::new().into_iter(), after: None };
-        entries.fetch(String::new())?;
+        entries.fetch(after.into())?;
         Ok(entries)
     }
 
@@ -209,7 +214,11 @@ impl Entries {
     fn fetch(&mut self, after: String) -> io::Result<()> {
         let response = ask(abi::SERVICE_FILE_LIST, &self.path, 0, 0, &after)?;
         let (page, more) = decode(&response).map_err(io::Error::from)?;
-        self.after = page.last().filter(|_| more).map(|last| last.name.clone());
+        let last = page.last().map(|last| last.name.clone());
+        if more && last.as_ref().map_or(true, |last| *last <= after) {
+            return Err(Malformed.into()); // it would go on for ever
+        }
+        self.after = last.filter(|_| more);
         self.page = page.into_iter();
         Ok(())
     }
@@ -238,7 +247,7 @@ fn read_at(path: &str, buffer: &mut [u8], offset: u64) -> io::Result<(usize, Met
         return Ok((0, Metadata::default())); // length 0 would ask for as much as there is
     }
     let response = ask(abi::SERVICE_FILE_READ, path, offset, wanted as u64, "")?;
-    Ok((host::take(abi::CHANNEL_BODY, &mut buffer[..wanted]), one(&response)?))
+    Ok((host::take(abi::CHANNEL_BODY, 0, &mut buffer[..wanted]), one(&response)?))
 }
 
 /// Calls one of the file services.
@@ -271,7 +280,36 @@ fn decode(response: &[u8]) -> Decoded<(Vec<Metadata>, bool)> {
 }
 
 impl From<Malformed> for io::Error {
-    fn from(_: Malformed) -> Self {
-        Error::from(Code::Internal).because("the host gave a malformed answer").into()
+    fn from(malformed: Malformed) -> Self {
+        host::malformed(malformed).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::script::answering;
+
+    const A: &[u8] = b"\x0a\x03\x0a\x01a";
+    const B: &[u8] = b"\x0a\x03\x0a\x01b";
+    const MORE: &[u8] = b"\x10\x01";
+
+    /// Gives the names that are listed, and "!" for an error.
+    fn listed(answers: &[&[&[u8]]]) -> String {
+        let pages: Vec<Vec<u8>> = answers.iter().map(|fields| fields.concat()).collect();
+        let answers: Vec<_> = pages.iter().map(|page| (0, &page[..], &b""[..])).collect();
+        answering(&answers, || match Dir::new("/d").entries(".") {
+            Ok(entries) => entries.map(|entry| entry.map_or("!".to_owned(), |entry| entry.name)).collect(),
+            Err(_) => "!".to_owned(),
+        })
+    }
+
+    #[test]
+    fn listings_end() {
+        assert_eq!(listed(&[&[A, MORE], &[B, MORE], &[]]), "ab");
+        assert_eq!(listed(&[&[A, B, MORE], &[B, MORE]]), "ab!"); // it stands still
+        assert_eq!(listed(&[&[A, MORE], &[MORE]]), "a!"); // there is more after nothing
+        assert_eq!(listed(&[&[A, MORE], &[b"\x0a\x01\x0a"]]), "a!");
+        assert_eq!(listed(&[&[MORE]]), "!");
     }
 }

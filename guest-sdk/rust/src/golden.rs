@@ -5,9 +5,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::content::Content;
+use crate::host::script::answering;
 use crate::out::Out;
 use crate::wire::{Encoder, Fields};
-use crate::{Audience, Capability, Entry, Error, Icon, Principal, Provider, Range, Request, Result, Route};
+use crate::{http, kv, sql};
+use crate::{Audience, Capability, Dir, Entry, Error, Icon, Principal, Provider, Range, Request, Result, Route};
 
 /// The name of a message, and its bytes.
 type Vector = (String, Vec<u8>);
@@ -109,6 +111,101 @@ fn replies_are_encoded() {
         ),
     ] {
         assert_eq!(fields(&got), fields(&vectors[name].1), "{}", name);
+    }
+}
+
+#[test]
+fn service_requests_are_encoded() {
+    let vectors = match vectors() {
+        Some(vectors) => vectors,
+        None => return,
+    };
+    let get = http::Request::new("", "https://api.example.org/v1/items?page=2")
+        .header("authorization", "Bearer {{secret:token}}")
+        .header("x-empty", "");
+    let post = http::Request::new("POST", "http://localhost:8080/")
+        .body("{}")
+        .max_bytes(1 << 20)
+        .timeout(Duration::from_millis(500));
+    let select =
+        sql::query("main", "select ?").bind(None::<bool>).bind(true).bind(-1).bind(0.5).bind("ü").bind(&[0xff]);
+    let put = kv::Put::new("notes/1", &[0, 0xff]).ttl(Duration::from_secs(60)).if_version(7);
+    let list = kv::Request { prefix: "notes/", after: "notes/1", limit: 10, ..kv::Request::default() };
+    for (name, got) in [
+        ("http-request", emitted(|request| get.encode(request))),
+        ("http-request-post", emitted(|request| post.encode(request))),
+        ("sql-request", select.at_most(100).as_bytes().to_vec()),
+        ("kv-request-get", emitted(|request| kv::Request { key: "notes/1", ..kv::Request::default() }.encode(request))),
+        ("kv-request-put", emitted(|request| put.request().encode(request))),
+        ("kv-request-absent", emitted(|request| kv::Put::new("k", "").if_absent().request().encode(request))),
+        ("kv-request-list", emitted(|request| list.encode(request))),
+    ] {
+        assert_eq!(fields(&got), fields(&vectors[name].1), "{}", name);
+    }
+}
+
+#[test]
+fn service_answers_are_decoded() {
+    let vectors = match vectors() {
+        Some(vectors) => vectors,
+        None => return,
+    };
+    let answer = |name: &str| (0, &vectors[name].1[..], &b"ab"[..]);
+
+    answering(&[answer("http-response"), answer("stream-response"), (0, b"", b"c")], || {
+        let response = http::get("").unwrap();
+        assert_eq!((response.status(), response.url()), (200, "https://api.example.org/v1/items?page=2"));
+        assert_eq!(response.headers().collect::<Vec<_>>(), [("content-type", "text/plain")]);
+        assert_eq!(response.text().unwrap(), "ababc");
+    });
+    answering(&[answer("sql-response"), (0, b"", b"")], || {
+        let rows = sql::query("", "").rows().unwrap();
+        let columns: Vec<_> =
+            rows.columns().iter().map(|column| [&column.name, " ", &column.type_name].concat()).collect();
+        assert_eq!(columns, ["id int4", "name text"]);
+        let rows: Vec<_> = rows.map(|row| row.unwrap().values().to_vec()).collect();
+        assert_eq!(rows, [[1.into(), "Ada".into()], [2.into(), sql::Value::Null]]);
+    });
+    let expires = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_082_400));
+    answering(&[answer("kv-response")], || {
+        let there = kv::Put::new("notes/1", "").if_absent().send().unwrap().unwrap_err().entry.unwrap();
+        assert_eq!((&*there.key, there.size, there.expires, there.version), ("notes/1", 2, expires, 8));
+        assert_eq!(kv::get_entry("notes/1").unwrap(), Some((b"ab".to_vec(), there)));
+    });
+    answering(&[answer("kv-response-list"), (0, b"", b"")], || {
+        let entries: Result<Vec<_>> = kv::keys("").collect();
+        let entries: Vec<_> =
+            entries.unwrap().into_iter().map(|entry| (entry.key, entry.size, entry.version)).collect();
+        assert_eq!(entries, [("a".to_owned(), 0, 1), ("b".to_owned(), 1 << 20, 2)]);
+    });
+}
+
+/// Every prefix of an answer, and every answer with one bit changed, is taken or refused, and nothing else.
+#[test]
+fn damaged_service_answers_do_no_harm() {
+    let vectors = vectors().unwrap_or_default();
+    for (message, bytes) in vectors.values() {
+        let mut before = Vec::new();
+        let ask: fn() = match message.as_str() {
+            "HTTPResponse" => || drop(http::get("").map(|response| response.bytes())),
+            "SQLResponse" => || drop(sql::query("", "").rows().map(Iterator::count)),
+            "KVResponse" => || drop((kv::get("notes/1"), kv::put("k", ""), kv::delete("k"), kv::keys("").count())),
+            "FileResponse" => || drop((Dir::new("/").read("a"), Dir::new("/").entries(".").map(Iterator::count))),
+            "StreamResponse" => {
+                before.push((0, &vectors["http-response"].1[..], &b"ab"[..]));
+                || drop(http::get("").map(|response| response.bytes()))
+            }
+            _ => continue,
+        };
+        let run = |damaged: &[u8]| answering(&[&before[..], &[(0, damaged, b"ab"), (0, b"", b"")]].concat(), ask);
+        for cut in 0..bytes.len() {
+            run(&bytes[..cut]);
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[cut] ^= 1 << bit;
+                run(&damaged);
+            }
+        }
     }
 }
 

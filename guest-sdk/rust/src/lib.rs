@@ -56,7 +56,7 @@
 //! `Instant::now` panic: use [`Dir`] and [`Request::now`]. The seeds of hash maps are always the same ones.
 //!
 //! A panic is logged and ends the call; the client learns no more than that. Nothing is granted unless the operator
-//! says so: see [`Provider::ask`], [`Dir`], [`Request::config`].
+//! says so: see [`Provider::ask`], then [`Dir`], [`http`], [`sql`], [`kv`], [`Request::config`] and [`Request::env`].
 
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
@@ -72,6 +72,8 @@ mod fs;
 #[cfg(test)]
 mod golden;
 mod host;
+pub mod http;
+pub mod kv;
 mod list;
 mod log;
 mod notify;
@@ -80,9 +82,11 @@ mod provider;
 mod request;
 mod route;
 mod serve;
+pub mod sql;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 mod time;
+mod value;
 mod wire;
 
 pub use content::{Content, Contents, Readable};

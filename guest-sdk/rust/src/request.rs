@@ -138,6 +138,12 @@ impl<'a> Request<'a> {
         Some(value.to_owned())
     }
 
+    /// Gives a variable of the environment that wasmres runs in; none when it is not set, or not granted. It needs the
+    /// power `env`: see [`Capability`](crate::Capability).
+    pub fn env(&self, name: &str) -> Option<String> {
+        self.config(&["env:", name].concat())
+    }
+
     /// Tells the asker how far a long read has come. `total` is 0 when unknown; the message is one line or empty.
     pub fn progress(&self, done: f64, total: f64, message: &str) {
         let mut report = Encoder::default();

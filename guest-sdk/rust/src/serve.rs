@@ -128,7 +128,7 @@ mod tests {
     }
 
     impl host::Host for Stopping {
-        fn take(&self, _: u32, dst: &mut [u8]) -> usize {
+        fn take(&self, _: u32, _: u32, dst: &mut [u8]) -> usize {
             dst.copy_from_slice(self.request);
             dst.len()
         }

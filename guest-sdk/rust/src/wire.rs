@@ -9,7 +9,7 @@ const FIXED32: u64 = 5;
 const MAX_FIELD: u64 = (1 << 29) - 1;
 
 /// Collects the fields of a message.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Encoder {
     bytes: Vec<u8>,
 }
@@ -113,7 +113,8 @@ pub(crate) struct Field<'a> {
 #[derive(Debug)]
 enum Value<'a> {
     Number(u64),
-    Fixed, // no field that a guest reads
+    Fixed64(u64),
+    Fixed32, // no field that there is
     Bytes(&'a [u8]),
 }
 
@@ -131,6 +132,13 @@ impl<'a> Field<'a> {
 
     pub(crate) fn flag(&self) -> Decoded<bool> {
         Ok(self.u64()? != 0)
+    }
+
+    pub(crate) fn double(&self) -> Decoded<f64> {
+        match self.value {
+            Value::Fixed64(bits) => Ok(f64::from_bits(bits)),
+            _ => Err(Malformed),
+        }
     }
 
     pub(crate) fn bytes(&self) -> Decoded<&'a [u8]> {
@@ -155,6 +163,11 @@ impl<'a> Fields<'a> {
         Fields { rest: message }
     }
 
+    /// Gives what follows the fields that were given already.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     fn field(&mut self) -> Decoded<Field<'a>> {
         let tag = self.varint(5)?;
         let number = match tag >> 3 {
@@ -163,12 +176,12 @@ impl<'a> Fields<'a> {
         };
         let value = match tag & 7 {
             NUMBER => Value::Number(self.varint(10)?),
-            FIXED64 => self.split(8).map(|_| Value::Fixed)?,
+            FIXED64 => Value::Fixed64(self.fixed64()?),
             BYTES => {
                 let size = usize::try_from(self.varint(5)?).map_err(|_| Malformed)?;
                 Value::Bytes(self.split(size)?)
             }
-            FIXED32 => self.split(4).map(|_| Value::Fixed)?,
+            FIXED32 => self.split(4).map(|_| Value::Fixed32)?,
             _ => return Err(Malformed),
         };
         Ok(Field { number, value })
@@ -188,6 +201,11 @@ impl<'a> Fields<'a> {
             }
         }
         Err(Malformed)
+    }
+
+    fn fixed64(&mut self) -> Decoded<u64> {
+        let bytes = self.split(8)?.try_into().map_err(|_| Malformed)?;
+        Ok(u64::from_le_bytes(bytes))
     }
 
     fn split(&mut self, size: usize) -> Decoded<&'a [u8]> {
@@ -248,7 +266,7 @@ mod tests {
         let outer: Vec<_> = Fields::of(outer.bytes().unwrap()).collect::<Result<_, _>>().unwrap();
         let inner: Vec<_> = Fields::of(outer[0].bytes().unwrap()).collect::<Result<_, _>>().unwrap();
         assert_eq!((inner[0].number, inner[0].text()), (3, Ok(long.as_str())));
-        assert!(matches!(inner[1], Field { number: 4, value: Value::Fixed }));
+        assert_eq!((inner[1].number, inner[1].double()), (4, Ok(0.5)));
         assert_eq!((outer[1].number, outer[1].u32()), (5, Ok(300)));
     }
 

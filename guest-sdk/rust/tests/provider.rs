@@ -290,13 +290,15 @@ fn files_are_read() {
 #[test]
 fn folders_are_listed_page_by_page() {
     let names: Vec<String> = (0..11).map(|i| format!("{:02}", i)).collect();
-    let route = Route::any(|_| {
-        let names: io::Result<Vec<String>> =
-            Dir::new("/d").entries(".")?.map(|entry| Ok(entry?.name().to_owned())).collect();
+    let route = Route::template("t://{after}", |r| {
+        let entries = Dir::new("/d").entries_after(".", r.var("after"))?;
+        let names: io::Result<Vec<String>> = entries.map(|entry| Ok(entry?.name().to_owned())).collect();
         Ok(names?.join(" "))
     });
     let host = host(route).dir("/d", names.iter().map(|name| (name.as_str(), "")));
-    assert_eq!(host.text("t://"), names.join(" "));
+    for (after, first) in [("-", 0), ("00", 1), ("03", 4), ("06x", 7), ("09", 10), ("10", 11)] {
+        assert_eq!(host.text(&["t://", after].concat()), names[first..].join(" "), "after {}", after);
+    }
 }
 
 #[test]

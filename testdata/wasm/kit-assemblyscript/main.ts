@@ -3,6 +3,7 @@
 import {
   Content, Entry, Failure, Page, Reply, Request, Source, Writer, bytes, contents, notFound, provider, stream, text,
 } from "../../../guest-sdk/assemblyscript";
+import { servePowers } from "./powers";
 
 export { wasmres_v1 } from "../../../guest-sdk/assemblyscript";
 
@@ -40,6 +41,8 @@ kit.template("kit://config/{key}", (r: Request): Reply => {
   const value = r.config(r.var("key"));
   return value === null ? notFound("nothing here") : text(value);
 });
+
+servePowers(kit);
 
 kit.list((r: Request, page: Page): Failure | null => page.each(25, many));
 

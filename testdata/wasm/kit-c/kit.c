@@ -1,7 +1,10 @@
 // The provider of package abitest, made with the C SDK: one source, which is built freestanding, with wasi-libc, as C++
 // and, for the tests of the decoder, natively.
 #define WASMRES_IMPLEMENTATION
+#define WASMRES_SCRATCH_SIZE (2 << 20) // for a value of 1 MiB
 #include "wasmres.h"
+
+#include "kit_powers.h"
 
 static const char text[] = "The quick brown fox.\nZw\xc3\xb6lf Boxk\xc3\xa4mpfer. \xe7\x8b\x90 \xf0\x9f\xa6\x8a\n";
 
@@ -110,6 +113,23 @@ static const wr_route routes[] = {
   {.uri_template = "kit://stream/{n}", .read = read_stream, .ranges = true},
   {.uri_template = "kit://many/{i}", .read = read_many},
   {.uri_template = "kit://config/{key}", .read = read_config},
+  {.uri_template = "kit://fetch/{+url}", .read = read_fetch},
+  {.uri_template = "kit://post/{+url}", .read = read_post},
+  {.uri_template = "kit://rows/{query}", .read = read_rows},
+  {.uri_template = "kit://kv/{key}", .read = read_kv},
+  {.uri_template = "kit://keep/{key}/{value}", .read = read_keep},
+  {.uri_template = "kit://swap/{key}/{value}", .read = read_swap},
+  {.uri_template = "kit://drop/{key}", .read = read_drop},
+  {.uri_template = "kit://keys/{prefix}", .read = read_keys},
+  {.uri_template = "kit://env/{name}", .read = read_env},
 };
 
-WASMRES_PROVIDER(.name = "kit", .version = "1.0.0", .routes = WR_ARRAY(routes), .list = list)
+static const wr_capability capabilities[] = {
+  {.name = "http", .reason = "fetches pages", .optional = true},
+  {.name = "sql", .reason = "queries the database main", .optional = true},
+  {.name = "kv", .reason = "keeps values", .optional = true},
+  {.name = "env", .reason = "tells variables", .optional = true},
+};
+
+WASMRES_PROVIDER(.name = "kit", .version = "1.0.0", .routes = WR_ARRAY(routes), .list = list,
+                 .capabilities = WR_ARRAY(capabilities))

@@ -59,6 +59,7 @@ func init() {
 		}
 		return value, nil
 	})
+	usePowers()
 	wasmres.List(func(_ *wasmres.Request, page *wasmres.Page) error {
 		return page.Each(25, func(i int) wasmres.Entry { return wasmres.Entry{URI: fmt.Sprintf("kit://many/%d", i+1)} })
 	})

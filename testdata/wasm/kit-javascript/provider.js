@@ -1,5 +1,6 @@
 // The provider of package abitest, made with the SDK for JavaScript.
 import { Failure, NotFound, provider, Unavailable } from "wasmres";
+import { asks, servePowers } from "./powers.js";
 import { text } from "./text.js";
 
 const etag = '"v1"';
@@ -8,7 +9,7 @@ const codes = [
   "internal",
 ];
 
-provider({ name: "kit", version: "1.0.0" })
+const kit = provider({ name: "kit", version: "1.0.0", asks })
   .resource("kit://text", { watch: { every: 1000, version: () => etag } }, () => ({ text, etag }))
   .resource("kit://blob", () => Uint8Array.from({ length: 256 }, (_, i) => i))
   .resource("kit://empty", () => "")
@@ -39,6 +40,7 @@ provider({ name: "kit", version: "1.0.0" })
     return value;
   })
   .list((request, page) => page.each(entries));
+servePowers(kit);
 
 const entries = Array.from({ length: 25 }, (_, i) => `kit://many/${i + 1}`);
 

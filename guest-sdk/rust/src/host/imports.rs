@@ -12,11 +12,12 @@ mod import {
     }
 }
 
-/// Copies the first bytes of a channel to `dst` and says how many.
-pub(crate) fn take(channel: u32, dst: &mut [u8]) -> usize {
+/// Copies the bytes of a channel from `offset` on to `dst` and says how many.
+pub(crate) fn take(channel: u32, offset: u32, dst: &mut [u8]) -> usize {
     // SAFETY: the host writes to nothing but the `dst.len()` bytes at `dst`, which is borrowed for us alone, and keeps
     // no pointer.
-    unsafe { import::take(channel, dst.as_mut_ptr(), 0, dst.len() as u32) as usize }
+    let copied = unsafe { import::take(channel, dst.as_mut_ptr(), offset, dst.len() as u32) };
+    dst.len().min(copied as usize)
 }
 
 /// Hands a frame over and gives the host's signal.

@@ -7,7 +7,7 @@ use crate::abi;
 
 /// What the host does.
 pub(crate) trait Host {
-    fn take(&self, channel: u32, dst: &mut [u8]) -> usize;
+    fn take(&self, channel: u32, offset: u32, dst: &mut [u8]) -> usize;
     fn emit(&self, frame: &[u8]) -> i32;
     fn body(&self, bytes: &[u8]) -> i32;
     fn call(&self, service: u32, request: &[u8]) -> (u32, u32);
@@ -38,8 +38,8 @@ fn ask<T>(otherwise: T, f: impl FnOnce(&dyn Host) -> T) -> T {
     }
 }
 
-pub(crate) fn take(channel: u32, dst: &mut [u8]) -> usize {
-    ask(0, |host| host.take(channel, dst))
+pub(crate) fn take(channel: u32, offset: u32, dst: &mut [u8]) -> usize {
+    ask(0, |host| host.take(channel, offset, dst))
 }
 
 pub(crate) fn emit(frame: &[u8]) -> i32 {

@@ -6,7 +6,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::files::Files;
+use super::http::{Bodies, Server};
+use super::kv::Store;
 use super::reply::Reply;
+use super::sql::{Cursors, Database};
 use super::Heard;
 use crate::host::Host;
 use crate::wire::{Decoded, Encoder, Fields};
@@ -17,6 +20,9 @@ use crate::{abi, Code, Error, Level, Result};
 pub(super) struct Settings {
     pub(super) config: BTreeMap<String, String>,
     pub(super) dirs: BTreeMap<String, Files>,
+    pub(super) server: Option<Rc<Server>>,
+    pub(super) databases: BTreeMap<String, Rc<Database>>,
+    pub(super) kv: bool,
     pub(super) principal: Option<(String, String)>,
     pub(super) now: Option<SystemTime>,
     pub(super) time_left: Duration,
@@ -30,6 +36,9 @@ impl Default for Settings {
         Settings {
             config: BTreeMap::new(),
             dirs: BTreeMap::new(),
+            server: None,
+            databases: BTreeMap::new(),
+            kv: false,
             principal: None,
             now: None,
             time_left: Duration::from_secs(60),
@@ -43,6 +52,9 @@ impl Default for Settings {
 pub(super) struct Call {
     settings: Rc<Settings>,
     heard: Rc<RefCell<Heard>>,
+    store: Rc<RefCell<Store>>,
+    bodies: RefCell<Bodies>,
+    cursors: RefCell<Cursors>,
     request: Vec<u8>,
     response: RefCell<Vec<u8>>, // of the last service call
     bytes: RefCell<Vec<u8>>,    // likewise
@@ -51,10 +63,18 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(request: Vec<u8>, settings: Rc<Settings>, heard: Rc<RefCell<Heard>>) -> Self {
+    pub(super) fn new(
+        request: Vec<u8>,
+        settings: Rc<Settings>,
+        heard: Rc<RefCell<Heard>>,
+        store: Rc<RefCell<Store>>,
+    ) -> Self {
         Call {
             settings,
             heard,
+            store,
+            bodies: RefCell::default(),
+            cursors: RefCell::default(),
             request,
             response: RefCell::default(),
             bytes: RefCell::default(),
@@ -80,6 +100,10 @@ impl Call {
         Ok(reply)
     }
 
+    fn now(&self) -> SystemTime {
+        self.settings.now.unwrap_or_else(SystemTime::now)
+    }
+
     fn signal(&self) -> i32 {
         let total: u64 = self.reply.borrow().contents.iter().map(|content| content.bytes.len() as u64).sum();
         self.too_large.set(self.too_large.get() || total > self.settings.max_body);
@@ -91,6 +115,26 @@ impl Call {
 
     /// Answers a service call with the message and the bytes beside it.
     fn answer(&self, service: u32, request: &[u8]) -> Result<(Encoder, Vec<u8>), Code> {
+        match service {
+            abi::SERVICE_KV_GET..=abi::SERVICE_KV_LIST if self.settings.kv => {
+                self.store.borrow_mut().answer(service, request, self.now())
+            }
+            abi::SERVICE_HTTP => {
+                let server = self.settings.server.as_deref().ok_or(Code::Denied)?;
+                self.bodies.borrow_mut().fetch(server, request)
+            }
+            abi::SERVICE_STREAM => self.bodies.borrow_mut().next(request),
+            abi::SERVICE_SQL => {
+                let database = |connection: &str| self.settings.databases.get(connection).cloned();
+                Ok((self.cursors.borrow_mut().query(database, request)?, Vec::new()))
+            }
+            abi::SERVICE_SQL_ROWS => Ok((self.cursors.borrow_mut().next(request)?, Vec::new())),
+            _ => self.answer_by_name(service, request),
+        }
+    }
+
+    /// Answers one of the services that are asked for something with a name.
+    fn answer_by_name(&self, service: u32, request: &[u8]) -> Result<(Encoder, Vec<u8>), Code> {
         let asked = Asked::decode(request).unwrap_or_else(|_| panic!("a malformed request to service {}", service));
         let mut response = Encoder::default();
         match service {
@@ -110,7 +154,7 @@ impl Call {
     }
 }
 
-/// What any of the services may be asked.
+/// What a service that is asked for something with a name may be asked.
 #[derive(Default)]
 pub(super) struct Asked {
     pub(super) name: String, // key, URI or path
@@ -137,7 +181,7 @@ impl Asked {
 }
 
 impl Host for Call {
-    fn take(&self, channel: u32, dst: &mut [u8]) -> usize {
+    fn take(&self, channel: u32, offset: u32, dst: &mut [u8]) -> usize {
         let (response, bytes) = (self.response.borrow(), self.bytes.borrow());
         let source = match channel {
             abi::CHANNEL_REQUEST => &self.request,
@@ -145,6 +189,7 @@ impl Host for Call {
             abi::CHANNEL_BODY => &*bytes,
             other => panic!("channel {} is unknown", other),
         };
+        let source = source.get(offset as usize..).unwrap_or(&[]);
         let size = source.len().min(dst.len());
         dst[..size].copy_from_slice(&source[..size]);
         size
@@ -184,10 +229,7 @@ impl Host for Call {
 
     fn info(&self, id: u32) -> i64 {
         let duration = match id {
-            abi::INFO_WALL_TIME => {
-                let now = self.settings.now.unwrap_or_else(SystemTime::now);
-                now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO)
-            }
+            abi::INFO_WALL_TIME => self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO),
             abi::INFO_MONOTONIC => self.settings.started.elapsed(),
             abi::INFO_DEADLINE => self.settings.time_left,
             other => panic!("nobody asks for info {}", other),

@@ -20,8 +20,9 @@
 //! assert_eq!(host.read("greeting://nobody").unwrap_err().code(), Code::NotFound);
 //! ```
 //!
-//! A [`Host`] finds the resource or template for a URI, hands configuration and files out, and keeps logs and notices.
-//! Like wasmres it refuses answers that break the rules, by a panic, as text that is not UTF-8.
+//! A [`Host`] finds the resource or template for a URI, hands configuration and files out, has functions of the test
+//! answer for servers and databases, and keeps values, logs and notices. Like wasmres it refuses answers that break the
+//! rules, by a panic, as text that is not UTF-8.
 //!
 //! Three things differ from wasmres. Template matching is a small stand-in, good for levels 1 to 3 of RFC 6570 and
 //! lists such as `{/path*}`; the host's own rules decide. URIs are not checked, so that a provider's own defences can
@@ -30,27 +31,36 @@
 
 mod call;
 mod files;
+mod http;
+mod kv;
 mod matching;
 mod reply;
+mod sql;
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
+use crate::sql::Value;
 use crate::wire::Encoder;
 use crate::{abi, host, request, serve, Level, Provider, Range, Result};
 use call::{Call, Settings};
+use kv::Store;
 use reply::Reply;
 
+pub use http::{HttpRequest, HttpResponse};
 pub use reply::{Content, Entry};
+pub use sql::Table;
 
 /// Stands for wasmres while a provider is tested: see the [module](self).
 pub struct Host {
     provider: Provider,
     settings: Rc<Settings>,
     heard: Rc<RefCell<Heard>>,
+    store: Rc<RefCell<Store>>,
     manifest: RefCell<Option<Rc<Reply>>>,
 }
 
@@ -65,7 +75,13 @@ impl Host {
     /// Makes a host of a provider.
     #[must_use]
     pub fn new(provider: Provider) -> Self {
-        Host { provider, settings: Rc::default(), heard: Rc::default(), manifest: RefCell::default() }
+        Host {
+            provider,
+            settings: Rc::default(),
+            heard: Rc::default(),
+            store: Rc::default(),
+            manifest: RefCell::default(),
+        }
     }
 
     fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -88,6 +104,72 @@ impl Host {
     ) -> Self {
         let files = files.into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect();
         self.set(|settings| drop(settings.dirs.insert(path.into(), files)))
+    }
+
+    /// Sets a variable of the environment, for [`Request::env`](crate::Request::env).
+    #[must_use]
+    pub fn env(self, name: &str, value: impl Into<String>) -> Self {
+        self.config(["env:", name].concat(), value)
+    }
+
+    /// Grants requests to servers, and sets what answers them; what it fails with, the request does. Redirects are not
+    /// followed, and no time runs out; the body is held to [`HttpRequest::max_bytes`].
+    ///
+    /// ```
+    /// use wasmres::testing::{Host, HttpResponse};
+    /// use wasmres::{http, Error, Provider, Route};
+    ///
+    /// let news = Route::resource("news://today", |_| http::get("https://example.org/news")?.text());
+    /// let host = Host::new(Provider::new("news", "1.0.0").route(news)).http(|request| match &*request.url {
+    ///     "https://example.org/news" => Ok(HttpResponse::new(200).body("Rain.")),
+    ///     url => Err(Error::denied(format!("{url} is not granted"))),
+    /// });
+    /// assert_eq!(host.text("news://today"), "Rain.");
+    /// ```
+    #[must_use]
+    pub fn http(self, server: impl Fn(&HttpRequest) -> Result<HttpResponse> + 'static) -> Self {
+        self.set(|settings| settings.server = Some(Rc::new(server)))
+    }
+
+    /// Grants a connection to a database, and sets what answers statements with their arguments; what it fails with,
+    /// the statement does.
+    ///
+    /// ```
+    /// use wasmres::testing::{Host, Table};
+    /// use wasmres::{sql, Provider, Route};
+    ///
+    /// let users = Route::resource("users://count", |_| {
+    ///     sql::query("main", "select count(*) from users").row()?.get::<String>(0)
+    /// });
+    /// let host = Host::new(Provider::new("users", "1.0.0").route(users)).sql("main", |statement, _| {
+    ///     assert_eq!(statement, "select count(*) from users");
+    ///     Ok(Table::new(["count"]).row([42.into()]))
+    /// });
+    /// assert_eq!(host.text("users://count"), "42");
+    /// ```
+    #[must_use]
+    pub fn sql(
+        self,
+        connection: impl Into<String>,
+        database: impl Fn(&str, &[Value]) -> Result<Table> + 'static,
+    ) -> Self {
+        self.set(|settings| drop(settings.databases.insert(connection.into(), Rc::new(database))))
+    }
+
+    /// Grants a store for values, empty at first and without a quota. It goes by the time of [`Host::now`].
+    #[must_use]
+    pub fn kv(self) -> Self {
+        self.set(|settings| settings.kv = true)
+    }
+
+    /// Puts a value into the store, to stay, as another process would.
+    pub fn kv_put(&self, key: impl Into<String>, value: impl Into<Vec<u8>>) {
+        self.store.borrow_mut().put(key.into(), value.into(), None);
+    }
+
+    /// Gives the values there were in the store when the provider last used it.
+    pub fn kv_values(&self) -> BTreeMap<String, Vec<u8>> {
+        self.store.borrow().values()
     }
 
     /// Sets who asks.
@@ -286,7 +368,12 @@ impl Host {
     /// Runs one operation.
     fn call(&self, op: u32, request: &Encoder) -> Result<Reply> {
         let size = request.as_bytes().len() as u32;
-        let call = Rc::new(Call::new(request.as_bytes().to_vec(), Rc::clone(&self.settings), Rc::clone(&self.heard)));
+        let call = Rc::new(Call::new(
+            request.as_bytes().to_vec(),
+            Rc::clone(&self.settings),
+            Rc::clone(&self.heard),
+            Rc::clone(&self.store),
+        ));
         request::set_seed(RandomState::new().build_hasher().finish());
         let code = host::with(Rc::<Call>::clone(&call), || serve::serve(&self.provider, op, size));
         call.end(code)

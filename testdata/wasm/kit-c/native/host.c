@@ -37,6 +37,12 @@ static answer *answers;
 static uint32_t answer_count, answered, call_count;
 static uint8_t *poisoned; // the request buffer of the guest, of which only the request may be read
 
+// What a buffer for an answer has beyond the answer, until the guest calls the next time.
+static struct {
+  uint8_t *at;
+  size_t len;
+} beyond;
+
 static void fail(const char *what) {
   fprintf(stderr, "host.c: %s\n", what);
   exit(3);
@@ -94,30 +100,47 @@ static const bytes *channel_bytes(uint32_t channel) {
   return channel == WR_CHANNEL_RESPONSE ? &answers[answered - 1].message : &answers[answered - 1].body;
 }
 
+static void poison_beyond(uint8_t *at, size_t len) {
+  beyond.at = at;
+  beyond.len = len;
+  ASAN_POISON_MEMORY_REGION(at, len);
+}
+
+static void unpoison_beyond(void) {
+  ASAN_UNPOISON_MEMORY_REGION(beyond.at, beyond.len);
+  beyond.len = 0;
+}
+
 uint32_t wr_host_take(uint32_t channel, void *to, uint32_t off, uint32_t len) {
   const bytes *from = channel_bytes(channel);
   size_t n = off < from->len ? from->len - off : 0;
   if (n > len) n = len;
+  unpoison_beyond();
   if (n > 0) memcpy(to, from->at + off, n);
   if (channel == WR_CHANNEL_REQUEST) {
     poisoned = to;
     ASAN_POISON_MEMORY_REGION(poisoned + n, MAX_REQUEST_BUFFER - n);
+  } else {
+    poison_beyond((uint8_t *)to + n, len - n);
   }
   return (uint32_t)n;
 }
 
 int32_t wr_host_emit(const void *frame, uint32_t len) {
   if (len > WR_MAX_FRAME) fail("a frame is too large");
+  unpoison_beyond();
   append(&frames, frame, len);
   return frames.len >= MAX_FRAMES ? WR_SIGNAL_ENOUGH : WR_SIGNAL_MORE;
 }
 
 int32_t wr_host_body(const void *at, uint32_t len) {
+  unpoison_beyond();
   append(&body, at, len);
   return body.len > MAX_BODY ? WR_SIGNAL_TOO_LARGE : WR_SIGNAL_MORE;
 }
 
 uint64_t wr_host_call(uint32_t service, const void *at, uint32_t len) {
+  unpoison_beyond();
   append_number(&calls, service);
   append_number(&calls, len);
   append(&calls, at, len);
@@ -151,6 +174,7 @@ static bool read_call(uint32_t *op) {
 }
 
 static void end_call(void) {
+  unpoison_beyond();
   if (poisoned) ASAN_UNPOISON_MEMORY_REGION(poisoned, MAX_REQUEST_BUFFER);
   for (uint32_t i = 0; i < answer_count; i++) {
     clear(&answers[i].message);

@@ -1,6 +1,7 @@
 // What the SDK for JavaScript can do beyond the conformance kit.
 import { Denied, log, provider } from "wasmres";
 import { seven } from "./lib/numbers.js";
+import { servePowers } from "./powers.js";
 import data from "./data.json" with { type: "json" };
 import text from "./text.txt" with { type: "text" };
 
@@ -103,6 +104,8 @@ served
   .list({ ttl: 5000, public: true }, function* () {
     for (let i = 0; i < 40; i++) yield { uri: `more://${i}`, title: "Zwölf", description: "x".repeat(1000), size: i };
   });
+
+servePowers(served);
 
 function* broken() {
   yield "a";

@@ -1,5 +1,7 @@
 //! The provider of package abitest, made with the Rust SDK.
 
+mod powers;
+
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ fn provider() -> Provider {
         .complete_from("value", ["alpha", "beta", "bravo"]);
     let join = Route::template("kit://join{/part*}", |r| Ok(r.vars("part").collect::<Vec<_>>().join("|")));
     let config = Route::template("kit://config/{key}", |r| r.config(r.var("key")).ok_or_else(nothing));
-    Provider::new("kit", "1.0.0")
+    powers::add(Provider::new("kit", "1.0.0"))
         .route(text)
         .route(Route::resource("kit://blob", |_| Ok((0..=255).collect::<Vec<u8>>())))
         .route(Route::resource("kit://empty", |_| Ok("")))
