@@ -4,7 +4,8 @@
 # Both keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
-EXAMPLES    = hello project everything fixtures memory web users postgres mysql
+EXAMPLES    = hello project everything fixtures memory web users postgres mysql file git
+PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
@@ -19,10 +20,16 @@ run: build examples ## serve the project example, with this folder granted for r
 build: ## without the Markdown library of the flags, which every worker would start with
 	CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs -o bin/wasmres ./cmd/wasmres
 
-examples:
+examples: build ## those in other languages than Go where there is a compiler for them
 	@for e in $(EXAMPLES); do \
 	  echo "building examples/wasm/$$e/$$e.wasm"; \
 	  (cd examples/wasm && GOOS=wasip1 GOARCH=wasm $(GO) build -buildmode=c-shared -trimpath -ldflags='-s -w' -o $$e/$$e.wasm ./$$e) || exit 1; \
+	done
+	@for e in $(PROJECTS); do \
+	  echo "building examples/wasm/$$e/$$e.wasm"; \
+	  if [ -f examples/wasm/$$e/package-lock.json ] && [ ! -d examples/wasm/$$e/node_modules ]; then \
+	    npm ci --prefix examples/wasm/$$e --ignore-scripts --no-audit --no-fund; fi; \
+	  bin/wasmres build examples/wasm/$$e || [ "$$WASMRES_TOOLCHAINS" != all ] || exit 1; \
 	done
 
 check: format vet lint tidy generate test attack fuzz e2e

@@ -7,32 +7,49 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// fileDialects are those of the power to read files.
+// fileDialects are those of the power to read and write files.
 var fileDialects = []*dialect{
-	fileDialect(abi.ServiceFileStat, "fs.stat"),
-	fileDialect(abi.ServiceFileRead, "fs.read"),
-	fileDialect(abi.ServiceFileList, "fs.list"),
+	fileDialect(abi.ServiceFileStat, "fs.stat", true),
+	fileDialect(abi.ServiceFileRead, "fs.read", true),
+	fileDialect(abi.ServiceFileList, "fs.list", true),
+	fileDialect(abi.ServiceFileWrite, "fs.write", false),
+	fileDialect(abi.ServiceFileRemove, "fs.remove", false),
 }
 
-func fileDialect(id abi.Service, name string) *dialect {
+func fileDialect(id abi.Service, name string, hasBody bool) *dialect {
 	return &dialect{
 		service: id, name: name, capability: CapabilityFS,
-		places: "PATH", options: "offset=N, length=N, after=NAME", answers: []string{"files", "more"}, hasBody: true,
+		places: "PATH", options: "offset=N, length=N, after=NAME, text=TEXT, blob=BASE64, sha256=HEX, append",
+		answers: []string{"files", "more"}, hasBody: hasBody,
 		question: func() question { return &fileQuestion{} }, response: func() response { return &fileResponse{} },
 	}
 }
 
-type fileQuestion struct{ abi.FileRequest }
+type fileQuestion struct {
+	abi.FileRequest
+	data payload
+}
+
+func (q *fileQuestion) Decode(request []byte) error {
+	err := q.FileRequest.Decode(request)
+	q.data = payloadOf(q.Data)
+	return err
+}
 
 func (q *fileQuestion) places() []*string { return []*string{&q.Path} }
 
 func (q *fileQuestion) options() (words []string) {
 	words = numberOption(words, "offset", q.Offset)
 	words = numberOption(words, "length", q.Length)
-	return textOption(words, "after", q.After)
+	words = textOption(words, "after", q.After)
+	words = q.data.option(words)
+	if q.Appends {
+		words = append(words, "append")
+	}
+	return words
 }
 
-func (q *fileQuestion) setOption(name, value string) error {
+func (q *fileQuestion) setOption(name, value string) (err error) {
 	switch name {
 	case "offset":
 		return setNumber(&q.Offset, value)
@@ -40,9 +57,13 @@ func (q *fileQuestion) setOption(name, value string) error {
 		return setNumber(&q.Length, value)
 	case "after":
 		q.After = value
-		return nil
+	case "append":
+		q.Appends = true
+		return parseFlag(value)
+	default:
+		q.data, err = parsePayload(name, value)
 	}
-	return errUnknown
+	return err
 }
 
 func (q *fileQuestion) check() error { return nil }

@@ -201,16 +201,32 @@ const changingWant = `-- host kv.get n --
 {"entries": [], "text": "2"}
 `
 
-var fileInquiries = []inquiry{{
-	service: abi.ServiceFileList, ask: &abi.FileRequest{Path: "/a b", Length: 2, After: "c"},
-	answer: &abi.FileResponse{Files: []abi.File{{Name: "d", Dir: true, ModifiedMillis: 1}}, More: true},
-}}
+var fileInquiries = []inquiry{
+	{
+		service: abi.ServiceFileList, ask: &abi.FileRequest{Path: "/a b", Length: 2, After: "c"},
+		answer: &abi.FileResponse{Files: []abi.File{{Name: "d", Dir: true, ModifiedMillis: 1}}, More: true},
+	},
+	{
+		service: abi.ServiceFileWrite, ask: &abi.FileRequest{Path: "/log", Data: []byte("a\n"), Appends: true},
+		answer: &abi.FileResponse{Files: []abi.File{{Name: "log", Size: 2, ModifiedMillis: 1}}},
+	},
+	{
+		service: abi.ServiceFileWrite, ask: &abi.FileRequest{Path: "/b", Data: []byte{0xff}}, code: abi.CodeDenied,
+	},
+	{service: abi.ServiceFileRemove, ask: &abi.FileRequest{Path: "/log"}, answer: &abi.FileResponse{}},
+}
 
 const fileWant = `-- host fs.list "/a b" length=2 after=c --
 {
   "files": [{"name": "d", "dir": true, "modified": "1970-01-01T00:00:00.001Z"}],
   "more": true
 }
+-- host fs.write /log text="a\n" append --
+{"files": [{"name": "log", "size": 2, "modified": "1970-01-01T00:00:00.001Z"}]}
+-- host fs.write /b blob=/w== --
+{"error": "denied"}
+-- host fs.remove /log --
+{"files": []}
 `
 
 var httpInquiries = []inquiry{
