@@ -62,6 +62,7 @@ func (h *hub) followOne(open func() (Feed, error), opened func()) {
 		return
 	}
 	defer feed.Close()
+	var rest rest
 	for {
 		change, err := feed.Next(h.ctx)
 		if h.ctx.Err() != nil {
@@ -71,16 +72,44 @@ func (h *hub) followOne(open func() (Feed, error), opened func()) {
 			h.log.Warn("changes of what the provider reads are not noticed any more", "cause", err)
 			return
 		}
+		began := time.Now()
 		h.disturb(change)
+		select {
+		case <-time.After(rest.after(began)):
+		case <-h.ctx.Done():
+			return
+		}
 	}
 }
 
-// disturb has everything looked at that is watched, and forgets what is kept. It takes twice as long as that takes, so
-// that there is time for others where something changes all the time.
+const (
+	shortestRest = 50 * time.Millisecond
+	longestRest  = 2 * time.Second
+)
+
+// A rest is for how long nothing is looked at after something was. It is as long as looking took, so that there is time
+// for others, and longer where something changes all the time: perhaps since the guest writes when it is looked at.
+type rest struct {
+	last time.Duration
+	till time.Time
+}
+
+// after gives the rest after what began at some time, and has just ended.
+func (r *rest) after(began time.Time) time.Duration {
+	if r.last *= 2; began.Sub(r.till) > longestRest {
+		r.last = 0
+	}
+	r.last = min(max(r.last, shortestRest), longestRest)
+	now := time.Now()
+	pause := max(r.last, now.Sub(began))
+	r.till = now.Add(pause)
+	return pause
+}
+
+// disturb has everything looked at that is watched, and forgets what is kept.
 func (h *hub) disturb(change FeedChange) {
-	began := time.Now()
 	if change.At.IsZero() {
-		change.At = began
+		change.At = time.Now()
 	}
 	if change.Entries && h.caller.implements(abi.OpList) {
 		h.publish(h.ctx, "")
@@ -89,10 +118,6 @@ func (h *hub) disturb(change FeedChange) {
 		h.caller.changed("")
 	}
 	h.checkAll(h.watched(), change.At)
-	select {
-	case <-time.After(time.Since(began)):
-	case <-h.ctx.Done():
-	}
 }
 
 // watched gives the URIs that are watched.
