@@ -20,6 +20,8 @@
 //     as part of a path.
 //   - {.x}, {/x}, {;x}, {?x}, {&x}, {#x} announce themselves by a character
 //     and may be absent; after that character a value may be empty.
+//   - {?x} and {&x} take "/", ":" and "@" too, which an expansion would escape:
+//     people and models write them as they are.
 //   - In {x,y} later variables may be absent, the first not. The separator of
 //     an expression of several variables never belongs to a single value.
 //   - {;…}, {?…} and {&…} match in any order, with omissions; an unknown key

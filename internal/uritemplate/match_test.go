@@ -89,6 +89,8 @@ func TestMatch(t *testing.T) {
 		{"query with an omission", "x:s{?q,limit}", "x:s?limit=5", values("limit", "5")},
 		{"query absent", "x:s{?q,limit}", "x:s", values()},
 		{"query value empty", "x:s{?q}", "x:s?q=", values("q", "")},
+		{"query with what means nothing there", "x:s{?q}{&r}", "x:s?q=a/b:c&r=d@e", values("q", "a/b:c", "r", "d@e")},
+		{"query that climbs", "x:s{?q}", "x:s?q=a/../b", nil},
 		{"query decodes", "x:s{?q}", "x:s?q=a%26b%3Dc+d", nil},
 		{"query decodes escapes", "x:s{?q}", "x:s?q=a%26b%3Dc%2Bd", values("q", "a&b=c+d")},
 		{"query list", "x:s{?f*}", "x:s?f=1&f=2", values("f", "1", "f", "2")},

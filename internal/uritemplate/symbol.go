@@ -126,6 +126,9 @@ type class struct {
 // one may hold as well (RFC 3986 section 2).
 var unreserved = class{rest: true}.with("-._~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
+// queryChars are what people leave as they are in a query, where they mean nothing.
+const queryChars = "/:@"
+
 const reservedChars = ":/?#[]@!$&'()*+,;="
 
 func (c class) with(chars string) class {

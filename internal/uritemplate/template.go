@@ -114,6 +114,9 @@ func (t *Template) classify(e *expression, query, fragment bool) {
 	if e.op.reserved && e.op.marker == 0 && fragment {
 		base = base.without('#')
 	}
+	if e.op.marker == '?' || e.op.marker == '&' {
+		base = base.with(queryChars)
+	}
 	for i := e.first; i < e.last; i++ {
 		v, c := &t.vars[i], base
 		switch {
