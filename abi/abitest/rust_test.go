@@ -46,13 +46,15 @@ func TestDocumentedRustGuest(t *testing.T) {
 	}
 }
 
-// TestRustSDK runs the tests of the Rust SDK, natively, and those in its documentation.
+// TestRustSDK runs the tests of the Rust SDK and of an example, natively, and those in the documentation.
 func TestRustSDK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs cargo test")
 	}
 	cargo := toolchain(t, "apt-get install rustc cargo", "cargo")
-	build(t, rustSDK, rustEnv(t, nil), cargo, "test", "--offline", "--locked", "--quiet")
+	for _, dir := range []string{rustSDK, "../../examples/wasm/logs"} {
+		build(t, dir, rustEnv(t, nil), cargo, "test", "--offline", "--locked", "--quiet")
+	}
 }
 
 // documentedRust makes the files that the README of the Rust SDK has one write.
