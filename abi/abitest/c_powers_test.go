@@ -159,6 +159,53 @@ func TestCPowers(t *testing.T) {
 			uri: "keys://a/0", answers: []cAnswer{keysAnswer(false, cLong("a/", 70))}, code: abi.CodeInternal,
 			called: []abi.Service{abi.ServiceKVList},
 		},
+		"a file": {
+			uri: "file://write", answers: []cAnswer{wroteAnswer(math.MaxUint64)}, body: "[] 18446744073709551615 -9 0",
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"an end of a file": {
+			uri: "file://append", answers: []cAnswer{wroteAnswer(9)}, body: "[] 9 -9 0",
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"a file beyond the quota": {
+			uri: "file://write", answers: []cAnswer{{code: abi.CodeTooLarge}}, code: abi.CodeTooLarge,
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"a file beyond memory": {uri: "file://large", code: abi.CodeInternal},
+		"no entry of a file": {
+			uri: "file://append", answers: []cAnswer{{}}, code: abi.CodeInternal,
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"two entries of a file": {
+			uri: "file://write", answers: []cAnswer{folderAnswer(false, "a", "b")}, code: abi.CodeInternal,
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"a malformed entry of a file": {
+			uri: "file://write", answers: []cAnswer{{message: []byte{0x0a, 0x02, 0x10, 0x80}}}, code: abi.CodeInternal,
+			called: []abi.Service{abi.ServiceFileWrite},
+		},
+		"a removed file": {
+			uri: "file://remove", answers: []cAnswer{{}}, body: "removed", called: []abi.Service{abi.ServiceFileRemove},
+		},
+		"no file to remove": {
+			uri: "file://remove", answers: []cAnswer{{code: abi.CodeNotFound}}, code: abi.CodeNotFound,
+			called: []abi.Service{abi.ServiceFileRemove},
+		},
+		"a removal answered malformed": {
+			uri: "file://remove", answers: []cAnswer{{message: []byte{0x0a}}}, code: abi.CodeInternal,
+			called: []abi.Service{abi.ServiceFileRemove},
+		},
+		"a malformed entry of a folder": {
+			uri: "file://folder", answers: []cAnswer{{message: []byte{0x0a, 3, 0x0a, 1, 'a', 0x0a, 2, 0x0a, 1}}},
+			code: abi.CodeInternal,
+		},
+		"a folder with malformed more": {
+			uri: "file://folder", answers: []cAnswer{{message: []byte{0x0a, 3, 0x0a, 1, 'a', 0x12, 1, 1}}},
+			code: abi.CodeInternal,
+		},
+		"a malformed look at a file": {
+			uri: "file://stat", answers: []cAnswer{{message: []byte{0x0a, 2, 0x10, 0x80}}}, code: abi.CodeInternal,
+		},
 		"malformed keys": {
 			uri: "keys://a/0", answers: []cAnswer{{message: append(keysAnswer(false, "a/x").message, 0x0a, 9)}},
 			code: abi.CodeInternal, called: []abi.Service{abi.ServiceKVList},
@@ -198,6 +245,11 @@ func testCAsked(t *testing.T, guest string) {
 		"kv://put":    &abi.KVRequest{Key: "k", Value: []byte("v"), TTLMillis: 5, IfVersion: math.MaxUint64},
 		"kv://delete": &abi.KVRequest{Key: "k", IfVersion: 7},
 		"keys://a/0":  &abi.KVRequest{Prefix: "a/", After: "a/0", Limit: 3},
+
+		"file://write":  &abi.FileRequest{Path: "/data/a/b", Data: []byte("text")},
+		"file://append": &abi.FileRequest{Path: "/data/a/b", Data: []byte("text"), Appends: true},
+		"file://empty":  &abi.FileRequest{Path: "/data/a/b"},
+		"file://remove": &abi.FileRequest{Path: "/data/a/b"},
 	} {
 		o := cDo(t, guest, cModeCall(uri))[0]
 		if len(o.called) == 0 || string(o.called[0].request) != string(want.Append(nil)) {
@@ -311,7 +363,12 @@ var cPlays = []struct {
 		[]cDecoder{&abi.KVResponse{}, &abi.KVResponse{}},
 	},
 	{
-		cKitRequest(15, "name", "HOME"), []cAnswer{{message: (&abi.ConfigResponse{Value: "/home"}).Append(nil)}},
+		cKitRequest(15, "name", "a", "text", "b"), []cAnswer{wroteAnswer(1), wroteAnswer(2)},
+		[]cDecoder{&abi.FileResponse{}, &abi.FileResponse{}},
+	},
+	{cKitRequest(16, "name", "a"), []cAnswer{{}}, []cDecoder{&abi.FileResponse{}}},
+	{
+		cKitRequest(17, "name", "HOME"), []cAnswer{{message: (&abi.ConfigResponse{Value: "/home"}).Append(nil)}},
 		[]cDecoder{&abi.ConfigResponse{}},
 	},
 }
@@ -328,7 +385,7 @@ func cKitRequest(route uint32, vars ...string) abi.Request {
 // cModeCall reads a URI of powers.c.
 func cModeCall(uri string, answers ...cAnswer) cCall {
 	scheme, mode, _ := strings.Cut(uri, "://")
-	route := 1 + slices.Index([]string{"double", "http", "sql", "kv", "keys"}, scheme)
+	route := 1 + slices.Index([]string{"double", "http", "sql", "kv", "keys", "file"}, scheme)
 	r := abi.Request{URI: "x://x", Route: uint32(route), Vars: []abi.Var{{Name: "mode", Value: mode}}}
 	return cCall{op: abi.OpRead, request: r.Append(nil), answers: answers}
 }
@@ -399,6 +456,11 @@ func entryAnswer(conflict bool, value string) cAnswer {
 	entry := abi.KVEntry{Key: "k", Size: uint64(len(value)), Version: math.MaxUint64, ExpiresMillis: -9}
 	r := abi.KVResponse{Entries: []abi.KVEntry{entry}, Conflict: conflict}
 	return cAnswer{message: r.Append(nil), body: []byte(value)}
+}
+
+// wroteAnswer is what service 17 answers when a file has so many bytes.
+func wroteAnswer(size uint64) cAnswer {
+	return fileAnswer(abi.File{Name: "b", Size: size, ModifiedMillis: -9}, "")
 }
 
 func keysAnswer(more bool, keys ...string) cAnswer {

@@ -41,6 +41,14 @@ func (g fake) power(req *abi.Request, template string) abi.Code {
 		return g.text(req.URI, "gone")
 	case "kit://keys/{prefix}":
 		return g.keys(req, value(0))
+	case "kit://write/{name}/{text}":
+		return g.write(req, "/kit/"+value(0), value(1))
+	case "kit://remove/{name}":
+		var resp abi.FileResponse
+		if _, code := g.call(abi.ServiceFileRemove, &abi.FileRequest{Path: "/kit/" + value(0)}, &resp); code != abi.CodeOK {
+			return code
+		}
+		return g.text(req.URI, "gone")
 	}
 	var resp abi.ConfigResponse
 	if _, code := g.call(abi.ServiceConfig, &abi.ConfigRequest{Key: "env:" + value(0)}, &resp); code != abi.CodeOK {
@@ -233,4 +241,21 @@ func (g fake) keys(req *abi.Request, prefix string) abi.Code {
 		}
 	}
 	return g.text(req.URI, out.String())
+}
+
+func (g fake) write(req *abi.Request, path, text string) abi.Code {
+	var resp abi.FileResponse
+	for _, part := range []abi.FileRequest{
+		{Path: path, Data: []byte(text)}, {Path: path, Data: []byte("\n"), Appends: true},
+	} {
+		resp = abi.FileResponse{}
+		_, code := g.call(abi.ServiceFileWrite, &part, &resp)
+		switch {
+		case code != abi.CodeOK:
+			return code
+		case len(resp.Files) != 1:
+			return abi.CodeInternal
+		}
+	}
+	return g.text(req.URI, fmt.Sprint(resp.Files[0].Size))
 }

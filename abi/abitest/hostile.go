@@ -94,6 +94,10 @@ func plays() map[string]play {
 			kvAct(abi.ServiceKVList, page, ""),
 			kvAct(abi.ServiceKVList, abi.KVResponse{Entries: []abi.KVEntry{{Key: "c", Version: 300}}}, ""),
 		}, "a\nb\nc"},
+		"write": playWrite(wrote("a", 300), wrote("a", 301), "301"),
+		"remove": {removeTemplate, []string{"name", "a"}, []act{
+			{abi.ServiceFileRemove, fileSchema, (&abi.FileResponse{}).Append(nil), nil},
+		}, "gone"},
 		"env": {envTemplate, []string{"name", "HOME"}, []act{
 			{abi.ServiceConfig, flat, (&abi.ConfigResponse{Value: "/home"}).Append(nil), nil},
 		}, "/home"},
@@ -148,6 +152,7 @@ func (k *kit) testHostile(t *testing.T) {
 	}
 	t.Run("sizes", k.testSizes)
 	t.Run("tables", k.testTables)
+	t.Run("files", k.testFileSizes)
 }
 
 // flip changes every byte of an answer. What comes of it may be another good answer.

@@ -30,7 +30,7 @@ func Run(t *testing.T, guest Guest) {
 		{"stream", k.testStreams}, {"ranges", k.testRanges}, {"too large", k.testTooLarge}, {"list", k.testList},
 		{"complete", k.testComplete}, {"watch", k.testWatch}, {"services", k.testServices},
 		{"fetch", k.testFetch}, {"post", k.testPost}, {"rows", k.testRows}, {"kv", k.testKV}, {"keys", k.testKeys},
-		{"env", k.testEnv}, {"refused", k.testRefused}, {"hostile", k.testHostile}, {"endless", k.testEndless},
+		{"write", k.testWrite}, {"remove", k.testRemove}, {"env", k.testEnv}, {"refused", k.testRefused}, {"hostile", k.testHostile}, {"endless", k.testEndless},
 		{"unknown operations", k.testUnknownOperations}, {"unknown fields", k.testUnknownFields},
 		{"malformed request", k.testMalformedRequest}, {"large request", k.testLargeRequest},
 	} {

@@ -13,6 +13,7 @@ var (
 	httpSchema = schema{2: flat}
 	sqlSchema  = schema{1: flat, 2: {1: flat}}
 	kvSchema   = schema{1: flat}
+	fileSchema = schema{1: flat}
 )
 
 // later is what a host of a later minor version might send beside known fields: every wire type.

@@ -413,7 +413,7 @@ wr_code wr_unavailable(wr_request *r, uint64_t retry_after_ms, const char *forma
 // ---- Powers of the host ---------------------------------------------------------------------------------------------
 
 // What the operator did not grant is WR_CODE_DENIED. Functions that take the request use its memory for what they ask,
-// and for what they give: values of 60 KiB and more want another WASMRES_SCRATCH_SIZE.
+// and for what they give: values, and bytes to write, of 60 KiB and more want another WASMRES_SCRATCH_SIZE.
 //
 // Of an answer that is large the host keeps what was not read yet, but only until it is asked for something else: see
 // wr_http_read and wr_rows.
@@ -430,7 +430,7 @@ wr_code wr_notify_list_changed(void);
 
 // A file or folder of a directory the operator granted. It needs the power "fs".
 typedef struct wr_file {
-  wr_str name;         // lasts as long as the wr_folder it is of; empty from wr_file_stat
+  wr_str name;         // lasts as long as the wr_folder it is of; empty from other functions
   uint64_t size;       // bytes
   int64_t modified_ms; // milliseconds since 1970-01-01 UTC
   bool dir;
@@ -447,6 +447,21 @@ wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, siz
 // Answers a read with a file, of any size, in pieces; with the part asked for, where there is one. A folder is
 // WR_CODE_INVALID_PARAMS. c may be NULL; its size and range are not heeded, and without modified_ms the file's is told.
 wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path);
+
+// Puts a file there, in place of the one that there may be, at once: who reads it sees what it had, or all of bytes.
+// The folders it is in are made. Unless file is NULL, it describes what is there then.
+//
+// The operator must have granted the directory for writing, as with --dir FOLDER:/PATH:rw; else it is WR_CODE_DENIED. A
+// folder where a file belongs, the other way round, and the directory itself are WR_CODE_INVALID_PARAMS. More bytes
+// than one call may have, close to 1 MiB, are WR_CODE_TOO_LARGE, and so is what is more than the provider may add, 256
+// MiB or 10,000 files and folders since it was loaded. WR_CODE_UNAVAILABLE says that the disk is full.
+wr_code wr_file_write(wr_request *r, wr_str path, wr_str bytes, wr_file *file);
+
+// Is the same, but puts the bytes at the end of the file, beside what others append at the same time.
+wr_code wr_file_append(wr_request *r, wr_str path, wr_str bytes, wr_file *file);
+
+// Removes a file, or a folder that is empty; one that is not is WR_CODE_INVALID_PARAMS.
+wr_code wr_file_remove(wr_str path);
 
 // Walks a folder by name:
 //
@@ -1904,35 +1919,80 @@ wr_code wr_notify_list_changed(void) {
   return wrp_call(WR_SERVICE_NOTIFY_LIST, &w, &n);
 }
 
-static wr_file wrp_read_file(wr_str encoded) {
-  wr_file file;
-  wrp_field f;
-  __builtin_memset(&file, 0, sizeof file);
-  while (wrp_take(&encoded, &f)) {
-    if (f.number == 1) file.name = f.text;
-    if (f.number == 2) file.size = f.bits;
-    if (f.number == 3) file.modified_ms = (int64_t)f.bits;
-    if (f.number == 4) file.dir = f.bits != 0;
+static bool wrp_set_file(wr_file *file, const wrp_field *f) {
+  uint64_t bits;
+  switch (f->number) {
+  case 1: return wrp_set_text(f, &file->name);
+  case 2: return wrp_set_uint(f, &file->size);
+  case 3:
+    file->modified_ms = (int64_t)f->bits;
+    return wrp_set_uint(f, &bits);
+  case 4:
+    file->dir = f->bits != 0;
+    return wrp_set_uint(f, &bits);
   }
-  return file;
+  return true;
+}
+
+// Reads an entry, and says whether it is well-formed.
+static bool wrp_read_file(wr_str encoded, wr_file *file) {
+  wrp_field f;
+  __builtin_memset(file, 0, sizeof *file);
+  while (wrp_take(&encoded, &f))
+    if (!wrp_set_file(file, &f)) return false;
+  return encoded.len == 0;
+}
+
+// Takes the answer of a service that was called, which has so many entries, none or 1.
+static wr_code wrp_file_answer(size_t want, wr_file *file) {
+  uint8_t room[WRP_ANSWER];
+  size_t count = 0;
+  uint64_t more;
+  wrp_field f;
+  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, sizeof room));
+  while (wrp_take(&rest, &f)) {
+    if (f.number == 1 && (f.type != WRP_BYTES || !wrp_read_file(f.text, file))) return WR_CODE_INTERNAL;
+    if (f.number == 2 && !wrp_set_uint(&f, &more)) return WR_CODE_INTERNAL;
+    count += f.number == 1;
+  }
+  file->name = wrp_slice("", 0);
+  return rest.len == 0 && count == want ? WR_CODE_OK : WR_CODE_INTERNAL;
 }
 
 wr_code wr_file_stat(wr_str path, wr_file *file) {
-  uint8_t room[1 << 10]; // a name has at most 255 bytes
   wr_writer w = wrp_request();
   uint32_t n;
   wrp_str(&w, 1, path);
   wr_code code = wrp_call(WR_SERVICE_FILE_STAT, &w, &n);
-  if (code) return code;
-  wr_str rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, sizeof room));
-  wrp_field f;
-  while (wrp_take(&rest, &f)) {
-    if (f.number != 1) continue;
-    *file = wrp_read_file(f.text);
-    file->name = wrp_slice("", 0);
-    return WR_CODE_OK;
-  }
-  return WR_CODE_INTERNAL;
+  return code ? code : wrp_file_answer(1, file);
+}
+
+static wr_code wrp_file_write(wr_request *r, wr_str path, wr_str bytes, bool append, wr_file *file) {
+  wr_writer w = wrp_large_request(r);
+  wr_file unwanted;
+  uint32_t n;
+  wrp_str(&w, 1, path);
+  wrp_str(&w, 5, bytes);
+  wrp_uint(&w, 6, append);
+  wr_code code = wrp_large_call(r, WR_SERVICE_FILE_WRITE, &w, &n);
+  return code ? code : wrp_file_answer(1, file ? file : &unwanted);
+}
+
+wr_code wr_file_write(wr_request *r, wr_str path, wr_str bytes, wr_file *file) {
+  return wrp_file_write(r, path, bytes, false, file);
+}
+
+wr_code wr_file_append(wr_request *r, wr_str path, wr_str bytes, wr_file *file) {
+  return wrp_file_write(r, path, bytes, true, file);
+}
+
+wr_code wr_file_remove(wr_str path) {
+  wr_writer w = wrp_request();
+  wr_file none;
+  uint32_t n;
+  wrp_str(&w, 1, path);
+  wr_code code = wrp_call(WR_SERVICE_FILE_REMOVE, &w, &n);
+  return code ? code : wrp_file_answer(0, &none);
 }
 
 wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got) {
@@ -2008,12 +2068,13 @@ static wr_code wrp_fetch(wr_folder *folder) {
 // Takes an entry off those that were fetched.
 static bool wrp_take_file(wr_folder *folder, wr_file *file) {
   wrp_field f;
-  while (wrp_take(&folder->rest, &f)) {
+  while (!folder->code && wrp_take(&folder->rest, &f)) {
+    if (f.number == 2 && f.type != WRP_VARINT) folder->code = WR_CODE_INTERNAL;
     if (f.number == 2 && f.bits != 0) folder->more = true;
     if (f.number != 1) continue;
-    *file = wrp_read_file(f.text);
+    if (f.type != WRP_BYTES || !wrp_read_file(f.text, file)) folder->code = WR_CODE_INTERNAL;
     folder->last = file->name;
-    return true;
+    return !folder->code;
   }
   return false;
 }
@@ -2025,11 +2086,11 @@ static void wrp_log_room(const char *whose, size_t size) {
 bool wr_folder_next(wr_folder *folder, wr_file *file) {
   if (folder->code) return false;
   if (wrp_take_file(folder, file)) return true;
-  if (!folder->more) return false;
+  if (folder->code || !folder->more) return false;
   folder->code = wrp_fetch(folder);
   if (folder->code) return false;
   if (wrp_take_file(folder, file)) return true;
-  if (!folder->more) return false;
+  if (folder->code || !folder->more) return false;
   wrp_log_room("wr_folder", folder->size);
   folder->code = WR_CODE_INTERNAL;
   return false;
@@ -2616,10 +2677,9 @@ static wr_code wrp_fetch_keys(wr_keys *keys) {
 // Takes an entry off those that were fetched.
 static bool wrp_take_key(wr_keys *keys, wr_kv_entry *entry) {
   wrp_field f;
-  uint64_t more = 0;
   while (!keys->code && wrp_take(&keys->rest, &f)) {
-    if (f.number == 2 && !wrp_set_uint(&f, &more)) keys->code = WR_CODE_INTERNAL;
-    if (more) keys->more = true;
+    if ((f.number == 2 || f.number == 3) && f.type != WRP_VARINT) keys->code = WR_CODE_INTERNAL;
+    if (f.number == 2 && f.bits != 0) keys->more = true;
     if (f.number != 1) continue;
     if (f.type != WRP_BYTES || !wrp_read_kv_entry(f.text, entry)) keys->code = WR_CODE_INTERNAL;
     keys->last = entry->key;

@@ -56,7 +56,8 @@
 //
 // Every request starts from the state that init functions, and those registered with [Warm], have left: what a handler
 // keeps in package variables is gone at the next request. Work worth doing once belongs there. Randomness drawn there is
-// the same in every request, and so are the seeds of maps; crypto/rand is always fresh. One request runs at a time.
+// the same in every request, and so are the seeds of maps; crypto/rand is always fresh. One request runs at a time. What
+// is to last is kept with [KV], or written with [Directory.WriteFile].
 //
 // A panic ends the instance and the client learns no more than that; so does an error that is not an [Error], whose
 // text goes to the log. Nothing is granted unless the operator says so: see [Ask], [Dir], [HTTP], [Query], [KV],

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
 )
 
 // The examples are what stands in a provider's init. The tests below them run each, and see that it does what it says.
@@ -130,5 +131,30 @@ func TestExampleDir(t *testing.T) {
 	}
 	if _, err := p.Read("notes://missing"); !errors.Is(err, wasmres.ErrNotFound) {
 		t.Errorf("got %v, want not found", err)
+	}
+}
+
+func ExampleDirectory_WriteFile() {
+	wasmres.Ask("fs", "keeps reports").Params(`{"paths":["/reports"],"access":["read","write"]}`)
+	reports := wasmres.Dir("/reports")
+	wasmres.Template("reports://{day}", func(r *wasmres.Request) ([]byte, error) {
+		name := r.Var("day") + ".txt"
+		report, err := fs.ReadFile(reports, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			report = []byte("made at " + r.Now().Format(time.TimeOnly))
+			_, err = reports.WriteFile(name, report)
+		}
+		return report, err
+	})
+}
+
+func TestExampleDirectory_WriteFile(t *testing.T) {
+	p := start(t, ExampleDirectory_WriteFile)
+	p.Mounts = map[string]fs.FS{"/reports": wasmrestest.Writable(t.TempDir())}
+	for _, now := range []int64{42, 43} {
+		p.Now = func() time.Time { return time.Unix(now, 0).UTC() }
+		if got, want := string(p.Bytes("reports://monday")), "made at 00:00:42"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

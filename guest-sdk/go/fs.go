@@ -4,10 +4,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/host"
-	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
 )
 
 const (
@@ -15,17 +13,22 @@ const (
 	roomMax = 16 << 20 // bytes that are allocated at once because a file is said to have them
 )
 
-// Dir is a directory the operator granted, by its path as the guest sees it, as in Dir("/project"). It needs the power
-// "fs": see [Ask]. Files are read in pieces, so that [Stream] can serve big ones; an open file is an [io.ReaderAt] and
-// an [io.Seeker] too. A name that leads out of the directory is invalid.
+// Dir gives a directory the operator granted, by its path as the guest sees it, as in Dir("/project"). It needs the
+// power "fs": see [Ask].
 //
 // In native tests wasmrestest mounts any fs.FS in its place.
-func Dir(path string) fs.FS { return directory(strings.TrimSuffix(path, "/")) }
+func Dir(path string) Directory { return Directory{strings.TrimSuffix(path, "/")} }
+
+// A Directory is an [fs.FS] of granted files, and writes them where the operator granted that. Names are those of
+// package fs: relative, with slashes. One that leads out of the directory is invalid. Files are read in pieces, so
+// that [Stream] can serve big ones; an open file is an [io.ReaderAt] and an [io.Seeker] too.
+type Directory struct{ path string } // empty for the root
 
 // ReadDirAfter gives the entries of a folder of dir, in order, whose names come after one, as from the cursor of a
-// [Page]: n of them, fewer where there are no more, or all if n is 0. What comes before is not read when dir is a [Dir].
+// [Page]: n of them, fewer where there are no more, or all if n is 0. What comes before is not read when dir is a
+// [Directory].
 func ReadDirAfter(dir fs.FS, name, after string, n int) ([]fs.DirEntry, error) {
-	d, ok := dir.(directory)
+	d, ok := dir.(Directory)
 	if !ok {
 		return readDirAfter(dir, name, after, n)
 	}
@@ -48,10 +51,8 @@ func readDirAfter(dir fs.FS, name, after string, n int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// A directory is the path of a granted directory; empty for the root.
-type directory string
-
-func (d directory) Open(name string) (fs.File, error) {
+// Open implements [fs.FS].
+func (d Directory) Open(name string) (fs.File, error) {
 	e, err := d.stat("open", name)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func (d directory) Open(name string) (fs.File, error) {
 	return &openFile{dir: d, name: name, entry: e}, nil
 }
 
-func (d directory) Stat(name string) (fs.FileInfo, error) {
+// Stat implements [fs.StatFS].
+func (d Directory) Stat(name string) (fs.FileInfo, error) {
 	e, err := d.stat("stat", name)
 	if err != nil {
 		return nil, err
@@ -70,12 +72,13 @@ func (d directory) Stat(name string) (fs.FileInfo, error) {
 	return e, nil
 }
 
-func (d directory) ReadFile(name string) ([]byte, error) {
+// ReadFile implements [fs.ReadFileFS].
+func (d Directory) ReadFile(name string) ([]byte, error) {
 	e, err := d.stat("open", name)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, min(max(e.size, 0), roomMax)+1) // one more to meet the end
+	b := make([]byte, 0, min(e.size, roomMax)+1) // one more to meet the end
 	for {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
@@ -90,7 +93,8 @@ func (d directory) ReadFile(name string) ([]byte, error) {
 	}
 }
 
-func (d directory) ReadDir(name string) ([]fs.DirEntry, error) {
+// ReadDir implements [fs.ReadDirFS].
+func (d Directory) ReadDir(name string) ([]fs.DirEntry, error) {
 	var all []fs.DirEntry
 	for after, more := "", true; more; {
 		var page []fs.DirEntry
@@ -106,23 +110,16 @@ func (d directory) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // stat asks for one file or folder; op names the operation in errors.
-func (d directory) stat(op, name string) (*fileEntry, error) {
-	page, _, err := d.ask(serviceFileStat, op, name, fileRequest{})
-	if err != nil {
-		return nil, err
-	}
-	if len(page) != 1 {
-		return nil, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
-	}
-	e := page[0].(*fileEntry)
-	if name == "." {
+func (d Directory) stat(op, name string) (*fileEntry, error) {
+	e, err := d.askOne(serviceFileStat, op, name, fileRequest{})
+	if err == nil && name == "." {
 		e.name = "."
 	}
-	return e, nil
+	return e, err
 }
 
 // readAt fetches bytes of a file, at most [readMax]; none means [io.EOF].
-func (d directory) readAt(name string, p []byte, offset uint64) (int, error) {
+func (d Directory) readAt(name string, p []byte, offset uint64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -139,7 +136,7 @@ func (d directory) readAt(name string, p []byte, offset uint64) (int, error) {
 
 // list gives the entries after a name, at most n if n is positive, and whether there are more. A page with more after it
 // is not empty.
-func (d directory) list(name, after string, n int) (page []fs.DirEntry, more bool, err error) {
+func (d Directory) list(name, after string, n int) (page []fs.DirEntry, more bool, err error) {
 	const op = "readdir"
 	page, more, err = d.ask(serviceFileList, op, name, fileRequest{after: after, length: uint64(max(n, 0))})
 	if more && len(page) == 0 {
@@ -148,119 +145,9 @@ func (d directory) list(name, after string, n int) (page []fs.DirEntry, more boo
 	return page, more, err
 }
 
-type fileRequest struct {
-	offset, length uint64
-	after          string
-}
-
-// ask calls one of the file services.
-func (d directory) ask(service uint32, op, name string, q fileRequest) (page []fs.DirEntry, more bool, err error) {
-	if !fs.ValidPath(name) {
-		return nil, false, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	path := string(d) + "/" + name
-	if name == "." {
-		path = orElse(string(d), "/")
-	}
-	b := wire.AppendString(make([]byte, 0, 256), 1, path)
-	b = wire.AppendUint(b, 2, q.offset)
-	b = wire.AppendUint(b, 3, q.length)
-	b = wire.AppendString(b, 4, q.after)
-	code, n := host.Call(service, b)
-	if code != codeOK {
-		return nil, false, &fs.PathError{Op: op, Path: name, Err: fileError(code)}
-	}
-	page, more, ok := entriesOf(response(n))
-	if !ok {
-		return nil, false, &fs.PathError{Op: op, Path: name, Err: ErrInternal}
-	}
-	return page, more, nil
-}
-
-// fileError gives the error of package fs where there is one.
-func fileError(code uint32) error {
-	switch code {
-	case codeNotFound:
-		return fs.ErrNotExist
-	case codeDenied:
-		return fs.ErrPermission
-	case codeInvalidParams:
-		return fs.ErrInvalid
-	}
-	return &Error{Code: Code(code)}
-}
-
-func entriesOf(s string) (page []fs.DirEntry, more, ok bool) {
-	for s != "" {
-		f, rest, ok := wire.Next(s)
-		if !ok {
-			return nil, false, false
-		}
-		switch f.Num {
-		case 1:
-			e, ok := entryOf(f.Text)
-			if !ok {
-				return nil, false, false
-			}
-			page = append(page, e)
-		case 2:
-			more = f.Bits != 0
-		}
-		s = rest
-	}
-	return page, more, true
-}
-
-func entryOf(s string) (e *fileEntry, ok bool) {
-	e = &fileEntry{}
-	for s != "" {
-		f, rest, ok := wire.Next(s)
-		if !ok {
-			return nil, false
-		}
-		switch f.Num {
-		case 1:
-			e.name = f.Text
-		case 2:
-			e.size = int64(f.Bits)
-		case 3:
-			e.modified = int64(f.Bits)
-		case 4:
-			e.dir = f.Bits != 0
-		}
-		s = rest
-	}
-	return e, true
-}
-
-// A fileEntry describes a file, both as fs.FileInfo and as fs.DirEntry.
-type fileEntry struct {
-	name     string
-	size     int64
-	modified int64 // milliseconds since 1970
-	dir      bool
-}
-
-func (e *fileEntry) Name() string               { return e.name }
-func (e *fileEntry) Size() int64                { return e.size }
-func (e *fileEntry) ModTime() time.Time         { return time.UnixMilli(e.modified).UTC() }
-func (e *fileEntry) IsDir() bool                { return e.dir }
-func (e *fileEntry) Sys() any                   { return nil }
-func (e *fileEntry) Info() (fs.FileInfo, error) { return e, nil }
-func (e *fileEntry) Type() fs.FileMode          { return e.Mode().Type() }
-func (e *fileEntry) Mode() fs.FileMode {
-	if e.dir {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-// String is what fs.FileInfo and fs.DirEntry print as.
-func (e *fileEntry) String() string { return fs.FormatDirEntry(e) }
-
 // An openFile reads a file piece by piece; the host keeps nothing open.
 type openFile struct {
-	dir    directory
+	dir    Directory
 	name   string
 	entry  *fileEntry
 	offset int64
@@ -327,7 +214,7 @@ func (f *openFile) live(op string) error {
 
 // An openDir lists a folder page by page.
 type openDir struct {
-	dir   directory
+	dir   Directory
 	name  string
 	entry *fileEntry
 	after string

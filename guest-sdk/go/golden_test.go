@@ -243,17 +243,22 @@ func TestGoldenServices(t *testing.T) {
 		{"notify", "notify-request", "config-response-empty", func() any { return NotifyUpdated("users://42") }, nil},
 		{"list", "file-request-list", "file-response-list",
 			func() any {
-				page, more, _ := directory("/notes").list(".", "m.txt", 100)
+				page, more, _ := Dir("/notes").list(".", "m.txt", 100)
 				return []any{page[0].Name(), page[0].IsDir(), page[0].(*fileEntry).modified, page[1].Name(), more}
 			}, []any{"archive", true, int64(-1), "empty", true}},
 		{"read", "file-request-read", "config-response-empty",
 			func() any {
-				_, err := directory("/notes").readAt("todo.md", make([]byte, 1<<20), 1<<20)
+				_, err := Dir("/notes").readAt("todo.md", make([]byte, 1<<20), 1<<20)
 				return err.Error()
 			}, "EOF"},
+		{"append", "file-request-write", "file-response-stat",
+			func() any {
+				info, err := Dir("/notes").AppendFile("todo.md", []byte("- tea\n"))
+				return []any{info.Name(), info.Size(), err}
+			}, []any{"todo.md", int64(1234), nil}},
 		{"stat", "", "file-response-stat",
 			func() any {
-				e, _ := directory("/notes").stat("stat", "todo.md")
+				e, _ := Dir("/notes").stat("stat", "todo.md")
 				return []any{e.Name(), e.Size(), e.ModTime().UnixMilli(), e.IsDir()}
 			}, []any{"todo.md", int64(1234), int64(1795082400000), false}},
 	} {

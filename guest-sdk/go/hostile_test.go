@@ -35,6 +35,8 @@ func TestMalformedAnswers(t *testing.T) {
 	get := func() error { _, err := KV().Get("a"); return err }
 	put := func() error { _, err := KV().Put("a", nil); return err }
 	list := func() error { _, err := fs.ReadDir(Dir("/a"), "."); return err }
+	write := func() error { _, err := Dir("/a").WriteFile("b", nil); return err }
+	remove := func() error { return Dir("/a").Remove("b") }
 	fetch := func() error { _, err := Get("https://a"); return err }
 	row := func() error { _, err := QueryRow("main", "select"); return err }
 	keys := func() (err error) {
@@ -57,6 +59,11 @@ func TestMalformedAnswers(t *testing.T) {
 		"more keys, but none":     {keys, "\x10\x01", ""},
 		"more files, but none":    {list, "\x10\x01", ""},
 		"file cut":                {list, "\x0a\x02\x0a\x05", ""},
+		"written file cut":        {write, "\x0a\x02\x0a\x05", ""},
+		"write without file":      {write, "", ""},
+		"write of two files":      {write, "\x0a\x02\x10\x01\x0a\x02\x10\x02", ""},
+		"file of 2^63 bytes":      {write, "\x0a\x0b\x10\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", ""},
+		"removal cut":             {remove, "\x0a\x05", ""},
 		"field of the header cut": {fetch, "\x08\xc8\x01\x12\x02\x0a\x05", ""},
 		"column cut":              {row, "\x0a\x02\x0a\x05", ""},
 		"value of a row cut":      {row, "\x0a\x03\x0a\x01a\x12\x04\x0a\x02\x22\x05", ""},
@@ -112,6 +119,12 @@ func FuzzAnswers(f *testing.F) {
 		_, _ = fs.ReadDir(Dir("/a"), ".")
 		again()
 		_, _ = fs.ReadFile(Dir("/a"), "b")
+		again()
+		if info, err := Dir("/a").WriteFile("b", nil); err == nil && info.Size() < 0 {
+			t.Errorf("got a file of %d bytes", info.Size())
+		}
+		again()
+		_ = Dir("/a").Remove("b")
 		again()
 		_, _ = (&Request{}).Env("A")
 	})

@@ -264,7 +264,13 @@ declare module "wasmres" {
   /** A directory that the operator has granted, by its path as the provider sees it. It takes the power "fs". */
   export function dir(path: string): Dir;
 
-  /** Names are relative, with slashes; "." is the directory itself. What cannot be read throws a Failure. */
+  /**
+   * Names are relative, with slashes; "." is the directory itself. What cannot be read, or written, throws a Failure.
+   *
+   * What writes throws Denied where the grant is for reading alone, and Invalid for the directory itself and for a
+   * folder where a file belongs. It throws a Failure of "too_large" when the provider has added more than it may, 256
+   * MiB or 10,000 files and folders since it was loaded, and Unavailable when the disk is full.
+   */
   export interface Dir {
     stat(name: string): FileInfo;
     /** The entries of a folder, by name. */
@@ -273,6 +279,20 @@ declare module "wasmres" {
     read(name: string): Uint8Array;
     /** Bytes that are not UTF-8 become U+FFFD. */
     readText(name: string): string;
+    /**
+     * Writes a file at once: who reads it meanwhile gets what it had, or all of this. The file, and the folders it is
+     * in, are made if they are not there. A string is written as UTF-8. Describes what is there now.
+     *
+     * One call writes close to 1 MiB; more throws a Failure of "too_large". What is larger is written by one write and
+     * then several append, and not at once.
+     */
+    write(name: string, data: string | Bytes): FileInfo;
+    /** Adds to the end of a file, beside what others add at the same time. Otherwise it is as write. */
+    append(name: string, data: string | Bytes): FileInfo;
+    /**
+     * Removes a file or an empty folder. Throws NotFound when there is none, Invalid for a folder that is not empty.
+     */
+    remove(name: string): void;
   }
 
   export interface FileInfo {

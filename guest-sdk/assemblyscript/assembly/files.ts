@@ -1,10 +1,11 @@
 import * as abi from "./abi";
 import { Decoder } from "./decoder";
+import { Encoder } from "./encoder";
 import { Failure, invalid, internal } from "./failure";
 import * as host from "./host";
 import * as service from "./service";
 import { Source, Writer } from "./source";
-import { decodeText } from "./text";
+import { decodeText, utf8 } from "./text";
 
 const FETCH: u64 = 768 << 10; // bytes of a file that one call of the host fetches
 
@@ -16,6 +17,19 @@ export class FileInfo {
   /** When it changed last, in milliseconds since 1970-01-01 UTC. */
   modified: i64 = 0;
   isDir: bool = false;
+
+  /** @internal Says whether it was well formed. */
+  decode(d: Decoder): bool {
+    while (d.next()) {
+      switch (d.field) {
+        case 1: this.name = d.text(); break;
+        case 2: this.size = <i64>d.number(); break;
+        case 3: this.modified = <i64>d.number(); break;
+        case 4: this.isDir = d.number() != 0; break;
+      }
+    }
+    return d.ok && this.size >= 0;
+  }
 }
 
 /**
@@ -24,9 +38,13 @@ export class FileInfo {
  *
  * Names are relative and clean, as in `src/main.ts`; `.` is the directory itself. A name that leads out of it is
  * invalid. A method that answers null says why in `failure`, which a handler may answer as it is.
+ *
+ * What writes fails as `Code.Denied` where the grant is for reading alone, and as `Code.Invalid` for the directory
+ * itself and for a folder where a file belongs; as `Code.TooLarge` when the provider has added more than it may, 256
+ * MiB or 10,000 files and folders since it was loaded; and as `Code.Unavailable` when the disk is full.
  */
 export class Dir {
-  /** Why the last method answered null. */
+  /** Why the last method answered null or false. */
   failure: Failure = internal();
 
   private path: string;
@@ -36,8 +54,8 @@ export class Dir {
 
   /** Tells what there is by this name. */
   stat(name: string): FileInfo | null {
-    const found = this.ask(abi.SERVICE_FILE_STAT, name);
-    return found !== null && found.length == 1 ? found[0] : null;
+    this.about(name);
+    return this.askForOne(abi.SERVICE_FILE_STAT);
   }
 
   /** Lists a folder, sorted by name. */
@@ -45,18 +63,24 @@ export class Dir {
     const all: FileInfo[] = [];
     let after = "";
     do {
-      const page = this.ask(abi.SERVICE_FILE_LIST, name, 0, 0, after);
+      this.about(name).text(4, after);
+      const page = this.ask(abi.SERVICE_FILE_LIST);
       if (page === null) return null;
-      for (let i = 0; i < page.length; i++) all.push(page[i]);
-      if (page.length == 0) break;
-      after = page[page.length - 1].name;
+      const last = page.length - 1;
+      if (this.more && (last < 0 || page[last].name == after)) {
+        this.failure = internal(); // it would never end
+        return null;
+      }
+      for (let i = 0; i <= last; i++) all.push(page[i]);
+      if (last >= 0) after = page[last].name;
     } while (this.more);
     return all;
   }
 
   /** Lists at most `limit` entries of a folder that come after a name: a page of a long list. */
   listAfter(name: string, after: string, limit: i32): FileInfo[] | null {
-    return this.ask(abi.SERVICE_FILE_LIST, name, 0, max(limit, 1), after);
+    this.about(name).number(3, max(limit, 1)).text(4, after);
+    return this.ask(abi.SERVICE_FILE_LIST);
   }
 
   /** Opens a file as a source for `stream`: it is read in pieces, and from where a client wants it. */
@@ -99,17 +123,70 @@ export class Dir {
     return <i32>host.take(abi.CHANNEL_BODY, to.dataStart, 0, to.length);
   }
 
-  /** @internal Has the host fetch at most `length` bytes of a file, to be taken. False for `failure`. */
-  fetch(name: string, offset: i64, length: u64): bool {
-    return this.ask(abi.SERVICE_FILE_READ, name, offset, min(length, FETCH)) !== null;
+  /**
+   * Writes a file at once: who reads it meanwhile gets what it had, or all of this. The file, and the folders it is in,
+   * are made if they are not there. Describes what is there now.
+   *
+   * One call writes close to 1 MiB; more is `Code.TooLarge`. What is larger is written by one `write` and then several
+   * `append`, and not at once.
+   */
+  write(name: string, data: Uint8Array): FileInfo | null { return this.put(name, data, false); }
+
+  /** Writes a text as UTF-8: see `write`. */
+  writeText(name: string, text: string): FileInfo | null { return this.write(name, utf8(text)); }
+
+  /** Adds to the end of a file, beside what others add at the same time. Otherwise it is as `write`. */
+  append(name: string, data: Uint8Array): FileInfo | null { return this.put(name, data, true); }
+
+  /** Adds a text as UTF-8: see `append`. */
+  appendText(name: string, text: string): FileInfo | null { return this.append(name, utf8(text)); }
+
+  /**
+   * Removes a file or an empty folder. False for `failure`: `Code.NotFound` when there is none, `Code.Invalid` for a
+   * folder that is not empty.
+   */
+  remove(name: string): bool {
+    this.about(name);
+    const left = this.ask(abi.SERVICE_FILE_REMOVE);
+    if (left === null) return false;
+    if (left.length > 0) this.failure = internal();
+    return left.length == 0;
   }
 
-  private ask(number: u32, name: string, offset: i64 = 0, length: u64 = 0, after: string = ""): FileInfo[] | null {
+  /** @internal Has the host fetch at most `length` bytes of a file, to be taken. False for `failure`. */
+  fetch(name: string, offset: i64, length: u64): bool {
+    this.about(name).number(2, offset).number(3, min(length, FETCH));
+    return this.ask(abi.SERVICE_FILE_READ) !== null;
+  }
+
+  private put(name: string, data: Uint8Array, appends: bool): FileInfo | null {
+    if (<u32>data.length > abi.MAX_SERVICE) {
+      this.failure = new Failure(abi.CODE_TOO_LARGE);
+      return null;
+    }
+    this.about(name).blob(5, data.dataStart, data.length).flag(6, appends);
+    return this.askForOne(abi.SERVICE_FILE_WRITE);
+  }
+
+  /** Begins a request about a file or a folder. */
+  private about(name: string): Encoder {
     const path = name != "." ? this.path + "/" + name : this.path.length > 0 ? this.path : "/";
-    service.request().text(1, path).number(2, offset).number(3, length).text(4, after);
+    return service.request().text(1, path);
+  }
+
+  /** Calls a service with the request that was begun. Null for `failure`. */
+  private ask(number: u32): FileInfo[] | null {
     const code = service.call(number);
-    if (code == abi.CODE_OK) return this.decode(service.response());
-    this.failure = new Failure(code);
+    const found = code == abi.CODE_OK ? this.decode(service.response()) : null;
+    if (found === null) this.failure = code == abi.CODE_OK ? internal() : new Failure(code);
+    return found;
+  }
+
+  private askForOne(number: u32): FileInfo | null {
+    const found = this.ask(number);
+    if (found === null) return null;
+    if (found.length == 1) return found[0];
+    this.failure = internal();
     return null;
   }
 
@@ -117,12 +194,13 @@ export class Dir {
     const all: FileInfo[] = [];
     this.more = false;
     while (d.next()) {
-      if (d.field == 1) all.push(infoOf(d));
-      else if (d.field == 2) this.more = d.number() != 0;
+      if (d.field == 1) {
+        const info = new FileInfo();
+        all.push(info);
+        d.ok = info.decode(d.message()) && d.ok;
+      } else if (d.field == 2) this.more = d.number() != 0;
     }
-    if (d.ok) return all;
-    this.failure = internal();
-    return null;
+    return d.ok ? all : null;
   }
 }
 
@@ -150,19 +228,4 @@ export class File extends Source {
     }
     return null;
   }
-}
-
-function infoOf(outer: Decoder): FileInfo {
-  const info = new FileInfo();
-  const d = outer.message();
-  while (d.next()) {
-    switch (d.field) {
-      case 1: info.name = d.text(); break;
-      case 2: info.size = <i64>d.number(); break;
-      case 3: info.modified = <i64>d.number(); break;
-      case 4: info.isDir = d.number() != 0; break;
-    }
-  }
-  outer.ok = outer.ok && d.ok;
-  return info;
 }

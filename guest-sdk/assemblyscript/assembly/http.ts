@@ -1,6 +1,7 @@
 import * as abi from "./abi";
 import { HTTPField, HTTPResponse } from "./response";
 import * as service from "./service";
+import { utf8 } from "./text";
 
 /** Gets what a URL leads to: see `HTTPRequest.send`. */
 export function fetch(url: string): HTTPResponse { return new HTTPRequest(url).send(); }
@@ -35,7 +36,7 @@ export class HTTPRequest {
   }
 
   /** Sets the body to a text, as UTF-8. */
-  text(body: string): this { return this.body(Uint8Array.wrap(String.UTF8.encode(body))); }
+  text(body: string): this { return this.body(utf8(body)); }
 
   /** Sets how many bytes the body of the answer may have; 0 for as many as are granted. */
   maxBytes(count: i64): this {

@@ -4,7 +4,7 @@ import { Encoder } from "./encoder";
 import { Code, Failure, internal, invalid, unavailable } from "./failure";
 import * as host from "./host";
 import * as service from "./service";
-import { decodeText } from "./text";
+import { decodeText, utf8 } from "./text";
 
 const PAGE: i32 = 256; // entries that one call of the host lists
 const TRIES: i32 = 16; // of `update`
@@ -160,7 +160,7 @@ export class KVStore {
 
   /** Puts a text as UTF-8: see `put`. */
   putText(key: string, text: string, options: PutOptions = new PutOptions()): KVEntry | null {
-    return this.put(key, Uint8Array.wrap(String.UTF8.encode(text)), options);
+    return this.put(key, utf8(text), options);
   }
 
   /**

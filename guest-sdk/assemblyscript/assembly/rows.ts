@@ -4,7 +4,7 @@ import { Failure, internal } from "./failure";
 import { decimal, fits, isDecimal, parseWhole, wasWhole } from "./number";
 import * as out from "./out";
 import * as service from "./service";
-import { decodeText } from "./text";
+import { decodeText, utf8 } from "./text";
 
 const COLUMNS: i32 = 1000; // that a statement may have
 
@@ -89,7 +89,7 @@ export class Rows {
 
   /** Bytes, or any other value as the UTF-8 of its text. */
   bytes(column: i32): Uint8Array {
-    if (this.kind(column) != SQLKind.Bytes) return Uint8Array.wrap(String.UTF8.encode(this.text(column)));
+    if (this.kind(column) != SQLKind.Bytes) return utf8(this.text(column));
     const cell = this.cells[column];
     const copy = new Uint8Array(cell.length);
     memory.copy(copy.dataStart, cell.bytes, cell.length);

@@ -26,6 +26,11 @@ function encodeAny(from: usize, units: u32, to: usize): u32 {
   return <u32>String.UTF8.encodeUnsafe(from, units, to, false, String.UTF8.ErrorMode.REPLACE);
 }
 
+/** Gives a text as UTF-8, in memory of its own. */
+export function utf8(text: string): Uint8Array {
+  return Uint8Array.wrap(String.UTF8.encode(text, false, String.UTF8.ErrorMode.REPLACE));
+}
+
 /** Decodes UTF-8. What is none becomes other text, never more than a unit for each byte. */
 export function decodeText(from: usize, length: u32): string {
   if (length == 0) return "";

@@ -45,6 +45,8 @@ const (
 	serviceFileList      = 14
 	serviceStream        = 15
 	serviceSQLRows       = 16
+	serviceFileWrite     = 17
+	serviceFileRemove    = 18
 
 	sQLBool  = 1
 	sQLInt   = 2

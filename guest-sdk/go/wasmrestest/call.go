@@ -118,7 +118,8 @@ func (c *call) Info(id uint32) int64 {
 		return c.left
 	case infoServices:
 		return c.p.KV.granted() | 1<<serviceConfig | 1<<serviceNotifyUpdated | 1<<serviceNotifyList |
-			1<<serviceHTTP | 1<<serviceStream | 1<<serviceFileStat | 1<<serviceFileRead | 1<<serviceFileList | 1<<serviceSQL | 1<<serviceSQLRows
+			1<<serviceHTTP | 1<<serviceStream | 1<<serviceSQL | 1<<serviceSQLRows |
+			1<<serviceFileStat | 1<<serviceFileRead | 1<<serviceFileList | 1<<serviceFileWrite | 1<<serviceFileRemove
 	}
 	return 0
 }

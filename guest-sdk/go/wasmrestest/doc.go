@@ -11,7 +11,7 @@
 //	}
 //
 // A [Provider] stands for the host: it finds the resource or template for a URI, hands configuration and files out,
-// and keeps values, logs and notices. Like the host it refuses answers that break the rules, as text that is not UTF-8.
+// and keeps values, what is written, logs and notices. Like the host it refuses answers that break the rules, as text that is not UTF-8.
 //
 // Three things differ from the host. Template matching is a small stand-in for the host's, good for levels 1 to 3 of
 // RFC 6570 and lists such as {/path*}; the host's own rules decide. URIs are not checked, so that a provider's own

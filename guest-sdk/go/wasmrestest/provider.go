@@ -15,7 +15,7 @@ import (
 type Provider struct {
 	Config   map[string]string   // what Request.Config reads
 	Env      map[string]string   // what Request.Env reads
-	Mounts   map[string]fs.FS    // by guest path, as in "/project": os.DirFS(dir)
+	Mounts   map[string]fs.FS    // by guest path, as in "/project": os.DirFS(dir), or Writable(dir)
 	KV       *KV                 // what wasmres.KV keeps; nil when it is not granted
 	HTTP     http.RoundTripper   // what requests are sent with, as Client().Transport of an httptest.Server
 	SQL      map[string]Database // by connection, as in wasmres.Query

@@ -2,24 +2,41 @@
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { failureOf } from "./failure.js";
-import { ask, expect } from "./service.js";
+import { ask, bytesOf, expect } from "./service.js";
 
 const readMax = 64 << 10; // bytes that are fetched at once
 
-const shapes = ["snns", "(snn?)?"];
+const shapes = ["snnsb?", "(snn?)?"];
 const why = {
   [abi.CODE_NOT_FOUND]: "there is no such file",
   [abi.CODE_INVALID_PARAMS]: "it is no path of that kind",
 };
+const whyOf = {
+  [abi.SERVICE_FILE_WRITE]: {
+    ...why,
+    [abi.CODE_INVALID_PARAMS]: "it is no path for a file",
+    [abi.CODE_TOO_LARGE]: "that is more than can be written",
+  },
+  [abi.SERVICE_FILE_REMOVE]: { ...why, [abi.CODE_INVALID_PARAMS]: "it is no file and no empty folder" },
+};
 
 /** Asks one of the file services about a path, for files and whether there are more. */
-function find(service, path, { offset, length, after } = {}) {
-  const [files = [], more = false] = ask(service, shapes, [path, offset, length, after], path, why);
-  return { files: files.map(infoOf), more };
+function find(service, path, { offset, length, after, data, append } = {}) {
+  const fields = [path, offset, length, after, data, append];
+  const [files = [], more = false] = ask(service, shapes, fields, path, whyOf[service] ?? why);
+  return { files: files.map((file) => infoOf(file, path)), more };
+}
+
+/** As find, of services that answer one file. */
+function findOne(service, path, fields) {
+  const { files } = find(service, path, fields);
+  expect(files.length === 1, path);
+  return files[0];
 }
 
 /** A file or folder, as the host describes it. */
-function infoOf([name = "", size = 0, modified = 0, isDirectory = false]) {
+function infoOf([name = "", size = 0, modified = 0, isDirectory = false], path) {
+  expect(size >= 0 && Number.isSafeInteger(size), path);
   return { name, size, lastModified: new Date(modified), isDirectory };
 }
 
@@ -35,19 +52,17 @@ export class Dir {
   }
 
   stat(name) {
-    const path = this.#join(name);
-    const { files } = find(abi.SERVICE_FILE_STAT, path);
-    expect(files.length === 1 && files[0].size >= 0, path);
-    return files[0];
+    return findOne(abi.SERVICE_FILE_STAT, this.#join(name));
   }
 
   *list(name = ".") {
+    const path = this.#join(name);
     for (let after, more = true; more; ) {
       let files;
-      ({ files, more } = find(abi.SERVICE_FILE_LIST, this.#join(name), { after }));
-      if (files.length === 0) return;
-      after = files.at(-1).name;
+      ({ files, more } = find(abi.SERVICE_FILE_LIST, path, { after }));
+      expect(files.length > 0 || !more, path);
       yield* files;
+      after = files.at(-1)?.name;
     }
   }
 
@@ -64,6 +79,22 @@ export class Dir {
 
   readText(name) {
     return host.decode(this.read(name));
+  }
+
+  write(name, data) {
+    const fields = { data: bytesOf(data, "write: the data") };
+    return findOne(abi.SERVICE_FILE_WRITE, this.#join(name), fields);
+  }
+
+  append(name, data) {
+    const fields = { data: bytesOf(data, "append: the data"), append: true };
+    return findOne(abi.SERVICE_FILE_WRITE, this.#join(name), fields);
+  }
+
+  remove(name) {
+    const path = this.#join(name);
+    const { files } = find(abi.SERVICE_FILE_REMOVE, path);
+    expect(files.length === 0, path);
   }
 }
 

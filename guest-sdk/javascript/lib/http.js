@@ -3,8 +3,7 @@ import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { failureOf } from "./failure.js";
 import { checkOptions, checkPositive } from "./options.js";
-import { asBytes, kindOf } from "./out.js";
-import { ask, expect } from "./service.js";
+import { ask, bytesOf, expect } from "./service.js";
 
 const shapes = ["ss(ss)bnn", "n(ss)su"];
 const streamShapes = ["u", "?"];
@@ -25,18 +24,11 @@ export function fetch(url, options = {}) {
     method?.toUpperCase(),
     url,
     headers[Symbol.iterator] ? [...headers] : Object.entries(headers),
-    bytesOf(body),
+    body === undefined || body === null ? undefined : bytesOf(body, "fetch: the body"),
     maxBytes && Math.ceil(maxBytes),
     timeout && Math.min(Math.ceil(timeout), maxTimeout),
   ];
   return new Response(ask(abi.SERVICE_HTTP, shapes, fields, "fetch", why));
-}
-
-function bytesOf(body) {
-  if (body === undefined || body === null) return undefined;
-  const bytes = typeof body === "string" ? host.encode(body) : asBytes(body);
-  if (bytes) return bytes;
-  throw new TypeError(`fetch: the body is ${kindOf(body)}, not a string or a Uint8Array`);
 }
 
 class Response {

@@ -3,8 +3,7 @@ import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { NotFound, Unavailable } from "./failure.js";
 import { checkOptions, checkPositive } from "./options.js";
-import { asBytes, kindOf } from "./out.js";
-import { ask, expect } from "./service.js";
+import { ask, bytesOf, expect } from "./service.js";
 
 const shapes = ["sbnu?ssn", "(snnu)??"];
 const what = "the key-value store";
@@ -61,17 +60,11 @@ function put(key, value, options = {}) {
   const { ttl, ifVersion, ifAbsent } = options;
   checkPositive(ttl, "ttl", "put");
   checkVersion(ifVersion, "put");
-  const fields = { key, value: bytesOf(value), ttl: ttl && Math.ceil(ttl), ifVersion, ifAbsent };
+  const fields = { key, value: bytesOf(value, "put: the value"), ttl: ttl && Math.ceil(ttl), ifVersion, ifAbsent };
   const { entries, conflict } = call(abi.SERVICE_KV_PUT, fields);
   if (conflict) throw new Conflict(entries[0]);
   expect(entries.length === 1, what);
   return entries[0];
-}
-
-function bytesOf(value) {
-  const bytes = typeof value === "string" ? host.encode(value) : asBytes(value);
-  if (bytes) return bytes;
-  throw new TypeError(`put: the value is ${kindOf(value)}, not a string or a Uint8Array`);
 }
 
 function checkVersion(version, where) {

@@ -2,6 +2,7 @@
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { failureOf } from "./failure.js";
+import { asBytes, kindOf } from "./out.js";
 
 const usually = {
   [abi.CODE_DENIED]: "it is not granted",
@@ -23,6 +24,13 @@ export function ask(service, [asked, answered], fields, what, why = {}) {
 
 function fail(code, what, why) {
   throw failureOf(code, `${what}: ${why[code] ?? usually[code] ?? "the host failed"}`);
+}
+
+/** The bytes that a service is handed: of a string, as UTF-8, or of what holds bytes. The name is for the error. */
+export function bytesOf(value, name) {
+  const bytes = typeof value === "string" ? host.encode(value) : asBytes(value);
+  if (bytes) return bytes;
+  throw new TypeError(`${name} is ${kindOf(value)}, not a string or a Uint8Array`);
 }
 
 /** Throws when an answer contradicts itself. */

@@ -1,11 +1,15 @@
 //! Files of directories the operator granted.
 
+mod message;
+
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
 use crate::time::from_millis;
-use crate::wire::{Decoded, Encoder, Fields, Malformed};
-use crate::{abi, host, Error};
+use crate::wire::{Decoded, Fields, Malformed};
+use crate::{abi, host};
+
+pub(crate) use message::Request;
 
 /// How many bytes of a file one service call fetches.
 const READ_MAX: usize = 64 << 10;
@@ -24,6 +28,28 @@ const READ_MAX: usize = 64 << 10;
 ///     Ok(Content::seekable(file).utf8())
 /// }
 /// ```
+///
+/// What is written is there for whoever reads it later, in other requests too. [`Error`](crate::Error), into which `?`
+/// turns what fails, is
+///
+/// - [`Code::Denied`](crate::Code::Denied) where the operator did not grant writing, as `--dir FOLDER:/notes:rw` does;
+/// - [`Code::InvalidParams`](crate::Code::InvalidParams) for the directory itself, for a folder where a file belongs or
+///   the other way round, and for a folder to remove that is not empty;
+/// - [`Code::TooLarge`](crate::Code::TooLarge) when one call has more than 1 MiB, of which the path takes a little, and
+///   when the provider has added more than it may: 256 MiB, or 10,000 files and folders, since it was loaded;
+/// - [`Code::Unavailable`](crate::Code::Unavailable) when the disk is full.
+///
+/// ```
+/// use wasmres::{Dir, Request, Result};
+///
+/// fn seen(r: &Request) -> Result<String> {
+///     let log = Dir::new("/notes").append("log/seen.txt", format!("{}\n", r.var("name")))?;
+///     Ok(format!("The log has {} bytes.", log.len()))
+/// }
+/// ```
+///
+/// In native tests [`Host::dir`](crate::testing::Host::dir) and
+/// [`Host::writable_dir`](crate::testing::Host::writable_dir) have the files.
 #[derive(Clone, Debug)]
 pub struct Dir {
     path: String,
@@ -76,8 +102,7 @@ impl Dir {
 
     /// Looks at a file or folder.
     pub fn metadata(&self, name: &str) -> io::Result<Metadata> {
-        let response = ask(abi::SERVICE_FILE_STAT, &self.join(name)?, 0, 0, "")?;
-        one(&response)
+        Request { path: &self.join(name)?, ..Request::default() }.ask(abi::SERVICE_FILE_STAT)?.one()
     }
 
     /// Lists a folder, by name: files and folders, page by page as they are needed.
@@ -103,6 +128,30 @@ impl Dir {
         let mut entries = Entries { path: self.join(name)?, page: Vec::new().into_iter(), after: None };
         entries.fetch(after.into())?;
         Ok(entries)
+    }
+
+    /// Puts a file there, in place of the one that there may be, and describes it. This is done at once: who reads the
+    /// file sees what it had or all of `bytes`, and when it fails, the file is as it was. The folders it is in are
+    /// made.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> io::Result<Metadata> {
+        self.put(name, bytes.as_ref(), false)
+    }
+
+    /// Puts bytes at the end of a file, beside what others append at the same time, and describes it. The file, and
+    /// the folders it is in, are made.
+    pub fn append(&self, name: &str, bytes: impl AsRef<[u8]>) -> io::Result<Metadata> {
+        self.put(name, bytes.as_ref(), true)
+    }
+
+    /// Removes a file, or an empty folder.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Request { path: &self.join(name)?, ..Request::default() }.ask(abi::SERVICE_FILE_REMOVE)?;
+        Ok(())
+    }
+
+    fn put(&self, name: &str, data: &[u8], append: bool) -> io::Result<Metadata> {
+        let request = Request { path: &self.join(name)?, data, append, ..Request::default() };
+        request.ask(abi::SERVICE_FILE_WRITE)?.one()
     }
 
     /// Gives the path of a name, if that is clean.
@@ -212,14 +261,14 @@ pub struct Entries {
 
 impl Entries {
     fn fetch(&mut self, after: String) -> io::Result<()> {
-        let response = ask(abi::SERVICE_FILE_LIST, &self.path, 0, 0, &after)?;
-        let (page, more) = decode(&response).map_err(io::Error::from)?;
-        let last = page.last().map(|last| last.name.clone());
-        if more && last.as_ref().map_or(true, |last| *last <= after) {
+        let request = Request { path: &self.path, after: &after, ..Request::default() };
+        let answer = request.ask(abi::SERVICE_FILE_LIST)?;
+        let last = answer.files.last().map(|last| last.name.clone());
+        if answer.more && last.as_ref().map_or(true, |last| *last <= after) {
             return Err(Malformed.into()); // it would go on for ever
         }
-        self.after = last.filter(|_| more);
-        self.page = page.into_iter();
+        self.after = last.filter(|_| answer.more);
+        self.page = answer.files.into_iter();
         Ok(())
     }
 }
@@ -246,49 +295,16 @@ fn read_at(path: &str, buffer: &mut [u8], offset: u64) -> io::Result<(usize, Met
     if wanted == 0 {
         return Ok((0, Metadata::default())); // length 0 would ask for as much as there is
     }
-    let response = ask(abi::SERVICE_FILE_READ, path, offset, wanted as u64, "")?;
-    Ok((host::take(abi::CHANNEL_BODY, 0, &mut buffer[..wanted]), one(&response)?))
-}
-
-/// Calls one of the file services.
-fn ask(service: u32, path: &str, offset: u64, length: u64, after: &str) -> io::Result<Vec<u8>> {
-    let mut request = Encoder::with_capacity(path.len() + after.len() + 32);
-    request.text(1, path);
-    request.number(2, offset);
-    request.number(3, length);
-    request.text(4, after);
-    host::ask(service, request.as_bytes()).map_err(|code| Error::from(code).into())
-}
-
-/// Gives the only entry of an answer.
-fn one(response: &[u8]) -> io::Result<Metadata> {
-    let (mut page, _) = decode(response).map_err(io::Error::from)?;
-    page.pop().ok_or_else(|| Malformed.into())
-}
-
-fn decode(response: &[u8]) -> Decoded<(Vec<Metadata>, bool)> {
-    let (mut page, mut more) = (Vec::new(), false);
-    for field in Fields::of(response) {
-        let field = field?;
-        match field.number {
-            1 => page.push(Metadata::decode(field.bytes()?)?),
-            2 => more = field.flag()?,
-            _ => {}
-        }
-    }
-    Ok((page, more))
-}
-
-impl From<Malformed> for io::Error {
-    fn from(malformed: Malformed) -> Self {
-        host::malformed(malformed).into()
-    }
+    let request = Request { path, offset, length: wanted as u64, ..Request::default() };
+    let metadata = request.ask(abi::SERVICE_FILE_READ)?.one()?;
+    Ok((host::take(abi::CHANNEL_BODY, 0, &mut buffer[..wanted]), metadata))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::host::script::answering;
+    use crate::{Code, Error};
 
     const A: &[u8] = b"\x0a\x03\x0a\x01a";
     const B: &[u8] = b"\x0a\x03\x0a\x01b";
@@ -311,5 +327,33 @@ mod tests {
         assert_eq!(listed(&[&[A, MORE], &[MORE]]), "a!"); // there is more after nothing
         assert_eq!(listed(&[&[A, MORE], &[b"\x0a\x01\x0a"]]), "a!");
         assert_eq!(listed(&[&[MORE]]), "!");
+    }
+
+    #[test]
+    fn answers_that_make_no_sense_are_refused() {
+        let two = [A, B].concat();
+        for message in [&b""[..], b"\x0a", b"\x0a\x03\x0a\x02a", b"\x0a\x01\x10", b"\x08\x01", &two, MORE] {
+            let fails = |f: fn(&Dir) -> io::Result<Metadata>| {
+                answering(&[(0, message, b"")], || Error::from(f(&Dir::new("/d")).unwrap_err()).code())
+            };
+            assert_eq!(fails(|dir| dir.metadata("f")), Code::Internal, "metadata: {:x?}", message);
+            assert_eq!(fails(|dir| dir.write("f", "")), Code::Internal, "write: {:x?}", message);
+            assert_eq!(fails(|dir| dir.append("f", "")), Code::Internal, "append: {:x?}", message);
+        }
+        for message in [&b"\x0a"[..], b"\x0a\x03\x0a\x02a", b"\x0a\x01\x10", b"\x08\x01"] {
+            let removed = answering(&[(0, message, b"")], || Dir::new("/d").remove("f"));
+            assert_eq!(Error::from(removed.unwrap_err()).code(), Code::Internal, "remove: {:x?}", message);
+        }
+    }
+
+    #[test]
+    fn one_call_has_1_mib_at_most() {
+        let write = |size| {
+            let dir = Dir::new("/d");
+            answering(&[(0, A, b"")], || dir.write("f", vec![0; size]).map(drop).map_err(|e| Error::from(e).code()))
+        };
+        assert_eq!(write((1 << 20) - 10), Ok(())); // six bytes of a path and its length, four of one
+        assert_eq!(write((1 << 20) - 9), Err(Code::TooLarge));
+        assert_eq!(write(2 << 20), Err(Code::TooLarge));
     }
 }

@@ -301,6 +301,69 @@ fn folders_are_listed_page_by_page() {
     }
 }
 
+/// Runs a line such as "write a/b text" in the directory /d, and answers the size of the file, or "gone".
+fn change(r: &Request) -> Result<String> {
+    let mut words = r.var("line").splitn(3, ' ');
+    let (verb, name, text) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap_or(""));
+    let dir = Dir::new("/d");
+    let file = match verb {
+        "write" => dir.write(name, text)?,
+        "append" => dir.append(name, text)?,
+        _ => return Ok(dir.remove(name).map(|()| "gone".to_owned())?),
+    };
+    assert!(file.name() == name.rsplit('/').next().unwrap() && !file.is_dir() && file == dir.metadata(name)?);
+    Ok(format!("{} {:?}", file.len(), file.modified().duration_since(SystemTime::UNIX_EPOCH).unwrap()))
+}
+
+#[test]
+fn files_are_written() {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(7);
+    let host = host(Route::template("t://{+line}", change))
+        .writable_dir("/d", [("old", "text"), ("sub/other", "x")])
+        .dir("/d/fixed", [("file", "")])
+        .now(now);
+    for (line, want) in [
+        ("write new 12345", "5 7s"),
+        ("write new abc", "3 7s"),
+        ("append new de", "5 7s"),
+        ("append a/b/c", "0 7s"),
+        ("write old ", "0 7s"),
+        ("append sub/other y", "2 7s"),
+        ("write sub/more z", "1 7s"),
+        ("remove sub/other", "gone"),
+        ("remove a/b/c", "gone"),
+        ("remove a/b", "gone"), // the empty folder
+    ] {
+        assert_eq!(host.text(&["t://", line].concat()), want, "{}", line);
+    }
+    for (line, want) in [
+        ("remove a/b", Code::NotFound),
+        ("remove missing", Code::NotFound),
+        ("remove sub", Code::InvalidParams),
+        ("remove .", Code::InvalidParams),
+        ("remove ../d/new", Code::InvalidParams),
+        ("write . x", Code::InvalidParams),
+        ("write a x", Code::InvalidParams),
+        ("write new/file x", Code::InvalidParams),
+        ("append sub x", Code::InvalidParams),
+        ("write a//b x", Code::InvalidParams),
+        ("write fixed/file x", Code::Denied),
+        ("remove fixed/file", Code::Denied),
+    ] {
+        assert_eq!(code(host.read(&["t://", line].concat())), want, "{}", line);
+    }
+    let files = [("new", "abcde"), ("old", ""), ("sub/more", "z")];
+    assert_eq!(host.files("/d"), files.map(|(name, text)| (name.to_owned(), text.into())).into());
+}
+
+#[test]
+fn nothing_is_written_where_nothing_is_granted() {
+    let host = host(Route::template("t://{+line}", change));
+    for line in ["write a x", "append a x", "remove a"] {
+        assert_eq!(code(host.read(&["t://", line].concat())), Code::Denied, "{}", line);
+    }
+}
+
 #[test]
 #[should_panic(expected = "t://a is served twice")]
 fn a_resource_cannot_be_served_twice() {

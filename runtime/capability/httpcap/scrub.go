@@ -3,8 +3,8 @@ package httpcap
 import (
 	"bytes"
 	"io"
+	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wasmres/wasmres/runtime/capability/secret"
@@ -32,7 +32,7 @@ func newScrubber(texts []string) *scrubber {
 	}
 	s := &scrubber{}
 	for _, text := range texts {
-		s.reach = max(s.reach, maxEntity*len(text))
+		s.reach = max(s.reach, maxSpelling*len(text)+maxEscape)
 		s.lower = append(s.lower, strings.ToLower(text))
 		s.patterns = append(s.patterns, exact(text), escaped(text), hexadecimal(text))
 		for shift := range 3 {
@@ -179,7 +179,7 @@ func digit(c byte) (byte, bool) {
 }
 
 // base64 is the secret within something longer that is in base64, of either alphabet. Of the characters at its ends
-// only some bits belong to it. Line ends may be in between.
+// only some bits belong to it. Characters may be escaped, and line ends in between.
 type base64 []sextet
 
 // A sextet is what a character stands for, as far as mask goes.
@@ -203,26 +203,28 @@ func newBase64(text string, shift int) base64 {
 	return p
 }
 
-const maxLineEnd = 2 // bytes
+const maxLineEnd = 2 // of "\r" and "\n"
 
 func (p base64) match(b []byte) (n int, more bool) {
 	ends := 0
 	for _, want := range p {
-		for n > 0 && n < len(b) && (b[n] == '\r' || b[n] == '\n') && ends < maxLineEnd {
-			n++
+		for n > 0 && ends < maxLineEnd {
+			k := lineEnd(b[n:])
+			if k == 0 {
+				break
+			}
+			n += k
 			ends++
 		}
-		if n < len(b)-1 && b[n] == '\\' && b[n+1] == '/' { // as PHP writes it into JSON
-			n++
-		}
-		if n == len(b) || n == len(b)-1 && b[n] == '\\' {
+		c, k, open := character(b[n:])
+		if open {
 			return 0, true
 		}
-		got, ok := sextetOf(b[n])
+		got, ok := sextetOf(c)
 		if !ok || got&want.mask != want.bits {
 			return 0, false
 		}
-		n++
+		n += k
 		ends = 0
 	}
 	return n, false
@@ -248,6 +250,9 @@ func sextetOf(c byte) (byte, bool) {
 // for itself, so there can be several ways to read the same bytes: all of them are followed.
 type escaped string
 
+// maxWays are followed. There are more than some only of secrets of percent signs and backslashes.
+const maxWays = 32
+
 func (e escaped) match(b []byte) (n int, more bool) {
 	var room, other [4]int
 	ends, next := append(room[:0], 0), other[:0] // where the ways have come to
@@ -261,9 +266,11 @@ func (e escaped) match(b []byte) (n int, more bool) {
 			if b[at] == e[i] && !slices.Contains(next, at+1) {
 				next = append(next, at+1)
 			}
-			k, open := escape(b[at:], e[i])
-			if k > 0 && !slices.Contains(next, at+k) {
-				next = append(next, at+k)
+			set, open := escape(b[at:], e[i])
+			for ; set != 0; set &= set - 1 {
+				if k := at + bits.TrailingZeros16(uint16(set)); len(next) < maxWays && !slices.Contains(next, k) {
+					next = append(next, k)
+				}
 			}
 			more = more || open
 		}
@@ -272,89 +279,4 @@ func (e escaped) match(b []byte) (n int, more bool) {
 		}
 	}
 	return slices.Max(ends), more
-}
-
-// escape says how many bytes at the start of b are an escape for c, and whether that depends on what follows b.
-func escape(b []byte, c byte) (n int, more bool) {
-	switch b[0] {
-	case '%':
-		return number16(b, 1, 2, c)
-	case '\\':
-		return backslash(b, c)
-	case '&':
-		return entity(b, c)
-	case '+':
-		if c == ' ' {
-			return 1, false
-		}
-	}
-	return 0, false
-}
-
-// number16 compares c with the number of so many hexadecimal digits that begins at b[at].
-func number16(b []byte, at, digits int, c byte) (n int, more bool) {
-	value := 0
-	for i := at; i < at+digits; i++ {
-		if i >= len(b) {
-			return 0, true
-		}
-		d, ok := digit(b[i])
-		if !ok {
-			return 0, false
-		}
-		value = value<<4 | int(d)
-	}
-	if value != int(c) {
-		return 0, false
-	}
-	return at + digits, false
-}
-
-func backslash(b []byte, c byte) (n int, more bool) {
-	if len(b) == 1 {
-		return 0, true
-	}
-	switch b[1] {
-	case 'u':
-		n, more = number16(b, 2, 4, c)
-	case 'x':
-		n, more = number16(b, 2, 2, c)
-	}
-	if n == 0 && !more && b[1] == c {
-		return 2, false
-	}
-	return n, more
-}
-
-const maxEntity = 10 // bytes
-
-var entities = map[string]byte{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
-
-func entity(b []byte, c byte) (n int, more bool) {
-	end := bytes.IndexByte(b[:min(len(b), maxEntity)], ';')
-	if end < 0 {
-		return 0, len(b) < maxEntity
-	}
-	name := string(b[1:end])
-	if entities[name] == c || numbered(name) == int(c) {
-		return end + 1, false
-	}
-	return 0, false
-}
-
-// numbered gives the number of a name such as #38 or #x26; -1 when it is none.
-func numbered(name string) int {
-	digits, ok := strings.CutPrefix(name, "#")
-	if !ok {
-		return -1
-	}
-	base := 10
-	if hex := strings.TrimLeft(digits, "xX"); hex != digits {
-		digits, base = hex, 16
-	}
-	n, err := strconv.ParseUint(digits, base, 8)
-	if err != nil {
-		return -1
-	}
-	return int(n)
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,8 @@ func spellings(text string) map[string]string {
 		"query": url.QueryEscape(text), "path": url.PathEscape(text), "html": html.EscapeString(text),
 	}
 	for name, each := range map[string]string{
-		"percent": "%%%02x", "PERCENT": "%%%02X", "unicode": `\u%04x`, "x": `\x%02x`, "entity": "&#%d;", "xentity": "&#x%x;",
+		"percent": "%%%02x", "PERCENT": "%%%02X", "unicode": `\u%04x`, "x": `\x%02x`, "octal": `\%03o`,
+		"braces": `\u{%02x}`, "percent thrice": "%%2525%02x", "unicode in JSON": `\\u%04x`, "entity": "&#%d;", "xentity": "&#x%x;",
 	} {
 		for i := range len(text) {
 			all[name] += fmt.Sprintf(each, text[i])
@@ -34,6 +36,11 @@ func spellings(text string) map[string]string {
 	}
 	quoted, _ := json.Marshal(text)
 	all["json"] = string(quoted[1 : len(quoted)-1])
+	again, _ := json.Marshal(all["json"])
+	all["json twice"] = string(again[1 : len(again)-1])
+	all["query twice"] = url.QueryEscape(all["query"])
+	all["base64 in a query"] = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(text)))
+	all["base64 in lines in JSON"] = `\n` + strings.Join(regexp.MustCompile(".{1,8}").FindAllString(base64.StdEncoding.EncodeToString([]byte(text)), -1), `\n`)
 	all["base64 in JSON"] = strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte(text)), "/", `\/`)
 	for before := range 4 {
 		for after := range 4 {

@@ -1,17 +1,19 @@
 // What the kit's provider does with powers.
 
 import {
-  bytes, Failure, fetch, HTTPRequest, internal, KVEntry, KVStore, notFound, Provider, PutOptions, query, Reply, Request,
-  Rows, Source, SQLKind, stream, text, Writer,
+  bytes, Dir, Failure, fetch, HTTPRequest, internal, KVEntry, KVStore, notFound, Provider, PutOptions, query, Reply,
+  Request, Rows, Source, SQLKind, stream, text, Writer,
 } from "../../../guest-sdk/assemblyscript";
 
 const store = new KVStore();
+const files = new Dir("/kit");
 
 export function servePowers(kit: Provider): void {
   kit.ask("http", "fetches what the kit asks for").optional();
   kit.ask("sql", "queries what the kit asks for").params(`{"connections":["main"]}`).optional();
   kit.ask("kv", "keeps what the kit puts").optional();
   kit.ask("env", "reads what the kit asks for").optional();
+  kit.ask("fs", "writes what the kit asks for").params(`{"paths":["/kit"],"access":["read","write"]}`).optional();
 
   kit.template("kit://fetch/{+url}", (r: Request): Reply => stream(fetch(r.var("url"))));
   kit.template("kit://post/{+url}", post);
@@ -30,6 +32,10 @@ export function servePowers(kit: Provider): void {
   });
   kit.template("kit://drop/{key}", (r: Request): Reply => store.delete(r.var("key")) ? text("gone") : store.failure);
   kit.template("kit://keys/{prefix}", keys);
+  kit.template("kit://write/{name}/{text}", write);
+  kit.template("kit://remove/{name}", (r: Request): Reply => {
+    return files.remove(r.var("name")) ? text("gone") : files.failure;
+  });
   kit.template("kit://env/{name}", (r: Request): Reply => {
     const value = r.env(r.var("name"));
     return value !== null ? text(value) : notFound();
@@ -83,4 +89,11 @@ function keys(r: Request): Reply {
   const found = store.keys(r.var("prefix"));
   if (found === null) return store.failure;
   return text(found.map<string>((entry) => entry.key + "\n").join(""));
+}
+
+function write(r: Request): Reply {
+  const name = r.var("name");
+  if (files.writeText(name, r.var("text")) === null) return files.failure;
+  const info = files.appendText(name, "\n");
+  return info !== null ? text(info.size.toString()) : files.failure;
 }

@@ -90,6 +90,20 @@ static wr_code read_keys(wr_request *r) {
   return keys.code;
 }
 
+static wr_str path_of(wr_request *r) { return wr_format(r, "/kit/%.*s", WR_ARG(wr_var(r, "name"))); }
+
+static wr_code read_write(wr_request *r) {
+  wr_file file;
+  wr_code code = wr_file_write(r, path_of(r), wr_var(r, "text"), NULL);
+  if (!code) code = wr_file_append(r, path_of(r), WR_S("\n"), &file);
+  return code ? code : wr_print(r, "%llu", (unsigned long long)file.size);
+}
+
+static wr_code read_remove(wr_request *r) {
+  wr_code code = wr_file_remove(path_of(r));
+  return code ? code : wr_text(r, WR_S("gone"));
+}
+
 static wr_code read_env(wr_request *r) {
   wr_str value;
   wr_str name = wr_format(r, "%.*s", WR_ARG(wr_var(r, "name"))); // with a NUL at its end

@@ -99,12 +99,38 @@ static wr_code read_keys(wr_request *r) {
   return keys.code;
 }
 
+static wr_code read_folder(wr_request *r) {
+  wr_file file;
+  wr_folder folder = wr_folder_open(WR_S("/data"), room, sizeof room);
+  while (wr_folder_next(&folder, &file)) wr_print(r, "%.*s;", WR_ARG(file.name));
+  return folder.code;
+}
+
+static wr_code read_file(wr_request *r) {
+  static const char large[WASMRES_SCRATCH_SIZE];
+  wr_file file;
+  wr_str path = WR_S("/data/a/b");
+  wr_code code = 0;
+  if (is(r, "folder")) return read_folder(r);
+  if (is(r, "stat")) code = wr_file_stat(path, &file);
+  if (is(r, "write")) code = wr_file_write(r, path, WR_S("text"), &file);
+  if (is(r, "append")) code = wr_file_append(r, path, WR_S("text"), &file);
+  if (is(r, "empty")) code = wr_file_write(r, path, WR_S(""), &file);
+  if (is(r, "large")) code = wr_file_write(r, path, (wr_str){large, sizeof large}, NULL);
+  if (is(r, "remove")) code = wr_file_remove(path);
+  if (code) return code;
+  if (is(r, "remove")) return wr_print(r, "removed");
+  return wr_print(r, "[%.*s] %llu %lld %d", WR_ARG(file.name), (unsigned long long)file.size,
+                  (long long)file.modified_ms, file.dir);
+}
+
 static const wr_route routes[] = {
   {.uri_template = "double://{mode}", .read = read_double},
   {.uri_template = "http://{mode}", .read = read_http},
   {.uri_template = "sql://{mode}", .read = read_sql},
   {.uri_template = "kv://{mode}", .read = read_kv},
   {.uri_template = "keys://{mode}", .read = read_keys},
+  {.uri_template = "file://{mode}", .read = read_file},
 };
 
 WASMRES_PROVIDER(.name = "powers", .version = "1.0.0", .routes = WR_ARRAY(routes))

@@ -11,11 +11,14 @@ import (
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
+var files = wasmres.Dir("/kit")
+
 // usePowers registers what uses what the host grants.
 func usePowers() {
 	wasmres.Ask("http", "fetches pages").Optional()
 	wasmres.Ask("sql", "queries the database main").Optional()
 	wasmres.Ask("kv", "keeps values").Optional()
+	wasmres.Ask("fs", "writes files").Params(`{"paths":["/kit"],"access":["read","write"]}`).Optional()
 
 	wasmres.Template("kit://fetch/{+url}", fetch)
 	wasmres.Template("kit://post/{+url}", post)
@@ -35,6 +38,10 @@ func usePowers() {
 		return "gone", wasmres.KV().Delete(r.Var("key"))
 	})
 	wasmres.Template("kit://keys/{prefix}", keys)
+	wasmres.Template("kit://write/{name}/{text}", write)
+	wasmres.Template("kit://remove/{name}", func(r *wasmres.Request) (string, error) {
+		return "gone", files.Remove(r.Var("name"))
+	})
 	wasmres.Template("kit://env/{name}", func(r *wasmres.Request) (string, error) {
 		value, ok := r.Env(r.Var("name"))
 		if !ok {
@@ -115,4 +122,16 @@ func keys(r *wasmres.Request) (string, error) {
 		b.WriteString(entry.Key + "\n")
 	}
 	return b.String(), nil
+}
+
+func write(r *wasmres.Request) (string, error) {
+	name := r.Var("name")
+	if _, err := files.WriteFile(name, []byte(r.Var("text"))); err != nil {
+		return "", err
+	}
+	info, err := files.AppendFile(name, []byte("\n"))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(info.Size()), nil
 }

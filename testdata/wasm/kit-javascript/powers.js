@@ -1,12 +1,18 @@
 // What the kit's provider does with what a host grants.
-import { Conflict, env, fetch, kv, query } from "wasmres";
+import { Conflict, dir, env, fetch, kv, query } from "wasmres";
 
 export const asks = [
   { name: "http", reason: "fetches pages", optional: true },
   { name: "sql", reason: "queries the database main", optional: true },
   { name: "kv", reason: "keeps values", optional: true },
   { name: "env", reason: "shows variables", optional: true },
+  {
+    name: "fs", reason: "writes files", optional: true,
+    params: { paths: ["/kit"], access: ["read", "write"] },
+  },
 ];
+
+const files = dir("/kit");
 
 export function servePowers(kit) {
   kit
@@ -24,6 +30,14 @@ export function servePowers(kit) {
       return "gone";
     })
     .template("kit://keys/{prefix}", ({ vars }) => ({ text: keys(vars.prefix) }))
+    .template("kit://write/{name}/{text}", ({ vars }) => {
+      files.write(vars.name, vars.text);
+      return String(files.append(vars.name, "\n").size);
+    })
+    .template("kit://remove/{name}", ({ vars }) => {
+      files.remove(vars.name);
+      return "gone";
+    })
     .template("kit://env/{name}", ({ vars }) => env(vars.name));
 }
 

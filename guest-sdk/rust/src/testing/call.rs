@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::files::Files;
+use super::files::Dirs;
 use super::http::{Bodies, Server};
 use super::kv::Store;
 use super::reply::Reply;
@@ -19,7 +19,6 @@ use crate::{abi, Code, Error, Level, Result};
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) config: BTreeMap<String, String>,
-    pub(super) dirs: BTreeMap<String, Files>,
     pub(super) server: Option<Rc<Server>>,
     pub(super) databases: BTreeMap<String, Rc<Database>>,
     pub(super) kv: bool,
@@ -35,7 +34,6 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             config: BTreeMap::new(),
-            dirs: BTreeMap::new(),
             server: None,
             databases: BTreeMap::new(),
             kv: false,
@@ -52,6 +50,7 @@ impl Default for Settings {
 pub(super) struct Call {
     settings: Rc<Settings>,
     heard: Rc<RefCell<Heard>>,
+    dirs: Rc<RefCell<Dirs>>,
     store: Rc<RefCell<Store>>,
     bodies: RefCell<Bodies>,
     cursors: RefCell<Cursors>,
@@ -67,11 +66,13 @@ impl Call {
         request: Vec<u8>,
         settings: Rc<Settings>,
         heard: Rc<RefCell<Heard>>,
+        dirs: Rc<RefCell<Dirs>>,
         store: Rc<RefCell<Store>>,
     ) -> Self {
         Call {
             settings,
             heard,
+            dirs,
             store,
             bodies: RefCell::default(),
             cursors: RefCell::default(),
@@ -119,6 +120,9 @@ impl Call {
             abi::SERVICE_KV_GET..=abi::SERVICE_KV_LIST if self.settings.kv => {
                 self.store.borrow_mut().answer(service, request, self.now())
             }
+            abi::SERVICE_FILE_STAT..=abi::SERVICE_FILE_LIST | abi::SERVICE_FILE_WRITE | abi::SERVICE_FILE_REMOVE => {
+                self.dirs.borrow_mut().answer(service, request, self.now())
+            }
             abi::SERVICE_HTTP => {
                 let server = self.settings.server.as_deref().ok_or(Code::Denied)?;
                 self.bodies.borrow_mut().fetch(server, request)
@@ -133,20 +137,16 @@ impl Call {
         }
     }
 
-    /// Answers one of the services that are asked for something with a name.
+    /// Answers one of the services that are asked for something with a name, which is a key or a URI.
     fn answer_by_name(&self, service: u32, request: &[u8]) -> Result<(Encoder, Vec<u8>), Code> {
-        let asked = Asked::decode(request).unwrap_or_else(|_| panic!("a malformed request to service {}", service));
+        let name = decode_name(request).unwrap_or_else(|_| panic!("a malformed request to service {}", service));
         let mut response = Encoder::default();
         match service {
             abi::SERVICE_CONFIG => {
-                response.text(1, self.settings.config.get(&asked.name).ok_or(Code::NotFound)?);
+                response.text(1, self.settings.config.get(&name).ok_or(Code::NotFound)?);
             }
             abi::SERVICE_NOTIFY_UPDATED | abi::SERVICE_NOTIFY_LIST => {
-                self.heard.borrow_mut().notices.push(asked.name);
-            }
-            abi::SERVICE_FILE_STAT..=abi::SERVICE_FILE_LIST => {
-                let bytes = super::files::answer(&self.settings.dirs, service, &asked, &mut response)?;
-                return Ok((response, bytes));
+                self.heard.borrow_mut().notices.push(name);
             }
             _ => return Err(Code::Denied),
         }
@@ -154,30 +154,15 @@ impl Call {
     }
 }
 
-/// What a service that is asked for something with a name may be asked.
-#[derive(Default)]
-pub(super) struct Asked {
-    pub(super) name: String, // key, URI or path
-    pub(super) offset: u64,
-    pub(super) length: u64,
-    pub(super) after: String,
-}
-
-impl Asked {
-    fn decode(request: &[u8]) -> Decoded<Self> {
-        let mut asked = Asked::default();
-        for field in Fields::of(request) {
-            let field = field?;
-            match field.number {
-                1 => asked.name = field.text()?.to_owned(),
-                2 => asked.offset = field.u64()?,
-                3 => asked.length = field.u64()?,
-                4 => asked.after = field.text()?.to_owned(),
-                _ => {}
-            }
+fn decode_name(request: &[u8]) -> Decoded<String> {
+    let mut name = String::new();
+    for field in Fields::of(request) {
+        let field = field?;
+        if field.number == 1 {
+            name = field.text()?.to_owned();
         }
-        Ok(asked)
     }
+    Ok(name)
 }
 
 impl Host for Call {

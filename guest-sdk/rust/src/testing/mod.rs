@@ -21,8 +21,8 @@
 //! ```
 //!
 //! A [`Host`] finds the resource or template for a URI, hands configuration and files out, has functions of the test
-//! answer for servers and databases, and keeps values, logs and notices. Like wasmres it refuses answers that break the
-//! rules, by a panic, as text that is not UTF-8.
+//! answer for servers and databases, and keeps values, what is written to files, logs and notices. Like wasmres it
+//! refuses answers that break the rules, by a panic, as text that is not UTF-8.
 //!
 //! Three things differ from wasmres. Template matching is a small stand-in, good for levels 1 to 3 of RFC 6570 and
 //! lists such as `{/path*}`; the host's own rules decide. URIs are not checked, so that a provider's own defences can
@@ -48,6 +48,7 @@ use crate::sql::Value;
 use crate::wire::Encoder;
 use crate::{abi, host, request, serve, Level, Provider, Range, Result};
 use call::{Call, Settings};
+use files::{Dir, Dirs};
 use kv::Store;
 use reply::Reply;
 
@@ -60,6 +61,7 @@ pub struct Host {
     provider: Provider,
     settings: Rc<Settings>,
     heard: Rc<RefCell<Heard>>,
+    dirs: Rc<RefCell<Dirs>>,
     store: Rc<RefCell<Store>>,
     manifest: RefCell<Option<Rc<Reply>>>,
 }
@@ -79,6 +81,7 @@ impl Host {
             provider,
             settings: Rc::default(),
             heard: Rc::default(),
+            dirs: Rc::default(),
             store: Rc::default(),
             manifest: RefCell::default(),
         }
@@ -95,15 +98,67 @@ impl Host {
         self.set(|settings| drop(settings.config.insert(key.into(), value.into())))
     }
 
-    /// Grants a directory with these files, by names with slashes, as [`Dir`](crate::Dir) sees it.
+    /// Grants a directory with these files, by names with slashes, as [`Dir`](crate::Dir) sees it. It can be read only.
+    ///
+    /// # Panics
+    ///
+    /// When a file is in another one.
     #[must_use]
     pub fn dir<N: Into<String>, B: Into<Vec<u8>>>(
         self,
         path: impl Into<String>,
         files: impl IntoIterator<Item = (N, B)>,
     ) -> Self {
-        let files = files.into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect();
-        self.set(|settings| drop(settings.dirs.insert(path.into(), files)))
+        self.grant(path.into(), files, false)
+    }
+
+    /// Grants a directory that can be written too, without a bound for what is added. What is written is there in later
+    /// calls, and as [`Host::files`] gives it. It goes by the time of [`Host::now`].
+    ///
+    /// ```
+    /// use wasmres::testing::Host;
+    /// use wasmres::{Dir, Provider, Route};
+    ///
+    /// let visit = Route::template("log://{name}", |r| {
+    ///     let log = Dir::new("/log").append("visits.txt", format!("{}\n", r.var("name")))?;
+    ///     Ok(log.len().to_string())
+    /// });
+    /// let provider = Provider::new("log", "1.0.0").route(visit);
+    /// let host = Host::new(provider).writable_dir("/log", [("visits.txt", "Ada\n")]);
+    /// assert_eq!(host.text("log://Grace"), "10");
+    /// assert_eq!(host.files("/log")["visits.txt"], b"Ada\nGrace\n");
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When a file is in another one.
+    #[must_use]
+    pub fn writable_dir<N: Into<String>, B: Into<Vec<u8>>>(
+        self,
+        path: impl Into<String>,
+        files: impl IntoIterator<Item = (N, B)>,
+    ) -> Self {
+        self.grant(path.into(), files, true)
+    }
+
+    fn grant<N: Into<String>, B: Into<Vec<u8>>>(
+        self,
+        path: String,
+        files: impl IntoIterator<Item = (N, B)>,
+        writable: bool,
+    ) -> Self {
+        let files = files.into_iter().map(|(name, bytes)| (name.into(), bytes.into()));
+        self.dirs.borrow_mut().grant(path, Dir::new(files, writable));
+        self
+    }
+
+    /// Gives the files that a granted directory has now, by names with slashes. Folders are no files.
+    ///
+    /// # Panics
+    ///
+    /// When no directory is granted at that path.
+    pub fn files(&self, path: &str) -> BTreeMap<String, Vec<u8>> {
+        self.dirs.borrow().files(path).unwrap_or_else(|| panic!("no directory is granted at {}", path))
     }
 
     /// Sets a variable of the environment, for [`Request::env`](crate::Request::env).
@@ -372,6 +427,7 @@ impl Host {
             request.as_bytes().to_vec(),
             Rc::clone(&self.settings),
             Rc::clone(&self.heard),
+            Rc::clone(&self.dirs),
             Rc::clone(&self.store),
         ));
         request::set_seed(RandomState::new().build_hasher().finish());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wasmres::sql::{self, Value};
-use wasmres::{http, kv, Content, Error, Provider, Request, Result, Route};
+use wasmres::{http, kv, Content, Dir, Error, Provider, Request, Result, Route};
 
 /// Adds the templates to a provider.
 pub fn add(provider: Provider) -> Provider {
@@ -16,6 +16,8 @@ pub fn add(provider: Provider) -> Provider {
         .route(Route::template("kit://swap/{key}/{value}", swap))
         .route(Route::template("kit://drop/{key}", |r| kv::delete(r.var("key")).map(|()| "gone")))
         .route(Route::template("kit://keys/{prefix}", keys))
+        .route(Route::template("kit://write/{name}/{text}", write))
+        .route(Route::template("kit://remove/{name}", remove))
         .route(Route::template("kit://env/{name}", |r| Ok(r.env(r.var("name")))))
 }
 
@@ -79,4 +81,15 @@ fn put(put: kv::Put) -> Result<String> {
 
 fn keys(r: &Request) -> Result<String> {
     kv::keys(r.var("prefix")).map(|entry| Ok(entry?.key + "\n")).collect()
+}
+
+fn write(r: &Request) -> Result<String> {
+    let (dir, name) = (Dir::new("/kit"), r.var("name"));
+    dir.write(name, r.var("text"))?;
+    Ok(dir.append(name, "\n")?.len().to_string())
+}
+
+fn remove(r: &Request) -> Result<&'static str> {
+    Dir::new("/kit").remove(r.var("name"))?;
+    Ok("gone")
 }
