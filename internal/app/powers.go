@@ -3,6 +3,8 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
@@ -74,7 +77,15 @@ var accesses = map[policy.Access]fscap.Access{
 func (a *App) openFiles(context.Context) (capability.Services, error) {
 	var grants []fscap.Grant
 	for _, s := range a.cfg.Grants.Storage {
-		grants = append(grants, fscap.Grant{Host: s.Host, Guest: s.Guest, Access: accesses[s.Access]})
+		// Links are followed once, so that what is watched is what is read.
+		host, err := filepath.EvalSymlinks(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("directory grant: %w", err)
+		}
+		grants = append(grants, fscap.Grant{Host: host, Guest: s.Guest, Access: accesses[s.Access]})
+		if s.Access&policy.Read != 0 {
+			a.watched = append(a.watched, host)
+		}
 	}
 	if len(grants) == 0 {
 		return nil, nil
@@ -198,9 +209,13 @@ func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, err
 	if a.cfg.DataDir == "" {
 		return nil, errors.New("key-value store: it is not said where to keep it")
 	}
-	file, err := filepath.Abs(a.cfg.File)
+	file, err := approval.Origin(a.cfg.File)
 	if err != nil {
 		return nil, fmt.Errorf("key-value store: %w", err)
+	}
+	if len(file) > kvcap.MaxNamespace {
+		sum := sha256.Sum256([]byte(file))
+		file = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return sqlitekv.Open(ctx, sqlitekv.Config{
 		Dir: filepath.Join(a.cfg.DataDir, "kv"), Namespace: kvcap.Namespace{Provider: cmp.Or(grant.Namespace, file)}, Quota: quota,

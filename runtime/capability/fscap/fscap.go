@@ -11,7 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"time"
 
@@ -52,11 +52,12 @@ type FS struct {
 }
 
 type mount struct {
-	guest   string
-	root    *os.Root
-	access  Access
+	guest  string
+	root   *os.Root
+	access Access
+
+	writing sync.Mutex // held while something is changed; guards growth
 	growth  growth
-	scratch atomic.Uint64 // files that were written to take another's place
 }
 
 // Open opens the directories of all grants; Close releases them. observe, which may be nil, is told of each use.
@@ -234,6 +235,9 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	}
 	if m.access == WriteOnly {
 		return nil, nil, abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest)
+	}
+	if IsScratch(rel) {
+		return nil, nil, classify(guest, fs.ErrNotExist)
 	}
 	file, err := m.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

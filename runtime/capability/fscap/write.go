@@ -1,13 +1,16 @@
 package fscap
 
 import (
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"sync"
+	"strings"
 	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -17,6 +20,8 @@ const (
 	defaultMaxBytes = 256 << 20
 	defaultMaxFiles = 10_000
 
+	maxDepth = 64 // of what guests make
+
 	fileMode   = 0o644 // what guests make is not to be run
 	folderMode = 0o755
 )
@@ -25,14 +30,11 @@ const (
 type growth struct {
 	maxBytes, maxFiles int64
 
-	mu           sync.Mutex // guards the fields below
 	bytes, files int64
 }
 
 // reserve counts so much more, if there is room for it.
 func (g *growth) reserve(bytes, files int64) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if bytes > 0 && g.bytes+bytes > g.maxBytes {
 		return abi.Errorf(abi.CodeTooLarge, "no more than %d bytes can be added", g.maxBytes)
 	}
@@ -51,6 +53,8 @@ func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	if err != nil {
 		return capability.Response{}, err
 	}
+	m.writing.Lock()
+	defer m.writing.Unlock()
 	if err := m.makeFolders(path.Dir(name)); err != nil {
 		return capability.Response{}, classifyWrite(req.Path, err)
 	}
@@ -62,8 +66,20 @@ func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	if err != nil {
 		return capability.Response{}, classifyWrite(req.Path, err)
 	}
+	if m.access == WriteOnly {
+		info = written{info, len(req.Data)}
+	}
 	return respond([]fs.FileInfo{info}, false), nil
 }
+
+// written is what a guest is told of a file it must not read: what it knows.
+type written struct {
+	fs.FileInfo
+	size int
+}
+
+func (w written) Size() int64        { return int64(w.size) }
+func (w written) ModTime() time.Time { return time.UnixMilli(0) }
 
 // writable finds the grant in which a guest may write to a path, and the path inside it.
 func (f *FS) writable(guest string) (*mount, string, error) {
@@ -75,6 +91,8 @@ func (f *FS) writable(guest string) (*mount, string, error) {
 		return nil, "", abi.Errorf(abi.CodeDenied, "%.128q may only be read", guest)
 	case name == ".":
 		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is the granted directory itself", guest)
+	case strings.Count(name, "/") >= maxDepth || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || IsScratch(name):
+		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is too deep, or no name that files can have", guest)
 	}
 	return m, name, nil
 }
@@ -106,8 +124,9 @@ func (m *mount) makeFolders(name string) error {
 // replace puts data in the place of what a file has, at once.
 func (m *mount) replace(name string, data []byte) (fs.FileInfo, error) {
 	bytes, files := int64(len(data)), int64(1)
-	switch old, err := m.root.Lstat(name); {
-	case err == nil && old.IsDir():
+	old, err := m.root.Lstat(name)
+	switch {
+	case err == nil && !old.Mode().IsRegular() && old.Mode().Type() != fs.ModeSymlink:
 		return nil, syscall.EISDIR
 	case err == nil:
 		bytes, files = bytes-old.Size(), 0
@@ -115,17 +134,32 @@ func (m *mount) replace(name string, data []byte) (fs.FileInfo, error) {
 	if err := m.growth.reserve(bytes, files); err != nil {
 		return nil, err
 	}
-	info, err := m.swap(name, data)
+	info, err := m.swap(name, old, data)
 	if err != nil {
 		m.growth.release(bytes, files)
 	}
 	return info, err
 }
 
-// swap writes a file beside another, and then moves it there.
-func (m *mount) swap(name string, data []byte) (fs.FileInfo, error) {
-	scratch := path.Join(path.Dir(name), fmt.Sprintf(".wasmres-%d-%d", os.Getpid(), m.scratch.Add(1)))
-	info, err := m.store(scratch, os.O_CREATE|os.O_EXCL, data)
+// scratchPrefix begins the names of files that are to take the place of others.
+const scratchPrefix = ".wasmres-"
+
+// IsScratch reports whether a name is one of a file that is just being written, to take the place of another.
+func IsScratch(name string) bool { return strings.HasPrefix(path.Base(name), scratchPrefix) }
+
+// swap writes a file beside another, and then moves it there. Who may read it are those who could read old, if that was
+// a file.
+func (m *mount) swap(name string, old fs.FileInfo, data []byte) (fs.FileInfo, error) {
+	mode := fs.FileMode(fileMode)
+	if old != nil && old.Mode().IsRegular() {
+		mode = old.Mode().Perm() &^ 0o111
+	}
+	scratch := path.Join(path.Dir(name), scratchPrefix+rand.Text())
+	file, err := m.root.OpenFile(scratch, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&^0o077)
+	if err != nil {
+		return nil, err
+	}
+	info, err := fill(file, mode, data)
 	if err == nil {
 		err = m.root.Rename(scratch, name)
 	}
@@ -134,6 +168,15 @@ func (m *mount) swap(name string, data []byte) (fs.FileInfo, error) {
 		return nil, err
 	}
 	return renamed{info, path.Base(name)}, nil
+}
+
+// fill writes what a new file is to hold, and closes it.
+func fill(file *os.File, mode fs.FileMode, data []byte) (fs.FileInfo, error) {
+	defer file.Close()
+	if err := file.Chmod(mode); err != nil {
+		return nil, err
+	}
+	return store(file, data)
 }
 
 // append puts data after what a file has.
@@ -145,23 +188,32 @@ func (m *mount) append(name string, data []byte) (fs.FileInfo, error) {
 	if err := m.growth.reserve(int64(len(data)), files); err != nil {
 		return nil, err
 	}
-	info, err := m.store(name, os.O_CREATE|os.O_APPEND, data)
+	info, err := m.extend(name, data)
 	if err != nil {
 		m.growth.release(int64(len(data)), files)
 	}
 	return info, err
 }
 
-// store writes to a regular file, and sees to it that what it wrote is on the disk. It never blocks on a pipe.
-func (m *mount) store(name string, flag int, data []byte) (fs.FileInfo, error) {
-	file, err := m.root.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK|flag, fileMode)
+// extend writes to the end of a regular file. It never blocks on a pipe.
+func (m *mount) extend(name string, data []byte) (fs.FileInfo, error) {
+	file, err := m.root.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK|os.O_CREATE|os.O_APPEND, fileMode)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := file.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular():
 		return nil, errors.Join(err, syscall.EISDIR)
+	case info.Mode()&0o111 != 0 || links(info) > 1:
+		return nil, fs.ErrPermission // it is run, or somebody else's as well
 	}
+	return store(file, data)
+}
+
+// store writes to a file, and sees to it that what it wrote is on the disk.
+func store(file *os.File, data []byte) (fs.FileInfo, error) {
 	if _, err := file.Write(data); err != nil {
 		return nil, err
 	}
@@ -176,6 +228,8 @@ func (f *FS) remove(req *abi.FileRequest) (capability.Response, error) {
 	if err != nil {
 		return capability.Response{}, err
 	}
+	m.writing.Lock()
+	defer m.writing.Unlock()
 	info, err := m.root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		err = fs.ErrNotExist

@@ -105,15 +105,16 @@ func TestNothingIsWrittenWhereThatIsNotGranted(t *testing.T) {
 		{"/data/../x", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
 		{"/etc/passwd", abi.CodeDenied, abi.CodeDenied, abi.CodeDenied},
 		{"/data/" + strings.Repeat("x", 300), abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
+		{"/data/.wasmres-draft", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
+		{"/data/x\ny", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
+		{"/data/" + strings.Repeat("d/", 64) + "x", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
 		{"/data/x\x00y", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
 		{"/data/absent", abi.CodeOK, abi.CodeOK, abi.CodeOK},
-		{"/data/pipe", abi.CodeOK, abi.CodeOK, abi.CodeOK}, // a file takes its place: nothing goes into it
+		{"/data/pipe", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeNotFound},
 	} {
 		req := abi.FileRequest{Path: tt.path, Data: []byte("written"), Appends: true}
-		if tt.path != "/data/pipe" {
-			if _, _, err := call(t, s, abi.ServiceFileWrite, req); abi.CodeOf(err) != tt.append {
-				t.Errorf("append to %.40q: got %v, want %v", tt.path, err, tt.append)
-			}
+		if _, _, err := call(t, s, abi.ServiceFileWrite, req); abi.CodeOf(err) != tt.append {
+			t.Errorf("append to %.40q: got %v, want %v", tt.path, err, tt.append)
 		}
 		req.Appends = false
 		if _, _, err := call(t, s, abi.ServiceFileWrite, req); abi.CodeOf(err) != tt.replace {
@@ -240,5 +241,125 @@ func TestWritingAtTheSameTime(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("got %v, %v: something is left", entries, err)
+	}
+}
+
+// Several providers may have the same folder, under one name or several.
+func TestSeveralWritersOfOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 4 {
+		s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
+		all.Go(func() {
+			name := fmt.Sprint("file-", i)
+			for n := range 30 {
+				text := strings.Repeat(name, n)
+				if err := put(t, s, "/data/"+name, text); err != nil || content(t, dir, name) != text {
+					t.Errorf("%s: %v, or another text", name, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestTheBoundHoldsForManyAtATime(t *testing.T) {
+	const size, most = 100, 1000
+	dir := t.TempDir()
+	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite, MaxBytes: most})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 50 {
+				for _, req := range []abi.FileRequest{
+					{Path: "/data/shared", Data: make([]byte, size*(n%2))},
+					{Path: fmt.Sprintf("/data/%d-%d", i, n), Data: make([]byte, size)},
+				} {
+					if _, _, err := call(t, s, abi.ServiceFileWrite, req); err != nil && abi.CodeOf(err) != abi.CodeTooLarge {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			total += info.Size()
+		}
+	}
+	if total > most {
+		t.Errorf("%d bytes are there, of %d", total, most)
+	}
+}
+
+func TestAFileStaysAsPrivateAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
+	for mode, want := range map[os.FileMode]os.FileMode{0o600: 0o600, 0o640: 0o640, 0o755: 0o644} {
+		file := filepath.Join(dir, "a.txt")
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(t, s, "/data/a.txt", "x"); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(file); err != nil || info.Mode() != want {
+			t.Errorf("of %v: got %v, %v, want %v", mode, info.Mode(), err, want)
+		}
+	}
+}
+
+// What is added to goes to nobody else, and is not run.
+func TestNothingIsAddedToWhatOthersHave(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	write(t, outside, "other-name", "as it was")
+	write(t, dir, "run.sh", "as it was")
+	if err := errors.Join(os.Link(filepath.Join(outside, "other-name"), filepath.Join(dir, "linked")), os.Chmod(filepath.Join(dir, "run.sh"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
+	for _, name := range []string{"linked", "run.sh"} {
+		req := abi.FileRequest{Path: "/data/" + name, Data: []byte("more"), Appends: true}
+		if _, _, err := call(t, s, abi.ServiceFileWrite, req); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := content(t, dir, name); got != "as it was" {
+			t.Errorf("%s has %q", name, got)
+		}
+		if err := put(t, s, "/data/"+name, "another"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := content(t, outside, "other-name"); got != "as it was" {
+		t.Errorf("outside there is %q", got)
+	}
+}
+
+func TestWhoMustNotReadLearnsNothingByWriting(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.txt", "a secret of some length")
+	s := open(t, fscap.Grant{Host: dir, Access: fscap.WriteOnly})
+	msg, _, err := call(t, s, abi.ServiceFileWrite, abi.FileRequest{Path: "/data/a.txt", Appends: true})
+	if want := (abi.File{Name: "a.txt"}); err != nil || len(msg.Files) != 1 || msg.Files[0] != want {
+		t.Errorf("got %+v, %v", msg.Files, err)
+	}
+}
+
+// What is being written is not there yet.
+func TestDraftsAreNotSeen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, ".wasmres-draft", "half of")
+	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
+	if _, _, err := call(t, s, abi.ServiceFileRead, abi.FileRequest{Path: "/data/.wasmres-draft"}); abi.CodeOf(err) != abi.CodeNotFound {
+		t.Errorf("reading: %v", err)
+	}
+	if page, _, err := call(t, s, abi.ServiceFileList, abi.FileRequest{Path: "/data"}); err != nil || len(page.Files) != 0 {
+		t.Errorf("listing: %+v, %v", page.Files, err)
 	}
 }

@@ -143,7 +143,8 @@ type Namespace struct {
 	Provider string
 }
 
-const maxNamespace = 256 // bytes of each part
+// MaxNamespace is the bytes of each part of a [Namespace].
+const MaxNamespace = 256
 
 // Check refuses names that are empty, too long, or not plain text.
 func (n Namespace) Check() error {
@@ -151,9 +152,9 @@ func (n Namespace) Check() error {
 		return errors.New("key-value namespace: the provider has no name")
 	}
 	for what, name := range map[string]string{"tenant": n.Tenant, "provider": n.Provider} {
-		if len(name) > maxNamespace || !plain(name) {
+		if len(name) > MaxNamespace || !plain(name) {
 			return fmt.Errorf("key-value namespace: %s %.64q: use at most %d bytes of UTF-8 without control characters",
-				what, name, maxNamespace)
+				what, name, MaxNamespace)
 		}
 	}
 	return nil
