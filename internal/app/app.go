@@ -69,6 +69,7 @@ type App struct {
 	source   mcp.Source         // what is served
 	about    identity
 	core     *mcp.Core      // for Call
+	watched  []string       // folders of the host in which changes count
 	closers  []func() error // in the order things were opened
 	usage    atomic.Pointer[runtime.Usage]
 }

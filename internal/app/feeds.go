@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/watch"
+	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
 // feeds are what tells of changes in the folders that are granted.
@@ -13,9 +14,9 @@ func (a *App) feeds() (feeds []func() (provider.Feed, error)) {
 	if a.cfg.StandIn != nil {
 		return nil // the guest may not see these folders at all
 	}
-	for _, s := range a.cfg.Grants.Storage {
+	for _, host := range a.watched {
 		feeds = append(feeds, func() (provider.Feed, error) {
-			w, err := watch.Open(watch.Config{Folder: s.Host, All: true})
+			w, err := watch.Open(watch.Config{Folder: host, All: true, Ignores: fscap.IsScratch})
 			if err != nil {
 				return nil, err
 			}
@@ -40,7 +41,7 @@ func (f folder) Next(ctx context.Context) (provider.FeedChange, error) {
 	if err != nil {
 		f.log.Warn("not all changes of a granted folder are noticed", "cause", err)
 	}
-	return provider.FeedChange{At: change.At, Entries: change.Entries}, nil
+	return provider.FeedChange{Since: change.Since, Entries: change.Entries}, nil
 }
 
 // Close implements [provider.Feed].

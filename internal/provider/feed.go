@@ -18,7 +18,7 @@ type Feed interface {
 
 // A FeedChange is what a [Feed] tells.
 type FeedChange struct {
-	At      time.Time // when the first of it was seen; the zero time for just now
+	Since   time.Time // nothing of it happened before
 	Entries bool      // things may have come or gone, so that lists are not what they were
 }
 
@@ -31,7 +31,7 @@ type feeds struct {
 
 // follow begins to follow the feeds, and waits until they are open.
 func (h *hub) follow(ctx context.Context) {
-	h.startFollowing()
+	h.feeds.begin.Do(h.startFollowing)
 	select {
 	case <-h.feeds.opened:
 	case <-ctx.Done():
@@ -39,18 +39,15 @@ func (h *hub) follow(ctx context.Context) {
 	}
 }
 
-// startFollowing is follow for who does not wait.
 func (h *hub) startFollowing() {
-	h.feeds.begin.Do(func() {
-		var opening sync.WaitGroup
-		opening.Add(len(h.feeds.open))
-		for _, open := range h.feeds.open {
-			h.spawn(func() { h.followOne(open, opening.Done) })
-		}
-		h.spawn(func() {
-			opening.Wait()
-			close(h.feeds.opened)
-		})
+	var opening sync.WaitGroup
+	opening.Add(len(h.feeds.open))
+	for _, open := range h.feeds.open {
+		h.spawn(func() { h.followOne(open, opening.Done) })
+	}
+	h.spawn(func() {
+		opening.Wait()
+		close(h.feeds.opened)
 	})
 }
 
@@ -108,26 +105,31 @@ func (r *rest) after(began time.Time) time.Duration {
 
 // disturb has everything looked at that is watched, and forgets what is kept.
 func (h *hub) disturb(change FeedChange) {
-	if change.At.IsZero() {
-		change.At = time.Now()
-	}
 	if change.Entries && h.caller.implements(abi.OpList) {
 		h.publish(h.ctx, "")
 	} else {
 		h.listVersion.Add(1) // it may tell of sizes, and of times
 		h.caller.changed("")
 	}
-	h.checkAll(h.watched(), change.At)
+	looked, others := h.watched()
+	for _, uri := range others {
+		h.publish(h.ctx, uri)
+	}
+	h.checkAll(looked, change.Since)
 }
 
-// watched gives the URIs that are watched.
-func (h *hub) watched() (uris []string) {
+// watched gives the URIs that are watched: those that can be looked at, and those that are too many for it.
+func (h *hub) watched() (looked, others []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for uri := range h.polls {
-		uris = append(uris, uri)
+	for uri, p := range h.polls {
+		if p.looked || p.stop != nil {
+			looked = append(looked, uri)
+		} else {
+			others = append(others, uri)
+		}
 	}
-	return uris
+	return looked, others
 }
 
 // checkAll checks all of uris, several at a time, after a change.

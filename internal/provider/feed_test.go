@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -56,7 +60,12 @@ func (s *shed) next(_ context.Context, op abi.Op, n int, req *abi.Request) guest
 	defer s.mu.Unlock()
 	text, there := s.texts[req.URI]
 	c := abi.Content{URI: req.URI, Kind: abi.KindText, Inline: []byte(text)}
+	first, second, several := strings.Cut(text, "\n")
 	switch {
+	case several: // of which each line is one
+		s.reads[req.URI]++
+		return guesttest.Emit((&abi.Content{URI: req.URI + second, Kind: abi.KindText, ETag: second}).Append(
+			(&abi.Content{URI: req.URI, Kind: abi.KindText, ETag: first}).Append(nil)))
 	case !there:
 		return guesttest.Return(abi.CodeNotFound)
 	case text == "broken":
@@ -109,7 +118,7 @@ func (s *shed) change(entries bool, texts map[string]string) []string {
 	s.mu.Unlock()
 	told := map[string]bool{}
 	for range 3 { // all of the first time has been told when something of the third is
-		change := provider.FeedChange{At: time.Now(), Entries: entries}
+		change := provider.FeedChange{Since: time.Now().Add(-time.Millisecond), Entries: entries}
 		entries = false
 		s.mu.Lock()
 		s.round++
@@ -132,6 +141,10 @@ func (s *shed) change(entries bool, texts map[string]string) []string {
 }
 
 func TestAFeedHasWatchedResourcesLookedAt(t *testing.T) {
+	synctest.Test(t, testAFeedHasWatchedResourcesLookedAt)
+}
+
+func testAFeedHasWatchedResourcesLookedAt(t *testing.T) {
 	s := openShed(t, map[string]string{
 		"x:a": "text", "x:b": "text", "x:tag": `"1"`, "x:broken": "broken", "x:round": "round 0",
 	})
@@ -166,7 +179,9 @@ func TestAFeedHasWatchedResourcesLookedAt(t *testing.T) {
 	<-s.closed
 }
 
-func TestAnEtagSparesTheReading(t *testing.T) {
+func TestAnEtagSparesTheReading(t *testing.T) { synctest.Test(t, testAnEtagSparesTheReading) }
+
+func testAnEtagSparesTheReading(t *testing.T) {
 	s := openShed(t, map[string]string{"x:tag": `"1"`, "x:round": "round 0"})
 	s.watch(t, "x:tag")
 	for range 5 {
@@ -184,7 +199,7 @@ func TestAChangeBeforeTheFirstLookIsTold(t *testing.T) {
 	s := openShed(t, map[string]string{"x:a": "text", "x:round": "round 0"})
 	before := time.Now()
 	s.watch(t, "x:a")
-	s.changes <- provider.FeedChange{At: before}
+	s.changes <- provider.FeedChange{Since: before}
 	var told []string
 	for len(told) < 2 {
 		told = append(told, <-s.told)
@@ -194,7 +209,9 @@ func TestAChangeBeforeTheFirstLookIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptGoesWithAFeed(t *testing.T) {
+func TestWhatIsKeptGoesWithAFeed(t *testing.T) { synctest.Test(t, testWhatIsKeptGoesWithAFeed) }
+
+func testWhatIsKeptGoesWithAFeed(t *testing.T) {
 	s := openShed(t, map[string]string{"x:a": "old", "x:round": "round 0"})
 	s.watch(t)
 	for _, text := range []string{"old", "new"} {
@@ -212,6 +229,79 @@ func TestWhatIsKeptGoesWithAFeed(t *testing.T) {
 	<-s.closed
 	if got, err := read(t.Context(), s.Provider, "x:a"); got != "new" || err != nil {
 		t.Errorf("after the feed: got %q, %v", got, err)
+	}
+}
+
+// A resource of several contents is another one when any of them is.
+func TestEachContentCounts(t *testing.T) { synctest.Test(t, testEachContentCounts) }
+
+func testEachContentCounts(t *testing.T) {
+	s := openShed(t, map[string]string{"x:folder": `"1"`, "x:round": "round 0"})
+	s.watch(t, "x:folder")
+	s.change(false, nil)
+	s.change(false, map[string]string{"x:folder": "\"1\"\n\"1\""})
+	if got := s.change(false, map[string]string{"x:folder": "\"1\"\n\"2\""}); !slices.Equal(got, []string{"x:folder"}) {
+		t.Errorf("told of %q", got)
+	}
+}
+
+// Who comes and goes leaves no work behind.
+func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
+	var reads atomic.Int64
+	reading, goOn := make(chan struct{}, 1), make(chan struct{})
+	changes := make(chan provider.FeedChange)
+	s := &shed{changes: changes, closed: make(chan struct{})}
+	p := openPuppet(t, provider.Config{
+		Feeds:   []func() (provider.Feed, error){func() (provider.Feed, error) { return s, nil }},
+		Runtime: runtime.Config{Limits: runtime.Limits{Calls: 2}},
+	}, &guesttest.Puppet{
+		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
+		Next: func(_ context.Context, _ abi.Op, _ int, _ *abi.Request) guesttest.Step {
+			if reads.Add(1) == 1 {
+				reading <- struct{}{}
+				<-goOn
+			}
+			return guesttest.Return(abi.CodeNotFound)
+		},
+	})
+	before := goruntime.NumGoroutine()
+	watch := func(uri string) context.CancelFunc {
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := p.Watch(ctx, []string{uri}, false, ignore); err != nil {
+			t.Fatal(err)
+		}
+		return cancel
+	}
+	defer watch("x:first")()
+	<-reading
+	for i := range 200 {
+		watch(fmt.Sprint("x:", i))()
+	}
+	awaitGoroutines(t, before+10)
+	close(goOn)
+	defer watch("x:last")()
+	changes <- provider.FeedChange{}
+	changes <- provider.FeedChange{} // what was to be looked at was
+	if n := reads.Load(); n > 20 {
+		t.Errorf("the guest was asked %d times", n)
+	}
+}
+
+// What is too many to be looked at is told of whenever anything has changed.
+func TestHowManyAreLookedAtIsBounded(t *testing.T) { synctest.Test(t, testHowManyAreLookedAtIsBounded) }
+
+func testHowManyAreLookedAtIsBounded(t *testing.T) {
+	const all, most = 5000, 4096
+	s := openShed(t, map[string]string{"x:round": "round 0"})
+	s.told = make(chan string, 10*all)
+	if watched, err := s.Watch(t.Context(), numbered(all), false, func(uri string) { s.told <- uri }); err != nil || len(watched) != all {
+		t.Fatalf("got %d, %v", len(watched), err)
+	}
+	synctest.Wait()
+	s.changes <- provider.FeedChange{Since: time.Now()}
+	synctest.Wait()
+	if n := len(s.told); n != all-most {
+		t.Errorf("%d were told of, want %d", n, all-most)
 	}
 }
 

@@ -28,7 +28,9 @@ type hub struct {
 	watchers map[*watcher]struct{}
 	list     poll // of which only the watchers count
 	polls    map[string]*poll
-	polled   int // those of polls that ask the guest
+	polled   int                 // those of polls that ask the guest again
+	fresh    map[string]struct{} // those of polls that are to be looked at for the first time
+	looking  bool                // somebody does
 	delivery delivery
 }
 
@@ -36,7 +38,7 @@ func newHub(caller caller, log *slog.Logger, turns int, open []func() (Feed, err
 	ctx, cancel := context.WithCancel(context.Background())
 	return &hub{
 		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,
-		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{},
+		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{}, fresh: map[string]struct{}{},
 		feeds: feeds{open: open, opened: make(chan struct{})},
 	}
 }
@@ -56,7 +58,7 @@ func (p *Provider) Watch(
 	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
 ) (watched []string, err error) {
 	h := p.watch
-	h.startFollowing()
+	h.follow(ctx)
 	var asked, wanted []string // each once, as asked for and in normal form
 	seen := make(map[string]bool)
 	for _, uri := range uris {

@@ -11,7 +11,7 @@ const (
 	minPoll = 100 * time.Millisecond
 	maxPoll = time.Hour
 
-	maxPolled = 4096 // resources that are polled at once
+	maxPolled = 4096 // resources that are polled, or looked at, at once
 )
 
 // A caller asks the guest about one URI.
@@ -40,6 +40,7 @@ type poll struct {
 	stop     context.CancelFunc  // ends the asking again and again; nil when the guest speaks up by itself
 	watchers map[*watcher]string // with the URI as they asked for it; not yet those who still acquire others
 	changed  bool                // its watchers are to be told
+	looked   bool                // it is looked at when a feed tells of a change; fixed at creation
 
 	version versioned
 }
@@ -63,7 +64,6 @@ func (h *hub) acquire(ctx context.Context, uri string) error {
 	if err != nil {
 		return err
 	}
-	h.follow(ctx)
 	return h.begin(uri, every)
 }
 
@@ -85,10 +85,13 @@ func (h *hub) begin(uri string, every time.Duration) error {
 		p.stop = cancel
 		h.done.Go(func() { h.keepAsking(pollCtx, uri, every) })
 	}
-	if every == 0 && len(h.feeds.open) > 0 && !h.closed {
-		h.done.Go(func() { _ = h.check(h.ctx, uri, time.Time{}) })
-	}
 	h.polls[uri] = p
+	if every == 0 && len(h.feeds.open) > 0 && h.polled < maxPolled {
+		h.polled++
+		p.looked = true
+		h.fresh[uri] = struct{}{}
+		h.lookLocked()
+	}
 	return nil
 }
 
@@ -149,8 +152,11 @@ func (h *hub) drop(uri string) (last bool) {
 		return false
 	}
 	delete(h.polls, uri)
+	delete(h.fresh, uri)
 	if p.stop != nil {
 		p.stop()
+	}
+	if p.stop != nil || p.looked {
 		h.polled--
 	}
 	return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"time"
 
@@ -62,6 +63,9 @@ func (h *hub) check(ctx context.Context, uri string, since time.Time) error {
 		return err
 	}
 	defer v.giveBack()
+	if h.poll(uri) != p {
+		return nil // nobody watches it any more, or somebody else does
+	}
 	began := time.Now()
 	now := h.ask(ctx, uri, v)
 	if err := ctx.Err(); err != nil {
@@ -81,6 +85,31 @@ func (h *hub) check(ctx context.Context, uri string, since time.Time) error {
 	return nil
 }
 
+// lookLocked has what is fresh looked at, one after the other, so that later versions can be compared with it.
+func (h *hub) lookLocked() {
+	if h.looking || h.closed {
+		return
+	}
+	h.looking = true
+	h.done.Go(func() {
+		for uri, ok := h.nextFresh(); ok; uri, ok = h.nextFresh() {
+			_ = h.check(h.ctx, uri, time.Time{}) // which ends when h.ctx does
+		}
+	})
+}
+
+// nextFresh gives something that is fresh; with nothing left the looking is over.
+func (h *hub) nextFresh() (uri string, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for uri = range h.fresh {
+		delete(h.fresh, uri)
+		return uri, true
+	}
+	h.looking = false
+	return "", false
+}
+
 // poll gives what there is of a URI that is watched; nil when it is not.
 func (h *hub) poll(uri string) *poll {
 	h.mu.Lock()
@@ -89,48 +118,59 @@ func (h *hub) poll(uri string) *poll {
 }
 
 // ask gives the version of uri there is now.
-func (h *hub) ask(ctx context.Context, uri string, v *versioned) version {
+func (h *hub) ask(ctx context.Context, uri string, asked *versioned) version {
 	seen := versionSink{sum: sha256.New()}
-	_, err := h.inTurn(ctx, v.op, uri, v.last.etag, &seen)
+	_, err := h.inTurn(ctx, asked.op, uri, asked.last.etag, &seen)
 	switch {
 	case seen.unchanged:
-		return v.last
-	case seen.etag != "":
-		return version{known: true, etag: seen.etag}
+		return asked.last
+	case seen.large && seen.contents[len(seen.contents)-1] != "":
+		err = nil // its etag will do
+	}
+	switch {
 	case abi.CodeOf(err) == abi.CodeNotFound:
 		return version{known: true, gone: true}
 	case err != nil:
-		h.log.Debug("what is watched could not be looked at", "op", v.op.String(), "code", abi.CodeOf(err).String())
+		h.log.Debug("what is watched could not be looked at", "op", asked.op.String(), "code", abi.CodeOf(err).String())
 		return version{}
 	}
-	return version{known: true, sum: [sha256.Size]byte(seen.sum.Sum(nil))}
+	v := version{known: true, sum: [sha256.Size]byte(seen.sum.Sum(nil))}
+	if len(seen.contents) == 1 {
+		v.etag = seen.contents[0]
+	}
+	return v
 }
 
-// A versionSink makes a version of contents, and refuses them once it knows enough.
+// A versionSink makes a version of contents: of their etags, and of the bytes of those that have none.
 type versionSink struct {
 	unchanged bool
-	etag      string
+	contents  []string // etags
 	sum       hash.Hash
 	bytes     int
+	large     bool // not all of it was read
 }
 
-var errEnough = errors.New("the version is known")
+var errEnough = errors.New("enough is known of the version")
 
 // Content implements [abi.Sink].
 func (s *versionSink) Content(c *abi.Content) error {
-	if s.unchanged, s.etag = c.NotModified, c.ETag; s.unchanged || s.etag != "" {
+	if s.unchanged = c.NotModified; s.unchanged {
 		return errEnough
 	}
-	s.sum.Write([]byte(c.URI + "\x00" + c.MIMEType + "\x00"))
+	s.contents = append(s.contents, c.ETag)
+	fmt.Fprintf(s.sum, "%q %q %q\n", c.URI, c.MIMEType, c.ETag)
 	return nil
 }
 
 // Body implements [abi.Sink].
 func (s *versionSink) Body(p []byte) error {
 	if s.bytes += len(p); s.bytes > maxCompared {
+		s.large = true
 		return errEnough
 	}
-	s.sum.Write(p)
+	if s.contents[len(s.contents)-1] == "" {
+		s.sum.Write(p)
+	}
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 
 // A batch is what changes at about the same time.
 type batch struct {
+	all     bool                 // as in Config
+	since   time.Time            // none is older
 	changed map[string]happening // by name
 	began   time.Time
 	over    <-chan time.Time // nil while it is empty
@@ -44,18 +46,25 @@ func (b *batch) add(cfg *Config, name string, now happening) {
 	b.over = time.After(min(cfg.Quiet, b.began.Add(cfg.Longest).Sub(at)))
 }
 
-// change gives what there is to tell: not of files that were there only meanwhile. It is nil, and the batch empty, when
-// nothing is left.
-func (b *batch) change(root string) *Change {
+// atOnce is for how long, at most, a change is on its way to who waits for it already.
+const atOnce = 100 * time.Millisecond
+
+// change gives what there is to tell to who has called at some time: not of files that were there only meanwhile, unless
+// all of it is wanted. It is nil, and the batch empty, when nothing is left.
+func (b *batch) change(root string, called time.Time) *Change {
 	entries := false
 	maps.DeleteFunc(b.changed, func(name string, h happening) bool {
 		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name)))
-		passing := h.made && os.IsNotExist(err)
+		passing := h.made && os.IsNotExist(err) && !b.all
 		entries = entries || h.entry && !passing
 		return passing
 	})
 	if b.over = nil; len(b.changed) == 0 {
 		return nil
 	}
-	return &Change{Names: slices.Sorted(maps.Keys(b.changed)), Entries: entries, At: b.began}
+	since := b.began.Add(-atOnce)
+	if since.Before(called) {
+		since = b.since // it may have waited for the call
+	}
+	return &Change{Names: slices.Sorted(maps.Keys(b.changed)), Entries: entries, At: b.began, Since: since}
 }

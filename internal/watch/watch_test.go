@@ -220,3 +220,105 @@ func TestAFolderByASymbolicLink(t *testing.T) {
 	write(t, dir, "real/a")
 	wants(t, w, "a")
 }
+
+// Who wants all of it misses nothing that could matter.
+func TestAllOfIt(t *testing.T) {
+	for name, change := range map[string]func(dir string) error{
+		"a file that took another's place, and is gone": func(dir string) error {
+			replaced := os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+			return errors.Join(replaced, os.Remove(filepath.Join(dir, "a")))
+		},
+		"an empty folder": func(dir string) error { return os.Mkdir(filepath.Join(dir, "new"), 0o700) },
+		"permissions":     func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o400) },
+		"a time":          func(dir string) error { return os.Chtimes(filepath.Join(dir, "a"), time.Time{}, time.Unix(1, 0)) },
+		"a hidden file":   func(dir string) error { return os.WriteFile(filepath.Join(dir, ".a"), nil, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "a")
+			write(t, dir, "b")
+			w := open(t, watch.Config{Folder: dir, All: true})
+			if err := change(dir); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if c, err := w.Next(ctx); err != nil || len(c.Names) == 0 {
+				t.Errorf("got %+v, %v", c, err)
+			}
+		})
+	}
+}
+
+// Folders may be moved about as they like: what is in them is watched under the names they have in the end.
+func TestFoldersThatAreMovedAbout(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/s/f", "b/f", "c/f"} {
+		write(t, dir, name)
+	}
+	w := open(t, watch.Config{Folder: dir, All: true})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	move := func(from, to string) {
+		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		move("b", "x")
+		move("c", "b")
+		move("x", "c")
+		move("a/s", "b/s")
+		if c, err := w.Next(ctx); err != nil || !c.Entries {
+			t.Fatalf("got %+v, %v", c, err)
+		}
+		for _, name := range []string{"b/s/f", "b/f", "c/f"} {
+			write(t, dir, name)
+			wantsAmong(t, w, name)
+		}
+		move("b/s", "a/s")
+		if _, err := w.Next(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantsAmong fails the test unless this changes, whatever else does.
+func wantsAmong(t *testing.T, w *watch.Watcher, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		c, err := w.Next(ctx)
+		if err != nil {
+			t.Fatalf("got %v, want %s", err, want)
+		}
+		if slices.Contains(c.Names, want) {
+			return
+		}
+	}
+}
+
+// What waits to be told may be as old as the last time something was.
+func TestSinceWhen(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, watch.Config{Folder: dir})
+	next := func() *watch.Change {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c, err := w.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	write(t, dir, "a")
+	next()
+	before := time.Now()
+	write(t, dir, "b")
+	<-time.After(200 * time.Millisecond)
+	if c := next(); c.Since.After(before) || !c.At.After(before) {
+		t.Errorf("it was written at %v or later, and told as since %v, seen at %v", before, c.Since, c.At)
+	}
+}
