@@ -34,7 +34,7 @@ type Call struct {
 	bytes    uint64        // of all bodies
 	framed   uint64        // bytes of all frames, inline bodies aside
 	asked    int           // services
-	served   time.Duration // that they took
+	served   time.Duration // that those took which wait for others
 	logged   int
 	lines    int
 	recorded int // bytes of what the runner logged
@@ -89,7 +89,9 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	c.extend()
 	began := time.Now()
 	resp, err := c.serve(ctx, id, request)
-	c.served += time.Since(began)
+	if waits(id) {
+		c.served += time.Since(began)
+	}
 	c.extend()
 	if err != nil {
 		c.logRefusal(ctx, id, err)

@@ -20,7 +20,7 @@ type Limits struct {
 	// Exceeded: abi.CodeDeadline.
 	Timeout time.Duration
 	// MilliCPU is the thousandths of a processor that calls may use, all together and in the long run: 1,500 for one and
-	// a half. What hosts, and readers, take is not counted. 0 is for no bound. Exceeded: further calls wait, for as long
+	// a half. What servers, databases and readers take is not counted. 0 is for no bound. Exceeded: further calls wait, for as long
 	// as Timeout; then they are abi.CodeBusy.
 	MilliCPU uint32
 	// Wait is how long the readers of what one call answers may keep it waiting, in all, which is not counted as its

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/wasmres/wasmres/abi"
 )
 
 // burst is for how long calls may run ahead of their share of the processors.
@@ -42,8 +44,9 @@ func (p *pace) spend(began time.Time, busy time.Duration) {
 
 // keepPace waits until a call may begin, for as long as a call may last.
 func (m *Module) keepPace(ctx context.Context) error {
+	latest := time.Now().Add(m.cfg.Limits.Timeout)
 	for delay := m.pace.delay(); delay > 0; delay = m.pace.delay() {
-		if delay > m.cfg.Limits.Timeout {
+		if delay > time.Until(latest) {
 			e := m.busy("the provider has used its share of the processors")
 			e.RetryAfter = delay
 			return e
@@ -62,7 +65,16 @@ func (m *Module) keepPace(ctx context.Context) error {
 	return nil
 }
 
-// busy is for how long the guest itself has run, of the time since it began.
+// waits reports whether a service waits for others, as for servers and databases, and takes no time of this machine.
+func waits(id abi.Service) bool {
+	switch id {
+	case abi.ServiceHTTP, abi.ServiceStream, abi.ServiceSQL, abi.ServiceSQLRows:
+		return true
+	}
+	return false
+}
+
+// busy is for how long the call has kept this machine busy, of the time since it began.
 func (c *Call) busy(began time.Time) time.Duration {
 	return time.Since(began) - c.Waited() - c.served
 }

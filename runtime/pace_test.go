@@ -26,7 +26,7 @@ func (w *worksite) Open(context.Context, *runtime.Order) (runtime.Guests, error)
 func (w *worksite) Call(ctx context.Context, c *runtime.Call) error {
 	time.Sleep(w.work)
 	if w.asks > 0 {
-		c.Service(ctx, abi.ServiceConfig, nil)
+		c.Service(ctx, abi.ServiceHTTP, nil)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func openSite(t *testing.T, w *worksite, milli uint32) *runtime.Module {
 	t.Helper()
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "site", Ops: 1 << abi.OpSubscribe}}
 	m, err := runtime.Load(t.Context(), runtime.Config{
-		Runner: w, Services: capability.Services{abi.ServiceConfig: worksiteHost{w}},
+		Runner: w, Services: capability.Services{abi.ServiceHTTP: worksiteHost{w}},
 		Limits: runtime.Limits{MilliCPU: milli, Timeout: 10 * time.Second, Calls: 4},
 	}, puppet.Binary(t))
 	if err != nil {
@@ -73,7 +73,7 @@ func TestCallsKeepToTheirShareOfTheProcessors(t *testing.T) {
 		{"half of one, with four at once", 500, 50 * time.Millisecond, 0, 4, 3500 * time.Millisecond, 4 * time.Second},
 		{"a tenth", 100, 50 * time.Millisecond, 0, 2, 18 * time.Second, 20 * time.Second},
 		{"more than is used", 2000, 50 * time.Millisecond, 0, 1, 2 * time.Second, 2 * time.Second},
-		{"what the host takes does not count", 500, 50 * time.Millisecond, 50 * time.Millisecond, 1, 4 * time.Second, 4 * time.Second},
+		{"what servers take does not count", 500, 50 * time.Millisecond, 50 * time.Millisecond, 1, 4 * time.Second, 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
