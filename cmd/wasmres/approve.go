@@ -36,25 +36,24 @@ func openApproved(c *cli.Context, configs []app.Config) (*app.App, error) {
 	return app.OpenAll(c.Context, configs)
 }
 
-// openView opens a provider to look at it, with what a person has granted it on this command line, or before. Nobody is
-// asked.
+// openView opens a provider to look at it, with what a person has granted this very module on this command line, or
+// before. Nobody is asked.
 func openView(c *cli.Context, cfg app.Config) (*app.App, error) {
 	if !cfg.Grants.Empty() {
 		return app.Open(c.Context, cfg)
 	}
-	m, digest, err := app.Packed(cfg.File)
+	_, digest, err := app.Packed(cfg.File)
 	if err != nil {
 		return nil, err
-	}
-	if m == nil {
-		m = &abi.Manifest{} // it is known by its digest alone
 	}
 	store, err := openApprovals(c)
 	if err != nil {
 		cfg.Logger.Debug("what was granted before does not count", "cause", err)
 		return app.Open(c.Context, cfg)
 	}
-	decision := approval.Decide(approval.Request{Manifest: m, Digest: digest, File: cfg.File, Given: &cfg.Grants, Store: store})
+	decision := approval.Decide(approval.Request{
+		Manifest: &abi.Manifest{}, Digest: digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
+	})
 	if decision.Outcome == approval.Granted {
 		cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
 		cfg = permit(c, cfg, decision.Policy)

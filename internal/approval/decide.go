@@ -18,6 +18,7 @@ type Request struct {
 	File     string         // they were read from
 	Given    *policy.Policy // what the command line grants; nil, or empty, when it grants nothing
 	Store    *Store         // nil when there is none, so that nothing is remembered
+	Exact    bool           // what was decided about other versions does not count
 }
 
 // An Outcome is what became of a Request.
@@ -74,7 +75,7 @@ func Decide(r Request) *Decision {
 	if d.lookUp() {
 		return d
 	}
-	if d.Problem == nil && r.Store != nil && d.inherit() {
+	if d.Problem == nil && r.Store != nil && !r.Exact && d.inherit() {
 		return d
 	}
 	if !slices.ContainsFunc(d.Asks, func(a AskedFor) bool { return policy.Known(a.Power) }) {
@@ -118,7 +119,8 @@ func (d *Decision) lookUp() bool {
 func (d *Decision) inherit() bool {
 	records, err := d.request.Store.List()
 	if err != nil {
-		d.Problem = err // those that are read still count
+		d.Problem = err // what does not count may say that this provider was refused since
+		return false
 	}
 	name := d.request.Manifest.Name
 	for i := range records {

@@ -3,6 +3,7 @@ package approval_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -398,5 +399,40 @@ func TestWhatWasInheritedEndsWithTheFirst(t *testing.T) {
 	must(t, err, s.Reset(digestA))
 	if d := approval.Decide(request(digestB)); d.Outcome != approval.Ask {
 		t.Errorf("got %v, because %q; want a question", d.Outcome, d.Why)
+	}
+}
+
+// A record that does not count may be a refusal: nothing is inherited past it.
+func TestNothingIsInheritedPastADamagedRecord(t *testing.T) {
+	s, dir := newStore(t)
+	file := provider(t)
+	request := func(digest string) approval.Request {
+		return approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s}
+	}
+	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, noon, "ada")))
+	must(t, s.Revoke(approval.Decide(request(digestB)).Record(&policy.Policy{}, noon.Add(time.Hour), "ada")))
+	must(t, os.WriteFile(filepath.Join(dir, strings.TrimPrefix(digestB, "sha256:")+".approval"), []byte("{}"), 0o600))
+	if d := approval.Decide(request(digestC)); d.Outcome != approval.Ask || d.Problem == nil {
+		t.Errorf("got %v, because %q; problem %v", d.Outcome, d.Why, d.Problem)
+	}
+}
+
+// However many builds inherit, a few records are kept of them.
+func TestFewRecordsAreKeptOfWhatInherits(t *testing.T) {
+	s, _ := newStore(t)
+	file := provider(t)
+	request := func(digest string) approval.Request {
+		return approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s}
+	}
+	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, time.Now(), "ada")))
+	for i := range 30 {
+		d, err := approval.Settle(t.Context(), request(fmt.Sprintf("sha256:%064d", i)), nil, "ada")
+		if err != nil || d.Outcome != approval.Granted || d.Problem != nil {
+			t.Fatalf("got %+v, %v", d, err)
+		}
+	}
+	records, err := s.List()
+	if err != nil || len(records) != 11 || records[0].Digest != fmt.Sprintf("sha256:%064d", 29) {
+		t.Errorf("got %d records, %v", len(records), err)
 	}
 }

@@ -133,7 +133,28 @@ func (s *Store) Inherit(r Record) error {
 		return err
 	}
 	r.Revoked, r.Inherited = false, true
-	return s.put(&r)
+	return errors.Join(s.put(&r), s.thin(r.Origin))
+}
+
+// maxInherited is how many records are kept of versions of one file that nobody decided about: the last ones.
+const maxInherited = 10
+
+// thin takes away what is too many of the records of a file that only say that it inherited.
+func (s *Store) thin(origin string) error {
+	records, _ := s.List()
+	kept := 0
+	for _, r := range records {
+		if !r.Inherited || r.Origin != origin {
+			continue
+		}
+		if kept++; kept <= maxInherited {
+			continue
+		}
+		if err := s.Reset(r.Digest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Revoke keeps that a module is refused, whatever earlier versions of it were granted.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ type Host struct {
 
 	mu       sync.Mutex
 	starting *desk // guarded by mu, as are the desks of steps
+	bytes    int   // of what is kept; guarded by mu
 }
 
 // Replay makes a host that answers from s.
@@ -76,14 +78,15 @@ func (d *desk) next(question string, shared map[string][]*Exchange) *Exchange {
 	return list[turn]
 }
 
-// keep adds an answer.
-func (d *desk) keep(e *Exchange) {
+// keep adds an answer of so many bytes, and gives how many more there are to be kept.
+func (d *desk) keep(e *Exchange, size int) (added int) {
 	list := d.answers[e.question]
-	if n := len(list); n > 0 && list[n-1].String() == e.String() {
-		e = list[n-1] // which is then there once
+	if added = size; len(list) > 0 && list[len(list)-1].String() == e.String() {
+		e, added = list[len(list)-1], 0 // which is then there once
 	}
 	d.answers[e.question] = append(list, e)
 	d.kept = append(d.kept, e)
+	return added + len(e.question)
 }
 
 // recorded gives what is kept but for answers that would be given anyway: those that repeat the last one to a question.
@@ -230,7 +233,11 @@ func (h *Host) keep(
 	if s, ok := e.response.(streaming); ok {
 		*s.stream() = d.numbering(e.dialect.capability).number(*s.stream(), asked)
 	}
-	d.keep(e)
+	if size := len(resp.Body) + len(resp.Message); h.bytes+size > MaxSize {
+		d.problem = cmp.Or(d.problem, fmt.Sprintf("the host answers more than the %d bytes a session has: split it", MaxSize))
+	} else {
+		h.bytes += d.keep(e, size)
+	}
 	if err != nil {
 		return resp, err // which says more to the log
 	}

@@ -405,6 +405,37 @@ func TestRepeatedQuestions(t *testing.T) {
 	}
 }
 
+// A guest that has the host answer without end takes no more memory than a session may have.
+func TestHowMuchIsRecordedIsBounded(t *testing.T) {
+	answer := (&abi.FileResponse{Files: []abi.File{{Name: "f"}}}).Append(nil)
+	real := service(func() (capability.Response, error) {
+		return capability.Response{Message: answer, Body: make([]byte, 1<<20)}, nil
+	})
+	s := parse(t, "-- read x:y --\n")
+	host := session.Record(s)
+	services, err := host.Services(capability.Services{abi.ServiceFileRead: real})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := uint64(0)
+	asking := askingSource{ask: func(ctx context.Context) {
+		for range 10 {
+			asked++
+			request := (&abi.FileRequest{Path: "/f", Offset: asked}).Append(nil)
+			if _, err := services[abi.ServiceFileRead].Call(ctx, request); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}}
+	report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: asking, Update: true})
+	if err != nil || len(report.Failures) != 1 || !strings.Contains(report.Failures[0].Problem, "split it") {
+		t.Errorf("got %+v, %v", report, err)
+	}
+	if n := len(s.Format()); n > 2*session.MaxSize {
+		t.Errorf("the session has %d bytes", n)
+	}
+}
+
 type service func() (capability.Response, error)
 
 func (s service) Call(context.Context, []byte) (capability.Response, error) { return s() }
