@@ -19,7 +19,7 @@ type version struct {
 	known bool // else nothing can be told
 	gone  bool
 	etag  string
-	sum   [sha256.Size]byte // without an etag
+	sum   [sha256.Size]byte // of etags, and of the bytes that have none
 }
 
 // A versioned is what was last seen of a resource that is watched.
