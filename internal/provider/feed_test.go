@@ -118,6 +118,7 @@ func (s *shed) change(entries bool, texts map[string]string) []string {
 	s.mu.Unlock()
 	told := map[string]bool{}
 	for range 3 { // all of the first time has been told when something of the third is
+		time.Sleep(time.Minute) // until what was before has been looked at, in the bubble's time
 		change := provider.FeedChange{Since: time.Now().Add(-time.Millisecond), Entries: entries}
 		entries = false
 		s.mu.Lock()
