@@ -151,6 +151,7 @@ func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 			}
 			lists.Wait()
 		}
+		synctest.Wait() // those that have done their part are gone
 		if n := goruntime.NumGoroutine() - before; n > 64 {
 			t.Errorf("%d goroutines are left of 250 lists", n)
 		}

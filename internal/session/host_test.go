@@ -449,7 +449,7 @@ func TestGrantsAreThoseThatWereThere(t *testing.T) {
 		`{"capabilities":["kv"]}`:      {3, 4, 5, 6},
 		`{"capabilities":["http"]}`:    {7, 15},
 		`{"capabilities":["sql"]}`:     {8, 16},
-		`{"capabilities":["fs","kv"]}`: {3, 4, 5, 6, 12, 13, 14},
+		`{"capabilities":["fs","kv"]}`: {3, 4, 5, 6, 12, 13, 14, 17, 18},
 	} {
 		services, err := session.Replay(parse(t, "-- grants --\n"+grants+"\n")).Services(nil)
 		if err != nil {
