@@ -25,7 +25,7 @@ func openApproved(c *cli.Context, configs []app.Config) (*app.App, error) {
 			return openAsking(c, configs[0])
 		}
 		if m == nil {
-			if m, err = describeBare(c, configs[i]); err != nil {
+			if m, digest, err = describeBare(c, configs[i]); err != nil {
 				return nil, about(configs[i], err)
 			}
 		}
@@ -88,12 +88,13 @@ func openAsking(c *cli.Context, cfg app.Config) (*app.App, error) {
 }
 
 // describeBare asks a provider, to which nothing is granted, what it is.
-func describeBare(c *cli.Context, cfg app.Config) (*abi.Manifest, error) {
+func describeBare(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest string, err error) {
 	a, err := app.Open(c.Context, cfg)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return a.Provider().Module().Manifest(), a.Close()
+	module := a.Provider().Module()
+	return module.Manifest(), module.Digest(), a.Close()
 }
 
 // approved gives a provider what it may touch, and holds it to the module that this was decided for.

@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 )
@@ -196,12 +195,8 @@ func askedBy(c *cli.Context, file string) (approval.Request, error) {
 		return approval.Request{}, err
 	}
 	cfg.File = file
-	a, err := app.Open(c.Context, cfg)
-	if err != nil {
-		return approval.Request{}, err
-	}
-	module := a.Provider().Module()
-	return approval.Request{Manifest: module.Manifest(), Digest: module.Digest(), File: file}, a.Close()
+	m, digest, err := describeBare(c, cfg)
+	return approval.Request{Manifest: m, Digest: digest, File: file}, err
 }
 
 // grantByAsking grants what the person says yes to, with the configuration that is given.
