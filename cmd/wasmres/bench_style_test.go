@@ -1,16 +1,15 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/internal/bench"
+	"github.com/wasmres/wasmres/internal/bench/benchtest"
 )
 
 func TestSpeaksUTF8(t *testing.T) {
@@ -110,35 +109,13 @@ func TestParagraph(t *testing.T) {
 	}
 }
 
-// measured is the result of requests that took so long, one after the other.
-func measured(t *testing.T, took ...time.Duration) (r *bench.Result) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		next := 0
-		var err error
-		r, err = bench.Run(ctx, bench.Config{Duration: time.Hour, Call: func(context.Context) (bench.Cost, error) {
-			time.Sleep(took[next])
-			if next++; next == len(took) {
-				cancel()
-			}
-			return bench.Cost{}, nil
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	return r
-}
-
 // uneven has a thousand requests, most of which take 20 to 40 µs and one a second.
 func uneven(t *testing.T) *bench.Result {
 	took := []time.Duration{time.Second}
 	for i := range 999 {
 		took = append(took, time.Duration(20_000+20*i))
 	}
-	return measured(t, took...)
+	return benchtest.Measured(t, took...)
 }
 
 func TestHistogram(t *testing.T) {
@@ -171,8 +148,8 @@ func spaced(text string) string {
 
 func TestHistogramsAreNoWiderThanTheTerminal(t *testing.T) {
 	for name, r := range map[string]*bench.Result{
-		"uneven": uneven(t), "one request": measured(t, 3*time.Microsecond),
-		"far apart": measured(t, 20, time.Second, time.Minute),
+		"uneven": uneven(t), "one request": benchtest.Measured(t, 3*time.Microsecond),
+		"far apart": benchtest.Measured(t, 20, time.Second, time.Minute),
 	} {
 		for width := 1; width <= 200; width++ {
 			for _, ascii := range []bool{true, false} {

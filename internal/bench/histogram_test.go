@@ -5,37 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/internal/bench"
+	"github.com/wasmres/wasmres/internal/bench/benchtest"
 )
 
 const us = time.Microsecond
-
-// measured is the result of requests that took so long, one after the other.
-func measured(t *testing.T, took ...time.Duration) (r *bench.Result) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		next := 0
-		var err error
-		r, err = bench.Run(ctx, bench.Config{Duration: time.Hour, Call: func(context.Context) (bench.Cost, error) {
-			time.Sleep(took[next])
-			if next++; next == len(took) {
-				cancel()
-			}
-			return bench.Cost{}, nil
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	return r
-}
 
 func times(n int, took time.Duration) []time.Duration { return slices.Repeat([]time.Duration{took}, n) }
 
@@ -75,7 +53,7 @@ func TestBuckets(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, measured(t, tt.took...).Buckets(tt.most)); diff != "" {
+			if diff := cmp.Diff(tt.want, benchtest.Measured(t, tt.took...).Buckets(tt.most)); diff != "" {
 				t.Errorf("want -, got +\n%s", diff)
 			}
 		})
@@ -99,7 +77,7 @@ func TestBucketsHoldEveryRequestOnce(t *testing.T) {
 		for limit := random.Int64N(int64(time.Minute)); len(took) < 500; limit = max(limit*9/10, 5) {
 			took = append(took, time.Duration(1+random.Int64N(limit)))
 		}
-		r := measured(t, took...)
+		r := benchtest.Measured(t, took...)
 		for _, most := range []int{0, 10, 14, 30, 300} {
 			all := r.Buckets(most)
 			if most > 0 && len(all) > most {
