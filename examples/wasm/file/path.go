@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/wasmres/wasmres/examples/wasm/uripath"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
@@ -37,26 +38,11 @@ func unwritable(c rune) bool { return c == '\\' || unicode.IsControl(c) }
 
 // uriOf gives the URI of a file, or nothing when it cannot have one.
 func uriOf(path string) string {
-	uri := scheme + escape(path)
+	uri := scheme + uripath.Escape(path)
 	if len(uri) > uriMax || !utf8.ValidString(path) || strings.ContainsFunc(path, unwritable) {
 		return ""
 	}
 	return uri
-}
-
-// escape percent-encodes what must not stand in the path of a URI.
-func escape(path string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range []byte(path) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
 }
 
 func missing(path string) error { return wasmres.NotFound("there is no file " + strconv.Quote(path)) }

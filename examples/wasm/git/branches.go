@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/wasmres/wasmres/examples/wasm/uripath"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
@@ -34,7 +35,7 @@ func branches(*wasmres.Request) (wasmres.Content, error) {
 			return wasmres.Content{}, err
 		}
 		for _, r := range refs {
-			b := branchJSON{Name: r.short(), Commit: r.hash.String(), Log: "git://log?ref=" + escapeValue(r.short())}
+			b := branchJSON{Name: r.short(), Commit: r.hash.String(), Log: "git://log?ref=" + uripath.EscapeSegment(r.short())}
 			b.Remote = dir == remoteDir
 			b.Current = !b.Remote && b.Name == current
 			all = append(all, b)
@@ -58,7 +59,7 @@ func tags(*wasmres.Request) (wasmres.Content, error) {
 		if err != nil {
 			return wasmres.Content{}, err
 		}
-		all = append(all, branchJSON{Name: r.short(), Commit: hash.String(), Log: "git://log?ref=" + escapeValue(r.short())})
+		all = append(all, branchJSON{Name: r.short(), Commit: hash.String(), Log: "git://log?ref=" + uripath.EscapeSegment(r.short())})
 	}
 	return g.refsJSON(map[string]any{"tags": all})
 }

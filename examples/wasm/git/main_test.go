@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/examples/wasm/uripath"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
 )
@@ -143,7 +144,7 @@ func files(t *testing.T, dir string) []string {
 func compare(t *testing.T, p *wasmrestest.Provider, original string) {
 	t.Helper()
 	for _, name := range files(t, original) {
-		contents, err := p.Read("git://file/" + escape(name))
+		contents, err := p.Read("git://file/" + uripath.Escape(name))
 		if err != nil || len(contents) != 1 {
 			t.Fatalf("%s: %v, %v", name, contents, err)
 		}
@@ -155,7 +156,7 @@ func compare(t *testing.T, p *wasmrestest.Provider, original string) {
 		}
 	}
 	for _, ref := range []string{"", "main", "v1.0", "feature/greeting", "refs/tags/v1.1", "HEAD~1^2", "@~2"} {
-		page := decode[logJSON](t, p, "git://log?ref="+escapeValue(ref)+"&limit=100")
+		page := decode[logJSON](t, p, "git://log?ref="+uripath.EscapeSegment(ref)+"&limit=100")
 		var got []string
 		for _, c := range page.Commits {
 			got = append(got, c.Hash)
@@ -163,7 +164,7 @@ func compare(t *testing.T, p *wasmrestest.Provider, original string) {
 		if want := strings.Fields(git(t, original, "log", "--format=%H", orElse(ref, "HEAD"))); !slices.Equal(got, want) {
 			t.Errorf("log of %q: got %v, want %v", ref, got, want)
 		}
-		f := decode[folderJSON](t, p, "git://tree?ref="+escapeValue(ref))
+		f := decode[folderJSON](t, p, "git://tree?ref="+uripath.EscapeSegment(ref))
 		var entries strings.Builder
 		for _, e := range f.Entries {
 			size := "-"
@@ -213,7 +214,7 @@ func TestHeadBranchesTags(t *testing.T) {
 	}
 	type list struct{ Branches, Tags []branchJSON }
 	branch := func(name, revision string) branchJSON {
-		return branchJSON{Name: name, Commit: hash(revision), Log: "git://log?ref=" + escapeValue(name)}
+		return branchJSON{Name: name, Commit: hash(revision), Log: "git://log?ref=" + uripath.EscapeSegment(name)}
 	}
 	current, remote := branch("main", "main"), branch("origin/main", "main~1")
 	current.Current, remote.Remote = true, true
@@ -270,7 +271,7 @@ func TestListIsWhatGitLists(t *testing.T) {
 		for _, e := range p.List() {
 			if name, ok := strings.CutPrefix(e.URI, "git://file/"); ok {
 				got = append(got, e.Name)
-				if name != escape(e.Name) {
+				if name != uripath.Escape(e.Name) {
 					t.Errorf("got %+v", e)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/wasmres/wasmres/examples/wasm/uripath"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
@@ -66,26 +67,11 @@ func after(name, cursor string) bool {
 }
 
 func entryOf(name string, d fs.DirEntry) wasmres.Entry {
-	e := wasmres.Entry{URI: "project://file/" + escape(name), Name: name, MIME: byExtension(name)}
+	e := wasmres.Entry{URI: "project://file/" + uripath.Escape(name), Name: name, MIME: byExtension(name)}
 	if info, err := d.Info(); err == nil {
 		e.Size, e.LastModified = info.Size(), info.ModTime()
 	}
 	return e
-}
-
-// escape percent-encodes what must not stand in the path of a URI.
-func escape(name string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
 }
 
 // completeName suggests files at the top.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wasmres/wasmres/examples/wasm/uripath"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
@@ -57,7 +58,7 @@ func (d Dialect) list(_ *wasmres.Request, page *wasmres.Page) error {
 			return err
 		}
 		added := page.Add(wasmres.Entry{
-			URI:  d.Scheme + "://tables/" + escape(schema) + "/" + escape(table) + "/schema",
+			URI:  d.Scheme + "://tables/" + uripath.EscapeSegment(schema) + "/" + uripath.EscapeSegment(table) + "/schema",
 			Name: schema + "." + table, Description: strings.ToLower(kind), MIME: "application/json",
 		})
 		if !added {
@@ -179,18 +180,4 @@ func texts(statement string, args ...any) (all []string, err error) {
 		all = append(all, row.Values()[0].String())
 	}
 	return all, rows.Err()
-}
-
-// escape percent-encodes what must not stand in a segment of a path.
-func escape(name string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
 }
