@@ -1,0 +1,111 @@
+// Package tablestest holds providers of the tables of a database to what they promise.
+package tablestest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wasmres/wasmres/examples/wasm/tables"
+	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
+)
+
+// A Config says how a provider's database writes what the tests ask for, of the tables users and Odd of the schema shop.
+type Config struct {
+	Dialect  tables.Dialect
+	Users    string // the statement that reads users, up to its limit
+	Odd      string // a name with a quotation mark in it
+	OddURI   string // as it stands in a URI
+	OddTable string // the statement that reads it, up to its limit
+}
+
+// Run tests the provider that the test belongs to.
+func Run(t *testing.T, c Config) {
+	t.Run("read", c.testRead)
+	t.Run("list", c.testList)
+	t.Run("complete", c.testComplete)
+}
+
+// start runs the provider on a database with two tables.
+func (c Config) start(t *testing.T) *wasmrestest.Provider {
+	p := wasmrestest.New(t)
+	p.SQL = map[string]wasmrestest.Database{"main": func(statement string, args []any) (wasmrestest.Table, error) {
+		known := len(args) > 1 && args[0] == "shop" && (args[1] == "users" || args[1] == c.Odd)
+		switch statement {
+		case c.Dialect.Tables:
+			table := wasmrestest.Table{Columns: []string{"s", "t", "k"}}
+			for _, name := range []string{c.Odd, "users"} {
+				if "shop/"+name > args[0].(string)+"/"+args[1].(string) && int64(len(table.Rows)) < args[2].(int64) {
+					table.Rows = append(table.Rows, []any{"shop", name, "BASE TABLE"})
+				}
+			}
+			return table, nil
+		case c.Dialect.Columns:
+			table := wasmrestest.Table{Columns: []string{"name", "type", "null", "default"}}
+			if known {
+				table.Rows = [][]any{{"id", "bigint", false, nil}}
+			}
+			return table, nil
+		case c.Dialect.Schemas:
+			return wasmrestest.Table{Columns: []string{"s"}, Rows: [][]any{{"shop"}}}, nil
+		case c.Dialect.Matching:
+			return wasmrestest.Table{Columns: []string{"t"}, Rows: [][]any{{args[0].(string) + args[1].(string)}}}, nil
+		}
+		if !strings.HasPrefix(statement, c.Users+" limit ") && !strings.HasPrefix(statement, c.OddTable+" limit ") {
+			t.Errorf("got the statement %s", statement)
+		}
+		return wasmrestest.Table{Columns: []string{"id", "name"}, Rows: [][]any{{1, "Ada"}, {2, []byte{255}}, {3, 0.5}}},
+			nil
+	}}
+	return p
+}
+
+func (c Config) testRead(t *testing.T) {
+	base := c.Dialect.Scheme + "://tables/shop/"
+	p := c.start(t)
+	for uri, want := range map[string]string{
+		base + "users/schema":                `{"columns":[{"name":"id","type":"bigint","null":false,"default":null}]}`,
+		base + "users/rows":                  `{"columns":["id","name"],"rows":[[1,"Ada"],[2,"/w=="],[3,0.5]],"more":false}`,
+		base + "users/rows?limit=2&offset=7": `{"columns":["id","name"],"rows":[[1,"Ada"],[2,"/w=="]],"more":true}`,
+		base + c.OddURI + "/rows?limit=1":    `{"columns":["id","name"],"rows":[[1,"Ada"]],"more":true}`,
+	} {
+		if got := p.Text(uri); got != want {
+			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
+	}
+	for uri, want := range map[string]error{
+		base + "absent/schema":                wasmres.ErrNotFound,
+		base + "absent/rows":                  wasmres.ErrNotFound,
+		base + "users/rows?limit=x":           wasmres.ErrInvalid,
+		base + "users/rows?limit=1001":        wasmres.ErrInvalid,
+		base + "users/rows?limit=1&offset=-1": wasmres.ErrInvalid,
+	} {
+		if _, err := p.Read(uri); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", uri, err, want)
+		}
+	}
+}
+
+func (c Config) testList(t *testing.T) {
+	base := c.Dialect.Scheme + "://tables/shop/"
+	for _, size := range []int{1, 2, 3} {
+		p := c.start(t)
+		p.PageSize = size
+		all := p.List()
+		if len(all) != 2 || all[0].URI != base+c.OddURI+"/schema" || all[1].Name != "shop.users" {
+			t.Errorf("pages of %d: got %+v", size, all)
+		}
+	}
+}
+
+func (c Config) testComplete(t *testing.T) {
+	for variable, want := range map[string]string{"schema": "shop", "table": "shopus"} {
+		got, err := c.start(t).Complete(c.Dialect.Scheme+"://tables/{schema}/{table}/schema", variable, "us",
+			map[string]string{"schema": "shop"})
+		if !slices.Equal(got, []string{want}) || err != nil {
+			t.Errorf("%s: got %v, %v", variable, got, err)
+		}
+	}
+}
