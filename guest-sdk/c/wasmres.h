@@ -2050,19 +2050,24 @@ static bool wrp_well_formed(wr_str message) {
   return message.len == 0;
 }
 
+// Fetches a page of entries into the room, of which rest is what is there. There are more when they do not fit.
+static wr_code wrp_page(uint32_t service, const wr_writer *w, char *room, size_t size, wr_str *rest, bool *more) {
+  uint32_t n;
+  *more = false;
+  wr_code code = wrp_call(service, w, &n);
+  if (code) return code;
+  *rest = wrp_slice(room, wr_host_take(WR_CHANNEL_RESPONSE, room, 0, (uint32_t)size));
+  *more = n > size;
+  return *more || wrp_well_formed(*rest) ? WR_CODE_OK : WR_CODE_INTERNAL;
+}
+
 // Fetches the entries after the last one given.
 static wr_code wrp_fetch(wr_folder *folder) {
   wr_writer w = wrp_request();
-  uint32_t n;
   wrp_str(&w, 1, folder->path);
   wrp_uint(&w, 3, folder->size / WRP_ENTRY_MIN + 1);
   wrp_str(&w, 4, folder->last);
-  folder->more = false;
-  wr_code code = wrp_call(WR_SERVICE_FILE_LIST, &w, &n);
-  if (code) return code;
-  folder->rest = wrp_slice(folder->room, wr_host_take(WR_CHANNEL_RESPONSE, folder->room, 0, (uint32_t)folder->size));
-  folder->more = n > folder->size;
-  return folder->more || wrp_well_formed(folder->rest) ? WR_CODE_OK : WR_CODE_INTERNAL;
+  return wrp_page(WR_SERVICE_FILE_LIST, &w, folder->room, folder->size, &folder->rest, &folder->more);
 }
 
 // Takes an entry off those that were fetched.
@@ -2662,16 +2667,10 @@ wr_keys wr_kv_keys(wr_str prefix, char *room, size_t size) {
 // Fetches the entries after the last one given.
 static wr_code wrp_fetch_keys(wr_keys *keys) {
   wr_writer w = wrp_request();
-  uint32_t n;
   wrp_str(&w, 6, keys->prefix);
   wrp_str(&w, 7, keys->last);
   wrp_uint(&w, 8, keys->size / WRP_ENTRY_MIN + 1);
-  keys->more = false;
-  wr_code code = wrp_call(WR_SERVICE_KV_LIST, &w, &n);
-  if (code) return code;
-  keys->rest = wrp_slice(keys->room, wr_host_take(WR_CHANNEL_RESPONSE, keys->room, 0, (uint32_t)keys->size));
-  keys->more = n > keys->size;
-  return keys->more || wrp_well_formed(keys->rest) ? WR_CODE_OK : WR_CODE_INTERNAL;
+  return wrp_page(WR_SERVICE_KV_LIST, &w, keys->room, keys->size, &keys->rest, &keys->more);
 }
 
 // Takes an entry off those that were fetched.
