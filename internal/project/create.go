@@ -74,7 +74,7 @@ func contents(name string, l Language, version string) (map[string]string, error
 	for file, text := range sdk {
 		files[sdkFolder+"/"+file] = text
 	}
-	for _, folder := range []string{"templates/common", "templates/" + string(l)} {
+	for _, folder := range []string{"templates/project", "templates/" + string(l)} {
 		if err := addTemplates(files, folder, replacements(name, l, version)); err != nil {
 			return nil, err
 		}
