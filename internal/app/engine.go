@@ -58,7 +58,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if err := wazero.CheckCacheDir(dir); err != nil {
 		return nil, err
 	}
-	c, err := compiler.New(compiler.Config{CacheDir: dir, Logger: a.cfg.Logger})
+	c, err := compiler.New(compiler.Config{CacheDir: dir, Busy: a.busy, Logger: a.cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,9 @@ func (a *App) openEngine(dir string, c *compiler.Compiler) (runtime.Runner, erro
 	a.closers = append(a.closers, engine.Close)
 	return runtime.InProcess{Engine: engine}, nil
 }
+
+// busy reports whether workers are at work.
+func (a *App) busy() bool { return a.workers != nil && a.workers.Busy() }
 
 // Walls says what stands around the guests' worker; nil when they run in this process.
 func (a *App) Walls() *worker.Walls {

@@ -34,6 +34,9 @@ type Config struct {
 	Memory uint64
 	// Concurrent is how many modules are compiled at once; more wait. Zero means 1.
 	Concurrent int
+	// Busy reports whether requests are being served, which should notice as little as may be: a child that starts then
+	// leaves them a processor. Nil means never.
+	Busy func() bool
 	// Logger hears of refusals, of what children print, and of isolation that this machine does not give them. Nil
 	// discards.
 	Logger *slog.Logger

@@ -41,6 +41,9 @@ func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []b
 	if err != nil {
 		return outcome{}, fmt.Errorf("compiler: %w", err)
 	}
+	if c.cfg.Busy != nil && c.cfg.Busy() {
+		child.SetAside(true)
+	}
 	unwatch := context.AfterFunc(ctx, child.Kill)
 	e := end{End: child.End(), cause: context.Cause(ctx)}
 	unwatch()

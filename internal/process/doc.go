@@ -2,7 +2,7 @@
 // be killed with all it has started.
 //
 // It owns children from their start to their burial: the thread that starts them, what they inherit, the namespaces
-// they get of their own, the signal that ends them, and what is kept of how they ended. A child begins with an empty
+// they get of their own, the processors they use, the signal that ends them, and what is kept of how they ended. A child begins with an empty
 // environment, three descriptors and those it is given, a group of its own, and no way to gain privileges. What it may
 // do with the machine from there on is the business of its own main, which internal/confine helps.
 //

@@ -134,6 +134,17 @@ func (p *Process) Kill() {
 	kill(p.cmd.Process)
 }
 
+// SetAside keeps the child, with all its threads, off one in four of this process's processors, and off one at least:
+// there it is in nobody's way. false lets it use all of them. Where there is one processor, and without Linux, it does
+// nothing.
+func (p *Process) SetAside(aside bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		setAside(p.cmd.Process, aside)
+	}
+}
+
 // Done is closed when the child has ended, what it has started is killed, and its output has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	goruntime "runtime"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
@@ -36,6 +37,7 @@ type child struct {
 // module, and before any of the guest runs to nothing.
 func (c *child) load(first *inner, module *os.File) (err error) {
 	dir := string(c.orders.Compiled)
+	goruntime.GOMAXPROCS(c.orders.Processors) // it may have begun on fewer
 	if !c.hasCode() {
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone")
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker/supervise"
@@ -30,6 +31,7 @@ type guests struct {
 	why     string
 	started runtime.Start
 
+	called  atomic.Int64           // when, as time since the runner was made; 0 for never
 	current atomic.Pointer[worker] // the last that was started
 	closed  sync.Once
 }
@@ -105,6 +107,7 @@ func (g *guests) Call(ctx context.Context, c *runtime.Call) error {
 		return err
 	}
 	defer func() { <-g.places }()
+	g.called.Store(int64(time.Since(g.runner.made)))
 	w, err := g.alive.Acquire(ctx)
 	if err != nil {
 		return err
@@ -150,6 +153,7 @@ func (g *guests) Lane() (runtime.Lane, string) { return g.lane, g.why }
 // Close implements [runtime.Guests].
 func (g *guests) Close() (err error) {
 	g.closed.Do(func() {
+		g.runner.crowd.leave(g)
 		err = g.close()
 		g.runner.spares.leave()
 	})

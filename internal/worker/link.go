@@ -40,6 +40,8 @@ type link struct {
 	due     atomic.Int64 // when the call under way must have ended, as time since the worker began; 0 for none
 	barks   atomic.Int32 // how often the watchdog has found the call under way overdue
 	overdue atomic.Bool  // the worker was killed for it
+	glance  atomic.Int64 // how long the call under way is left alone before somebody looks, as a duration
+	aside   atomic.Bool  // it is a reason for the worker to stand aside
 }
 
 var (
@@ -88,7 +90,9 @@ func (l *link) begin(t *trip) error {
 // listen hears what the worker says until the call is done. What the guest must not have said ends the call, but the
 // worker is let finish, since it will say the same.
 func (l *link) listen(ctx context.Context, t *trip) error {
-	l.watch(t.call.Deadline())
+	if !t.first {
+		l.watch(t.call.Deadline())
+	}
 	began, refused := time.Now(), false
 	for {
 		kind, payload, err := l.conn.Next()

@@ -38,7 +38,8 @@ type orders struct {
 	Reset snapshot.Method `json:"reset"`
 	Tests wazero.Tests    `json:"tests"`
 
-	Threads uint64 `json:"threads"` // it may have; 0 for any number
+	Threads    uint64 `json:"threads"`    // it may have; 0 for any number
+	Processors int    `json:"processors"` // it may use at once
 }
 
 // An opening is the message that carries the orders. The prepared module goes along.

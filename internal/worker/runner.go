@@ -51,7 +51,9 @@ const maxLinks = 256
 type Runner struct {
 	cfg     Config              // fixed at creation
 	tests   func() wazero.Tests // likewise; tests once
+	made    time.Time           // likewise
 	spares  spares
+	crowd   crowd
 	current atomic.Pointer[Walls] // of the worker last started
 }
 
@@ -89,7 +91,7 @@ func New(cfg Config) (*Runner, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	tests := sync.OnceValue(func() wazero.Tests { return wazero.Test(cfg.Logger) })
-	r := &Runner{cfg: cfg, tests: tests}
+	r := &Runner{cfg: cfg, tests: tests, made: time.Now()}
 	r.spares.runner = r
 	return r, nil
 }
@@ -121,8 +123,12 @@ func (r *Runner) open(ctx context.Context, o *runtime.Order) (*guests, error) {
 	if err := g.open(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
+	r.crowd.enter(g)
 	return g, nil
 }
+
+// Busy reports whether any module has been called of late.
+func (r *Runner) Busy() bool { return r.crowd.beside(nil) }
 
 // share makes a file of the module, which nobody can change.
 func share(text []byte) (_ *os.File, err error) {

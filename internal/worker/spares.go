@@ -61,20 +61,20 @@ func (s *spares) begin(after time.Duration) {
 	go s.next.make(s.runner, after) // get waits for it
 }
 
-// take gives the spare worker, or a new one where that has failed or died.
-func (s *spares) take() (*worker, error) {
+// take gives the spare worker, or a new one where that has failed or died, which then starts aside or not.
+func (s *spares) take(aside bool) (*worker, error) {
 	s.mu.Lock()
 	next := s.next
 	s.next = nil
 	s.mu.Unlock()
 	w, err := next.get()
 	if w == nil || err != nil {
-		return spawn(s.runner)
+		return spawn(s.runner, aside)
 	}
 	select {
 	case <-w.process.Done():
 		s.runner.cfg.Logger.Warn("spare worker lost", "err", w.Close())
-		return spawn(s.runner)
+		return spawn(s.runner, aside)
 	default:
 		return w, nil
 	}
@@ -86,7 +86,7 @@ func (n *spare) make(r *Runner, after time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		n.worker, n.err = spawn(r)
+		n.worker, n.err = spawn(r, after > 0 || r.Busy())
 	case <-n.hurry: // who hurries can as well do it himself
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	goruntime "runtime"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -29,11 +30,15 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	defer cancel()
 	snapshot.Probe() // and the tests: for the orders, while the process starts
 	g.runner.tests()
-	w, err := g.runner.spares.take()
+	crowded := g.runner.crowd.beside(g)
+	w, err := g.runner.spares.take(crowded)
 	if err != nil {
 		return nil, err
 	}
 	w.guests = g
+	if !crowded {
+		w.settle()
+	}
 	w.links.allow(g.order.Lifecycle)
 	first := w.links.take()
 	stop := context.AfterFunc(ctx, w.process.Kill)
@@ -45,14 +50,16 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 		_ = w.Close() // is killed
 		return nil, err
 	}
+	w.settle()
 	w.links.give(first)
 	w.heard.Go(w.listen)
 	return w, nil
 }
 
-// spawn starts the process of a worker, with the ends of its connections and nothing to do yet.
-func spawn(r *Runner) (_ *worker, err error) {
-	w := &worker{runner: r, began: time.Now()}
+// spawn starts the process of a worker, with the ends of its connections and nothing to do yet. It may stand aside
+// until it has settled.
+func spawn(r *Runner, aside bool) (_ *worker, err error) {
+	w := &worker{runner: r, began: time.Now(), settled: !aside}
 	w.links = &links{worker: w, quick: r.cfg.Quick, pace: stall, fast: stall < r.cfg.Quick/4}
 	defer func() {
 		if err != nil {
@@ -79,6 +86,9 @@ func spawn(r *Runner) (_ *worker, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if aside {
+		w.aside.step(w.process)
 	}
 	return w, nil
 }
@@ -134,7 +144,7 @@ func (w *worker) order() *orders {
 	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
 	return &orders{
 		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Config, Services: o.Services, Determinism: o.Determinism,
-		Compiled: []byte(g.compiled), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
+		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
 	}
 }
 

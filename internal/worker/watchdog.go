@@ -6,18 +6,20 @@ import "time"
 // process does not get to its own timers in time, the worker does not get to its own either, and has longer.
 const maxBarks = 8
 
-// watch begins to wait for the end of a call that must have ended by then, and a little.
+// watch begins to wait for the end of a call that must have ended by then, and a little; and to look how long it takes.
 func (l *link) watch(deadline time.Time) {
 	l.overdue.Store(false)
 	l.barks.Store(0)
 	l.due.Store(int64(deadline.Sub(l.worker.began)))
-	l.watchdog.Reset(time.Until(deadline) + l.worker.runner.cfg.Grace/maxBarks)
+	l.glance.Store(int64(patience))
+	l.watchdog.Reset(min(patience, time.Until(deadline)+l.worker.runner.cfg.Grace/maxBarks))
 }
 
 // rest ends the waiting.
 func (l *link) rest() {
 	l.due.Store(0)
 	l.watchdog.Stop()
+	l.back()
 	l.used = time.Now()
 }
 
@@ -27,8 +29,8 @@ func (l *link) bark() {
 	if due == 0 {
 		return
 	}
-	if left := due - time.Since(l.worker.began); left > 0 { // it has moved
-		l.watchdog.Reset(left + l.worker.runner.cfg.Grace/maxBarks)
+	if left := due - time.Since(l.worker.began); left > 0 {
+		l.watchdog.Reset(min(l.linger(), left+l.worker.runner.cfg.Grace/maxBarks))
 		return
 	}
 	if l.hearing.Load() || l.barks.Add(1) < maxBarks {

@@ -22,6 +22,9 @@ type worker struct {
 	news     news
 	manifest []byte // as the guest described it; nil when it is packed in
 
+	aside   aside
+	settled bool // that it starts is no reason any more; owned by who starts it
+
 	mu      sync.Mutex // guards the field below
 	control *wire.Conn
 	reports *wire.Conn // belongs to listen
