@@ -182,7 +182,7 @@ func (d *developer) open() (err error) {
 	if d.scratch, err = os.MkdirTemp("", "wasmres-dev-"); err != nil {
 		return err
 	}
-	if d.watcher, err = watch.Open(watch.Config{Folder: d.folder, Ignores: d.ignores}); err != nil {
+	if d.watcher, err = watch.Open(d.c.Context, watch.Config{Folder: d.folder, Ignores: d.ignores}); err != nil {
 		return err
 	}
 	d.app, err = app.OpenReload(app.ReloadConfig{

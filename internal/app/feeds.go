@@ -10,13 +10,13 @@ import (
 )
 
 // feeds are what tells of changes in the folders that are granted.
-func (a *App) feeds() (feeds []func() (provider.Feed, error)) {
+func (a *App) feeds() (feeds []func(context.Context) (provider.Feed, error)) {
 	if a.cfg.StandIn != nil {
 		return nil // the guest may not see these folders at all
 	}
 	for _, host := range a.watched {
-		feeds = append(feeds, func() (provider.Feed, error) {
-			w, err := watch.Open(watch.Config{Folder: host, All: true, Ignores: fscap.IsScratch})
+		feeds = append(feeds, func(ctx context.Context) (provider.Feed, error) {
+			w, err := watch.Open(ctx, watch.Config{Folder: host, All: true, Ignores: fscap.IsScratch})
 			if err != nil {
 				return nil, err
 			}

@@ -24,7 +24,7 @@ type FeedChange struct {
 
 // feeds are followed from the time on when somebody first watches anything.
 type feeds struct {
-	open   []func() (Feed, error)
+	open   []func(ctx context.Context) (Feed, error)
 	begin  sync.Once
 	opened chan struct{} // closed when all of them are, or cannot be
 }
@@ -51,11 +51,13 @@ func (h *hub) startFollowing() {
 	})
 }
 
-func (h *hub) followOne(open func() (Feed, error), opened func()) {
-	feed, err := open()
+func (h *hub) followOne(open func(context.Context) (Feed, error), opened func()) {
+	feed, err := open(h.ctx)
 	opened()
 	if err != nil {
-		h.log.Warn("changes of what the provider reads are not noticed", "cause", err)
+		if h.ctx.Err() == nil {
+			h.log.Warn("changes of what the provider reads are not noticed", "cause", err)
+		}
 		return
 	}
 	defer feed.Close()

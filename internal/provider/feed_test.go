@@ -40,7 +40,7 @@ func openShed(t *testing.T, texts map[string]string) *shed {
 		texts: texts, reads: map[string]int{},
 	}
 	s.Provider = openPuppet(t, provider.Config{
-		Feeds:   []func() (provider.Feed, error){func() (provider.Feed, error) { return s, nil }},
+		Feeds:   []func(context.Context) (provider.Feed, error){func(context.Context) (provider.Feed, error) { return s, nil }},
 		Runtime: runtime.Config{Limits: runtime.Limits{Calls: 2}}, KeepResults: true,
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{
@@ -253,7 +253,7 @@ func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
 	changes := make(chan provider.FeedChange)
 	s := &shed{changes: changes, closed: make(chan struct{})}
 	p := openPuppet(t, provider.Config{
-		Feeds:   []func() (provider.Feed, error){func() (provider.Feed, error) { return s, nil }},
+		Feeds:   []func(context.Context) (provider.Feed, error){func(context.Context) (provider.Feed, error) { return s, nil }},
 		Runtime: runtime.Config{Limits: runtime.Limits{Calls: 2}},
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
@@ -308,8 +308,8 @@ func testHowManyAreLookedAtIsBounded(t *testing.T) {
 
 // A feed that cannot be opened is no reason not to watch: guests may speak up by themselves.
 func TestWithoutItsFeedAProviderIsWatched(t *testing.T) {
-	broken := func() (provider.Feed, error) { return nil, errors.New("no such folder") }
-	p := openPuppet(t, provider.Config{Feeds: []func() (provider.Feed, error){broken}}, &guesttest.Puppet{
+	broken := func(context.Context) (provider.Feed, error) { return nil, errors.New("no such folder") }
+	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (provider.Feed, error){broken}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 	})
 	told := make(chan string, 1)
@@ -320,4 +320,26 @@ func TestWithoutItsFeedAProviderIsWatched(t *testing.T) {
 	if got := <-told; got != "x:a" {
 		t.Errorf("told of %q", got)
 	}
+}
+
+// A feed may take long to open, as a large folder does: who closes the provider does not wait for it.
+func TestAProviderIsClosedWhileItsFeedIsOpened(t *testing.T) {
+	opening := make(chan struct{})
+	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (provider.Feed, error){
+		func(ctx context.Context) (provider.Feed, error) {
+			close(opening)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}}, &guesttest.Puppet{Manifest: abi.Manifest{Ops: 1 << abi.OpRead}})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		_, _ = p.Watch(context.Background(), []string{"x:a"}, false, func(string) {})
+	}()
+	<-opening
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	<-watched
 }

@@ -34,7 +34,7 @@ type hub struct {
 	delivery delivery
 }
 
-func newHub(caller caller, log *slog.Logger, turns int, open []func() (Feed, error)) *hub {
+func newHub(caller caller, log *slog.Logger, turns int, open []func(context.Context) (Feed, error)) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &hub{
 		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,

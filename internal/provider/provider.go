@@ -26,7 +26,7 @@ type Config struct {
 	// Feeds tell of changes in what the guest reads, such as folders. They are opened when a client first watches
 	// something, and closed with the provider. After a change what is watched is looked at: by polling where the guest
 	// wants that, and by reading otherwise.
-	Feeds  []func() (Feed, error)
+	Feeds  []func(context.Context) (Feed, error)
 	Logger *slog.Logger // nil discards
 }
 

@@ -41,7 +41,7 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir+"/shut", 0o700) })
 	asNobody(t, func() {
-		if w, err := watch.Open(watch.Config{Folder: dir}); !errors.Is(err, fs.ErrPermission) {
+		if w, err := watch.Open(t.Context(), watch.Config{Folder: dir}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("got %v, %v, want that a folder cannot be read", w, err)
 		}
 	})

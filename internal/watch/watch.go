@@ -70,8 +70,8 @@ type Watcher struct {
 	unread  error               // what is not watched, though All is wanted; likewise, until it is told
 }
 
-// Open begins to watch.
-func Open(cfg Config) (*Watcher, error) {
+// Open begins to watch. It takes the longer the more there is in the folder, and ends when ctx does.
+func Open(ctx context.Context, cfg Config) (*Watcher, error) {
 	cfg.Quiet, cfg.Longest = cmp.Or(cfg.Quiet, defaultQuiet), cmp.Or(cfg.Longest, defaultLongest)
 	cfg.MaxFolders = cmp.Or(cfg.MaxFolders, defaultMaxFolders)
 	root, err := filepath.Abs(cfg.Folder)
@@ -86,7 +86,7 @@ func Open(cfg Config) (*Watcher, error) {
 		return nil, fmt.Errorf("watch %s: %w", cfg.Folder, err)
 	}
 	w := &Watcher{cfg: cfg, root: root, events: events, folders: map[string]struct{}{}, told: time.Now()}
-	if err := w.add(root, nil); err != nil {
+	if err := w.add(ctx, root, nil); err != nil {
 		return nil, errors.Join(err, events.Close())
 	}
 	return w, nil
@@ -108,7 +108,7 @@ func (w *Watcher) current() *fsnotify.Watcher {
 }
 
 // begin watches everything anew: after folders were moved, the system's names for them are not to be relied on.
-func (w *Watcher) begin() error {
+func (w *Watcher) begin(ctx context.Context) error {
 	fresh, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (w *Watcher) begin() error {
 	}
 	w.mu.Unlock()
 	w.folders, w.moved = map[string]struct{}{}, false
-	return errors.Join(old.Close(), w.add(w.root, nil))
+	return errors.Join(old.Close(), w.add(ctx, w.root, nil))
 }
 
 // Next waits for changes since the last time, or since Open, until there have been no more for a while. It is called
@@ -143,15 +143,15 @@ func (w *Watcher) Next(ctx context.Context) (*Change, error) {
 			case event.Name == w.root && event.Has(fsnotify.Remove|fsnotify.Rename):
 				return nil, ErrGone
 			}
-			problem = cmp.Or(problem, w.note(event, &b))
+			problem = cmp.Or(problem, w.note(ctx, event, &b))
 		case err, open := <-events.Errors:
 			if !open {
 				return nil, ErrClosed
 			}
-			problem = cmp.Or(problem, w.recover(err, &b))
+			problem = cmp.Or(problem, w.recover(ctx, err, &b))
 		case <-b.over:
 			if w.moved && w.cfg.All {
-				problem = cmp.Or(w.begin(), problem)
+				problem = cmp.Or(w.begin(ctx), problem)
 				b.changed["."] = happening{entry: true}
 			}
 			if change := b.change(w.root, called); change != nil {
@@ -164,7 +164,7 @@ func (w *Watcher) Next(ctx context.Context) (*Change, error) {
 }
 
 // note adds to b what an event is about, and watches folders that are new.
-func (w *Watcher) note(event fsnotify.Event, b *batch) error {
+func (w *Watcher) note(ctx context.Context, event fsnotify.Event, b *batch) error {
 	name := w.name(event.Name)
 	if event.Op == fsnotify.Chmod && !w.cfg.All || w.ignores(name) {
 		return nil
@@ -176,17 +176,17 @@ func (w *Watcher) note(event fsnotify.Event, b *batch) error {
 		if w.cfg.All {
 			b.add(&w.cfg, name, what(event.Op))
 		}
-		return w.add(event.Name, b)
+		return w.add(ctx, event.Name, b)
 	}
 	b.add(&w.cfg, name, what(event.Op))
 	return nil
 }
 
 // recover goes on after err: when there was more to tell than the system keeps, anything may have changed.
-func (w *Watcher) recover(err error, b *batch) error {
+func (w *Watcher) recover(ctx context.Context, err error, b *batch) error {
 	b.add(&w.cfg, ".", happening{entry: true})
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
-		return w.add(w.root, b)
+		return w.add(ctx, w.root, b)
 	}
 	return err
 }
@@ -201,10 +201,12 @@ func (w *Watcher) name(file string) string {
 }
 
 // add watches a folder and those in it, and adds the files that are there to b, unless that is nil.
-func (w *Watcher) add(folder string, b *batch) error {
+func (w *Watcher) add(ctx context.Context, folder string, b *batch) error {
 	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		name := w.name(file)
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case errors.Is(err, fs.ErrNotExist) && file != w.root: // it was there for a moment
 			return nil
 		case err != nil && w.goesOn(file):

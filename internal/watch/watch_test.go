@@ -27,7 +27,7 @@ func write(t *testing.T, dir, name string) {
 
 func open(t *testing.T, cfg watch.Config) *watch.Watcher {
 	t.Helper()
-	w, err := watch.Open(cfg)
+	w, err := watch.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestTooManyFolders(t *testing.T) {
 	for _, name := range []string{"a/f", "b/f", "c/f"} {
 		write(t, dir, name)
 	}
-	_, err := watch.Open(watch.Config{Folder: dir, MaxFolders: 3})
+	_, err := watch.Open(t.Context(), watch.Config{Folder: dir, MaxFolders: 3})
 	if err == nil || !strings.Contains(err.Error(), "has more than 3 folders") {
 		t.Errorf("got %v, want words for too many", err)
 	}
@@ -185,7 +185,7 @@ func TestTooManyFolders(t *testing.T) {
 
 func TestTheEnd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "project")
-	if _, err := watch.Open(watch.Config{Folder: dir}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := watch.Open(t.Context(), watch.Config{Folder: dir}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: got %v", err)
 	}
 	write(t, dir, "a")
@@ -320,5 +320,13 @@ func TestSinceWhen(t *testing.T) {
 	<-time.After(200 * time.Millisecond)
 	if c := next(); c.Since.After(before) || !c.At.After(before) {
 		t.Errorf("it was written at %v or later, and told as since %v, seen at %v", before, c.Since, c.At)
+	}
+}
+
+func TestWhoOpensMayGiveUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := watch.Open(ctx, watch.Config{Folder: t.TempDir(), All: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
