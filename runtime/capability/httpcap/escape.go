@@ -2,117 +2,127 @@ package httpcap
 
 import (
 	"bytes"
-	"math/bits"
 	"strconv"
 	"strings"
 )
 
 const (
-	maxLayers = 3  // of escapes that are escaped themselves
-	maxEscape = 15 // bytes of one escape
-	// maxSpelling is the bytes one byte of a secret may take: in base64 four characters stand for three bytes.
+	maxLayers   = 3  // of escapes that are escaped themselves
+	maxEscape   = 15 // bytes of one escape
+	maxLineEnds = 4  // between two characters of base64; what looks like one more may be a character
+	// maxSpelling is the bytes one byte of a secret may take: in base64 four characters stand for three bytes. At most
+	// one in four of an ASCII text in base64 is escaped anywhere, so there is room for line ends.
 	maxSpelling = maxEscape * 4 / 3
 )
 
-// lengths is a set of numbers of bytes, each a bit: there may be several ways to read an escape.
-type lengths uint16
+// A reading is a character that the next bytes of a text may stand for, and how many bytes these are.
+type reading struct {
+	c byte
+	n int
+}
 
-func (l lengths) longest() int { return max(bits.Len16(uint16(l))-1, 0) }
+// leads are the bytes that may begin an escape or the end of a line.
+var leads = [256]bool{'%': true, '\\': true, '&': true, '+': true, '\r': true, '\n': true}
 
-// of is the set of one length; empty for 0.
-func of(n int) lengths { return 1 << n &^ 1 }
-
-// escape says how many bytes at the start of b are an escape for c, and whether there may be more with what follows b.
-func escape(b []byte, c byte) (set lengths, more bool) {
+// escapes adds all readings of an escape at the start of b, as in URLs, JSON or HTML.
+func escapes(all []reading, b []byte) []reading {
 	switch b[0] {
 	case '%':
-		if set, more = percent(b, c); c == ' ' {
-			plus, open := percent(b, '+')
-			return set | plus, more || open
-		}
-		return set, more
+		return percent(all, b)
 	case '\\':
-		return backslash(b, c)
+		return backslash(all, b)
 	case '&':
-		n, more := entity(b, c)
-		return of(n), more
+		return entity(all, b)
 	case '+':
-		if c == ' ' {
-			return of(1), false
-		}
+		return append(all, reading{' ', 1})
 	}
-	return 0, false
+	return all
 }
 
 // percent knows "%2F", and "%252F" and so on, as in a URL within a URL.
-func percent(b []byte, c byte) (set lengths, more bool) {
+func percent(all []reading, b []byte) []reading {
 	for at := 1; at <= 1+2*maxLayers; at += 2 {
-		n, open := numeral(b, at, 2, 16, c)
-		if set |= of(n); open || b[at] != '2' || b[at+1] != '5' {
-			return set, open
+		r, ok := numeral(b, at, 2, 16)
+		if !ok {
+			return all
+		}
+		switch all = append(all, r); r.c {
+		case '+':
+			return append(all, reading{' ', r.n})
+		case '%':
+		default:
+			return all
 		}
 	}
-	return set, false
+	return all
 }
 
 // backslash knows what JSON and programs write after a backslash, or after several, as JSON within JSON.
-func backslash(b []byte, c byte) (set lengths, more bool) {
-	for at := 1; at <= 1<<maxLayers; at++ {
-		if at == len(b) {
-			return set, true
+func backslash(all []reading, b []byte) []reading {
+	for at := 1; at <= 1<<maxLayers && at < len(b); at++ {
+		all = append(all, reading{b[at], at + 1})
+		if b[at] == '\\' {
+			continue
 		}
-		n, open := 0, false
-		switch b[at] {
-		case 'u':
-			n, open = unicoded(b, at+1, c)
-		case 'x':
-			n, open = numeral(b, at+1, 2, 16, c)
-		case '0', '1', '2', '3':
-			n, open = numeral(b, at, 3, 8, c)
+		if r, ok := numbered(b, at); ok {
+			all = append(all, r)
 		}
-		set, more = set|of(n), more || open
-		if b[at] == c {
-			set |= of(at + 1)
-		}
-		if b[at] != '\\' {
-			break
-		}
+		return all
 	}
-	return set, more
+	return all
+}
+
+// numbered knows "u002f", "u{2f}", "x2f" and "057".
+func numbered(b []byte, at int) (r reading, ok bool) {
+	switch b[at] {
+	case 'u':
+		return unicoded(b, at+1)
+	case 'x':
+		return numeral(b, at+1, 2, 16)
+	case '0', '1', '2', '3':
+		return numeral(b, at, 3, 8)
+	}
+	return reading{}, false
 }
 
 // unicoded knows "002f" and "{2f}".
-func unicoded(b []byte, at int, c byte) (n int, more bool) {
-	if at < len(b) && b[at] == '{' {
-		n, more = numeral(b, at+1, 2, 16, c)
-		if n == len(b) {
-			return 0, true
-		}
-		if n > 0 && b[n] != '}' {
-			return 0, false
-		}
-		return n + min(n, 1), more
+func unicoded(b []byte, at int) (r reading, ok bool) {
+	if at == len(b) || b[at] != '{' {
+		return numeral(b, at, 4, 16)
 	}
-	return numeral(b, at, 4, 16, c)
+	r, ok = numeral(b, at+1, 2, 16)
+	if !ok || r.n == len(b) || b[r.n] != '}' {
+		return reading{}, false
+	}
+	return reading{r.c, r.n + 1}, true
 }
 
-// numeral compares c with the number of so many digits that begins at b[at], and says where that ends.
-func numeral(b []byte, at, digits, base int, c byte) (n int, more bool) {
+// numeral reads a character's number, of so many digits, at b[at].
+func numeral(b []byte, at, digits, base int) (r reading, ok bool) {
+	if at+digits > len(b) {
+		return reading{}, false
+	}
 	value := 0
-	for i := at; i < at+digits; i++ {
-		if i >= len(b) {
-			return 0, true
-		}
-		d, ok := digit(b[i])
+	for _, c := range b[at : at+digits] {
+		d, ok := digit(c)
 		if !ok || int(d) >= base {
-			return 0, false
+			return reading{}, false
 		}
 		value = value*base + int(d)
 	}
-	if value != int(c) {
-		return 0, false
+	return reading{byte(value), at + digits}, value <= 0xff
+}
+
+func digit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
 	}
-	return at + digits, false
+	return 0, false
 }
 
 const maxEntity = 10 // bytes
@@ -123,64 +133,58 @@ var entities = map[string]byte{
 	"bsol": '\\', "comma": ',', "period": '.',
 }
 
-func entity(b []byte, c byte) (n int, more bool) {
+func entity(all []reading, b []byte) []reading {
 	end := bytes.IndexByte(b[:min(len(b), maxEntity)], ';')
 	if end < 0 {
-		return 0, len(b) < maxEntity
+		return all
 	}
 	name := string(b[1:end])
-	if known, ok := entities[name]; ok && known == c || numbered(name) == int(c) {
-		return end + 1, false
+	c, ok := entities[name]
+	if !ok {
+		c, ok = ordinal(name)
 	}
-	return 0, false
+	if !ok {
+		return all
+	}
+	return append(all, reading{c, end + 1})
 }
 
-// numbered gives the number of a name such as #38 or #x26; -1 when it is none.
-func numbered(name string) int {
+// ordinal gives the character of a name such as #38 or #x26.
+func ordinal(name string) (c byte, ok bool) {
 	digits, ok := strings.CutPrefix(name, "#")
 	if !ok {
-		return -1
+		return 0, false
 	}
 	base := 10
 	if hex := strings.TrimLeft(digits, "xX"); hex != digits {
 		digits, base = hex, 16
 	}
 	n, err := strconv.ParseUint(digits, base, 8)
-	if err != nil {
-		return -1
-	}
-	return int(n)
-}
-
-// escapable are the characters of base64 that are escaped somewhere.
-const escapable = "+/-_="
-
-// character gives the character at the start of b, which may be one of base64 that is escaped, and how many bytes it
-// takes. more says that this depends on what follows b.
-func character(b []byte) (c byte, n int, more bool) {
-	if len(b) == 0 {
-		return 0, 0, true
-	}
-	if b[0] != '%' && b[0] != '\\' && b[0] != '&' {
-		return b[0], 1, false
-	}
-	for _, c := range []byte(escapable) {
-		set, open := escape(b, c)
-		if set != 0 {
-			return c, set.longest(), false
-		}
-		more = more || open
-	}
-	return b[0], 1, more
+	return byte(n), err == nil
 }
 
 // lineEnd gives how many bytes at the start of b are the end of a line, or a part of one, as they are or as in JSON.
 func lineEnd(b []byte) int {
 	switch {
-	case len(b) > 0 && (b[0] == '\r' || b[0] == '\n'):
+	case b[0] == '\r' || b[0] == '\n':
 		return 1
 	case len(b) > 1 && b[0] == '\\' && (b[1] == 'r' || b[1] == 'n'):
 		return 2
 	}
 	return 0
+}
+
+// lineEnds gives how many ends of lines are at the end of b, up to maxLineEnds.
+func lineEnds(b []byte) (n int) {
+	for ; n < maxLineEnds; n++ {
+		switch size := len(b); {
+		case size > 0 && lineEnd(b[size-1:]) == 1:
+			b = b[:size-1]
+		case size > 1 && lineEnd(b[size-2:]) == 2:
+			b = b[:size-2]
+		default:
+			return n
+		}
+	}
+	return n
 }

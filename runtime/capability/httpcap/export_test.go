@@ -17,6 +17,14 @@ func Scrub(secrets []string, body io.Reader) ([]byte, error) {
 	return io.ReadAll(newScrubber(secrets).reader(body))
 }
 
+// Work gives a whole text as guests get it, and how many words of states were followed for that.
+func Work(secrets []string, text string) (clean string, work int) {
+	s := newScrubber(secrets)
+	scan := newScan(s.texts, s.reach)
+	scan.text = []byte(text)
+	return string(scan.next(nil, true)), scan.work
+}
+
 // Allows reports which place a rule sends a request to; nothing when it refuses it.
 func Allows(r *Rule, method, url string) (scheme, host string, port uint16, path string, ok bool) {
 	c, err := compileRule(r)

@@ -87,13 +87,6 @@ func forwarded(header http.Header) http.Header {
 	return left
 }
 
-// named reports whether the name of a field, which has lost its case, has a secret in it.
-func (s *scrubber) named(name string) bool {
-	return s != nil && slices.ContainsFunc(s.lower, func(text string) bool {
-		return strings.Contains(strings.ToLower(name), text)
-	})
-}
-
 // fields gives the header of a response as guests get it: sorted, bounded, and without secrets.
 func (s *scrubber) fields(header http.Header) []abi.HTTPField {
 	fields := make([]abi.HTTPField, 0, len(header))

@@ -10,6 +10,7 @@ import (
 	"html"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/url"
 	"regexp"
 	"slices"
@@ -150,10 +151,27 @@ func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.m
 
 func BenchmarkScrub(b *testing.B) {
 	text := bytes.Repeat([]byte(`{"id": 42, "name": "Ada Lovelace", "url": "https://example.org/a%20b"}`+"\n"), 15_000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := httpcap.Scrub(secrets[:1], bytes.NewReader(text)); err != nil {
-			b.Fatal(err)
-		}
+	for _, of := range []struct{ secrets, size int }{{1, 15}, {1, 40}, {1, 100}, {1, 4096}, {16, 40}} {
+		b.Run(fmt.Sprintf("secrets=%d/size=%d", of.secrets, of.size), func(b *testing.B) {
+			var all []string
+			for range of.secrets {
+				all = append(all, randomSecret(of.size))
+			}
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, err := httpcap.Scrub(all, bytes.NewReader(text)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
+}
+
+// randomSecret is of so many characters.
+func randomSecret(size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte('!' + rand.IntN('~'-'!'+1))
+	}
+	return string(b)
 }
