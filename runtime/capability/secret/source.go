@@ -42,5 +42,10 @@ func (f File) Secret() (Value, error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return Value{}, err
 	}
-	return New(strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")), nil
+	return New(withoutLineEnd(string(text))), nil
+}
+
+// withoutLineEnd takes away what editors and echo put at the end.
+func withoutLineEnd(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }

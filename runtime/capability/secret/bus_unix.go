@@ -1,0 +1,24 @@
+//go:build unix && !darwin
+
+package secret
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// checkBus refuses a session without a D-Bus: to ask for its keyring would start one that nobody ends.
+func checkBus() error {
+	const variable = "DBUS_SESSION_BUS_ADDRESS"
+	if address := os.Getenv(variable); address != "" && address != "autolaunch:" {
+		return nil
+	}
+	for _, name := range []string{"bus", "dbus-session"} {
+		if _, err := os.Stat(filepath.Join("/run/user", strconv.Itoa(os.Getuid()), name)); err == nil {
+			return nil
+		}
+	}
+	return errors.New("this session has no D-Bus, " + variable + " is not set")
+}
