@@ -137,10 +137,11 @@ func (q Quota) Check(before, after Usage) error {
 	return nil
 }
 
-// A Namespace says whose values a store has: those of a provider, for a tenant. No two of them share any.
+// A Namespace says whose values a store has: those of a provider, for a tenant. No two of them share values, quota or
+// versions, whatever the names are made of: the provider "b/c" of the tenant "a" is not "c" of "a/b".
 type Namespace struct {
 	Tenant   string // empty where there is only one
-	Provider string
+	Provider string // what wasmres knows it by, and not what it calls itself
 }
 
 // MaxNamespace is the bytes of each part of a [Namespace].

@@ -97,6 +97,7 @@ func TestNamespacesShareNothing(t *testing.T) {
 	namespaces := []kvcap.Namespace{
 		{Provider: "notes"}, {Provider: "Notes"}, {Provider: "../notes"}, {Provider: "../../../../tmp/notes"},
 		{Tenant: "a", Provider: "bc"}, {Tenant: "ab", Provider: "c"}, {Provider: "abc"}, {Provider: "."},
+		{Tenant: "a", Provider: "b/c"}, {Tenant: "a/b", Provider: "c"}, {Provider: "a/b/c"}, {Tenant: "notes", Provider: "notes"},
 		{Provider: "a?mode=memory"}, {Provider: strings.Repeat("日", 80)},
 		{Provider: "notes.sqlite"}, {Tenant: "..", Provider: "%2e%2e/x"},
 	}
@@ -122,6 +123,76 @@ func TestNamespacesShareNothing(t *testing.T) {
 	} {
 		if _, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: n}); err == nil {
 			t.Errorf("%+v is opened", n)
+		}
+	}
+}
+
+// Stores that were written are found again: the file of a namespace has one name for good.
+func TestFilesKeepTheirNames(t *testing.T) {
+	for want, n := range map[string]kvcap.Namespace{
+		"notes-107dcd2019d01d6a07fe439d78a76d2a.sqlite":           {Provider: "notes"},
+		"_srv_notes_wasm-a3aa9fa23d9ebff7aabab9dd1bda8e7e.sqlite": {Provider: "/srv/notes.wasm"},
+		"b_c-ec8e7619fc9ce8faba8b32776f8c5a78.sqlite":             {Tenant: "a", Provider: "b/c"},
+	} {
+		dir := private(t)
+		s, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != want {
+			t.Errorf("%+v: got %v, %v; want %s", n, entries, err, want)
+		}
+	}
+}
+
+// What one provider has, of one tenant, takes nothing from another of the same tenant, nor from itself of another.
+func TestNamespacesHaveTheirOwnQuotaAndTime(t *testing.T) {
+	dir := private(t)
+	clock := time.Unix(1_000_000, 0)
+	open := func(tenant, provider string) kvcap.Store {
+		s, err := sqlitekv.Open(t.Context(), sqlitekv.Config{
+			Dir: dir, Namespace: kvcap.Namespace{Tenant: tenant, Provider: provider},
+			Quota: kvcap.Quota{MaxKeys: 2, MaxBytes: 20}, Now: func() time.Time { return clock },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+	full, others := open("a", "notes"), []kvcap.Store{open("b", "notes"), open("a", "mail"), open("", "notes")}
+	put(t, full, kvcap.Put{Key: "k", Value: []byte("0123456789"), TTL: time.Second})
+	put(t, full, kvcap.Put{Key: "l", Value: []byte("01234567")})
+	if _, err := full.Put(t.Context(), kvcap.Put{Key: "m"}); abi.CodeOf(err) != abi.CodeTooLarge {
+		t.Errorf("over its quota: got %v", err)
+	}
+	for i, s := range others {
+		put(t, s, kvcap.Put{Key: "k", Value: []byte("of another"), TTL: time.Hour})
+		put(t, s, kvcap.Put{Key: "m", Value: []byte("too"), IfAbsent: true})
+		if u, err := s.Usage(t.Context()); u != (kvcap.Usage{Keys: 2, Bytes: 15}) || err != nil {
+			t.Errorf("%d: got %+v, %v", i, u, err)
+		}
+	}
+	clock = clock.Add(time.Minute)
+	if _, _, err := full.Get(t.Context(), "k"); !errors.Is(err, kvcap.ErrNotFound) {
+		t.Errorf("what has expired: got %v", err)
+	}
+	if _, err := full.Delete(t.Context(), "l", 0); err != nil {
+		t.Error(err)
+	}
+	for i, s := range others {
+		if _, value, err := s.Get(t.Context(), "k"); string(value) != "of another" || err != nil {
+			t.Errorf("%d: got %q, %v", i, value, err)
+		}
+		if entries, _, err := s.List(t.Context(), "", "", 10); len(entries) != 2 || err != nil {
+			t.Errorf("%d: got %+v, %v", i, entries, err)
 		}
 	}
 }
