@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime"
@@ -53,8 +54,10 @@ type inspection struct {
 	Capabilities []capability `json:"capabilities"`
 	ConfigSchema any          `json:"configSchema,omitempty"`
 	Granted      []granted    `json:"granted"`
-	Permits      []string     `json:"permits"` // all that is granted, in words
-	Config       []string     `json:"config"`  // keys only: values may be secrets
+	Permits      []string     `json:"permits"`           // all that is granted, in words
+	Approve      string       `json:"approve,omitempty"` // the command that grants what is asked for, unless all is
+	Policy       string       `json:"policy,omitempty"`  // for that command, when it needs one
+	Config       []string     `json:"config"`            // keys only: values may be secrets
 	Isolation    isolation    `json:"isolation"`
 	Limits       limits       `json:"limits"`
 	Asked        askedLimits  `json:"limitsAsked"`
@@ -93,7 +96,9 @@ type capability struct {
 	Name     string `json:"name"`
 	Reason   string `json:"reason,omitempty"`
 	Optional bool   `json:"optional,omitempty"`
-	Granted  *bool  `json:"granted,omitempty"` // nil when that is not asked
+	Granted  *bool  `json:"granted,omitempty"` // something of it; nil when that is not asked
+	Missing  bool   `json:"missing,omitempty"` // when not all of it is
+	Flags    string `json:"flags,omitempty"`   // that grant it; empty when there is no such power
 }
 
 // limits are those in force. Sizes are in bytes, times in milliseconds.
@@ -171,7 +176,8 @@ func isolationOf(a *app.App) isolation {
 
 func inspect(c *cli.Context, a *app.App, args []string) error {
 	found := inspectModule(a)
-	found.addGrants(a.Granted())
+	found.addGrants(a.Granted(), a.Provider().Module().Manifest().Capabilities)
+	found.addApproval(a, args[0])
 	if err := found.addProducers(args[0]); err != nil {
 		return err
 	}
@@ -235,15 +241,27 @@ func schema(m *abi.Manifest) any {
 	return m.ConfigSchema
 }
 
-// addGrants adds what is granted on the command line, or was before.
-func (i *inspection) addGrants(given *policy.Policy) {
+// addGrants adds what is granted on the command line, or was before, of what is asked for.
+func (i *inspection) addGrants(given *policy.Policy, asked []abi.Capability) {
 	i.Granted, i.Permits = []granted{}, append([]string{}, given.Lines()...)
 	for _, s := range given.Storage {
 		i.Granted = append(i.Granted, granted{Capability: capabilityFS, Guest: s.Guest, Host: s.Host, ReadOnly: s.Access == policy.Read})
 	}
 	i.Config = append([]string{}, slices.Sorted(maps.Keys(given.Config))...)
-	for n := range i.Capabilities {
-		has := app.Grants(given, i.Capabilities[n].Name)
-		i.Capabilities[n].Granted = &has
+	for n, one := range asked {
+		has := app.Grants(given, one.Name)
+		c := &i.Capabilities[n]
+		c.Granted, c.Missing, c.Flags = &has, !app.GrantsAll(given, one), app.HowToGrant(one)
 	}
+}
+
+// addApproval adds the command that grants what is missing, with all else that is asked for.
+func (i *inspection) addApproval(a *app.App, file string) {
+	possible := func(c capability) bool { return c.Missing && c.Flags != "" }
+	if !slices.ContainsFunc(i.Capabilities, possible) {
+		return
+	}
+	m := a.Provider().Module()
+	decision := approval.Decide(approval.Request{Manifest: m.Manifest(), Digest: m.Digest(), File: file})
+	i.Approve, i.Policy = decision.Command(), string(decision.Draft())
 }

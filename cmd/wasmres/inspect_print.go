@@ -177,11 +177,7 @@ func aligned(rows [][]string) (lines []string) {
 func (i *inspection) printPowers(s *sheet) {
 	s.group()
 	for n, r := range i.wishRows() {
-		granted := ""
-		if g := i.Capabilities[n].Granted; g != nil {
-			granted = grantedWords(i.Capabilities[n].Name, *g)
-		}
-		s.row(r[0], "%s%s", r[1], granted)
+		s.row(r[0], "%s%s", r[1], i.Capabilities[n].grantedWords())
 	}
 	if len(i.Capabilities) == 0 {
 		s.row("needs", "no powers")
@@ -189,20 +185,40 @@ func (i *inspection) printPowers(s *sheet) {
 	for _, line := range i.Permits {
 		s.row("may", "%s", line)
 	}
+	i.printApproval(s)
 	s.group()
 	if i.ConfigSchema != nil {
 		s.rows("config schema", i.schemaLines())
 	}
 }
 
-func grantedWords(name string, granted bool) string {
-	if granted {
-		return " (granted)"
+func (c capability) grantedWords() string {
+	switch {
+	case c.Granted == nil:
+		return ""
+	case c.Flags == "":
+		return " (not granted: wasmres has no such power)"
+	case !*c.Granted:
+		return " (not granted: add " + c.Flags + ")"
+	case c.Missing:
+		return " (granted in part; all of it: " + c.Flags + ")"
 	}
-	if how := app.HowToGrant(name); how != "" {
-		return " (not granted: add " + how + ")"
+	return " (granted)"
+}
+
+// printApproval says how to grant all that is asked for, so that it can be copied.
+func (i *inspection) printApproval(s *sheet) {
+	if i.Approve == "" {
+		return
 	}
-	return " (not granted: wasmres has no such power)"
+	s.whole("to grant it", visible(i.Approve))
+	if i.Policy == "" {
+		return
+	}
+	s.row("POLICY.yaml", "has")
+	for line := range strings.Lines(i.Policy) {
+		fmt.Fprintf(s.w, "  %s\n", visible(strings.TrimSuffix(line, "\n")))
+	}
 }
 
 // wishRows say what powers the provider asks for, a row each.

@@ -3,43 +3,45 @@ package app
 import (
 	"fmt"
 
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// A power is one that manifests ask for, and how it is granted.
-type power struct {
-	name    string // as manifests call it
-	flag    string
-	granted func(*policy.Policy) bool
+// granted tells by the names of powers, as manifests call them, whether a policy has something of one.
+var granted = map[string]func(*policy.Policy) bool{
+	policy.PowerFS:     func(p *policy.Policy) bool { return len(p.Storage) > 0 },
+	policy.PowerHTTP:   func(p *policy.Policy) bool { return len(p.Network) > 0 },
+	policy.PowerSQL:    func(p *policy.Policy) bool { return len(p.SQL) > 0 },
+	policy.PowerKV:     func(p *policy.Policy) bool { return p.KV != nil },
+	policy.PowerEnv:    func(p *policy.Policy) bool { return len(p.Environment) > 0 },
+	policy.PowerSecret: func(p *policy.Policy) bool { return len(p.Secrets) > 0 },
 }
 
-var powers = []power{
-	{"fs", "--dir FOLDER:/path", func(p *policy.Policy) bool { return len(p.Storage) > 0 }},
-	{"http", "--net https://HOST", func(p *policy.Policy) bool { return len(p.Network) > 0 }},
-	{"sql", "--sql NAME=DSN", func(p *policy.Policy) bool { return len(p.SQL) > 0 }},
-	{"kv", "--kv", func(p *policy.Policy) bool { return p.KV != nil }},
-	{"env", "--env NAME", func(p *policy.Policy) bool { return len(p.Environment) > 0 }},
-	{"secret", "--secret NAME=env:VARIABLE", func(p *policy.Policy) bool { return len(p.Secrets) > 0 }},
-}
-
-// HowToGrant gives the flag that grants a power; empty when there is no such power.
-func HowToGrant(name string) string {
-	for _, p := range powers {
-		if p.name == name {
-			return p.flag
-		}
+// HowToGrant gives the flags that grant what is asked for, in which FOLDER, VARIABLE and the like stand for what only
+// the operator knows; empty when there is no such power.
+func HowToGrant(asked abi.Capability) string {
+	if !policy.Known(asked.Name) {
+		return ""
 	}
-	return ""
+	wanted := approval.Wanted(&abi.Manifest{Capabilities: []abi.Capability{asked}})
+	if asked.Name == policy.PowerSecret { // which goes with the flags for servers
+		flags, _ := wanted.Flags()
+		return approval.Quote(flags.Args())
+	}
+	return approval.Quote(approval.FlagsFor(wanted))
 }
 
 // Grants reports whether a policy has something of a power that manifests call so.
 func Grants(p *policy.Policy, name string) bool {
-	for _, one := range powers {
-		if one.name == name {
-			return one.granted(p)
-		}
-	}
-	return false
+	has, known := granted[name]
+	return known && has(p)
+}
+
+// GrantsAll reports whether a policy has all that is asked for. Of parameters that make no sense, something is all.
+func GrantsAll(p *policy.Policy, asked abi.Capability) bool {
+	wanted, err := policy.Asked(asked.Name, asked.Params)
+	return Grants(p, asked.Name) && (err != nil || policy.Covers(p, wanted))
 }
 
 // Granted is what the provider may touch. It must not be changed.
@@ -48,15 +50,14 @@ func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
 // WarnUngranted logs what the provider says it cannot do without and was not granted.
 func (a *App) WarnUngranted() {
 	for _, c := range a.provider.Module().Manifest().Capabilities {
-		for _, p := range powers {
-			if p.name != c.Name || c.Optional || p.granted(&a.cfg.Grants) {
-				continue
-			}
-			asked := c.Name
-			if c.Reason != "" {
-				asked = fmt.Sprintf("%s (%s)", c.Name, c.Reason)
-			}
-			a.cfg.Logger.Warn("the provider asks for " + asked + " and nothing is granted: add " + p.flag)
+		how := HowToGrant(c)
+		if how == "" || c.Optional || Grants(&a.cfg.Grants, c.Name) {
+			continue
 		}
+		asked := c.Name
+		if c.Reason != "" {
+			asked = fmt.Sprintf("%s (%s)", c.Name, c.Reason)
+		}
+		a.cfg.Logger.Warn("the provider asks for " + asked + " and nothing is granted: add " + how)
 	}
 }

@@ -82,7 +82,11 @@ func (a *App) openFiles(context.Context) (capability.Services, error) {
 		if err != nil {
 			return nil, fmt.Errorf("directory grant: %w", err)
 		}
-		grants = append(grants, fscap.Grant{Host: host, Guest: s.Guest, Access: accesses[s.Access]})
+		grants = append(grants, fscap.Grant{
+			Host: host, Guest: s.Guest, Access: accesses[s.Access],
+			MaxBytes: int64(cmp.Or(s.MaxBytes, policy.DefaultMaxBytes)),
+			MaxFiles: int64(cmp.Or(s.MaxFiles, policy.DefaultMaxFiles)),
+		})
 		if s.Access&policy.Read != 0 {
 			a.watched = append(a.watched, host)
 		}
@@ -98,11 +102,12 @@ func (a *App) openFiles(context.Context) (capability.Services, error) {
 	return files.Services(), nil
 }
 
-func (a *App) openHTTP(context.Context) (capability.Services, error) {
+func (a *App) openHTTP(ctx context.Context) (capability.Services, error) {
 	if len(a.cfg.Grants.Network) == 0 {
 		return nil, nil
 	}
-	secrets, err := secret.Open(SecretSources(a.cfg.Grants.Secrets))
+	sources := SecretSources(a.cfg.Grants.Secrets)
+	secrets, err := await(ctx, func() (*secret.Store, error) { return secret.Open(sources) })
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +117,26 @@ func (a *App) openHTTP(context.Context) (capability.Services, error) {
 	}
 	a.keep(web)
 	return web.Services(), nil
+}
+
+// await gives what somebody may have to type first, as the password of a keyring, unless ctx ends before.
+func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		value, err := ask()
+		answered <- answer{value, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 // HTTPRules gives the rules of a policy as the power wants them: one for each scheme.
@@ -147,13 +172,13 @@ func SecretSources(secrets []policy.Secret) map[string]secret.Source {
 	return sources
 }
 
-func (a *App) openSQL(context.Context) (capability.Services, error) {
+func (a *App) openSQL(ctx context.Context) (capability.Services, error) {
 	if len(a.cfg.Grants.SQL) == 0 {
 		return nil, nil
 	}
 	connections := map[string]sqlcap.Connection{}
 	for _, s := range a.cfg.Grants.SQL {
-		dsn, err := dsnOf(s)
+		dsn, err := await(ctx, func() (sqlcap.DSN, error) { return dsnOf(s) })
 		if err != nil {
 			return nil, fmt.Errorf("sql connection %s: %w", s.Name, err)
 		}

@@ -64,6 +64,10 @@ func (a AskedFor) coveredBy(p *policy.Policy) bool {
 	return clear && policy.Covers(p, wanted)
 }
 
+// Wanted gives what a manifest asks for as a policy, which leaves open what only the operator knows, as the folder of
+// the host.
+func Wanted(m *abi.Manifest) *policy.Policy { return wishes(asksOf(m)) }
+
 // wishes puts together what all of them ask for, but for what makes no sense to us. Secrets go with the rules that name
 // them, or else with the one rule there is.
 func wishes(asks []AskedFor) *policy.Policy {

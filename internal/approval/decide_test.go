@@ -142,6 +142,39 @@ func TestANewVersionThatAsksForMoreIsHeld(t *testing.T) {
 	}
 }
 
+func TestANewVersionThatWantsToWriteMoreIsHeld(t *testing.T) {
+	writes := func(bounds string) *abi.Manifest {
+		return asks(`fs {"paths":["/data"],"access":["read","write"]` + bounds + `}`)
+	}
+	for now, more := range map[string]bool{
+		``:                                       true, // which is the default
+		`,"max_bytes":"64Mi"`:                    true, // of files
+		`,"max_bytes":"64Mi","max_files":100`:    false,
+		`,"max_bytes":67108864,"max_files":100`:  false,
+		`,"max_bytes":"32Mi","max_files":10`:     false,
+		`,"max_bytes":"65Mi","max_files":100`:    true,
+		`,"max_bytes":"64Mi","max_files":101`:    true,
+		`,"max_bytes":"64Mi","max_files":"many"`: true,
+	} {
+		s, _ := newStore(t)
+		file := provider(t)
+		first := approval.Decide(approval.Request{
+			Manifest: writes(`,"max_bytes":"64Mi","max_files":100`), Digest: digestA, File: file, Store: s,
+		})
+		granted := &policy.Policy{Storage: []policy.Storage{
+			{Host: "/srv", Guest: "/data", Access: policy.Read | policy.Write, MaxBytes: 1 << 20},
+		}}
+		must(t, s.Grant(first.Record(granted, noon, "ada")))
+		d := approval.Decide(approval.Request{Manifest: writes(now), Digest: digestB, File: file, Store: s})
+		if (d.Outcome == approval.Granted) == more || len(d.More) > 0 != more {
+			t.Errorf("%s: outcome %v, more %+v", now, d.Outcome, d.More)
+		}
+		if !more && (d.Policy.Storage[0].MaxBytes != 1<<20 || !policy.Covers(granted, d.Policy)) {
+			t.Errorf("%s: it gets more than was granted: %q", now, d.Policy.Lines())
+		}
+	}
+}
+
 func TestANewVersionGetsWhatItStillAsksFor(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)

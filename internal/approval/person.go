@@ -100,16 +100,17 @@ func adding(granted *policy.Policy, flag, format string) func(string) error {
 
 func folders(p *person, granted, asked *policy.Policy) error {
 	for _, s := range asked.Storage {
-		suffix := ":ro"
-		if s.Access&policy.Write != 0 {
-			suffix = ":rw"
-		}
 		add := func(spec string) error {
 			spec, err := existing(spec)
 			if err != nil {
 				return err
 			}
-			return policy.Add(granted, "dir", spec+suffix)
+			if err := policy.Add(granted, "dir", spec+":ro"); err != nil {
+				return err
+			}
+			folder := &granted.Storage[len(granted.Storage)-1]
+			folder.Access, folder.MaxBytes, folder.MaxFiles = s.Access, s.MaxBytes, s.MaxFiles
+			return nil
 		}
 		var err error
 		if s.Guest == "" {

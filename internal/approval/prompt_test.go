@@ -72,6 +72,18 @@ func TestPromptShowsWhatIsAskedAndWhy(t *testing.T) {
 	}
 }
 
+func TestPromptGrantsAFolderAsItIsAskedFor(t *testing.T) {
+	m := asks(`fs {"paths":["/out"],"access":["write"],"max_bytes":"64Mi","max_files":100}`)
+	seen, answer, granted := prompt(t, approval.Request{Manifest: m, Digest: digestA, File: "/srv/notes.wasm"}, "/\nyes\n", 160)
+	const bounds = ", adding up to 64Mi, and at most 100 files and folders"
+	if answer != approval.Yes || strings.Join(granted, "\n") != "write files at /out, which are those of /"+bounds {
+		t.Errorf("answer %v, granted %q", answer, granted)
+	}
+	if !strings.Contains(seen, "  - write files at /out"+bounds+"\n") {
+		t.Errorf("what is asked is not shown:\n%s", seen)
+	}
+}
+
 func TestPromptShowsTheDifference(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)

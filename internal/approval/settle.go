@@ -16,10 +16,15 @@ type Refusal struct {
 	Name    string // as the provider calls itself, for people
 	Why     string
 	Command string // that approves it
+	Draft   bool   // the Command needs a policy file: [Decision.Draft]
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("the provider %s %s; to approve it: %s", r.Name, r.Why, r.Command)
+	how := "to approve it"
+	if r.Draft {
+		how += ", with a POLICY.yaml as 'wasmres inspect' shows it"
+	}
+	return fmt.Sprintf("the provider %s %s; %s: %s", r.Name, r.Why, how, r.Command)
 }
 
 // Settle decides what a provider may touch: by itself where it can, and otherwise by asking the person at the terminal,
@@ -94,21 +99,34 @@ func inWords(asks []AskedFor) string {
 }
 
 func (d *Decision) refusal(why string) error {
-	return &Refusal{Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command()}
+	return &Refusal{
+		Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command(), Draft: d.Draft() != nil,
+	}
 }
 
 // Command is the command line that approves what is asked for. FOLDER, VARIABLE and the like stand in it for what only
-// the operator knows.
+// the operator knows; POLICY.yaml for a file with the [Decision.Draft].
 func (d *Decision) Command() string {
-	wanted := wishes(d.Asks)
-	flags, whole := wanted.Flags()
 	args := []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
-	if whole {
-		args = append(args, flags.Args()...)
-	} else {
-		args = append(args, "--policy", "POLICY.yaml")
+	return Quote(append(args, FlagsFor(wishes(d.Asks))...))
+}
+
+// FlagsFor gives the arguments that grant what a policy says, and no more. Where flags cannot say it, a file does.
+func FlagsFor(p *policy.Policy) []string {
+	if flags, whole := p.Flags(); whole {
+		return flags.Args()
 	}
-	return Quote(args)
+	return []string{"--policy", "POLICY.yaml"}
+}
+
+// Draft is the policy file that Command needs, with the same words for what only the operator knows; nil when flags say
+// all of it.
+func (d *Decision) Draft() []byte {
+	wanted := wishes(d.Asks)
+	if _, whole := wanted.Flags(); whole {
+		return nil
+	}
+	return wanted.Filled().Format()
 }
 
 // Quote gives a command line that a POSIX shell takes apart into args again.

@@ -55,8 +55,12 @@ func newStore(t *testing.T) (*approval.Store, string) {
 func record(digest string) approval.Record {
 	return approval.Record{
 		Digest: digest, Name: "notes", Version: "1.0.0", Origin: "/srv/notes.wasm",
-		Asked:  []approval.AskedFor{{Power: "http", Params: `{"hosts":["a.org"]}`}, {Power: "kv", Optional: true}},
-		Policy: &policy.Policy{Network: []policy.Network{{Host: "a.org"}}, KV: &policy.KV{}}, When: noon, By: "ada",
+		Asked: []approval.AskedFor{{Power: "http", Params: `{"hosts":["a.org"]}`}, {Power: "kv", Optional: true}},
+		Policy: &policy.Policy{
+			Network: []policy.Network{{Host: "a.org"}}, KV: &policy.KV{},
+			Storage: []policy.Storage{{Host: "/srv", Guest: "/data", Access: policy.Write, MaxBytes: 64 << 20, MaxFiles: 100}},
+		},
+		When: noon, By: "ada",
 	}
 }
 

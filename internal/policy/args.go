@@ -11,7 +11,7 @@ import (
 // Flags gives what p is as flags, in which FOLDER, VARIABLE and the like stand for what p leaves open, and whether they
 // say all of it, and no more: a policy file can say more than flags.
 func (p *Policy) Flags() (f Flags, whole bool) {
-	p = p.filled()
+	p = p.Filled()
 	for _, s := range p.Storage {
 		spec := s.Host + ":" + s.Guest
 		if s.Access&Write != 0 {
@@ -37,12 +37,12 @@ func (p *Policy) Flags() (f Flags, whole bool) {
 	return f, err == nil && Covers(again, p) && Covers(p, again)
 }
 
-// filled gives p with words for what it leaves open.
-func (p *Policy) filled() *Policy {
+// Filled gives p with FOLDER, VARIABLE and the like for what it leaves open.
+func (p *Policy) Filled() *Policy {
 	p = p.canonical()
 	for i := range p.Storage {
 		s := &p.Storage[i]
-		s.Host, s.Guest = cmp.Or(s.Host, "FOLDER"), cmp.Or(s.Guest, "/PATH")
+		s.Host, s.Guest = cmp.Or(s.Host, "FOLDER"), cmp.Or(s.Guest, "/path")
 	}
 	for i := range p.Network {
 		p.Network[i].Host = cmp.Or(p.Network[i].Host, openHost)

@@ -16,7 +16,7 @@ func Known(power string) bool { _, ok := askForms[power]; return ok }
 // Asked gives what a manifest asks for by the name of a power and its parameters, a JSON object or nothing, in the
 // words of policy files:
 //
-//	fs      paths, access
+//	fs      paths, access, max_bytes and max_files of each
 //	http    hosts, schemes, ports, methods, paths, private, secrets; or allow, a list of rules
 //	sql     connections
 //	kv      namespace, max_bytes, max_keys, max_value, read_only
@@ -49,17 +49,19 @@ func Asked(power, params string) (*Policy, error) {
 // An asking is what parameters say, whatever the power.
 type asking struct {
 	names  []string // paths, hosts, connections, keys or names
-	access Access
-	rule   Network // but for its host
+	folder Storage  // but for its path
+	rule   Network  // but for its host
 	rules  []Network
 	kv     KV
 }
 
 var askForms = map[string]form[asking]{
-	PowerFS: record(
+	PowerFS: checked(record(
 		asked("paths", guestPath),
-		key("access", "", accessForm, func(a *asking) *Access { return &a.access }),
-	),
+		key("access", "", accessForm, func(a *asking) *Access { return &a.folder.Access }),
+		key("max_bytes", "", sizeForm, func(a *asking) *uint64 { return &a.folder.MaxBytes }),
+		key("max_files", "", countForm, func(a *asking) *uint64 { return &a.folder.MaxFiles }),
+	), func(a asking) string { return growsByWriting(a.folder) }),
 	PowerHTTP: record(
 		asked("hosts", host),
 		key("allow", "", list(networkForm), func(a *asking) *[]Network { return &a.rules }),
@@ -109,7 +111,9 @@ func (a asking) policy(power string) *Policy {
 	for _, n := range names {
 		switch power {
 		case PowerFS:
-			p.Storage = append(p.Storage, Storage{Guest: n, Access: max(a.access, Read)})
+			folder := a.folder
+			folder.Guest, folder.Access = n, max(folder.Access, Read)
+			p.Storage = append(p.Storage, folder)
 		case PowerHTTP:
 			rule := a.rule
 			rule.Host = n

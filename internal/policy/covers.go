@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (p *Policy) coversStorage(asked Storage) bool {
 }
 
 func (s Storage) covers(asked Storage) bool {
-	if asked.Access&^s.Access != 0 {
+	if asked.Access&^s.Access != 0 || asked.Access&Write != 0 && !s.coversGrowth(asked) {
 		return false
 	}
 	if asked.Guest == "" {
@@ -36,6 +37,17 @@ func (s Storage) covers(asked Storage) bool {
 	}
 	below, ok := below(s.Guest, asked.Guest)
 	return ok && (asked.Host == "" || asked.Host == path.Join(s.Host, below))
+}
+
+// coversGrowth compares how much may be added. What an asking leaves open, any grant answers; otherwise what is not
+// said is the default.
+func (s Storage) coversGrowth(asked Storage) bool {
+	answers := func(granted, asked, byDefault uint64, open bool) bool {
+		return open && asked == 0 || cmp.Or(asked, byDefault) <= cmp.Or(granted, byDefault)
+	}
+	open := asked.Host == "" && s.Host != ""
+	return answers(s.MaxBytes, asked.MaxBytes, DefaultMaxBytes, open) &&
+		answers(s.MaxFiles, asked.MaxFiles, DefaultMaxFiles, open)
 }
 
 // below gives what of a path is behind a folder that it is, or is in.

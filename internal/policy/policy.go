@@ -30,7 +30,16 @@ type Storage struct {
 	Host   string // the folder; empty of what a provider asks for, which does not know
 	Guest  string // absolute clean slash-separated path at which guests see it; empty of an asking that names none
 	Access Access
+	// What may be there more, by what the provider writes, than when it was loaded. Zero is for the default, except of
+	// an asking, which leaves it open. Without Write both are zero.
+	MaxBytes, MaxFiles uint64
 }
+
+// What a provider may add to a folder of which a policy does not say it.
+const (
+	DefaultMaxBytes = 256 << 20
+	DefaultMaxFiles = 10_000 // files and folders
+)
 
 // Access is what may be done with files: a set of bits.
 type Access uint8

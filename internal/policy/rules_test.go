@@ -29,6 +29,9 @@ func TestCovers(t *testing.T) {
 		return &policy.Policy{Storage: []policy.Storage{{Host: host, Guest: guest, Access: a}}}
 	}
 	rw := policy.Read | policy.Write
+	grows := func(host string, bytes, files uint64) *policy.Policy {
+		return &policy.Policy{Storage: []policy.Storage{{Host: host, Guest: "/data", Access: rw, MaxBytes: bytes, MaxFiles: files}}}
+	}
 	sql := func(s policy.SQL) *policy.Policy { return &policy.Policy{SQL: []policy.SQL{s}} }
 	kv := func(k policy.KV) *policy.Policy { return &policy.Policy{KV: &k} }
 	tests := []struct {
@@ -48,6 +51,19 @@ func TestCovers(t *testing.T) {
 		{"writing", dir("/srv", "/data", policy.Read), dir("/srv", "/data", rw), false},
 		{"a folder of whatever host folder", dir("/srv", "/data", policy.Read), dir("", "/data", policy.Read), true},
 		{"whatever folder", dir("/srv", "/data", policy.Read), dir("", "", policy.Read), true},
+		{"as many bytes and files", grows("/srv", 10, 20), grows("/srv", 10, 20), true},
+		{"more bytes", grows("/srv", 10, 20), grows("/srv", 11, 20), false},
+		{"more files", grows("/srv", 10, 20), grows("/srv", 10, 21), false},
+		{"the bytes there are by default", grows("/srv", 256<<20-1, 10_000), grows("/srv", 0, 0), false},
+		{"the files there are by default", grows("/srv", 256<<20, 9_999), grows("/srv", 0, 0), false},
+		{"the default, in words", grows("/srv", 256<<20, 10_000), grows("/srv", 0, 0), true},
+		{"fewer than by default", grows("/srv", 0, 0), grows("/srv", 10, 20), true},
+		{"more than by default", grows("/srv", 0, 0), grows("/srv", 0, 10_001), false},
+		{"however many bytes and files", grows("/srv", 10, 20), grows("", 0, 0), true},
+		{"more bytes than are granted", grows("/srv", 10, 20), grows("", 11, 0), false},
+		{"more files than are granted", grows("/srv", 0, 0), grows("", 0, 10_001), false},
+		{"however many, where it was said", grows("", 10, 20), grows("", 0, 20), false},
+		{"reading, with nothing to add", grows("/srv", 10, 20), dir("/srv", "/data", policy.Read), true},
 		{"whatever folder, of none", &policy.Policy{}, dir("", "", policy.Read), false},
 
 		{"the same host", network(t, "https://a.org"), network(t, "a.org"), true},
@@ -174,6 +190,9 @@ func TestFlagsSayWhenTheyCannotSayAll(t *testing.T) {
 		"private names":  `  network: {allow: [{host: intern.example.org, private: true}]}`,
 		"secrets of one": "  network: {allow: [{host: a.org, secrets: [s]}, {host: b.org}]}\n  secrets: [{name: s, env: S}]",
 		"bounds":         `  kv: {max_bytes: 1Mi}`,
+		"fewer bytes":    `  storage: {allow: [{uri: "fs:///srv", access: [read, write], max_bytes: 1Mi}]}`,
+		"more files":     `  storage: {allow: [{uri: "fs:///srv", access: [read, write], max_files: 20000}]}`,
+		"writing alone":  `  storage: {allow: [{uri: "fs:///srv", access: [write]}]}`,
 		"limits":         `  resources: {limits: {memory: 1Mi}}`,
 		"reading only":   `  kv: {read_only: true}`,
 		"an address":     `  network: {allow: [{host: 127.0.0.1}]}`,
@@ -249,6 +268,12 @@ func TestAskedSpeaksTheWordsOfManifests(t *testing.T) {
 	for _, tt := range []struct{ power, params, want string }{
 		{"fs", `{"paths":["/x","/y"]}`, "read files at /x; read files at /y"},
 		{"fs", `{"paths":["/x"],"access":["read","write"]}`, "read and write files at /x"},
+		{
+			"fs", `{"paths":["/x","/y"],"access":["write"],"max_bytes":"1Mi","max_files":20}`,
+			"write files at /x, adding up to 1Mi, and at most 20 files and folders; " +
+				"write files at /y, adding up to 1Mi, and at most 20 files and folders",
+		},
+		{"fs", `{"access":["write"],"max_bytes":268435456,"max_files":10000}`, "write files"},
 		{"fs", ``, "read files"},
 		{"http", `{"hosts":["api.example.org"],"methods":["POST"],"secrets":["token"]}`, "send POST to https://api.example.org, with the secret token"},
 		{"http", `{"allow":[{"host":"a.org"},{"host":"b.org","paths":["/x"]}]}`, "send GET, HEAD to https://a.org; send GET, HEAD to https://b.org/x"},
@@ -266,7 +291,7 @@ func TestAskedSpeaksTheWordsOfManifests(t *testing.T) {
 		}
 	}
 	for _, tt := range [][2]string{
-		{"teleport", ""}, {"fs", `{"paths":["../etc"]}`}, {"http", `{"host":"a.org"}`}, {"http", `{"hosts":"a.org"}`}, {"kv", `[]`}, {"fs", `{"paths":["/data:rw"]}`}, {"fs", `{"paths":["/x:/etc"]}`}, {"sql", `{"connections":["a b"]}`},
+		{"teleport", ""}, {"fs", `{"paths":["../etc"]}`}, {"http", `{"host":"a.org"}`}, {"http", `{"hosts":"a.org"}`}, {"kv", `[]`}, {"fs", `{"paths":["/data:rw"]}`}, {"fs", `{"paths":["/x:/etc"]}`}, {"fs", `{"max_bytes":1}`}, {"fs", `{"access":["write"],"max_bytes":0}`}, {"sql", `{"connections":["a b"]}`},
 		{"env", `{"keys":["` + strings.Repeat("A", 1000) + `"]}`},
 	} {
 		if p, err := policy.Asked(tt[0], tt[1]); err == nil {
@@ -302,7 +327,8 @@ func TestSchemaAndParserAgree(t *testing.T) {
 	}
 	for _, text := range []string{
 		"  network: {allow: [{hosts: a.org}]}", "  network: {allow: [{}]}", "  storage: {allow: {}}", "  storage: {allow: [{uri: \"fs://a\"}]}",
-		"  storage: {allow: [{uri: \"fs://a\", access: [raed]}]}", "  network: {allow: [{host: a.org, methods: [get]}]}",
+		"  storage: {allow: [{uri: \"fs://a\", access: [raed]}]}", "  storage: {allow: [{uri: \"fs://a\", access: [write], max-bytes: 1}]}",
+		"  storage: {allow: [{uri: \"fs://a\", access: [write], max_files: []}]}", "  network: {allow: [{host: a.org, methods: [get]}]}",
 		"  network: {allow: [{host: a.org, ports: [0]}]}", "  secrets: [{name: \"a b\", env: A}]", "  environment: {allow: [{key: A=B}]}", "  kv: []",
 	} {
 		if err := valid(permissions(text)); err == nil {

@@ -18,14 +18,27 @@ var (
 		schema{"type": "string", "examples": []string{"2s", "500ms"}})
 )
 
-var storageForm = mounted(record(
+var storageForm = checked(mounted(record(
 	required(key("uri", "the folder with all below it, as fs:///srv/data/**; "+
 		"without a third slash it is taken from the folder of this file",
 		uriForm, func(s *Storage) *string { return &s.Host })),
 	key("guest", "the absolute path at which the provider sees it; else that of the URI",
 		words(guestPath, schema{"pattern": "^/"}), func(s *Storage) *string { return &s.Guest }),
 	required(key("access", "what may be done", accessForm, func(s *Storage) *Access { return &s.Access })),
-))
+	key("max_bytes", "how much what is written may add; 256Mi when nothing is said",
+		sizeForm, func(s *Storage) *uint64 { return &s.MaxBytes }),
+	key("max_files", "how many files and folders may be added; 10000 when nothing is said",
+		countForm, func(s *Storage) *uint64 { return &s.MaxFiles }),
+)), growsByWriting)
+
+// growsByWriting finds bounds for what is added to a folder to which nothing is.
+func growsByWriting(s Storage) string {
+	if s.Access&Write == 0 && s.MaxBytes+s.MaxFiles > 0 {
+		return "max_bytes and max_files bound what is written, and access does not have write: " +
+			"add it, or leave them out"
+	}
+	return ""
+}
 
 var uriForm = scalar([]kind{text}, storageURI, writeStorageURI,
 	schema{"type": "string", "pattern": `^fs://.+`, "examples": []string{"fs://workspace/**"}})

@@ -76,7 +76,21 @@ func (s Storage) String() string {
 	if s.Host != "" {
 		text += ", which are those of " + s.Host
 	}
-	return text
+	return text + s.growth()
+}
+
+// growth says in words what may be added, unless that is the default.
+func (s Storage) growth() string {
+	bytes := cmp.Or(s.MaxBytes, DefaultMaxBytes) != DefaultMaxBytes
+	files := cmp.Or(s.MaxFiles, DefaultMaxFiles) != DefaultMaxFiles
+	label := "adding at most"
+	if bytes {
+		label = "and at most"
+	}
+	return bounds(
+		bound{"adding up to", bytes, fmt.Sprint(formatSize(s.MaxBytes))},
+		bound{label, files, fmt.Sprint(s.MaxFiles, " files and folders")},
+	)
 }
 
 // String says in words what n permits.
