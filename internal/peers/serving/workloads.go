@@ -54,7 +54,7 @@ func workloads() []workload {
 	return []workload{
 		{"small-http", "small text, HTTP, 16 connections", http, smallURI, 16, true, small, loaded},
 		{"small-modern", "small text, HTTP, 2026-07-28, 16 connections", modern, smallURI, 16, true, small, loaded},
-		{"small-half", "small text, HTTP, 16 connections, half the load", http, smallURI, 16, false, half, halfLoaded},
+		{"small-half", "small text, HTTP, 16 connections, half the load", http, smallURI, 16, true, half, halfLoaded},
 		{"small-stdio", "small text, stdio, 16 under way", stdio, smallURI, 16, true, small, loaded},
 		{"blob-http", "1 MiB blob, HTTP", http, blobURI, 1, true, large, loaded},
 		{"blob-http-4", "1 MiB blob, HTTP, 4 connections", http, blobURI, 4, true, large, loaded},
