@@ -1,7 +1,8 @@
 // Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy, and the engine that providers
 // in JavaScript are packed into.
 //
-// The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it.
+// The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it. Nor can it import
+// internal/uritemplate, by which its native tests match as the host does: it has a copy.
 package guestsdk
 
 import (
@@ -14,7 +15,7 @@ import (
 	"strings"
 )
 
-//go:generate go test -run=TestCopyOfGo -update .
+//go:generate go test -run=TestCopyOf -update .
 
 //go:embed c/*.h c/README.md
 //go:embed rust/Cargo.toml rust/README.md rust/src

@@ -8,11 +8,42 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the copy of the SDK for Go anew")
+var update = flag.Bool("update", false, "write the copies anew")
+
+// It comes before TestCopyOfGo, whose copy has this one in it.
+func TestCopyOfURITemplate(t *testing.T) {
+	const from, to = "../internal/uritemplate", "go/internal/uritemplate"
+	const header = "// Code generated from internal/uritemplate by go generate ./guest-sdk. DO NOT EDIT.\n\n"
+	want := sources(t, from, wantedOfGo)
+	for name := range want {
+		want[name] = header + want[name]
+	}
+	if *update {
+		if err := os.RemoveAll(to); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(to, inMemory(want)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, sources(t, to, wantedOfGo)); diff != "" {
+		t.Errorf("%s is stale: run go generate ./guest-sdk; source -, copy +:\n%s", to, diff)
+	}
+}
+
+func inMemory(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+	}
+	return fsys
+}
 
 func TestCopyOfGo(t *testing.T) {
 	want := sources(t, "go", wantedOfGo)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -186,5 +188,29 @@ func TestMounts(t *testing.T) {
 	}
 	if _, err := p.Read("t://mf"); !errors.Is(err, wasmres.ErrNotFound) {
 		t.Errorf("got %v, want not found", err)
+	}
+}
+
+// What is asked for through a file, or by a name no system has, is not there, on the host as here.
+func TestPathsThatCannotBe(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := within(t, os.DirFS(dir), func(dir fs.FS) error {
+		for _, name := range []string{"file/below", "file/below/that", strings.Repeat("n", 1000)} {
+			_, read := fs.ReadFile(dir, name)
+			_, stat := fs.Stat(dir, name)
+			_, list := fs.ReadDir(dir, name)
+			for _, err := range []error{read, stat, list} {
+				if !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%.20s: got %v, want not found", name, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

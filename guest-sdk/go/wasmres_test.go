@@ -33,6 +33,28 @@ func fail(err error) func(*wasmres.Request) (string, error) {
 	return func(*wasmres.Request) (string, error) { return "", err }
 }
 
+func TestURIsAreRoutedAsByTheHost(t *testing.T) {
+	p := start(t, func() {
+		wasmres.Resource("t://grüße/a", func(r *wasmres.Request) (string, error) { return r.URI, nil })
+		wasmres.Template("t://{+path}{?lang,ref}", func(r *wasmres.Request) (string, error) {
+			return r.Var("path") + " " + r.Var("lang") + " " + r.Var("ref"), nil
+		})
+	})
+	for uri, want := range map[string]string{
+		"t://gr%C3%BC%C3%9Fe/a":         "t://grüße/a",
+		"t://gr%C3%BC%C3%9Fe/%61":       "grüße/a  ",
+		"t://gr%C3%BC%C3%9Fe/b?lang=de": "grüße/b de ",
+		"t://a/b?ref=main&lang=de":      "a/b de main",
+		"t://../%2e%2E/b..c":            "../../b..c  ", // which the host refuses
+		"t://a%2F..%5C.%5C":             "a/..\\.\\  ",
+		"t://a%00b c|\t%7f":             "a\x00b c|\t\x7f  ",
+	} {
+		if got := p.Text(uri); got != want {
+			t.Errorf("%s: got %q, want %q", uri, got, want)
+		}
+	}
+}
+
 func TestReadKinds(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 1<<10)
 	p := start(t, func() {

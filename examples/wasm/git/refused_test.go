@@ -34,7 +34,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		{"git://tree/src/", nil, ""},
 		{"git://tree?ref=nothing", wasmres.ErrNotFound, `no "nothing"`},
 		{"git://tree?ref=config", wasmres.ErrNotFound, `no "config"`},
-		{"git://tree?ref=refs/../config", wasmres.ErrNotFound, "config"},
+		{"git://tree?ref=refs/../config", wasmres.ErrNotFound, ""},
 		{"git://tree?ref=HEAD~9", wasmres.ErrNotFound, "0 parents"},
 		{"git://tree?ref=HEAD%5E3", wasmres.ErrNotFound, "1 parents"},
 		{"git://tree?ref=HEAD~1000000000000", wasmres.ErrInvalid, "1000"},

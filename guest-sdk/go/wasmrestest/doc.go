@@ -13,8 +13,8 @@
 // A [Provider] stands for the host: it finds the resource or template for a URI, hands configuration and files out,
 // and keeps values, what is written, logs and notices. Like the host it refuses answers that break the rules, as text that is not UTF-8.
 //
-// Three things differ from the host. Template matching is a small stand-in for the host's, good for levels 1 to 3 of
-// RFC 6570 and lists such as {/path*}; the host's own rules decide. URIs are not checked, so that a provider's own
-// defences can be tested: the host would refuse "..", control characters and the like before the provider sees them.
-// And package variables live on between calls, where the host starts every call afresh.
+// It matches URIs against templates with the host's own code. Two things differ from the host. URIs are not checked, so
+// that a provider's own defences can be tested: dot segments, control characters, spaces and the like, which the host
+// refuses before the provider sees them, arrive in the variables. And package variables live on between calls, where
+// the host starts every call afresh.
 package wasmrestest

@@ -10,11 +10,22 @@ import (
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
 )
 
+// errNoFile is about what cannot be looked at, for whatever reason. As on the host, the provider does not learn why.
+var errNoFile = errors.New("no such file")
+
+// missing hides what is wrong with a path, unless it is a permission.
+func missing(err error) error {
+	if err == nil || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return errNoFile
+}
+
 func fileCode(err error) uint32 {
 	switch {
 	case err == nil:
 		return codeOK
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errNoFile), errors.Is(err, fs.ErrNotExist):
 		return codeNotFound
 	case errors.Is(err, fs.ErrPermission):
 		return codeDenied
@@ -55,7 +66,7 @@ func (c *call) file(service uint32, q serviceRequest) error {
 	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
-		return err
+		return missing(err)
 	}
 	c.response = appendFile(nil, info)
 	if service == serviceFileStat {
@@ -71,7 +82,7 @@ func (c *call) file(service uint32, q serviceRequest) error {
 // list answers with the entries after q.after. What cannot be described, as a file that just went, is left out.
 func (c *call) list(fsys fs.FS, name string, q serviceRequest) error {
 	if info, err := fs.Stat(fsys, name); err != nil {
-		return err
+		return missing(err)
 	} else if !info.IsDir() {
 		return fs.ErrInvalid
 	}
@@ -100,7 +111,7 @@ func (c *call) list(fsys fs.FS, name string, q serviceRequest) error {
 func readRange(fsys fs.FS, name string, offset, length uint64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, missing(err)
 	}
 	defer f.Close()
 	if err := skip(f, int64(offset)); err == io.EOF {

@@ -186,19 +186,19 @@ func (p *Provider) route(uri string) (request []byte, ranges bool, err error) {
 		return nil, false, errors.New("not a URI: " + uri)
 	}
 	m := p.Manifest()
-	b := wire.AppendString(nil, 1, uri)
 	for _, r := range m.Resources {
-		if r.URI == uri {
-			return b, false, nil
+		if normal(r.URI) == normal(uri) {
+			return wire.AppendString(nil, 1, r.URI), false, nil
 		}
 	}
-	number, vars := match(m.Templates, uri)
-	if number == 0 {
-		return b, false, nil
+	b := wire.AppendString(nil, 1, uri)
+	number, vars, err := match(m.Templates, disguise(uri))
+	if err != nil || number == 0 {
+		return b, false, err
 	}
 	b = wire.AppendUint(b, 2, uint64(number))
 	for _, v := range vars {
-		b = appendVar(b, v.name, v.value)
+		b = appendVar(b, v.Name, reveal(v.Value))
 	}
 	return b, m.Templates[number-1].Ranges, nil
 }

@@ -41,6 +41,16 @@ fn handlers_answer_what_is_readable() {
 }
 
 #[test]
+fn uris_are_routed_as_wasmres_does() {
+    let said = |route: Route, uri: &str| host(route).text(uri);
+    let fixed = Route::resource("t://grüße/a?lang=de", |r| Ok(r.uri().to_owned()));
+    assert_eq!(said(fixed, "t://gr%C3%BC%c3%9fe/a?lang=de"), "t://grüße/a?lang=de");
+    let varied = || Route::template("t://{+path}{?lang,ref}", |r| Ok([r.var("path"), r.var("lang")].join(" ")));
+    assert_eq!(said(varied(), "t://gr%C3%BC%C3%9Fe/%61?ref=x&lang=de"), "grüße/a de");
+    assert_eq!(said(varied(), "t://../a%2F..%00 b"), "../a/..\0 b ");
+}
+
+#[test]
 fn large_contents_arrive_whole() {
     for size in [0, 4096, 4097, 49_151, 49_152, 49_153, 1 << 20] {
         let bytes: Vec<u8> = (0..size).map(|i| i as u8).collect();

@@ -24,10 +24,10 @@
 //! answer for servers and databases, and keeps values, what is written to files, logs and notices. Like wasmres it
 //! refuses answers that break the rules, by a panic, as text that is not UTF-8.
 //!
-//! Three things differ from wasmres. Template matching is a small stand-in, good for levels 1 to 3 of RFC 6570 and
-//! lists such as `{/path*}`; the host's own rules decide. URIs are not checked, so that a provider's own defences can
-//! be tested: wasmres would refuse `..`, control characters and the like before the provider sees them. And statics
-//! live on between calls, where wasmres starts every call afresh.
+//! It matches URIs against templates as wasmres does. Two things differ. URIs are not checked, so that a provider's own
+//! defences can be tested: dot segments, control characters, spaces and the like, which wasmres refuses before the
+//! provider sees them, arrive in the variables. And statics live on between calls, where wasmres starts every call
+//! afresh.
 
 mod call;
 mod files;
@@ -396,13 +396,15 @@ impl Host {
     /// Begins a request: the URI, who answers for it, and the variables; and says whether a part may be asked for.
     fn request(&self, uri: &str) -> (Encoder, bool) {
         let mut request = Encoder::default();
-        request.text(1, uri);
         let manifest = self.manifest();
-        if manifest.resources.iter().any(|resource| resource.uri == uri) {
+        let wanted = matching::normal(uri);
+        if let Some(resource) = manifest.resources.iter().find(|resource| matching::normal(&resource.uri) == wanted) {
+            request.text(1, &resource.uri);
             return (request, false);
         }
+        request.text(1, uri);
         let templates = manifest.templates.iter().map(|template| template.uri.as_str());
-        let (index, vars) = match matching::find(templates, uri) {
+        let (index, vars) = match matching::route(templates, uri) {
             Some(found) => found,
             None => return (request, false),
         };
