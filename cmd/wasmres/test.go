@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/policy"
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
@@ -123,7 +124,23 @@ func newTester(c *cli.Context) (*tester, error) {
 	}
 	var err error
 	t.cfg, err = providerConfig(c, c.Args().First(), plainLog)
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return t, checkSecrecy(&t.cfg.Grants)
+}
+
+// checkSecrecy sees to it that no variable which a secret comes from is recorded as one the provider may read.
+func checkSecrecy(p *policy.Policy) error {
+	for _, name := range p.Environment {
+		isSecret := slices.ContainsFunc(p.Secrets, func(s policy.Secret) bool { return s.Env == name }) ||
+			slices.ContainsFunc(p.SQL, func(s policy.SQL) bool { return s.DSNEnv == name })
+		if isSecret {
+			return fmt.Errorf("--record: the variable %s has a secret, and what the provider may read is recorded: "+
+				"do not grant it with --env too", name)
+		}
+	}
+	return nil
 }
 
 // A testResult is what became of one file.
@@ -191,6 +208,9 @@ func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	host, cfg := recorded.Replay(s), t.cfg
 	if t.record {
 		host = recorded.Record(s)
+	}
+	if len(cfg.Grants.Environment) > 0 {
+		host.RecordEnvironment()
 	}
 	if t.c.IsSet("config") {
 		s.Grants.Config = cfg.Grants.Config

@@ -10,7 +10,7 @@ import (
 )
 
 // dialects are those of all services whose exchanges are kept.
-var dialects = slices.Concat(fileDialects, kvDialects, httpDialects, sqlDialects)
+var dialects = slices.Concat(fileDialects, kvDialects, httpDialects, sqlDialects, envDialects)
 
 // A dialect is how files write what one service is asked and what it answers.
 type dialect struct {

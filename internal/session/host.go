@@ -17,6 +17,7 @@ import (
 type Host struct {
 	session *Session
 	records bool                   // what services answer that are granted
+	environ bool                   // and so does that for configuration, about variables of the environment
 	live    []string               // the capabilities of those; empty when the session answers
 	shared  map[string][]*Exchange // by question: what is recorded for the start, and so for each step
 
@@ -37,6 +38,10 @@ func Record(s *Session) *Host {
 	h.records = true
 	return h
 }
+
+// RecordEnvironment has a host that records keep variables of the environment too. Those that are granted are among what
+// the service for configuration values gives. It is called before Services.
+func (h *Host) RecordEnvironment() { h.environ = h.records }
 
 // isLive reports whether services answer, and what they say is kept.
 func (h *Host) isLive() bool { return len(h.live) > 0 }
@@ -123,6 +128,9 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 	for id, service := range granted {
 		d := dialectOf(id)
 		switch {
+		case id == abi.ServiceConfig && h.environ:
+			out[id] = keys{service, &teller{host: h, dialect: d, real: service}}
+			recorded = append(recorded, d.capability)
 		case id == abi.ServiceConfig:
 			out[id] = service
 		case d == nil:
@@ -137,8 +145,12 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 		return out, nil
 	}
 	for _, d := range dialects {
-		if h.session.Grants.Has(d.capability) {
-			out[d.service] = &teller{host: h, dialect: d}
+		switch t := (&teller{host: h, dialect: d}); {
+		case !h.session.Grants.Has(d.capability):
+		case d.service == abi.ServiceConfig:
+			out[d.service] = keys{granted[d.service], t}
+		default:
+			out[d.service] = t
 		}
 	}
 	return out, nil

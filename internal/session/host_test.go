@@ -449,6 +449,7 @@ func TestGrantsAreThoseThatWereThere(t *testing.T) {
 		`{"capabilities":["kv"]}`:      {3, 4, 5, 6},
 		`{"capabilities":["http"]}`:    {7, 15},
 		`{"capabilities":["sql"]}`:     {8, 16},
+		`{"capabilities":["env"]}`:     {1},
 		`{"capabilities":["fs","kv"]}`: {3, 4, 5, 6, 12, 13, 14, 17, 18},
 	} {
 		services, err := session.Replay(parse(t, "-- grants --\n"+grants+"\n")).Services(nil)
@@ -462,6 +463,47 @@ func TestGrantsAreThoseThatWereThere(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", grants, got, want)
 		}
+	}
+}
+
+var envInquiries = []inquiry{
+	{service: abi.ServiceConfig, ask: &abi.ConfigRequest{Key: "env:LANG"}, answer: &abi.ConfigResponse{Value: "de_AT"}},
+	{service: abi.ServiceConfig, ask: &abi.ConfigRequest{Key: "env:NONE"}, code: abi.CodeNotFound},
+	{service: abi.ServiceConfig, ask: &abi.ConfigRequest{Key: "env:EMPTY"}, answer: &abi.ConfigResponse{}},
+	{service: abi.ServiceConfig, ask: &abi.ConfigRequest{Key: "owner"}, answer: &abi.ConfigResponse{Value: "ada"}},
+}
+
+const envWant = `-- host env.get LANG --
+{"value": "de_AT"}
+-- host env.get NONE --
+{"error": "not_found"}
+-- host env.get EMPTY --
+{"value": ""}
+`
+
+// TestTheEnvironmentIsRecorded also has configuration values asked for by the same service, which are none of it.
+func TestTheEnvironmentIsRecorded(t *testing.T) {
+	s := parse(t, "-- read x:y --\n")
+	host := session.Record(s)
+	host.RecordEnvironment()
+	text, live := inquire(t, s, host, granted(envInquiries), envInquiries)
+	if diff := cmp.Diff("-- grants --\n{\"capabilities\": [\"env\"]}\n"+doneStep+envWant, text); diff != "" {
+		t.Errorf("the file: want -, got +:\n%s", diff)
+	}
+	s = parse(t, text)
+	host = session.Replay(s)
+	host.RecordEnvironment() // which a replay does not
+	services, err := host.Services(capability.Services{abi.ServiceConfig: capability.Config{"owner": "ada", "env:LANG": "fr"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &inquirer{services: services, inquiries: envInquiries}
+	report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: q})
+	if err != nil || len(report.Failures) > 0 {
+		t.Fatalf("got %+v, %v", report, err)
+	}
+	if diff := cmp.Diff(live, q.heard); diff != "" {
+		t.Errorf("the guest: recording -, replay +:\n%s", diff)
 	}
 }
 

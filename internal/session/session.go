@@ -59,9 +59,10 @@ const (
 	CapabilityKV   = "kv"   // to keep values
 	CapabilityHTTP = "http" // to fetch
 	CapabilitySQL  = "sql"  // to query databases
+	CapabilityEnv  = "env"  // to read variables of the environment
 )
 
-var capabilities = []string{CapabilityFS, CapabilityKV, CapabilityHTTP, CapabilitySQL}
+var capabilities = []string{CapabilityFS, CapabilityKV, CapabilityHTTP, CapabilitySQL, CapabilityEnv}
 
 // Has reports whether a capability is granted.
 func (g *Grants) Has(capability string) bool { return slices.Contains(g.Capabilities, capability) }
