@@ -15,7 +15,7 @@ static char failed[1024];             // why the provider has not started; empty
 static void give_up(void) {
   JSValue error = JS_GetException(ctx);
   failure_summary(failed, sizeof failed, error);
-  failure_log(error);
+  failure_end(error);
   JS_FreeValue(ctx, error);
 }
 
@@ -32,7 +32,17 @@ static JSValue report(JSContext *c, JSValueConst this, int argc, JSValueConst *a
   return JS_UNDEFINED;
 }
 
-const JSCFunctionListEntry engine_functions[] = {JS_CFUNC_DEF("serve", 1, serve), JS_CFUNC_DEF("report", 1, report)};
+// fault(error): is the same for what ends the request.
+static JSValue fault(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  failure_end(argv[0]);
+  return JS_UNDEFINED;
+}
+
+const JSCFunctionListEntry engine_functions[] = {
+  JS_CFUNC_DEF("serve", 1, serve),
+  JS_CFUNC_DEF("report", 1, report),
+  JS_CFUNC_DEF("fault", 1, fault),
+};
 const int engine_functions_count = sizeof engine_functions / sizeof *engine_functions;
 
 static bool make_context(void) {
@@ -108,7 +118,7 @@ static uint32_t code_of(JSValue result) {
   uint32_t code = WR_CODE_INTERNAL;
   if (JS_IsException(result)) {
     JSValue error = JS_GetException(ctx);
-    failure_log(error);
+    failure_end(error);
     JS_FreeValue(ctx, error);
     return code;
   }

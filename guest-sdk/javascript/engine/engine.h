@@ -104,6 +104,7 @@ extern const int service_functions_count;
 // ---- memory.c
 
 JSRuntime *memory_runtime(void); // NULL without memory
+bool memory_was_refused(void);   // since the provider was started, or in this request
 
 // ---- random.c
 
@@ -113,6 +114,7 @@ void random_init(void); // replaces Math.random, which could not be seeded
 
 void log_line(uint32_t level, const char *text);
 void failure_log(JSValueConst error);                              // with the stack
+void failure_end(JSValueConst error);                              // logs it; traps when there was no memory
 void failure_summary(char *room, size_t size, JSValueConst error); // "file:line:column: name: message"
 
 // ---- jobs.c: promises

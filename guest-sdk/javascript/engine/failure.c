@@ -69,6 +69,15 @@ void failure_summary(char *room, size_t size, JSValueConst error) {
   free_text(stack);
 }
 
+static bool is_out_of_memory(JSValueConst error) {
+  if (!memory_was_refused() || !JS_IsError(error)) return false;
+  const char *name = text_property(error, "name"), *message = text_property(error, "message");
+  bool is = name && message && strcmp(name, "InternalError") == 0 && strcmp(message, "out of memory") == 0;
+  free_text(name);
+  free_text(message);
+  return is;
+}
+
 static void log_one(const char *before, JSValueConst error) {
   char room[1024];
   size_t n = (size_t)snprintf(room, sizeof room, "%s", before);
@@ -90,4 +99,11 @@ void failure_log(JSValueConst error) {
     if (!JS_IsUndefined(cause) && !JS_IsException(cause)) log_one("caused by ", cause);
   }
   JS_FreeValue(ctx, cause);
+}
+
+// The host knows why a guest that was refused memory traps, and tells the limit. A code would be a failure like any other.
+void failure_end(JSValueConst error) {
+  bool trap = is_out_of_memory(error);
+  failure_log(error);
+  if (trap) __builtin_trap();
 }

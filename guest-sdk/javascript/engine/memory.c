@@ -9,6 +9,7 @@ enum { RESERVE = 64 << 10, MUCH = 1 << 20 }; // bytes
 
 static void *reserve;
 static size_t released; // bytes, since there is no reserve
+static bool refused;    // something, since the provider was started
 
 // Passes on what was allocated. When that is nothing, the allocation has failed, and the next ones get the reserve.
 static void *checked(void *at) {
@@ -16,8 +17,11 @@ static void *checked(void *at) {
   free(reserve);
   reserve = NULL;
   released = 0;
+  refused = true;
   return NULL;
 }
+
+bool memory_was_refused(void) { return refused; }
 
 static void *zeroed(void *opaque, size_t count, size_t size) { return checked(calloc(count, size)); }
 

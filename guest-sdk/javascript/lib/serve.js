@@ -114,7 +114,7 @@ function fail(error) {
   if (stoppedCode() !== abi.CODE_OK) return stoppedCode();
   host.drop();
   if (!(error instanceof Failure)) {
-    host.report(error);
+    host.fault(error);
     return abi.CODE_INTERNAL;
   }
   if (error.cause !== undefined) host.report(error.cause);
