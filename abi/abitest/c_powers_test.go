@@ -206,6 +206,17 @@ func TestCPowers(t *testing.T) {
 		"a malformed look at a file": {
 			uri: "file://stat", answers: []cAnswer{{message: []byte{0x0a, 2, 0x10, 0x80}}}, code: abi.CodeInternal,
 		},
+		"bytes of a file": {uri: "file://read", answers: []cAnswer{fileAnswer(abi.File{Name: "b", Size: 9}, "text")}, body: "text"},
+		"bytes without a file": {
+			uri: "file://read", answers: []cAnswer{{body: []byte("text")}}, code: abi.CodeInternal,
+		},
+		"bytes of a malformed file": {
+			uri: "file://read", answers: []cAnswer{{message: []byte{0x0a, 2, 0x10, 0x80}, body: []byte("text")}},
+			code: abi.CodeInternal,
+		},
+		"bytes of two files": {
+			uri: "file://read", answers: []cAnswer{folderAnswer(false, "a", "b")}, code: abi.CodeInternal,
+		},
 		"malformed keys": {
 			uri: "keys://a/0", answers: []cAnswer{{message: append(keysAnswer(false, "a/x").message, 0x0a, 9)}},
 			code: abi.CodeInternal, called: []abi.Service{abi.ServiceKVList},

@@ -16,7 +16,8 @@
 //	kit://fail/{code}    fails with this code, 1 to 9, and the message "failed as asked"; with 4 (unavailable) also
 //	                     retry_after_ms 1500
 //	kit://stream/{n}     a blob of n bytes, of which byte i is i&0xff, pushed with body when n is over 100,000. If the
-//	                     template says ranges, READ honours them and says range_total.
+//	                     template says ranges, READ honours them and says range_total. 16 MiB of linear memory do for
+//	                     64 MiB
 //	kit://many/{i}       a text of the number i, for 1 to 25; other numbers are not_found
 //	kit://config/{key}   a text of the value service 1 answers for key; not_found when the service refuses
 //
@@ -64,6 +65,7 @@
 //	                          that of keep
 //	kit://drop/{key}          deletes the key: a text "gone"
 //	kit://keys/{prefix}       a text of the keys that begin with prefix, of all pages, each ended by a newline
+//	kit://file/{name}         a blob of the file /kit/NAME, passed on part by part; a folder is invalid_params
 //	kit://write/{name}/{text} puts the text into the file /kit/NAME, at once, and then a newline at its end: a text of
 //	                          the bytes it has then, as the host says
 //	kit://remove/{name}       removes the file /kit/NAME: a text "gone"

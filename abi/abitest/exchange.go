@@ -23,6 +23,7 @@ type Exchange struct {
 	Request []byte
 	Limit   uint32            // SignalEnough once as many entries are emitted; 0 for never
 	MaxBody uint64            // bytes of all bodies; 0 for no bound
+	Memory  uint64            // bytes of linear memory that do for the guest; 0 for no bound
 	Config  map[string]string // what service 1 answers; nil denies it
 
 	// Services answers other services; those without an entry are denied.

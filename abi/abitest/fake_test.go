@@ -25,8 +25,8 @@ type fake struct{ x *abitest.Exchange }
 var fakeTemplates = []string{
 	"kit://many/{i}", "kit://config/{key}", "kit://stream/{n}", "kit://fail/{code}", "kit://join{/part*}",
 	"kit://fetch/{+url}", "kit://post/{+url}", "kit://rows/{query}", "kit://kv/{key}", "kit://keep/{key}/{value}",
-	"kit://swap/{key}/{value}", "kit://drop/{key}", "kit://keys/{prefix}", "kit://write/{name}/{text}",
-	"kit://remove/{name}", "kit://env/{name}", "kit://echo/{value}",
+	"kit://swap/{key}/{value}", "kit://drop/{key}", "kit://keys/{prefix}", "kit://file/{name}",
+	"kit://write/{name}/{text}", "kit://remove/{name}", "kit://env/{name}", "kit://echo/{value}",
 }
 
 func (g fake) serve(op abi.Op) abi.Code {

@@ -41,6 +41,8 @@ func (g fake) power(req *abi.Request, template string) abi.Code {
 		return g.text(req.URI, "gone")
 	case "kit://keys/{prefix}":
 		return g.keys(req, value(0))
+	case "kit://file/{name}":
+		return g.file(req, "/kit/"+value(0))
 	case "kit://write/{name}/{text}":
 		return g.write(req, "/kit/"+value(0), value(1))
 	case "kit://remove/{name}":
@@ -241,6 +243,23 @@ func (g fake) keys(req *abi.Request, prefix string) abi.Code {
 		}
 	}
 	return g.text(req.URI, out.String())
+}
+
+func (g fake) file(req *abi.Request, path string) abi.Code {
+	var all []byte
+	for {
+		var resp abi.FileResponse
+		body, code := g.call(abi.ServiceFileRead, &abi.FileRequest{Path: path, Offset: uint64(len(all))}, &resp)
+		all = append(all, body...)
+		switch {
+		case code != abi.CodeOK:
+			return code
+		case len(resp.Files) != 1:
+			return abi.CodeInternal
+		case len(body) == 0 || uint64(len(all)) >= resp.Files[0].Size:
+			return g.content(abi.Content{URI: req.URI, Kind: abi.KindBlob}, all...)
+		}
+	}
 }
 
 func (g fake) write(req *abi.Request, path, text string) abi.Code {

@@ -31,16 +31,20 @@ func (p play) with(i int, message []byte) play {
 	return p
 }
 
-// services answers with what the acts say, in their order, and refuses what comes after.
+// services answers with what the acts say, those of each service in their order, and refuses what comes after.
 func (p play) services() map[abi.Service]Service {
-	services, next := map[abi.Service]Service{}, 0
+	services, left := map[abi.Service]Service{}, map[abi.Service][]act{}
+	for _, a := range p.acts {
+		left[a.service] = append(left[a.service], a)
+	}
 	for _, service := range append(powers, abi.ServiceConfig) {
 		services[service] = func([]byte) (message, body []byte, err error) {
-			if next == len(p.acts) || p.acts[next].service != service {
+			if len(left[service]) == 0 {
 				return nil, nil, &abi.Error{Code: abi.CodeUnavailable}
 			}
-			next++
-			return p.acts[next-1].message, p.acts[next-1].body, nil
+			next := left[service][0]
+			left[service] = left[service][1:]
+			return next.message, next.body, nil
 		}
 	}
 	return services
@@ -94,6 +98,7 @@ func plays() map[string]play {
 			kvAct(abi.ServiceKVList, page, ""),
 			kvAct(abi.ServiceKVList, abi.KVResponse{Entries: []abi.KVEntry{{Key: "c", Version: 300}}}, ""),
 		}, "a\nb\nc"},
+		"file":  playFile(),
 		"write": playWrite(wrote("a", 300), wrote("a", 301), "301"),
 		"remove": {removeTemplate, []string{"name", "a"}, []act{
 			{abi.ServiceFileRemove, fileSchema, (&abi.FileResponse{}).Append(nil), nil},

@@ -15,7 +15,8 @@ const Text = "The quick brown fox.\nZwölf Boxkämpfer. 狐 🦊\n"
 const etag = `"v1"`
 
 // A Guest runs one operation in a fresh instance of the guest under test: it connects the imports with x, calls
-// wasmres_v1(op, len(x.Request)) and gives what that returned. A trap is for it to report with t.
+// wasmres_v1(op, len(x.Request)) and gives what that returned. A trap is for it to report with t, and so is an instance
+// whose memory has more than x.Memory bytes then.
 type Guest func(t testing.TB, op abi.Op, x *Exchange) (status uint32)
 
 // Run holds a guest to the whole of the kit.
@@ -27,10 +28,11 @@ func Run(t *testing.T, guest Guest) {
 		run  func(*testing.T)
 	}{
 		{"read", k.testReads}, {"conditional", k.testConditional}, {"several", k.testSeveral}, {"fail", k.testFailures},
-		{"stream", k.testStreams}, {"ranges", k.testRanges}, {"too large", k.testTooLarge}, {"list", k.testList},
+		{"stream", k.testStreams}, {"memory", k.testMemory}, {"ranges", k.testRanges}, {"too large", k.testTooLarge}, {"list", k.testList},
 		{"complete", k.testComplete}, {"watch", k.testWatch}, {"services", k.testServices},
 		{"fetch", k.testFetch}, {"post", k.testPost}, {"rows", k.testRows}, {"kv", k.testKV}, {"keys", k.testKeys},
-		{"write", k.testWrite}, {"remove", k.testRemove}, {"env", k.testEnv}, {"refused", k.testRefused}, {"hostile", k.testHostile}, {"endless", k.testEndless},
+		{"file", k.testFile}, {"write", k.testWrite}, {"remove", k.testRemove}, {"env", k.testEnv},
+		{"refused", k.testRefused}, {"hostile", k.testHostile}, {"endless", k.testEndless},
 		{"unknown operations", k.testUnknownOperations}, {"unknown fields", k.testUnknownFields},
 		{"malformed request", k.testMalformedRequest}, {"large request", k.testLargeRequest},
 	} {

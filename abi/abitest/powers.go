@@ -73,7 +73,7 @@ func (k *kit) testRefused(t *testing.T) {
 		fetchTemplate: {"url", pageURL}, postTemplate: {"url", pageURL}, rowsTemplate: {"query", query},
 		getTemplate: {"key", "a"}, keepTemplate: {"key", "a", "value", "b"}, swapTemplate: {"key", "a", "value", "b"},
 		dropTemplate: {"key", "a"}, keysTemplate: {"prefix", "a"},
-		writeTemplate: {"name", "a", "text", "b"}, removeTemplate: {"name", "a"},
+		fileTemplate: {"name", "a"}, writeTemplate: {"name", "a", "text", "b"}, removeTemplate: {"name", "a"},
 	} {
 		t.Run(template, func(t *testing.T) {
 			wantCode(t, k.granted(t, nil, template, vars...), abi.CodeDenied)
@@ -95,7 +95,7 @@ func (k *kit) testRefused(t *testing.T) {
 var powers = []abi.Service{
 	abi.ServiceHTTP, abi.ServiceStream, abi.ServiceSQL, abi.ServiceSQLRows,
 	abi.ServiceKVGet, abi.ServiceKVPut, abi.ServiceKVDelete, abi.ServiceKVList,
-	abi.ServiceFileWrite, abi.ServiceFileRemove,
+	abi.ServiceFileStat, abi.ServiceFileRead, abi.ServiceFileWrite, abi.ServiceFileRemove,
 }
 
 // refusing gives services that answer a code.

@@ -99,6 +99,21 @@ func (k *kit) testStreams(t *testing.T) {
 	}
 }
 
+// testMemory has a guest send more than its memory has room for.
+func (k *kit) testMemory(t *testing.T) {
+	const n, memory = 64 << 20, 16 << 20
+	req := k.stream(t, n)
+	got := one(t, k.do(t, abi.OpRead, &Exchange{Request: req.Append(nil), Memory: memory}))
+	if len(got.Body) != n {
+		t.Fatalf("got %d bytes, want %d", len(got.Body), n)
+	}
+	for i, b := range got.Body {
+		if b != byte(i) {
+			t.Fatalf("byte %d is %d, want %d", i, b, byte(i))
+		}
+	}
+}
+
 func (k *kit) testRanges(t *testing.T) {
 	const n = 10_000
 	if m, _ := k.template(t, "kit://stream/{n}"); !m.Ranges {

@@ -113,6 +113,9 @@ func load(t *testing.T, path string) abitest.Guest {
 		if err != nil {
 			t.Fatalf("%s: %v", op, err)
 		}
+		if has := uint64(instance.Memory().Size()); x.Memory > 0 && has > x.Memory { // which never shrinks
+			t.Errorf("%s: the memory has %d bytes, want at most %d", op, has, x.Memory)
+		}
 		return uint32(results[0])
 	}
 }

@@ -441,7 +441,8 @@ typedef struct wr_file {
 // what is not granted WR_CODE_DENIED.
 wr_code wr_file_stat(wr_str path, wr_file *file);
 
-// Reads up to size bytes, 1 MiB at most, from offset on. *got is how many there were, 0 at the end of the file.
+// Reads up to size bytes, 1 MiB at most, from offset on. *got is how many there were, 0 at the end of the file and with
+// every code but 0. A folder is WR_CODE_INVALID_PARAMS; an answer of the host that makes no sense is WR_CODE_INTERNAL.
 wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got);
 
 // Answers a read with a file, of any size, in pieces; with the part asked for, where there is one. A folder is
@@ -2003,7 +2004,9 @@ wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, siz
   wrp_str(&w, 1, path);
   wrp_uint(&w, 2, offset);
   wrp_uint(&w, 3, most);
+  wr_file file;
   wr_code code = wrp_call(WR_SERVICE_FILE_READ, &w, &n);
+  if (!code) code = wrp_file_answer(1, &file);
   if (!code) *got = wr_host_take(WR_CHANNEL_BODY, bytes, 0, most);
   return code;
 }

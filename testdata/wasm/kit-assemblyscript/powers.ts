@@ -13,7 +13,7 @@ export function servePowers(kit: Provider): void {
   kit.ask("sql", "queries what the kit asks for").params(`{"connections":["main"]}`).optional();
   kit.ask("kv", "keeps what the kit puts").optional();
   kit.ask("env", "reads what the kit asks for").optional();
-  kit.ask("fs", "writes what the kit asks for").params(`{"paths":["/kit"],"access":["read","write"]}`).optional();
+  kit.ask("fs", "reads and writes what the kit asks for").params(`{"paths":["/kit"],"access":["read","write"]}`).optional();
 
   kit.template("kit://fetch/{+url}", (r: Request): Reply => stream(fetch(r.var("url"))));
   kit.template("kit://post/{+url}", post);
@@ -32,6 +32,10 @@ export function servePowers(kit: Provider): void {
   });
   kit.template("kit://drop/{key}", (r: Request): Reply => store.delete(r.var("key")) ? text("gone") : store.failure);
   kit.template("kit://keys/{prefix}", keys);
+  kit.template("kit://file/{name}", (r: Request): Reply => {
+    const file = files.open(r.var("name"));
+    return file !== null ? stream(file) : files.failure;
+  });
   kit.template("kit://write/{name}/{text}", write);
   kit.template("kit://remove/{name}", (r: Request): Reply => {
     return files.remove(r.var("name")) ? text("gone") : files.failure;

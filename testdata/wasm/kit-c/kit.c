@@ -121,6 +121,7 @@ static const wr_route routes[] = {
   {.uri_template = "kit://swap/{key}/{value}", .read = read_swap},
   {.uri_template = "kit://drop/{key}", .read = read_drop},
   {.uri_template = "kit://keys/{prefix}", .read = read_keys},
+  {.uri_template = "kit://file/{name}", .read = read_file},
   {.uri_template = "kit://write/{name}/{text}", .read = read_write},
   {.uri_template = "kit://remove/{name}", .read = read_remove},
   {.uri_template = "kit://env/{name}", .read = read_env},
@@ -130,7 +131,7 @@ static const wr_capability capabilities[] = {
   {.name = "http", .reason = "fetches pages", .optional = true},
   {.name = "sql", .reason = "queries the database main", .optional = true},
   {.name = "kv", .reason = "keeps values", .optional = true},
-  {.name = "fs", .reason = "writes files", .optional = true},
+  {.name = "fs", .reason = "reads and writes files", .optional = true},
   {.name = "env", .reason = "tells variables", .optional = true},
 };
 

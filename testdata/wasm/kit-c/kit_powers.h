@@ -92,6 +92,11 @@ static wr_code read_keys(wr_request *r) {
 
 static wr_str path_of(wr_request *r) { return wr_format(r, "/kit/%.*s", WR_ARG(wr_var(r, "name"))); }
 
+static wr_code read_file(wr_request *r) {
+  wr_content c = {.kind = WR_KIND_BLOB};
+  return wr_file_send(r, &c, path_of(r));
+}
+
 static wr_code read_write(wr_request *r) {
   wr_file file;
   wr_code code = wr_file_write(r, path_of(r), wr_var(r, "text"), NULL);

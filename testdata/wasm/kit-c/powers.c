@@ -106,12 +106,20 @@ static wr_code read_folder(wr_request *r) {
   return folder.code;
 }
 
+static wr_code read_bytes(wr_request *r, wr_str path) {
+  size_t got;
+  wr_code code = wr_file_read(path, 0, room, sizeof room, &got);
+  if (code) return got == 0 ? code : 0; // which it must be
+  return wr_print(r, "%.*s", (int)got, room);
+}
+
 static wr_code read_file(wr_request *r) {
   static const char large[WASMRES_SCRATCH_SIZE];
   wr_file file;
   wr_str path = WR_S("/data/a/b");
   wr_code code = 0;
   if (is(r, "folder")) return read_folder(r);
+  if (is(r, "read")) return read_bytes(r, path);
   if (is(r, "stat")) code = wr_file_stat(path, &file);
   if (is(r, "write")) code = wr_file_write(r, path, WR_S("text"), &file);
   if (is(r, "append")) code = wr_file_append(r, path, WR_S("text"), &file);

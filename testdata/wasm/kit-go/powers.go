@@ -18,7 +18,7 @@ func usePowers() {
 	wasmres.Ask("http", "fetches pages").Optional()
 	wasmres.Ask("sql", "queries the database main").Optional()
 	wasmres.Ask("kv", "keeps values").Optional()
-	wasmres.Ask("fs", "writes files").Params(`{"paths":["/kit"],"access":["read","write"]}`).Optional()
+	wasmres.Ask("fs", "reads and writes files").Params(`{"paths":["/kit"],"access":["read","write"]}`).Optional()
 
 	wasmres.Template("kit://fetch/{+url}", fetch)
 	wasmres.Template("kit://post/{+url}", post)
@@ -38,6 +38,7 @@ func usePowers() {
 		return "gone", wasmres.KV().Delete(r.Var("key"))
 	})
 	wasmres.Template("kit://keys/{prefix}", keys)
+	wasmres.Template("kit://file/{name}", read)
 	wasmres.Template("kit://write/{name}/{text}", write)
 	wasmres.Template("kit://remove/{name}", func(r *wasmres.Request) (string, error) {
 		return "gone", files.Remove(r.Var("name"))
@@ -122,6 +123,14 @@ func keys(r *wasmres.Request) (string, error) {
 		b.WriteString(entry.Key + "\n")
 	}
 	return b.String(), nil
+}
+
+func read(r *wasmres.Request) (wasmres.Content, error) {
+	file, err := files.Open(r.Var("name"))
+	if err != nil {
+		return wasmres.Content{}, err
+	}
+	return wasmres.Stream(file, -1), nil
 }
 
 func write(r *wasmres.Request) (string, error) {

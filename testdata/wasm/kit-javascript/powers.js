@@ -7,7 +7,7 @@ export const asks = [
   { name: "kv", reason: "keeps values", optional: true },
   { name: "env", reason: "shows variables", optional: true },
   {
-    name: "fs", reason: "writes files", optional: true,
+    name: "fs", reason: "reads and writes files", optional: true,
     params: { paths: ["/kit"], access: ["read", "write"] },
   },
 ];
@@ -30,6 +30,7 @@ export function servePowers(kit) {
       return "gone";
     })
     .template("kit://keys/{prefix}", ({ vars }) => ({ text: keys(vars.prefix) }))
+    .template("kit://file/{name}", ({ vars }) => ({ bytes: files.open(vars.name) }))
     .template("kit://write/{name}/{text}", ({ vars }) => {
       files.write(vars.name, vars.text);
       return String(files.append(vars.name, "\n").size);

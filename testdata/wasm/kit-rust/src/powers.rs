@@ -16,6 +16,7 @@ pub fn add(provider: Provider) -> Provider {
         .route(Route::template("kit://swap/{key}/{value}", swap))
         .route(Route::template("kit://drop/{key}", |r| kv::delete(r.var("key")).map(|()| "gone")))
         .route(Route::template("kit://keys/{prefix}", keys))
+        .route(Route::template("kit://file/{name}", |r| Ok(Content::seekable(Dir::new("/kit").open(r.var("name"))?))))
         .route(Route::template("kit://write/{name}/{text}", write))
         .route(Route::template("kit://remove/{name}", remove))
         .route(Route::template("kit://env/{name}", |r| Ok(r.env(r.var("name")))))
