@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,11 +160,14 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	return replaceFile(r.File, packed)
 }
 
-// describe asks a provider what it is. The module is not one to come back to: what is made on the way is not kept.
+// describe asks a provider what it is. The module is not one to come back to: what is made on the way is not kept, and
+// what is logged is not told, unless it ends here.
 func describe(ctx context.Context, cfg app.Config, binary []byte) (*abi.Manifest, error) {
-	cfg.CacheDir = ""
+	log := holdLog(cfg.Logger.Handler())
+	cfg.CacheDir, cfg.Logger = "", slog.New(log)
 	a, err := openBinary(ctx, cfg, binary)
 	if err != nil {
+		log.release(ctx, err)
 		return nil, err
 	}
 	return a.Provider().Module().Manifest(), a.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -81,13 +82,14 @@ type developer struct {
 	c       *cli.Context
 	cfg     app.Config
 	console *console
-	folder  string           // that is watched
+	folder  string           // that is watched, absolute
 	module  string           // the file in it that is served; empty for a project
 	lang    project.Language // of a project
 
 	app     *app.App
 	watcher *watch.Watcher
-	scratch string // a folder for what is built
+	root    fs.FileInfo // of the folder that is watched
+	scratch string      // a folder for what is built
 
 	tryOnce sync.Once
 	tried   chan struct{} // closed after the first build that was not given up
@@ -109,6 +111,9 @@ func newDeveloper(c *cli.Context) (d *developer, addr string, err error) {
 		}
 	}
 	if err := d.find(); err != nil {
+		return nil, "", err
+	}
+	if d.folder, err = filepath.Abs(d.folder); err != nil { // it may be made anew, which "." would not notice
 		return nil, "", err
 	}
 	if d.cfg, err = providerConfig(c, "", d.console.log); err != nil {
@@ -155,11 +160,11 @@ func (d *developer) find() (err error) {
 
 // name is that of the server while there is no provider to ask.
 func (d *developer) name() string {
-	path, err := filepath.Abs(d.folder)
+	path := d.folder
 	if d.module != "" {
 		path = strings.TrimSuffix(d.module, ".wasm")
 	}
-	if name := filepath.Base(path); err == nil && name != string(filepath.Separator) {
+	if name := filepath.Base(path); name != string(filepath.Separator) {
 		return name
 	}
 	return "provider"
@@ -182,13 +187,21 @@ func (d *developer) open() (err error) {
 	if d.scratch, err = os.MkdirTemp("", "wasmres-dev-"); err != nil {
 		return err
 	}
-	if d.watcher, err = watch.Open(d.c.Context, watch.Config{Folder: d.folder, Ignores: d.ignores}); err != nil {
+	if err = d.watch(d.c.Context); err != nil {
 		return err
 	}
 	d.app, err = app.OpenReload(app.ReloadConfig{
 		Config: d.cfg, Empty: d.cfg.Name + " has not been built yet: see the terminal, or the log, of 'wasmres dev'",
 		Observe: d.console.request,
 	})
+	return err
+}
+
+func (d *developer) watch(ctx context.Context) (err error) {
+	if d.root, err = os.Stat(d.folder); err != nil {
+		return err
+	}
+	d.watcher, err = watch.Open(ctx, watch.Config{Folder: d.folder, Ignores: d.ignores})
 	return err
 }
 

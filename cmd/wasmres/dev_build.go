@@ -34,13 +34,19 @@ func (d *developer) keepBuilding(ctx context.Context) error {
 			defer close(built)
 			d.build(building, began)
 		}()
-		change, err := d.watcher.Next(ctx)
+		change, err := d.next(ctx)
 		giveUp()
 		<-built
-		if ctx.Err() != nil {
-			return nil
+		if errors.Is(err, watch.ErrGone) {
+			if err = d.awaitFolder(ctx); err == nil {
+				began = time.Now()
+				continue
+			}
 		}
-		if change == nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case change == nil:
 			return fmt.Errorf("watch %s: %w", d.folder, err)
 		}
 		if err != nil {
@@ -48,6 +54,65 @@ func (d *developer) keepBuilding(ctx context.Context) error {
 		}
 		d.console.say("changed", blue, changedNames(change), "")
 		began = change.At
+	}
+}
+
+// lookEvery is how often somebody looks whether the folder is there.
+const lookEvery = 250 * time.Millisecond
+
+// next waits for a change, or until the folder is gone: of that nothing tells while it is the one this process works
+// in.
+func (d *developer) next(ctx context.Context) (*watch.Change, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	root := d.root
+	go func() {
+		ticks := time.NewTicker(lookEvery)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+			now, err := os.Stat(d.folder)
+			if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, root) {
+				stop(watch.ErrGone)
+			}
+		}
+	}()
+	change, err := d.watcher.Next(ctx)
+	if change == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return change, err
+}
+
+// awaitFolder waits until the folder is there again, as tools remove it and make it anew, and watches that.
+func (d *developer) awaitFolder(ctx context.Context) error {
+	d.console.say("watch", yellow, steady(d.folder)+" is gone; waiting for it to be there again", "")
+	if err := d.watcher.Close(); err != nil {
+		return err
+	}
+	if d.module != "" {
+		d.module = filepath.Join(d.folder, filepath.Base(d.module)) // wherever we are
+	}
+	ticks := time.NewTicker(lookEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+		}
+		err := d.watch(ctx)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			d.console.say("watch", green, "it is there again", "")
+		}
+		return err
 	}
 }
 

@@ -277,3 +277,43 @@ func TestDevServesAModuleThatOthersBuild(t *testing.T) {
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
 	c.reads(t, "greeting://Ada", "Ada")
 }
+
+// Tools remove a folder and make it anew, and move it away and back.
+func TestDevWaitsForAFolderThatIsGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made")
+	file := filepath.Join(dir, "made.wasm")
+	t.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+	install := func(example string) {
+		t.Helper()
+		if err := replaceFile(file, readFile(t, guesttest.File(t, example))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install("hello")
+	t.Chdir(dir)
+	d, endpoint := startDev(t, "made.wasm")
+	c := connect(t, &sdk.StreamableClientTransport{Endpoint: endpoint}, "")
+
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	d.await(t, `watch +\S*/made is gone; waiting for it to be there again$`)
+	c.reads(t, "greeting://Ada", "Ada")
+	install("everything")
+	d.await(t, `watch +it is there again$`)
+	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
+	c.reads(t, "test://static-text", "This is the content of the static text resource.")
+
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	d.await(t, `made is gone`)
+	if err := os.Rename(dir+"-away", dir); err != nil {
+		t.Fatal(err)
+	}
+	d.await(t, `there again$`)
+	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, unchanged$`)
+	install("hello")
+	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
+	c.reads(t, "greeting://Ada", "Ada")
+}

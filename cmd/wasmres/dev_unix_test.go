@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 // A change during a build has that given up, however long it would take.
@@ -48,5 +50,37 @@ func TestDevGivesUpABuildThatIsOutOfDate(t *testing.T) {
 	d.await(t, `build +built in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
 	if said := d.String(); strings.Contains(said, "failed") || strings.Count(said, "changed ") != 2 {
 		t.Errorf("it says\n%s", said)
+	}
+}
+
+// However it is asked to end, it leaves nothing behind.
+func TestDevPutsThingsAway(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			scratch := t.TempDir()
+			cmd := exec.Command("wasmres", "dev", "--http", "127.0.0.1:0", guesttest.File(t, "hello"))
+			cmd.Env = append(cmd.Environ(), "TMPDIR="+scratch)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			d := hear(stderr)
+			d.await(t, "build +loaded ")
+			d.await(t, "serve ")
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			for range d.lines { // until it has ended
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("it ends with %v", err)
+			}
+			if left, err := os.ReadDir(scratch); len(left) > 0 || err != nil {
+				t.Errorf("it leaves %v, %v", left, err)
+			}
+		})
 	}
 }

@@ -30,10 +30,25 @@ func main() {
 	compiler.Main()
 	worker.Main()
 	hold()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	runToEnd()
+}
+
+// runToEnd runs the command line of this process until it has ended, or is asked to.
+func runToEnd() {
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// endings are the signals that ask the program to end, which it does after it has put things away. A hangup that whoever
+// started it has it ignore, as nohup does, is none.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // Main runs the command line args, the program's name first, and gives the exit status.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +16,7 @@ func TestMain(m *testing.M) {
 	compiler.Main()
 	worker.Main()
 	testscript.Main(m, map[string]func(){
-		"wasmres": func() { os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+		"wasmres": runToEnd,
 	})
 }
 
