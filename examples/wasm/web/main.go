@@ -71,8 +71,9 @@ func address(r *wasmres.Request) (string, error) {
 	if err != nil || origin.Scheme != "https" || origin.Host == "" {
 		return "", wasmres.Unavailable("configure the site, as with --config origin=https://docs.example.org", 0)
 	}
-	page := origin.JoinPath((&url.URL{Path: r.Var("path")}).EscapedPath())
-	if !strings.HasPrefix(page.Path, strings.TrimSuffix(origin.Path, "/")+"/") {
+	site := origin.JoinPath("/")
+	page := site.JoinPath((&url.URL{Path: r.Var("path")}).EscapedPath())
+	if !strings.HasPrefix(page.Path, site.Path) {
 		return "", wasmres.Invalid("not a page of the site")
 	}
 	return page.String(), nil

@@ -82,6 +82,20 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// An origin is written with a path, with a slash at its end, and with neither.
+func TestOrigins(t *testing.T) {
+	p := start(t)
+	whole := strings.TrimSuffix(p.Config["origin"], "/docs")
+	for _, c := range []struct{ origin, uri string }{
+		{"", "web://docs/intro"}, {"/", "web://docs/intro"}, {"/docs", "web://intro"}, {"/docs/", "web://intro"},
+	} {
+		p.Config["origin"] = whole + c.origin
+		if contents, err := p.Read(c.uri); err != nil || len(contents) != 1 || string(contents[0].Data) != "<h1>größe</h1>" {
+			t.Errorf("%q: got %v, %v", c.origin, contents, err)
+		}
+	}
+}
+
 func TestNoPages(t *testing.T) {
 	p := start(t)
 	for uri, want := range map[string]error{
