@@ -11,7 +11,7 @@ import (
 // A division is how the processors of this process are shared out. It is the zero one where there is only one.
 type division struct{ all, aside *unix.CPUSet }
 
-// processors divides those this process may use, as they are when the first child is started.
+// processors divides those this process may use, as they are when it is first asked.
 var processors = sync.OnceValue(func() (d division) {
 	var all unix.CPUSet
 	if unix.SchedGetaffinity(0, &all) != nil || all.Count() < 2 {

@@ -46,8 +46,7 @@ func (w *worker) settle() {
 // again: the later the longer the call has taken.
 func (l *link) linger() (again time.Duration) {
 	w := l.worker
-	if !l.aside.Load() && !l.hearing.Load() && w.runner.crowd.beside(w.guests) {
-		l.aside.Store(true)
+	if !l.hearing.Load() && w.runner.crowd.beside(w.guests) && l.aside.CompareAndSwap(false, true) {
 		w.aside.step(w.process)
 		if l.due.Load() == 0 { // the call has ended meanwhile
 			l.back()
