@@ -184,5 +184,8 @@ func (t *trip) finish(done *wire.Done) error {
 	if t.failure != nil {
 		return t.failure
 	}
+	if done.Code == abi.CodeCancelled && t.call.Err() != nil {
+		done.Stack = nil // where it was, when we had it stopped for what it had said, is no crash
+	}
 	return quote(done)
 }
