@@ -153,12 +153,14 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 		deadline(t, err)
 	})
 	t.Run("while it ends", func(t *testing.T) {
+		spare := spareOf(t) // which is to take its place
 		other := loadPuppet(t, runtime.Config{Runner: newRunner(t, worker.Config{})}, well)
-		for pid, name := range children(t) {
-			if name == "wasmres-worker" {
-				if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
-					t.Fatal(err)
-				}
+		for _, pid := range workers(t) {
+			if pid == spare {
+				continue
+			}
+			if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if err := other.Close(); err != nil {
