@@ -165,6 +165,7 @@ func (l *link) ignore(kind wire.Kind, payload []byte) error {
 
 // close releases the link.
 func (l *link) close() {
+	l.due.Store(0) // a bark under way is the last
 	l.watchdog.Stop()
 	_ = l.conn.Close() // nothing is lost that anybody waits for
 	_ = l.window.Close()
