@@ -50,8 +50,9 @@ func play(ctx context.Context, dir string, role func(context.Context, *sqlitekv.
 	return errors.Join(role(ctx, s), s.Close())
 }
 
-// child starts the test binary in a role. stop waits for its end, or brings it about.
-func child(t *testing.T, role, dir string) (output io.Reader, stop func(kill bool)) {
+// child starts the test binary in a role. end waits for its end, once output has been read to its own; kill brings it
+// about, which is no failure.
+func child(t *testing.T, role, dir string) (output io.Reader, kill, end func()) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -67,12 +68,14 @@ func child(t *testing.T, role, dir string) (output io.Reader, stop func(kill boo
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return pipe, func(kill bool) {
+	killed := false
+	kill = func() {
+		killed = true
+		_ = cmd.Process.Kill()
+	}
+	return pipe, kill, func() {
 		t.Helper()
-		if kill {
-			_ = cmd.Process.Kill()
-		}
-		if err := cmd.Wait(); err != nil && !kill {
+		if err := cmd.Wait(); err != nil && !killed {
 			t.Errorf("%s: %v", role, err)
 		}
 	}
@@ -98,8 +101,8 @@ func TestProcessesSwapAtomically(t *testing.T) {
 	const children = 2
 	var running sync.WaitGroup
 	for range children {
-		_, stop := child(t, "count", dir)
-		running.Go(func() { stop(false) })
+		_, _, end := child(t, "count", dir)
+		running.Go(end)
 	}
 	if err := count(t.Context(), s); err != nil {
 		t.Error(err)
@@ -128,9 +131,9 @@ func fill(ctx context.Context, s *sqlitekv.Store) error {
 
 func TestProcessesShareTheQuota(t *testing.T) {
 	dir := private(t)
-	outputs, stops := [2]io.Reader{}, [2]func(bool){}
+	outputs, ends := [2]io.Reader{}, [2]func(){}
 	for i := range outputs {
-		outputs[i], stops[i] = child(t, "fill", dir)
+		outputs[i], _, ends[i] = child(t, "fill", dir)
 	}
 	sum := 0
 	for i := range outputs {
@@ -139,7 +142,7 @@ func TestProcessesShareTheQuota(t *testing.T) {
 			t.Error(err)
 		}
 		sum += n
-		stops[i](false)
+		ends[i]()
 	}
 	if sum != fillKeys {
 		t.Errorf("two processes put %d values, want %d", sum, fillKeys)
@@ -171,7 +174,7 @@ func churn(ctx context.Context, s *sqlitekv.Store) error {
 func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 	dir := private(t)
 	for range 8 {
-		output, stop := child(t, "churn", dir)
+		output, kill, end := child(t, "churn", dir)
 		want := map[string]int{} // bytes; 0 when it is deleted
 		left := 1 + rand.IntN(80)
 		lines := bufio.NewScanner(output)
@@ -189,9 +192,10 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 				t.Fatalf("the child says %q", lines.Text())
 			}
 			if left--; left == 0 {
-				stop(true)
+				kill() // what it has said until then is read to the end
 			}
 		}
+		end()
 		holds(t, dir, want)
 		recount(t, dir, -1)
 	}
@@ -252,7 +256,7 @@ func overflow(ctx context.Context, s *sqlitekv.Store) error {
 
 func TestAFullDiskLosesNothing(t *testing.T) {
 	dir := private(t)
-	output, stop := child(t, "overflow", dir)
+	output, _, end := child(t, "overflow", dir)
 	want, full := map[string]int{}, false
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -263,7 +267,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 		}
 		full = full || lines.Text() == "full"
 	}
-	stop(false)
+	end()
 	if !full || len(want) == 0 {
 		t.Errorf("the disk was full: %t, after %d values", full, len(want))
 	}
