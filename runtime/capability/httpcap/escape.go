@@ -7,12 +7,14 @@ import (
 )
 
 const (
-	maxLayers   = 3  // of escapes that are escaped themselves
-	maxEscape   = 15 // bytes of one escape
-	maxLineEnds = 4  // between two characters of base64; what looks like one more may be a character
+	maxLayers = 3                    // of escapes that are escaped themselves
+	maxEscape = 15                   // bytes of one escape
+	maxBreak  = 10                   // bytes of what breaks a line between two characters of base64
+	maxAhead  = maxBreak + maxEscape // bytes that tell what is at a place
 	// maxSpelling is the bytes one byte of a secret may take: in base64 four characters stand for three bytes. At most
-	// one in four of an ASCII text in base64 is escaped anywhere, so there is room for line ends.
+	// one in four of an ASCII text in base64 is escaped anywhere, so there is room for line breaks.
 	maxSpelling = maxEscape * 4 / 3
+	maxEnds     = 2 * (maxBreak + maxEscape) // bytes more: the first and the last character of base64 may be any
 )
 
 // A reading is a character that the next bytes of a text may stand for, and how many bytes these are.
@@ -24,17 +26,22 @@ type reading struct {
 // leads are the bytes that may begin an escape or the end of a line.
 var leads = [256]bool{'%': true, '\\': true, '&': true, '+': true, '\r': true, '\n': true}
 
-// escapes adds all readings of an escape at the start of b, as in URLs, JSON or HTML.
+// escapes adds all readings of an escape at the start of b, as in URLs, JSON or HTML. all is empty.
 func escapes(all []reading, b []byte) []reading {
 	switch b[0] {
 	case '%':
-		return percent(all, b)
+		all = percent(all, b)
 	case '\\':
-		return backslash(all, b)
+		all = backslash(all, b)
 	case '&':
-		return entity(all, b)
+		all = entity(all, b, 1)
 	case '+':
-		return append(all, reading{' ', 1})
+		all = append(all, reading{' ', 1})
+	}
+	for i := 0; i < len(all); i++ { // "&lt;" within HTML is "&amp;lt;", and within JSON "\u0026lt;"
+		if all[i].c == '&' {
+			all = entity(all, b, all[i].n)
+		}
 	}
 	return all
 }
@@ -125,7 +132,7 @@ func digit(c byte) (byte, bool) {
 	return 0, false
 }
 
-const maxEntity = 10 // bytes
+const maxEntity = 9 // bytes behind its ampersand
 
 var entities = map[string]byte{
 	"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\'', "sol": '/', "plus": '+', "equals": '=', "lowbar": '_',
@@ -133,12 +140,13 @@ var entities = map[string]byte{
 	"bsol": '\\', "comma": ',', "period": '.',
 }
 
-func entity(all []reading, b []byte) []reading {
-	end := bytes.IndexByte(b[:min(len(b), maxEntity)], ';')
-	if end < 0 {
+// entity knows "lt;" and so on, at b[at], where an ampersand is before it.
+func entity(all []reading, b []byte, at int) []reading {
+	length := bytes.IndexByte(b[at:min(len(b), at+maxEntity, maxEscape)], ';')
+	if length < 0 {
 		return all
 	}
-	name := string(b[1:end])
+	name := string(b[at : at+length])
 	c, ok := entities[name]
 	if !ok {
 		c, ok = ordinal(name)
@@ -146,7 +154,7 @@ func entity(all []reading, b []byte) []reading {
 	if !ok {
 		return all
 	}
-	return append(all, reading{c, end + 1})
+	return append(all, reading{c, at + length + 1})
 }
 
 // ordinal gives the character of a name such as #38 or #x26.
@@ -163,28 +171,35 @@ func ordinal(name string) (c byte, ok bool) {
 	return byte(n), err == nil
 }
 
-// lineEnd gives how many bytes at the start of b are the end of a line, or a part of one, as they are or as in JSON.
-func lineEnd(b []byte) int {
-	switch {
-	case b[0] == '\r' || b[0] == '\n':
-		return 1
-	case len(b) > 1 && b[0] == '\\' && (b[1] == 'r' || b[1] == 'n'):
-		return 2
-	}
-	return 0
-}
-
-// lineEnds gives how many ends of lines are at the end of b, up to maxLineEnds.
-func lineEnds(b []byte) (n int) {
-	for ; n < maxLineEnds; n++ {
-		switch size := len(b); {
-		case size > 0 && lineEnd(b[size-1:]) == 1:
-			b = b[:size-1]
-		case size > 1 && lineEnd(b[size-2:]) == 2:
-			b = b[:size-2]
-		default:
+// lineBreak gives how many bytes at the start of b are ends of lines and blanks behind them; none if there are too many.
+func lineBreak(b []byte) (n int) {
+	for n < len(b) && n <= maxBreak {
+		size := lineEnd(b[n:])
+		if size == 0 && n > 0 && (b[n] == ' ' || b[n] == '\t') {
+			size = 1
+		}
+		if size == 0 {
 			return n
 		}
+		n += size
+	}
+	if n > maxBreak {
+		return 0
 	}
 	return n
+}
+
+// lineEnd gives how many bytes at the start of b are the end of a line, or a part of one, as they are or escaped.
+func lineEnd(b []byte) int {
+	if b[0] == '\r' || b[0] == '\n' {
+		return 1
+	}
+	var room [16]reading
+	for _, r := range escapes(room[:0], b) {
+		letter := b[0] == '\\' && r.c == b[r.n-1] // as in "\n"
+		if r.c == '\r' || r.c == '\n' || letter && (r.c == 'r' || r.c == 'n') {
+			return r.n
+		}
+	}
+	return 0
 }

@@ -2,8 +2,11 @@ package httpcap
 
 import (
 	"io"
+	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/wasmres/wasmres/abi"
 )
 
 // SetNow has h read the time from a clock of the test's.
@@ -21,9 +24,11 @@ func Scrub(secrets []string, body io.Reader) ([]byte, error) {
 func Work(secrets []string, text string) (clean string, work int) {
 	s := newScrubber(secrets)
 	scan := newScan(s.texts, s.reach)
-	scan.text = []byte(text)
-	return string(scan.next(nil, true)), scan.work
+	return scan.whole(text), scan.work
 }
+
+// Fields gives what guests get of headers.
+func Fields(secrets []string) func(http.Header) []abi.HTTPField { return newScrubber(secrets).fields }
 
 // Allows reports which place a rule sends a request to; nothing when it refuses it.
 func Allows(r *Rule, method, url string) (scheme, host string, port uint16, path string, ok bool) {

@@ -1,6 +1,7 @@
 package httpcap
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -87,17 +88,21 @@ func forwarded(header http.Header) http.Header {
 	return left
 }
 
-// fields gives the header of a response as guests get it: sorted, bounded, and without secrets.
+// fields gives the header of a response as guests get it: sorted, bounded, and without secrets. Fields are left out
+// whose name has a secret, and do not count, so that neither the order nor which are the first depends on one.
 func (s *scrubber) fields(header http.Header) []abi.HTTPField {
-	fields := make([]abi.HTTPField, 0, len(header))
-	for name, values := range header {
-		if slices.Contains(withheld, name) || s.named(name) {
+	c := s.cleaner()
+	fields := make([]abi.HTTPField, 0, min(len(header), maxAnswerFields))
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if slices.Contains(withheld, name) || c.named(name) {
 			continue
 		}
-		for _, value := range values {
-			fields = append(fields, abi.HTTPField{Name: s.text(name), Value: s.text(value)})
+		for _, value := range header[name] {
+			if len(fields) == maxAnswerFields {
+				return fields
+			}
+			fields = append(fields, abi.HTTPField{Name: name, Value: c.text(value)})
 		}
 	}
-	slices.SortStableFunc(fields, func(a, b abi.HTTPField) int { return strings.Compare(a.Name, b.Name) })
-	return fields[:min(len(fields), maxAnswerFields)]
+	return fields
 }

@@ -10,24 +10,42 @@ import (
 //
 // How long it takes depends on the text, its parts, the places of whole secrets in it, and how many secrets there are
 // and how long. It does not depend on how far the text agrees with one: who has a server send guesses learns nothing
-// from those that are wrong. Of a secret of more than 64 bytes the tails are followed only when a head was found, and
-// then for as long as any could go on. So it can be learned whether the text has the whole head, which is the first 64
+// from those that are wrong. Of a secret of more than 64 bytes a tail is followed only when its head was found, and then
+// for as long as it could go on. So it can be learned whether the text has the whole head, which is the first 64
 // bytes in hexadecimal, 96 in base64 and 128 as they are, and nothing of what is behind. Only who knows all but a few
 // bytes of a head can use that, to learn these few.
+//
+// After the last part of a text another text may begin.
 type scan struct {
-	*automaton
 	reach int // bytes that tell of any place whether a secret begins there
+	heads *lane
+	tails []*lane
 
 	text  []byte // what is held of it
 	base  int    // the place where that begins
 	at    int    // the place that is next
 	given int    // the place up to which it was given; beyond base if a secret goes on there
-	awake int    // the place up to which tails are followed
 
-	ring  ring
-	ends  []int  // places where secrets end, whose beginnings are not known yet
-	found []span // secrets, in order, none of which overlaps the next
-	work  int    // words that were followed, for tests to compare
+	ends   []ending // of secrets whose beginnings are not known yet, in order
+	traced []*lane  // those that trace follows
+	found  []span   // secrets, in order, none of which overlaps the next
+	work   int      // words that were followed, for tests to compare
+}
+
+// A lane is a part of the automaton that a scan follows.
+type lane struct {
+	*part
+	ahead  ring // on the way through the text; of a tail, all empty while it is not followed
+	behind ring // on the way back
+	until  int  // the place up to which a tail is followed
+}
+
+// An ending is a place where secrets end, and their last states: those in one word of a lane.
+type ending struct {
+	place int
+	lane  *lane
+	word  int
+	bits  uint64
 }
 
 // A span is from a place to another, which is not in it.
@@ -36,18 +54,32 @@ type span struct{ begin, end int }
 // A ring has the states of places in a row: of one, and of all that an escape may lead to.
 type ring [maxEscape + 1]states
 
-func newRing(words int) (r ring) {
+// reset empties a ring, and makes one that was never used.
+func (r *ring) reset(words int) {
+	if r[0] != nil {
+		for _, s := range r {
+			clear(s)
+		}
+		return
+	}
 	all := make(states, len(r)*words)
 	for i := range r {
 		r[i] = all[i*words : (i+1)*words]
 	}
-	return r
 }
 
 func (r *ring) at(place int) states { return r[uint(place)%uint(len(r))] }
 
 func newScan(a *automaton, reach int) *scan {
-	return &scan{automaton: a, reach: reach, ring: newRing(a.words)}
+	lanes := make([]lane, len(a.tails)+1)
+	s := &scan{reach: reach, heads: &lanes[len(a.tails)]}
+	s.heads.part = a.heads
+	s.heads.ahead.reset(len(a.heads.begin))
+	for i, tail := range a.tails {
+		lanes[i].part = tail
+		s.tails = append(s.tails, &lanes[i])
+	}
+	return s
 }
 
 // next goes through what was added to the text, and appends to dst what can be given of it. Unless that was the last,
@@ -61,9 +93,18 @@ func (s *scan) next(dst []byte, last bool) []byte {
 		s.locate()
 		return s.give(dst, end)
 	}
-	s.follow(end - maxEscape)
+	s.follow(end - maxAhead)
 	s.locate()
 	return s.give(dst, max(s.base, end-s.reach))
+}
+
+// whole gives a text that comes in one part. The nil scan gives it as it is.
+func (s *scan) whole(text string) string {
+	if s == nil {
+		return text
+	}
+	s.text = append(s.text, text...)
+	return string(s.next(make([]byte, 0, len(text)), true))
 }
 
 // follow goes on to a place.
@@ -78,61 +119,72 @@ func (s *scan) follow(end int) {
 	}
 }
 
-// wake has tails followed from a place on that is the end of a head.
+// wake has the tails followed whose heads end at the place.
 func (s *scan) wake() {
-	found := uint64(0)
-	for _, tail := range s.parts[:len(s.parts)-1] {
-		found |= tail.entry(s.ring.at(s.at))
-	}
-	if found != 0 {
-		s.awake = s.at + s.reach
+	heads := s.heads.ahead.at(s.at)
+	for _, tail := range s.tails {
+		if heads.has(tail.gate) == 0 {
+			continue
+		}
+		if s.at >= tail.until {
+			tail.ahead.reset(len(tail.begin))
+		}
+		tail.until = s.at + tail.reach
 	}
 }
 
-// followed are the parts that are.
-func (s *scan) followed() []*part {
-	if s.at < s.awake {
-		return s.parts
-	}
-	return s.parts[len(s.parts)-1:]
-}
-
-// step follows the states of a place over the byte there, as it is.
+// step follows the states of a place over the byte there, as it is: those of the heads at last, for they are gone then.
 func (s *scan) step(c byte) {
-	from, to := s.ring.at(s.at), s.ring.at(s.at+1)
-	ended := uint64(0)
-	for _, p := range s.followed() {
-		ended |= p.step(to, from, c)
-		s.work += len(p.begin)
+	heads := s.heads.ahead.at(s.at)
+	for _, tail := range s.tails {
+		if s.at < tail.until {
+			s.stepIn(tail, c, heads.has(tail.gate))
+		}
 	}
-	if ended != 0 {
-		s.ends = append(s.ends, s.at)
-	}
+	s.stepIn(s.heads, c, 0)
 }
 
-// leap follows the states of a place over the escapes and the end of a line with which b, the text there, begins.
+func (s *scan) stepIn(l *lane, c byte, entry uint64) {
+	from := l.ahead.at(s.at)
+	if l.step(l.ahead.at(s.at+1), from, c, entry) != 0 {
+		s.note(l, from)
+	}
+	s.work += len(from)
+}
+
+// note keeps the last states of secrets that a step has left, and takes them away from there.
+func (s *scan) note(l *lane, last states) {
+	for w, bits := range last {
+		if bits != 0 {
+			s.ends = append(s.ends, ending{s.at, l, w, bits})
+		}
+	}
+	clear(last)
+}
+
+// leap follows the states of a place over the escapes and the line break with which b, the text there, begins.
 func (s *scan) leap(b []byte) {
 	var room [16]reading
-	readings, line := escapes(room[:0], b), s.lineEnd(s.at)
-	from := s.ring.at(s.at)
-	for _, p := range s.followed() {
-		for _, r := range readings {
-			p.leap(s.ring.at(s.at+r.n), from, r.c)
-			s.work += len(p.begin)
-		}
-		if line > 0 {
-			p.skip(s.ring.at(s.at+line), from)
-			s.work += len(p.begin)
+	readings, line := escapes(room[:0], b), lineBreak(b)
+	heads := s.heads.ahead.at(s.at)
+	for _, tail := range s.tails {
+		if s.at < tail.until {
+			s.leapIn(tail, readings, line, heads.has(tail.gate))
 		}
 	}
+	s.leapIn(s.heads, readings, line, 0)
 }
 
-// lineEnd gives how many bytes at a place are the end of a line; none where there are too many before it.
-func (s *scan) lineEnd(place int) int {
-	if lineEnds(s.text[:place-s.base]) == maxLineEnds {
-		return 0
+func (s *scan) leapIn(l *lane, readings []reading, line int, entry uint64) {
+	from := l.ahead.at(s.at)
+	for _, r := range readings {
+		l.leap(l.ahead.at(s.at+r.n), from, r.c, entry)
+		s.work += len(from)
 	}
-	return lineEnd(s.text[place-s.base:])
+	if line > 0 {
+		l.skip(l.ahead.at(s.at+line), from)
+		s.work += len(from)
+	}
 }
 
 // locate finds the beginnings of the secrets that end at ends.
@@ -150,43 +202,74 @@ func (s *scan) locate() {
 	}
 }
 
-// trace goes back from the last of ends, which it takes away, to where the secret begins. It takes along the ends on
-// its way of others that overlap. The text has the whole of a secret, so the time may show.
+// trace goes back from the last of ends to where the secrets begin that end there, and takes these away. It takes along
+// the ends on its way of others that overlap. The text has the whole of all these, so the time may show; of no other
+// secret does it look how far the text agrees.
 func (s *scan) trace() span {
-	behind, last := newRing(s.words), s.ends[len(s.ends)-1]
+	last := s.ends[len(s.ends)-1].place
 	found := span{last, last}
-	for at, alive := last, last; at >= s.base && at > alive-len(behind); at-- {
-		here := behind.at(at)
-		clear(here)
-		if at < last && s.back(&behind, at) {
+	s.traced = s.traced[:0]
+	s.traceIn(s.heads)
+	for at, alive := last, last; at >= s.base && at > alive-len(ring{}); at-- {
+		if at < last && s.back(at) {
 			found.begin = at
 		}
-		if n := len(s.ends) - 1; n >= 0 && s.ends[n] == at && found.begin == last {
+		for n := len(s.ends) - 1; n >= 0 && s.ends[n].place == at && found.begin == last; n-- {
+			e := s.ends[n]
 			s.ends = s.ends[:n]
-			s.addEnds(here)
+			s.traceIn(e.lane)
+			e.lane.behind.at(at)[e.word] |= e.bits
 		}
-		if slices.Max(here) > 0 {
+		if s.goesOn(at) {
 			alive = at
 		}
 	}
 	return found
 }
 
+// traceIn has trace follow a lane.
+func (s *scan) traceIn(l *lane) {
+	if !slices.Contains(s.traced, l) {
+		l.behind.reset(len(l.begin))
+		s.traced = append(s.traced, l)
+	}
+}
+
+// goesOn reports whether a place has states on the way back.
+func (s *scan) goesOn(at int) bool {
+	return slices.ContainsFunc(s.traced, func(l *lane) bool { return slices.Max(l.behind.at(at)) > 0 })
+}
+
 // back gives a place the states that lead to those behind it, and reports whether a secret begins there.
-func (s *scan) back(behind *ring, at int) bool {
-	b, here, begun := s.text[at-s.base:], behind.at(at), uint64(0)
-	for _, p := range s.parts {
-		begun |= p.back(here, behind.at(at+1), b[0], p.rows[b[0]])
-		if !leads[b[0]] {
-			continue
+func (s *scan) back(at int) (begun bool) {
+	for _, l := range s.traced {
+		clear(l.behind.at(at))
+	}
+	b := s.text[at-s.base:]
+	var room [16]reading
+	readings, line := room[:0], 0
+	if leads[b[0]] {
+		readings, line = escapes(readings, b), lineBreak(b)
+	}
+	for _, l := range s.traced {
+		begun = s.backIn(l, at, reading{b[0], 1}, l.rows[b[0]]) || begun
+		for _, r := range readings {
+			begun = s.backIn(l, at, r, l.escaped(r.c)) || begun
 		}
-		for _, r := range escapes(nil, b) {
-			begun |= p.back(here, behind.at(at+r.n), r.c, p.escaped(r.c))
-		}
-		if line := s.lineEnd(at); line > 0 {
-			p.skip(here, behind.at(at+line))
+		if line > 0 {
+			l.skip(l.behind.at(at), l.behind.at(at+line))
+			s.work += len(l.begin)
 		}
 	}
+	return begun
+}
+
+func (s *scan) backIn(l *lane, at int, r reading, written states) bool {
+	begun, left := l.back(l.behind.at(at), l.behind.at(at+r.n), r.c, written)
+	if left != 0 {
+		s.heads.behind.at(at).add(l.gate)
+	}
+	s.work += len(l.begin)
 	return begun != 0
 }
 

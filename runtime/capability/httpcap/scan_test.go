@@ -68,6 +68,61 @@ func TestTheWorkDoesNotTellHowMuchOfALongGuessIsRight(t *testing.T) {
 	}
 }
 
+// A guest that knows one secret, which is the end of another, has a server put guesses of the rest before it.
+func TestTheWorkDoesNotTellHowMuchAgreesBeforeAKnownSecret(t *testing.T) {
+	const known = "Hq7!x2Lm"
+	for _, rest := range []string{
+		"0123456789-abcdefghijklmnopqrstuvwxyz-account:", strings.Repeat("0123456789-abcdefghijklmnopqrstuvwxyz-account:", 9),
+	} {
+		text := strings.Repeat(rest+known+" ", 20)
+		works := map[int]int{}
+		for _, n := range []int{0, 5, 20, len(rest) - 1} {
+			hidden := strings.Repeat("|", len(rest)-n) + rest[len(rest)-n:] + known
+			clean, work := httpcap.Work([]string{known, hidden}, text)
+			if want := strings.ReplaceAll(text, known, "[redacted]"); clean != want {
+				t.Fatalf("%d characters agree: got %q", n, clean)
+			}
+			works[n] = work
+			if work != works[0] {
+				t.Errorf("where %d of %d characters agree, %d words are followed, and %d where none", n, len(rest), work, works[0])
+			}
+		}
+	}
+}
+
+// What is found costs what it is itself, whichever secrets there are beside it.
+func TestAFindCostsNoMoreBesideLongerSecrets(t *testing.T) {
+	const short = "Hq7!x2Lm"
+	text := strings.Repeat(short, 1000)
+	cost := func(size int) int {
+		_, work := httpcap.Work([]string{short, randomSecret(size), randomSecret(size)}, text)
+		return work
+	}
+	if few, many := cost(200), cost(4096); few != many || few < len(text) {
+		t.Errorf("%d words are followed beside secrets of 200 bytes, and %d beside some of 4096", few, many)
+	}
+	all := []string{short, randomSecret(4096)}
+	allocations := func(finds int) float64 {
+		return testing.AllocsPerRun(5, func() { httpcap.Work(all, text[:finds*len(short)]) })
+	}
+	if one, many := allocations(1), allocations(1000); many > one+100 {
+		t.Errorf("one find takes %v allocations, and 1000 take %v", one, many)
+	}
+}
+
+// The beginning of one long secret has only that looked for.
+func TestAHeadWakesNoOtherSecret(t *testing.T) {
+	one := randomSecret(200)
+	text := strings.Repeat(one[:128]+strings.Repeat(" ", 10_000), 3)
+	cost := func(size int) int {
+		_, work := httpcap.Work([]string{one, randomSecret(size)}, text)
+		return work
+	}
+	if few, many := cost(200), cost(4096); few != many || few < len(text) {
+		t.Errorf("%d words are followed beside a secret of 200 bytes, and %d beside one of 4096", few, many)
+	}
+}
+
 func TestSecretsThatOverlapAreGoneWhole(t *testing.T) {
 	for _, tt := range []struct {
 		secrets    []string
@@ -102,11 +157,11 @@ func TestTheLongestSpellingsAreFound(t *testing.T) {
 		var b strings.Builder
 		for i := range len(encoded) {
 			if c := encoded[i]; c == '+' || c == '/' {
-				b.WriteString(`\\\\\\\\u{` + hexOf(c) + `}`)
+				b.WriteString(`\u0026amp;#x` + hexOf(c) + `;`)
 			} else {
 				b.WriteByte(c)
 			}
-			b.WriteString(`\r\n\r\n`)
+			b.WriteString(`%250D%250A`)
 		}
 		longest["base64 "+"???"[:before]] = b.String()
 	}

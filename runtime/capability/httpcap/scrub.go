@@ -23,7 +23,7 @@ func newScrubber(secrets []string) *scrubber {
 	s := &scrubber{}
 	var patterns, names []pattern
 	for _, text := range secrets {
-		s.reach = max(s.reach, maxSpelling*len(text)+maxEscape)
+		s.reach = max(s.reach, maxSpelling*len(text)+maxEnds+maxAhead)
 		names = append(names, plain(strings.ToLower(text)))
 		patterns = append(patterns, spellings(text)...)
 	}
@@ -32,26 +32,25 @@ func newScrubber(secrets []string) *scrubber {
 }
 
 // text scrubs a whole text, and makes it UTF-8.
-func (s *scrubber) text(text string) string {
-	if s != nil {
-		text = s.scrub(s.texts, text)
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
+func (s *scrubber) text(text string) string { return s.cleaner().text(text) }
 
-// named reports whether the name of a header field has a secret in it.
-func (s *scrubber) named(name string) bool {
+// A cleaner scrubs whole texts, one after the other, in the same memory. That of the nil scrubber knows no secrets.
+type cleaner struct{ texts, names *scan }
+
+func (s *scrubber) cleaner() cleaner {
 	if s == nil {
-		return false
+		return cleaner{}
 	}
-	name = strings.ToLower(name)
-	return s.scrub(s.names, name) != name
+	return cleaner{newScan(s.texts, s.reach), newScan(s.names, s.reach)}
 }
 
-func (s *scrubber) scrub(a *automaton, text string) string {
-	scan := newScan(a, s.reach)
-	scan.text = []byte(text)
-	return string(scan.next(make([]byte, 0, len(text)), true))
+// text scrubs a text, and makes it UTF-8.
+func (c cleaner) text(text string) string { return strings.ToValidUTF8(c.texts.whole(text), "\uFFFD") }
+
+// named reports whether the name of a header field has a secret in it, or is not UTF-8.
+func (c cleaner) named(name string) bool {
+	lower := strings.ToLower(name)
+	return c.names.whole(lower) != lower || c.text(name) != name
 }
 
 // reader gives what r has, scrubbed. When r fails, what may be the beginning of a secret is not given any more.

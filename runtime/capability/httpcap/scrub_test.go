@@ -39,9 +39,20 @@ func spellings(text string) map[string]string {
 	all["json"] = string(quoted[1 : len(quoted)-1])
 	again, _ := json.Marshal(all["json"])
 	all["json twice"] = string(again[1 : len(again)-1])
+	all["html twice"] = html.EscapeString(all["html"])
+	all["html thrice"] = html.EscapeString(all["html twice"])
+	all["json in html"] = html.EscapeString(all["json"])
+	ofHTML, _ := json.Marshal(all["html twice"])
+	all["html twice in json"] = string(ofHTML[1 : len(ofHTML)-1])
 	all["query twice"] = url.QueryEscape(all["query"])
 	all["base64 in a query"] = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(text)))
 	all["base64 in lines in JSON"] = `\n` + strings.Join(regexp.MustCompile(".{1,8}").FindAllString(base64.StdEncoding.EncodeToString([]byte(text)), -1), `\n`)
+	for name, end := range map[string]string{
+		"in a query": "%0A", "in a query twice": "%250D%250A", "in JSON twice": `\\r\\n`, "in unicode": `\u000a`, "in HTML": "&#10;",
+		"folded": "\r\n\t", "in YAML": "\n        ",
+	} {
+		all["base64 in lines "+name] = strings.Join(regexp.MustCompile(".{1,8}").FindAllString(base64.StdEncoding.EncodeToString([]byte(text)), -1), end)
+	}
 	all["base64 in JSON"] = strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte(text)), "/", `\/`)
 	for before := range 4 {
 		for after := range 4 {

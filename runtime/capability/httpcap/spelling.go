@@ -12,7 +12,7 @@ type kind int
 const (
 	fixed     kind = iota // nothing
 	escapable             // escapes instead of any character
-	encoded               // escapes instead of those of escapedInBase64, and ends of lines between characters
+	encoded               // escapes instead of those of escapedInBase64, and line breaks between characters
 )
 
 // escapedInBase64 are the characters of base64 that are escaped somewhere.
