@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // anonymous makes a file in memory. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may insist.
@@ -31,7 +33,5 @@ func view(f *os.File) ([]byte, error) {
 
 // seal keeps everybody from writing to a file in memory.
 func seal(f *os.File) error {
-	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
-	_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals)
-	return os.NewSyscallError("fcntl", err)
+	return os.NewSyscallError("fcntl", snapshot.Seal(f.Fd()))
 }

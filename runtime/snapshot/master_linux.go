@@ -49,8 +49,7 @@ func fill(fd int, memory []byte) (view []byte, err error) {
 	if err := writeSparse(fd, memory); err != nil {
 		return nil, err
 	}
-	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+	if err := Seal(uintptr(fd)); err != nil {
 		return nil, err
 	}
 	return unix.Mmap(fd, 0, len(memory), unix.PROT_READ, unix.MAP_PRIVATE)
