@@ -1,8 +1,8 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -236,8 +236,8 @@ func (i *importer) folder(from, to string) {
 		from, access = rest, Read
 	}
 	h, err := storageURI(storageScheme + from)
-	if err == nil && to != "" {
-		to, err = guestPath(path.Clean("/" + to))
+	if err == nil {
+		to, err = guestPath(guestOf(cmp.Or(to, h)))
 	}
 	switch {
 	case err != nil:

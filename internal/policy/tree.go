@@ -97,7 +97,7 @@ func (r *reader) tree(b []byte) (root node, ok bool) {
 		return node{}, false
 	}
 	if len(docs) > 1 {
-		r.fail(nodeAt(docs[1].GetToken()), "a second document begins here: a file has one")
+		r.fail(nodeAt(docs[1].Start), "a second document begins here: a file has one")
 		return node{}, false
 	}
 	root = r.node(docs[0].Body)
