@@ -16,10 +16,10 @@ import (
 
 // TestMatch asks what the test of the host's own matching asks. A published SDK does not have the table.
 func TestMatch(t *testing.T) {
-	text, err := os.ReadFile("../../../testdata/uritemplate/match.txt")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the table is not here")
+	if _, err := os.Stat("../../../internal/uritemplate"); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this is a published SDK")
 	}
+	text, err := os.ReadFile("../../../testdata/uritemplate/match.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
