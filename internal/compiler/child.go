@@ -43,6 +43,7 @@ type orders struct {
 // Main does the work of the child when this process was started as one, and then exits; otherwise it returns at once.
 // Call it first in main, and in TestMain of tests that compile.
 func Main() {
+	process.Main()
 	if !isChild() {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/process"
 )
 
 // children lists the processes this one has started, zombies too.
@@ -33,7 +35,7 @@ func children(t *testing.T) []string {
 		}
 		found = append(found, strings.Fields(string(text))...)
 	}
-	return found
+	return slices.DeleteFunc(found, func(id string) bool { return id == strconv.Itoa(process.ForkServer()) })
 }
 
 // rss is the memory this process occupies, in bytes.

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		panic(err) // it is killed before
 	}
-	process.Namespaces() // what starts children is there before goroutines are counted
+	process.ForkServer() // what starts children is there before goroutines are counted
 	os.Exit(m.Run())
 }
 

@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) {
 	compiler.Main()                                   // before anything else: it is the compiler that children start
 	worker.MainWith(worker.Inside{Engine: unmetered}) // and the worker, which here runs modules as they are
-	process.Namespaces()                              // has what starts processes begin, which never ends
+	process.ForkServer()                              // has what starts processes begin, which never ends
 	if names, ok := os.LookupEnv(childEnv); ok {
 		os.Exit(child(names))
 	}

@@ -53,13 +53,16 @@ func pass(w io.Writer, r io.Reader) {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("UNSERVED") == "" {
+		process.Main()
+	}
 	if len(os.Args) == 1 {
 		if play := role(os.Args[0]); play != nil {
 			play()
 			os.Exit(0)
 		}
 	}
-	process.Namespaces() // the starter is there before goroutines are counted
+	process.ForkServer() // is there before goroutines are counted
 	os.Exit(m.Run())
 }
 

@@ -1,14 +1,13 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
 // Config says what a child is.
@@ -34,17 +33,16 @@ type Config struct {
 	MaxStderr int
 	// Namespaces gives the child the namespaces of its own that [Namespaces] lists.
 	Namespaces bool
-	// Logger hears, once in the life of this process, of namespaces that the machine refuses. Nil discards.
+	// Logger hears, once in the life of this process, of namespaces that the machine refuses, and of a fork server that
+	// has failed. Nil discards.
 	Logger *slog.Logger
 }
-
-// pipeDelay is how long a pipe may stay open, in hands that escaped the kill, once the child has ended.
-const pipeDelay = time.Second
 
 // A Process is a child. It is safe for concurrent use. It needs no closing: nothing of it is left once it is done.
 type Process struct {
 	// Fixed at creation.
-	cmd        *exec.Cmd
+	process    *os.Process
+	streams    *streams
 	stderr     *excerpt
 	namespaces []Namespace
 	done       chan struct{} // closed when end is set
@@ -75,18 +73,36 @@ func Start(cfg Config) (*Process, error) {
 
 // start starts a child with namespaces of its own.
 func start(path string, cfg Config, own kinds, namespaces []Namespace) (*Process, error) {
-	p := &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
-	p.cmd = command(path, cfg)
-	if cfg.MaxStderr > 0 {
-		p.cmd.Stderr = p.stderr
-	}
+	p := newProcess(cfg, namespaces)
 	var err error
-	onStarter(func() { err = begin(p.cmd, own) })
+	onStarter(func() { err = p.start(path, cfg, own) })
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	go p.attend()
 	return p, nil
+}
+
+func newProcess(cfg Config, namespaces []Namespace) *Process {
+	return &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
+}
+
+// start brings the child to life; only on the starter's thread.
+func (p *Process) start(path string, cfg Config, own kinds) (err error) {
+	if p.streams, err = openStreams(cfg, p.stderr); err != nil {
+		return err
+	}
+	attr := &os.ProcAttr{
+		Dir:   cmp.Or(cfg.Dir, "/"),
+		Env:   append([]string{}, cfg.Env...), // nil would mean ours
+		Files: append(p.streams.theirs[:], cfg.Files...),
+	}
+	if p.process, err = begin(path, cfg.Name, attr, own, cfg.Logger); err != nil {
+		p.streams.abandon()
+		return err
+	}
+	p.streams.run()
+	go p.attend(watchEnd(p.process))
+	return nil
 }
 
 // executable gives the path to start: absolute, since children run elsewhere.
@@ -97,27 +113,11 @@ func executable(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-func command(path string, cfg Config) *exec.Cmd {
-	cmd := &exec.Cmd{
-		Path:       path,
-		Args:       []string{cfg.Name},
-		Env:        append([]string{}, cfg.Env...), // nil would mean ours
-		Dir:        cfg.Dir,
-		ExtraFiles: cfg.Files,
-		Stdin:      cfg.Stdin,
-		Stdout:     cfg.Stdout,
-		WaitDelay:  pipeDelay,
-	}
-	if cmd.Dir == "" {
-		cmd.Dir = "/"
-	}
-	return cmd
-}
-
-// attend sees the child to its end.
-func (p *Process) attend() {
-	p.bury()
-	p.end = endOf(p.cmd.ProcessState, p.stderr.String())
+// attend sees the child to its end, which watch tells of.
+func (p *Process) attend(watch *os.File) {
+	state := p.bury(watch)
+	p.streams.finish()
+	p.end = endOf(state, p.stderr.String())
 	p.end.Killed = p.killed
 	close(p.done)
 }
@@ -131,7 +131,7 @@ func (p *Process) Kill() {
 		return
 	}
 	p.killed = true
-	kill(p.cmd.Process)
+	kill(p.process)
 }
 
 // SetAside keeps the child, with all its threads, off one in four of this process's processors, and off one at least:
@@ -141,7 +141,7 @@ func (p *Process) SetAside(aside bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		setAside(p.cmd.Process, aside)
+		setAside(p.process, aside)
 	}
 }
 
@@ -155,7 +155,7 @@ func (p *Process) End() End {
 }
 
 // ID is the number by which this machine knows the child, for logs. After the end it may be another's.
-func (p *Process) ID() int { return p.cmd.Process.Pid }
+func (p *Process) ID() int { return p.process.Pid }
 
 // Namespaces tells which namespaces of its own the child has got; nil when it was to have none.
 func (p *Process) Namespaces() []Namespace { return p.namespaces }

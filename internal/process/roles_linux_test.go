@@ -41,6 +41,8 @@ func systemRole(name string) func() {
 			child, program, _ := strings.Cut(argument, " ")
 			middle(child, program)
 		}
+	case "many":
+		return many
 	case "fork", "forksession":
 		return func() { fork(name == "forksession", argument == "wait") }
 	case "refuse":
@@ -114,6 +116,9 @@ func burn() {
 
 // middle starts a child, which waits and holds descriptor 3, and waits too.
 func middle(child, program string) {
+	if os.Getenv("FORKSERVER") != "" && process.ForkServer() == 0 {
+		panic("no fork server")
+	}
 	_, err := process.Start(process.Config{
 		Executable: program,
 		Name:       child,
@@ -123,6 +128,20 @@ func middle(child, program string) {
 	})
 	check(err)
 	time.Sleep(time.Hour)
+}
+
+// many starts children one after another, and tells after each how many it has left.
+func many() {
+	for range 10 {
+		p, err := process.Start(process.Config{Name: "exit", Namespaces: true})
+		check(err)
+		if e := p.End(); e.Status != 7 {
+			panic(e)
+		}
+		left, err := childrenOf(os.Getpid())
+		check(err)
+		fmt.Print(len(left))
+	}
 }
 
 // fork starts a grandchild, in this session or in its own, and waits, or ends when the grandchild is there.

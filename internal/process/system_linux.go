@@ -2,9 +2,9 @@ package process
 
 import (
 	"errors"
+	"log/slog"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 
@@ -32,13 +32,16 @@ func prepareStarter() {
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // Linux 3.5
 }
 
-// begin starts a child; only on the starter's thread.
-func begin(cmd *exec.Cmd, own kinds) error {
-	if err := closeOnExec(); err != nil {
-		return err
+// begin starts a program; only on the starter's thread.
+func begin(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
+	if p := forks.start(path, name, attr, own, logger); p != nil {
+		return p, nil
 	}
-	cmd.SysProcAttr = attributes(own)
-	return cmd.Start()
+	if err := closeOnExec(); err != nil {
+		return nil, err
+	}
+	attr.Sys = attributes(own)
+	return os.StartProcess(path, []string{name}, attr)
 }
 
 // closeOnExec keeps from children what this process has inherited itself. All that Go opens is kept from them anyway.
@@ -59,20 +62,30 @@ func closeOnExec() error {
 	return nil
 }
 
+// watchEnd gives what tells of the end of a child, by which to wait takes no thread; nil before Linux 5.10.
+func watchEnd(child *os.Process) *os.File {
+	fd, err := unix.PidfdOpen(child.Pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "pidfd")
+}
+
 // bury waits for the end of the child. Until it is buried its number and its group are its own, so that a kill hits
 // nobody else.
-func (p *Process) bury() {
-	awaitEnd(p.cmd.Process)
+func (p *Process) bury(watch *os.File) *os.ProcessState {
+	awaitEnd(p.process, watch)
 	p.mu.Lock()
-	kill(p.cmd.Process) // what it has started
+	kill(p.process) // what it has started
 	p.ended = true
 	p.mu.Unlock()
-	_ = p.cmd.Wait() // how it ended is in ProcessState
+	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
+	return state
 }
 
 // awaitEnd returns when a child has ended, and leaves it a zombie.
-func awaitEnd(p *os.Process) {
-	sleepUntilEnd(p.Pid)
+func awaitEnd(p *os.Process, watch *os.File) {
+	sleepUntilEnd(watch)
 	for {
 		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
@@ -81,15 +94,13 @@ func awaitEnd(p *os.Process) {
 	}
 }
 
-// sleepUntilEnd waits without a thread, where Linux is 5.10 or newer. It may return early.
-func sleepUntilEnd(pid int) {
-	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if err != nil {
+// sleepUntilEnd waits without a thread, and may return early. It closes watch.
+func sleepUntilEnd(watch *os.File) {
+	if watch == nil {
 		return
 	}
-	f := os.NewFile(uintptr(fd), "pidfd")
-	defer f.Close()
-	conn, err := f.SyscallConn()
+	defer watch.Close()
+	conn, err := watch.SyscallConn()
 	if err != nil {
 		return
 	}

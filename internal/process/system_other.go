@@ -5,20 +5,28 @@ package process
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
-	"os/exec"
 )
 
 // Without Linux a child can be killed, and that is all.
 
 func self() (string, error) { return os.Executable() }
 
+// Main does nothing without Linux.
+func Main() {}
+
+// ForkServer gives zero without Linux.
+func ForkServer() int { return 0 }
+
 // Tie does nothing without Linux.
 func Tie() {}
 
 func prepareStarter() {}
 
-func begin(cmd *exec.Cmd, _ kinds) error { return cmd.Start() }
+func begin(path, name string, attr *os.ProcAttr, _ kinds, _ *slog.Logger) (*os.Process, error) {
+	return os.StartProcess(path, []string{name}, attr)
+}
 
 // wishes are none.
 func wishes() (kinds, []Namespace) { return 0, nil }
@@ -31,12 +39,15 @@ func ask() (kinds, []Namespace) {
 	return 0, all
 }
 
+func watchEnd(*os.Process) *os.File { return nil }
+
 // bury waits for the end of the child.
-func (p *Process) bury() {
-	_ = p.cmd.Wait() // how it ended is in ProcessState
+func (p *Process) bury(*os.File) *os.ProcessState {
+	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
+	return state
 }
 
 func kill(p *os.Process) { _ = p.Kill() }

@@ -28,6 +28,7 @@ type Inside struct {
 
 // MainWith is [Main] for tests.
 func MainWith(inside Inside) {
+	process.Main()
 	if len(os.Args) != 1 || os.Args[0] != name {
 		return
 	}

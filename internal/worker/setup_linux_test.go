@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 )
@@ -179,7 +180,7 @@ func children(tb testing.TB) map[int]string {
 		var state string
 		_, rest, _ := strings.Cut(string(text), ") ")
 		fmt.Sscan(string(text), &pid)
-		if fmt.Sscan(rest, &state, &parent); parent != os.Getpid() {
+		if fmt.Sscan(rest, &state, &parent); parent != os.Getpid() || pid == process.ForkServer() {
 			continue
 		}
 		name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))

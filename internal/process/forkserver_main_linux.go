@@ -1,0 +1,85 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	forkServerName = "wasmres-forkserver"
+	// forkable are the namespaces with which a fork server can start a child. Without a user namespace there is no need
+	// for it. And Go kills what is not a child of the process that has started it, which only the first process of a pid
+	// namespace survives.
+	forkable = unix.CLONE_NEWUSER | unix.CLONE_NEWPID
+)
+
+// Main serves forks when this process was started for that, and then exits; otherwise it returns at once. Call it first
+// in main: without it, every child is started by the process that asks for it.
+func Main() {
+	isServed.Store(true)
+	if len(os.Args) != 1 || os.Args[0] != forkServerName {
+		return
+	}
+	Tie()
+	conn, err := connect(os.NewFile(3, "socket"))
+	if err == nil {
+		err = serveForks(conn)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// serveForks starts children until the other end is gone.
+func serveForks(conn *net.UnixConn) error {
+	for {
+		var order forkOrder
+		fds, err := receive(conn, &order)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := send(conn, order.carryOut(fds), nil); err != nil {
+			return err
+		}
+	}
+}
+
+// carryOut starts the child, and keeps nothing of what it was given.
+func (o forkOrder) carryOut(fds []int) forked {
+	defer func() {
+		for _, fd := range fds {
+			_ = unix.Close(fd)
+		}
+	}()
+	if len(fds) < 1 {
+		return forked{Err: "no folder"}
+	}
+	attr := &syscall.ProcAttr{Dir: "/proc/self/fd/" + strconv.Itoa(fds[0]), Env: o.Env, Sys: o.attributes()}
+	for _, fd := range fds[1:] {
+		attr.Files = append(attr.Files, uintptr(fd))
+	}
+	pid, err := syscall.ForkExec(ownProgram, []string{o.Name}, attr)
+	if err != nil {
+		return forked{Err: err.Error()}
+	}
+	return forked{PID: pid}
+}
+
+// attributes are those of every child, but that it is a child of the process that asks for it.
+func (o forkOrder) attributes() *syscall.SysProcAttr {
+	attr := attributes(o.Namespaces)
+	attr.Cloneflags |= unix.CLONE_PARENT
+	return attr
+}
