@@ -188,12 +188,23 @@ func TestSessionsAreAsNew(t *testing.T) {
 			if _, err := query(call(t), p, mark); err != nil {
 				t.Errorf("%s: %v", mark, cause(err))
 			}
-			if got, err := query(call(t), p, find); err != nil || show(got.Rows) != "0" && show(got.Rows) != "false" {
-				t.Errorf("after %s: got %s, %v", mark, show(got.Rows), cause(err))
+			found, err := "1", error(nil)
+			for tries := 0; tries == 0 || tries < 1000 && err == nil && isGlobal(mark) && isTrue(found); tries++ {
+				var got abi.SQLResponse
+				got, err = query(call(t), p, find)
+				found = show(got.Rows)
+			}
+			if err != nil || isTrue(found) {
+				t.Errorf("after %s: got %s, %v", mark, found, cause(err))
 			}
 		}
 	})
 }
+
+// isGlobal says that others see what a statement leaves, as long as the server has not noticed that its session is over.
+func isGlobal(statement string) bool { return strings.Contains(statement, "lock") }
+
+func isTrue(found string) bool { return found != "0" && found != "false" }
 
 func TestPowerfulRolesAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
