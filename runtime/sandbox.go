@@ -120,7 +120,10 @@ func (s *sandbox) enter(ctx *bounded, c *Call, export string, stack []uint64) (e
 	return nil
 }
 
+// callEngine is where all is written that the guest's memory gets between two resets.
 func (s *sandbox) callEngine(ctx context.Context, export string, stack []uint64) (err error) {
+	s.memory.Enter()
+	defer s.memory.Leave()
 	defer s.contain(&err)
 	return s.inst.Call(ctx, export, stack)
 }

@@ -23,7 +23,9 @@ func BenchmarkReset(b *testing.B) {
 				shrink := e.shrink
 				b.ReportAllocs()
 				for b.Loop() {
+					e.memory.Enter()
 					e.dirty(0, pages*spread*kernelPage, spread*kernelPage)
+					e.memory.Leave()
 					if err := e.memory.Reset(shrink); err != nil {
 						b.Fatal(err)
 					}

@@ -15,7 +15,7 @@ const (
 	mib        = 1 << 20
 )
 
-var everyMethod = []snapshot.Method{snapshot.Scan, snapshot.Pagemap, snapshot.Drop, snapshot.Copy}
+var everyMethod = []snapshot.Method{snapshot.Watch, snapshot.Scan, snapshot.Pagemap, snapshot.Drop, snapshot.Copy}
 
 // eachMethod runs f with all methods that work here and says why others do not.
 func eachMethod(t *testing.T, f func(t *testing.T, method snapshot.Method)) {
@@ -63,6 +63,9 @@ func (e *fakeEngine) reset(t testing.TB) {
 		t.Fatal(err)
 	}
 }
+
+// resetNow resets, whatever comes of it.
+func (e *fakeEngine) resetNow() { _ = e.memory.Reset(e.shrink) }
 
 // dirty writes to every page from one offset to another that is a multiple of stride away.
 func (e *fakeEngine) dirty(from, to, stride int) {

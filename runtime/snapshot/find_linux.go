@@ -23,7 +23,7 @@ type finder struct {
 // not be dropped of an image in one call; 1,024 pages are 4 MiB of memory. Both loop when there is more.
 func newFinder(method Method) finder {
 	switch method {
-	case Scan:
+	case Watch, Scan:
 		return finder{regions: make([]region, 64)}
 	case Pagemap:
 		return finder{entries: make([]byte, 1024*8)}
@@ -43,7 +43,7 @@ var pagemapFile = sync.OnceValues(func() (int, error) {
 
 // prepare opens what a method takes.
 func prepare(m Method) error {
-	if m == Scan || m == Pagemap {
+	if m == Watch || m == Scan || m == Pagemap {
 		_, err := pagemapFile()
 		return err
 	}

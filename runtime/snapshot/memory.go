@@ -18,6 +18,9 @@ type Memory struct {
 	keptImage, keptTail uint64 // bytes of private pages that Reset has left in place, within the image and behind it
 	keptEnd             uint64 // behind it, all is untouched
 
+	known  knowledge
+	faults int64 // when it began to be watched
+
 	started   bool // the engine has asked once
 	refused   bool
 	shrinking bool // the engine asks because Reset wants it to

@@ -12,6 +12,10 @@ const (
 	// Quickest is, in a [Config], the quickest method that works here.
 	Quickest Method = iota
 
+	// Watch is Scan where a page may have changed for the first time since the memory was last put back, and otherwise
+	// copies back the same pages as then: see [Memory.Enter].
+	Watch
+
 	// Scan asks the kernel, by the ioctl PAGEMAP_SCAN of Linux 6.7, for the pages that are no longer the image's, and
 	// copies those few back.
 	Scan
@@ -28,10 +32,10 @@ const (
 )
 
 // methods are all of them, from the quickest.
-var methods = [...]Method{Scan, Pagemap, Drop, Copy}
+var methods = [...]Method{Watch, Scan, Pagemap, Drop, Copy}
 
 func (m Method) String() string {
-	names := [...]string{"quickest", "scan", "pagemap", "drop", "copy"}
+	names := [...]string{"quickest", "watch", "scan", "pagemap", "drop", "copy"}
 	if int(m) < len(names) {
 		return names[m]
 	}

@@ -44,6 +44,7 @@ func Trust(m Method) error {
 // verdicts say of each of the methods why it does not work here. They are the process's, since what its kernel and the
 // sandbox around it allow is the same for all of it.
 var verdicts = [len(methods)]func() error{
+	sync.OnceValue(func() error { return try(Watch) }),
 	sync.OnceValue(func() error { return try(Scan) }),
 	sync.OnceValue(func() error { return try(Pagemap) }),
 	sync.OnceValue(func() error { return try(Drop) }),
@@ -134,9 +135,11 @@ func (p probe) run(m *Memory, original []byte) error {
 	if p.grow > 0 {
 		mem = m.Reallocate(p.grow)
 	}
+	m.Enter()
 	for at := p.from; at < p.to; at += p.stride {
 		mem[at] ^= 0xa5
 	}
+	m.Leave()
 	if err := m.Reset(func() error { m.Reallocate(0); return nil }); err != nil {
 		return err
 	}

@@ -8,7 +8,35 @@ type repair struct {
 	mem   []byte // all that the guest could write to
 	image []byte // what its beginning must become; the rest must become zero
 
+	own   *extents
+
 	inImage, inTail uint64 // bytes of private pages found
+}
+
+// An extent is some bytes of a memory, from offset to offset.
+type extent struct{ start, end uint64 }
+
+// extents are where pages are private, as far as there is room for them.
+type extents struct {
+	list     []extent
+	over     bool // there are more
+	complete bool
+}
+
+// newExtents has room for what most guests write, with the method that asks for it.
+func newExtents(method Method) extents {
+	if method != Watch {
+		return extents{over: true}
+	}
+	return extents{list: make([]extent, 0, 64)}
+}
+
+func (e *extents) clear() { e.list, e.over, e.complete = e.list[:0], cap(e.list) == 0, false }
+
+func (e *extents) add(start, end uint64) {
+	if e.over = e.over || len(e.list) == cap(e.list); !e.over {
+		e.list = append(e.list, extent{start, end})
+	}
 }
 
 // run puts back the private pages from start to end, offsets in mem. zero says that they are known to read as zero.
@@ -16,6 +44,7 @@ func (r *repair) run(start, end uint64, zero bool) {
 	length := uint64(len(r.image))
 	if start < length {
 		stop := min(end, length)
+		r.own.add(start, stop)
 		if r.inImage += stop - start; r.inImage <= keepImage {
 			copy(r.mem[start:stop], r.image[start:stop])
 		}

@@ -31,6 +31,7 @@ func (m *Memory) Reset(shrink func() error) error {
 	case m.unusable:
 		return errors.New("reset: the memory is unusable since a reset that did not end well")
 	}
+	m.Loosen()
 	m.unusable = true // should shrink panic, too
 	if err := m.restore(); err != nil {
 		return fmt.Errorf("reset: memory is unusable: %w", err)
@@ -46,6 +47,11 @@ func (m *Memory) Reset(shrink func() error) error {
 // has grown, and then includes what earlier growth has left in place, so that keepTail bounds all of it.
 func (m *Memory) restore() error {
 	length := m.image.length
+	if m.known == watched && m.top == length && m.space.restoreKnown(m.image.master.bytes) {
+		m.known = unused
+		return nil
+	}
+	m.known = unwatched
 	used := length
 	if m.top > length {
 		used = max(m.top, m.keptEnd)
@@ -62,6 +68,9 @@ func (m *Memory) restore() error {
 		}
 	}
 	m.top = length
+	if m.image.method == Watch {
+		m.known = unused
+	}
 	return nil
 }
 
@@ -114,6 +123,6 @@ func (m *Memory) Trim() error {
 	if err := m.space.drop(); err != nil {
 		return fmt.Errorf("trim: %w", err)
 	}
-	m.keptImage, m.keptTail, m.keptEnd = 0, 0, m.image.length
+	m.keptImage, m.keptTail, m.keptEnd, m.known = 0, 0, m.image.length, unwatched
 	return nil
 }

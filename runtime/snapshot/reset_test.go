@@ -70,12 +70,17 @@ func TestResetPutsBackEveryByte(t *testing.T) {
 				checkEqual(t, e.view, original)
 				for name, guest := range guests {
 					t.Run(name, func(t *testing.T) {
-						for range 2 { // the second meets the private pages of the first
+						for _, watched := range []bool{false, false, true, true} { // each meets the private pages of those before
+							if watched {
+								m.Enter()
+							}
 							guest(t, e, len(original))
+							m.Leave()
 							e.reset(t)
 							if m.Refused() {
 								t.Error("a refusal outlived the reset")
 							}
+							checkEqual(t, e.view, original)
 						}
 						checkRestored(t, e, original, limit)
 					})
@@ -118,9 +123,16 @@ func TestResetHoldsForAnyGuest(t *testing.T) {
 		e := instantiate(m)
 		model := bytes.Clone(original)
 		for range cycles(70) {
+			if r.IntN(4) > 0 {
+				m.Enter()
+			}
 			for range r.IntN(6) {
 				model = step(t, r, e, model, limit)
 			}
+			if r.IntN(10) == 0 {
+				m.Loosen()
+			}
+			m.Leave()
 			checkEqual(t, e.view, model)
 			if r.IntN(10) == 0 {
 				trimAfterReset(t, e)
@@ -238,6 +250,12 @@ func TestResetDoesNotAllocate(t *testing.T) {
 			if err := m.Reset(shrink); err != nil {
 				t.Fatal(err)
 			}
+			m.Enter()
+			e.dirty(0, length, 100*kernelPage)
+			m.Leave()
+			if err := m.Reset(shrink); err != nil {
+				t.Fatal(err)
+			}
 		})
 		if got != 0 {
 			t.Errorf("%v allocations", got)
@@ -259,7 +277,8 @@ func TestTrimKeepsNothing(t *testing.T) {
 		e.dirty(0, 20*kernelPage, kernelPage)
 		e.dirty(length, 2*length, kernelPage)
 		e.reset(t)
-		want := map[snapshot.Method]uint64{snapshot.Scan: length + 20*kernelPage, snapshot.Pagemap: length + 20*kernelPage, snapshot.Copy: 2 * length}
+		const written = length + 20*kernelPage
+		want := map[snapshot.Method]uint64{snapshot.Watch: written, snapshot.Scan: written, snapshot.Pagemap: written, snapshot.Copy: 2 * length}
 		if got := m.Kept(); got != want[method] {
 			t.Errorf("after a reset %d bytes are kept, want %d", got, want[method])
 		}

@@ -23,6 +23,9 @@ func (*master) close() error { return nil }
 
 func prepare(Method) error { return nil }
 
+// faults is not asked for with Copy.
+func faults() int64 { return 0 }
+
 // A Reserve is what one image takes of the system: nothing, here.
 type Reserve struct{}
 
@@ -59,6 +62,8 @@ func (s *space) slice(size uint64) []byte {
 func (*space) restore(Method, []byte, uint64) (inImage, inTail uint64, err error) {
 	return 0, 0, errors.ErrUnsupported
 }
+
+func (*space) restoreKnown([]byte) bool { return false }
 
 func (*space) drop() error { return errors.ErrUnsupported }
 

@@ -13,6 +13,7 @@ import (
 type space struct {
 	mem  []byte // all of it
 	find finder
+	own  extents // the private pages within the image that the last restore has left in place
 }
 
 const (
@@ -27,7 +28,7 @@ func newSpace(limit uint64, m *master, method Method) (*space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes: %w", length, err)
 	}
-	s := &space{mem: unsafe.Slice((*byte)(base), length), find: newFinder(method)}
+	s := &space{mem: unsafe.Slice((*byte)(base), length), find: newFinder(method), own: newExtents(method)}
 	if err := s.begin(m); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -57,9 +58,10 @@ func (s *space) slice(size uint64) []byte { return s.mem[:size:size] }
 // restore makes the first used bytes the image, followed by zeros, and says how many bytes of private pages it has left
 // in place in either part. What is behind them must never have been written.
 func (s *space) restore(method Method, image []byte, used uint64) (inImage, inTail uint64, err error) {
-	r := repair{mem: s.mem[:used], image: image}
+	r := repair{mem: s.mem[:used], image: image, own: &s.own}
+	s.own.clear()
 	switch method {
-	case Scan:
+	case Watch, Scan:
 		err = s.find.scan(&r)
 	case Pagemap:
 		err = s.find.pagemap(&r)
@@ -71,14 +73,29 @@ func (s *space) restore(method Method, image []byte, used uint64) (inImage, inTa
 	if err != nil {
 		return 0, 0, err
 	}
+	s.own.complete = r.inImage <= keepImage && !s.own.over
 	if from, to := r.crowded(); from < to {
 		err = advise(r.mem[from:to], unix.MADV_DONTNEED)
 	}
 	return r.inImage, r.inTail, err
 }
 
+// restoreKnown makes the image again of the private pages that the last restore has found, if all are known.
+func (s *space) restoreKnown(image []byte) bool {
+	if !s.own.complete {
+		return false
+	}
+	for _, e := range s.own.list {
+		copy(s.mem[e.start:e.end], image[e.start:e.end])
+	}
+	return true
+}
+
 // drop forgets whatever was written to any page.
-func (s *space) drop() error { return advise(s.mem, unix.MADV_DONTNEED) }
+func (s *space) drop() error {
+	s.own.clear()
+	return advise(s.mem, unix.MADV_DONTNEED)
+}
 
 func advise(b []byte, advice int) error {
 	if len(b) == 0 {
