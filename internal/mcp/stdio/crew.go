@@ -10,7 +10,7 @@ import (
 const stall = time.Millisecond
 
 // A crew does jobs in the order they came: by few goroutines for as long as those are quick, which costs less than one
-// for each job, and by more when all of them wait for something.
+// for each job, and by more when all of them wait for something. The few stay until end.
 type crew struct {
 	// fixed at creation
 	do   func(*flight)
@@ -19,7 +19,10 @@ type crew struct {
 	most int
 
 	mu      sync.Mutex // guards the fields below
-	jobs    []*flight  // from next on
+	work    *sync.Cond // there is something to do for one of the idle
+	idle    int        // goroutines that wait for work, and have not been called
+	ended   bool
+	jobs    []*flight // from next on
 	next    int
 	at      int // goroutines
 	begun   int // jobs
@@ -31,7 +34,17 @@ type crew struct {
 // newCrew makes a crew of most goroutines at most. late is called whenever remind has asked for it, and may be at other
 // times.
 func newCrew(most int, do func(*flight), late func()) *crew {
-	return &crew{do: do, late: late, few: min(most, 2*runtime.GOMAXPROCS(0)), most: most}
+	c := &crew{do: do, late: late, few: min(most, 4*runtime.GOMAXPROCS(0)), most: most}
+	c.work = sync.NewCond(&c.mu)
+	return c
+}
+
+// end lets all go who are idle, or will be.
+func (c *crew) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.work.Broadcast()
 }
 
 // add has a job done.
@@ -44,34 +57,41 @@ func (c *crew) add(f *flight) {
 		c.jobs, c.next = c.jobs[:n], 0
 	}
 	c.jobs = append(c.jobs, f)
-	if c.at < c.few {
+	switch {
+	case c.idle > 0:
+		c.idle--
+		c.work.Signal()
+	case c.at < c.few:
 		c.joinLocked()
-		return
-	}
-	if !c.watched {
+	case !c.watched:
 		c.watchLocked()
 	}
 }
 
 func (c *crew) joinLocked() {
 	c.at++
-	go c.work()
+	go c.serve()
 }
 
-// work does jobs until there are no more.
-func (c *crew) work() {
+// serve does jobs until it is needed no more.
+func (c *crew) serve() {
 	for f := c.take(); f != nil; f = c.take() {
 		c.do(f)
 	}
 }
 
+// take waits for a job; nil when there will be none for who asks.
 func (c *crew) take() *flight {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == len(c.jobs) {
+	for c.next == len(c.jobs) {
 		c.jobs, c.next = c.jobs[:0], 0
-		c.at--
-		return nil
+		if c.ended || c.at > c.few {
+			c.at--
+			return nil
+		}
+		c.idle++
+		c.work.Wait()
 	}
 	f := c.jobs[c.next]
 	c.jobs[c.next] = nil

@@ -31,6 +31,7 @@ func TestCrewForgetsWhatIsDone(t *testing.T) {
 		c.add(&flight{})
 	}
 	done.Wait()
+	c.end()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if got, most := cap(c.jobs), 16*ahead; got > most {
@@ -56,6 +57,7 @@ func TestCrewGrowsWhenItWaits(t *testing.T) {
 	}
 	c.add(quick)
 	done.Wait()
+	c.end()
 }
 
 // TestABurstOfSlowJobsIsDoneAtOnce has none of them wait for more than a few others.
@@ -73,8 +75,40 @@ func TestABurstOfSlowJobsIsDoneAtOnce(t *testing.T) {
 			c.add(&flight{})
 		}
 		done.Wait()
+		c.end()
 		if got, most := time.Since(began), each+2*stall; got > most {
 			t.Errorf("got %v for all, want at most %v", got, most)
+		}
+	})
+}
+
+// TestOnlyAFewStay counts who is left of a crew when there is nothing to do, and when it has ended.
+func TestOnlyAFewStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const jobs = 100
+		c := newCrew(jobs, func(*flight) { <-time.After(10 * stall) }, func() {})
+		at := func() int {
+			synctest.Wait()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.at
+		}
+		for range 3 {
+			for range jobs {
+				c.add(&flight{})
+			}
+			time.Sleep(5 * stall)
+			if got := at(); got != jobs {
+				t.Errorf("%d are at work, want %d", got, jobs)
+			}
+			time.Sleep(20 * stall)
+			if got := at(); got != c.few {
+				t.Errorf("%d have stayed, want %d", got, c.few)
+			}
+		}
+		c.end()
+		if got := at(); got != 0 {
+			t.Errorf("%d have stayed after the end", got)
 		}
 	})
 }
@@ -169,6 +203,7 @@ func TestAQuickAnswerDoesNotWaitForASlowOne(t *testing.T) {
 		c.add(slow)
 		close(both)
 		done.Wait()
+		c.end()
 		w.close()
 		<-w.ended
 		if len(out.at) != 2 || out.at[0].Sub(began) > 2*stall {

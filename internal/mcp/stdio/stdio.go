@@ -89,6 +89,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		flights: make(map[string]*flight),
 	}
 	s.crew = newCrew(cfg.MaxConcurrent, s.answer, s.out.kick)
+	defer s.crew.end()
 	input := newReader(cfg.In, cfg.MaxLine)
 	go input.run()
 	defer close(input.stop)
