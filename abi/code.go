@@ -105,10 +105,11 @@ func (e *Error) Because(cause error) *Error {
 // CodeOf classifies any error: nil is [CodeOK], an [Error] anywhere in the chain gives its code, context errors give
 // [CodeDeadline] and [CodeCancelled], everything else is [CodeInternal]. An error is never [CodeOK].
 func CodeOf(err error) Code {
+	if err == nil {
+		return CodeOK
+	}
 	var e *Error
 	switch {
-	case err == nil:
-		return CodeOK
 	case errors.As(err, &e):
 		if e == nil || e.Code == CodeOK {
 			return CodeInternal
