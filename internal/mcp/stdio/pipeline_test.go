@@ -172,6 +172,7 @@ func TestAllAreAnswered(t *testing.T) {
 		if _, err := io.WriteString(c.in, all.String()); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // all lines have been heard
 		close(release)
 		rest, err := c.end()
 		for _, line := range briefs(t, rest) {

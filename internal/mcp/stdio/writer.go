@@ -15,6 +15,8 @@ const (
 	alone = 64 << 10
 	// together is for how long lines that come one right after the other are gathered, to leave with one write.
 	together = 100 * time.Microsecond
+	// large is of how many bytes on it is worth to make room for them.
+	large = 512 << 10
 )
 
 // A writer writes whole lines. Those that come while others are being written leave together with the next write.
@@ -34,6 +36,10 @@ type writer struct {
 	since   time.Time // the first of them came
 	spare   []byte    // takes the place of waiting
 	err     error
+
+	// owned by who writes
+	widened bool // a large piece has been written
+	atOnce  int  // bytes of one write then; 0 for any number
 }
 
 // newWriter makes a writer, to be closed.
@@ -172,8 +178,18 @@ func (w *writer) hold(f *flight) error {
 
 // put writes p. It is called by whoever is the one to write.
 func (w *writer) put(p []byte) error {
-	if _, err := w.out.Write(p); err != nil {
-		return fmt.Errorf("write: %w", err)
+	if len(p) >= large && !w.widened {
+		w.widened, w.atOnce = true, widen(w.out)
+	}
+	for len(p) > 0 {
+		n := len(p)
+		if w.atOnce > 0 {
+			n = min(n, w.atOnce)
+		}
+		if _, err := w.out.Write(p[:n]); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		p = p[n:]
 	}
 	return nil
 }
