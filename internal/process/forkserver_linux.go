@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -54,59 +55,84 @@ func ForkServer() (id int) {
 	return id
 }
 
-// start starts a child, or gives nil where that is to be done otherwise.
-func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) *os.Process {
+// start starts a child, or gives nil where that is to be done otherwise. An error says that there may be a child, which
+// nobody knows, and which has the descriptors it was given.
+func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
 	if path != ownProgram || own&forkable != forkable || !isServed.Load() {
-		return nil
+		return nil, nil
 	}
 	if s.starts++; s.starts <= fewStarts || time.Now().Before(s.idle) {
-		return nil
+		return nil, nil
 	}
 	dir, err := os.OpenFile(attr.Dir, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return nil // who starts it otherwise says so
+		return nil, nil // who starts it otherwise says so
 	}
 	defer dir.Close()
 	p, err := s.request(forkOrder{Name: name, Env: attr.Env, Namespaces: own}, append([]*os.File{dir}, attr.Files...))
-	if err != nil {
-		s.fail(err, logger)
-		return nil
+	if err == nil {
+		return p, nil
 	}
-	return p
+	orphan := s.fail(err, logger)
+	if orphan && !errors.As(err, new(unstarted)) {
+		return nil, fmt.Errorf("fork server: %w", err)
+	}
+	return nil, nil
 }
 
-// fail does without a fork server for a while.
-func (s *forkServer) fail(err error, logger *slog.Logger) {
+// unstarted is an error after which there is no child.
+type unstarted struct{ error }
+
+// fail does without a fork server for a while. It reports whether the one there was may have left a child that nobody
+// knows.
+func (s *forkServer) fail(err error, logger *slog.Logger) (orphan bool) {
 	s.idle = time.Now().Add(forkRest)
 	if s.process == nil {
-		return
+		return false
 	}
 	s.process.Kill()
-	_ = s.conn.Close() // nothing is under way
 	end := s.process.End()
+	orphan = s.orphan()
+	_ = s.conn.Close() // nobody is at the other end
 	s.process = nil
 	if logger != nil {
 		logger.Warn("the fork server failed: starts of workers hold up this process", "err", err, "for", forkRest, "end", end, "stderr", end.Stderr)
 	}
+	return orphan
+}
+
+// orphan reports of a fork server that is gone whether it may have left a child that nobody knows: not when its answer
+// came too late, nor when it had not taken the order, so that the connection was reset.
+func (s *forkServer) orphan() bool {
+	_ = s.conn.SetDeadline(time.Time{}) // or reading fails
+	var late forked
+	if _, err := receive(s.conn, &late); err != nil {
+		return !errors.Is(err, unix.ECONNRESET)
+	}
+	if p, err := os.FindProcess(late.PID); err == nil && late.PID > 0 {
+		kill(p)
+		_, _ = p.Wait() // is buried
+	}
+	return false
 }
 
 // request has a fork server start a child.
 func (s *forkServer) request(order forkOrder, files []*os.File) (*os.Process, error) {
 	if err := s.begin(); err != nil {
-		return nil, err
+		return nil, unstarted{err}
 	}
 	if err := s.conn.SetDeadline(time.Now().Add(forkPatience)); err != nil {
-		return nil, err
+		return nil, unstarted{err}
 	}
 	if err := send(s.conn, order, files); err != nil {
-		return nil, err
+		return nil, unstarted{err}
 	}
 	var answer forked
 	if _, err := receive(s.conn, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Err != "" {
-		return nil, errors.New(answer.Err)
+		return nil, unstarted{errors.New(answer.Err)}
 	}
 	return os.FindProcess(answer.PID)
 }

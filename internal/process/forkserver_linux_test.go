@@ -95,6 +95,32 @@ func TestItDoesWithoutAForkServer(t *testing.T) {
 	}
 }
 
+// A child that may be there has the descriptors it was given: there must not be another with the same.
+func TestAForkServerThatMayHaveStartedAChild(t *testing.T) {
+	forkServer(t)
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"forks-not":      "start child: fork server: ",
+		"forks-nonsense": "start child: fork server: ",
+		"forks-refusing": "exit status 7\nexit status 7\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(program, self, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Cmd{Path: program, Args: []string{"twice"}, Env: []string{"GORACE=atexit_sleep_ms=0"}, Stderr: os.Stderr}
+			got, err := cmd.Output()
+			if err != nil || !strings.HasPrefix(string(got), want) {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+		})
+	}
+}
+
 func TestAMissingFolderIsNotTheForkServersFault(t *testing.T) {
 	server := forkServer(t)
 	missing := filepath.Join(t.TempDir(), "missing")

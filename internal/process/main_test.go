@@ -53,7 +53,7 @@ func pass(w io.Writer, r io.Reader) {
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv("UNSERVED") == "" {
+	if !systemMain() {
 		process.Main()
 	}
 	if len(os.Args) == 1 {

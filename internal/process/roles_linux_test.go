@@ -17,6 +17,33 @@ import (
 	"github.com/wasmres/wasmres/internal/process"
 )
 
+// systemMain reports whether this process is one that does not call Main, or calls it too late.
+func systemMain() bool {
+	if program, err := os.Readlink("/proc/self/exe"); err == nil && os.Args[0] == process.ForkServerName {
+		lie(filepath.Base(program))
+	}
+	return os.Getenv("UNSERVED") != ""
+}
+
+// lie is what fork servers do that are not what they should be, by the names of their programs.
+func lie(program string) {
+	answer := ""
+	switch program {
+	case "forks-not":
+	case "forks-nonsense":
+		answer = "nonsense"
+	case "forks-refusing":
+		answer = `{"err": "it does not want to"}`
+	default:
+		return
+	}
+	_, err := unix.Read(3, make([]byte, 1<<16))
+	check(err)
+	_, err = unix.Write(3, []byte(answer))
+	check(err)
+	os.Exit(3)
+}
+
 func systemRole(name string) func() {
 	name, argument, _ := strings.Cut(name, " ")
 	switch name {
@@ -43,6 +70,17 @@ func systemRole(name string) func() {
 		}
 	case "many":
 		return many
+	case "twice":
+		return func() {
+			for range 2 {
+				p, err := process.Start(process.Config{Name: "exit", Namespaces: process.ForkServer() != 0})
+				if err != nil {
+					fmt.Println(err)
+					continue
+				}
+				fmt.Println(p.End())
+			}
+		}
 	case "fork", "forksession":
 		return func() { fork(name == "forksession", argument == "wait") }
 	case "refuse":

@@ -34,8 +34,8 @@ func prepareStarter() {
 
 // begin starts a program; only on the starter's thread.
 func begin(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
-	if p := forks.start(path, name, attr, own, logger); p != nil {
-		return p, nil
+	if p, err := forks.start(path, name, attr, own, logger); p != nil || err != nil {
+		return p, err
 	}
 	if err := closeOnExec(); err != nil {
 		return nil, err

@@ -3,3 +3,5 @@
 package process_test
 
 func systemRole(string) func() { return nil }
+
+func systemMain() bool { return false }

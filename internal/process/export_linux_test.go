@@ -1,0 +1,4 @@
+package process
+
+// ForkServerName is what a fork server is called.
+const ForkServerName = forkServerName
