@@ -8,8 +8,6 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -64,75 +62,64 @@ func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logg
 	if s.starts++; s.starts <= fewStarts || time.Now().Before(s.idle) {
 		return nil, nil
 	}
-	dir, err := os.OpenFile(attr.Dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	order, err := newForkOrder(name, attr, own)
 	if err != nil {
-		return nil, nil // who starts it otherwise says so
+		return nil, nil // who starts it otherwise says what is wrong, if anything is
 	}
-	defer dir.Close()
-	p, err := s.request(forkOrder{Name: name, Env: attr.Env, Namespaces: own}, append([]*os.File{dir}, attr.Files...))
+	defer order.close()
+	p, err := s.request(order)
 	if err == nil {
 		return p, nil
 	}
-	orphan := s.fail(err, logger)
-	if orphan && !errors.As(err, new(unstarted)) {
-		return nil, fmt.Errorf("fork server: %w", err)
+	var refused refusal
+	if !errors.As(err, &refused) {
+		s.fail(err, logger)
+	}
+	if stray := buryStrays(); stray != nil && order.sent {
+		return nil, fmt.Errorf("fork server: %w (%w)", err, stray)
 	}
 	return nil, nil
 }
 
-// unstarted is an error after which there is no child.
-type unstarted struct{ error }
+// A refusal is why a child could not be started.
+type refusal struct{ error }
 
-// fail does without a fork server for a while. It reports whether the one there was may have left a child that nobody
-// knows.
-func (s *forkServer) fail(err error, logger *slog.Logger) (orphan bool) {
+// fail does without a fork server for a while.
+func (s *forkServer) fail(err error, logger *slog.Logger) {
 	s.idle = time.Now().Add(forkRest)
 	if s.process == nil {
-		return false
+		return
 	}
 	s.process.Kill()
 	end := s.process.End()
-	orphan = s.orphan()
 	_ = s.conn.Close() // nobody is at the other end
 	s.process = nil
 	if logger != nil {
 		logger.Warn("the fork server failed: starts of workers hold up this process", "err", err, "for", forkRest, "end", end, "stderr", end.Stderr)
 	}
-	return orphan
-}
-
-// orphan reports of a fork server that is gone whether it may have left a child that nobody knows: not when its answer
-// came too late, nor when it had not taken the order, so that the connection was reset.
-func (s *forkServer) orphan() bool {
-	_ = s.conn.SetDeadline(time.Time{}) // or reading fails
-	var late forked
-	if _, err := receive(s.conn, &late); err != nil {
-		return !errors.Is(err, unix.ECONNRESET)
-	}
-	if p, err := os.FindProcess(late.PID); err == nil && late.PID > 0 {
-		kill(p)
-		_, _ = p.Wait() // is buried
-	}
-	return false
 }
 
 // request has a fork server start a child.
-func (s *forkServer) request(order forkOrder, files []*os.File) (*os.Process, error) {
+func (s *forkServer) request(order *order) (*os.Process, error) {
 	if err := s.begin(); err != nil {
-		return nil, unstarted{err}
+		return nil, err
 	}
 	if err := s.conn.SetDeadline(time.Now().Add(forkPatience)); err != nil {
-		return nil, unstarted{err}
+		return nil, err
 	}
-	if err := send(s.conn, order, files); err != nil {
-		return nil, unstarted{err}
+	order.sent = true
+	if err := send(s.conn, order.text, order.files); err != nil {
+		return nil, err
 	}
 	var answer forked
 	if _, err := receive(s.conn, &answer); err != nil {
 		return nil, err
 	}
-	if answer.Err != "" {
-		return nil, unstarted{errors.New(answer.Err)}
+	switch {
+	case answer.Err != "":
+		return nil, refusal{errors.New(answer.Err)}
+	case answer.PID <= 1:
+		return nil, fmt.Errorf("child %d", answer.PID)
 	}
 	return os.FindProcess(answer.PID)
 }

@@ -2,13 +2,16 @@ package process_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -103,8 +106,8 @@ func TestAForkServerThatMayHaveStartedAChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"forks-not":      "start child: fork server: ",
-		"forks-nonsense": "start child: fork server: ",
+		"forks-not":      "exit status 7\nexit status 7\n",
+		"forks-nonsense": "exit status 7\nexit status 7\n",
 		"forks-refusing": "exit status 7\nexit status 7\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +121,71 @@ func TestAForkServerThatMayHaveStartedAChild(t *testing.T) {
 				t.Errorf("got %s, %v, want %s", got, err, want)
 			}
 		})
+	}
+}
+
+// A fork server is killed at any moment of a start. What it leaves would have the descriptors of the child that is started
+// in its place.
+func TestAForkServerLeavesNobody(t *testing.T) {
+	leavesNothing(t)
+	for i := range 60 {
+		server := forkServer(t)
+		killed := make(chan error)
+		go func() {
+			for until := time.Now().Add(time.Duration(i%20*100+200) * time.Microsecond); time.Now().Before(until); {
+			}
+			killed <- unix.Kill(server, unix.SIGKILL)
+		}()
+		p := start(t, process.Config{Name: "wait", Namespaces: true})
+		if err := <-killed; err != nil {
+			t.Fatal(err)
+		}
+		start(t, process.Config{Name: "exit", Namespaces: true}).End() // by when it is known that the fork server is gone
+		for _, child := range children(t, os.Getpid()) {
+			if child != strconv.Itoa(p.ID()) {
+				t.Fatalf("try %d: nobody knows child %s", i, child)
+			}
+		}
+		p.Kill()
+		<-p.Done()
+	}
+}
+
+// The child fails between fork and exec.
+func TestARefusalLeavesNobodyAndIsNoFailure(t *testing.T) {
+	leavesNothing(t)
+	server := forkServer(t)
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o700), os.Chown(dir, 1, 1)); err != nil {
+		t.Skipf("only root can give a folder away: %v", err)
+	}
+	for range 3 {
+		if _, err := process.Start(process.Config{Name: "exit", Dir: dir, Namespaces: true}); !errors.Is(err, unix.EACCES) {
+			t.Errorf("got %v, want that the folder may not be entered", err)
+		}
+		if left := children(t, os.Getpid()); len(left) > 0 {
+			t.Errorf("%v are left", left)
+		}
+	}
+	if next := process.ForkServer(); next != server {
+		t.Errorf("the fork server is %d, was %d", next, server)
+	}
+}
+
+func TestWhatDoesNotFitIsNotTheForkServersFault(t *testing.T) {
+	server := forkServer(t)
+	var out bytes.Buffer
+	env := []string{"A=" + strings.Repeat("x", 70<<10)}
+	if e := start(t, process.Config{Name: "exit", Env: env, Stdout: &out, Namespaces: true}).End(); e.Status != 7 {
+		t.Errorf("got %v", e)
+	}
+	if next := process.ForkServer(); next != server {
+		t.Errorf("the fork server is %d, was %d", next, server)
+	}
+	env = []string{"GORACE=atexit_sleep_ms=0", "A=\xff\xfe"}
+	p := start(t, process.Config{Name: "read /proc/self/environ", Env: env, Stdout: &out, Namespaces: true})
+	if e := p.End(); out.String() != strings.Join(env, "\x00")+"\x00" {
+		t.Errorf("got the environment %q, %v", out.String(), e)
 	}
 }
 

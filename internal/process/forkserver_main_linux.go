@@ -1,6 +1,7 @@
 package process
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,11 @@ func serveForks(conn *net.UnixConn) error {
 		if err != nil {
 			return err
 		}
-		if err := send(conn, order.carryOut(fds), nil); err != nil {
+		answer, err := json.Marshal(order.carryOut(fds))
+		if err != nil {
+			return err
+		}
+		if err := send(conn, answer, nil); err != nil {
 			return err
 		}
 	}
@@ -66,11 +71,14 @@ func (o forkOrder) carryOut(fds []int) forked {
 	if len(fds) < 1 {
 		return forked{Err: "no folder"}
 	}
-	attr := &syscall.ProcAttr{Dir: "/proc/self/fd/" + strconv.Itoa(fds[0]), Env: o.Env, Sys: o.attributes()}
+	attr := &syscall.ProcAttr{Dir: "/proc/self/fd/" + strconv.Itoa(fds[0]), Env: []string{}, Sys: o.attributes()}
+	for _, variable := range o.Env {
+		attr.Env = append(attr.Env, string(variable))
+	}
 	for _, fd := range fds[1:] {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	pid, err := syscall.ForkExec(ownProgram, []string{o.Name}, attr)
+	pid, err := syscall.ForkExec(ownProgram, []string{string(o.Name)}, attr)
 	if err != nil {
 		return forked{Err: err.Error()}
 	}

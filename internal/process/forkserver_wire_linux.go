@@ -19,10 +19,39 @@ const (
 
 // A forkOrder has a child started. With it go descriptors: the child's folder, and its own from 0 on.
 type forkOrder struct {
-	Name       string   `json:"name"`
-	Env        []string `json:"env"`
+	Name       []byte   `json:"name"` // in JSON texts would have to be UTF-8
+	Env        [][]byte `json:"env"`
 	Namespaces kinds    `json:"namespaces"`
 }
+
+// An order is a [forkOrder] as it is sent.
+type order struct {
+	text  []byte
+	files []*os.File
+	sent  bool // perhaps
+}
+
+// newForkOrder writes an order, to be closed, if it is one that can be sent.
+func newForkOrder(name string, attr *os.ProcAttr, own kinds) (*order, error) {
+	o := forkOrder{Name: []byte(name), Namespaces: own}
+	for _, variable := range attr.Env {
+		o.Env = append(o.Env, []byte(variable))
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxForkMessage || len(attr.Files) >= maxForkFiles {
+		return nil, errors.New("too much for a fork server")
+	}
+	dir, err := os.OpenFile(attr.Dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &order{text: text, files: append([]*os.File{dir}, attr.Files...)}, nil
+}
+
+func (o *order) close() { _ = o.files[0].Close() } // is only looked through
 
 // forked answers an order.
 type forked struct {
@@ -59,14 +88,7 @@ func connect(end *os.File) (*net.UnixConn, error) {
 }
 
 // send sends a message, with descriptors that remain the caller's.
-func send(conn *net.UnixConn, message any, files []*os.File) error {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	if len(text) > maxForkMessage || len(files) > maxForkFiles {
-		return errors.New("too much for a fork server")
-	}
+func send(conn *net.UnixConn, text []byte, files []*os.File) error {
 	var rights []byte
 	if len(files) > 0 {
 		fds := make([]int, len(files))
@@ -75,7 +97,7 @@ func send(conn *net.UnixConn, message any, files []*os.File) error {
 		}
 		rights = unix.UnixRights(fds...)
 	}
-	_, _, err = conn.WriteMsgUnix(text, rights, nil)
+	_, _, err := conn.WriteMsgUnix(text, rights, nil)
 	return err
 }
 

@@ -22,10 +22,10 @@ type Config struct {
 	Dir string
 	// Files are descriptors 3, 4 and so on of the child, which inherits no others. They remain the caller's to close.
 	Files []*os.File
-	// Stdin is read until its end or the child's, and should not block after that; nil means the null device.
+	// Stdin is read until its end or the child's, and must not block after that; nil means the null device.
 	Stdin io.Reader
 	// Stdout gets what the child prints, until Write fails; nil means the null device. It is not written to any more
-	// when the child is done.
+	// when the child is done, and must not block then.
 	Stdout io.Writer
 	// MaxStderr is how many bytes are kept of what the child prints to standard error: of more the first half and the
 	// last. Zero means the null device. A child that prints more than 1 MiB is not listened to any more, which is the
@@ -131,7 +131,7 @@ func (p *Process) Kill() {
 		return
 	}
 	p.killed = true
-	kill(p.process)
+	p.kill()
 }
 
 // SetAside keeps the child, with all its threads, off one in four of this process's processors, and off one at least:

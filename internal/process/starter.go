@@ -10,15 +10,23 @@ import (
 // here that nobody waits for. What is set for this thread, every child inherits.
 var starter = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		prepareStarter()
-		for f := range work {
-			f()
-		}
-	}()
+	go tend(work)
 	return work
 })
+
+// tend does work on a thread of its own, which is not the first of the process: that one may have children that were
+// others'.
+func tend(work <-chan func()) {
+	runtime.LockOSThread()
+	if onFirstThread() {
+		go tend(work)
+		select {} // or the next would be here again
+	}
+	prepareStarter()
+	for f := range work {
+		f()
+	}
+}
 
 // onStarter runs f on the starter's thread and waits for it.
 func onStarter(f func()) {

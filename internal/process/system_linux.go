@@ -27,6 +27,9 @@ func Tie() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // there is no other error than a bad number
 }
 
+// onFirstThread reports whether this is the thread with which the process began.
+func onFirstThread() bool { return unix.Gettid() == unix.Getpid() }
+
 // prepareStarter sets what children inherit from their thread: that no program gives them privileges.
 func prepareStarter() {
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // Linux 3.5
@@ -34,9 +37,18 @@ func prepareStarter() {
 
 // begin starts a program; only on the starter's thread.
 func begin(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
-	if p, err := forks.start(path, name, attr, own, logger); p != nil || err != nil {
-		return p, err
+	p, err := forks.start(path, name, attr, own, logger)
+	if p == nil && err == nil {
+		p, err = startHere(path, name, attr, own)
 	}
+	if err == nil {
+		enroll(p.Pid)
+	}
+	return p, err
+}
+
+// startHere starts a program without a fork server.
+func startHere(path, name string, attr *os.ProcAttr, own kinds) (*os.Process, error) {
 	if err := closeOnExec(); err != nil {
 		return nil, err
 	}
@@ -76,10 +88,11 @@ func watchEnd(child *os.Process) *os.File {
 func (p *Process) bury(watch *os.File) *os.ProcessState {
 	awaitEnd(p.process, watch)
 	p.mu.Lock()
-	kill(p.process) // what it has started
+	kill(p.process.Pid) // what it has started
 	p.ended = true
 	p.mu.Unlock()
 	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
+	strike(p.process.Pid)
 	return state
 }
 
@@ -112,7 +125,9 @@ func sleepUntilEnd(watch *os.File) {
 
 // kill ends a child and what it has started. It, and what it has started, can leave its group, where no pid namespace
 // holds them and no filter of system calls: of those, the child alone is found.
-func kill(p *os.Process) {
-	_ = unix.Kill(-p.Pid, unix.SIGKILL) // there is no group once all are gone
-	_ = unix.Kill(p.Pid, unix.SIGKILL)  // nor a child, which has not been buried
+func kill(id int) {
+	_ = unix.Kill(-id, unix.SIGKILL) // there is no group once all are gone
+	_ = unix.Kill(id, unix.SIGKILL)  // nor a child, which has not been buried
 }
+
+func (p *Process) kill() { kill(p.process.Pid) }

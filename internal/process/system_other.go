@@ -22,6 +22,8 @@ func ForkServer() int { return 0 }
 // Tie does nothing without Linux.
 func Tie() {}
 
+func onFirstThread() bool { return false }
+
 func prepareStarter() {}
 
 func begin(path, name string, attr *os.ProcAttr, _ kinds, _ *slog.Logger) (*os.Process, error) {
@@ -50,6 +52,6 @@ func (p *Process) bury(*os.File) *os.ProcessState {
 	return state
 }
 
-func kill(p *os.Process) { _ = p.Kill() }
+func (p *Process) kill() { _ = p.process.Kill() }
 
 func passing(error) bool { return false }
