@@ -110,7 +110,19 @@ func (s *sandbox) World() wasi.World {
 	if s.virtual != nil {
 		return s.virtual
 	}
-	return wasi.Real{}
+	return realWorld{sandbox: s}
+}
+
+// realWorld lets a guest that sleeps let go of its thread.
+type realWorld struct {
+	wasi.Real
+	sandbox *sandbox
+}
+
+// Sleep implements [wasi.World].
+func (w realWorld) Sleep(ctx context.Context, d time.Duration) {
+	w.sandbox.memory.Loosen()
+	w.Real.Sleep(ctx, d)
 }
 
 // begin gets the world ready for a call.

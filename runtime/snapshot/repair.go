@@ -8,7 +8,7 @@ type repair struct {
 	mem   []byte // all that the guest could write to
 	image []byte // what its beginning must become; the rest must become zero
 
-	own   *extents
+	own *extents
 
 	inImage, inTail uint64 // bytes of private pages found
 }

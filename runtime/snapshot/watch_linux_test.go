@@ -1,6 +1,8 @@
 package snapshot_test
 
 import (
+	"os"
+	"sync"
 	"testing"
 
 	"github.com/wasmres/wasmres/runtime/snapshot"
@@ -65,8 +67,15 @@ func TestResetAsksAgainWhenItCannotKnow(t *testing.T) {
 			e.memory.Enter()
 			e.memory.Leave()
 		},
-		"nobody left":           func(e *fakeEngine) { e.memory.Enter(); defer e.memory.Loosen(); e.view[page] ^= 1; e.resetNow() },
-		"after it was trimmed":  func(e *fakeEngine) { _ = e.memory.Trim(); e.memory.Enter(); e.view[page] ^= 1; e.memory.Leave() },
+		"nobody left":          func(e *fakeEngine) { e.memory.Enter(); defer e.memory.Loosen(); e.view[page] ^= 1; e.resetNow() },
+		"after it was trimmed": func(e *fakeEngine) { _ = e.memory.Trim(); e.memory.Enter(); e.view[page] ^= 1; e.memory.Leave() },
+		"entered twice": func(e *fakeEngine) {
+			e.memory.Enter()
+			e.memory.Enter()
+			e.memory.Leave()
+			e.view[page] ^= 1
+			e.memory.Leave()
+		},
 		"where it was grown to": func(e *fakeEngine) { e.memory.Enter(); e.grow(2 * mib); e.view[mib+page] ^= 1; e.memory.Leave() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,5 +87,46 @@ func TestResetAsksAgainWhenItCannotKnow(t *testing.T) {
 				checkRestored(t, e, original, 2*mib)
 			}
 		})
+	}
+}
+
+// A goroutine that waits while its memory is watched keeps a thread.
+func TestWatchingTakesFewThreads(t *testing.T) {
+	const many, most = 300, 64
+	threads := func() int {
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(tasks)
+	}
+	original := noise(wasmPage)
+	image := newImage(t, original, snapshot.Config{Idle: many})
+	before := threads()
+	for range 3 { // the threads of the second round are those the first has left, or more
+		var waiting, done sync.WaitGroup
+		waiting.Add(many)
+		release := make(chan struct{})
+		for range many {
+			m := newMemory(t, image)
+			done.Go(func() {
+				e := instantiate(m)
+				e.reset(t)
+				m.Enter()
+				e.dirty(0, wasmPage, 1000)
+				waiting.Done()
+				<-release
+				m.Leave()
+				e.reset(t)
+				checkEqual(t, e.view, original)
+			})
+			t.Cleanup(func() { _ = m.Release() })
+		}
+		waiting.Wait()
+		if now := threads(); now > before+most+20 {
+			t.Errorf("%d threads, %d before", now, before)
+		}
+		close(release)
+		done.Wait()
 	}
 }
