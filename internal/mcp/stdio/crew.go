@@ -43,7 +43,7 @@ func newCrew(most int, do func(*flight), late func()) *crew {
 func (c *crew) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
+	c.ended, c.idle = true, 0
 	c.work.Broadcast()
 }
 
