@@ -29,6 +29,18 @@ func strike(id int) {
 	delete(brood.ids, id)
 }
 
+func isEnrolled(id int) bool {
+	brood.Lock()
+	defer brood.Unlock()
+	return brood.ids[id]
+}
+
+// isOurs reports whether a child of this thread has that number: one that was buried meanwhile has left it to others.
+func isOurs(id int) bool {
+	const look = unix.WEXITED | unix.WNOHANG | unix.WNOWAIT | unix.WNOTHREAD
+	return !errors.Is(unix.Waitid(unix.P_PID, id, nil, look, nil), unix.ECHILD)
+}
+
 // buryStrays kills and buries children of this thread that nobody here knows: a fork server that failed may have left
 // one. Only on the starter's thread, whose children are all this package's. An error says that there may still be some.
 func buryStrays() error {
@@ -36,14 +48,12 @@ func buryStrays() error {
 	if err != nil {
 		return err
 	}
-	brood.Lock()
-	defer brood.Unlock()
 	for field := range strings.FieldsSeq(string(text)) {
 		id, err := strconv.Atoi(field)
 		if err != nil || id <= 1 {
 			return fmt.Errorf("child %q", field)
 		}
-		if brood.ids[id] {
+		if isEnrolled(id) || !isOurs(id) {
 			continue
 		}
 		kill(id)
