@@ -8,7 +8,7 @@ type repair struct {
 	mem   []byte // all that the guest could write to
 	image []byte // what its beginning must become; the rest must become zero
 
-	own *extents
+	own *extents // gets where private pages are found in the image
 
 	inImage, inTail uint64 // bytes of private pages found
 }
@@ -23,15 +23,15 @@ type extents struct {
 	complete bool
 }
 
-// newExtents has room for what most guests write, with the method that asks for it.
-func newExtents(method Method) extents {
-	if method != Watch {
-		return extents{over: true}
+// newExtents has room for what most guests write, with the method that asks for it, and for nothing with others.
+func newExtents(method Method) (e extents) {
+	if method == Watch {
+		e.list = make([]extent, 0, 64)
 	}
-	return extents{list: make([]extent, 0, 64)}
+	return e
 }
 
-func (e *extents) clear() { e.list, e.over, e.complete = e.list[:0], cap(e.list) == 0, false }
+func (e *extents) clear() { e.list, e.over, e.complete = e.list[:0], false, false }
 
 func (e *extents) add(start, end uint64) {
 	if e.over = e.over || len(e.list) == cap(e.list); !e.over {
