@@ -11,7 +11,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 60000x
 
-.PHONY: run build examples check format vet lint tidy generate test attack e2e fuzz bench wasm tools clean
+.PHONY: run build examples check format vet lint tidy generate test attack e2e compatibility fuzz bench wasm tools clean
 
 run: build examples ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
@@ -54,8 +54,8 @@ generate:
 
 test:
 	@for m in $(MODULES); do echo "test $$m"; \
-	  (cd $$m && $(GO) test -race -shuffle=on $$($(GO) list ./... | grep -v -e /internal/hostile -e /cmd/wasmres)) || exit 1; done
-	$(GO) test -race -short -shuffle=on ./cmd/wasmres && $(GO) test -shuffle=on ./cmd/wasmres # it builds many providers
+	  (cd $$m && $(GO) test -race -shuffle=on -timeout=20m $$($(GO) list ./... | grep -v -e /internal/hostile -e /cmd/wasmres)) || exit 1; done
+	$(GO) test -race -short -shuffle=on -timeout=20m ./cmd/wasmres && $(GO) test -shuffle=on -timeout=20m ./cmd/wasmres # it builds many providers
 	$(GO) test ./runtime/meter # once more, with what the race detector makes too slow
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
@@ -76,6 +76,14 @@ internal/e2e/node_modules/.ready: internal/e2e/package-lock.json
 	npm ci --prefix internal/e2e --ignore-scripts --no-audit --no-fund
 	touch $@
 
+compatibility: build examples internal/e2e/compatibility/node_modules/.ready ## other people's clients: writes docs/compatibility.md; needs chromium
+	cd internal/e2e/compatibility/goclients && $(GO) build -o bin/ ./sdk ./mcpgo && $(GO) build -modfile=go-sdk-1.0.0.mod -o bin/sdk-1.0.0 ./sdk
+	cd internal/e2e/compatibility && $(GO) run .
+
+internal/e2e/compatibility/node_modules/.ready: internal/e2e/compatibility/package-lock.json
+	npm ci --prefix internal/e2e/compatibility --ignore-scripts --no-audit --no-fund --legacy-peer-deps
+	touch $@
+
 bench: ## wasmres beside other servers, then every benchmark
 	cd internal/peers && $(GO) run ./serving
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
@@ -85,4 +93,4 @@ wasm: ## make the small test modules again; needs Debian's wabt
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:
-	rm -rf bin internal/e2e/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm
+	rm -rf bin internal/e2e/node_modules internal/e2e/compatibility/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm

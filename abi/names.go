@@ -125,7 +125,7 @@ func Imports() map[string]Signature {
 	}
 }
 
-// Channels of [ImportTake].
+// Channels of [ImportTake]. All are empty while an export runs that is no operation.
 const (
 	ChannelRequest  = 0 // the encoded Request of the running operation
 	ChannelResponse = 1 // the message answered by the last service call

@@ -35,7 +35,9 @@ func (m *Merger) Merge(frame []byte) error {
 		return tooLong("frame", len(frame), MaxFrame)
 	}
 	m.field = field{text: texts{left: len(frame)}}
-	return asProtocol("frame", m.field.each(frame, m.set))
+	err := m.field.each(frame, m.set)
+	m.field, m.content = field{}, Content{} // which point into frame
+	return asProtocol("frame", err)
 }
 
 // Merge decodes one emitted frame, as [Merger.Merge] does.

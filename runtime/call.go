@@ -22,13 +22,10 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 		return nil, err
 	}
 	defer m.turns.leave(at)
-	if err := m.await(ctx, m.slots, m.crowded); err != nil {
+	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { m.slots <- struct{}{} }()
-	if err := m.keepPace(ctx); err != nil {
-		return nil, err
-	}
 	return m.serve(ctx, m.newCall(op, req, sink))
 }
 

@@ -27,14 +27,14 @@ func (s *sandbox) contain(err *error) {
 }
 
 // contained makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call. No
-// function is entered that the guest may not call any more.
+// function is entered that the guest may not call any more, and each gets the guest's memory as one that the guest pays for.
 func contained(fs []engine.HostFunc) []engine.HostFunc {
 	for i, f := range fs {
-		fs[i].Call = func(_ context.Context, mem engine.Memory, host any, stack []uint64) {
+		fs[i].Call = func(_ context.Context, _ engine.Memory, host any, stack []uint64) {
 			s := host.(*sandbox)
 			defer s.catch()
 			s.admitHostCall()
-			f.Call(s.ctx, mem, host, stack) // the engine's own context lasts no longer than its call
+			f.Call(s.ctx, &s.paid, host, stack) // the engine's own context lasts no longer than its call
 		}
 	}
 	return fs

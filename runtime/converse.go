@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
@@ -19,34 +20,39 @@ type Call struct {
 
 	// fixed at creation
 	module   *Module
-	merger   abi.Merger // of reply
-	ctx      context.Context
-	bounds   *bounded // of ctx
+	merger   abi.Merger      // of reply
+	ctx      context.Context // of who waits; one that never ends while the guest starts
+	bounds   *bounded        // of ctx
 	sink     abi.Sink
 	waiter   Waiter    // sink, if it is one
 	lingers  bool      // waiter is slow
 	deadline time.Time // but for what waiter says
 	serving  bool      // emit, body and call are allowed
 
-	reply    abi.Reply
-	contents int
-	kind     abi.Kind      // of the content last begun
-	bytes    uint64        // of all bodies
-	framed   uint64        // bytes of all frames, inline bodies aside
-	asked    int           // services
-	served   time.Duration // that those took which wait for others
-	logged   int
-	lines    int
-	recorded int // bytes of what the runner logged
-	records  int
-	said     []string  // the last lines, for who looks into a crash
-	partial  [2][]byte // lines of standard output and error that have no end yet
-	used     Usage
-	failure  error // the first; the guest may run on but cannot undo it
+	reply     abi.Reply
+	contents  int
+	kind      abi.Kind      // of the content last begun
+	bytes     uint64        // of all bodies
+	framed    uint64        // bytes of all frames, inline bodies aside
+	weight    int           // bytes of memory that the resources of reply take
+	reserved  int           // bytes of those
+	asked     int           // services
+	ungranted uint64        // a bit for each service that was asked for and is not granted
+	served    time.Duration // that those took which wait for others
+	beside    time.Duration // work for the guest while it ran on
+	logged    int
+	lines     int
+	recorded  int // bytes of what the runner logged
+	records   int
+	said      []string  // the last lines, for who looks into a crash
+	partial   [2][]byte // lines of standard output and error that have no end yet
+	used      Usage
+	reports   reports
+	failure   error // the first; the guest may run on but cannot undo it
 }
 
 func (m *Module) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
-	c := &Call{Op: op, Request: req, module: m, sink: sink, serving: true}
+	c := &Call{Op: op, Request: req, module: m, ctx: context.Background(), sink: sink, serving: true}
 	c.waiter = waiterOf(sink)
 	c.merger = abi.Merger{Reply: &c.reply, MaxItems: m.cfg.Limits.Items, To: emission{c}}
 	return c
@@ -78,6 +84,7 @@ func (c *Call) Overdue() error { return c.module.tookTooLong() }
 func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
 // Service answers a service call: one of notices, or one that is granted. Of a refusal nothing but the code is for the guest.
+// It returns at most serviceGrace after Deadline, whatever the service does.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied
@@ -86,6 +93,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 		c.fail(c.module.askedTooOften())
 		return capability.Response{}, abi.CodeDenied
 	}
+	c.passProgress()
 	c.extend()
 	began := time.Now()
 	resp, err := c.serve(ctx, id, request)
@@ -119,11 +127,25 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 		c.notify(ctx, "")
 		return capability.Response{}, nil
 	}
-	granted, ok := c.module.cfg.Services[id]
+	granted, ok := c.module.services[id]
 	if !ok {
+		c.tellUngranted(ctx, id, request)
 		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
 	}
-	return granted.Call(ctx, request)
+	if granted.immediate {
+		return granted.service.Call(ctx, request)
+	}
+	return c.ask(ctx, granted, request)
+}
+
+// tellUngranted tells the host once in a call of a service that is not granted.
+func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
+	tell, bit := c.module.cfg.Ungranted, uint64(1)<<(id%64)
+	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
+		return
+	}
+	c.ungranted |= bit
+	tell(ctx, id, request)
 }
 
 func (c *Call) notifyUpdated(ctx context.Context, request []byte) error {
@@ -185,14 +207,16 @@ func Quote(code abi.Code, said *abi.GuestError) error {
 	return e
 }
 
-// publicText makes one bounded line of what a guest says to people.
+// publicText gives what a guest says to people as one line of at most 1 KiB, in which white space is plain and what is
+// hidden is escaped.
 func publicText(s string) string {
 	const most = 1 << 10
 	s = strings.ToValidUTF8(s[:min(len(s), most)], "") // the cut may be within a character
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+	s = printable.Line(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
 			return ' '
 		}
 		return r
-	}, s)
+	}, s))
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }

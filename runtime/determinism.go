@@ -126,14 +126,16 @@ func (w realWorld) Sleep(ctx context.Context, d time.Duration) {
 }
 
 // begin gets the world ready for a call.
-func (s *sandbox) begin(c *Call) (err error) {
+func (s *sandbox) begin(c *Call) error {
 	if s.virtual == nil {
 		return nil
 	}
-	if s.request, err = c.Encode(s.request[:0]); err != nil {
+	request, err := s.encode(c)
+	if err != nil {
 		return err
 	}
-	s.virtual.begin(c.Op, s.request)
+	s.virtual.begin(c.Op, request)
+	s.erase()
 	return nil
 }
 

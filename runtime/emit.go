@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 )
 
 // Emit takes one frame of the guest's, of which nothing is kept, and says whether the guest may go on.
@@ -16,6 +17,10 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 	if err := c.merger.Merge(frame); err != nil {
 		return c.fail(err)
 	}
+	if c.reports.seen > c.module.cfg.Limits.HostCalls {
+		return c.fail(c.module.askedTooOften())
+	}
+	c.passProgress()
 	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.module.cfg.Limits.Output {
 		return c.fail(c.tooLarge())
 	}
@@ -24,11 +29,31 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 		if err := errors.Join(r.Check(), c.checkPrefix(r.URI)); err != nil {
 			return c.fail(err)
 		}
+		c.weight += r.Weight()
+	}
+	if err := c.reserve(); err != nil {
+		return c.fail(err)
 	}
 	if limit := c.Request.Limit; limit > 0 && len(c.reply.Resources) >= int(limit) {
 		return abi.SignalEnough
 	}
 	return abi.SignalMore
+}
+
+// stride is how many bytes of a reply are reserved at once.
+const stride = 64 << 10
+
+// reserve reserves the memory that the reply takes, where it is for an answer whose memory is counted.
+func (c *Call) reserve() error {
+	if c.weight <= max(c.reserved, inflight.Free) {
+		return nil
+	}
+	more := max(c.weight-c.reserved, stride)
+	if !inflight.Of(c.ctx).Take(more) {
+		return inflight.Busy(c.module.cfg.Limits.Timeout)
+	}
+	c.reserved += more
+	return nil
 }
 
 // An emission is the side of a call that takes contents out of a frame.
@@ -59,13 +84,6 @@ func (e emission) Content(content *abi.Content) error {
 		return nil
 	}
 	return c.push(content.Inline)
-}
-
-// Progress implements [abi.Emission].
-func (e emission) Progress(p abi.Progress) {
-	if e.call.sink != nil {
-		e.call.sink.Progress(p)
-	}
 }
 
 // Body takes bytes of the content last begun; nothing of p is kept. It says whether the guest may go on.

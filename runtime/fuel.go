@@ -34,6 +34,7 @@ func tickFunc() engine.HostFunc {
 func (s *sandbox) tick() {
 	s.memory.Loosen()
 	goruntime.Gosched()
+	s.call.passProgress()
 	s.stopIfOver()
 	left := s.grant(-s.fuel.Get())
 	s.fuel.Set(left)
@@ -52,8 +53,8 @@ func (s *sandbox) admitHostCall() {
 	switch {
 	case s.asked > s.guests.Limits.HostCalls:
 		s.stop(s.guests.module.askedTooOften())
-	case s.asked%clockEvery == 0 || s.waited || s.ctx.cancelled():
-		s.waited = false
+	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.cancelled():
+		s.looked, s.waited = s.asked, false
 		s.stopIfOver()
 	}
 }

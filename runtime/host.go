@@ -97,7 +97,10 @@ func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 // emit: (ptr, len) -> signal
 func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	frame := read(mem, stack[0], stack[1])
+	s.payMessage(len(frame))
+	reports := s.call.reports.seen
 	stack[0] = uint64(uint32(s.call.Emit(frame)))
+	s.asked += s.call.reports.seen - reports // each counts as a call of the host
 }
 
 // body: (ptr, len) -> signal
@@ -110,6 +113,7 @@ func body(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 // service: (service, ptr, len) -> code<<32 | response_len
 func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	request := read(mem, stack[1], stack[2])
+	s.payMessage(len(request))
 	var code abi.Code
 	s.waited = true
 	s.memory.Loosen()

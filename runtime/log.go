@@ -40,7 +40,7 @@ var streams = [2]struct {
 func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(s.ctx, int(fd)-1, p) }
 
 func (c *Call) output(ctx context.Context, stream int, p []byte) {
-	if !c.spend(len(p), lines(p)) {
+	if !c.spendText(p, 0) {
 		return
 	}
 	text := append(c.partial[stream], p...)
@@ -62,7 +62,7 @@ func (c *Call) flushOutput(ctx context.Context) {
 
 // log takes what the guest logs.
 func (c *Call) log(ctx context.Context, level slog.Level, p []byte) {
-	if c.spend(len(p), 1+lines(p)) {
+	if c.spendText(p, 1) {
 		c.write(ctx, level, "log", p)
 	}
 }
@@ -90,8 +90,14 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	c.module.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
-// lines counts the line ends of p.
-func lines(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
+// spendText is spend for p, which is as many lines as it has line ends, and so many more. Of a text that exceeds the
+// budget nothing is looked at.
+func (c *Call) spendText(p []byte, lines int) bool {
+	if len(p) <= c.module.cfg.Limits.Log-c.logged {
+		lines += bytes.Count(p, []byte{'\n'})
+	}
+	return c.spend(len(p), lines)
+}
 
 // spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
 func (c *Call) spend(n, lines int) bool {

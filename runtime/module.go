@@ -36,6 +36,9 @@ type Config struct {
 	// Observe is told about each call when it has ended, with the context it was made with. It must not block. Nil
 	// drops that.
 	Observe func(ctx context.Context, used Usage)
+	// Ungranted is told of the first call of each service that is absent from Services, once in each call of the guest.
+	// It must not block. Nil drops that.
+	Ungranted func(ctx context.Context, id abi.Service, request []byte)
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
 	// Determinism is for tests. Nil is for the real time and random numbers.
@@ -77,6 +80,9 @@ type Module struct {
 	guests   Guests
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
+	services map[abi.Service]*grantedService
+	asks     chan *ask // that wait for a call
+
 	turns     turns
 	pace      pace
 	lingering atomic.Int64 // calls whose readers are slow
@@ -104,6 +110,7 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 	m := &Module{
 		cfg: cfg, prepared: p, manifest: &abi.Manifest{},
 		slots: make(chan struct{}, cfg.Limits.Calls), closing: make(chan struct{}),
+		services: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
 	}
 	m.pace.milli = int64(cfg.Limits.MilliCPU)
 	m.turns = turns{module: m, open: map[string]*turn{}}
@@ -186,6 +193,7 @@ func (m *Module) Close() error { return m.close() }
 
 func (m *Module) release() error {
 	close(m.closing)
+	defer m.endAsks()
 	for range cap(m.slots) {
 		<-m.slots
 	}

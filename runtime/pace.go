@@ -42,9 +42,28 @@ func (p *pace) spend(began time.Time, busy time.Duration) {
 	p.paid = p.paid.Add(busy * 1000 / time.Duration(p.milli))
 }
 
-// keepPace waits until a call may begin, for as long as a call may last.
-func (m *Module) keepPace(ctx context.Context) error {
-	latest := time.Now().Add(m.cfg.Limits.Timeout)
+// enter waits for a slot, with the call within its share of the processors. A call that waits for its share has no slot,
+// so that slots are held by calls that run.
+func (m *Module) enter(ctx context.Context) error {
+	if m.pace.milli == 0 {
+		return m.await(ctx, m.slots, m.crowded)
+	}
+	for latest := time.Now().Add(m.cfg.Limits.Timeout); ; {
+		if err := m.keepPace(ctx, latest); err != nil {
+			return err
+		}
+		if err := m.await(ctx, m.slots, m.crowded); err != nil {
+			return err
+		}
+		if m.pace.delay() == 0 {
+			return nil
+		}
+		m.slots <- struct{}{} // other calls have used the share meanwhile
+	}
+}
+
+// keepPace waits until the share of the processors permits a call, and no longer than until latest.
+func (m *Module) keepPace(ctx context.Context, latest time.Time) error {
 	for delay := m.pace.delay(); delay > 0; delay = m.pace.delay() {
 		if delay > time.Until(latest) {
 			e := m.busy("the provider has used its share of the processors")
@@ -74,7 +93,10 @@ func waits(id abi.Service) bool {
 	return false
 }
 
-// busy is for how long the call has kept this machine busy, of the time since it began.
+// Worked adds work that the caller of the guest has done for it while the guest ran on: it is of the guest's share.
+func (c *Call) Worked(d time.Duration) { c.beside += d }
+
+// busy is for how long the call has kept this machine busy, of the time since it began and beside it.
 func (c *Call) busy(began time.Time) time.Duration {
-	return time.Since(began) - c.Waited() - c.served
+	return time.Since(began) - c.Waited() - c.served + c.beside
 }

@@ -124,3 +124,39 @@ func TestWhoWouldWaitTooLongForTheProcessorsIsTold(t *testing.T) {
 		}
 	})
 }
+
+// TestCallsThatWaitForTheProcessorsHoldNoSlot has four slots and four calls that wait: a fifth is not told that calls are
+// running.
+func TestCallsThatWaitForTheProcessorsHoldNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &worksite{work: 1100 * time.Millisecond}
+		m := openSite(t, w, 100)
+		call := func() error {
+			_, err := m.Call(t.Context(), abi.OpSubscribe, &abi.Request{URI: "x:y"}, nil)
+			return err
+		}
+		if err := call(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // 8.8 s are left to wait
+		w.work = 2 * time.Second
+		errs := make(chan error)
+		const calls = 5
+		for range calls {
+			go func() { errs <- call() }()
+		}
+		began, told := time.Now(), 0
+		for range calls {
+			err := <-errs
+			if err == nil {
+				continue
+			}
+			if told++; abi.CodeOf(err) != abi.CodeBusy || err.Error() != "the provider has used its share of the processors" {
+				t.Errorf("after %v: got %v", time.Since(began), err)
+			}
+		}
+		if told != 1 {
+			t.Errorf("%d calls of %d were told to come back, want 1: there are four slots", told, calls)
+		}
+	})
+}

@@ -243,7 +243,7 @@ func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
 			{"wrong import", "wrong-import.wasm", abi.CodeIncompatible, "imports wasmres_v1.emit as [i64] -> [i32], expected [i32 i32] -> [i32]"},
 			{"command", "command.wasm", abi.CodeIncompatible, "build a reactor"},
 			{"no memory", "no-memory.wasm", abi.CodeIncompatible, `no memory named "memory"`},
-			{"too much memory", "big-memory.wasm", abi.CodeMemory, "starts with 2000 pages of memory, the limit is 1024"},
+			{"too much memory", "big-memory.wasm", abi.CodeMemory, "starts with 125 MiB of memory, the limit is 64 MiB; --memory raises it"},
 			{"future minor version", "future-minor.wasm", abi.CodeIncompatible, "use a newer wasmres"},
 			{"initialise traps", "initialize-trap.wasm", abi.CodeTrap, "crashed"},
 		}

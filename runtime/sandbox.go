@@ -19,6 +19,7 @@ type sandbox struct {
 	guests  *local
 	memory  *snapshot.Memory
 	inst    engine.Instance
+	paid    paidMemory      // of inst
 	resize  func() error    // of inst
 	fuel    engine.Global   // what is left of the slice granted last; see meter
 	depth   engine.Global   // bytes of stack left
@@ -28,20 +29,27 @@ type sandbox struct {
 
 	seat    *seat     // whose instance it is; nil for nobody's
 	broken  bool      // not to be used again
+	stopped bool      // the last export did not come back by itself
 	spent   uint64    // fuel, by all its calls
 	resting bool      // gave back what it keeps for its next call
 	began   time.Time // its last call
 
-	// of the call under way, or the last one
+	execution           // of the export that runs; zero while none does
+	room      []byte    // keeps the memory of requests for the next one; without bytes while no export runs
+	stack     [2]uint64 // parameters of the export that runs, then its results
+}
+
+// An execution is all that a sandbox knows of a call. It lasts for as long as one export runs, so that neither a guest nor
+// the host finds anything of one call in the next.
+type execution struct {
 	ctx      *bounded
 	call     *Call
-	request  []byte // the next one takes its place
-	response capability.Response
-	stack    [2]uint64 // parameters, then results
-	asked    int       // calls of the host
-	granted  uint64    // fuel
-	waited   bool      // for a service, since the clock was looked at
-	stopped  bool      // the guest did not come back by itself
+	request  []byte              // for the guest to take; of an operation, and empty for any other export
+	response capability.Response // to the last service call
+	asked    int                 // calls of the host
+	looked   int                 // how many those were when the clock was looked at
+	granted  uint64              // fuel
+	waited   bool                // for a service, since the clock was looked at
 }
 
 // instantiate makes an instance over memory, which it takes over, also when it fails.
@@ -51,7 +59,7 @@ func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sand
 	if err != nil {
 		return nil, errors.Join(err, memory.Release())
 	}
-	s.inst, s.resize = inst, inst.Resize
+	s.inst, s.resize, s.paid = inst, inst.Resize, paidMemory{s, inst.Memory()}
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
 	for _, name := range l.code.Globals {
 		s.globals = append(s.globals, inst.Global(name))
@@ -73,20 +81,27 @@ func (l *local) newInstance(ctx context.Context, s *sandbox) (_ engine.Instance,
 func (s *sandbox) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx *bounded, c *Call) (err error) {
-	if s.request, err = c.Encode(s.request[:0]); err != nil {
+func (s *sandbox) run(ctx *bounded, c *Call) error {
+	request, err := s.encode(c)
+	if err != nil {
 		return err
 	}
-	s.stack = [2]uint64{uint64(c.Op), uint64(len(s.request))}
-	if err := s.enter(ctx, c, abi.ExportCall, s.stack[:]); err != nil {
+	code, err := s.enter(execution{ctx: ctx, call: c, request: request}, abi.ExportCall, uint64(c.Op), uint64(len(request)))
+	if err != nil {
 		return err
 	}
-	return c.Answered(abi.FromGuest(uint32(s.stack[0])))
+	return c.Answered(abi.FromGuest(uint32(code)))
 }
 
-// start runs an export that is not an operation.
-func (s *sandbox) start(ctx *bounded, export string, stack ...uint64) error {
-	if err := s.enter(ctx, s.guests.module.silent(abi.OpDescribe), export, stack); err != nil {
+// encode gives the request of c, which is valid until the next export has run.
+func (s *sandbox) encode(c *Call) (_ []byte, err error) {
+	s.room, err = c.Encode(s.room[:0])
+	return s.room, err
+}
+
+// start runs an export that is not an operation: there is no request to take.
+func (s *sandbox) start(ctx *bounded, export string, params ...uint64) error {
+	if _, err := s.enter(execution{ctx: ctx, call: s.guests.module.silent(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil
@@ -100,24 +115,39 @@ func (s *sandbox) seed(ctx *bounded) error {
 	return s.start(ctx, abi.ExportSeed, s.unforeseeable())
 }
 
-// enter lets the guest do c by running an export. A guest that did not come back by itself leaves s halfway through.
-func (s *sandbox) enter(ctx *bounded, c *Call, export string, stack []uint64) (err error) {
-	s.ctx, s.call, s.began, s.resting = ctx, c, ctx.began, false
-	s.response, s.asked, s.granted, s.waited, s.stopped = capability.Response{}, 0, 0, false, false
-	c.deadline = ctx.deadline
+// enter runs an export with at most two parameters and one result. A guest that did not come back by itself leaves s
+// halfway through.
+func (s *sandbox) enter(e execution, export string, params ...uint64) (result uint64, err error) {
+	s.execution = e
+	defer s.leave()
+	s.began, s.resting, s.stopped = e.ctx.began, false, false
+	e.call.deadline = e.ctx.deadline
 	s.memory.Arm()
 	s.fuel.Set(s.grant(0))
 	s.depth.Set(uint64(s.guests.Limits.Stack))
-	err = s.callEngine(ctx, export, stack)
-	c.flushOutput(ctx)
+	copy(s.stack[:], params)
+	err = s.callEngine(e.ctx, export, s.stack[:])
+	e.call.flushOutput(e.ctx)
 	spent := s.granted - s.fuel.Get()
 	s.spent += spent
-	c.Spent(spent, s.asked)
+	e.call.Spent(spent, s.asked)
 	if err != nil {
 		s.stopped = true
-		return s.classify(err)
+		return 0, s.classify(err)
 	}
-	return nil
+	return s.stack[0], nil
+}
+
+// leave ends the execution: nothing of it is left in s.
+func (s *sandbox) leave() {
+	s.execution, s.stack = execution{}, [2]uint64{}
+	s.erase()
+}
+
+// erase overwrites the request that was encoded last.
+func (s *sandbox) erase() {
+	clear(s.room)
+	s.room = s.room[:0]
 }
 
 // callEngine is where all is written that the guest's memory gets between two resets.
@@ -130,7 +160,6 @@ func (s *sandbox) callEngine(ctx context.Context, export string, stack []uint64)
 
 // reset puts the instance back to how it was when it was made from the image.
 func (s *sandbox) reset() error {
-	s.forget()
 	if s.broken {
 		return errors.New("the instance is broken")
 	}
@@ -152,9 +181,6 @@ func (s *sandbox) rest() error {
 	s.resting = true
 	return s.memory.Trim()
 }
-
-// forget lets go of what belongs to the last call.
-func (s *sandbox) forget() { s.ctx, s.call, s.response = nil, nil, capability.Response{} }
 
 var errDirty = errors.New("the guest has changed what cannot be put back, as a table")
 

@@ -88,7 +88,6 @@ func (t *seats) evictLocked() (evicted *sandbox, ok bool) {
 
 func (t *seats) give(s *sandbox) {
 	stopped := s.broken || s.stopped
-	s.forget()
 	at := s.seat
 	t.mu.Lock()
 	ended := at.ended

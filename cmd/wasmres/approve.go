@@ -36,20 +36,31 @@ func openApproved(c *cli.Context, configs []app.Config) (*app.App, error) {
 	return app.OpenAll(c.Context, configs)
 }
 
-// openView opens a provider to look at it, with what a person has granted this very module on this command line, or
-// before. Nobody is asked.
-func openView(c *cli.Context, cfg app.Config) (*app.App, error) {
+// openView opens providers to look at them, with what a person has granted each very module on this command line, or
+// before. It asks for nothing.
+func openView(c *cli.Context, configs []app.Config) (*app.App, error) {
+	for i := range configs {
+		var err error
+		if configs[i], err = remembered(c, configs[i]); err != nil {
+			return nil, about(configs[i], err)
+		}
+	}
+	return app.OpenAll(c.Context, configs)
+}
+
+// remembered gives a provider what was granted before, where the command line grants nothing.
+func remembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	if !cfg.Grants.Empty() {
-		return app.Open(c.Context, cfg)
+		return cfg, nil
 	}
 	_, digest, err := app.Packed(cfg.File)
 	if err != nil {
-		return nil, err
+		return cfg, err
 	}
 	store, err := openApprovals(c)
 	if err != nil {
 		cfg.Logger.Debug("what was granted before does not count", "cause", err)
-		return app.Open(c.Context, cfg)
+		return cfg, nil
 	}
 	decision := approval.Decide(approval.Request{
 		Manifest: &abi.Manifest{}, Digest: digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
@@ -59,7 +70,7 @@ func openView(c *cli.Context, cfg app.Config) (*app.App, error) {
 		cfg = permit(c, cfg, decision.Policy)
 		cfg.Digest = digest
 	}
-	return app.Open(c.Context, cfg)
+	return cfg, nil
 }
 
 // about says whose error it is, where there are several providers.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 // flagsFirst moves the flags of a command before its arguments, since the flag parser stops at the first argument but
@@ -89,13 +91,7 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 
 // oneLine gives an error's text on one line that cannot steer a terminal.
 func oneLine(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || (r >= 0x7f && r < 0xa0) {
-			return '\uFFFD'
-		}
-		return r
-	}, text)
+	return printable.Line(oneSpaced(err.Error()))
 }
 
 func version() string {

@@ -17,7 +17,7 @@ import (
 func benchCommand() *cli.Command {
 	const category = "Measuring"
 	return hushed(viewCommand(&cli.Command{
-		Name: "bench", Usage: "measure how fast resources are read, and with how much fuel", ArgsUsage: "PROVIDER.wasm",
+		Name: "bench", Usage: "measure how fast resources are read, and with how much fuel", ArgsUsage: providerArg,
 		Description: `Answers resources/read over and over, sandbox, limits and encoding included, without a
 transport. Fuel is what the provider used: the same on every machine, so it is the figure to
 compare versions by. Reads may have effects: the provider decides.
@@ -45,7 +45,7 @@ Without --uri it reads the static resources and one of each template.
 				Usage: "with --compare, fail when a read uses more fuel than then, by more than `PERCENT`",
 			},
 		},
-	}, benchProvider, "PROVIDER.wasm"))
+	}, benchProvider))
 }
 
 // hushed has a command log from warnings up, unless it is told otherwise: what providers say while they are read, over

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 func (b *benchRun) print(r *benchReport) error {
@@ -39,7 +40,7 @@ func (b *benchRun) print(r *benchReport) error {
 // print says all of one resource.
 func (b *benchedResource) print(w io.Writer, s style, workers int) {
 	r := b.result
-	fmt.Fprintf(w, "%s\n", plain(b.URI))
+	fmt.Fprintf(w, "%s\n", printable.Line(b.URI))
 	row := func(name, format string, args ...any) { s.paragraph(w, "  "+name, 11, fmt.Sprintf(format, args...)) }
 	at := func(percent float64) string { return s.latency(r.Latency(percent)) }
 	row("fuel", "%s", b.Fuel.sentence())
@@ -87,7 +88,7 @@ func (b *benchReport) printTable(w io.Writer, s style) {
 	if b.Isolation == app.IsolationProcess {
 		place = "in a worker process"
 	}
-	fmt.Fprintf(w, "%s: %s in %.1f s, %s, %s\n\n", plain(b.Provider.title()),
+	fmt.Fprintf(w, "%s: %s in %.1f s, %s, %s\n\n", printable.Line(b.Provider.title()),
 		numbered(len(b.Resources), "resource", "resources"), b.Seconds, atOnce(b.Workers), place)
 	rows := [][]string{{"URI", "FUEL", "P50", "P99", "READS/S", "BYTES"}}
 	for i := range b.Resources {
@@ -96,7 +97,7 @@ func (b *benchReport) printTable(w io.Writer, s style) {
 			continue
 		}
 		rows = append(rows, []string{
-			plain(one.URI), one.Fuel.cell(s), s.latency(one.result.Latency(50)), s.latency(one.result.Latency(99)),
+			printable.Line(one.URI), one.Fuel.cell(s), s.latency(one.result.Latency(50)), s.latency(one.result.Latency(99)),
 			perSecond(one.PerSecond), grouped(one.Bytes),
 		})
 	}
@@ -117,11 +118,11 @@ func (p benchedProvider) title() string {
 func (b *benchReport) printLeftOut(w io.Writer) {
 	for i := range b.Resources {
 		if one := &b.Resources[i]; one.Code != "" {
-			fmt.Fprintf(w, "\nfailed: %s\n  %s\n", plain(one.URI), coded(one.Code, one.Problem))
+			fmt.Fprintf(w, "\nfailed: %s\n  %s\n", printable.Line(one.URI), coded(one.Code, one.Problem))
 		}
 	}
 	for _, u := range b.Unsampled {
-		fmt.Fprintf(w, "\nnot read: %s\n  %s; name one of its resources with --uri\n", plain(u.Template), plain(u.Why))
+		fmt.Fprintf(w, "\nnot read: %s\n  %s; name one of its resources with --uri\n", printable.Line(u.Template), printable.Line(u.Why))
 	}
 	if b.Omitted > 0 {
 		fmt.Fprintf(w, "\n%s left out: name them with --uri, or give it more --duration\n",
@@ -134,7 +135,7 @@ func coded(code, problem string) string {
 	if problem == "" || problem == code {
 		return code
 	}
-	return code + ": " + plain(problem)
+	return code + ": " + printable.Line(problem)
 }
 
 // printChanges says what has changed since an earlier run.
@@ -146,13 +147,13 @@ func (b *benchReport) printChanges(w io.Writer, s style, file string) {
 	if b.Compared.Digest == b.Provider.Digest {
 		module = "the same module"
 	}
-	fmt.Fprintf(w, "\nsince %s: %s, %s\n\n", file, visible(oneSpaced(b.Compared.title())), module)
+	fmt.Fprintf(w, "\nsince %s: %s, %s\n\n", file, printable.Line(oneSpaced(b.Compared.title())), module)
 	rows := [][]string{{"URI", "FUEL THEN", "NOW", "CHANGE", "P50 THEN", "NOW", "CHANGE"}}
 	for i := range b.Resources {
 		one := &b.Resources[i]
 		if c := one.Change; c != nil {
 			rows = append(rows, []string{
-				plain(one.URI), grouped(c.FuelBefore), grouped(one.Fuel.Median), fuelChange(c.FuelPercent),
+				printable.Line(one.URI), grouped(c.FuelBefore), grouped(one.Fuel.Median), fuelChange(c.FuelPercent),
 				s.latency(time.Duration(c.P50Before * 1e3)), s.latency(one.result.Latency(50)), c.latency(),
 			})
 		}
@@ -167,7 +168,7 @@ func (b *benchReport) printChanges(w io.Writer, s style, file string) {
 		fmt.Fprintln(w)
 	}
 	for _, uri := range b.Gone {
-		fmt.Fprintf(w, "measured then and not now: %s\n", visible(uri))
+		fmt.Fprintf(w, "measured then and not now: %s\n", printable.Line(uri))
 	}
 }
 
@@ -202,7 +203,7 @@ func progressOf(w io.Writer) progress {
 
 func (p progress) show(format string, args ...any) {
 	p.clear()
-	text := plain(fmt.Sprintf(format, args...))
+	text := printable.Line(fmt.Sprintf(format, args...))
 	if width := terminalWidth(p.w); width > 1 {
 		text = clip(text, width-1)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -74,6 +76,7 @@ func build(c *cli.Context) error {
 		report.File = filepath.Join(dir, module.Name+".wasm")
 	}
 	report.Debug = app.DebugFile(report.File)
+	cfg.Denied = report.denied.add // of which there is nothing to say where the sample can be read
 	if err := report.finish(c, cfg, module); err != nil {
 		return err
 	}
@@ -90,8 +93,11 @@ func projectToBuild(c *cli.Context) (dir string, lang project.Language, err erro
 	}
 	if !c.IsSet("lang") {
 		lang, err = project.Detect(dir)
-		if err != nil {
-			return "", "", fmt.Errorf("%s: %w (--lang names a language)", c.Command.Name, err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", "", fmt.Errorf("%s: there is no folder %s: name the folder of a project, or make one with 'wasmres new'", c.Command.Name, dir)
+		case err != nil:
+			return "", "", fmt.Errorf("%s: %w", c.Command.Name, err)
 		}
 		return dir, lang, nil
 	}
@@ -139,6 +145,11 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	manifest, err := describe(c.Context, cfg, module.Binary)
 	if err != nil {
 		return r.refused(cfg, err)
+	}
+	for i := range manifest.Templates {
+		if err := check.CheckScheme(manifest.Templates[i].URITemplate); err != nil {
+			return fmt.Errorf("build: %w", err)
+		}
 	}
 	packed, debug, err := project.Pack(module.Binary, manifest)
 	if err != nil {

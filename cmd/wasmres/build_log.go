@@ -58,8 +58,18 @@ func (h heldLog) release(ctx context.Context, err error) {
 // tells reports whether err says what a record is about.
 func tells(err error, r slog.Record) (told bool) {
 	r.Attrs(func(a slog.Attr) bool {
-		told = a.Key == "err" && strings.Contains(err.Error(), a.Value.String())
+		told = a.Key == "err" && strings.Contains(err.Error(), a.Value.String()) ||
+			a.Key == "text" && r.Message == guestRecord && saysLine(err, a.Value.String())
 		return !told
 	})
 	return told
+}
+
+// saysLine reports whether err has a line of a guest in it, which may be one of a stack.
+func saysLine(err error, line string) bool {
+	line, isFrame := strings.CutPrefix(strings.TrimSpace(line), "at ")
+	if isFrame {
+		line = strings.TrimLeft(sourceLine.FindString(line), "(")
+	}
+	return line != "" && strings.Contains(err.Error(), line)
 }

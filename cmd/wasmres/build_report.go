@@ -35,7 +35,8 @@ type buildReport struct {
 	Capabilities []capability `json:"capabilities"`
 	Sample       *sample      `json:"sample,omitempty"`
 
-	lang project.Language
+	lang   project.Language
+	denied denials // to the provider, while it was built
 }
 
 // A sample is one read, and what it used.
@@ -62,10 +63,10 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 	}
 	r.Sample = &sample{URI: uri, Limit: found.Limits.Fuel}
 	if _, err := a.Provider().Read(c.Context, &abi.Request{URI: uri}, &collector{}); err != nil {
-		if abi.CodeOf(err) == abi.CodeDenied {
-			a.WarnUngranted()
-		}
 		r.Sample.Failed = worded(err).Error()
+		if denied := r.denied.take(); len(denied) > 0 {
+			r.Sample.Failed = denied[0].String()
+		}
 		printCrash(c.App.ErrWriter, err)
 		return
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,13 +13,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 func checkCommand() *cli.Command {
 	const category = "Checking"
 	return &cli.Command{
-		Name: "check", Usage: "say what clients of a provider would stumble over", ArgsUsage: "PROVIDER.wasm",
+		Name: "check", Usage: "say what clients of a provider would stumble over", ArgsUsage: providerArg,
 		Description: `Lists all resources, reads samples of them and of the templates whose variables complete,
 each twice, and asks for what is not there. Reads may have effects: the provider decides.
 
@@ -55,7 +58,7 @@ func ruleLines() string {
 }
 
 func checkProvider(c *cli.Context) error {
-	args, err := arguments(c, "PROVIDER.wasm")
+	file, _, err := providerArguments(c)
 	if err != nil {
 		return err
 	}
@@ -74,11 +77,13 @@ func checkProvider(c *cli.Context) error {
 			return usagef(c, "--uri: %w", err)
 		}
 	}
-	cfg, err := providerConfig(c, args[0], plainLog)
+	cfg, err := providerConfig(c, file, plainLog)
 	if err != nil {
 		return err
 	}
-	a, err := openView(c, cfg)
+	denied := &denials{}
+	cfg.Denied = denied.add
+	a, err := openView(c, []app.Config{cfg})
 	if err != nil {
 		return err
 	}
@@ -90,23 +95,30 @@ func checkProvider(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	denied := func(f check.Finding) bool { return f.Code == abi.CodeDenied.String() }
-	if slices.ContainsFunc(report.Findings, denied) {
+	all := denied.take()
+	for _, d := range all {
+		a.Warn(d.String())
+	}
+	if report.Read == 0 {
 		a.WarnUngranted()
 	}
 	if err := printReport(c.App.Writer, format, report); err != nil {
 		return err
 	}
-	return verdict(report, c.Bool("strict"))
+	return verdict(report, c.Bool("strict"), len(all) > 0)
 }
 
-// verdict is an error when the provider has not passed.
-func verdict(r *check.Report, strict bool) error {
+// verdict is an error when the provider has not passed. isDenied says that it was denied a capability.
+func verdict(r *check.Report, strict, isDenied bool) error {
 	switch {
 	case r.Errors > 0:
 		return fmt.Errorf("check: %s found, see above", counted(r.Errors, "error"))
 	case strict && r.Warnings > 0:
 		return fmt.Errorf("check: %s found, see above", counted(r.Warnings, "warning"))
+	case strict && r.Read == 0 && isDenied:
+		return errors.New("check: nothing could be read, for want of a grant: see above")
+	case strict && r.Read == 0 && len(r.Unsampled) > 0:
+		return errors.New("check: nothing was read: grant the provider what it asks for, or name a resource with --uri")
 	}
 	return nil
 }
@@ -128,7 +140,7 @@ func printReport(w io.Writer, format string, r *check.Report) error {
 		rest = rest[n:]
 	}
 	for _, u := range r.Unsampled {
-		fmt.Fprintf(w, "not read: %s\n  %s; name one of its resources with --uri\n\n", plain(u.Template), plain(u.Why))
+		fmt.Fprintf(w, "not read: %s\n  %s; name one of its resources with --uri\n\n", printable.Line(u.Template), printable.Line(u.Why))
 	}
 	_, err := fmt.Fprintf(w, "%s, %s; %s listed, %s, %d read\n", counted(r.Errors, "error"), counted(r.Warnings, "warning"),
 		counted(r.Listed, "resource"), counted(r.Templates, "template"), r.Read)
@@ -143,9 +155,9 @@ func printFindings(w io.Writer, findings []check.Finding, omitted int) {
 	for _, f := range findings {
 		if f.Where != where {
 			where = f.Where
-			fmt.Fprintf(w, "  %s\n", plain(where))
+			fmt.Fprintf(w, "  %s\n", printable.Line(where))
 		}
-		fmt.Fprintf(w, "      %s\n", plain(f.Problem))
+		fmt.Fprintf(w, "      %s\n", printable.Line(f.Problem))
 	}
 	if omitted > 0 {
 		fmt.Fprintf(w, "  and %d more\n", omitted)

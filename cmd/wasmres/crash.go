@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 
+	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -13,8 +16,11 @@ func printCrash(w io.Writer, err error) {
 	if crash == nil {
 		return
 	}
-	row := func(label, text string) { fmt.Fprintf(w, "  %-5s  %s\n", label, steady(text)) }
-	row("why", crash.Reason)
+	row := func(label, text string) { fmt.Fprintf(w, "  %-5s  %s\n", label, printable.Line(text)) }
+	row("why", reasonOf(crash))
+	if hasTrace(crash.Said) {
+		return
+	}
 	label, named := "in", false
 	for _, f := range crash.Stack {
 		row(label, f.String())
@@ -27,3 +33,20 @@ func printCrash(w io.Writer, err error) {
 		row("fuel", fmt.Sprint(crash.Fuel))
 	}
 }
+
+// reasonOf says why a provider crashed, in the words of its author.
+func reasonOf(crash *runtime.Crash) string {
+	switch {
+	case crash.Reason != "unreachable":
+		return crash.Reason
+	case hasTrace(crash.Said):
+		return "it stopped itself, as it says above"
+	}
+	return "it stopped itself, as after a panic or a failed assertion (unreachable)"
+}
+
+// sourceLine finds a place in a source, as languages write it in the trace of a panic.
+var sourceLine = regexp.MustCompile(`[\w./@()-]+\.(?:go|rs|c|h|ts|js):[0-9]+`)
+
+// hasTrace reports whether a provider has said itself where it was.
+func hasTrace(said []string) bool { return slices.ContainsFunc(said, sourceLine.MatchString) }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -120,6 +119,7 @@ func newDeveloper(c *cli.Context) (d *developer, addr string, err error) {
 		return nil, "", err
 	}
 	d.cfg.Name, d.cfg.Tools = d.name(), c.Bool("tools")
+	d.cfg.Loading = func(string, int) func() { return func() {} } // how long a build takes is said of each
 	if !c.IsSet("cache-dir") {
 		d.cfg.CacheDir = "" // what is built now is hardly served again tomorrow
 	}
@@ -251,12 +251,8 @@ func (d *developer) serve(ctx context.Context, addr string) error {
 		d.console.say("serve", bold, "one client, on standard input and output", "")
 		return d.app.ServeStdio(ctx, poll(d.c.App.Reader), d.c.App.Writer)
 	}
-	err := d.app.ServeHTTP(ctx, app.HTTPConfig{Addr: addr, Ready: func(bound net.Addr) {
+	return inUse(addr, d.app.ServeHTTP(ctx, app.HTTPConfig{Addr: addr, Ready: func(bound net.Addr) {
 		d.console.say("serve", bold, fmt.Sprintf("%s  %s", d.console.in(bold, endpoint(bound)),
 			d.console.in(dim, "Ctrl-C ends it")), "")
-	}})
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w: name another with --http", err)
-	}
-	return err
+	}}))
 }

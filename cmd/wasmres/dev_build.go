@@ -19,6 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/watch"
 	"github.com/wasmres/wasmres/runtime/wasm"
@@ -50,7 +51,7 @@ func (d *developer) keepBuilding(ctx context.Context) error {
 			return fmt.Errorf("watch %s: %w", d.folder, err)
 		}
 		if err != nil {
-			d.console.say("watch", yellow, steady(err.Error()), "")
+			d.console.say("watch", yellow, printable.Line(err.Error()), "")
 		}
 		d.console.say("changed", blue, changedNames(change), "")
 		began = change.At
@@ -90,7 +91,7 @@ func (d *developer) next(ctx context.Context) (*watch.Change, error) {
 
 // awaitFolder waits until the folder is there again, as tools remove it and make it anew, and watches that.
 func (d *developer) awaitFolder(ctx context.Context) error {
-	d.console.say("watch", yellow, steady(d.folder)+" is gone; waiting for it to be there again", "")
+	d.console.say("watch", yellow, printable.Line(d.folder)+" is gone; waiting for it to be there again", "")
 	if err := d.watcher.Close(); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func changedNames(change *watch.Change) string {
 	if more := len(names) - most; more > 0 {
 		text += fmt.Sprintf("  and %d more", more)
 	}
-	return steady(text)
+	return printable.Line(text)
 }
 
 // build makes a provider and puts it in the place of the last one. What somebody did that led to it was done at began.
@@ -278,7 +279,7 @@ func (d *developer) failed(err error, elapsed time.Duration) {
 		goesOn = "the last provider goes on"
 	}
 	d.console.say("build", red, fmt.Sprintf("%s in %.2f s: %s; %s", d.console.in(red, "failed"), elapsed.Seconds(),
-		steady(said), goesOn), under)
+		printable.Line(said), goesOn), under)
 }
 
 // sample reads what the person wants to see read.

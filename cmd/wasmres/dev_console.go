@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 // A paint is how a piece of a line looks on a terminal, in the numbers of its escape sequence.
@@ -75,10 +76,10 @@ func (o *console) request(r app.Request) {
 	if r.Op == "watch" {
 		r.URI = cmp.Or(r.URI, "the list")
 	}
-	about := []string{steady(clip(r.URI, maxShownURI))}
+	about := []string{printable.Line(clip(r.URI, maxShownURI))}
 	var under strings.Builder
 	if r.Err != nil {
-		about = append(about, o.in(p, steady(clip(reasons(r.Err), maxReason))))
+		about = append(about, o.in(p, printable.Line(clip(reasons(r.Err), maxReason))))
 		printCrash(&under, r.Err)
 	}
 	fuel := "-"
@@ -147,7 +148,7 @@ func (o *console) compilerOutput(said string) string {
 	var b strings.Builder
 	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), maxCompilerLines)] {
-		b.WriteString(o.compilerLine(steady(strings.TrimRight(line, "\r"))) + "\n")
+		b.WriteString(o.compilerLine(printable.Line(strings.TrimRight(line, "\r"))) + "\n")
 	}
 	if more := len(lines) - maxCompilerLines; more > 0 {
 		fmt.Fprintf(&b, "… and %d lines more\n", more)
@@ -200,10 +201,10 @@ func (h *consoleHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Message == guestRecord:
 		said := guestAttrs(r)
 		h.console.say(said["op"], cyan, h.console.in(dim, fmt.Sprintf("%-9s", said["stream"]))+" "+
-			h.console.in(p, steady(said["text"])), "")
+			h.console.in(p, printable.Line(said["text"])), "")
 	case r.Message != requestFailed || r.Level >= slog.LevelError:
 		text := strings.TrimPrefix(h.line(r), r.Level.String()+" ")
-		h.console.say(strings.ToLower(r.Level.String()), p, steady(text), "")
+		h.console.say(strings.ToLower(r.Level.String()), p, printable.Line(text), "")
 	}
 	return nil
 }

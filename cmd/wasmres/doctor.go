@@ -9,14 +9,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/project"
 )
 
 func doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "say which walls this machine can put around providers, and try them",
+		Name: "doctor", Usage: "say which isolation this machine gives providers, try it, and look at the cache, compilers and clients",
 		Description: `Runs a provider of its own, as 'wasmres run' would run yours, and says which layers were on.
-A layer that is off makes the wall thinner; providers run all the same. The exit status is
-1 when the provider did not run.
+A layer that is off makes isolation weaker; providers run all the same. Then says how full the
+cache is, which compilers for 'wasmres build' are there, and which MCP clients of yours have
+servers that wasmres runs. The exit status is 1 when the provider did not run.
 
    wasmres doctor
    wasmres doctor --output-format json`,
@@ -40,7 +43,8 @@ func doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d := app.Diagnose(c.Context, cfg)
+	d := &diagnosis{Diagnosis: app.Diagnose(c.Context, cfg), Compilers: project.Toolchains(), Clients: clientConfigs()}
+	d.CacheBytes, d.CacheLimit = cachedBytes(cfg.CacheDir), cfg.CacheSize
 	if err := printDiagnosis(c, format, d); err != nil {
 		return err
 	}
@@ -50,7 +54,25 @@ func doctor(c *cli.Context) error {
 	return nil
 }
 
-func printDiagnosis(c *cli.Context, format string, d *app.Diagnosis) error {
+// A diagnosis is what there is to say of this machine.
+type diagnosis struct {
+	*app.Diagnosis
+	CacheBytes int64               `json:"cacheBytes"` // -1 when the folder cannot be looked at
+	CacheLimit int64               `json:"cacheLimit"`
+	Compilers  []project.Toolchain `json:"compilers"`
+	Clients    []clientConfig      `json:"clients"`
+}
+
+// cachedBytes is the size of what the cache folder holds, -1 when it cannot be looked at.
+func cachedBytes(dir string) int64 {
+	all, err := compiler.List(dir)
+	if dir != "" && err != nil {
+		return -1
+	}
+	return compiler.Size(all)
+}
+
+func printDiagnosis(c *cli.Context, format string, d *diagnosis) error {
 	if format != formatTable {
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -65,7 +87,7 @@ func printDiagnosis(c *cli.Context, format string, d *app.Diagnosis) error {
 	return t.flush()
 }
 
-func diagnosisRows(d *app.Diagnosis) [][3]string {
+func diagnosisRows(d *diagnosis) [][3]string {
 	rows := [][3]string{{"system", "", d.System + ", " + d.Engine}, {"isolation", "", d.Isolation}}
 	for _, l := range d.Layers {
 		rows = append(rows, [3]string{l.Name, onOff(l.On), l.Detail})
@@ -74,7 +96,13 @@ func diagnosisRows(d *app.Diagnosis) [][3]string {
 		rows = append(rows, [3]string{n.Kind + " namespace", onOff(n.On), n.Why})
 	}
 	rows = append(rows, [3]string{"instances are put back by", "", strings.Join(append([]string{d.Reset}, d.Slower...), "; ")},
-		[3]string{"compiled modules", "", folder(d.Cache)})
+		[3]string{"compiled modules", "", d.cache()})
+	for _, t := range d.Compilers {
+		rows = append(rows, compilerRow(t))
+	}
+	for i := range d.Clients {
+		rows = append(rows, d.Clients[i].row())
+	}
 	if d.Err != "" {
 		return append(rows, [3]string{"a provider", "failed", d.Err})
 	}
@@ -88,9 +116,24 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func folder(dir string) string {
-	if dir == "" {
+// cache says where compiled modules are kept, and how full that is.
+func (d *diagnosis) cache() string {
+	switch {
+	case d.Cache == "":
 		return "not kept"
+	case d.CacheBytes < 0:
+		return d.Cache + ", which cannot be looked at"
 	}
-	return dir
+	return fmt.Sprintf("%s, %s of at most %s", d.Cache, humanSize(uint64(d.CacheBytes)), humanSize(uint64(d.CacheLimit)))
+}
+
+func compilerRow(t project.Toolchain) [3]string {
+	name := "compiler for " + t.Language
+	if len(t.Missing) > 0 {
+		return [3]string{name, "missing", strings.Join(t.Missing, ", ") + "; needs " + t.Needs}
+	}
+	if len(t.Found) == 0 {
+		return [3]string{name, "found", "needs " + t.Needs}
+	}
+	return [3]string{name, "found", strings.Join(t.Found, ", ")}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,22 +55,61 @@ func wordsOf(e *abi.Error) string {
 	return cmp.Or(words[e.Code], "the provider failed")
 }
 
-// explain says of which request err is the failure, and what may help.
-func explain(c *cli.Context, a *app.App, args []string, err error) error {
+// denials are the calls of a provider that it was not permitted, while a person looks at it. It is safe for concurrent
+// use.
+type denials struct {
+	mu  sync.Mutex
+	all []app.Denial // guarded by mu
+}
+
+func (d *denials) add(one app.Denial) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.all = append(d.all, one)
+}
+
+// take gives those that were added since.
+func (d *denials) take() []app.Denial {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.all
+	d.all = nil
+	return all
+}
+
+// explain says of which request err is the failure, and what may help: of what the provider was denied, the last is said
+// to be the reason of a denial, and the rest are warnings.
+func explain(c *cli.Context, a *app.App, args []string, denied *denials, err error) error {
+	all := denied.take()
+	isDenied := abi.CodeOf(err) == abi.CodeDenied
+	why := ""
+	if last := len(all) - 1; isDenied && last >= 0 {
+		why, all = all[last].String(), all[:last]
+	}
+	for _, d := range all {
+		a.Warn(d.String())
+	}
 	var usage usageError
 	if err == nil || errors.As(err, &usage) {
 		return err
 	}
-	if abi.CodeOf(err) == abi.CodeDenied {
+	if isDenied && why == "" {
 		a.WarnUngranted()
-	}
-	subject := c.Command.Name
-	if about := args[1:]; len(about) > 0 {
-		subject += " " + about[0]
 	}
 	var said *failure
 	if !errors.As(err, &said) {
 		err = worded(err)
 	}
-	return &failure{text: subject + ": " + err.Error(), cause: err}
+	text := err.Error()
+	switch {
+	case why != "" && text == words[abi.CodeDenied]:
+		text = why
+	case why != "":
+		text = why + "; the provider says: " + text
+	}
+	subject := c.Command.Name
+	if about := args[1:]; len(about) > 0 {
+		subject += " " + about[0]
+	}
+	return &failure{text: subject + ": " + text, cause: err}
 }

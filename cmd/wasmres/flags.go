@@ -33,10 +33,28 @@ func providerFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
 		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: app.DefaultIsolation(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
-		&cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep prepared and compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"},
+		cacheDirFlag(),
+		cacheSizeFlag(),
 		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "keep what providers keep in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
 	}, limitFlags(), more)
+}
+
+func cacheDirFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep prepared and compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"}
+}
+
+func cacheSizeFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "keep at most a `SIZE` of modules in the cache folder; those used least recently go first"}
+}
+
+// cacheSize reads cacheSizeFlag.
+func cacheSize(c *cli.Context) (int64, error) {
+	n, err := parseSize(c.String("cache-size"))
+	if err != nil {
+		return 0, usagef(c, "--cache-size: %w", err)
+	}
+	return int64(n), nil
 }
 
 // A logHandler says how the log looks.
@@ -96,6 +114,10 @@ func commonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	if err != nil {
 		return app.Config{}, err
 	}
+	size, err := cacheSize(c)
+	if err != nil {
+		return app.Config{}, err
+	}
 	isolation := c.String("isolation")
 	if isolation != app.IsolationProcess && isolation != app.IsolationInProcess {
 		return app.Config{}, usagef(c, "--isolation %s: expected %s or %s", isolation, app.IsolationProcess, app.IsolationInProcess)
@@ -103,8 +125,20 @@ func commonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	logger := slog.New(log(c.App.ErrWriter, level))
 	return app.Config{
 		Limits: limits, Admission: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
-		CacheDir: cacheDir(c, logger), CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c),
+		CacheDir: cacheDir(c, logger), CacheSize: size, CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c), Loading: loadingOf(c),
 	}, nil
+}
+
+// loadingOf gives what shows a person that a module takes a while to load. A server logs it, which nil has it do.
+func loadingOf(c *cli.Context) func(file string, size int) (end func()) {
+	if c.Command.Name == "run" {
+		return nil
+	}
+	line := progressOf(c.App.ErrWriter)
+	return func(file string, size int) func() {
+		line.show("Loading %s, %s: it has to be compiled first …", file, humanSize(uint64(size)))
+		return line.clear
+	}
 }
 
 var sizeUnits = []struct {

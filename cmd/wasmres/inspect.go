@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -17,8 +19,8 @@ import (
 
 func inspectCommand() *cli.Command {
 	const category = "Looking"
-	return hushed(viewCommand(&cli.Command{
-		Name: "inspect", Usage: "say what a provider is, asks for and may do", ArgsUsage: "PROVIDER.wasm",
+	return hushed(viewing(&cli.Command{
+		Name: "inspect", Usage: "say what a provider is, asks for and may do", ArgsUsage: providersArg,
 		Description: `Reads some of its resources too, to say how much fuel that takes. Reads may have effects: the
 provider decides.
 
@@ -29,7 +31,7 @@ provider decides.
 			formatFlag(reportFormats),
 			&cli.BoolFlag{Name: "no-samples", Category: category, Usage: "read nothing"},
 		},
-	}, inspect, "PROVIDER.wasm"))
+	}, inspectAll))
 }
 
 const capabilityFS = "fs" // as manifests call it
@@ -174,27 +176,59 @@ func isolationOf(a *app.App) isolation {
 	return i
 }
 
-func inspect(c *cli.Context, a *app.App, args []string) error {
-	found := inspectModule(a)
-	found.addGrants(a.Granted(), a.Provider().Module().Manifest().Capabilities)
-	found.addApproval(a, args[0])
-	if err := found.addProducers(args[0]); err != nil {
+// inspectAll looks at one provider after the other. For machines, several are a list.
+func inspectAll(c *cli.Context) error {
+	files, err := providerFiles(c)
+	if err != nil {
 		return err
 	}
-	if !c.Bool("no-samples") {
-		if found.Samples = readSamples(c.Context, a); c.Context.Err() != nil {
-			return c.Context.Err()
-		}
+	configs, err := providerConfigs(c, files, plainLog)
+	if err != nil {
+		return err
 	}
-	if format := c.String("output-format"); format != formatTable {
-		text, err := json.Marshal(found)
-		if err != nil {
+	var all []*inspection
+	for i := range configs {
+		look := func(c *cli.Context, a *app.App, args []string) error {
+			found, err := inspect(c, a, args[0])
+			all = append(all, found)
 			return err
 		}
-		return printData(c.App.Writer, format, text)
+		if err := lookAt(c, configs[i:i+1], look, nil); err != nil {
+			return about(configs[i], err)
+		}
 	}
-	found.print(c.App.Writer)
-	return nil
+	switch format := c.String("output-format"); {
+	case format == formatTable:
+		printInspections(c.App.Writer, all)
+		return nil
+	case len(all) == 1:
+		return printValue(c.App.Writer, format, all[0])
+	default:
+		return printValue(c.App.Writer, format, all)
+	}
+}
+
+func printInspections(w io.Writer, all []*inspection) {
+	for i, found := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		found.print(w)
+	}
+}
+
+// inspect gives what is known of a provider.
+func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
+	found := inspectModule(a)
+	found.addGrants(a.Granted(), a.Provider().Module().Manifest().Capabilities)
+	found.addApproval(a, file)
+	if err := found.addProducers(file); err != nil {
+		return nil, err
+	}
+	if !c.Bool("no-samples") {
+		found.Samples = readSamples(c.Context, a)
+	}
+	return found, c.Context.Err()
 }
 
 func inspectModule(a *app.App) *inspection {

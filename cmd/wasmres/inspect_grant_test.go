@@ -64,7 +64,7 @@ func TestInspectSaysHowToGrant(t *testing.T) {
 	t.Chdir(home)
 	fill := strings.NewReplacer(
 		"FOLDER", "my notes", "main=env:VARIABLE", "main=env:TEST_DSN", "dsn_env: VARIABLE", "dsn_env: TEST_DSN",
-		"VARIABLE", "TEST_SECRET", "NAME", "LANG",
+		"VARIABLE", "TEST_SECRET", "/PATH", "/path",
 	)
 	for _, tt := range []grantTest{
 		{"a folder", [][2]string{{"fs", `{"paths":["/notes"]}`}}, []string{"read files at /notes, which are those of " + notes}},
@@ -122,8 +122,14 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 		t.Errorf("%q is not in\n%s", before.Approve, sheet)
 	}
 	if _, refused := say(t, exitFailed, "run", file); !strings.HasSuffix(refused, ": "+before.Approve+"\n") ||
-		strings.Contains(refused, "'wasmres inspect' shows") != (before.Policy != "") {
+		strings.Contains(refused, "'wasmres inspect' shows") != strings.HasSuffix(before.Approve, " POLICY.yaml") {
 		t.Errorf("the refusal says %q, not %q", refused, before.Approve)
+	}
+	grant := before.Approve
+	if !strings.Contains(grant, " --") { // it asks on a terminal; elsewhere it says what to write
+		_, said := say(t, exitUsage, "permission", "grant", file)
+		_, grant, _ = strings.Cut(strings.TrimSpace(said), " as in: ")
+		grant, _, _ = strings.Cut(grant, " (see ")
 	}
 	if before.Policy == "" { // by what is said of each power, for one run
 		args := []string{"inspect", "--no-samples", file}
@@ -141,8 +147,8 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 			t.Fatal(err)
 		}
 	}
-	if _, lacking := say(t, exitOK, filled(t, fill, before.Approve)[1:]...); lacking != "" {
-		t.Errorf("%s: %s", before.Approve, lacking)
+	if _, lacking := say(t, exitOK, filled(t, fill, grant)[1:]...); lacking != "" {
+		t.Errorf("%s: %s", grant, lacking)
 	}
 	after := looked(t, file)
 	if diff := cmp.Diff(tt.want, after.Permits); diff != "" || after.Approve != "" {

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -44,7 +44,7 @@ func (s *sheet) group() { s.gap = s.begun }
 
 // row prints one name and a text, which is wrapped; nothing when there is no text.
 func (s *sheet) row(name, format string, args ...any) {
-	if text := oneSpaced(visible(fmt.Sprintf(format, args...))); text != "" {
+	if text := printable.Line(oneSpaced(fmt.Sprintf(format, args...))); text != "" {
 		s.begin()
 		s.paragraph(s.w, name, sheetIndent, text)
 	}
@@ -154,7 +154,7 @@ func aligned(rows [][]string) (lines []string) {
 	var widths []int
 	for _, row := range rows {
 		for i := range row {
-			row[i] = oneSpaced(visible(row[i]))
+			row[i] = printable.Line(oneSpaced(row[i]))
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -198,6 +198,8 @@ func (c capability) grantedWords() string {
 		return ""
 	case c.Flags == "":
 		return " (not granted: wasmres has no such power)"
+	case !*c.Granted && c.Optional:
+		return " (optional; not granted: add " + c.Flags + ")"
 	case !*c.Granted:
 		return " (not granted: add " + c.Flags + ")"
 	case c.Missing:
@@ -211,13 +213,13 @@ func (i *inspection) printApproval(s *sheet) {
 	if i.Approve == "" {
 		return
 	}
-	s.whole("to grant it", visible(i.Approve))
+	s.whole("to grant it", printable.Line(i.Approve))
 	if i.Policy == "" {
 		return
 	}
-	s.row("POLICY.yaml", "has")
+	s.row("POLICY.yaml", "for --policy has, with your own values for words in capitals")
 	for line := range strings.Lines(i.Policy) {
-		fmt.Fprintf(s.w, "  %s\n", visible(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(s.w, "  %s\n", printable.Line(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -307,25 +309,15 @@ func (r *samples) print(s *sheet) {
 		fmt.Fprintf(s.w, "and %d more that were not read\n", r.Omitted)
 	}
 	for _, u := range r.Unsampled {
-		s.paragraph(s.w, "", 0, fmt.Sprintf("not read: %s: %s", visible(u.Template), visible(u.Why)))
+		s.paragraph(s.w, "", 0, fmt.Sprintf("not read: %s: %s", printable.Line(u.Template), printable.Line(u.Why)))
 	}
 }
 
 func (one sampled) cells() []string {
 	if one.Code != "" {
-		return []string{visible(one.URI), "failed: " + one.Code, ""}
+		return []string{printable.Line(one.URI), "failed: " + one.Code, ""}
 	}
-	return []string{visible(one.URI), grouped(one.Fuel), grouped(one.Bytes)}
-}
-
-// visible takes out of a text from a module what could steer a terminal, or cannot be seen.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
+	return []string{printable.Line(one.URI), grouped(one.Fuel), grouped(one.Bytes)}
 }
 
 // lanes say what becomes of an instance after a request.

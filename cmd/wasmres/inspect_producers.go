@@ -78,8 +78,7 @@ func parseProducers(section []byte) (all []producer) {
 
 // shown makes a short line of a text from a module, that cannot steer a terminal.
 func shown(text string) string {
-	text = clip(oneSpaced(visible(text[:min(len(text), 4*maxProducerText)])), maxProducerText)
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return clip(cell(text[:min(len(text), 4*maxProducerText)]), maxProducerText)
 }
 
 // languageOf gives the language of an SDK; empty when it is not one of ours.

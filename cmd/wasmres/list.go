@@ -4,45 +4,86 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// viewCommand is a command that opens a provider to look at it, without serving it.
-func viewCommand(cmd *cli.Command, view func(c *cli.Context, a *app.App, args []string) error, args ...string) *cli.Command {
+// A view looks at a provider. args are the file of the provider, or of the first of several, and the command's others.
+type view func(c *cli.Context, a *app.App, args []string) error
+
+// viewCommand is a command that opens a provider to look at it, without serving it. names are its arguments behind the
+// provider.
+func viewCommand(cmd *cli.Command, look view, names ...string) *cli.Command {
+	return viewing(cmd, func(c *cli.Context) error {
+		file, rest, err := providerArguments(c, names...)
+		if err != nil {
+			return err
+		}
+		cfg, err := providerConfig(c, file, plainLog)
+		if err != nil {
+			return err
+		}
+		return lookAt(c, []app.Config{cfg}, look, rest)
+	})
+}
+
+// viewAllCommand is a command that opens several providers as one to look at them.
+func viewAllCommand(cmd *cli.Command, look view) *cli.Command {
+	return viewing(cmd, func(c *cli.Context) error {
+		files, err := providerFiles(c)
+		if err != nil {
+			return err
+		}
+		configs, err := providerConfigs(c, files, plainLog)
+		if err != nil {
+			return err
+		}
+		return lookAt(c, configs, look, nil)
+	})
+}
+
+// viewing gives a command the flags of those that look.
+func viewing(cmd *cli.Command, action cli.ActionFunc) *cli.Command {
 	cmd.Flags = providerFlags(append(cmd.Flags, approvalsFlag())...)
 	cmd.OnUsageError = onUsageError
 	cmd.Action = func(c *cli.Context) error {
-		given, err := arguments(c, args...)
-		if err != nil {
-			return err
-		}
 		if _, err := outputFormat(c); err != nil {
 			return err
 		}
-		cfg, err := providerConfig(c, given[0], plainLog)
-		if err != nil {
-			return err
-		}
-		a, err := openView(c, cfg)
-		if err != nil {
-			return err
-		}
-		defer a.Close()
-		return explain(c, a, given, view(c, a, given))
+		return action(c)
 	}
 	return cmd
 }
 
-func listCommand() *cli.Command {
-	return viewCommand(&cli.Command{
-		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: "PROVIDER.wasm",
-		Description: "   wasmres list provider.wasm\n   wasmres list --output-format json provider.wasm | jq -r '.resources[].uri'",
-		Flags:       []cli.Flag{formatFlag(resultFormats)},
-	}, list, "PROVIDER.wasm")
+// lookAt opens providers, and says of failures which request they were of.
+func lookAt(c *cli.Context, configs []app.Config, look view, rest []string) error {
+	denied := &denials{}
+	for i := range configs {
+		configs[i].Denied = denied.add
+	}
+	a, err := openView(c, configs)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	args := append([]string{configs[0].File}, rest...)
+	return explain(c, a, args, denied, look(c, a, args))
 }
+
+func listCommand() *cli.Command {
+	return viewAllCommand(&cli.Command{
+		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: providersArg,
+		Description: several + "   wasmres list provider.wasm\n   wasmres list --output-format json provider.wasm | jq -r '.resources[].uri'",
+		Flags:       []cli.Flag{formatFlag(resultFormats)},
+	}, list)
+}
+
+// several is what commands say of their providers that list what they have.
+const several = "Of several providers, lists what a client gets that is served all of them as one.\n\n"
 
 const maxName = 40 // characters of a name in a table
 
@@ -73,11 +114,11 @@ func list(c *cli.Context, a *app.App, _ []string) error {
 }
 
 func templatesCommand() *cli.Command {
-	return viewCommand(&cli.Command{
-		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: "PROVIDER.wasm",
-		Description: "   wasmres templates provider.wasm",
+	return viewAllCommand(&cli.Command{
+		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: providersArg,
+		Description: several + "   wasmres templates provider.wasm",
 		Flags:       []cli.Flag{formatFlag(resultFormats)},
-	}, templates, "PROVIDER.wasm")
+	}, templates)
 }
 
 func templates(c *cli.Context, a *app.App, _ []string) error {
@@ -99,42 +140,73 @@ func templates(c *cli.Context, a *app.App, _ []string) error {
 	return printTable(c.App.Writer, []string{"TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
-// allPages follows the cursors of a list method and gives its entries.
-func allPages(ctx context.Context, a *app.App, method, key string) ([]json.RawMessage, error) {
-	var all []json.RawMessage
-	cursor := ""
-	for {
-		params := map[string]string{}
-		if cursor != "" {
-			params["cursor"] = cursor
-		}
-		result, err := a.Call(ctx, method, params)
+// Of a list that is read to its end. A provider makes up its cursors, so that a list may have no end.
+const (
+	maxPages      = 10_000
+	maxEmptyPages = 100       // one after the other
+	maxListed     = 256 << 20 // bytes of entries, as JSON
+)
+
+// allPages follows the cursors of a list method and gives its entries. A list that does not end is an error.
+func allPages(ctx context.Context, a *app.App, method, key string) (all []json.RawMessage, err error) {
+	given := map[string]bool{}
+	cursor, empty, size := "", 0, 0
+	for pages := 1; ; pages++ {
+		entries, next, err := onePage(ctx, a, method, key, cursor)
 		if err != nil {
 			return nil, err
 		}
-		var page map[string]json.RawMessage
-		var entries []json.RawMessage
-		if err := json.Unmarshal(result, &page); err != nil {
-			return nil, err
+		if empty++; len(entries) > 0 {
+			empty = 0
 		}
-		if err := json.Unmarshal(page[key], &entries); err != nil {
-			return nil, err
+		for _, e := range entries {
+			size += len(e)
 		}
-		all = append(all, entries...)
-		next := ""
-		if raw, ok := page["nextCursor"]; ok {
-			if err := json.Unmarshal(raw, &next); err != nil {
-				return nil, err
-			}
-		}
-		if next == "" {
+		if all = append(all, entries...); next == "" {
 			return all, nil
 		}
-		if next == cursor {
-			return nil, fmt.Errorf("%s does not advance: the next cursor repeats the last", method)
+		switch {
+		case given[next]:
+			return nil, endless(method, "its cursor %.60q comes again after %d entries", next, len(all))
+		case empty == maxEmptyPages:
+			return nil, endless(method, "%d pages one after the other are empty", empty)
+		case pages == maxPages:
+			return nil, endless(method, "there are more than %d pages, which have %d entries", maxPages, len(all))
+		case size > maxListed:
+			return nil, endless(method, "its first %d entries take more than %s", len(all), humanSize(maxListed))
 		}
-		cursor = next
+		given[next], cursor = true, next
 	}
+}
+
+// endless is the error for a list that is given up.
+func endless(method, format string, args ...any) error {
+	return fmt.Errorf("%s was given up, since the list does not seem to end: %s", method, fmt.Sprintf(format, args...))
+}
+
+// onePage gives the entries of the page at a cursor, and the cursor of the next page, empty after the last.
+func onePage(
+	ctx context.Context, a *app.App, method, key, cursor string,
+) (entries []json.RawMessage, next string, err error) {
+	params := map[string]string{}
+	if cursor != "" {
+		params["cursor"] = cursor
+	}
+	result, err := a.Call(ctx, method, params)
+	if err != nil {
+		return nil, "", err
+	}
+	var page map[string]json.RawMessage
+	if err := json.Unmarshal(result, &page); err != nil {
+		return nil, "", err
+	}
+	if err := json.Unmarshal(page[key], &entries); err != nil {
+		return nil, "", err
+	}
+	if raw, ok := page["nextCursor"]; ok {
+		err = json.Unmarshal(raw, &next)
+	}
+	return entries, next, err
 }
 
 // printList prints the entries of all pages as one MCP result.
@@ -151,17 +223,50 @@ func printList(c *cli.Context, key string, entries []json.RawMessage) error {
 
 func completeCommand() *cli.Command {
 	return viewCommand(&cli.Command{
-		Name: "complete", Usage: "complete a variable of a resource template", ArgsUsage: "PROVIDER.wasm TEMPLATE VARIABLE PREFIX",
-		Description: "   wasmres complete hello.wasm 'greeting://{name}' name W",
-		Flags:       []cli.Flag{formatFlag(resultFormats)},
-	}, complete, "PROVIDER.wasm", "TEMPLATE", "VARIABLE", "PREFIX")
+		Name: "complete", Usage: "complete a variable of a resource template", ArgsUsage: providerArg + " TEMPLATE VARIABLE PREFIX",
+		Description: `PREFIX is what was typed so far. What a completion depends on, as the values of the template's other
+variables, is given with --given.
+
+   wasmres complete hello.wasm 'greeting://{name}' name W
+   wasmres complete --given table=users db.wasm 'db://{table}/{column}' column na`,
+		Flags: []cli.Flag{
+			formatFlag(resultFormats),
+			&cli.StringSliceFlag{Name: "given", Category: "Completing", Usage: "say that another variable has a value, as `VARIABLE=VALUE`; may be repeated"},
+		},
+	}, complete, "TEMPLATE", "VARIABLE", "PREFIX")
+}
+
+// givenValues reads --given.
+func givenValues(c *cli.Context) (map[string]string, error) {
+	values := map[string]string{}
+	for _, spec := range c.StringSlice("given") {
+		name, value, ok := strings.Cut(spec, "=")
+		if _, twice := values[name]; !ok || name == "" || twice {
+			return nil, usagef(c, "--given %s: write it as VARIABLE=VALUE, once for each variable", spec)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// completionParams gives the parameters of completion/complete for the arguments of the command and the values of --given.
+func completionParams(args []string, given map[string]string) map[string]any {
+	params := map[string]any{
+		"ref":      map[string]string{"type": "ref/resource", "uri": args[1]},
+		"argument": map[string]string{"name": args[2], "value": args[3]},
+	}
+	if len(given) > 0 {
+		params["context"] = map[string]any{"arguments": given}
+	}
+	return params
 }
 
 func complete(c *cli.Context, a *app.App, args []string) error {
-	result, err := a.Call(c.Context, "completion/complete", map[string]any{
-		"ref":      map[string]string{"type": "ref/resource", "uri": args[1]},
-		"argument": map[string]string{"name": args[2], "value": args[3]},
-	})
+	given, err := givenValues(c)
+	if err != nil {
+		return err
+	}
+	result, err := a.Call(c.Context, "completion/complete", completionParams(args, given))
 	if err != nil {
 		return err
 	}
@@ -173,7 +278,7 @@ func complete(c *cli.Context, a *app.App, args []string) error {
 		return err
 	}
 	for _, v := range done.Completion.Values {
-		fmt.Fprintln(c.App.Writer, plain(v))
+		fmt.Fprintln(c.App.Writer, printable.Line(v))
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 // textLog is the log of a server: slog's text, without what is empty.
@@ -50,7 +52,7 @@ func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 	line := h.line(r)
 	h.out.mu.Lock()
 	defer h.out.mu.Unlock()
-	_, err := io.WriteString(h.out.w, steady(line)+"\n")
+	_, err := io.WriteString(h.out.w, printable.Line(line)+"\n")
 	return err
 }
 
@@ -87,9 +89,6 @@ func pair(prefix string, a slog.Attr) string {
 	}
 	return " " + prefix + a.Key + "=" + value
 }
-
-// steady keeps a line one line that cannot steer a terminal.
-func steady(line string) string { return strings.ReplaceAll(plain(line), "\n", "\uFFFD") }
 
 // WithAttrs implements [slog.Handler].
 func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

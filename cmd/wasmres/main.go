@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
 // Exit statuses.
@@ -29,26 +28,17 @@ const (
 func main() {
 	compiler.Main()
 	worker.Main()
+	sqlcap.Main()
 	hold()
 	runToEnd()
 }
 
 // runToEnd runs the command line of this process until it has ended, or is asked to.
 func runToEnd() {
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := withSignals(context.Background(), os.Stderr)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
-}
-
-// endings are the signals that ask the program to end, which it does after it has put things away. A hangup that whoever
-// started it has it ignore, as nohup does, is none.
-func endings() []os.Signal {
-	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		all = append(all, syscall.SIGHUP)
-	}
-	return all
 }
 
 // Main runs the command line args, the program's name first, and gives the exit status.
@@ -90,7 +80,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			newCommand(), devCommand(), buildCommand(), testCommand(), checkCommand(),
 			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
-			permissionCommand(), policyCommand(),
+			permissionCommand(), policyCommand(), cacheCommand(),
 		},
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
 	worker.Main()
+	sqlcap.Main()
 	testscript.Main(m, map[string]func(){
 		"wasmres": runToEnd,
 	})

@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 // Output formats.
@@ -68,13 +70,15 @@ func newTable(w io.Writer, head ...string) *table {
 	return t
 }
 
-// row prints one row. Guests cannot steer the terminal with it: control characters never pass the ABI.
+// row prints one row, each cell on one line that cannot steer the terminal.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
-		cells[i] = oneSpaced(c)
+		cells[i] = cell(c)
 	}
 	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
+
+func cell(s string) string { return printable.Line(oneSpaced(s)) }
 
 func oneSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -104,12 +108,12 @@ func cutLast(rows [][]string, width int) {
 	for i := range last {
 		column := 0
 		for _, r := range rows {
-			column = max(column, utf8.RuneCountInString(oneSpaced(r[i])))
+			column = max(column, utf8.RuneCountInString(cell(r[i])))
 		}
 		width -= column + columnGap
 	}
 	for _, r := range rows {
-		r[last] = clip(oneSpaced(r[last]), max(width, leastWidth))
+		r[last] = clip(cell(r[last]), max(width, leastWidth))
 	}
 }
 

@@ -3,12 +3,19 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
 func TestCutLast(t *testing.T) {
@@ -46,18 +53,70 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
+// TestAnAddressInUse says what to do about it.
+func TestAnAddressInUse(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	addr := listener.Addr().String()
+	_, said := say(t, exitFailed, "run", "--cache-dir", guesttest.CacheDir(t), "--isolation", "in-process", "--http", addr, guesttest.File(t, "hello"))
+	want := "wasmres: another program listens at " + addr + ": end it, or serve elsewhere, as with --http 127.0.0.1:0 ("
+	if !strings.Contains(said, want) {
+		t.Errorf("got %s\nwant %s", said, want)
+	}
+}
+
 func TestPlainLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(plainLog(&out, slog.LevelInfo))
 	log.Debug("hidden")
-	log.Warn("guest log", "op", "read", "stream", "stderr", "text", "red \x1b[31m\nwasmres: forged")
+	log.Warn("guest log", "op", "read", "stream", "stderr", "text", "red \x1b[31m\u202e\nwasmres: forged")
 	log.Warn("guest log dropped", "code", "log_limit", "limit", 64)
 	log.With("a", 1).WithGroup("g").With("b", 2).Info("request failed", "uri", "", "err", errors.New(`no "x"`))
-	want := "guest: red \uFFFD[31m\uFFFDwasmres: forged\n" +
+	want := `guest: red \x1b[31m\u202e\nwasmres: forged` + "\n" +
 		"WARN guest log dropped code=log_limit limit=64\n" +
 		`INFO request failed a=1 g.b=2 g.err="no \"x\""` + "\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// TestGuestTextSteersNoTerminal shows a person the same text in each way there is: what turns the direction of writing
+// is escaped.
+func TestGuestTextSteersNoTerminal(t *testing.T) {
+	const said = "a\u202eb\u2066c\u200fd\u061ce\x1bf"
+	log := func(handler logHandler) func(io.Writer) {
+		return func(w io.Writer) {
+			l := slog.New(handler(w, slog.LevelInfo))
+			l.Info(guestRecord, "op", "read", "stream", "stderr", "text", said)
+			l.With("provider", said).Error("request failed", "err", errors.New(said))
+		}
+	}
+	for name, show := range map[string]func(io.Writer){
+		"plain log": log(plainLog),
+		"text log":  log(textLog),
+		"dev log":   func(w io.Writer) { log(newConsole(w).log)(w) },
+		"table":     func(w io.Writer) { _ = printTable(w, []string{"NAME", "ABOUT"}, [][]string{{said, said}}) },
+		"error":     func(w io.Writer) { fmt.Fprintln(w, oneLine(errors.New(said))) },
+		"request":   func(w io.Writer) { newConsole(w).request(app.Request{Op: "read", URI: said, Err: errors.New(said)}) },
+		"sheet":     func(w io.Writer) { newSheet(w).row("about", "%s", said) },
+		"test": func(w io.Writer) {
+			printTest(w, testResult{Report: recorded.Report{Failures: []recorded.Failure{{Step: said, Problem: said, Diff: said}}}})
+		},
+		"check": func(w io.Writer) {
+			f := check.Finding{Rule: check.Rules()[0].Name, Where: said, Problem: said}
+			_ = printReport(w, formatTable, &check.Report{Findings: []check.Finding{f}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			show(&out)
+			if got := out.String(); strings.ContainsAny(got, "\u202e\u2066\u200f\u061c\x1b") || !strings.Contains(got, `a\u202eb`) {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 func permissionCommand() *cli.Command {
@@ -35,7 +36,7 @@ version in the same place gets the same, when it asks for no more.`,
 				OnUsageError: onUsageError, Action: listPermissions,
 			},
 			{
-				Name: "grant", Usage: "grant powers to a provider", ArgsUsage: "PROVIDER.wasm",
+				Name: "grant", Usage: "grant powers to a provider", ArgsUsage: providerArg,
 				Description: `Grants what the flags and the policy say, in place of what was granted before. Without any, on a
 terminal, shows what the provider asks for, and asks.
 
@@ -146,16 +147,16 @@ func listPermissions(c *cli.Context) error {
 const digestShown = len("sha256:") + 12
 
 func (p permission) print(w io.Writer) {
-	fmt.Fprintf(w, "%s  %s %s  %s on %s by %s\n", p.Digest[:digestShown], visible(p.Name), visible(p.Version), p.State,
-		p.When.Local().Format(time.DateOnly), visible(p.By))
-	fmt.Fprintf(w, "  file  %s\n", visible(p.File))
+	fmt.Fprintf(w, "%s  %s %s  %s on %s by %s\n", p.Digest[:digestShown], printable.Line(p.Name), printable.Line(p.Version), p.State,
+		p.When.Local().Format(time.DateOnly), printable.Line(p.By))
+	fmt.Fprintf(w, "  file  %s\n", printable.Line(p.File))
 	for _, line := range p.Permits {
-		fmt.Fprintf(w, "  may   %s\n", visible(line))
+		fmt.Fprintf(w, "  may   %s\n", printable.Line(line))
 	}
 }
 
 func grantPermission(c *cli.Context) error {
-	args, err := arguments(c, "PROVIDER.wasm")
+	file, _, err := providerArguments(c)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func grantPermission(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	request, err := askedBy(c, args[0])
+	request, err := askedBy(c, file)
 	if err != nil {
 		return err
 	}
@@ -175,15 +176,32 @@ func grantPermission(c *cli.Context) error {
 	if given.Empty() {
 		return grantByAsking(c, request, given)
 	}
+	if err := checkFolders(given); err != nil {
+		return err
+	}
 	decision := approval.Decide(request)
 	record := decision.Record(given, time.Now(), userName())
 	record.Pinned = c.Bool("pin")
 	if err := store.Grant(record); err != nil {
 		return err
 	}
-	printPermitted(c.App.Writer, fmt.Sprintf("%s %s may", visible(record.Name), record.Digest[:digestShown]), given)
+	printPermitted(c.App.Writer, fmt.Sprintf("%s %s may", printable.Line(record.Name), record.Digest[:digestShown]), given)
 	for _, a := range decision.Missing(given) {
-		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", a.Power)
+		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", printable.Line(a.Power))
+	}
+	return nil
+}
+
+// checkFolders refuses to remember a grant of a folder that is not there: a provider could not run with it.
+func checkFolders(p *policy.Policy) error {
+	for _, s := range p.Storage {
+		info, err := os.Stat(s.Host)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no folder", s.Host)
+		}
+		if err != nil {
+			return fmt.Errorf("nothing was granted: the folder for %s: %w", s.Guest, err)
+		}
 	}
 	return nil
 }
@@ -207,7 +225,7 @@ func grantByAsking(c *cli.Context, request approval.Request, given *policy.Polic
 	}
 	terminal, closeTerminal := personAt(c)
 	if terminal == nil {
-		return usagef(c, "say with flags what to grant, as in: %s", decision.Command())
+		return usagef(c, "there is no terminal to ask on: say with flags what to grant, with your own values for words in capitals, as in: %s", decision.Example())
 	}
 	defer closeTerminal()
 	answer, granted, err := decision.Prompt(c.Context, *terminal)
@@ -225,7 +243,7 @@ func grantByAsking(c *cli.Context, request approval.Request, given *policy.Polic
 	if err := request.Store.Grant(record); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "granted %s %s\n", record.Digest[:digestShown], visible(record.Name))
+	fmt.Fprintf(c.App.Writer, "granted %s %s\n", record.Digest[:digestShown], printable.Line(record.Name))
 	return nil
 }
 
@@ -279,7 +297,7 @@ func eachPermission(c *cli.Context, do func(*approval.Store, approval.Record) er
 		if err := do(store, r); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.Writer, "%s %s %s\n", done, r.Digest[:digestShown], visible(r.Name))
+		fmt.Fprintf(c.App.Writer, "%s %s %s\n", done, r.Digest[:digestShown], printable.Line(r.Name))
 	}
 	return nil
 }

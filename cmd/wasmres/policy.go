@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 func policyCommand() *cli.Command {
@@ -136,7 +137,7 @@ func checkPolicy(c *cli.Context) error {
 
 func printPolicy(w io.Writer, file string, p *policy.Policy, problems policy.Problems) {
 	for _, found := range problems {
-		fmt.Fprintln(w, visible(found.Error()))
+		fmt.Fprintln(w, printable.Text(found.Error()))
 	}
 	if p == nil {
 		return
@@ -156,7 +157,7 @@ func printPermitted(w io.Writer, head string, p *policy.Policy) {
 	}
 	fmt.Fprintf(w, "%s\n", head)
 	for _, line := range lines {
-		fmt.Fprintf(w, "  %s\n", visible(line))
+		fmt.Fprintf(w, "  %s\n", printable.Line(line))
 	}
 }
 
@@ -174,15 +175,15 @@ func explainPolicy(c *cli.Context) error {
 		return usagef(c, "%w", err)
 	}
 	if v.Rule != "" {
-		fmt.Fprintf(c.App.Writer, "rule     %s\n", visible(v.Rule))
+		fmt.Fprintf(c.App.Writer, "rule     %s\n", printable.Line(v.Rule))
 	}
 	if v.Allowed {
-		fmt.Fprintf(c.App.Writer, "allowed  %s\n", visible(v.Why))
+		fmt.Fprintf(c.App.Writer, "allowed  %s\n", printable.Line(v.Why))
 		return nil
 	}
-	fmt.Fprintf(c.App.Writer, "refused  %s\n", visible(v.Why))
+	fmt.Fprintf(c.App.Writer, "refused  %s\n", printable.Line(v.Why))
 	for _, alone := range p.Near(args[2]) {
-		fmt.Fprintf(c.App.Writer, "there is %s\n", visible(alone))
+		fmt.Fprintf(c.App.Writer, "there is %s\n", printable.Line(alone))
 	}
 	return errors.New("policy explain: it is refused, see above")
 }
@@ -209,7 +210,7 @@ func importPolicy(c *cli.Context) error {
 		return err
 	}
 	for _, lost := range one.Lost {
-		fmt.Fprintf(c.App.ErrWriter, "not taken over as it is: %s\n", visible(lost))
+		fmt.Fprintf(c.App.ErrWriter, "not taken over as it is: %s\n", printable.Line(lost))
 	}
 	_, err = c.App.Writer.Write(one.Policy.Format())
 	return err
@@ -225,9 +226,9 @@ func chosenImport(c *cli.Context, found []policy.Import) (*policy.Import, error)
 		names = append(names, found[i].Name)
 	}
 	if wanted == "" {
-		return nil, usagef(c, "there are several plugins: say which one with --plugin, of %s", visible(strings.Join(names, ", ")))
+		return nil, usagef(c, "there are several plugins: say which one with --plugin, of %s", printable.Line(strings.Join(names, ", ")))
 	}
-	return nil, usagef(c, "--plugin %s: there is no such plugin, there are %s", wanted, visible(strings.Join(names, ", ")))
+	return nil, usagef(c, "--plugin %s: there is no such plugin, there are %s", wanted, printable.Line(strings.Join(names, ", ")))
 }
 
 // grantFlags are those that grant powers, beside --dir and --config: together they are short for a policy.

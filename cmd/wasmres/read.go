@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 func readCommand() *cli.Command {
 	return viewCommand(&cli.Command{
-		Name: "read", Usage: "read one resource", ArgsUsage: "PROVIDER.wasm URI",
+		Name: "read", Usage: "read one resource", ArgsUsage: providerArg + " URI",
 		Description: `Prints text as it is. Bytes go to a file with -o, or to a pipe; pictures are shown on
 terminals that can (kitty, iTerm2, WezTerm).
 
@@ -27,7 +26,7 @@ terminals that can (kitty, iTerm2, WezTerm).
 			formatFlag(resultFormats),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Usage: "write the raw bytes to `FILE`; - is standard output"},
 		},
-	}, readResource, "PROVIDER.wasm", "URI")
+	}, readResource, "URI")
 }
 
 func readResource(c *cli.Context, a *app.App, args []string) error {
@@ -43,7 +42,7 @@ func readResource(c *cli.Context, a *app.App, args []string) error {
 	if _, err := a.Provider().Read(c.Context, &abi.Request{URI: args[1]}, &contents); err != nil {
 		return err
 	}
-	if err := contents.check(); err != nil {
+	if err := contents.end(); err != nil {
 		return err
 	}
 	if file := c.String("output"); file != "" {
@@ -52,17 +51,22 @@ func readResource(c *cli.Context, a *app.App, args []string) error {
 	return contents.show(c.App.Writer)
 }
 
-// A collector keeps the contents of a read as they came, without any encoding.
+// A collector keeps the contents of a read as they came, without any encoding. As for clients, a text that is not UTF-8
+// ends the read where it is found.
 type collector struct{ list []content }
 
 type content struct {
 	uri, mimeType string
 	kind          abi.Kind
 	body          []byte
+	checked       int // bytes of a text's body, from its start, that are UTF-8
 }
 
 // Content implements [abi.Sink].
 func (s *collector) Content(c *abi.Content) error {
+	if err := s.endText(); err != nil {
+		return err
+	}
 	s.list = append(s.list, content{uri: c.URI, mimeType: c.MIMEType, kind: c.Kind})
 	return nil
 }
@@ -71,23 +75,52 @@ func (s *collector) Content(c *abi.Content) error {
 func (s *collector) Body(p []byte) error {
 	last := &s.list[len(s.list)-1]
 	last.body = append(last.body, p...)
+	if last.kind != abi.KindText {
+		return nil
+	}
+	whole := last.checked + wholeCharacters(last.body[last.checked:])
+	if !utf8.Valid(last.body[last.checked:whole]) {
+		return errNotText
+	}
+	last.checked = whole
 	return nil
 }
+
+// wholeCharacters gives the length of p without a character at its end of which more may follow.
+func wholeCharacters(p []byte) int {
+	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(p[i]) {
+			if utf8.FullRune(p[i:]) {
+				break
+			}
+			return i
+		}
+	}
+	return len(p)
+}
+
+// endText checks that the text which came last ends with a whole character.
+func (s *collector) endText() error {
+	if len(s.list) == 0 {
+		return nil
+	}
+	if last := &s.list[len(s.list)-1]; last.kind == abi.KindText && last.checked < len(last.body) {
+		return errNotText
+	}
+	return nil
+}
+
+var errNotText = abi.Errorf(abi.CodeInvalidText, "the provider sent a text that is not UTF-8")
 
 // Progress implements [abi.Sink].
 func (s *collector) Progress(abi.Progress) {}
 
-// check refuses what no client would get either.
-func (s *collector) check() error {
+// end refuses what no client would get either.
+func (s *collector) end() error {
 	if len(s.list) == 0 {
 		return abi.Errorf(abi.CodeInternal, "the provider gave no content")
 	}
-	for _, c := range s.list {
-		if c.kind == abi.KindText && !utf8.Valid(c.body) {
-			return abi.Errorf(abi.CodeInvalidText, "the provider sent a text that is not UTF-8")
-		}
-	}
-	return nil
+	return s.endText()
 }
 
 func (s *collector) save(c *cli.Context, file string) error {
@@ -117,7 +150,7 @@ func (s *collector) show(w io.Writer) error {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintf(w, "── %s  %s  %s\n", plain(c.uri), orUnknown(c.mimeType), humanSize(uint64(len(c.body))))
+			fmt.Fprintf(w, "── %s  %s  %s\n", printable.Line(c.uri), orUnknown(c.mimeType), humanSize(uint64(len(c.body))))
 		}
 		if err := c.show(w, onTerminal); err != nil {
 			return err
@@ -129,7 +162,7 @@ func (s *collector) show(w io.Writer) error {
 func (c content) show(w io.Writer, onTerminal bool) error {
 	switch {
 	case c.kind == abi.KindText && onTerminal:
-		return endLine(w, []byte(plain(string(c.body))))
+		return endLine(w, []byte(printable.Text(string(c.body))))
 	case c.kind == abi.KindText:
 		return endLine(w, c.body)
 	case onTerminal && showPicture(w, c):
@@ -148,19 +181,9 @@ func endLine(w io.Writer, p []byte) error {
 	return err
 }
 
-// plain takes out of a guest's text what could steer a terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, s)
-}
-
 func orUnknown(mimeType string) string {
 	if mimeType == "" {
 		return "no MIME type"
 	}
-	return plain(mimeType)
+	return printable.Line(mimeType)
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -17,7 +21,7 @@ func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "serve the resources of one provider, or of several as one, to MCP clients",
-		ArgsUsage: "PROVIDER.wasm...",
+		ArgsUsage: providersArg,
 		Description: `Speaks the Model Context Protocol, every revision from 2024-11-05 to 2026-07-28, on
 standard input and output, or with --http over Streamable HTTP at /mcp.
 
@@ -34,33 +38,34 @@ them could serve belongs to the one that claims it more specifically.
 In the configuration of an MCP client:
 
    {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
-		Flags: providerFlags(approvalsFlag(),
+		Flags: append(providerFlags(approvalsFlag(),
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
-			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept this `HOST` name in requests; may be repeated"},
-			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept web pages of this `ORIGIN`, as in https://example.org; may be repeated"},
-			&cli.IntFlag{Name: "max-subscriptions", Category: category, Value: 1024, Usage: "at most this many `STREAMS` of changes at once; one takes some 10 KiB"},
+			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "accept requests to this `HOST` name too, as in mcp.example.com: the name of a reverse proxy or a published port; may be repeated"},
+			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "accept requests of web pages of this `ORIGIN` too, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that know tools only"},
-		),
+		), clientFlags(category)...),
 		OnUsageError: onUsageError,
 		Action:       run,
 	}
 }
 
 func run(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usagef(c, "missing argument PROVIDER.wasm")
-	}
+	defer surviveBrokenPipes()()
 	addr, err := httpAddress(c)
 	if err != nil {
 		return err
 	}
-	configs, err := providerConfigs(c, c.Args().Slice(), textLog)
+	files, err := providerFiles(c)
 	if err != nil {
 		return err
 	}
-	configs[0].Tools, configs[0].MaxSubscriptions = c.Bool("tools"), c.Int("max-subscriptions")
-	if configs[0].MaxSubscriptions < 1 {
-		return usagef(c, "--max-subscriptions %d: it must be at least 1", configs[0].MaxSubscriptions)
+	configs, err := providerConfigs(c, files, textLog)
+	if err != nil {
+		return err
+	}
+	configs[0].Tools = c.Bool("tools")
+	if err := clientLimits(c, &configs[0]); err != nil {
+		return err
 	}
 	for i := range configs {
 		configs[i].KeepResults = true
@@ -70,6 +75,13 @@ func run(c *cli.Context) error {
 		return err
 	}
 	defer a.Close()
+	err = serve(c, a, addr)
+	logStop(c.Context, configs[0].Logger, err)
+	return err
+}
+
+// serve speaks MCP until the input or the context ends.
+func serve(c *cli.Context, a *app.App, addr string) error {
 	if addr != "" {
 		return serveHTTP(c, a, addr)
 	}
@@ -77,6 +89,22 @@ func run(c *cli.Context) error {
 		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To look at the provider without one, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
 	}
 	return a.ServeStdio(c.Context, poll(c.App.Reader), c.App.Writer)
+}
+
+// logStop logs why the server has stopped: a signal, the end of its input, or an error.
+func logStop(ctx context.Context, log *slog.Logger, err error) {
+	reason := "end of input"
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		reason = cause.Error()
+	case err != nil:
+		reason = "error"
+	}
+	if err != nil {
+		log.Error("server stopped", "reason", reason, "err", err)
+		return
+	}
+	log.Info("server stopped", "reason", reason)
 }
 
 // httpAddress is where to listen; empty for standard input and output.
@@ -96,14 +124,24 @@ func httpAddress(c *cli.Context) (string, error) {
 }
 
 func serveHTTP(c *cli.Context, a *app.App, addr string) error {
-	return a.ServeHTTP(c.Context, app.HTTPConfig{
+	return inUse(addr, a.ServeHTTP(c.Context, app.HTTPConfig{
 		Addr:           addr,
 		AllowedHosts:   c.StringSlice("allowed-host"),
 		AllowedOrigins: c.StringSlice("allowed-origin"),
 		Ready: func(bound net.Addr) {
 			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", endpoint(bound))
 		},
-	})
+	}))
+}
+
+// inUse says what to do when another program listens at the address.
+func inUse(addr string, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(addr) // it has been listened at
+	return fmt.Errorf("another program listens at %s: end it, or serve elsewhere, as with --http %s (%w)",
+		addr, net.JoinHostPort(host, "0"), err)
 }
 
 // endpoint names an address clients can be given.

@@ -22,7 +22,7 @@ func testCommand() *cli.Command {
 	const category = "Testing"
 	return &cli.Command{
 		Name: "test", Usage: "replay recorded sessions and compare the answers",
-		ArgsUsage: "PROVIDER.wasm [FILE.txtar...]",
+		ArgsUsage: providerArg + " [FILE.txtar...]",
 		Description: `Asks the provider what each session asks, and compares what it answers with what is
 recorded. What the provider asks of the host is answered from the session too, so a replay
 needs no grants; time and random numbers are the session's as well. Without files, the
@@ -48,18 +48,19 @@ then count, and what they give the provider is put into the session.
 }
 
 func testProvider(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usagef(c, "missing argument PROVIDER.wasm")
-	}
 	format, err := outputFormat(c)
 	if err != nil {
 		return err
 	}
-	t, err := newTester(c)
+	provider, given, err := testArguments(c)
 	if err != nil {
 		return err
 	}
-	files, err := sessionFiles(c)
+	t, err := newTester(c, provider)
+	if err != nil {
+		return err
+	}
+	files, err := sessionFiles(provider, given)
 	if err != nil {
 		return err
 	}
@@ -77,12 +78,21 @@ func testProvider(c *cli.Context) error {
 	return testVerdict(c, format, results)
 }
 
-// sessionFiles gives the files that are named, or else those beside the provider.
-func sessionFiles(c *cli.Context) ([]string, error) {
-	if files := c.Args().Tail(); len(files) > 0 {
-		return files, nil
+// testArguments gives the file of the provider, which may be left out in the folder of a project, and those of sessions.
+func testArguments(c *cli.Context) (provider string, sessions []string, err error) {
+	if first := c.Args().First(); first != "" && !strings.HasSuffix(first, ".txtar") {
+		return first, c.Args().Tail(), nil
 	}
-	dir := filepath.Join(filepath.Dir(c.Args().First()), "tests")
+	provider, err = projectModule(c)
+	return provider, c.Args().Slice(), err
+}
+
+// sessionFiles gives the files that are named, or else those beside the provider.
+func sessionFiles(provider string, given []string) ([]string, error) {
+	if len(given) > 0 {
+		return given, nil
+	}
+	dir := filepath.Join(filepath.Dir(provider), "tests")
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -95,7 +105,7 @@ func sessionFiles(c *cli.Context) ([]string, error) {
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("there is no session %s: begin one with --record %s FILE.txtar",
-			filepath.Join(dir, "*.txtar"), c.Args().First())
+			filepath.Join(dir, "*.txtar"), provider)
 	}
 	return files, nil
 }
@@ -108,7 +118,7 @@ type tester struct {
 	record bool
 }
 
-func newTester(c *cli.Context) (*tester, error) {
+func newTester(c *cli.Context, provider string) (*tester, error) {
 	t := &tester{c: c, record: c.Bool("record")}
 	for _, grant := range grantNames() {
 		if c.IsSet(grant) && !t.record {
@@ -123,7 +133,7 @@ func newTester(c *cli.Context) (*tester, error) {
 		t.match = re.MatchString
 	}
 	var err error
-	t.cfg, err = providerConfig(c, c.Args().First(), plainLog)
+	t.cfg, err = providerConfig(c, provider, plainLog)
 	if err != nil {
 		return nil, err
 	}

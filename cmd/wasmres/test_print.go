@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/printable"
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
@@ -21,7 +22,7 @@ func printTest(w io.Writer, r testResult) {
 		status = "FAIL"
 	}
 	if r.Err != "" {
-		fmt.Fprintf(w, "%s\n", plain(r.Err))
+		fmt.Fprintf(w, "%s\n", printable.Text(r.Err))
 		detail = "could not be run"
 	}
 	for _, f := range r.Failures {
@@ -40,7 +41,7 @@ func printTest(w io.Writer, r testResult) {
 		detail += ", none changed"
 	}
 	elapsed := time.Duration(r.Millis * float64(time.Millisecond)).Round(time.Millisecond)
-	fmt.Fprintf(w, "%s  %s  %s  %v\n", status, plain(r.File), detail, elapsed)
+	fmt.Fprintf(w, "%s  %s  %s  %v\n", status, printable.Line(r.File), detail, elapsed)
 }
 
 func printStepFailure(w io.Writer, file string, f recorded.Failure) {
@@ -48,7 +49,7 @@ func printStepFailure(w io.Writer, file string, f recorded.Failure) {
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d", file, f.Line)
 	}
-	fmt.Fprintf(w, "%s: %s: %s\n", plain(at), plain(f.Step), plain(f.Problem))
+	fmt.Fprintf(w, "%s: %s: %s\n", printable.Line(at), printable.Line(f.Step), printable.Text(f.Problem))
 	lines := strings.SplitAfter(f.Diff, "\n")
 	for _, line := range lines[:min(len(lines), maxDiff)] {
 		printDiffLine(w, strings.TrimSuffix(line, "\n"))
@@ -66,10 +67,10 @@ func printDiffLine(w io.Writer, line string) {
 	colours := map[byte]string{'-': "\x1b[31m", '+': "\x1b[32m", '@': "\x1b[36m"}
 	colour := colours[line[0]]
 	if colour == "" || !terminal(w) || os.Getenv("NO_COLOR") != "" {
-		fmt.Fprintf(w, "    %s\n", plain(line))
+		fmt.Fprintf(w, "    %s\n", printable.Line(line))
 		return
 	}
-	fmt.Fprintf(w, "    %s%s\x1b[0m\n", colour, plain(line))
+	fmt.Fprintf(w, "    %s%s\x1b[0m\n", colour, printable.Line(line))
 }
 
 // printTests prints the results for machines.

@@ -113,7 +113,7 @@ enum {
 #define WR_IMPORT_LOG "log"   // (level, ptr, len i32) -> ()
 #define WR_IMPORT_INFO "info" // (id i32) -> (value i64)
 
-// Channels of WR_IMPORT_TAKE.
+// Channels of WR_IMPORT_TAKE. All are empty while an export runs that is no operation.
 enum {
   WR_CHANNEL_REQUEST = 0,  // the encoded Request of the running operation
   WR_CHANNEL_RESPONSE = 1, // the message answered by the last service call

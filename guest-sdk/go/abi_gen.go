@@ -115,7 +115,7 @@ const (
 	importInfo = "info" // (id i32) -> (value i64)
 )
 
-// Channels of ImportTake.
+// Channels of ImportTake. All are empty while an export runs that is no operation.
 const (
 	channelRequest  = 0 // the encoded Request of the running operation
 	channelResponse = 1 // the message answered by the last service call

@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/provider"
@@ -33,6 +35,12 @@ type Config struct {
 	Grants policy.Policy // what the provider may touch; of its limits nothing counts
 	// StandIn gives what the provider has in place of the services that were granted. Nil leaves it those.
 	StandIn func(granted capability.Services) (capability.Services, error)
+	// Denied is told of calls that the provider was not permitted, each different one once a minute at most, by many
+	// goroutines at once. It must not block. Nil logs them.
+	Denied func(Denial)
+	// Loading is called when a module of size bytes takes a while to load, and what it returns when that has ended. Nil
+	// logs it.
+	Loading func(file string, size int) (end func())
 	// Determinism has the provider see the same time and random numbers in every run. Nil is for the real ones.
 	Determinism *runtime.Determinism
 	Limits      runtime.Limits
@@ -46,6 +54,8 @@ type Config struct {
 	CacheDir string
 	// CacheOptional goes on without CacheDir when it cannot be used.
 	CacheOptional bool
+	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
+	CacheSize int64
 	// KeepResults answers reads from earlier ones where the provider says that it may: see [provider.Config].
 	KeepResults bool
 	Tools       bool // also offer the resources as tools
@@ -54,8 +64,23 @@ type Config struct {
 	DataDir string
 	// MaxSubscriptions is how many streams of changes may be open at once. 0 means 1,024.
 	MaxSubscriptions int
-	Version          string // of wasmres
-	Logger           *slog.Logger
+	// MaxHTTPSessions is how many sessions of revisions before 2026-07-28 may be open at once over HTTP. 0 means 10,000.
+	MaxHTTPSessions int
+	// MaxPerAddress is how many of these sessions one client address may have. 0 means 1,000.
+	MaxPerAddress int
+	// HTTPSessionIdle is how long such a session may be without a request. 0 means 30 minutes.
+	HTTPSessionIdle time.Duration
+	// InFlight is how many bytes answers that clients have not read yet may take, each counted twice. 0 means
+	// [inflight.Default].
+	InFlight int64
+	// MaxSubscribed is how many bytes the URIs of all subscriptions may take, each counted twice. 0 means 128 MiB.
+	MaxSubscribed int
+	// MaxConnections is how many connections may be open at once over HTTP. 0 means 10,000.
+	MaxConnections int
+	Version        string       // of wasmres
+	Logger         *slog.Logger // nil discards
+
+	among bool // it is one of several providers, and its flags carry its Name
 }
 
 // An App is one provider, ready to be looked at or served, or several that are served as one. Close releases it.
@@ -72,6 +97,7 @@ type App struct {
 	watched  []string       // folders of the host in which changes count
 	closers  []func() error // in the order things were opened
 	usage    atomic.Pointer[runtime.Usage]
+	denials  denials
 }
 
 // Open loads the provider. ctx bounds the loading.
@@ -87,13 +113,19 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.openModule(ctx, binary); err != nil {
+	loaded := announceSlow(func() func() { return a.loading(len(binary)) })
+	err = a.openModule(ctx, binary)
+	loaded()
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
 func newApp(cfg Config) (*App, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	cfg.Isolation = cmp.Or(cfg.Isolation, DefaultIsolation())
 	if cfg.Isolation != IsolationProcess && cfg.Isolation != IsolationInProcess {
 		return nil, fmt.Errorf("isolation is %q, expected %s or %s", cfg.Isolation, IsolationProcess, IsolationInProcess)
@@ -117,7 +149,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	}
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
-			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Config: string(values), Determinism: a.cfg.Determinism,
+			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Ungranted: a.ungranted, Config: string(values), Determinism: a.cfg.Determinism,
 			Observe: a.observe, Shelf: a.shelf,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
@@ -129,7 +161,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	a.closers = append(a.closers, a.provider.Close)
 	a.probe() // what it finds was found when the provider was opened
 	a.source, a.about = a.provider, identityOf(a.provider.Module().Manifest())
-	a.core, err = a.newCore(nil) // its failures are returned to the caller, who says them
+	a.core, err = a.newCore(nil, nil, nil) // its failures are returned to the caller, who says them
 	return err
 }
 
@@ -138,11 +170,12 @@ func pageSize(limits runtime.Limits) int {
 	return min(maxPage, cmp.Or(limits.Items, runtime.DefaultItems))
 }
 
-func (a *App) newCore(logger *slog.Logger) (*mcp.Core, error) {
+func (a *App) newCore(logger *slog.Logger, budget *inflight.Budget, uris *mcp.URIs) (*mcp.Core, error) {
 	about := a.identity()
 	return mcp.New(mcp.Config{
 		Source: a.source, Name: about.name, Title: about.title, Version: about.version, Instructions: about.instructions,
 		Tools: a.cfg.Tools, MaxSubscriptions: a.cfg.MaxSubscriptions, Logger: logger,
+		InFlight: budget, URIs: uris, Patience: a.cfg.Limits.Timeout, SlowReaders: a.cfg.Limits.Calls / 2,
 	})
 }
 
@@ -194,7 +227,8 @@ func (a *App) Usage() runtime.Usage {
 	return runtime.Usage{}
 }
 
-// Close releases everything that was opened, last first. It is idempotent.
+// Close releases everything that was opened, last first. It is idempotent. It waits for running calls, and for each
+// capability no longer than closeTime.
 func (a *App) Close() error {
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {

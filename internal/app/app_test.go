@@ -14,11 +14,13 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
 	worker.Main()
+	sqlcap.Main()
 	m.Run()
 }
 

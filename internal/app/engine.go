@@ -58,7 +58,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if err := wazero.CheckCacheDir(dir); err != nil {
 		return nil, err
 	}
-	c, err := compiler.New(compiler.Config{CacheDir: dir, Busy: a.busy, Logger: a.cfg.Logger})
+	c, err := compiler.New(compiler.Config{CacheDir: dir, MaxBytes: a.cfg.CacheSize, Busy: a.busy, Logger: a.cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,11 @@ func (a *App) logIsolation() {
 	if on == nil {
 		a.cfg.Logger.Info("guests run in this process", "isolation", a.cfg.Isolation)
 		return
+	}
+	for _, layer := range on.Layers {
+		if !layer.On {
+			a.cfg.Logger.Warn("isolation layer is off", "layer", layer.Name, "why", layer.Detail)
+		}
 	}
 	a.cfg.Logger.Info("guests run in a worker", "isolation", a.cfg.Isolation, "layers", on.Layers.String(), "namespaces", cmp.Or(strings.Join(on.Spaces(), " "), "none"))
 }

@@ -47,8 +47,18 @@ func GrantsAll(p *policy.Policy, asked abi.Capability) bool {
 // Granted is what the provider may touch. It must not be changed.
 func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
 
-// WarnUngranted logs what the provider says it cannot do without and was not granted.
+// Warn logs a sentence for the operator.
+func (a *App) Warn(text string) { a.cfg.Logger.Warn(text) }
+
+// WarnUngranted logs what the provider says it cannot do without and was not granted, unless that was told of a call that
+// was denied.
 func (a *App) WarnUngranted() {
+	for _, part := range a.parts {
+		part.WarnUngranted()
+	}
+	if a.provider == nil || a.denials.any() {
+		return
+	}
 	for _, c := range a.provider.Module().Manifest().Capabilities {
 		how := HowToGrant(c)
 		if how == "" || c.Optional || Grants(&a.cfg.Grants, c.Name) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
@@ -28,7 +29,8 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, old.Close()) }()
+	endSessions := sync.OnceValue(old.Close)
+	defer func() { err = errors.Join(err, within(closeTime, "sessions", endSessions)) }()
 	handler, err := streamable.New(streamable.Config{
 		Core: core, Legacy: old, AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, Logger: a.cfg.Logger,
 	})
@@ -45,15 +47,17 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) (err error) {
 	if cfg.Ready != nil {
 		cfg.Ready(listener.Addr())
 	}
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: handler, Logger: a.cfg.Logger})
+	server, err := streamable.NewServer(streamable.ServerConfig{
+		Handler: handler, MaxConnections: a.cfg.MaxConnections, Logger: a.cfg.Logger,
+	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return serveUntil(ctx, server, listener, old.Close)
+	return serveUntil(ctx, server, listener, endSessions)
 }
 
 // serveUntil serves until ctx ends, then takes no more connections, ends what would stay open for ever, and waits for
-// the rest, but not for long.
+// the rest, no longer than shutdownGrace and closeTime.
 func serveUntil(ctx context.Context, server *streamable.Server, listener net.Listener, endSessions func() error) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -64,5 +68,12 @@ func serveUntil(ctx context.Context, server *streamable.Server, listener net.Lis
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	return errors.Join(endSessions(), server.Shutdown(grace), <-served)
+	sessions := make(chan error, 1)
+	go func() { sessions <- endSessions() }()
+	err := server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("requests under way were cut off after %v", shutdownGrace)
+	}
+	err = errors.Join(err, <-served)
+	return errors.Join(err, within(closeTime, "sessions", func() error { return <-sessions }))
 }

@@ -40,6 +40,7 @@ func (a *App) services(ctx context.Context) (capability.Services, error) {
 		}
 		maps.Copy(services, more)
 	}
+	services = a.watchedServices(services)
 	if a.cfg.StandIn == nil {
 		return services, nil
 	}
@@ -66,8 +67,10 @@ func configOf(grants policy.Policy) map[string]string {
 	return grants.Config
 }
 
-// keep has what was opened closed with the app.
-func (a *App) keep(c io.Closer) { a.closers = append(a.closers, c.Close) }
+// keep has a capability closed with the app.
+func (a *App) keep(c io.Closer) {
+	a.closers = append(a.closers, func() error { return within(closeTime, fmt.Sprintf("%T", c), c.Close) })
+}
 
 // accesses are what policies grant, in the words of the power.
 var accesses = map[policy.Access]fscap.Access{

@@ -39,7 +39,7 @@ func OpenAll(ctx context.Context, configs []Config) (*App, error) {
 func (a *App) openAll(ctx context.Context, configs []Config) error {
 	members := composite.Config{PageSize: pageSize(a.cfg.Limits), Patience: a.cfg.Limits.Timeout, Logger: a.cfg.Logger}
 	for _, cfg := range configs {
-		cfg.Logger = cfg.Logger.With("provider", cfg.Name)
+		cfg.Logger, cfg.among = cfg.Logger.With("provider", cfg.Name), true
 		part, err := Open(ctx, cfg)
 		if err != nil {
 			return fmt.Errorf("provider %s: %w", cfg.Name, err)
@@ -56,7 +56,7 @@ func (a *App) openAll(ctx context.Context, configs []Config) error {
 	}
 	a.closers = append(a.closers, source.Close)
 	a.source, a.about = source, a.identityOfAll()
-	a.core, err = a.newCore(nil)
+	a.core, err = a.newCore(nil, nil, nil)
 	return err
 }
 

@@ -34,7 +34,7 @@ func OpenReload(cfg ReloadConfig) (*App, error) {
 	a.closers = append(a.closers, a.reload.swap.Close)
 	a.source = observer{a.reload.swap, cfg.Observe}
 	a.about = identity{name: cfg.Name, version: versionOf(&abi.Manifest{})}
-	a.core, err = a.newCore(nil)
+	a.core, err = a.newCore(nil, nil, nil)
 	return a, err
 }
 

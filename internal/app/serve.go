@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/internal/mcp/stdio"
@@ -16,7 +17,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, old.Close()) }()
+	defer func() { err = errors.Join(err, within(closeTime, "sessions", old.Close)) }()
 	return stdio.Serve(ctx, stdio.Config{Core: core, Legacy: connector{old}, In: in, Out: out, Logger: a.cfg.Logger})
 }
 
@@ -26,14 +27,17 @@ func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
 		one.logIsolation()
 		one.WarnUngranted()
 	}
-	core, err := a.newCore(a.cfg.Logger)
+	budget := inflight.New(a.cfg.InFlight)
+	uris := mcp.NewURIs(a.cfg.MaxSubscribed)
+	core, err := a.newCore(a.cfg.Logger, budget, uris)
 	if err != nil {
 		return nil, nil, err
 	}
 	about := a.identity()
 	old, err := legacy.New(legacy.Config{
 		Core: core, Source: a.source, Name: about.name, Title: about.title, Version: about.version,
-		Instructions: about.instructions, Tools: a.cfg.Tools, Logger: a.cfg.Logger,
+		Instructions: about.instructions, Tools: a.cfg.Tools, InFlight: budget, URIs: uris, Logger: a.cfg.Logger,
+		MaxSessions: a.cfg.MaxHTTPSessions, MaxPerClient: a.cfg.MaxPerAddress, Idle: a.cfg.HTTPSessionIdle,
 	})
 	return core, old, err
 }

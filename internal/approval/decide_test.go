@@ -293,16 +293,30 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 	file := filepath.Join(dir, "it's notes.wasm")
 	must(t, os.WriteFile(file, nil, 0o600))
 	m := asks(`fs {"paths":["/data"]}`, `http {"hosts":["a.org"],"methods":["POST"]}`, `secret {"names":["token"]}`, `sql {"connections":["main"]}`, "kv", `env {"keys":["LANG"]}`)
-	_, err := approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
+	m.Capabilities[4].Optional = true
+	request := approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}
+	_, err := approval.Settle(t.Context(), request, nil, "ada")
 	refusal, ok := approval.Refused(err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
-	want := `wasmres permission grant '` + dir + `/it'\''s notes.wasm' --dir FOLDER:/data --net POST:https://a.org --env LANG --secret token=env:VARIABLE --sql main=env:VARIABLE --kv`
-	if refusal.Command != want {
-		t.Errorf("got  %s\nwant %s", refusal.Command, want)
+	// The command has nothing in it that would have to be filled in: it asks.
+	want := `wasmres permission grant '` + dir + `/it'\''s notes.wasm'`
+	if refusal.Command != want || !strings.Contains(err.Error(), "on a terminal, where you are asked what only you know: "+want) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	want += ` --dir FOLDER:/data --net POST:https://a.org --env LANG --secret token=env:VARIABLE --sql main=env:VARIABLE --kv`
+	if got := approval.Decide(request).Example(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if !strings.Contains(err.Error(), "asks for powers nobody approved (read files at /data; send POST to https://a.org;") {
+		t.Errorf("got %v", err)
+	}
+	m = asks(`http {"hosts":["a.org"]}`, "kv")
+	m.Capabilities[1].Optional = true
+	_, err = approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
+	if err == nil || !strings.Contains(err.Error(), "(send GET, HEAD to https://a.org; keep values between requests (optional))") ||
+		!strings.HasSuffix(err.Error(), "to approve it: wasmres permission grant '"+dir+`/it'\''s notes.wasm' --net https://a.org --kv`) {
 		t.Errorf("got %v", err)
 	}
 	// What flags cannot say, a file must.

@@ -17,12 +17,16 @@ type Refusal struct {
 	Why     string
 	Command string // that approves it
 	Draft   bool   // the Command needs a policy file: [Decision.Draft]
+	Asks    bool   // the Command asks on a terminal for what only the operator knows
 }
 
 func (r *Refusal) Error() string {
 	how := "to approve it"
-	if r.Draft {
+	switch {
+	case r.Draft:
 		how += ", with a POLICY.yaml as 'wasmres inspect' shows it"
+	case r.Asks:
+		how += " on a terminal, where you are asked what only you know"
 	}
 	return fmt.Sprintf("the provider %s %s; %s: %s", r.Name, r.Why, how, r.Command)
 }
@@ -93,22 +97,42 @@ func (d *Decision) whyHeld(asked bool) string {
 func inWords(asks []AskedFor) string {
 	var all []string
 	for _, a := range asks {
-		all = append(all, a.words()...)
+		words := a.words()
+		if a.Optional {
+			words[len(words)-1] += " (optional)"
+		}
+		all = append(all, words...)
 	}
 	return shown(strings.Join(all, "; "), maxShown)
 }
 
 func (d *Decision) refusal(why string) error {
+	asks := d.isOpen()
 	return &Refusal{
-		Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command(), Draft: d.Draft() != nil,
+		Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command(), Draft: !asks && d.Draft() != nil, Asks: asks,
 	}
 }
 
-// Command is the command line that approves what is asked for. FOLDER, VARIABLE and the like stand in it for what only
-// the operator knows; POLICY.yaml for a file with the [Decision.Draft].
+// isOpen reports whether a grant needs what only the operator knows, as the folder of the host.
+func (d *Decision) isOpen() bool { return wishes(d.Asks).IsOpen() }
+
+// Command is the command line that approves what is asked for. Where a grant needs what only the operator knows, the
+// command asks for that on a terminal; POLICY.yaml stands in it for a file with the [Decision.Draft].
 func (d *Decision) Command() string {
-	args := []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
-	return Quote(append(args, FlagsFor(wishes(d.Asks))...))
+	if d.isOpen() {
+		return Quote(d.grantCommand())
+	}
+	return d.Example()
+}
+
+// Example is the command line that approves what is asked for without a terminal. FOLDER, VARIABLE and the like stand in
+// it for what only the operator knows.
+func (d *Decision) Example() string {
+	return Quote(append(d.grantCommand(), FlagsFor(wishes(d.Asks))...))
+}
+
+func (d *Decision) grantCommand() []string {
+	return []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
 }
 
 // FlagsFor gives the arguments that grant what a policy says, and no more. Where flags cannot say it, a file does.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 const (
@@ -12,8 +14,8 @@ const (
 	maxShown     = 200
 )
 
-// shown gives a foreign text for a terminal: on one line, bounded, with nothing in it that steers the terminal, is not
-// seen, turns the direction of writing or spills over its line.
+// shown gives a foreign text for a terminal: on one line, of at most so many characters, with what is hidden escaped, and
+// without marks that would pile up over its line.
 func shown(s string, most int) string {
 	var b strings.Builder
 	n, marks := 0, 0
@@ -21,29 +23,20 @@ func shown(s string, most int) string {
 		if n > 0 {
 			b.WriteByte(' ')
 		}
-		for _, r := range word {
+		for _, r := range printable.Line(word) {
 			if n++; n > most {
 				return b.String() + "…"
 			}
 			if marks++; !unicode.Is(unicode.M, r) {
 				marks = 0
 			}
-			switch {
-			case marks > 2: // they would pile up
-			case invisible(r):
-				b.WriteRune(unicode.ReplacementChar)
-			default:
+			if marks <= 2 {
 				b.WriteRune(r)
 			}
 		}
 		n++
 	}
 	return b.String()
-}
-
-func invisible(r rune) bool {
-	return r == '\u3164' || r == '\u115f' || r == '\u1160' || r == '\u2800' || // fillers
-		unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || !unicode.IsGraphic(r)
 }
 
 // harmless is shown for what a person says yes to, of which nothing may be left out.

@@ -204,7 +204,7 @@ func (s *Store) put(r *Record) error {
 
 // replace has a file hold a text, at once and for good.
 func replace(root *os.Root, name string, text []byte) error {
-	scratch := fmt.Sprintf("%s.%d.%d.tmp", name, os.Getpid(), time.Now().UnixNano())
+	scratch := fmt.Sprintf("%s.%d.%d%s", name, os.Getpid(), time.Now().UnixNano(), scratchSuffix)
 	err := write(root, scratch, text)
 	if err == nil {
 		err = root.Rename(scratch, name)
@@ -254,11 +254,7 @@ func (s *Store) List() (records []Record, wrong error) {
 	}
 	var errs []error
 	for _, name := range names {
-		hex, ok := strings.CutSuffix(name, suffix)
-		digest := digestPrefix + hex
-		if !ok || CheckDigest(digest) != nil {
-			continue // of one who is just writing it, or died over it
-		}
+		digest, _ := digestOf(name)
 		r, err := s.get(root, digest)
 		if err != nil {
 			errs = append(errs, ignoreAbsent(err))
@@ -268,22 +264,4 @@ func (s *Store) List() (records []Record, wrong error) {
 	}
 	slices.SortStableFunc(records, func(a, b Record) int { return b.When.Compare(a.When) })
 	return records, errors.Join(errs...)
-}
-
-// names gives the names of the files there are, in order.
-func (s *Store) names(root *os.Root) ([]string, error) {
-	dir, err := root.Open(".")
-	if err != nil {
-		return nil, fmt.Errorf("approvals: %w", err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(maxRecords + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("approvals: %w", err)
-	}
-	if len(names) > maxRecords {
-		return nil, fmt.Errorf("approvals: %s has more than %d files: take those away you do not need", s.dir, maxRecords)
-	}
-	slices.Sort(names)
-	return names, nil
 }

@@ -263,3 +263,41 @@ func TestProcessesMayWriteAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesOfDeadWritersGoAndDoNotCount lists beside more of them than there may be records.
+func TestFilesOfDeadWritersGoAndDoNotCount(t *testing.T) {
+	s, dir := newStore(t)
+	must(t, s.Grant(record(digestA)))
+	name := strings.TrimPrefix(digestB, "sha256:") + ".approval"
+	long := time.Now().Add(-2 * time.Hour)
+	old := filepath.Join(dir, name+".7.0.tmp")
+	must(t, os.WriteFile(old, nil, 0o600))
+	must(t, os.Chtimes(old, long, long))
+	for i := range 10_000 {
+		must(t, os.Link(old, filepath.Join(dir, fmt.Sprintf("%s.7.%d.tmp", name, 1+i))))
+	}
+	kept := []string{name + ".7.new.tmp", "notes.tmp", name + ".tmp"} // being written, and none of ours
+	for i, name := range kept {
+		file := filepath.Join(dir, name)
+		must(t, os.WriteFile(file, nil, 0o600))
+		if i > 0 {
+			must(t, os.Chtimes(file, long, long))
+		}
+	}
+	for range 2 {
+		records, err := s.List()
+		if err != nil || len(records) != 1 || records[0].Digest != digestA {
+			t.Fatalf("got %v, %v, want the one record", records, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	if len(entries) != 1+len(kept) {
+		t.Errorf("%d files are left, want the record and %v", len(entries), kept)
+	}
+	for _, name := range kept {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -34,6 +34,7 @@ var doors = map[string][]string{
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/fsnotify/fsnotify":            {"internal/watch"},
 	"github.com/google/go-cmp":                {},
+	"github.com/google/jsonschema-go":         {"internal/mcp/mcptest"},
 	"github.com/rogpeppe/go-internal":         {"internal/session"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},

@@ -188,6 +188,12 @@ var sins = []sin{
 		m.Templates = append(m.Templates, abi.Template{URITemplate: "data://x/{", Name: "x", Priority: math.NaN()})
 	})},
 	{"manifest", "the same template twice", declared(func(m *abi.Manifest) { m.Templates = append(m.Templates, m.Templates[0]) })},
+	{"manifest", "a template without a scheme", declared(func(m *abi.Manifest) {
+		m.Templates = append(m.Templates, abi.Template{URITemplate: "csv/{table}", Name: "csv"})
+	})},
+	{"template-shadowed", "two templates of one shape", declared(func(m *abi.Manifest) {
+		m.Templates = append(m.Templates, abi.Template{URITemplate: strings.Replace(m.Templates[0].URITemplate, "{id}", "{number}", 1), Name: "other"})
+	})},
 	{"manifest", "completes what is no variable", declared(func(m *abi.Manifest) { m.Templates[0].Completes = []string{"id", "name"} })},
 	{"unfinished", "two hours for a page", func(s *source) {
 		s.list = func(req *abi.Request) (*abi.Reply, error) {
@@ -248,6 +254,9 @@ var sins = []sin{
 	{"text-invalid", "half a character at the end", noted(func(a *answer, _ *abi.Request, _ int) { a.body = []byte("the first not\xc3") })},
 	{"mime-invalid", "listed", declared(func(m *abi.Manifest) { m.Resources[0].MIMEType = "text" })},
 	{"mime-invalid", "read", noted(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "text/plain/x" })},
+	{"meta-reserved", "listed", declared(func(m *abi.Manifest) { m.Resources[0].Meta = `{"io.modelcontextprotocol/x": 1}` })},
+	{"meta-reserved", "template", declared(func(m *abi.Manifest) { m.Templates[0].Meta = `{"dev.mcp/x": 1}` })},
+	{"meta-reserved", "read", noted(func(a *answer, _ *abi.Request, _ int) { a.Meta = `{"io.github.wasmres/etag": "1"}` })},
 	{"mime-differs", "from the list", noted(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "text/markdown" })},
 	{"mime-differs", "from the template", declared(func(m *abi.Manifest) { m.Templates[0].MIMEType = "image/jpeg" })},
 	{"size-differs", "from the list", declared(func(m *abi.Manifest) { m.Resources[0].Size = 7 })},

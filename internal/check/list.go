@@ -20,6 +20,7 @@ const whereList = "list"
 type entry struct {
 	uri, mimeType string
 	size          uint64
+	reserved      []string          // keys of its _meta that are reserved
 	digest        [sha256.Size]byte // of all that is said of it
 }
 
@@ -132,7 +133,9 @@ func placeOf(cursor string) string {
 
 func entryOf(res *abi.Resource) entry {
 	said := (&abi.Reply{Resources: []abi.Resource{*res}}).Append(nil)
-	return entry{uri: res.URI, mimeType: res.MIMEType, size: res.Size, digest: sha256.Sum256(said)}
+	return entry{
+		uri: res.URI, mimeType: res.MIMEType, size: res.Size, reserved: abi.ReservedMeta(res.Meta), digest: sha256.Sum256(said),
+	}
 }
 
 // checkEntries holds every entry of the list to the rules that need no read.
@@ -148,6 +151,14 @@ func (r *run) checkEntries() {
 			listed[normal] = true
 		}
 		r.checkMIME(e.uri, e.mimeType)
+		r.checkMeta(e.uri, e.reserved)
+	}
+}
+
+// checkMeta reports the keys of a _meta that are reserved, as [abi.ReservedMeta] gives them.
+func (r *run) checkMeta(where string, reserved []string) {
+	for _, key := range reserved {
+		r.report.add(ruleMetaReserved, where, "the host drops %s", line(key, 100))
 	}
 }
 

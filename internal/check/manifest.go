@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,9 +53,13 @@ func (r *run) checkTemplate(t *abi.Template) {
 		r.report.add(ruleManifest, where, "the template is malformed: %v", err)
 		return
 	}
+	if err := CheckScheme(t.URITemplate); err != nil {
+		r.report.add(ruleManifest, where, "%v", err)
+	}
 	head, _, _ := strings.Cut(t.URITemplate, "{")
 	r.checkPrefix(where, head)
 	r.checkMIME(where, t.MIMEType)
+	r.checkMeta(where, abi.ReservedMeta(t.Meta))
 	for _, name := range t.Completes {
 		if !slices.Contains(match.Variables(), name) {
 			r.report.add(ruleManifest, where, "it completes %s, which is no variable of it", name)
@@ -66,7 +72,36 @@ func (r *run) checkTemplate(t *abi.Template) {
 		r.report.add(ruleManifest, where, "the template is declared twice")
 		return
 	}
+	same := func(o *route) bool { return shapeOf(o.declared.URITemplate) == shapeOf(t.URITemplate) }
+	if i := slices.IndexFunc(r.routes, same); i >= 0 {
+		r.report.add(ruleTemplateShadowed, where, "it matches what %s matches, which comes first", r.routes[i].declared.URITemplate)
+	}
 	r.routes = append(r.routes, &route{declared: t, match: match, expand: expander, why: "the check did not come to it"})
+}
+
+var (
+	schemeHead = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+	expression = regexp.MustCompile(`\{[^}]*\}`)
+	variable   = regexp.MustCompile(`[A-Za-z0-9_.%]+(:[0-9]+|\*)?`)
+)
+
+// CheckScheme reports a template that does not begin with a URI scheme. It matches no URI that a client may ask for.
+func CheckScheme(template string) error {
+	if schemeHead.MatchString(template) {
+		return nil
+	}
+	return fmt.Errorf("the template %s begins with no scheme: put one before it, as in notes:%[1]s", template)
+}
+
+// shapeOf gives a template without the names that make no difference to what it matches: those of a query and of path
+// parameters do.
+func shapeOf(template string) string {
+	return expression.ReplaceAllStringFunc(template, func(e string) string {
+		if strings.ContainsRune("?&;", rune(e[1])) {
+			return e
+		}
+		return variable.ReplaceAllString(e, "x$1")
+	})
 }
 
 // checkPrefix wants a URI, or the beginning of one, to be among those the manifest claims.

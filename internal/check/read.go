@@ -130,6 +130,7 @@ func (r *run) checkContent(asked string, c *content) {
 		r.report.add(ruleMIMEMissing, asked, "%d bytes have no type", c.size)
 	}
 	r.checkMIME(asked, c.MIMEType)
+	r.checkMeta(asked, abi.ReservedMeta(c.Meta))
 	r.sniff(asked, c)
 }
 

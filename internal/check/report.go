@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/printable"
 )
 
 const (
@@ -93,14 +92,9 @@ func said(err error) string {
 	return code + ", " + text
 }
 
-// line makes one line of a provider's text that cannot steer a terminal, of at most limit characters.
+// line gives a provider's text as one line of at most limit characters that cannot steer a terminal.
 func line(s string, limit int) string {
-	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s[:min(len(s), 4*limit)]))
+	runes := []rune(printable.Line(s[:min(len(s), 4*limit)]))
 	if len(runes) > limit || len(s) > 4*limit {
 		return string(runes[:min(len(runes), limit-1)]) + "…"
 	}

@@ -23,6 +23,7 @@ type Rule struct {
 const (
 	ruleUnfinished         = "unfinished"
 	ruleManifest           = "manifest"
+	ruleTemplateShadowed   = "template-shadowed"
 	ruleListFails          = "list-fails"
 	ruleListEndless        = "list-endless"
 	ruleListUnstable       = "list-unstable"
@@ -48,6 +49,7 @@ const (
 	ruleReadUnstable       = "read-unstable"
 	ruleETagUnstable       = "etag-unstable"
 	ruleCompletionDangling = "completion-dangling"
+	ruleMetaReserved       = "meta-reserved"
 )
 
 var rules = []Rule{
@@ -55,6 +57,8 @@ var rules = []Rule{
 		"answer sooner, have fewer --samples read, or give it a longer --max-time"},
 	{ruleManifest, Error, "the manifest contradicts itself or the ABI",
 		"correct what the provider registers"},
+	{ruleTemplateShadowed, Error, "a template matches the same URIs as another one",
+		"declare one of them: the names of variables make no difference to the URIs that match"},
 	{ruleListFails, Error, "the list cannot be read to its end",
 		"answer every page; see the log with --log-level debug"},
 	{ruleListEndless, Error, "the list does not end",
@@ -105,6 +109,8 @@ var rules = []Rule{
 		"make the etag from what the content is made of"},
 	{ruleCompletionDangling, Warning, "a completed value leads to no resource",
 		"complete only what can be read"},
+	{ruleMetaReserved, Warning, "a key of _meta is reserved to MCP or to wasmres, and clients never see it",
+		"give the key a prefix of your own, as in com.example/name"},
 }
 
 // Rules gives all rules, errors first.

@@ -20,6 +20,9 @@ type Config struct {
 	// CacheDir is the engine's compilation cache; required. It must belong to this user and nobody else may write to
 	// it. It is made with mode 0700 when it is first needed.
 	CacheDir string
+	// MaxBytes bounds what CacheDir holds: when something is added, what was used least recently is removed. Zero means
+	// DefaultMaxBytes. What was used within the last ten minutes stays.
+	MaxBytes int64
 	// Executable is the program to start; it calls [Main] first. Empty means the running program, even when its file
 	// has been replaced since.
 	Executable string
@@ -49,7 +52,7 @@ func (cfg *Config) complete() error {
 	if cfg.CacheDir == "" {
 		errs = append(errs, errors.New("no cache folder"))
 	}
-	if cfg.Timeout < 0 || cfg.CPU < 0 || cfg.Concurrent < 0 {
+	if cfg.Timeout < 0 || cfg.CPU < 0 || cfg.Concurrent < 0 || cfg.MaxBytes < 0 {
 		errs = append(errs, errors.New("a limit is negative"))
 	}
 	if cfg.Memory != 0 && cfg.Memory < minMemory || cfg.Memory > math.MaxInt64/2 {
@@ -62,6 +65,7 @@ func (cfg *Config) complete() error {
 	setDefault(&cfg.CPU, time.Minute*slowdown)
 	setDefault(&cfg.Memory, 2<<30)
 	setDefault(&cfg.Concurrent, 1)
+	setDefault(&cfg.MaxBytes, DefaultMaxBytes)
 	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.CPU = (cfg.CPU + time.Second - 1).Truncate(time.Second)
 	return nil
@@ -107,7 +111,7 @@ func New(cfg Config) (*Compiler, error) {
 	return &Compiler{
 		cfg:     cfg,
 		slots:   make(chan struct{}, cfg.Concurrent),
-		store:   &store{dir: dir, program: sync.OnceValues(program)},
+		store:   &store{dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:   map[digest]outcome{},
 		flights: map[digest]*flight{},
 	}, nil
@@ -189,7 +193,13 @@ func (c *Compiler) recall(d digest) (outcome, bool) {
 	c.mu.Lock()
 	o, ok := c.known[d]
 	c.mu.Unlock()
-	return o, ok && c.store.has(o)
+	if !ok || !c.store.has(o) {
+		return o, false
+	}
+	if o.Refused == "" {
+		use(c.store.marker(d, "compiled"))
+	}
+	return o, true
 }
 
 // obtain finds or makes the outcome of a module. An error is not worth remembering.

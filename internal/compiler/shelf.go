@@ -64,6 +64,7 @@ func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
 	if len(text) < sha256.Size || sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
 		return nil, fmt.Errorf("%s is damaged", path)
 	}
+	use(path)
 	return text[sha256.Size:], nil
 }
 
@@ -80,6 +81,7 @@ func (s *store) keepPrepared(key [sha256.Size]byte, text []byte) error {
 		return err
 	}
 	s.trim("*.prepared", maxPrepared)
+	s.limit()
 	return nil
 }
 

@@ -27,8 +27,9 @@ import (
 // Several processes may share it: files appear whole, and none is needed.
 type store struct {
 	// fixed at creation
-	dir     string
-	program func() (string, error) // which this is
+	dir      string
+	maxBytes int64                  // of all that is in dir
+	program  func() (string, error) // which this is
 
 	mu          sync.Mutex // guards the field below
 	fingerprint string     // the engine's; empty until open has succeeded
@@ -156,6 +157,7 @@ func (s *store) discard(d digest, o outcome) error {
 func (s *store) find(d digest, fingerprint string, cfg *Config) (outcome, bool) {
 	o, err := s.load(s.marker(d, "compiled"))
 	if err == nil && o.Refused == "" && o.Fingerprint == fingerprint && s.has(o) {
+		use(s.marker(d, "compiled"))
 		return o, true
 	}
 	o, err = s.load(s.marker(d, "refused"))
@@ -201,6 +203,7 @@ func (s *store) keep(d digest, o outcome) error {
 	if o.Refused != "" {
 		s.trim("*.refused", maxRefusals)
 	}
+	s.limit()
 	return nil
 }
 

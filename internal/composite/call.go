@@ -29,7 +29,9 @@ func within[T any](ctx context.Context, s *Source, m *member, call func(context.
 	done := make(chan outcome[T], 1)
 	started := s.start(func() {
 		defer func() { <-m.slots }()
-		done <- guarded(ctx, call)
+		o := guarded(ctx, call)
+		s.used.add(m)
+		done <- o
 	})
 	if !started {
 		<-m.slots

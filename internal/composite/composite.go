@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
@@ -91,12 +92,17 @@ type Source struct {
 
 	mu     sync.Mutex // guards the field below
 	closed bool
+
+	used usedMembers
 }
 
 // A member is one of the sources, and the room for calls of it.
 type member struct {
 	Member
 	slots chan struct{} // holds a token for each call under way
+
+	isUsed   atomic.Bool // it is in usedMembers
+	nextUsed *member     // guarded by usedMembers.mu
 }
 
 var (
@@ -129,15 +135,6 @@ func (s *Source) Close() error {
 	s.mu.Unlock()
 	s.calls.Wait()
 	return nil
-}
-
-// Settle implements [mcp.Settler], for all members.
-func (s *Source) Settle() {
-	for _, m := range s.members {
-		if settler, ok := m.Source.(mcp.Settler); ok {
-			settler.Settle()
-		}
-	}
 }
 
 // EndSession implements [mcp.SessionEnder], for all members.

@@ -219,16 +219,72 @@ func TestTheFailureOfOneMemberIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestEveryMemberSettlesAndEndsSessions(t *testing.T) {
+func TestOnlyMembersThatTookPartSettle(t *testing.T) {
+	list := fakes(1, 1, 1)
+	s := compose(t, composite.Config{Members: members(list)})
+	settled := func(want ...int) {
+		t.Helper()
+		s.Settle()
+		for i, f := range list {
+			f.mu.Lock()
+			if f.settled != want[i] {
+				t.Errorf("%s settled %d times, want %d", f.name, f.settled, want[i])
+			}
+			f.settled = 0
+			f.mu.Unlock()
+		}
+	}
+	settled(0, 0, 0)
+	for range 3 {
+		if _, err := read(t.Context(), s, "b:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settled(0, 1, 0)
+	settled(0, 0, 0)
+	for _, uri := range []string{"c:0", "a:0"} {
+		if _, err := read(t.Context(), s, uri); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settled(1, 0, 1)
+	if _, err := s.List(t.Context(), &abi.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	settled(1, 1, 1)
+}
+
+func TestEveryMemberEndsSessions(t *testing.T) {
 	sources := fakes(1, 1)
 	all := members(sources)
 	all = append(all, composite.Member{Name: "c", Source: plain{}})
 	s := compose(t, composite.Config{Members: all})
-	s.Settle()
 	s.EndSession("one")
 	for _, f := range sources {
-		if f.settled != 1 || len(f.ended) != 1 || f.ended[0] != "one" {
-			t.Errorf("%s: settled %d times, ended %v", f.name, f.settled, f.ended)
+		if len(f.ended) != 1 || f.ended[0] != "one" {
+			t.Errorf("%s: ended %v", f.name, f.ended)
+		}
+	}
+}
+
+func TestACallThatFailsIsNotRepeated(t *testing.T) {
+	list := fakes(1, 1, 1)
+	for _, f := range list {
+		f.fail = func(context.Context) error { return abi.Errorf(abi.CodeUnavailable, "gone") }
+	}
+	s := compose(t, composite.Config{Members: members(list)})
+	_, err := read(t.Context(), s, "b:0")
+	wantCode(t, "read", err, abi.CodeUnavailable)
+	if _, err = s.List(t.Context(), &abi.Request{}); err != nil {
+		t.Error(err)
+	}
+	for _, f := range list {
+		want := 1 // the list
+		if f.name == "b" {
+			want = 2
+		}
+		if got := f.requests(); len(got) != want {
+			t.Errorf("%s was asked %d times, want %d", f.name, len(got), want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*ab
 	if !ok {
 		return nil, &abi.Error{Code: abi.CodeNotFound} // as one that has no words of its own says it
 	}
+	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Read(ctx, req, sink)
 	return reply, s.named(owner, err)
 }
@@ -26,6 +27,7 @@ func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, er
 	if !ok {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
 	}
+	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Complete(ctx, req)
 	return reply, s.named(owner, err)
 }

@@ -34,6 +34,20 @@ func enteredCalls(pid int) []rule {
 	)
 }
 
+// databaseCalls are those of a process that uses SQLite. Nothing is executed that is not yet.
+func databaseCalls(pid int) []rule {
+	rules := append(commonCalls(pid), always(
+		unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_FACCESSAT, unix.SYS_READLINKAT, unix.SYS_GETCWD, unix.SYS_GETEUID,
+		unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+	)...)
+	return append(append(rules, always(olderPathCalls...)...),
+		when(unix.SYS_MMAP, without(2, unix.PROT_EXEC)),
+		when(unix.SYS_MPROTECT, without(2, unix.PROT_EXEC)),
+		when(unix.SYS_FCNTL, equal(1, unix.F_SETLK)),
+		when(unix.SYS_FCNTL, equal(1, unix.F_GETLK)),
+	)
+}
+
 const (
 	// thread is what Go and C libraries ask of clone when they want a thread.
 	thread = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD |

@@ -20,7 +20,7 @@ func Enter(p Profile) (Layers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("confine: %w", err)
 	}
-	calls, err := enterCalls()
+	calls, err := enterCalls(p.Database)
 	if err != nil {
 		return nil, fmt.Errorf("confine: %w", err)
 	}

@@ -16,10 +16,10 @@ const (
 	// abiKnown is the newest version whose restrictions are asked for.
 	abiKnown = 11
 
-	mayReadFile   = ll.AccessFSReadFile
-	mayReadFolder = mayReadFile | ll.AccessFSReadDir
-	mayWrite      = mayReadFolder | ll.AccessFSWriteFile | ll.AccessFSTruncate |
-		ll.AccessFSMakeReg | ll.AccessFSRemoveFile
+	mayReadFile    = ll.AccessFSReadFile
+	mayReadFolder  = mayReadFile | ll.AccessFSReadDir
+	mayWriteFile   = mayReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	mayWriteFolder = mayReadFolder | mayWriteFile | ll.AccessFSMakeReg | ll.AccessFSRemoveFile
 )
 
 // fence leaves the process some files and, of all else that Landlock knows, nothing.
@@ -28,30 +28,34 @@ func fence(read, write []string) (Layer, error) {
 	if !layer.On {
 		return layer, nil
 	}
-	rules, err := readRules(read)
+	readable, err := rules(read, mayReadFile, mayReadFolder)
 	if err != nil {
 		return Layer{}, err
 	}
-	rules = append(rules, landlock.PathAccess(mayWrite, write...))
-	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
+	writable, err := rules(write, mayWriteFile, mayWriteFolder)
+	if err != nil {
+		return Layer{}, err
+	}
+	if err := landlock.V11.BestEffort().Restrict(append(readable, writable...)...); err != nil {
 		return Layer{}, fmt.Errorf("landlock: %w", err)
 	}
 	return layer, nil
 }
 
-func readRules(paths []string) (rules []landlock.Rule, err error) {
+// rules grant one access to files and another to folders.
+func rules(paths []string, toFile, toFolder landlock.AccessFSSet) (all []landlock.Rule, err error) {
 	for _, path := range paths {
 		file, err := os.Stat(path)
 		if err != nil {
 			return nil, fmt.Errorf("landlock: %w", err)
 		}
-		var access landlock.AccessFSSet = mayReadFile
+		access := toFile
 		if file.IsDir() {
-			access = mayReadFolder
+			access = toFolder
 		}
-		rules = append(rules, landlock.PathAccess(access, path))
+		all = append(all, landlock.PathAccess(access, path))
 	}
-	return rules, nil
+	return all, nil
 }
 
 // fenceAll takes the remaining files away where that is sure to end. libpsx cannot do it twice: it tells the other
@@ -105,10 +109,10 @@ func landlockABI() (int, error) {
 func threadsVisible() error {
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
-		return fmt.Errorf("built with cgo it needs /proc: %w", err)
+		return fmt.Errorf("built with cgo it needs /proc: build wasmres with CGO_ENABLED=0: %w", err)
 	}
 	if self != strconv.Itoa(os.Getpid()) {
-		return fmt.Errorf("built with cgo it needs a /proc of this process's own namespace, or Landlock ABI %d", abiThreads)
+		return fmt.Errorf("built with cgo it needs Landlock ABI %d, or a /proc of this process's own namespace: build wasmres with CGO_ENABLED=0", abiThreads)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func children() map[string]func(args []string) error {
 	all := map[string]func([]string) error{
 		"attempts": childAttempts,
 		"files":    childFiles,
+		"database": childDatabase,
 		"alive":    childAlive,
 		"wasm":     childWasm,
 		"threads":  childThreads,

@@ -23,8 +23,12 @@ type Profile struct {
 	// Read names files and folders that may be read. Each must exist.
 	Read []string
 	// Write names folders in which, and below which, files may be read, made, written, removed and, within one folder,
-	// renamed; but no folders be made: who looks after them need not walk what is as deep as can be. Each must exist.
+	// renamed; but no folders be made: who looks after them need not walk what is as deep as can be. A file that it names
+	// may be read and written. Each must exist.
 	Write []string
+	// Database leaves the system calls with which SQLite looks up, locks and maps its files, and no memory that is
+	// executed: the process makes no code.
+	Database bool
 }
 
 const defaultFiles = 64

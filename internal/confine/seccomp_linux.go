@@ -19,8 +19,13 @@ func probeSeccomp() Layer {
 	return Layer{Name: Seccomp, On: true}
 }
 
-// enterCalls leaves the system calls of the first stage.
-func enterCalls() (Layer, error) { return filter("entered", enteredCalls(os.Getpid())) }
+// enterCalls leaves the system calls of the first stage, or those of a process that uses SQLite.
+func enterCalls(database bool) (Layer, error) {
+	if database {
+		return filter("database", databaseCalls(os.Getpid()))
+	}
+	return filter("entered", enteredCalls(os.Getpid()))
+}
 
 // sealCalls leaves those of the second.
 func sealCalls() (Layer, error) { return filter("sealed", sealedCalls(os.Getpid())) }

@@ -3,3 +3,6 @@ package confine
 import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_AARCH64
+
+// olderPathCalls are none on this architecture.
+var olderPathCalls []uint32

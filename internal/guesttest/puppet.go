@@ -40,6 +40,9 @@ func appendSection(module []byte, name string, content []byte) []byte {
 // Services are the strings of the puppet. Without them it traps.
 func (p *Puppet) Services() capability.Services { return capability.Services{abi.ServiceConfig: p} }
 
+// MayRepeat implements [capability.Repeatable].
+func (p *Puppet) MayRepeat([]byte) bool { return true }
+
 // Call implements [capability.Service].
 func (p *Puppet) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	op, n := binary.LittleEndian.Uint32(request), binary.LittleEndian.Uint32(request[4:])

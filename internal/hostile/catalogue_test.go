@@ -36,7 +36,7 @@ func TestCasesAreWellFormed(t *testing.T) {
 		known = append(known, code.String())
 	}
 	seen := map[string]bool{}
-	for _, c := range hostile.Cases() {
+	for _, c := range append(hostile.Cases(), hostile.Generated(true)...) {
 		if c.Name == "" || c.Why == "" || seen[c.Name] {
 			t.Errorf("case %q: it has no reason, or its name is not its own", c.Name)
 		}
@@ -46,5 +46,21 @@ func TestCasesAreWellFormed(t *testing.T) {
 				t.Errorf("case %s wants %q, which is no code", c.Name, code)
 			}
 		}
+	}
+}
+
+func TestEveryActIsMadeInEveryPhase(t *testing.T) {
+	count := map[hostile.Phase]int{}
+	cases := hostile.Generated(false)
+	for _, c := range cases {
+		count[hostile.PhaseOf(c)]++
+	}
+	for _, phase := range hostile.Phases() {
+		if count[phase] != len(cases)/len(hostile.Phases()) {
+			t.Errorf("%s: got %d of %d cases", phase, count[phase], len(cases))
+		}
+	}
+	if len(cases) < 300 {
+		t.Errorf("got %d cases, want 300 at least", len(cases))
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/hostile"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
@@ -58,7 +59,7 @@ type report struct {
 func child(names string) int {
 	limitMemory()
 	out := json.NewEncoder(os.NewFile(3, "report"))
-	cases := hostile.Cases()
+	cases := append(hostile.Cases(), hostile.Generated(true)...)
 	for name := range strings.SplitSeq(names, ",") {
 		for _, c := range cases {
 			if c.Name != name {
@@ -136,6 +137,9 @@ func (a *attempt) run(modules [][]byte, log io.Writer, alive func()) error {
 		Runner: runtime.InProcess{Engine: e}, Limits: limits(a.Case),
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	if a.Row == hostile.RowPhases {
+		a.cfg.Services = capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}}
+	}
 	for i, binary := range modules {
 		if i%50 == 49 {
 			alive()
@@ -185,7 +189,7 @@ func (a *attempt) try(binary []byte) error {
 		}
 		a.ask(m)
 		if a.Case.After != "" {
-			a.note(a.report.After, retry(m, a.Case.After))
+			a.note(a.report.After, retry(m, a.Case.After, aMoment))
 		}
 	}
 	for _, m := range loaded {
@@ -231,19 +235,19 @@ func (a *attempt) ask(m *runtime.Module) {
 	wg.Wait()
 }
 
-// retry reads what must be readable. On a busy machine the deadline of an attack may be too short for honest work.
-func retry(m *runtime.Module, uri string) (err error) {
-	for range 3 {
-		if _, err = call(m, abi.OpRead, uri); abi.CodeOf(err) != abi.CodeDeadline {
-			break
+// retry reads what must be readable. On a busy machine the deadline of an attack may be too short for honest work, and for
+// the start of a worker that takes the place of one that was killed: it tries again for a while.
+func retry(m *runtime.Module, uri string, while time.Duration) (err error) {
+	for end := time.Now().Add(while); ; {
+		if _, err = call(m, abi.OpRead, uri); abi.CodeOf(err) != abi.CodeDeadline || time.Now().After(end) {
+			return err
 		}
 	}
-	return err
 }
 
-// call asks as the host does: only reads have contents.
+// call asks as the host does: only reads and polls have contents.
 func call(m *runtime.Module, op abi.Op, uri string) (*abi.Reply, error) {
-	if op == abi.OpRead {
+	if op == abi.OpRead || op == abi.OpPoll {
 		return m.Call(context.Background(), op, &abi.Request{URI: uri}, sink{})
 	}
 	return m.Call(context.Background(), op, &abi.Request{URI: uri}, nil)

@@ -16,7 +16,7 @@ const (
 	overshoot  = 250 * time.Millisecond // over the deadline of a call
 	stall      = 250 * time.Millisecond // in which a neighbour may not run
 	aMoment    = 750 * time.Millisecond // to refuse a module, or to load a small one
-	spareBytes = 96 << 20               // of resident memory beside what instances may have
+	spareBytes = 64 << 20               // of resident memory beside the limit of an instance
 	refusal    = 16 << 20               // bytes of garbage to refuse a module
 	errorText  = 4 << 10                // bytes of an error
 	startUp    = 15 * time.Second       // of a child, and between its cases
@@ -40,14 +40,9 @@ func mayCall(c hostile.Case) time.Duration {
 	return limits(c).Timeout + overshoot*time.Duration(max(1, c.Parallel/4))
 }
 
-// mayTake is how much resident memory a case may take: instances that run, and those kept ready.
-func mayTake(c hostile.Case) int64 {
-	instances := int64(max(c.Parallel, 1)+max(c.Loads, 1)) + 2
-	if c.Parallel > 1 || c.Loads > 1 {
-		instances = min(instances, 8) // attacks that are crowded use little memory each
-	}
-	return slow(spareBytes + instances*int64(limits(c).Memory))
-}
+// mayTake is how much resident memory a case may take. One instance at a time uses all that it may have; attacks by
+// several at once use little memory each.
+func mayTake(c hostile.Case) int64 { return slow(spareBytes + int64(limits(c).Memory)) }
 
 // patience is when a child is killed that has said nothing: well after everything has gone on for longer than it may.
 // Where there are many calls most of them are expected to end early.

@@ -92,20 +92,10 @@ func (p shape) raw() []byte {
 		memory = []byte{0, 1}
 	}
 	data := append([][]byte{cat([]byte{0}, num(replyAt), []byte{opEnd}, sized(fine))}, p.data...)
-	sections := [][]byte{section(secType, vec(types...)), section(secImport, vec(imports...)), section(secFunction, vec(kinds...))}
-	optional := func(id byte, items [][]byte) {
-		if len(items) > 0 {
-			sections = append(sections, section(id, vec(items...)))
-		}
-	}
-	optional(secTable, p.tables)
-	sections = append(sections, section(secMemory, vec(memory)))
-	optional(secGlobal, p.globals)
-	sections = append(sections, section(secExport, vec(exports...)), section(secStart, u(funcStart)))
-	optional(secElement, p.elements)
-	sections = append(sections, section(secDataCount, u(uint64(len(data)))), section(secCode, vec(bodies...)),
-		section(secData, vec(data...)), p.tail)
-	return module(sections...)
+	return layout{
+		types: types, imports: imports, kinds: kinds, tables: p.tables, memory: memory, globals: p.globals, exports: exports,
+		start: u(funcStart), elements: p.elements, bodies: bodies, data: data, tail: p.tail,
+	}.bytes()
 }
 
 // groupsOf gives the handler's locals to other attacks as well.

@@ -48,5 +48,52 @@ func tables() []Case {
 		grow("table-call-other-type", "a call in another type than the function has", "x:h", trapped),
 		grow("table-call-out-of-range", "a call over the end", "x:i", trapped),
 		grow("table-grow-second", "a table that has an upper bound of its own, of 2^32-1", "x:j", answered),
+		references("reference-drop", "500,000 references in each call, each of which the engine keeps as an object of the host", nil, op(opDrop)),
+		references("reference-table", "each reference is put into a table as well", num(0), op(opTableSet, 0)),
+		references("reference-fill", "a table is filled with each reference", num(0), cat(num(1), op(opBulk, bulkTableFill, 0))),
+		references("reference-grow", "a table grows by each reference", nil, cat(num(1), op(opBulk, bulkTableGrow, 0), op(opDrop))),
+		references("reference-global", "each reference is put into a global as well", nil, op(opGlobalSet, 0)),
+		references("reference-call", "each reference is that of another function", nil, op(opDrop)).of(otherReferences),
 	}
+}
+
+// references makes a provider that answers as an honest one after it has made 500,000 references to a function, each
+// between these instructions. It does so in its start function too.
+func references(name, why string, before, after []byte) Case {
+	const each = 500_000
+	attack := cat(num(each), op(opLocalSet, 0), repeated(0, cat(before, op(opRefFunc, funcHandler), after)))
+	return Case{
+		Name: name, Row: RowTables, Why: why, Op: abi.OpRead, URI: "x:a", Times: 12, Want: answered, After: "x:o",
+		Modules: one(func() shape {
+			return shape{
+				tables: [][]byte{{funcref, 0, 1}}, globals: [][]byte{{funcref, 1, opRefNull, funcref, opEnd}},
+				locals: locals(1, i32), call: attack, start: attack,
+			}
+		}),
+	}
+}
+
+// otherReferences is a provider that refers to 1,000 functions, 500 times in each call.
+func otherReferences() shape {
+	const functions, each = 1000, 500
+	p := shape{locals: locals(1, i32), elements: [][]byte{cat([]byte{3, 0}, u(functions))}}
+	var all []byte
+	for i := range uint64(functions) {
+		p.funcs = append(p.funcs, function{typeVoid, body(nil)})
+		p.elements[0] = append(p.elements[0], u(firstFunc+i)...)
+		all = append(all, cat(op(opRefFunc, firstFunc+i), op(opDrop))...)
+	}
+	p.call = cat(num(each), op(opLocalSet, 0), repeated(0, all))
+	return p
+}
+
+// of gives the case another module.
+func (c Case) of(p func() shape) Case {
+	c.Modules = one(p)
+	return c
+}
+
+// repeated repeats code as often as a local says, at least once.
+func repeated(local uint64, code []byte) []byte {
+	return cat([]byte{opLoop, empty}, code, op(opLocalGet, local), num(-1), op(opAdd), op(opLocalTee, local), op(opBrIf, 0), op(opEnd))
 }

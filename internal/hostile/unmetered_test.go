@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/meter"
 )
 
-// unmetered is a worker's engine that takes modules as they are: it compiles them itself, in memory, since nothing has
+// unmetered is a worker's engine that takes modules as they are, where there is one in the place of its native code: it compiles them itself, in memory, since nothing has
 // done so before, and has what the runtime looks for in a metered module where the module has not. A worker is given no
 // code but that of its entry in the compilation cache, in the place of which it finds the module: see [rawFile].
 func unmetered(e engine.Engine) engine.Engine {
@@ -23,15 +24,15 @@ func unmetered(e engine.Engine) engine.Engine {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	return tolerant{Engine: own, unused: e}
+	return tolerant{Engine: own, metered: e}
 }
 
 type tolerant struct {
 	engine.Engine
-	unused engine.Engine
+	metered engine.Engine // for modules that were metered
 }
 
-func (t tolerant) Close() error { return errors.Join(t.Engine.Close(), t.unused.Close()) }
+func (t tolerant) Close() error { return errors.Join(t.Engine.Close(), t.metered.Close()) }
 
 func (t tolerant) Compile(ctx context.Context, hollow []byte, host []engine.HostFunc) (engine.Module, error) {
 	file, err := rawFile(hollow)
@@ -39,6 +40,9 @@ func (t tolerant) Compile(ctx context.Context, hollow []byte, host []engine.Host
 		return nil, err
 	}
 	binary, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return t.metered.Compile(ctx, hollow, host) // it was admitted and metered
+	}
 	if err != nil {
 		return nil, err
 	}

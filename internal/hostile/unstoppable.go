@@ -105,9 +105,9 @@ func unstoppable() []Case {
 			one(straight(2000, bulk(bulkMemoryFill, 0, 7, big, 0)))),
 		bulkAttack("copy-straight", "2,000 instructions, each of which moves 63 MiB",
 			one(straight(2000, bulk(bulkMemoryCopy, 1<<20, 0, big-1<<20, 0, 0)))),
-		halved(bulkAttack("init-straight", "1,500 instructions, each of which copies a data segment of a MiB",
+		halved(bulkAttack("init-straight", "3,000 instructions, each of which copies a data segment of a MiB",
 			one(func() shape {
-				p := straight(1500, bulk(bulkMemoryInit, 1<<20, 0, 1<<20, 1, 0))()
+				p := straight(3000, bulk(bulkMemoryInit, 1<<20, 0, 1<<20, 1, 0))()
 				p.data = [][]byte{passive()}
 				return p
 			}))),

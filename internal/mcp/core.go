@@ -6,17 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
 const (
 	defaultMaxSubscriptions = 1024
 	defaultBudget           = 4 << 20 // bytes
+	defaultPatience         = 2 * time.Second
 )
 
 // staticTTL is how long clients may keep what does not change while the process runs, in milliseconds.
@@ -28,12 +32,19 @@ type Config struct {
 	Name             string
 	Title            string
 	Version          string
-	Instructions     string       // for the model; empty for none
-	Tools            bool         // also offer the resources as the tools list_resources and read_resource
-	ModernOnly       bool         // no front serves older revisions: they are not offered
-	MaxSubscriptions int          // streams of subscriptions/listen at once; 0 means 1,024
-	Budget           int          // bytes of an answer that are kept while it grows; 0 means 4 MiB
-	Logger           *slog.Logger // nil discards
+	Instructions     string // for the model; empty for none
+	Tools            bool   // also offer the resources as the tools list_resources and read_resource
+	ModernOnly       bool   // no front serves older revisions: they are not offered
+	MaxSubscriptions int    // streams of changes at once, those of sessions included; 0 means 1,024
+	Budget           int    // bytes of an answer that are kept while it grows; 0 means 4 MiB
+	URIs             *URIs  // of all subscriptions; nil bounds and shares nothing
+	// InFlight bounds the memory of all answers that have not been written yet; nil for no bound.
+	InFlight *inflight.Budget
+	Patience time.Duration // for which a request waits for room there; 0 means 2 s
+	// SlowReaders is how many clients may keep a source waiting at once for longer than a moment; 0 means 2 for each
+	// processor.
+	SlowReaders int
+	Logger      *slog.Logger // nil discards
 }
 
 func (c *Config) fill() error {
@@ -46,8 +57,14 @@ func (c *Config) fill() error {
 			errs = append(errs, fmt.Errorf("mcp: %s is required", f.name))
 		}
 	}
-	if c.MaxSubscriptions < 0 || c.Budget < 0 {
-		errs = append(errs, errors.New("mcp: MaxSubscriptions or Budget is negative"))
+	if c.MaxSubscriptions < 0 || c.Budget < 0 || c.Patience < 0 || c.SlowReaders < 0 {
+		errs = append(errs, errors.New("mcp: MaxSubscriptions, Budget, Patience or SlowReaders is negative"))
+	}
+	if c.SlowReaders == 0 {
+		c.SlowReaders = 2 * runtime.GOMAXPROCS(0)
+	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
 	}
 	if c.Budget == 0 {
 		c.Budget = defaultBudget
@@ -70,9 +87,11 @@ type Core struct {
 	head      string // members every modern result begins with
 	discovery string // members of the result of server/discover
 
-	listening atomic.Int64 // streams of subscriptions/listen
-	buffers   wire.Buffers
-	pages     pages
+	streams  *streams
+	slow     atomic.Int64 // clients that keep a source waiting
+	buffers  wire.Buffers
+	pages    pages
+	pageSize atomic.Int64 // bytes that the last page of a list took before it was encoded
 }
 
 // New makes a Core.
@@ -80,7 +99,7 @@ func New(cfg Config) (*Core, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	c := &Core{cfg: cfg, revisions: allRevisions}
+	c := &Core{cfg: cfg, revisions: allRevisions, streams: newStreams(cfg.MaxSubscriptions)}
 	if cfg.ModernOnly {
 		c.revisions = modernRevisions
 	}
@@ -121,6 +140,8 @@ type Outlet struct {
 	// it. It may block for as long as the client may take; part is valid until it returns. An error ends the request.
 	// Nil keeps the whole answer, whatever its size.
 	Flush func(part []byte) error
+	// Abort has a Flush that is under way fail at once. It may be called by any goroutine. Nil does nothing.
+	Abort func()
 }
 
 // A Call is one request, framed and routed by a front.
@@ -132,31 +153,41 @@ type Call struct {
 	Session  string          // as Message.Session
 }
 
-// Call answers one request with the JSON text of its result.
+// Call answers one request with the JSON text of its result. That is counted as taken from the [inflight.Hold] of ctx,
+// together with the copies that are made of it on its way to the client.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
-		buffers: &c.buffers, method: call.Method, modern: call.Revision.Modern(), outlet: Outlet{Notify: call.Notify}, session: call.Session,
+		core: c, method: call.Method, modern: call.Revision.Modern(),
+		structured: call.Revision.structured(), outlet: Outlet{Notify: call.Notify}, session: call.Session,
 	}
 	r.params.parse(call.Params)
+	defer r.giveUp()
 	if err := c.serve(ctx, r); err != nil {
 		return nil, err
 	}
+	if n := copies * len(r.out); n > inflight.Free && !inflight.Of(ctx).Take(n) {
+		return nil, c.fail(ctx, r, c.crowded())
+	}
 	return r.out, nil
 }
+
+// copies is how often the SDK of the older revisions copies a result on its way, about, the result itself included.
+const copies = 6
 
 // Answer appends the response to m, a request other than subscriptions/listen, to dst, which is the core's from then on.
 // When that is an error, it is returned too, for fronts that have a status to choose, or have let the beginning of another
 // answer go.
 func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Outlet) ([]byte, *Error) {
 	r := &request{
-		buffers: &c.buffers, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
-		outlet: outlet, session: m.Session, links: m.Links,
+		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
+		structured: m.Revision == "" || m.Revision.structured(), outlet: outlet, session: m.Session, links: m.Links,
 		budget: c.cfg.Budget, kept: len(dst), out: appendResultHead(dst, m.ID),
 	}
 	err := c.check(r)
 	if err == nil {
 		err = c.serve(ctx, r)
 	}
+	r.count()
 	if err != nil {
 		return AppendError(r.out[:r.kept], m.ID, err), err
 	}
@@ -175,8 +206,14 @@ func (c *Core) check(r *request) *Error {
 // back by [Core.Release].
 func (c *Core) Buffer() []byte { return c.buffers.Take(wire.MinBuffer) }
 
-// Release takes back what Answer returned, which nobody may use after that.
-func (c *Core) Release(answer []byte) { c.buffers.Give(answer) }
+// Release takes back what Answer returned, which must not be used after that. Until then it counts as in flight.
+func (c *Core) Release(answer []byte) {
+	c.cfg.InFlight.Release(counted(cap(answer)))
+	c.buffers.Give(answer)
+}
+
+// InFlight is the budget that answers count against; nil for none.
+func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 
 // Settle is to be called by fronts when an answer has been written: what can wait until then is done now.
 func (c *Core) Settle() {
@@ -192,11 +229,11 @@ func (c *Core) EndSession(session string) {
 	}
 }
 
-// CheckModern holds a request to the rules of the modern revisions for its _meta: a revision this server offers, and
-// the client's capabilities.
+// CheckModern holds a request to the rules of the modern revisions for its _meta: a revision this server offers, the
+// client's capabilities, and a log level the specification has, if there is one.
 func (c *Core) CheckModern(m *Message) *Error {
 	if m.params.malformed != "" {
-		return invalidParams("%s", m.params.malformed)
+		return malformed("%s", m.params.malformed)
 	}
 	version, ok := m.Version()
 	switch {
@@ -205,18 +242,43 @@ func (c *Core) CheckModern(m *Message) *Error {
 		asked, _ := unquote(m.params.protocolVersion)
 		return c.UnsupportedVersion(asked)
 	case !ok:
-		return invalidParams("_meta has no %q; clients of revisions before %s begin with initialize", metaVersion, Revision20260728)
+		return malformed("_meta has no %q; clients of revisions before %s begin with initialize", metaVersion, Revision20260728)
 	case Revision(version) != Revision20260728:
-		return c.UnsupportedVersion(version)
+		return unsupportedVersion(version, modernRevisions)
 	case !isObject(m.params.capabilities):
-		return invalidParams("_meta has no %q", metaCapabilities)
+		return malformed("_meta has no %q", metaCapabilities)
+	case m.params.logLevel != nil && !isLogLevel(m.params.logLevel):
+		return malformed("_meta[%q] is not a log level of the specification, such as %q", metaLogLevel, "warning")
 	}
 	return nil
 }
 
-// UnsupportedVersion is the error for a revision this server does not offer.
+// isLogLevel reports whether value is the JSON string of a LoggingLevel of the specification.
+func isLogLevel(value []byte) bool {
+	level, _ := unquote(value)
+	switch level {
+	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
+		return true
+	}
+	return false
+}
+
+// malformed is the error for a request whose params or _meta break the rules of every method.
+func malformed(format string, args ...any) *Error {
+	e := invalidParams(format, args...)
+	e.Malformed = true
+	return e
+}
+
+// UnsupportedVersion is the error for a revision this server does not offer to a client that may use either form: _meta
+// in each request, or a session that begins with initialize. It lists the revisions of both.
 func (c *Core) UnsupportedVersion(requested string) *Error {
-	data := append([]byte(`{"supported":`), c.revisions...)
+	return unsupportedVersion(requested, c.revisions)
+}
+
+// unsupportedVersion lists supported, a JSON array: the revisions that the client can use in the form it has chosen.
+func unsupportedVersion(requested, supported string) *Error {
+	data := append([]byte(`{"supported":`), supported...)
 	data = append(data, `,"requested":`...)
 	data = wire.AppendString(data, clip(requested, maxMethod))
 	return &Error{Code: CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: append(data, '}')}
@@ -229,38 +291,27 @@ type request struct {
 	method  string
 	params  params
 	modern  bool
-	outlet  Outlet
-	session string
-	links   bool
-	kept    int // bytes of out that never leave: they were there before
+	// structured says that the client's revision has structured results of tools.
+	structured bool
+	outlet     Outlet
+	session    string
+	links      bool
+	kept       int // bytes of out that never leave: they were there before
 
 	// owned by the goroutine that runs it
 	budget int    // bytes that out may hold before it is flushed
 	uri    string // asked for, once it is known
 	out    []byte // the answer, after what was there before
+	sent   bool   // a part of it has been flushed
+	tight  int    // bytes that may be encoded before it is looked whether out is to be flushed; 0 for as many as a part
+	held   int    // bytes of out that are counted as in flight
 
-	buffers *wire.Buffers // what out grows with
+	core *Core
 
 	// here so that a small request is one allocation
 	asked    abi.Request
 	contents contents
 	progress progress
-}
-
-// part is how much of a long answer leaves at once, in bytes: little enough to stay in the processor's cache.
-const part = 256 << 10
-
-// full reports whether the answer has outgrown the budget and may leave.
-func (r *request) full() bool { return r.outlet.Flush != nil && len(r.out)-r.kept >= r.budget }
-
-// spill lets go what there is of the answer. From then on it leaves a part at a time.
-func (r *request) spill() error {
-	err := r.outlet.Flush(r.out[r.kept:])
-	r.out, r.budget = r.out[:r.kept], part
-	if err != nil {
-		return abi.Errorf(abi.CodeCancelled, "the client does not take the answer").Because(err)
-	}
-	return nil
 }
 
 // ask is what every request to the source says.

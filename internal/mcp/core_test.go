@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -140,6 +141,22 @@ func TestCausesAreForTheLog(t *testing.T) {
 		got := log.String()
 		if strings.Count(got, "\n") != 1 || !strings.Contains(got, "level="+tt.level) || !strings.Contains(got, tt.logged) || !strings.Contains(got, data.ErrorID) {
 			t.Errorf("%s: got log %q, want one line of level %s with %q and id %q", tt.uri, got, tt.level, tt.logged, data.ErrorID)
+		}
+	}
+}
+
+// Revisions before 2025-06-18 have no structured content, and no links to resources.
+func TestToolsOfOlderRevisionsAnswerText(t *testing.T) {
+	core := newCore(t, mcp.Config{Source: newSource(), Tools: true})
+	for revision, want := range map[mcp.Revision]bool{"2024-11-05": false, "2025-03-26": false, "2025-06-18": true, "2025-11-25": true} {
+		for method, params := range map[string]string{"tools/list": `{}`, "tools/call": `{"name":"list_resources"}`} {
+			result, failed := core.Call(t.Context(), &mcp.Call{Method: method, Params: json.RawMessage(params), Revision: revision})
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			if got := regexp.MustCompile(`outputSchema|structuredContent|resource_link`).Match(result); got != want {
+				t.Errorf("%s of %s: got %s", method, revision, result)
+			}
 		}
 	}
 }

@@ -100,8 +100,9 @@ func appendAnnotations(b []byte, audience abi.Audience, priority float64, lastMo
 	return append(b, '}')
 }
 
-// appendMeta appends the member _meta: what the guest says, and our own keys, which come last so that they win.
+// appendMeta appends the member _meta: what the guest says, without the keys that are reserved, and the host's own keys.
 func appendMeta(b []byte, guest, etag, lastModified string) []byte {
+	guest = abi.WithoutReservedMeta(guest)
 	if guest == "" && etag == "" && lastModified == "" {
 		return b
 	}

@@ -20,6 +20,10 @@ type Error struct {
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 
+	// Malformed says that the request lacks what every request of its revision must have, or has it wrong. Over HTTP
+	// its status is 400 then; the status of any other CodeInvalidParams is 200.
+	Malformed bool `json:"-"`
+
 	cause error // never sent
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 )
 
 // maxValues is how many values one completion may hold.
@@ -16,19 +17,23 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	if c.listKept(r, cursor) {
-		return nil
+	if kept, err := c.listKept(r, cursor); kept {
+		return err
 	}
 	version, mayKeep := c.listVersion()
 	var missing []Degraded
-	reply, err := c.cfg.Source.List(WithDegraded(ctx, &missing), r.askPage(cursor))
+	hold := c.cfg.InFlight.Hold()
+	defer hold.End()
+	reply, err := c.askList(WithDegraded(ctx, &missing), r.askPage(cursor), hold)
 	if err != nil {
 		return err
 	}
 	c.beginPage(r, missing)
 	begin := len(r.out)
-	r.out = appendResources(r.out, reply, r.links)
-	if mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
+	if err := r.appendResources(reply, r.links); err != nil {
+		return err
+	}
+	if !r.sent && mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
 		ttl := time.Duration(min(reply.TTLMillis, maxKept)) * time.Millisecond
 		c.pages.keep(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
 	}
@@ -36,27 +41,43 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	return nil
 }
 
+// askList asks the source for a page of resources, whose memory is taken from hold. Where pages are large, the request
+// waits for its turn before it asks: then the source need not be kept waiting.
+func (c *Core) askList(ctx context.Context, req *abi.Request, hold *inflight.Hold) (*abi.Reply, error) {
+	if usual := int(c.pageSize.Load()); usual > inflight.Free {
+		if err := hold.Wait(ctx, usual, c.cfg.Patience); err != nil {
+			return nil, err
+		}
+	}
+	reply, err := c.cfg.Source.List(inflight.With(ctx, hold), req)
+	if err != nil {
+		return nil, err
+	}
+	hold.Trim()
+	c.pageSize.Store(int64(hold.Used()))
+	return reply, nil
+}
+
 // maxKept is for how long a page is kept at most, in milliseconds.
 const maxKept = 3_600_000
 
 // listKept answers with a page that was kept, if there is one.
-func (c *Core) listKept(r *request, cursor string) bool {
+func (c *Core) listKept(r *request, cursor string) (kept bool, err error) {
 	version, mayKeep := c.listVersion()
 	if !mayKeep || !r.isImpersonal() {
-		return false
+		return false, nil
 	}
 	body, left := c.pages.find(pageKey{cursor, r.links}, version)
 	if body == nil {
-		return false
+		return false, nil
 	}
 	c.begin(r)
-	r.out = append(r.buffers.Grow(r.out, len(body)+usualTail), body...)
+	if err := r.appendLong(body, true); err != nil {
+		return true, err
+	}
 	r.endCacheable(uint64(left.Milliseconds()), abi.CachePublic)
-	return true
+	return true, nil
 }
-
-// usualTail is what follows a page, in bytes.
-const usualTail = 64
 
 // listVersion is that of the source's list, if it has one.
 func (c *Core) listVersion() (version uint64, ok bool) {
@@ -81,41 +102,55 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 		return err
 	}
 	c.beginPage(r, missing)
-	r.out = appendTemplates(r.out, reply)
+	if err := r.appendTemplates(reply); err != nil {
+		return err
+	}
 	r.endCacheable(reply.TTLMillis, reply.CacheScope)
 	return nil
 }
 
 // appendResources appends the members of a page of resources. With links, large ones say where to download them.
-func appendResources(b []byte, reply *abi.Reply, links bool) []byte {
-	b = append(b, `"resources":[`...)
+func (r *request) appendResources(reply *abi.Reply, links bool) error {
+	r.out = append(r.out, `"resources":[`...)
 	for i := range reply.Resources {
-		b = appendResource(comma(b, i), &reply.Resources[i], links)
+		one := &reply.Resources[i]
+		if err := r.makeRoom(worst * one.Weight()); err != nil {
+			return err
+		}
+		r.out = appendResource(comma(r.out, i), one, links)
+		if err := r.pass(); err != nil {
+			return err
+		}
 	}
-	return appendMember(append(b, ']'), "nextCursor", reply.NextCursor)
+	r.out = appendMember(append(r.out, ']'), "nextCursor", reply.NextCursor)
+	return nil
 }
 
 // appendTemplates appends the members of a page of templates.
-func appendTemplates(b []byte, reply *abi.Reply) []byte {
-	b = append(b, `"resourceTemplates":[`...)
+func (r *request) appendTemplates(reply *abi.Reply) error {
+	r.out = append(r.out, `"resourceTemplates":[`...)
 	for i := range reply.Templates {
-		b = appendTemplate(comma(b, i), &reply.Templates[i])
+		one := &reply.Templates[i]
+		if err := r.makeRoom(worst * one.Weight()); err != nil {
+			return err
+		}
+		r.out = appendTemplate(comma(r.out, i), one)
+		if err := r.pass(); err != nil {
+			return err
+		}
 	}
-	return appendMember(append(b, ']'), "nextCursor", reply.NextCursor)
+	r.out = appendMember(append(r.out, ']'), "nextCursor", reply.NextCursor)
+	return nil
 }
 
-// complete answers completion/complete. There are no prompts here, and some templates complete nothing: for those
-// there are no values, which is all a client that asks wants to know.
+// complete answers completion/complete. A template that completes nothing has no values, which is no error.
 func (c *Core) complete(ctx context.Context, r *request) error {
-	req, isPrompt, err := r.params.completion()
+	req, err := r.params.completion()
 	if err != nil {
 		return err
 	}
 	req.Session = r.session
-	reply := &abi.Reply{}
-	if !isPrompt {
-		reply, err = c.cfg.Source.Complete(ctx, req)
-	}
+	reply, err := c.cfg.Source.Complete(ctx, req)
 	if abi.CodeOf(err) == abi.CodeUnsupported {
 		reply, err = &abi.Reply{}, nil
 	}
@@ -144,39 +179,39 @@ func appendCompletion(b []byte, reply *abi.Reply) []byte {
 	return append(b, '}')
 }
 
-// completion decodes the parameters of completion/complete.
-func (p *params) completion() (req *abi.Request, isPrompt bool, err error) {
+// completion decodes the parameters of completion/complete. Any prompt is unknown: the server offers none.
+func (p *params) completion() (req *abi.Request, err error) {
 	var kind, uri, name, value, arguments []byte
 	if !pick(p.ref, choose("type", &kind, "uri", &uri)) {
-		return nil, false, invalidParams("ref is missing or not an object")
+		return nil, invalidParams("ref is missing or not an object")
 	}
 	if !pick(p.argument, choose("name", &name, "value", &value)) {
-		return nil, false, invalidParams("argument is missing or not an object")
+		return nil, invalidParams("argument is missing or not an object")
 	}
 	if !isNull(p.context) && !pick(p.context, choose("arguments", &arguments, "", nil)) {
-		return nil, false, invalidParams("context is not an object")
+		return nil, invalidParams("context is not an object")
 	}
 	req = &abi.Request{Meta: p.guestMeta()}
 	if req.Arg, err = required("argument.name", name); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if req.Value, err = required("argument.value", value); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if req.Vars, err = vars(arguments); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	switch t, _ := unquote(kind); t {
 	case "ref/prompt":
-		return req, true, nil
+		return nil, invalidParams("this server has no prompts")
 	case "ref/resource":
 		req.URI, err = required("ref.uri", uri)
 		if err == nil && len(req.URI) > abi.MaxURI {
 			err = invalidParams("ref.uri is longer than %d bytes", abi.MaxURI)
 		}
-		return req, false, err
+		return req, err
 	}
-	return nil, false, invalidParams("ref.type is neither ref/resource nor ref/prompt")
+	return nil, invalidParams("ref.type is neither ref/resource nor ref/prompt")
 }
 
 // vars decodes the variables already known.

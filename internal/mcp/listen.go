@@ -10,12 +10,21 @@ import (
 // ListenMethod is the one method that [Core.Listen] answers instead of [Core.Answer].
 const ListenMethod = "subscriptions/listen"
 
-// maxWatched is how many URIs one subscription may name.
-const maxWatched = 1024
+// MaxWatched is how many URIs one stream, or one session, may watch.
+const MaxWatched = 1024
 
-// ErrClosing is the cause of a context that ends because the server does. A subscription then ends with its result, as
-// it does for no other reason.
+// ErrClosing is the cause of a context that ends because the server does, or needs the place of a stream for another
+// client. A subscription then ends with its result, as it does for no other reason.
 var ErrClosing = errors.New("the server is shutting down")
+
+// ErrCancelled is the cause of the context of a request that its client has cancelled by notifications/cancelled. Such a
+// request gets no JSON-RPC answer.
+var ErrCancelled = errors.New("cancelled by the client")
+
+// IsCancelled reports whether ctx is that of a request whose client has cancelled it.
+func IsCancelled(ctx context.Context) bool {
+	return ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrCancelled)
+}
 
 // Listen serves m, a request for subscriptions/listen, until ctx ends: it hands send the acknowledgment, then a
 // notification for each change, all without line ends and valid until send returns. An error is not sent but returned,
@@ -25,12 +34,14 @@ var ErrClosing = errors.New("the server is shutting down")
 func (c *Core) Listen(ctx context.Context, m *Message, send func(message []byte) error) (failure *Error) {
 	defer c.catch(ctx, &request{method: ListenMethod, modern: true}, &failure)
 	woken := make(chan struct{}, 1) // holds one token while there may be something to say
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	s, failure := c.Subscribe(ctx, m, func() {
 		select {
 		case woken <- struct{}{}:
 		default:
 		}
-	})
+	}, func() { cancel(ErrClosing) })
 	if failure != nil {
 		return failure
 	}
@@ -116,8 +127,8 @@ func parseURIs(array []byte) (uris []string, err *Error) {
 		case !ok:
 			err = invalidParams("resourceSubscriptions has an item that is not a string")
 		case seen[uri]:
-		case len(seen) == maxWatched:
-			err = invalidParams("resourceSubscriptions has more than %d URIs", maxWatched)
+		case len(seen) == MaxWatched:
+			err = invalidParams("resourceSubscriptions has more than %d URIs", MaxWatched)
 		default:
 			seen[uri] = true
 			if abi.CheckURI(uri) == nil {

@@ -142,7 +142,7 @@ func TestListenIsBounded(t *testing.T) {
 		second := listen(t, core, &listener{}, `{}`)
 		synctest.Wait()
 		third := listen(t, core, &listener{}, `{}`)
-		if err := <-third.done; err == nil || err.Code != mcp.CodeInternalError || err.Message != "Subscription limit reached" || len(third.heard()) > 0 {
+		if err := <-third.done; err == nil || err.Code != 429 || !strings.Contains(string(err.Data), `"code":"busy"`) || len(third.heard()) > 0 {
 			t.Errorf("got %v, want the limit", err)
 		}
 		first.end(nil)
@@ -266,7 +266,7 @@ func TestSubscriptionWakesOnceForAllThatIsUnsaid(t *testing.T) {
 		`,"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["test://a","test://b"]}}}`))
 	wakes := 0
 	ctx, cancel := context.WithCancel(t.Context())
-	s, failure := core.Subscribe(ctx, m, func() { wakes++ })
+	s, failure := core.Subscribe(ctx, m, func() { wakes++ }, func() {})
 	if failure != nil {
 		t.Fatal(failure)
 	}
@@ -296,7 +296,7 @@ func TestSubscriptionWakesOnceForAllThatIsUnsaid(t *testing.T) {
 			t.Errorf("round %d (-want +got):\n%s", round, diff)
 		}
 	}
-	if _, failure := core.Subscribe(t.Context(), m, func() {}); failure == nil {
+	if _, failure := core.Subscribe(t.Context(), m, func() {}, func() {}); failure == nil {
 		t.Error("there is room for a second")
 	}
 	if src.ctx.Err() != nil {
@@ -307,8 +307,8 @@ func TestSubscriptionWakesOnceForAllThatIsUnsaid(t *testing.T) {
 	if src.ctx.Err() == nil {
 		t.Error("the watch goes on after Close")
 	}
-	_, third := core.Subscribe(t.Context(), m, func() {})
-	_, fourth := core.Subscribe(t.Context(), m, func() {})
+	_, third := core.Subscribe(t.Context(), m, func() {}, func() {})
+	_, fourth := core.Subscribe(t.Context(), m, func() {}, func() {})
 	if third != nil || fourth == nil {
 		t.Errorf("got %v and %v after Close, want room for one", third, fourth)
 	}

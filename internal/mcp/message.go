@@ -28,6 +28,9 @@ type Message struct {
 	// say in it.
 	Session string
 
+	// Client is who sent the message, as [ClientOf] names it: fronts that have many set it for subscriptions/listen.
+	Client string
+
 	// Links says that what can be downloaded is to say where: fronts that serve downloads set it.
 	Links bool
 
@@ -140,7 +143,7 @@ func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 // IsNotification reports whether m wants none.
 func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
-// Usual reports whether m is a request for a resource, a list, a completion or what the server is, with the parameters
+// Usual reports whether m is a request for a resource, a list, a tool, a completion or what the server is, with the parameters
 // these have and no others. What is unusual may be for somebody else to refuse, in the words of its revision.
 func (m *Message) Usual() bool {
 	p := &m.params
@@ -152,6 +155,8 @@ func (m *Message) Usual() bool {
 		return isString(p.uri) && p.cursor == nil
 	case "resources/list", "resources/templates/list":
 		return (p.cursor == nil || isString(p.cursor)) && p.uri == nil
+	case "tools/call":
+		return isString(p.name) && (p.arguments == nil || isObject(p.arguments)) && p.uri == nil && p.cursor == nil
 	case "server/discover", "completion/complete":
 		return m.Modern()
 	}

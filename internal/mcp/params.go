@@ -10,9 +10,9 @@ import (
 // Keys of _meta.
 const (
 	reservedMeta     = "io.modelcontextprotocol/"
-	ownMeta          = "io.github.wasmres/"
 	metaVersion      = reservedMeta + "protocolVersion"
 	metaCapabilities = reservedMeta + "clientCapabilities"
+	metaLogLevel     = reservedMeta + "logLevel"
 	metaServer       = reservedMeta + "serverInfo"
 	metaSubscription = reservedMeta + "subscriptionId"
 	metaProgress     = "progressToken"
@@ -29,6 +29,7 @@ type params struct {
 	meta                         []byte
 	window                       []byte // of meta
 	version, capabilities, token []byte // of meta
+	logLevel                     []byte // of meta
 	malformed                    string // what is wrong with all of them; empty for nothing
 	others                       bool   // there are some that are none of these
 }
@@ -79,6 +80,8 @@ func (p *params) setMeta(name, value []byte) (once bool) {
 		return put(&p.version, value)
 	case metaCapabilities:
 		return put(&p.capabilities, value)
+	case metaLogLevel:
+		return put(&p.logLevel, value)
 	case metaWindow:
 		return put(&p.window, value)
 	case metaProgress:
@@ -114,10 +117,8 @@ func (p *params) guestMeta() string {
 	return rest
 }
 
-// isForHost reports whether a key of _meta is none of a guest's business.
-func isForHost(key []byte) bool {
-	return bytes.HasPrefix(key, []byte(reservedMeta)) || bytes.HasPrefix(key, []byte(ownMeta)) || string(key) == metaProgress
-}
+// isForHost reports whether a key of a request's _meta is kept from guests.
+func isForHost(key []byte) bool { return string(key) == metaProgress || abi.IsReservedMeta(key) }
 
 // pick hands the fields of the object raw to set, which tells whether it has not had that one before. It reports whether
 // raw is an object without such.

@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
@@ -58,7 +60,7 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 type contents struct {
 	// fixed at creation
 	r        *request
-	asBlocks bool // of a tool's result: text as text, bytes as an embedded resource
+	asBlocks bool // of a tool's result: embedded resources
 
 	progress *progress
 	window   *excerpt // nil for whole contents
@@ -91,13 +93,19 @@ func (s *contents) Content(c *abi.Content) error {
 	s.r.out = comma(s.r.out, s.count)
 	s.count++
 	s.kind = c.Kind
-	if s.asBlocks && c.Kind == abi.KindText {
-		s.r.out, s.tail = append(s.r.out, `{"type":"text","text":"`...), `}`
-	} else {
-		s.begin(c)
+	s.begin(c)
+	return s.makeRoom(encodedSize(c))
+}
+
+// makeRoom makes room for n bytes more. Where there is none, what there is of the answer leaves.
+func (s *contents) makeRoom(n int) error {
+	if s.r.tight == 0 && s.r.grow(n) {
+		return nil
 	}
-	s.r.out = s.r.buffers.Grow(s.r.out, encodedSize(c))
-	return nil
+	if err := s.r.tighten(); err != nil {
+		return err
+	}
+	return s.spill()
 }
 
 // begin appends the head of a content, up to where its bytes begin.
@@ -137,6 +145,12 @@ func encodedSize(c *abi.Content) int {
 func (s *contents) Body(p []byte) error {
 	for len(p) > 0 {
 		n := min(len(p), part)
+		if err := s.makeRoom(s.encodedLen(n)); err != nil {
+			return err
+		}
+		if s.kind == abi.KindText || s.r.tight > 0 {
+			n = s.r.fit(n)
+		}
 		if err := s.encode(p[:n]); err != nil {
 			return err
 		}
@@ -150,27 +164,40 @@ func (s *contents) Body(p []byte) error {
 
 // spill lets a long answer go bit by bit. Nothing can be told of its progress then: it has begun.
 func (s *contents) spill() error {
-	if !s.r.full() {
+	if s.r.count(); !s.r.full() {
 		return nil
 	}
 	began := time.Now()
 	defer func() { s.waited.Add(int64(time.Since(began))) }()
 	s.progress.end()
-	return s.r.spill()
+	w := s.r.core.Wait(s.r.outlet.Abort)
+	err := s.r.spill()
+	return cmp.Or(w.End(), err)
 }
 
 // Waited is for how long the client has kept the guest waiting, in this read.
 func (s *contents) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
+// encodedLen is the room that n bytes of the content take, unless they are text with escapes.
+func (s *contents) encodedLen(n int) int {
+	switch {
+	case s.kind == abi.KindBlob:
+		return wire.Base64Len(n + 2)
+	case n > inflight.Free:
+		return n + inflight.Free // for some escapes
+	}
+	return n
+}
+
 func (s *contents) encode(p []byte) error {
 	switch s.kind {
 	case abi.KindText:
 		var ok bool
-		if s.r.out, ok = s.text.Append(s.r.buffers.Grow(s.r.out, len(p)), p); !ok {
+		if s.r.out, ok = s.text.Append(s.r.out, p); !ok {
 			return notText()
 		}
 	case abi.KindBlob:
-		s.r.out = s.blob.Append(s.r.buffers.Grow(s.r.out, wire.Base64Len(len(p)+2)), p)
+		s.r.out = s.blob.Append(s.r.out, p)
 	default:
 		return abi.Errorf(abi.CodeProtocol, "A body without a content to belong to")
 	}

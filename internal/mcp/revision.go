@@ -12,6 +12,9 @@ const (
 // Modern reports whether requests of this revision stand alone, with their revision in _meta.
 func (r Revision) Modern() bool { return r >= Revision20260728 }
 
+// structured reports whether results of tools may have structured content and links to resources in this revision.
+func (r Revision) structured() bool { return r >= "2025-06-18" }
+
 // Legacy reports whether r is one of the revisions that open with a handshake.
 func (r Revision) Legacy() bool {
 	switch r {

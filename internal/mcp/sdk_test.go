@@ -128,8 +128,18 @@ func converseTools(t *testing.T, c *sdkClient) {
 		t.Errorf("got tools %v, %v", tools, err)
 	}
 	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "read_resource", Arguments: map[string]any{"uri": "greeting://Ada"}})
-	if err != nil || res.IsError || len(res.Content) != 1 || res.Content[0].(*sdk.TextContent).Text != "Hello, Ada!" {
+	if err != nil || res.IsError || len(res.Content) != 1 || res.Content[0].(*sdk.EmbeddedResource).Resource.Text != "Hello, Ada!" {
 		t.Errorf("got %v, %v", res, err)
+	}
+	res, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_resources"})
+	if err != nil || res.IsError || len(res.Content) < 2 {
+		t.Fatalf("got %v, %v", res, err)
+	}
+	if link, ok := res.Content[1].(*sdk.ResourceLink); !ok || link.URI == "" || link.Name == "" {
+		t.Errorf("got %+v, want a link to a resource", res.Content[1])
+	}
+	if page, ok := res.StructuredContent.(map[string]any); !ok || page["resources"] == nil || page["resourceTemplates"] == nil {
+		t.Errorf("got structured content %v", res.StructuredContent)
 	}
 	res, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "read_resource", Arguments: map[string]any{"uri": "test://nope"}})
 	if err != nil || !res.IsError {

@@ -12,10 +12,11 @@ import (
 // and costs no goroutine.
 type Subscription struct {
 	// fixed at creation
-	core *Core
-	id   json.RawMessage
-	wake func()
-	stop context.CancelFunc
+	core  *Core
+	id    json.RawMessage
+	wake  func()
+	stop  context.CancelFunc
+	leave func() // gives the place back
 
 	mu     sync.Mutex      // guards the fields below
 	agreed *filter         // to be acknowledged; nil once it was
@@ -26,10 +27,11 @@ type Subscription struct {
 
 // Subscribe begins what m asks for, a request for subscriptions/listen. ctx bounds the beginning; what it says of the
 // client is kept, its end ends nothing later. wake is called when there is something to say and there was not; it must
-// not block, and may be called before Subscribe returns, and once more after Close has. The caller calls Close.
+// not block, and may be called before Subscribe returns, and once more after Close has. end is called, likewise, when
+// another client needs the place: the caller then writes AppendEnd and closes. The caller calls Close.
 //
 // The acknowledgment is there at once, without a wake.
-func (c *Core) Subscribe(ctx context.Context, m *Message, wake func()) (s *Subscription, failure *Error) {
+func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *Subscription, failure *Error) {
 	r := &request{method: ListenMethod, modern: true}
 	defer c.catch(ctx, r, &failure)
 	if err := c.CheckModern(m); err != nil {
@@ -39,11 +41,15 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake func()) (s *Subsc
 	if invalid != nil {
 		return nil, invalid
 	}
-	if c.listening.Add(1) > int64(c.cfg.MaxSubscriptions) {
-		c.listening.Add(-1)
-		return nil, &Error{Code: CodeInternalError, Message: "Subscription limit reached"}
+	leave, full := c.OpenStream(ctx, m.Client, end)
+	if full != nil {
+		return nil, full
 	}
-	made := &Subscription{core: c, id: bytes.Clone(m.ID), wake: wake, agreed: &f, wanted: f.wanted()}
+	if err := c.cfg.URIs.Take(f.uris); err != nil {
+		leave()
+		return nil, c.fail(ctx, r, err)
+	}
+	made := &Subscription{core: c, id: bytes.Clone(m.ID), wake: wake, leave: leave, agreed: &f, wanted: f.wanted()}
 	defer func() {
 		if s == nil {
 			made.Close()
@@ -70,11 +76,21 @@ func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
 // Close ends the subscription, and makes room for another. It is idempotent.
 func (s *Subscription) Close() {
 	s.stop()
+	s.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.closed = true
-		s.core.listening.Add(-1)
+		s.giveBackLocked()
+	}
+}
+
+// giveBackLocked gives back the URIs that were asked for.
+func (s *Subscription) giveBackLocked() {
+	for uri := range s.wanted {
+		if uri != "" {
+			s.core.cfg.URIs.Drop(uri)
+		}
 	}
 }
 

@@ -2,24 +2,37 @@ package mcp
 
 import (
 	"context"
+	"slices"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
-// tools are the resources once more, for hosts that give models nothing but tools.
-const tools = `"tools":[` +
-	`{"name":"list_resources","title":"List resources",` +
-	`"description":"List the resources this server offers, a page at a time. Resources have a URI to give to read_resource; ` +
-	`a resource template has a URI with variables in braces, to be filled in first.",` +
-	`"inputSchema":{"type":"object","properties":{"cursor":{"type":"string",` +
-	`"description":"The nextCursor of the page before; leave it out for the first page."}},"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true}},` +
-	`{"name":"read_resource","title":"Read a resource","description":"Read one resource by its URI.",` +
-	`"inputSchema":{"type":"object","properties":{"uri":{"type":"string",` +
-	`"description":"The URI of a resource, as list_resources gives it, or made from a template."}},` +
-	`"required":["uri"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true}}]`
+// The resources once more, for hosts that give models nothing but tools: what stands before and after the output schema
+// of list_resources, which revisions before 2025-06-18 do not have. read_resource has none: what it gives is opaque.
+const (
+	toolsBegin = `"tools":[` +
+		`{"name":"list_resources","title":"List resources",` +
+		`"description":"List the resources this server offers, a page at a time. Resources have a URI to give to read_resource; ` +
+		`a resource template has a URI with variables in braces, to be filled in first.",` +
+		`"inputSchema":{"type":"object","properties":{"cursor":{"type":"string",` +
+		`"description":"The nextCursor of the page before; leave it out for the first page."}},"additionalProperties":false},`
+	toolsEnd = `"annotations":{"readOnlyHint":true}},` +
+		`{"name":"read_resource","title":"Read a resource","description":"Read one resource by its URI.",` +
+		`"inputSchema":{"type":"object","properties":{"uri":{"type":"string",` +
+		`"description":"The URI of a resource, as list_resources gives it, or made from a template."}},` +
+		`"required":["uri"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true}}]`
+
+	listedFields = `"name":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},` +
+		`"mimeType":{"type":"string"},"annotations":{"type":"object"}`
+	listSchema = `"outputSchema":{"type":"object","properties":{` +
+		`"resources":{"type":"array","items":{"type":"object","properties":{"uri":{"type":"string"},` + listedFields +
+		`,"size":{"type":"integer"}},"required":["uri","name"]}},` +
+		`"resourceTemplates":{"type":"array","items":{"type":"object","properties":{"uriTemplate":{"type":"string"},` + listedFields +
+		`},"required":["uriTemplate","name"]}},` +
+		`"nextCursor":{"type":"string"}},"required":["resources"]},`
+)
 
 func (c *Core) toolsList(_ context.Context, r *request) error {
 	cursor, err := optional("cursor", r.params.cursor)
@@ -30,7 +43,11 @@ func (c *Core) toolsList(_ context.Context, r *request) error {
 		return invalidParams("invalid cursor")
 	}
 	c.begin(r)
-	r.out = append(r.out, tools...)
+	r.out = append(r.out, toolsBegin...)
+	if r.structured {
+		r.out = append(r.out, listSchema...)
+	}
+	r.out = append(r.out, toolsEnd...)
 	r.endCacheable(staticTTL, abi.CachePublic)
 	return nil
 }
@@ -45,7 +62,7 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	if !isNull(r.params.arguments) && !pick(r.params.arguments, choose("cursor", &cursor, "uri", &uri)) {
 		return invalidParams("arguments is not an object")
 	}
-	var run func() error
+	var run func() error // ends the member content
 	switch name {
 	case "list_resources":
 		run = func() error { return c.listTool(ctx, r, cursor) }
@@ -54,14 +71,15 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	default:
 		return invalidParams("unknown tool: %s", clip(name, maxMethod))
 	}
-	r.outlet.Flush = nil // what goes wrong replaces what there is
 	c.begin(r)
 	r.out = append(r.out, `"content":[`...)
 	begin := len(r.out)
-	if err := run(); err != nil {
+	switch err := run(); {
+	case err == nil:
+	case r.sent:
+		return err // what has left cannot be replaced
+	default:
 		r.out = c.appendToolError(ctx, r, r.out[:begin], err)
-	} else {
-		r.out = append(r.out, ']')
 	}
 	r.end()
 	return nil
@@ -79,35 +97,118 @@ func (c *Core) appendToolError(ctx context.Context, r *request, b []byte, err er
 	return append(appendTextBlock(b, []byte(message)), `],"isError":true`...)
 }
 
+// listTool answers a page as structured content, as a link to each resource, and as the JSON text of the structured
+// content, for clients that show a model nothing but text.
 func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error {
 	cursor, err := optional("cursor", rawCursor)
 	if err != nil {
 		return err
 	}
+	hold := c.cfg.InFlight.Hold()
+	defer hold.End()
 	req := r.askPage(cursor)
-	reply, err := c.cfg.Source.List(ctx, req)
+	reply, err := c.askList(ctx, req, hold)
 	if err != nil {
 		return err
 	}
-	page := appendResources([]byte{'{'}, reply, false)
+	var templates *abi.Reply
 	if cursor == "" {
-		reply, err := c.cfg.Source.Templates(ctx, req)
-		if err != nil {
+		if templates, err = c.cfg.Source.Templates(ctx, req); err != nil {
 			return err
 		}
-		page = appendTemplates(append(page, ','), &abi.Reply{Templates: reply.Templates}) // one page must do
 	}
-	r.out = appendTextBlock(r.out, append(page, '}'))
+	page := &abi.Reply{Resources: lean(reply.Resources), NextCursor: reply.NextCursor}
+	if templates != nil {
+		page.Templates = leanTemplates(templates.Templates) // one page must do
+	}
+	r.out = append(r.out, `{"type":"text","text":"`...)
+	if err := r.appendPage(page, templates != nil, false); err != nil {
+		return err
+	}
+	r.out = append(r.out, `"}`...)
+	if !r.structured {
+		r.out = append(r.out, ']')
+		return nil
+	}
+	if err := r.appendLinks(page.Resources); err != nil {
+		return err
+	}
+	r.out = append(r.out, `],"structuredContent":`...)
+	return r.appendPage(page, templates != nil, true)
+}
+
+// appendLinks appends a link to each resource to the content of a tool's result.
+func (r *request) appendLinks(resources []abi.Resource) error {
+	for i := range resources {
+		if err := r.makeRoom(worst * resources[i].Weight()); err != nil {
+			return err
+		}
+		r.out = append(r.out, `,{"type":"resource_link",`...)
+		r.out = append(r.out, appendResource(nil, &resources[i], false)[len(`{`):]...)
+		if err := r.pass(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
+// appendPage appends a page, with templates or without, as a JSON object or, unless it is raw, as what such an object
+// is inside of a JSON string.
+func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
+	b := []byte(`{"resources":[`)
+	for i := range page.Resources {
+		b = appendResource(comma(b, i), &page.Resources[i], false)
+		if err := r.appendLong(b, raw); err != nil {
+			return err
+		}
+		b = b[:0]
+	}
+	b = appendMember(append(b, ']'), "nextCursor", page.NextCursor)
+	if templates {
+		b = append(b, `,"resourceTemplates":[`...)
+	}
+	for i := range page.Templates {
+		b = appendTemplate(comma(b, i), &page.Templates[i])
+		if err := r.appendLong(b, raw); err != nil {
+			return err
+		}
+		b = b[:0]
+	}
+	if templates {
+		b = append(b, ']')
+	}
+	return r.appendLong(append(b, '}'), raw)
+}
+
+// lean gives the resources without what a model has no use for, and may be large.
+func lean(resources []abi.Resource) []abi.Resource {
+	resources = slices.Clone(resources)
+	for i := range resources {
+		resources[i].Icons, resources[i].Meta = nil, ""
+	}
+	return resources
+}
+
+// leanTemplates is lean for templates.
+func leanTemplates(templates []abi.Template) []abi.Template {
+	templates = slices.Clone(templates)
+	for i := range templates {
+		templates[i].Icons, templates[i].Meta = nil, ""
+	}
+	return templates
+}
+
+// readTool answers the contents of a resource as embedded resources.
 func (c *Core) readTool(ctx context.Context, r *request, rawURI []byte) error {
 	uri, err := required("uri", rawURI)
 	if err != nil {
 		return err
 	}
-	_, err = c.readInto(ctx, r, uri, true)
-	return err
+	if _, err = c.readInto(ctx, r, uri, true); err != nil {
+		return err
+	}
+	r.out = append(r.out, ']')
+	return nil
 }
 
 // appendTextBlock appends one block of text, which is UTF-8.

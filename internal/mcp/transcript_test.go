@@ -128,7 +128,7 @@ func newSource() *mcptest.Source {
 		URI: "test://rich", Name: "rich", Title: "Rich", Description: "Has everything", MIMEType: "text/markdown", Size: 12,
 		Priority: 0.5, LastModified: "2026-01-02T03:04:05Z", Audience: abi.AudienceUser | abi.AudienceAssistant,
 		Icons: []abi.Icon{{Source: "https://x.test/i.png", MIMEType: "image/png", Sizes: []string{"48x48", "any"}, Theme: "dark"}},
-		Meta:  "{ \"a b\" : [ 1,\t2 ] }",
+		Meta:  "{ \"a b\" : [ 1,\t2 ], \"io.modelcontextprotocol/serverInfo\": {}, \"dev\\u002emcp/x\": 1 }",
 	}, rich)
 	for name, h := range failures() {
 		s.Handle(abi.Resource{URI: "zz:" + name, Name: name, Priority: math.NaN()}, h)
@@ -140,9 +140,9 @@ func newSource() *mcptest.Source {
 func rich(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	sink.Progress(abi.Progress{Done: 1, Total: 3, Message: "one"})
 	heads := []abi.Content{
-		{URI: "test://rich#1", MIMEType: "text/markdown", Kind: abi.KindText, ETag: `"v1"`, LastModified: "2026-01-02T03:04:05Z", Meta: `{"k": "v"}`},
+		{URI: "test://rich#1", MIMEType: "text/markdown", Kind: abi.KindText, ETag: `"v1"`, LastModified: "2026-01-02T03:04:05Z", Meta: `{"k": "v", "io.github.wasmres/etag": "v0"}`},
 		{URI: "test://rich#2", Kind: abi.KindBlob, ETag: "v2"},
-		{URI: "test://rich#3", Kind: abi.KindText, Meta: " {} "},
+		{URI: "test://rich#3", Kind: abi.KindText, Meta: ` {"io.modelcontextprotocol/x": 1} `},
 	}
 	for i, body := range []string{"# é", "ab", "meta: " + req.Meta} {
 		if err := sink.Content(&heads[i]); err != nil {

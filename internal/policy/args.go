@@ -2,16 +2,32 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Flags gives what p is as flags, in which FOLDER, VARIABLE and the like stand for what p leaves open, and whether they
-// say all of it, and no more: a policy file can say more than flags.
+// Words that stand for what only the operator knows. They are no values, of flags nor of policies.
+const (
+	StandInFolder   = "FOLDER"
+	StandInPath     = "/PATH"
+	StandInHost     = "HOST"
+	StandInName     = "NAME"
+	StandInVariable = "VARIABLE"
+)
+
+// Flags gives what p is as flags, in which stand-ins are in the place of what p leaves open, and whether they say all of
+// it, and no more: a policy file can say more than flags.
 func (p *Policy) Flags() (f Flags, whole bool) {
-	p = p.Filled()
+	trial := p.filled(trialWords)
+	again, err := FromFlags(trial.flags())
+	return p.Filled().flags(), err == nil && Covers(again, trial) && Covers(trial, again)
+}
+
+// flags gives what p is as flags. Nothing in p may be open.
+func (p *Policy) flags() (f Flags) {
 	for _, s := range p.Storage {
 		spec := s.Host + ":" + s.Guest
 		if s.Access&Write != 0 {
@@ -33,41 +49,62 @@ func (p *Policy) Flags() (f Flags, whole bool) {
 	for _, k := range sortedKeys(p.Config) {
 		f.Config = append(f.Config, k+"="+p.Config[k])
 	}
-	again, err := FromFlags(f)
-	return f, err == nil && Covers(again, p) && Covers(p, again)
+	return f
 }
 
-// Filled gives p with FOLDER, VARIABLE and the like for what it leaves open.
+// IsOpen reports whether p leaves something open that only the operator knows.
+func (p *Policy) IsOpen() bool {
+	one, other := p.Filled().flags().named(), p.filled(trialWords).flags().named()
+	return !slices.EqualFunc(one, other, func(a, b namedFlag) bool { return slices.Equal(a.values, b.values) })
+}
+
+// standIns are the words for what a policy leaves open.
+type standIns struct{ folder, path, host, name, variable string }
+
+// trialWords are valid values, with which it can be tried what flags say.
+var trialWords = standIns{"folder", "/path", "host.example", "name", "variable"}
+
+// filledIn refuses a stand-in, which was copied without filling it in.
+func filledIn(s, standIn string) error {
+	if s == standIn {
+		return fmt.Errorf("%s stands for what only you know: write that in its place", standIn)
+	}
+	return nil
+}
+
+// Filled gives p with stand-ins for what it leaves open.
 func (p *Policy) Filled() *Policy {
+	return p.filled(standIns{StandInFolder, StandInPath, StandInHost, StandInName, StandInVariable})
+}
+
+func (p *Policy) filled(words standIns) *Policy {
 	p = p.canonical()
 	for i := range p.Storage {
 		s := &p.Storage[i]
-		s.Host, s.Guest = cmp.Or(s.Host, "FOLDER"), cmp.Or(s.Guest, "/path")
+		s.Host, s.Guest = cmp.Or(s.Host, words.folder), cmp.Or(s.Guest, words.path)
 	}
 	for i := range p.Network {
-		p.Network[i].Host = cmp.Or(p.Network[i].Host, openHost)
+		p.Network[i].Host = cmp.Or(p.Network[i].Host, words.host)
 	}
 	for i := range p.Environment {
-		p.Environment[i] = cmp.Or(p.Environment[i], "NAME")
+		p.Environment[i] = cmp.Or(p.Environment[i], words.variable)
 	}
 	for i := range p.Secrets {
 		s := &p.Secrets[i]
-		s.Name = cmp.Or(s.Name, "NAME")
+		s.Name = cmp.Or(s.Name, words.name)
 		if s.Env == "" && s.File == "" && s.Keyring == "" {
-			s.Env = "VARIABLE"
+			s.Env = words.variable
 		}
 	}
 	for i := range p.SQL {
 		s := &p.SQL[i]
 		s.Name = cmp.Or(s.Name, "main")
 		if s.DSNEnv == "" && s.DSNFile == "" && s.DSN == "" {
-			s.DSNEnv = "VARIABLE"
+			s.DSNEnv = words.variable
 		}
 	}
 	return p
 }
-
-const openHost = "host.example"
 
 // Args gives f as arguments of a command.
 func (f Flags) Args() (args []string) {

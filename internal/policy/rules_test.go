@@ -207,6 +207,22 @@ func TestFlagsSayWhenTheyCannotSayAll(t *testing.T) {
 	}
 }
 
+// TestADraftIsNoPolicy loads policies in which the operator has left placeholders.
+func TestADraftIsNoPolicy(t *testing.T) {
+	for power, params := range map[string]string{
+		policy.PowerFS: "", policy.PowerHTTP: "", policy.PowerEnv: "", policy.PowerSQL: "",
+		policy.PowerSecret: `{"names":["token"]}`,
+	} {
+		asked, err := policy.Asked(power, params)
+		if err != nil || !asked.IsOpen() {
+			t.Fatalf("%s: got %+v, %v", power, asked, err)
+		}
+		if _, err := policy.Parse("draft.yaml", asked.Filled().Format()); err == nil || !strings.Contains(err.Error(), "stands for what only you know") {
+			t.Errorf("%s: got %v of\n%s", power, err, asked.Filled().Format())
+		}
+	}
+}
+
 func TestFlagsAreRefusedWithWhatToDo(t *testing.T) {
 	for _, tt := range []struct {
 		flags policy.Flags
@@ -228,6 +244,13 @@ func TestFlagsAreRefusedWithWhatToDo(t *testing.T) {
 		{policy.Flags{SQL: []string{"a=postgres://u:hunter2@h/d"}}, "--sql a=…: the data source name carries a password"},
 		{policy.Flags{SQL: []string{"a"}}, "write it as NAME=env:VARIABLE"},
 		{policy.Flags{Config: []string{"a"}}, "write it as KEY=VALUE"},
+		{policy.Flags{Dir: []string{"FOLDER:/data"}}, "--dir FOLDER:/data: FOLDER stands for what only you know"},
+		{policy.Flags{Dir: []string{".:/PATH:rw"}}, "/PATH stands for"},
+		{policy.Flags{Net: []string{"https://HOST"}}, "HOST stands for"},
+		{policy.Flags{Net: []string{"POST:https://HOST:8443/v1"}}, "HOST stands for"},
+		{policy.Flags{Env: []string{"VARIABLE"}}, "VARIABLE stands for"},
+		{policy.Flags{Secret: []string{"NAME=env:A"}, Net: []string{"a.org"}}, "NAME stands for"},
+		{policy.Flags{SQL: []string{"main=env:VARIABLE"}}, "VARIABLE stands for"},
 	} {
 		_, err := policy.FromFlags(tt.flags)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {

@@ -58,7 +58,7 @@ func name(s string) (string, error) {
 	if s == "" || len(s) > maxName || strings.ContainsFunc(s, other) {
 		return "", fmt.Errorf(`%q is no name: it has letters, digits, "_", "-" and ".", at most %d`, clipped(s), maxName)
 	}
-	return s, nil
+	return s, filledIn(s, StandInName)
 }
 
 const variableShape = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
@@ -69,7 +69,7 @@ func variable(s string) (string, error) {
 	if s == "" || len(s) > 256 || '0' <= s[0] && s[0] <= '9' || strings.ContainsFunc(s, other) {
 		return "", fmt.Errorf("%q is no name of an environment variable: it has letters, digits and \"_\"", clipped(s))
 	}
-	return s, nil
+	return s, filledIn(s, StandInVariable)
 }
 
 // word reports whether r is an ASCII letter, a digit or "_".
@@ -102,6 +102,9 @@ func guestPath(s string) (string, error) {
 	if strings.Contains(s, ":") { // which has a meaning in flags
 		return "", fmt.Errorf("%q has a colon, which paths of guests do not have", clipped(s))
 	}
+	if err := filledIn(s, StandInPath); err != nil {
+		return "", err
+	}
 	return line(s)
 }
 
@@ -124,6 +127,9 @@ func storageURI(s string) (string, error) {
 	if strings.ContainsAny(folder, "*?[{") {
 		return "", fmt.Errorf("%q is a pattern: whole folders are granted, as in fs:///srv/data/**", clipped(s))
 	}
+	if err := filledIn(folder, StandInFolder); err != nil {
+		return "", err
+	}
 	return hostPath(path.Clean(folder))
 }
 
@@ -132,6 +138,9 @@ func guestOf(host string) string { return path.Clean("/" + host) }
 
 // host is a name, "*." and a name, or an address, in lower case.
 func host(s string) (string, error) {
+	if err := filledIn(s, StandInHost); err != nil {
+		return "", err
+	}
 	if s == "*" {
 		return "", errors.New("hosts are granted by name: write api.example.org, or *.example.org for those below it")
 	}

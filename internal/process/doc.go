@@ -9,7 +9,7 @@
 // calls [Main] first. What children inherit of a process, as limits, umask and priority, they then have from the time
 // when the fork server was started.
 //
-// Packages that have a child do their work import it: internal/compiler and internal/worker; internal/app asks
-// which namespaces there are. Never done here:
+// Packages that have a child do their work import it: internal/compiler, internal/worker and
+// runtime/capability/sqlcap/sqlite; internal/app asks which namespaces there are. Never done here:
 // talking to a child, deciding how long it may live, starting it again.
 package process

@@ -25,11 +25,11 @@ func Detect(dir string) (Language, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s is no project: it has no go.mod, Cargo.toml, asconfig.json, provider.js or file in C", dir)
+		return "", fmt.Errorf("%s is no project: it has no go.mod, Cargo.toml, asconfig.json, provider.js or file in C; 'wasmres new' makes one", dir)
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s could be a project in any of the languages %s: say which", dir, names(found))
+	return "", fmt.Errorf("%s could be a project in any of the languages %s: say which with --lang", dir, names(found))
 }
 
 func (l Language) isMarked(dir string) bool {

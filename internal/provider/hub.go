@@ -28,9 +28,11 @@ type hub struct {
 	watchers map[*watcher]struct{}
 	list     poll // of which only the watchers count
 	polls    map[string]*poll
-	polled   int                 // those of polls that ask the guest again
-	fresh    map[string]struct{} // those of polls that are to be looked at for the first time
-	looking  bool                // somebody does
+	calling  map[string]chan struct{} // URIs for which OpSubscribe or OpUnsubscribe runs; closed when the guest has answered
+	leaving  map[string]leaving       // URIs for which OpUnsubscribe is due and has not begun
+	polled   int                      // those of polls that ask the guest again
+	fresh    map[string]struct{}      // those of polls that are to be looked at for the first time
+	looking  bool                     // a goroutine looks at what is fresh
 	delivery delivery
 }
 
@@ -38,7 +40,7 @@ func newHub(caller caller, log *slog.Logger, turns int, open []func(context.Cont
 	ctx, cancel := context.WithCancel(context.Background())
 	return &hub{
 		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,
-		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{}, fresh: map[string]struct{}{},
+		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{}, calling: map[string]chan struct{}{}, leaving: map[string]leaving{}, fresh: map[string]struct{}{},
 		feeds: feeds{open: open, opened: make(chan struct{})},
 	}
 }
@@ -129,7 +131,9 @@ func (h *hub) start(w *watcher, asked []string) bool {
 	}
 	h.watchers[w] = struct{}{}
 	for i, uri := range w.held {
-		h.polls[uri].add(w, asked[i])
+		p := h.polls[uri]
+		w.held[i] = p.uri
+		p.add(w, asked[i])
 	}
 	if w.list {
 		h.list.add(w, "")

@@ -36,7 +36,9 @@ func (p *Provider) implements(op abi.Op) bool { return p.module.Manifest().Imple
 
 // A poll is one URI somebody watches. Its fields are guarded by the hub's mu, but for those of its version.
 type poll struct {
+	uri      string // in normal form, which all who watch it share; fixed at creation
 	refs     int
+	every    time.Duration       // between two polls of the guest; 0 for none
 	stop     context.CancelFunc  // ends the asking again and again; nil when the guest speaks up by itself
 	watchers map[*watcher]string // with the URI as they asked for it; not yet those who still acquire others
 	changed  bool                // its watchers are to be told
@@ -52,49 +54,6 @@ func (p *poll) add(w *watcher, asked string) {
 	p.watchers[w] = asked
 }
 
-// acquire counts one more watcher of uri. The first makes the guest be asked, and then again and again if it says so.
-func (h *hub) acquire(ctx context.Context, uri string) error {
-	if err := abi.CheckURI(uri); err != nil {
-		return abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
-	}
-	if h.share(uri) {
-		return nil
-	}
-	every, err := h.subscribe(ctx, uri)
-	if err != nil {
-		return err
-	}
-	return h.begin(uri, every)
-}
-
-// begin counts the first watcher of uri, or one more when others were quicker.
-func (h *hub) begin(uri string, every time.Duration) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if p, raced := h.polls[uri]; raced {
-		p.refs++
-		return nil
-	}
-	p := &poll{refs: 1, version: newVersioned(every > 0)}
-	if every > 0 && !h.closed {
-		if h.polled == maxPolled {
-			return abi.Errorf(abi.CodeBusy, "%d resources are polled already", maxPolled)
-		}
-		h.polled++
-		pollCtx, cancel := context.WithCancel(h.ctx)
-		p.stop = cancel
-		h.done.Go(func() { h.keepAsking(pollCtx, uri, every) })
-	}
-	h.polls[uri] = p
-	if every == 0 && len(h.feeds.open) > 0 && h.polled < maxPolled {
-		h.polled++
-		p.looked = true
-		h.fresh[uri] = struct{}{}
-		h.lookLocked()
-	}
-	return nil
-}
-
 // inTurn asks the guest about uri when few others do whom nobody waits for.
 func (h *hub) inTurn(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
 	select {
@@ -104,62 +63,6 @@ func (h *hub) inTurn(ctx context.Context, op abi.Op, uri, etag string, sink abi.
 		return nil, ctx.Err()
 	}
 	return h.caller.about(ctx, op, uri, etag, sink)
-}
-
-// share joins those who watch uri already.
-func (h *hub) share(uri string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	p, ok := h.polls[uri]
-	if ok {
-		p.refs++
-	}
-	return ok
-}
-
-// subscribe asks the guest how often uri wants to be polled; zero for never.
-func (h *hub) subscribe(ctx context.Context, uri string) (time.Duration, error) {
-	if !h.caller.implements(abi.OpSubscribe) {
-		return 0, nil
-	}
-	reply, err := h.caller.about(ctx, abi.OpSubscribe, uri, "", nil)
-	if err != nil {
-		return 0, err
-	}
-	if reply.PollMillis == 0 || !h.caller.implements(abi.OpPoll) {
-		return 0, nil
-	}
-	return min(max(time.Duration(reply.PollMillis)*time.Millisecond, minPoll), maxPoll), nil
-}
-
-// release counts one watcher less of each of uris; the last ends the asking.
-func (h *hub) release(uris []string) {
-	for _, uri := range uris {
-		if h.drop(uri) && h.caller.implements(abi.OpUnsubscribe) && h.ctx.Err() == nil {
-			if _, err := h.inTurn(h.ctx, abi.OpUnsubscribe, uri, "", nil); err != nil {
-				h.log.Debug("unsubscribe refused", "code", abi.CodeOf(err).String())
-			}
-		}
-	}
-}
-
-// drop reports whether nobody watches uri any longer.
-func (h *hub) drop(uri string) (last bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	p := h.polls[uri]
-	if p.refs--; p.refs > 0 {
-		return false
-	}
-	delete(h.polls, uri)
-	delete(h.fresh, uri)
-	if p.stop != nil {
-		p.stop()
-	}
-	if p.stop != nil || p.looked {
-		h.polled--
-	}
-	return true
 }
 
 // keepAsking checks uri again and again.

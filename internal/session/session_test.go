@@ -21,12 +21,14 @@ import (
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
 	worker.Main()
+	sqlcap.Main()
 	m.Run()
 }
 

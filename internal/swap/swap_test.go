@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -218,4 +219,27 @@ func hammer(ctx context.Context, t *testing.T, s *swap.Source, i int) {
 	case <-told:
 	case <-ctx.Done():
 	}
+}
+
+// TestACallIsNotRepeatedAfterAReplacement replaces the generation while it is read: it may have had side effects.
+func TestACallIsNotRepeatedAfterAReplacement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		a, b := newFake(t, "a"), newFake(t, "b")
+		var calls atomic.Int32
+		a.called = func(context.Context) { calls.Add(1); <-goOn }
+		b.called = func(context.Context) { calls.Add(1) }
+		s := newSource(t)
+		replace(t, s, a)
+		var got text
+		var err error
+		go func() { _, err = s.Read(t.Context(), &abi.Request{URI: "a:1"}, &got) }()
+		synctest.Wait()
+		replace(t, s, b)
+		close(goOn)
+		synctest.Wait()
+		if got.body != "a" || err != nil || calls.Load() != 1 {
+			t.Errorf("got %q, %v after %d calls, want the first generation's answer after one", got.body, err, calls.Load())
+		}
+	})
 }

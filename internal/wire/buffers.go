@@ -96,7 +96,22 @@ func (b *Buffers) Grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst
 	}
-	p := append(b.Take(max(len(dst)+n, 2*len(dst))), dst...)
+	p := append(b.Take(wanted(dst, n)), dst...)
 	b.Give(dst)
 	return p
+}
+
+// wanted is the room that Grow asks for, in bytes.
+func wanted(dst []byte, n int) int { return max(len(dst)+n, 2*len(dst)) }
+
+// Grown is the capacity that dst will have, about, when it has grown by room for n more bytes.
+func Grown(dst []byte, n int) int {
+	if cap(dst)-len(dst) >= n {
+		return cap(dst)
+	}
+	size := wanted(dst, n)
+	if size > MaxBuffer {
+		return size
+	}
+	return 1 << max(bits.Len(uint(max(size, 1)-1)), minClass)
 }

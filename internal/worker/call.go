@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// call has the worker do c. again says that the worker was lost before the guest had said anything, and that the call
-// is not known to be why.
+// call has the worker do c. again says that the worker was lost, that the call is not known to be why, and that the call
+// may be repeated: the guest has answered nothing, and has asked for nothing that may change something.
 func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err error) {
 	t, err := newTrip(c)
 	if err != nil {
@@ -24,7 +24,7 @@ func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err err
 	case t.overdue:
 		return false, c.Overdue()
 	default:
-		return w.mourn(ctx, t, err)
+		return w.explainLoss(ctx, t, err)
 	}
 }
 
@@ -42,21 +42,30 @@ func (w *worker) carry(ctx context.Context, t *trip) error {
 	}
 }
 
-// mourn waits until a worker that was lost has ended, and says what that is to the call.
-func (w *worker) mourn(ctx context.Context, t *trip, err error) (again bool, _ error) {
-	<-w.process.Done()
+// explainLoss waits until a worker that was lost has ended, or the call's time is over, and says what that is to the call.
+func (w *worker) explainLoss(ctx context.Context, t *trip, err error) (again bool, _ error) {
+	select {
+	case <-w.process.Done():
+	case <-ctx.Done():
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return false, t.call.Overdue()
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}
-	w.runner.cfg.Logger.Debug("call lost its worker", "op", t.call.Op.String(), "again", !t.heard, "err", err)
-	return !t.heard, gone(err)
+	again = !t.heard && !t.changes
+	w.runner.cfg.Logger.Debug("call lost its worker", "op", t.call.Op.String(), "again", again, "err", err)
+	return again, t.gone(err)
 }
 
-// gone is what a client is told of a call that lost its worker.
-func gone(err error) error {
+// gone is the error of a call that lost its worker. A client is not asked to try again where that may repeat what the
+// call has changed.
+func (t *trip) gone(err error) error {
+	if t.changes {
+		return abi.Errorf(abi.CodeUnavailable,
+			"the provider's process has ended during the call, which may have changed something outside of it").Because(err)
+	}
 	e := abi.Errorf(abi.CodeUnavailable, "the provider's process has ended")
 	e.RetryAfter = 100 * time.Millisecond
 	return e.Because(err)

@@ -62,7 +62,7 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	c.module, err = runtime.Open(onLink(context.Background(), first), runtime.Config{
 		Runner: runtime.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}, Logger: logger,
 		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
-		Services: proxies(c.orders.Services), Notify: notify, Observe: observe, Determinism: c.orders.Determinism,
+		Services: proxies(c.orders.Services), Ungranted: ungranted, Notify: notify, Observe: observe, Determinism: c.orders.Determinism,
 	}, prepared)
 	if err != nil && !c.sealed && !c.hasCode() { // another process has found it of no use meanwhile
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone").Because(err)
@@ -90,6 +90,7 @@ func (c *child) seal(first *inner) (err error) {
 		return err
 	}
 	c.sealed = true
+	holdLess()
 	if c.inside.Sealed != nil {
 		c.inside.Sealed()
 	}
@@ -142,12 +143,20 @@ func proxies(ids []abi.Service) capability.Services {
 	return services
 }
 
-// A proxy asks the parent on the link of the call.
+// A proxy asks the parent on the link of the call. The parent bounds the time of its answer.
 type proxy abi.Service
+
+// Immediate implements [capability.Immediate].
+func (p proxy) Immediate() {}
 
 // Call implements [capability.Service].
 func (p proxy) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	return linkOf(ctx).ask(abi.Service(p), request)
+}
+
+// ungranted asks the parent for what it has not granted, so that the operator learns of it. The parent denies it.
+func ungranted(ctx context.Context, id abi.Service, request []byte) {
+	_, _ = linkOf(ctx).ask(id, request) // a connection that fails keeps failing
 }
 
 // notify passes a notice of the guest's on.

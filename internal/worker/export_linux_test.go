@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -19,8 +20,8 @@ import (
 type Parent struct {
 	worker  *worker
 	control *os.File
-	// Say is called with each call's link, as the worker has it. It closes it.
-	Say func(socket *os.File)
+	// Say is called with each call's link, as the worker has it, and the number of the call. It closes the link.
+	Say func(socket *os.File, number uint64)
 }
 
 // Open implements [runtime.Runner].
@@ -53,7 +54,9 @@ func (p *Parent) Call(ctx context.Context, c *runtime.Call) error {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		p.Say(theirs)
+		var header [16]byte
+		_, _ = io.ReadFull(theirs, header[:])
+		p.Say(theirs, binary.LittleEndian.Uint64(header[8:]))
 	}()
 	_, err = p.worker.call(ctx, c)
 	p.worker.links.mu.Lock()

@@ -22,12 +22,12 @@ import (
 )
 
 // messages makes of any bytes messages with proper headers: each takes a byte for its kind, two for its size, and that
-// many bytes or what is left.
-func messages(b []byte) (all []byte) {
+// many bytes or what is left. All have the same number.
+func messages(b []byte, number uint64) (all []byte) {
 	for len(b) > 3 {
 		kind, size := wire.Kind(b[0]%24), int(binary.LittleEndian.Uint16(b[1:]))
 		size = min(size, len(b)-3)
-		all = append(append(all, header(size, kind)...), b[3:3+size]...)
+		all = append(append(all, header(size, kind, number)...), b[3:3+size]...)
 		b = b[3+size:]
 	}
 	return all
@@ -84,12 +84,22 @@ func FuzzParent(f *testing.F) {
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))
-		f.Add(messages(seed), uint8(2))
+		f.Add(messages(seed, 0), uint8(2))
 	}
 	const output, items = 1 << 20, 100
 	var said []byte
 	p := puppet()
-	parent := &worker.Parent{Say: func(socket *os.File) { pour(socket, said) }}
+	asMessages, number := false, uint64(0)
+	parent := &worker.Parent{Say: func(socket *os.File, call uint64) {
+		switch {
+		case !asMessages:
+			pour(socket, said)
+		case number == 0:
+			pour(socket, messages(said, call))
+		default:
+			pour(socket, messages(said, number))
+		}
+	}}
 	m, err := runtime.Load(f.Context(), runtime.Config{
 		Runner: parent, Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: runtime.Limits{Output: output, Items: items, Timeout: patience},
 		Notify: func(context.Context, string) {},
@@ -103,9 +113,7 @@ func FuzzParent(f *testing.F) {
 		if how&1 != 0 {
 			op = abi.OpList
 		}
-		if said = b; how&2 == 0 {
-			said = messages(b)
-		}
+		said, asMessages, number = b, how&2 == 0, uint64(how>>2) // of another call, unless it is 0
 		var got sink
 		reply, err := m.Call(t.Context(), op, &abi.Request{URI: "x:o"}, &got)
 		if got.size > output || len(got.heads) > items {
@@ -135,7 +143,7 @@ func FuzzWorker(f *testing.F) {
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))
-		f.Add(messages(seed), uint8(2))
+		f.Add(messages(seed, 0), uint8(2))
 	}
 	e, err := wazero.Open(wazero.Config{})
 	if err != nil {
@@ -152,7 +160,7 @@ func FuzzWorker(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, how uint8) {
 		defer hangs()()
 		if how&2 == 0 {
-			b = messages(b)
+			b = messages(b, uint64(how>>2))
 		}
 		ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {

@@ -31,6 +31,7 @@ type guests struct {
 	why     string
 	started runtime.Start
 
+	quota   quota
 	called  atomic.Int64           // when, as time since the runner was made; 0 for never
 	current atomic.Pointer[worker] // the last that was started
 	closed  sync.Once
@@ -100,8 +101,8 @@ func (g *guests) learn(w *worker) error {
 	return g.order.Learn(manifest)
 }
 
-// Call implements [runtime.Guests]. A call whose worker ends under it, by no fault of its own that is known, is made
-// once more when the guest has said nothing yet.
+// Call implements [runtime.Guests]. A call whose worker ends under it, by no fault of its own that is known, is
+// repeated once, unless the guest has answered something or has asked for what may change something.
 func (g *guests) Call(ctx context.Context, c *runtime.Call) error {
 	if err := g.await(ctx); err != nil {
 		return err

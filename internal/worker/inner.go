@@ -57,20 +57,30 @@ func (l *inner) serve(m *runtime.Module) {
 
 // next does one call.
 func (l *inner) next(m *runtime.Module) error {
-	payload, err := l.out.NextCall()
+	number, payload, err := l.out.NextCall()
 	if err != nil {
 		return err
 	}
-	var call wire.Call
+	call := wire.Call{Seq: number}
 	if err := call.Decode(payload); err != nil {
 		return err
 	}
-	l.done = wire.Done{}
 	l.done.SetError(l.do(m, &call))
 	if err := l.out.PutMessage(&l.done); err != nil {
 		return err
 	}
+	l.forget()
 	return l.out.Flush()
+}
+
+// forget leaves nothing of a call in the link.
+func (l *inner) forget() {
+	l.done = wire.Done{}
+	if cap(l.buf) > 2*batch {
+		l.buf = nil
+	}
+	clear(l.buf[:cap(l.buf)])
+	l.buf = l.buf[:0]
 }
 
 // do has the guest do a call, and sends what it answers.

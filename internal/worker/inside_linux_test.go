@@ -110,7 +110,7 @@ func try() {
 	tell := func(message, name, outcome string) {
 		m := &wire.Log{Level: slog.LevelWarn, Message: "guest log", Attrs: []wire.Attr{{Key: "stream", Value: message}, {Key: "op", Value: name}, {Key: "text", Value: outcome}}}
 		payload := m.Append(nil)
-		_ = writeAll(fdLink, append(header(len(payload), wire.KindLog), payload...))
+		_ = writeAll(fdLink, append(header(len(payload), wire.KindLog, 0), payload...))
 	}
 	for name, attempt := range attempts() {
 		err := attempt()

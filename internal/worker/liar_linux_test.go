@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type liar struct {
 	control, link *wire.Conn
 	call          wire.Call // the last that came
+	number        uint64    // of messages from now on
 	talked        bool
 }
 
@@ -80,6 +82,8 @@ func (l *liar) next() error {
 			return err
 		}
 		if kind == wire.KindCall {
+			l.number = l.link.Number()
+			l.link.Begin(l.number)
 			return l.call.Decode(p)
 		}
 	}
@@ -87,7 +91,7 @@ func (l *liar) next() error {
 
 // say writes a message, whatever is in it.
 func (l *liar) say(kind wire.Kind, payload []byte) error {
-	return l.write(append(header(len(payload), kind), payload...))
+	return l.write(append(header(len(payload), kind, l.number), payload...))
 }
 
 func (l *liar) write(p []byte) error { return writeAll(fdLink, p) }
@@ -103,8 +107,9 @@ func writeAll(fd int, p []byte) error {
 	return nil
 }
 
-func header(size int, kind wire.Kind) []byte {
-	return append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
+func header(size int, kind wire.Kind, number uint64) []byte {
+	b := append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
+	return binary.LittleEndian.AppendUint64(b, number)
 }
 
 func (l *liar) send(messages ...wire.Message) error {
@@ -181,17 +186,21 @@ func lies() map[string]func(l *liar) error {
 		"ends": func(*liar) error { return errors.New("so it goes") }, "ends-well": func(*liar) error { os.Exit(0); return nil },
 		"ends-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), errors.New("gone")) },
 		"ends-in-a-frame": func(l *liar) error {
-			return errors.Join(l.write(append(header(100, wire.KindFrame), 1, 2)), errors.New("gone"))
+			return errors.Join(l.write(append(header(100, wire.KindFrame, l.number), 1, 2)), errors.New("gone"))
 		},
 		"ends-in-a-content": func(l *liar) error {
 			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), errors.New("gone"))
 		},
-		"is-silent":            func(*liar) error { return asleep() },
-		"waits-in-a-header":    func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), asleep()) },
-		"waits-in-a-frame":     func(l *liar) error { return errors.Join(l.write(append(header(100, wire.KindFrame), 1)), asleep()) },
-		"announces-4-GiB":      func(l *liar) error { return errors.Join(l.write(header(-1, wire.KindFrame)), asleep()) },
-		"frames-too-much":      say(wire.KindFrame, make([]byte, abi.MaxFrame+1)),
-		"uses-reserved-bytes":  func(l *liar) error { return errors.Join(l.write([]byte{0, 0, 0, 0, 5, 1, 0, 0}), asleep()) },
+		"is-silent":         func(*liar) error { return asleep() },
+		"waits-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), asleep()) },
+		"waits-in-a-frame": func(l *liar) error {
+			return errors.Join(l.write(append(header(100, wire.KindFrame, l.number), 1)), asleep())
+		},
+		"announces-4-GiB": func(l *liar) error { return errors.Join(l.write(header(-1, wire.KindFrame, l.number)), asleep()) },
+		"frames-too-much": say(wire.KindFrame, make([]byte, abi.MaxFrame+1)),
+		"uses-reserved-bytes": func(l *liar) error {
+			return errors.Join(l.write([]byte{0, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), asleep())
+		},
 		"says-nothing-known":   say(99, nil),
 		"says-kind-zero":       say(0, nil),
 		"calls-the-parent":     say(wire.KindCall, (&wire.Call{}).Append(nil)),
@@ -227,7 +236,9 @@ func lies() map[string]func(l *liar) error {
 			return errors.Join(l.say(wire.KindFrame, (&abi.Content{URI: "y:o", Kind: abi.KindText}).Append(nil)), l.send(&wire.Done{}))
 		},
 		"floods-bodies": func(l *liar) error { return errors.Join(l.begun(), l.forever(wire.KindBody, make([]byte, 64<<10))) },
-		"floods-frames": func(l *liar) error { return l.forever(wire.KindFrame, (&abi.Progress{Done: 1}).Append(nil)) },
+		"floods-frames": func(l *liar) error {
+			return l.forever(wire.KindFrame, bytes.Repeat((&abi.Progress{Done: 1}).Append(nil), 1000))
+		},
 		"floods-entries": func(l *liar) error {
 			return l.forever(wire.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}}).Append(nil))
 		},
@@ -243,7 +254,13 @@ func lies() map[string]func(l *liar) error {
 			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), asleep())
 		},
 		"talks-of-strays": talksOfStrays,
-		"never-obeys":     func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
+		"answers-again":   func(l *liar) error { return errors.Join(l.text("fine"), l.text("stale")) },
+		"answers-the-next": func(l *liar) error {
+			err := l.text("fine")
+			l.number += 1 << 20 // but for the bits that cannot be known
+			return errors.Join(err, l.text("stale"))
+		},
+		"never-obeys": func(l *liar) error { return errors.Join(l.text("fine"), asleep()) },
 	}
 }
 
@@ -254,7 +271,11 @@ func logLine() []byte {
 // floods says something many times, and then answers as it should.
 func floods(fd int, kind wire.Kind, payload []byte) func(*liar) error {
 	return func(l *liar) error {
-		message := append(header(len(payload), kind), payload...)
+		number := l.number
+		if fd == fdReports {
+			number = 0
+		}
+		message := append(header(len(payload), kind, number), payload...)
 		for range 20_000 {
 			if err := writeAll(fd, message); err != nil {
 				break
@@ -266,7 +287,7 @@ func floods(fd int, kind wire.Kind, payload []byte) func(*liar) error {
 
 // sendsFiles sends descriptors along, which nobody has asked for.
 func sendsFiles(l *liar) error {
-	message := append(header(0, wire.KindFrame), header(0, wire.KindFrame)...)
+	message := append(header(0, wire.KindFrame, l.number), header(0, wire.KindFrame, l.number)...)
 	if err := unix.Sendmsg(fdLink, message, unix.UnixRights(0, 1, 2, fdLink), nil, 0); err != nil {
 		return err
 	}
@@ -279,13 +300,18 @@ func talksOfStrays(l *liar) error {
 		return l.text("fine")
 	}
 	l.talked = true
+	first := l.number
 	if err := l.next(); err != nil {
 		return err
 	}
 	if err := l.awaitCancel(); err != nil {
 		return err
 	}
-	err := errors.Join(l.text("fine"), l.begun(), l.say(wire.KindBody, make([]byte, 1000)),
+	stray := l.number
+	l.number = first
+	err := l.text("fine")
+	l.number = stray
+	err = errors.Join(err, l.begun(), l.say(wire.KindBody, make([]byte, 1000)),
 		l.send(&wire.Chunk{Length: 10}), l.say(wire.KindLog, logLine()), l.say(wire.KindChanged, []byte("x:changed")),
 		l.send(&wire.Ask{Service: abi.ServiceConfig}))
 	if err != nil {
@@ -335,7 +361,7 @@ func (l *liar) serveAnother() error {
 	go func() {
 		e := end{Conn: conn}
 		for {
-			if _, _, err := e.Next(); err != nil {
+			if _, err := e.next(); err != nil {
 				return
 			}
 			e.text("fine")
@@ -358,7 +384,7 @@ func bornLiars() map[string]func(l *liar) error {
 		"ends-on-orders":           func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
 		"never-begins":             func(*liar) error { return asleep() },
 		"never-gets-ready":         after(func(*liar) error { return nil }),
-		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, wire.KindReady), '{')) }),
+		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, wire.KindReady, 0), '{')) }),
 		"is-ready-for-nonsense":    ready("nonsense"),
 		"is-ready-for-no-lane":     ready(`{"lane":"left"}`),
 		"is-ready-without-json":    ready("\xff\x00"),
@@ -375,17 +401,7 @@ func bornLiars() map[string]func(l *liar) error {
 			news := `{"lane":"reset","why":"` + strings.Repeat("w", 100_000) + `","layers":[` + strings.Repeat(layer+",", 100) + layer + `]}`
 			return errors.Join(l.begin(), l.ready(news), l.next(), l.text("fine"), asleep())
 		},
-		"answers-unread": func(l *liar) error {
-			if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
-				return err
-			}
-			for range 20 {
-				if err := l.text("fine"); err != nil {
-					return err
-				}
-			}
-			return asleep()
-		},
+		"answers-unread":               answersUnread,
 		"is-another-each-time":         anotherEachTime,
 		"answers-what-it-has-not-read": answersUnread,
 		"leaves-strays":                leavesStrays,

@@ -38,7 +38,7 @@ func verdicts() map[string]verdict {
 		"reads-another's": {code: abi.CodeInvalidURI},
 		"floods-bodies":   {code: abi.CodeTooLarge, wait: time.Second}, "floods-entries": {code: abi.CodeTooMany, op: abi.OpList, wait: time.Second},
 		"floods-logs": good, "floods-reports": good, "floods-notices": good, "notices-what-is-wrong": good,
-		"is-done-twice": good, "goes-on-when-done": good, "never-obeys": good,
+		"is-done-twice": good, "goes-on-when-done": good, "never-obeys": good, "answers-again": good, "answers-the-next": good,
 	}
 	for name := range lies() {
 		if _, ok := all[name]; !ok {
@@ -80,13 +80,29 @@ func TestALiarIsFoundOutAndLeavesNoHarm(t *testing.T) {
 			}
 			works(t, honest)
 			if n := len(log.String()); n > 40_000 {
-				t.Errorf("%d bytes were logged", n)
+				t.Errorf("%d bytes were logged, the last %s", n, log.String()[n-2000:])
+			}
+			if n := strings.Count(log.String(), "worker killed"); n > 1 {
+				t.Errorf("that one worker was killed was logged %d times", n)
 			}
 			debug.FreeOSMemory()
 			eventually(t, func() bool { return len(children(t)) == 2 && takeStock(t).files <= before.files })
 			if now := takeStock(t); now.memory > before.memory+64<<10 {
 				t.Errorf("got %+v, at the start %+v", now, before)
 			}
+		})
+	}
+}
+
+// What a worker says of a call after its end, or before it has got the call, is no answer to another.
+func TestAnAnswerBelongsToItsCall(t *testing.T) {
+	leavesNothing(t)
+	for _, role := range []string{"answers-again", "answers-the-next"} {
+		t.Run(role, func(t *testing.T) {
+			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
+			m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: patience}}, well)
+			works(t, m)
+			works(t, m) // in the next worker, since the first is ended
 		})
 	}
 }
@@ -173,7 +189,7 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 		"is-ready-without-json":    "the worker's news",
 		"fails-with-success":       "failed with no error",
 		"fails-with-999":           "there is no code 999",
-		"fails-with-words":         " [2Jforged line",
+		"fails-with-words":         `\x1b[2Jforged line`,
 		"fails-in-garbage":         "done message: truncated",
 		"is-done-before-it-begins": "unexpected done message",
 		"chunks-before-it-begins":  "chunk at 7",

@@ -23,10 +23,10 @@ type link struct {
 	watchdog *time.Timer
 
 	// guarded by links.mu
-	seq     uint64      // of the last call
+	calls   uint64      // how many there were
 	trips   []*trip     // the first is under way, and reads
 	ahead   int         // bytes of the others
-	strays  int         // calls that were sent before they went elsewhere: what the worker says of them is for nobody
+	strays  []uint64    // numbers of calls that were sent before they went elsewhere: what the worker says of them is ignored
 	lookout *time.Timer // for calls that wait behind a long one; nil before it is needed
 	seen    uint64      // seq of the call under way when the lookout was set
 	looking bool        // it is set
@@ -36,9 +36,9 @@ type link struct {
 	wide bool // the window was used since it was trimmed
 	used time.Time
 
-	hearing atomic.Bool  // this process is at work for the call: what that takes is not the worker's fault
+	hearing atomic.Bool  // this process is at work for the call: a service, or a client that takes its time
 	due     atomic.Int64 // when the call under way must have ended, as time since the worker began; 0 for none
-	barks   atomic.Int32 // how often the watchdog has found the call under way overdue
+	late    atomic.Int32 // how often the watchdog has found the call under way overdue
 	overdue atomic.Bool  // the worker was killed for it
 	glance  atomic.Int64 // how long the call under way is left alone before somebody looks, as a duration
 	aside   atomic.Bool  // it is a reason for the worker to stand aside
@@ -47,6 +47,8 @@ type link struct {
 var (
 	// errLost says that the worker has ended, or was killed, during a call.
 	errLost = errors.New("the worker is gone")
+	// errLate says that the worker was ended since it kept this process busy.
+	errLate = errors.New("the worker was killed: its call was overdue")
 	// errElsewhere says that a call has not begun, and takes another link.
 	errElsewhere = errors.New("another link is to be taken")
 )
@@ -83,6 +85,7 @@ func (l *link) begin(t *trip) error {
 	if l.conn.Ahead() {
 		return wire.Protocolf("the worker answers what it was not asked")
 	}
+	l.conn.Begin(t.seq)
 	l.watch(t.call.Deadline())
 	return l.conn.Flush()
 }
@@ -91,6 +94,7 @@ func (l *link) begin(t *trip) error {
 // worker is let finish, since it will say the same.
 func (l *link) listen(ctx context.Context, t *trip) error {
 	if !t.first {
+		l.conn.Begin(t.seq)
 		l.watch(t.call.Deadline())
 	}
 	began, refused := time.Now(), false
@@ -104,11 +108,24 @@ func (l *link) listen(ctx context.Context, t *trip) error {
 				return l.lost(t, err)
 			}
 			err := t.finish(&l.done)
-			l.worker.links.leave(l, t.took(&l.done, time.Since(began)))
+			took := t.took(&l.done, time.Since(began))
+			l.done = wire.Done{}
+			l.worker.links.leave(l, took)
 			return err
+		}
+		var heard time.Time
+		measured := t.measured(kind)
+		if measured {
+			heard = time.Now()
 		}
 		if err := t.hear(ctx, kind, payload); err != nil {
 			return l.lost(t, err)
+		}
+		if l.check() {
+			return l.lost(t, errLate)
+		}
+		if measured {
+			l.pay(t, heard)
 		}
 		if (t.call.Err() != nil || t.failure != nil) && !refused {
 			refused = true
@@ -130,23 +147,30 @@ func (l *link) lost(t *trip, err error) error {
 const drainTime = time.Second
 
 // drain hears what the worker has to say of calls that went elsewhere.
-func (l *link) drain(calls int) {
+func (l *link) drain(calls []uint64) {
 	l.watch(time.Now().Add(min(drainTime, l.worker.guests.order.Limits.Timeout)))
-	for calls > 0 {
-		kind, payload, err := l.conn.Next()
-		if err == nil {
-			err = l.ignore(kind, payload)
-		}
-		if err != nil {
+	for _, number := range calls {
+		l.conn.Begin(number)
+		if err := l.skip(); err != nil {
 			_ = l.lost(&trip{}, err)
 			return
-		}
-		if kind == wire.KindDone {
-			calls--
 		}
 	}
 	l.rest()
 	l.worker.links.drained(l)
+}
+
+// skip reads what the worker says of one call.
+func (l *link) skip() error {
+	for {
+		kind, payload, err := l.conn.Next()
+		if err == nil {
+			err = l.ignore(kind, payload)
+		}
+		if err != nil || kind == wire.KindDone {
+			return err
+		}
+	}
 }
 
 // ignore takes one message of a call that went elsewhere.
@@ -165,7 +189,7 @@ func (l *link) ignore(kind wire.Kind, payload []byte) error {
 
 // close releases the link.
 func (l *link) close() {
-	l.due.Store(0) // a bark under way is the last
+	l.due.Store(0) // the watchdog does nothing more
 	l.watchdog.Stop()
 	_ = l.conn.Close() // nothing is lost that anybody waits for
 	_ = l.window.Close()

@@ -117,22 +117,22 @@ func (t *links) leave(l *link, took time.Duration) {
 	t.mu.Lock()
 	t.learn(took)
 	l.trips = slices.Delete(l.trips, 0, 1)
-	strays, next := l.strays, (*trip)(nil)
+	strays, next := []uint64(nil), (*trip)(nil)
 	if len(l.trips) > 0 {
 		next = l.trips[0]
 		l.ahead -= next.size()
 	} else {
 		t.unshare(l)
+		strays, l.strays = l.strays, nil
 	}
-	l.strays = 0
-	if next == nil && strays > 0 {
+	if len(strays) > 0 {
 		t.drains++
 	}
 	t.mu.Unlock()
 	switch {
 	case next != nil:
 		next.turn <- itsTurn
-	case strays > 0:
+	case len(strays) > 0:
 		go l.drain(strays)
 	default:
 		t.give(l)
@@ -205,7 +205,7 @@ func (t *links) make(conn *wire.Conn) (*link, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	l := &link{worker: t.worker, conn: conn, window: window, in: wire.NewReceiver(conn, window)}
-	l.watchdog = time.AfterFunc(time.Hour, l.bark)
+	l.watchdog = time.AfterFunc(time.Hour, l.onTimer)
 	l.watchdog.Stop()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,14 +1,22 @@
 package worker
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 )
 
+// guessBits is how many bits of a call's number a worker cannot know before it gets the call.
+const guessBits = 20
+
+// number makes the number of the nth call of a link. It is higher than those before it, and cannot be guessed: a worker
+// cannot answer a call before it has got it.
+func number(n uint64) uint64 { return n<<guessBits | uint64(rand.Uint32N(1<<guessBits)) }
+
 // put makes a trip the last of those on a link. It is called with links.mu held.
 func (l *link) put(tr *trip) {
-	l.seq++
-	tr.link, tr.seq, tr.first = l, l.seq, len(l.trips) == 0
+	l.calls++
+	tr.link, tr.seq, tr.first = l, number(l.calls), len(l.trips) == 0
 	l.trips = append(l.trips, tr)
 	l.conn.PutMessage(tr.tell())
 }
@@ -44,7 +52,10 @@ func (l *link) relieve() {
 		l.look()
 	default:
 		moved = slices.Clone(l.trips[1:])
-		l.trips, l.ahead, l.strays = l.trips[:1], 0, l.strays+len(moved)
+		l.trips, l.ahead = l.trips[:1], 0
+		for _, tr := range moved {
+			l.strays = append(l.strays, tr.seq)
+		}
 		t.pace, t.fast = stall, false
 		t.unshare(l)
 	}

@@ -113,9 +113,9 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	}
 	t := &trip{call: w.guests.order.Starting(), link: first}
 	defer first.rest()
-	for {
+	for sealed := false; ; {
 		kind, payload, err := first.conn.Next()
-		if first.overdue.Load() {
+		if first.check() || first.overdue.Load() {
 			return t.call.Overdue()
 		}
 		if err != nil {
@@ -123,6 +123,10 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 		}
 		switch kind {
 		case wire.KindSealed:
+			if sealed {
+				return first.conn.Unexpected(kind)
+			}
+			sealed = true
 			first.watch(time.Now().Add(w.guests.order.Limits.Timeout))
 		case wire.KindReady:
 			return w.take(payload)

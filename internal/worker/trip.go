@@ -21,13 +21,15 @@ type trip struct {
 	told    wire.Call
 	shares  bool // it may wait behind others for its turn on a link
 
-	link    *link // what it is on
-	seq     uint64
-	first   bool          // it found nobody on the link
-	heard   bool          // the guest has answered something
-	overdue bool          // the worker was killed for it
-	failure error         // a panic of ours
-	others  time.Duration // what services and clients took
+	link     *link // what it is on
+	seq      uint64
+	first    bool          // no other trip was on the link
+	heard    bool          // the guest has answered something
+	changes  bool          // the guest has asked a service for what may change something
+	overdue  bool          // the worker was killed for it
+	failure  error         // a panic of ours
+	others   time.Duration // what services and clients took
+	messages int           // that were heard
 
 	turn chan turn // of one
 }
@@ -54,11 +56,15 @@ func newTrip(c *runtime.Call) (t *trip, err error) {
 		t.release()
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", wire.MaxSession)
 	}
-	t.call, t.shares, t.heard, t.overdue, t.failure, t.others = c, true, false, false, nil, 0
+	t.call, t.shares, t.heard, t.changes, t.overdue, t.failure, t.others = c, true, false, false, false, nil, 0
+	t.messages = 0
 	return t, nil
 }
 
+// release leaves nothing of the call in the trip, which is then used for calls of other modules.
 func (t *trip) release() {
+	clear(t.request)
+	t.request = t.request[:0]
 	t.call, t.link, t.failure, t.told = nil, nil, nil, wire.Call{}
 	trips.Put(t)
 }
@@ -97,7 +103,7 @@ func (t *trip) hear(ctx context.Context, kind wire.Kind, payload []byte) error {
 	switch kind {
 	case wire.KindFrame:
 		t.heard = true
-		t.guard(func() { c.Emit(payload) })
+		t.hand(func() { c.Emit(payload) })
 	case wire.KindBody:
 		t.heard = true
 		t.push(payload)
@@ -141,14 +147,20 @@ func (t *trip) took(done *wire.Done, lasted time.Duration) time.Duration {
 	return took
 }
 
-// push hands on bytes of a content. Who takes them may have kept the guest waiting.
-func (t *trip) push(p []byte) {
-	t.guard(func() { t.call.Body(p) })
-	t.link.due.Store(int64(t.call.Deadline().Sub(t.link.worker.began)))
+// push hands on bytes of a content.
+func (t *trip) push(p []byte) { t.hand(func() { t.call.Body(p) }) }
+
+// hand hands on what the guest has answered. The client that takes it may have kept the guest waiting, so that the call
+// has longer.
+func (t *trip) hand(answer func()) {
+	t.guard(func() {
+		answer()
+		t.link.due.Store(int64(t.call.Deadline().Sub(t.link.worker.began)))
+	})
 }
 
-// guard hands on what the guest says. A panic in there is ours: it is the failure of the call, which hears no more.
-func (t *trip) guard(hand func()) {
+// guard does what the guest has asked for. A panic in there is ours: it is the failure of the call, which hears no more.
+func (t *trip) guard(do func()) {
 	if t.failure != nil {
 		return
 	}
@@ -159,7 +171,7 @@ func (t *trip) guard(hand func()) {
 			t.failure = (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	hand()
+	do()
 }
 
 // answer does what a guest asks of a service, if it may ask that.
@@ -168,6 +180,7 @@ func (t *trip) answer(ctx context.Context, payload []byte) error {
 	if err := ask.Decode(payload); err != nil {
 		return err
 	}
+	t.changes = t.changes || !t.call.MayRepeat(ask.Service, ask.Request)
 	resp, code := capability.Response{}, abi.CodeInternal
 	t.guard(func() { resp, code = t.call.Service(ctx, ask.Service, ask.Request) })
 	waited := uint32(min(t.call.Waited().Milliseconds(), math.MaxUint32))

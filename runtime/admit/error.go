@@ -18,7 +18,7 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	switch e.Limit {
 	case limitMemory:
-		return fmt.Sprintf("the module starts with %d pages of memory, the limit is %d (of 64 KiB)", e.Found, e.Allowed)
+		return fmt.Sprintf("the module starts with %s of memory, the limit is %s; --memory raises it", pages(e.Found), pages(e.Allowed))
 	case limitCost:
 		return fmt.Sprintf("too long to compile: by %s %v are estimated, at most %v are allowed (limit cost)",
 			e.Where, duration(e.Found), duration(e.Allowed))
@@ -63,4 +63,12 @@ func grouped(n uint64) string {
 func duration(ns uint64) time.Duration {
 	d := time.Duration(min(ns, 1<<62))
 	return d.Round(10 * time.Millisecond)
+}
+
+// pages gives a number of pages of 64 KiB as a size.
+func pages(n uint64) string {
+	if n%16 == 0 {
+		return fmt.Sprintf("%d MiB", n/16)
+	}
+	return fmt.Sprintf("%d KiB", n*64)
 }

@@ -246,7 +246,7 @@ func TestMemoryMayNotStartAboveTheLimit(t *testing.T) {
 		}
 	}
 	_, err := admit.Check(starts(3), admit.Config{MemoryPages: 2})
-	if want := "the module starts with 3 pages of memory, the limit is 2 (of 64 KiB)"; err == nil || err.Error() != want {
+	if want := "the module starts with 192 KiB of memory, the limit is 128 KiB; --memory raises it"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -14,6 +14,25 @@ type Service interface {
 	Call(ctx context.Context, request []byte) (Response, error)
 }
 
+// An Immediate service answers from memory, or is bounded by its own caller: its Call never waits for a file, a server or
+// another call. The runtime calls it on the goroutine of the guest and sets no bound on it. All other services are called
+// on a goroutine of their own, which the runtime stops waiting for soon after the call's deadline.
+type Immediate interface {
+	Service
+	// Immediate does nothing: it marks the type.
+	Immediate()
+}
+
+// A Repeatable is a [Service] that has requests which cannot change anything: the host may answer them again when it has
+// to repeat the call of a guest, as after the end of its process. The host never repeats a call that has used a service
+// which is not Repeatable.
+type Repeatable interface {
+	Service
+	// MayRepeat reports whether answering request cannot change anything, here or elsewhere. It is called before Call,
+	// and does not keep request.
+	MayRepeat(request []byte) bool
+}
+
 // A Response is what a guest reads back: a message and, for some services, bytes beside it.
 type Response struct {
 	Message []byte
@@ -25,6 +44,12 @@ type Services map[abi.Service]Service
 
 // Config is the power to read configuration values by key.
 type Config map[string]string
+
+// Immediate implements [Immediate].
+func (c Config) Immediate() {}
+
+// MayRepeat implements [Repeatable].
+func (Config) MayRepeat([]byte) bool { return true }
 
 // Call implements [Service] for [abi.ServiceConfig].
 func (c Config) Call(_ context.Context, request []byte) (Response, error) {

@@ -187,9 +187,13 @@ func (b *body) charge(units int64) {
 
 // instruction writes one instruction, or what stands for it.
 func (b *body) instruction(ins *wasm.Instruction) {
+	b.checkTables(ins)
 	switch op := ins.Op; op {
-	case wasm.OpCall, wasm.OpRefFunc:
+	case wasm.OpCall:
 		b.out = appendIndexed(b.out, op, b.function(ins.Index))
+		return
+	case wasm.OpRefFunc:
+		b.out = b.appendReference(b.out, b.function(ins.Index))
 		return
 	case wasm.OpReturn:
 		if b.frame != 0 {

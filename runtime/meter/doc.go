@@ -38,6 +38,12 @@
 // guest executes at most what it was armed with or given. What is charged may be more than what is executed, by less
 // than 128 for each time a function or a round of a loop is left early.
 //
+// # References
+//
+// A ref.func in the code becomes a table.get: the engine makes one reference of each function that the code refers to
+// when it makes an instance, and none while the guest runs. An active element segment that does not fit its table is
+// refused.
+//
 // # Depth
 //
 // A function that can call another subtracts its frame from the depth at entry, and puts back what it found wherever it

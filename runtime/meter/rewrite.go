@@ -60,7 +60,7 @@ func Rewrite(module []byte, cfg Config) (*Module, error) {
 		return nil, err
 	}
 	w := &writer{source: s, cfg: cfg, module: &Module{Imported: s.imported, Defined: uint32(len(s.functions))}}
-	for _, step := range []func() error{w.tables, w.memory, w.globals, w.elements, w.code, w.data, w.exports} {
+	for _, step := range []func() error{w.tableSection, w.memory, w.globals, w.elements, w.code, w.referenceTable, w.data, w.exports} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -80,6 +80,8 @@ type writer struct {
 	vectors [wasm.SectionDataCount + 1]vector
 	helpers [helperKinds]uint32 // index of each helper function; 0 for those not used
 	kinds   []helper            // the helper functions used, in the order of their indices
+	places  map[uint32]uint32   // where the table of references has that of a function, by its new index
+	refs    []uint32            // the functions in the table of references, by their new indices
 	indexed bool                // instructions refer to data segments by index
 }
 

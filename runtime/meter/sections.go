@@ -37,7 +37,7 @@ func (w *writer) functionSection() {
 }
 
 // tables keeps tables from growing beyond what is granted. Growing may always fail, so this changes no meaning.
-func (w *writer) tables() error {
+func (w *writer) tableSection() error {
 	v := &w.vectors[wasm.SectionTable]
 	return w.each(wasm.SectionTable, func(r *wasm.Reader) {
 		element := r.Byte()
@@ -65,17 +65,6 @@ func (w *writer) memory() error {
 		return fmt.Errorf("the memory begins with %d pages, at most %d are possible", w.module.MinPages, w.module.MaxPages)
 	}
 	return nil
-}
-
-func (w *writer) limits(r *wasm.Reader) (least, most uint32) {
-	flags := r.Byte()
-	least, most = r.U32(), ^uint32(0)
-	if flags == bounded {
-		most = r.U32()
-	} else if flags != 0 {
-		w.refuse("limits with flags %#x", flags)
-	}
-	return least, most
 }
 
 func appendLimits(out []byte, least, most uint32) []byte {

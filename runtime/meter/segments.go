@@ -76,16 +76,24 @@ func (w *writer) element(r *wasm.Reader) []byte {
 	const explicit, expressions = 2, 4 // an active one names its table, any other its type; items are expressions
 	flag := r.U32()
 	out := wasm.AppendU32(nil, flag)
+	var table uint32
+	var place wasm.Instruction
 	if flag&passive == 0 {
 		if flag&explicit != 0 {
-			out = wasm.AppendU32(out, r.U32())
+			table = r.U32()
+			out = wasm.AppendU32(out, table)
 		}
+		ahead := *r
+		ahead.Next(&place)
 		out = w.constant(r, out)
 	}
 	if flag&(passive|explicit) != 0 {
 		out = append(out, r.Byte()) // the kind or the type
 	}
 	n := r.U32()
+	if flag&passive == 0 {
+		w.checkElements(table, &place, n)
+	}
 	out = wasm.AppendU32(out, n)
 	for ; n > 0 && r.Err() == nil; n-- {
 		if flag&expressions != 0 {

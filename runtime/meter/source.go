@@ -13,6 +13,7 @@ type source struct {
 	types     typeTable
 	imported  uint32   // functions imported
 	functions []uint32 // type of each function defined
+	tables    []uint32 // entries that each table begins with
 	variables []variable
 	refused   error // the first thing found that is well-formed but not allowed
 }
@@ -47,6 +48,9 @@ func parse(module []byte) (*source, error) {
 		return nil, err
 	}
 	if err := s.each(wasm.SectionFunction, s.readFunction); err != nil {
+		return nil, err
+	}
+	if err := s.each(wasm.SectionTable, s.readTable); err != nil {
 		return nil, err
 	}
 	if err := s.each(wasm.SectionGlobal, s.readVariable); err != nil {
@@ -94,6 +98,24 @@ func (s *source) readImport(r *wasm.Reader) {
 	case string(module) == ImportModule:
 		s.refuse("import from %q is reserved", module)
 	}
+}
+
+func (s *source) readTable(r *wasm.Reader) {
+	r.Byte() // the type
+	least, _ := s.limits(r)
+	s.tables = append(s.tables, least)
+}
+
+// limits reads the least and the most of a table or a memory.
+func (s *source) limits(r *wasm.Reader) (least, most uint32) {
+	flags := r.Byte()
+	least, most = r.U32(), ^uint32(0)
+	if flags == bounded {
+		most = r.U32()
+	} else if flags != 0 {
+		s.refuse("limits with flags %#x", flags)
+	}
+	return least, most
 }
 
 func (s *source) readVariable(r *wasm.Reader) {

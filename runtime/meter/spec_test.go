@@ -158,6 +158,9 @@ func (s *script) load(t *testing.T, c command) {
 		return
 	case plainErr != nil && err != nil:
 		s.ran++
+	case err != nil && c.Type == "assert_uninstantiable": // wazero makes instances whose element segments do not fit
+		s.ran++
+		plain.close()
 	case plainErr != nil || err != nil:
 		t.Errorf("line %d: original: %v, metered: %v", c.Line, plainErr, err)
 	default:

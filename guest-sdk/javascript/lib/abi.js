@@ -150,7 +150,7 @@ export const IMPORT_LOG = "log";
 /** (id i32) -> (value i64) */
 export const IMPORT_INFO = "info";
 
-// Channels of IMPORT_TAKE.
+// Channels of IMPORT_TAKE. All are empty while an export runs that is no operation.
 
 /** the encoded Request of the running operation */
 export const CHANNEL_REQUEST = 0;

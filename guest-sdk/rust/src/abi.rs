@@ -142,7 +142,7 @@ pub const IMPORT_LOG: &str = "log";
 /// (id i32) -> (value i64)
 pub const IMPORT_INFO: &str = "info";
 
-// Channels of IMPORT_TAKE.
+// Channels of IMPORT_TAKE. All are empty while an export runs that is no operation.
 
 /// the encoded Request of the running operation
 pub const CHANNEL_REQUEST: u32 = 0;

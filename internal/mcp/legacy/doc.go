@@ -3,7 +3,8 @@
 //
 // It owns the one *sdk.Server behind both transports: its HTTP handler with sessions, and one session for each stdio
 // connection. The SDK keeps the handshake, the sessions and the framing; whatever concerns resources is answered by the
-// core, and the SDK's own registry of resources stays empty. The fronts before it may answer usual requests themselves,
+// core, and the SDK's own registry of resources stays empty. GET streams are served here, so that they can be resumed and
+// replaced. The fronts before it may answer usual requests themselves,
 // once a session is ready: it counts them among the session's, and ends them with it.
 //
 // Only internal/app imports it, and no other package but tests imports go-sdk. It checks neither origin nor host nor

@@ -54,6 +54,11 @@ var contents = map[string]string{
 	"test://other":   `{"contents":[{"uri":"test://other","blob":"AAEC"}]}`,
 }
 
+// OpenStream implements [legacy.Caller].
+func (f *fake) OpenStream(context.Context, string, func()) (leave func(), failure *mcp.Error) {
+	return func() {}, nil
+}
+
 // Settle implements [legacy.Caller].
 func (f *fake) Settle() {}
 

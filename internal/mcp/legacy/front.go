@@ -9,34 +9,37 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
 // Defaults of a Config.
 const (
-	defaultIdle             = 30 * time.Minute
-	defaultMaxSessions      = 10_000
-	defaultMaxSubscriptions = 1024
-	defaultMaxBody          = 4 << 20 // bytes
+	defaultIdle         = 30 * time.Minute
+	defaultMaxSessions  = 10_000
+	defaultMaxPerClient = 1000
+	defaultMaxBody      = 4 << 20 // bytes
 )
 
 // Why a session ended.
 var (
-	errIdle  = errors.New("the session was idle for too long")
-	errEnded = errors.New("the session has ended")
-
-	errCancelled = errors.New("cancelled by the client")
+	errIdle    = errors.New("the session was idle for too long")
+	errCrowded = errors.New("the session was ended to make room for another")
+	errEnded   = errors.New("the session has ended")
 )
 
-// A Caller answers requests, does what can wait until an answer is written, and forgets sessions; [mcp.Core] is one.
+// A Caller answers requests, does what can wait until an answer is written, forgets sessions, and bounds the streams of
+// changes of all revisions; [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
 	Settle()
 	EndSession(session string)
+	OpenStream(ctx context.Context, client string, end func()) (leave func(), failure *mcp.Error)
 }
 
 // A Watcher tells of changes; every [mcp.Source] is one.
@@ -57,8 +60,14 @@ type Config struct {
 
 	Idle             time.Duration // an HTTP session without requests for this long ends; 0 means 30 minutes
 	MaxSessions      int           // sessions at once; 0 means 10,000
+	MaxPerClient     int           // sessions at once of one client, as [mcp.ClientOf] names it; 0 means 1,000
 	MaxSubscriptions int           // resources one session may be subscribed to; 0 means 1,024
 	MaxBody          int64         // bytes of an HTTP request; 0 means 4 MiB
+
+	// InFlight bounds the memory of answers that have not been written yet; nil for no bound.
+	InFlight *inflight.Budget
+	// URIs keeps those of subscriptions; nil bounds and shares nothing.
+	URIs *mcp.URIs
 
 	Logger *slog.Logger // nil discards
 }
@@ -73,7 +82,7 @@ func (c *Config) fill() error {
 			missing = append(missing, fmt.Errorf("legacy: %s is required", f.name))
 		}
 	}
-	if c.Idle < 0 || c.MaxSessions < 0 || c.MaxSubscriptions < 0 || c.MaxBody < 0 {
+	if c.Idle < 0 || c.MaxSessions < 0 || c.MaxPerClient < 0 || c.MaxSubscriptions < 0 || c.MaxBody < 0 {
 		missing = append(missing, errors.New("legacy: a limit is negative"))
 	}
 	if c.Idle == 0 {
@@ -82,8 +91,11 @@ func (c *Config) fill() error {
 	if c.MaxSessions == 0 {
 		c.MaxSessions = defaultMaxSessions
 	}
+	if c.MaxPerClient == 0 {
+		c.MaxPerClient = defaultMaxPerClient
+	}
 	if c.MaxSubscriptions == 0 {
-		c.MaxSubscriptions = defaultMaxSubscriptions
+		c.MaxSubscriptions = mcp.MaxWatched
 	}
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
@@ -102,11 +114,15 @@ type Front struct {
 	http   http.Handler      // the SDK's
 	send   sdk.MethodHandler // sends one notification to one session
 
+	leases sync.Map       // of *lease, by name
+	leased atomic.Uint64  // leases there have been
+	ended  *inflight.Hold // of messages whose lease has ended
+
 	running sync.WaitGroup // goroutines and HTTP requests that may open a session
 
 	mu       sync.Mutex // guards the fields below; never held together with a session's mu
 	closed   bool
-	opening  int // HTTP requests under way that may open a session
+	room     room
 	sessions map[*sdk.ServerSession]*session
 	byID     map[string]*session // HTTP sessions only
 }
@@ -120,7 +136,10 @@ func New(cfg Config) (*Front, error) {
 		cfg:      cfg,
 		sessions: make(map[*sdk.ServerSession]*session),
 		byID:     make(map[string]*session),
+		room:     room{clients: make(map[string]int)},
+		ended:    cfg.InFlight.Hold(),
 	}
+	f.ended.End()
 	log := slog.New(quiet{cfg.Logger.Handler()})
 	f.server = f.newServer(log)
 	f.http = sdk.NewStreamableHTTPHandler(
@@ -133,8 +152,7 @@ func New(cfg Config) (*Front, error) {
 			DisableLocalhostProtection: true,
 			// No SessionTimeout: the SDK's ends a session that listens on a GET stream as if it were idle.
 			// No EventStore: the SDK's keeps an entry for each request as long as the session lives, and once it has
-			// purged an event no new GET stream can be opened. What changed while no stream was open is kept by the
-			// session itself.
+			// purged an event no new GET stream can be opened. GET streams are served without the SDK: see stream.
 		})
 	return f, nil
 }
@@ -206,21 +224,27 @@ func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 	f.sessions[ss] = s
 	if id := ss.ID(); id != "" {
 		f.byID[id] = s
+	} else {
+		f.running.Go(s.deliver)
 	}
-	f.running.Go(s.deliver)
 	f.running.Go(func() {
 		_ = ss.Wait() // why it ended is of no interest: the client may go at any time
-		s.end()
+		s.end(always)
 		f.drop(s)
 	})
 	return s, nil
 }
 
+// drop takes a session out of the tables. It is idempotent.
 func (f *Front) drop(s *session) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.sessions, s.sdk)
 	delete(f.byID, s.sdk.ID())
+	if s.counted {
+		s.counted = false
+		f.leaveLocked(s.client)
+	}
 }
 
 // session finds an open session.

@@ -8,29 +8,21 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
 const sessionHeader = "Mcp-Session-Id"
 
-// A client that takes longer than this for one write is given up: 30 s and a second for each 64 KiB.
-const (
-	writeTimeout = 30 * time.Second
-	writeRate    = 64 << 10 // bytes a second
-)
-
-// heartbeat is how often something is written to a GET stream.
-const heartbeat = 15 * time.Second
-
 // ServeHTTP serves the streamable HTTP transport of these revisions: POST, the GET stream, and DELETE.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)
 	s := f.sessionByID(id)
 	if s != nil {
-		s.enter()
+		if !s.enter() {
+			http.Error(w, "session not found", http.StatusNotFound)
+			return
+		}
 		defer s.leave()
 	}
 	out := &response{ResponseWriter: w, control: http.NewResponseController(w)}
@@ -39,27 +31,13 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer f.cfg.Core.Settle()
 		f.servePOST(out, r, id)
 	case r.Method == http.MethodGet && s != nil:
-		f.stream(out, r, s)
+		f.serveStream(out, r, s)
 	case r.Method == http.MethodDelete && s != nil:
 		s.cut(errEnded) // the SDK waits for what runs
 		f.http.ServeHTTP(out, r)
 	default:
 		f.http.ServeHTTP(out, r)
 	}
-}
-
-// stream serves the GET stream of a session.
-func (f *Front) stream(w *response, r *http.Request, s *session) {
-	w.Header().Set("X-Accel-Buffering", "no") // or nginx would keep it all to itself
-	// The SDK writes first thing when it attaches the stream, and holds the stream's lock until it has: what is still
-	// to be told follows at once.
-	w.attached = s.nudge
-	over := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() { w.beat(over) })
-	f.http.ServeHTTP(w, r)
-	close(over)
-	beating.Wait()
 }
 
 // Begin notes m, a usual request, as one of an HTTP session, for somebody else to answer by the core. cancel is called when
@@ -101,6 +79,9 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 	}
 	m, failure := mcp.ParseMessage(body)
 	batch := isBatch(body)
+	if s := f.sessionByID(session); s != nil {
+		defer s.note(w, body, m, batch)()
+	}
 	switch {
 	case session == "" && (batch || failure == nil && (m.Method != "initialize" || !m.IsRequest())):
 		writeError(w, http.StatusBadRequest, m.ID, invalid(sessionHeader+" is missing"))
@@ -148,41 +129,24 @@ func handOn(r *http.Request, body []byte, params json.RawMessage) *http.Request 
 
 // forward lets the SDK serve a POST, which may open a session if there is room.
 func (f *Front) forward(w *response, r *http.Request, session string) {
+	lease := f.lease()
+	defer lease.end()
+	r.Header[leaseKey] = []string{lease.name}
 	if session != "" {
 		f.http.ServeHTTP(w, r)
 		return
 	}
-	if !f.reserve() {
+	client := mcp.ClientOf(r.RemoteAddr)
+	if !f.reserve(client) {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
 		return
 	}
-	defer f.release()
+	defer func() { f.release(client, w.Header().Get(sessionHeader)) }()
 	f.http.ServeHTTP(w, r)
-	if s := f.sessionByID(w.Header().Get(sessionHeader)); s != nil {
-		s.enter() // the request that opened the session counts as its first
-		s.leave()
+	if s := f.sessionByID(w.Header().Get(sessionHeader)); s != nil && s.enter() {
+		s.leave() // the request that opened the session counts as its first
 	}
-}
-
-// reserve makes room for one session while it is being opened. It errs on the side of refusing: for a moment a session
-// counts twice.
-func (f *Front) reserve() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed || len(f.sessions)+f.opening >= f.cfg.MaxSessions {
-		return false
-	}
-	f.opening++
-	f.running.Add(1)
-	return true
-}
-
-func (f *Front) release() {
-	f.mu.Lock()
-	f.opening--
-	f.mu.Unlock()
-	f.running.Done()
 }
 
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, e *mcp.Error) {
@@ -195,63 +159,4 @@ func writeError(w http.ResponseWriter, status int, id json.RawMessage, e *mcp.Er
 func isBatch(message []byte) bool {
 	message = bytes.TrimLeft(message, " \t\r\n")
 	return len(message) > 0 && message[0] == '['
-}
-
-// A response gives each write its own deadline, so that a client that reads no more cannot hold its session for ever.
-// Between writes there is none: a stream may be silent for hours.
-type response struct {
-	http.ResponseWriter
-	control *http.ResponseController
-
-	mu       sync.Mutex // guards the fields below, and serialises writes
-	written  bool
-	attached func() // called at the first write; nil for nothing
-}
-
-func (w *response) Write(p []byte) (n int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.attached != nil && !w.written {
-		w.attached()
-	}
-	w.written = true
-	w.within(writeTimeout+time.Duration(len(p)/writeRate)*time.Second, func() { n, err = w.ResponseWriter.Write(p) })
-	return n, err
-}
-
-// FlushError is what [http.ResponseController] looks for.
-func (w *response) FlushError() (err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.within(writeTimeout, func() { err = w.control.Flush() })
-	return err
-}
-
-func (w *response) within(limit time.Duration, write func()) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(limit)) // not every server can
-	write()
-	_ = w.control.SetWriteDeadline(time.Time{})
-}
-
-// beat writes a comment now and then, so that no proxy takes the stream for dead, until the stream is over.
-func (w *response) beat(over <-chan struct{}) {
-	tick := time.NewTicker(heartbeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-over:
-			return
-		case <-tick.C:
-			if w.begun() {
-				_, _ = w.Write([]byte(": alive\n\n")) // that the client has gone shows elsewhere
-				_ = w.FlushError()
-			}
-		}
-	}
-}
-
-func (w *response) begun() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.written
 }

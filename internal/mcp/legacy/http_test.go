@@ -14,7 +14,7 @@ import (
 
 func TestSessionsAreBounded(t *testing.T) {
 	front := newFront(t, newFake(), func(c *legacy.Config) { c.MaxSessions = 1 })
-	first := dialHTTP(t, front, "2025-06-18")
+	first := dialHTTP(t, front, "2025-06-18") // it listens, so it is in use
 	second := &httpWire{url: first.url}
 	res, _ := second.post(t, initializeLine("2025-06-18"))
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
@@ -89,11 +89,16 @@ func TestBodyIsBounded(t *testing.T) {
 type bubble struct {
 	front   *legacy.Front
 	session string
+	lastID  string // of the GET stream before; empty for none
 }
 
-func openBubble(t *testing.T, f *fake) *bubble {
-	b := &bubble{front: newFront(t, f)}
-	b.session = b.serve(t.Context(), http.MethodPost, initializeLine("2025-06-18")).Header().Get("Mcp-Session-Id")
+func openBubble(t *testing.T, f *fake, change ...func(*legacy.Config)) *bubble {
+	return openBubbleOf(t, "2025-06-18", f, change...)
+}
+
+func openBubbleOf(t *testing.T, revision string, f *fake, change ...func(*legacy.Config)) *bubble {
+	b := &bubble{front: newFront(t, f, change...)}
+	b.session = b.serve(t.Context(), http.MethodPost, initializeLine(revision)).Header().Get("Mcp-Session-Id")
 	return b
 }
 
@@ -103,6 +108,9 @@ func (b *bubble) serve(ctx context.Context, method, body string) *httptest.Respo
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if b.session != "" {
 		r.Header.Set("Mcp-Session-Id", b.session)
+	}
+	if b.lastID != "" && method == http.MethodGet {
+		r.Header.Set("Last-Event-ID", b.lastID)
 	}
 	w := httptest.NewRecorder()
 	b.front.ServeHTTP(w, r)
@@ -115,6 +123,23 @@ func (b *bubble) listen(t *testing.T, d time.Duration) string {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	return b.serve(ctx, http.MethodGet, "").Body.String()
+}
+
+// resume gives what a GET stream brings in that time to a client that got the event of that id last; empty for none.
+func (b *bubble) resume(t *testing.T, lastID string, d time.Duration) string {
+	b.lastID = lastID
+	defer func() { b.lastID = "" }()
+	return b.listen(t, d)
+}
+
+// lastID gives the id of the last event of a stream; empty when it has none.
+func lastID(stream string) (id string) {
+	for line := range strings.Lines(stream) {
+		if value, ok := strings.CutPrefix(line, "id: "); ok {
+			id = strings.TrimSpace(value)
+		}
+	}
+	return id
 }
 
 func (b *bubble) ping(t *testing.T) int {
@@ -170,10 +195,11 @@ func TestChangesWaitForAStream(t *testing.T) {
 			f.change("test://watched")
 			after(time.Second)
 		}
-		if got := strings.Count(b.listen(t, time.Second), updated); got != 1 {
+		stream := b.listen(t, time.Second)
+		if got := strings.Count(stream, updated); got != 1 {
 			t.Errorf("the first stream brings %d updates, want 1", got)
 		}
-		if got := strings.Count(b.listen(t, time.Second), updated); got != 0 {
+		if got := strings.Count(b.resume(t, lastID(stream), time.Second), updated); got != 0 {
 			t.Errorf("the second stream brings %d updates, want none", got)
 		}
 		b.front.Close()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -65,6 +66,21 @@ func (f *Front) refuse(call *mcp.Message) *mcp.Error {
 		}
 	case json.Unmarshal(call.Params, shape(call.Method)) != nil:
 		return invalidParams("one is missing or of another type")
+	}
+	if call.Method == "initialize" {
+		return refuseInitialize(call.Params)
+	}
+	return nil
+}
+
+// refuseInitialize finds what the parameters of initialize lack; the SDK would negotiate without.
+func refuseInitialize(params json.RawMessage) *mcp.Error {
+	var p sdk.InitializeParams
+	switch err := json.Unmarshal(params, &p); {
+	case err != nil || p.ProtocolVersion == "":
+		return invalidParams("protocolVersion is missing")
+	case p.ClientInfo == nil:
+		return invalidParams("clientInfo is missing")
 	}
 	return nil
 }
@@ -160,7 +176,7 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 	if err != nil {
 		return nil, wireError(invalidParams("%v", err))
 	}
-	ctx, finish := s.begin(ctx)
+	ctx, finish := s.begin(s.front.withLease(ctx, req))
 	defer finish()
 	result, failure := s.front.cfg.Core.Call(ctx, &mcp.Call{
 		Method:   method,
@@ -247,6 +263,15 @@ func methodNotFound(method string) *mcp.Error {
 func notFound(uri string) *mcp.Error {
 	data, _ := json.Marshal(map[string]string{"uri": uri}) // a map of strings always can be
 	return &mcp.Error{Code: codeNotFound, Message: "Resource not found", Data: data}
+}
+
+// tooMany is the error for a subscription more than a session may have.
+func tooMany(most int) *mcp.Error {
+	return &mcp.Error{
+		Code:    http.StatusRequestEntityTooLarge,
+		Message: fmt.Sprintf("A session may be subscribed to %d resources: unsubscribe from some", most),
+		Data:    json.RawMessage(`{"code":"too_many"}`),
+	}
 }
 
 // wireError is e as the SDK takes it: any other error would go out with code 0 and its whole text.

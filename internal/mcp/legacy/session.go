@@ -26,61 +26,82 @@ const breath = 10 * time.Millisecond
 // A session is one client: what it has subscribed to, what it has not been told yet, and what it has running.
 //
 // Each subscription is a Watch of its own, and the list is one more: to subscribe never disturbs what is being watched,
-// and to let go is to cancel one context. Their callbacks only mark what changed; one goroutine tells the client, so
-// that a slow client delays nobody, and several changes of one resource become one notification.
+// and to let go is to cancel one context. Their callbacks only mark what changed; one goroutine tells the client, that of
+// its GET stream or deliver, so that a slow client delays no other, and several changes of one resource become one
+// notification.
 type session struct {
 	// fixed at creation
-	front *Front
-	sdk   *sdk.ServerSession
-	wake  chan struct{} // holds one token while there may be something to tell
-	done  chan struct{} // closed by end
+	front  *Front
+	sdk    *sdk.ServerSession
+	opened time.Time
+	wake   chan struct{} // holds one token while there may be something to tell
+	done   chan struct{} // closed by end
+
+	// guarded by the front's mu
+	client  string // over HTTP, as [mcp.ClientOf] names it
+	counted bool   // among the client's
 
 	agreed atomic.Pointer[mcp.Revision] // once the handshake is over; nil before
 
-	mu       sync.Mutex // guards the fields below
-	ended    bool
-	watches  map[string]*watch                  // by URI; "" is the list
-	unsaid   map[string]struct{}                // what changed, of watches
-	calls    map[string]context.CancelCauseFunc // by id, as it came, or by what no id is
-	lastCall int
-	requests int         // HTTP requests under way
-	idle     *time.Timer // looks whether the session is idle; nil before that can be
-	used     time.Time   // the end of the last HTTP request
+	mu          sync.Mutex // guards the fields below
+	ended       bool
+	watches     map[string]*watch   // by URI; "" is the list
+	unsaid      map[string]struct{} // what changed, of watches
+	stream      *stream             // over HTTP; nil while there is none
+	leaveStream func()              // gives the place of stream back; nil while there is none
+	// lastEvent is the id of the last event of a stream; streamBegan is that of the last one before the newest stream.
+	lastEvent, streamBegan uint64
+	calls                  map[string]context.CancelCauseFunc // by id, as it came, or by what no id is
+	lastCall               int
+	// responses are those of POSTs that the SDK answers, by the id of each request, as it came.
+	responses map[string]*response
+	requests  int         // HTTP requests under way
+	idle      *time.Timer // looks whether the session is idle; nil before that can be
+	used      time.Time   // the end of the last HTTP request
 }
 
 // A watch is one subscription. Its fields are guarded by the session's mu.
 type watch struct {
 	cancel context.CancelFunc
-	early  bool // it changed before the session knew of it
+	early  bool   // it changed before the session knew of it
+	told   uint64 // the id of the event that told of it last; 0 for none
 }
 
 func newSession(f *Front, ss *sdk.ServerSession) *session {
 	return &session{
 		front:   f,
+		opened:  time.Now(),
+		used:    time.Now(),
 		sdk:     ss,
 		wake:    make(chan struct{}, 1),
 		done:    make(chan struct{}),
 		watches: make(map[string]*watch),
 		unsaid:  make(map[string]struct{}),
 		calls:   make(map[string]context.CancelCauseFunc),
+
+		responses: make(map[string]*response),
 	}
 }
 
 // name is by what others tell the session from others; a pipe has one that is the process's only.
 func (s *session) name() string { return cmp.Or(s.sdk.ID(), "stdio") }
 
-// end stops what the session watches and runs. It waits for nothing.
-func (s *session) end() {
-	if s.stop() {
-		s.front.cfg.Core.EndSession(s.name())
+// end stops what the session watches and runs, unless it is over or mayEnd, which is called with mu held, forbids it. No
+// request is admitted afterwards. It waits for nothing, and reports whether it has ended the session.
+func (s *session) end(mayEnd func() bool) bool {
+	if !s.stop(mayEnd) {
+		return false
 	}
+	s.front.cfg.Core.EndSession(s.name())
+	return true
 }
 
-// stop reports whether the session was not over before.
-func (s *session) stop() bool {
+func always() bool { return true }
+
+func (s *session) stop(mayEnd func() bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || !mayEnd() {
 		return false
 	}
 	s.ended = true
@@ -98,7 +119,7 @@ func (s *session) stop() bool {
 
 // cut ends the session now: what runs is cancelled, not answered. It waits for nothing.
 func (s *session) cut(cause error) {
-	s.end()
+	s.end(always)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cancel := range s.calls {
@@ -112,11 +133,16 @@ func (s *session) abort(cause error) {
 	_ = s.sdk.Close()
 }
 
-// enter counts an HTTP request; a session that has one under way, be it a stream, is not idle.
-func (s *session) enter() {
+// enter counts an HTTP request; a session that has one under way, be it a stream, is not idle. It reports false when the
+// session has ended.
+func (s *session) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
 	s.requests++
+	return true
 }
 
 // leave ends what enter began.
@@ -133,23 +159,54 @@ func (s *session) leaveLocked() {
 	}
 	s.used = time.Now()
 	if s.idle == nil {
-		s.idle = time.AfterFunc(s.front.cfg.Idle, s.expire)
+		_, left := s.patienceLocked()
+		s.idle = time.AfterFunc(left, s.look)
 	}
 }
 
-// expire ends the session if it has been idle for so long, or looks again when it may have been.
-func (s *session) expire() {
-	s.mu.Lock()
-	switch left := s.front.cfg.Idle - time.Since(s.used); {
-	case s.ended:
-	case s.requests > 0:
+// patienceLocked gives how long the session may still go on without a request, and whether it may go on for longer while
+// one is under way: not before the handshake is over, for which there is little time.
+func (s *session) patienceLocked() (extends bool, left time.Duration) {
+	idle := s.front.cfg.Idle - time.Since(s.used)
+	if s.agreed.Load() != nil {
+		return true, idle
+	}
+	return false, min(idle, handshakeTime-time.Since(s.opened))
+}
+
+// look ends the session if it has been idle for too long, or looks again when it may have been.
+func (s *session) look() { s.expire(errIdle, s.isOverdue) }
+
+// isOverdue reports whether the session is to end now. If not, it sees to it that look is called in time.
+func (s *session) isOverdue() bool {
+	switch extends, left := s.patienceLocked(); {
+	case extends && s.requests > 0:
 		s.idle = nil // the last request sets it again
 	case left > 0:
 		s.idle.Reset(left)
 	default:
-		defer s.abort(errIdle)
+		return true
 	}
-	s.mu.Unlock()
+	return false
+}
+
+// isUnused reports whether no request is under way.
+func (s *session) isUnused() bool { return s.requests == 0 }
+
+// expire ends the session, if isOver holds at that moment, and waits for what ran.
+func (s *session) expire(cause error, isOver func() bool) bool {
+	ended := s.end(isOver)
+	if ended {
+		s.abort(cause)
+	}
+	return ended
+}
+
+// lastUse gives the end of the last HTTP request.
+func (s *session) lastUse() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
 }
 
 // admit counts an HTTP request that is answered without the SDK, as enter does, which abort and cancel end by cancel. It
@@ -204,7 +261,7 @@ func (s *session) cancel(id string) bool {
 	if end == nil {
 		return false
 	}
-	end(errCancelled)
+	end(mcp.ErrCancelled)
 	return true
 }
 
@@ -219,20 +276,31 @@ func (s *session) watch(ctx context.Context, uri string) *mcp.Error {
 	var uris []string
 	if uri != "" {
 		uris = []string{uri}
+		if err := s.front.cfg.URIs.Take(uris); err != nil {
+			return s.front.sourceError(err, uri)
+		}
+		uri = uris[0]
 	}
 	// The subscription outlives the request, but keeps what its context says of the client.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watch{cancel: cancel}
+	w := &watch{cancel: sync.OnceFunc(func() { cancel(); s.front.forget(uri) })}
 	watched, err := s.front.cfg.Source.Watch(ctx, uris, uri == "", func(uri string) { s.changed(w, uri) })
 	switch {
 	case err != nil:
-		cancel()
+		w.cancel()
 		return s.front.sourceError(err, uri)
 	case uri != "" && len(watched) == 0:
-		cancel()
+		w.cancel()
 		return notFound(uri)
 	}
 	return s.keep(uri, w)
+}
+
+// forget gives back the URI of a subscription that has ended; the list, "", has none.
+func (f *Front) forget(uri string) {
+	if uri != "" {
+		f.cfg.URIs.Drop(uri)
+	}
 }
 
 // keep takes w in, unless the session has ended meanwhile or another request was quicker.
@@ -272,7 +340,7 @@ func (s *session) mayWatchLocked(uri string) *mcp.Error {
 	case s.ended:
 		return &mcp.Error{Code: mcp.CodeInternalError, Message: errEnded.Error()}
 	case uri != "" && len(s.watches) > s.front.cfg.MaxSubscriptions: // one of watches is the list
-		return &mcp.Error{Code: mcp.CodeInternalError, Message: "Subscription limit reached"}
+		return tooMany(s.front.cfg.MaxSubscriptions)
 	}
 	return nil
 }
@@ -308,7 +376,7 @@ func (s *session) nudge() {
 	}
 }
 
-// deliver tells the client what changed until the session ends.
+// deliver tells a client on stdio what changed until the session ends.
 func (s *session) deliver() {
 	for {
 		select {
@@ -318,7 +386,7 @@ func (s *session) deliver() {
 		}
 		for uri := range s.take() {
 			if s.watching(uri) && s.tell(uri) != nil {
-				s.putBack(uri) // there is no stream at the moment: the next change or the next GET nudges
+				s.putBack(uri) // the next change nudges
 			}
 		}
 		select { // so that a restless source does not flood the client
@@ -348,8 +416,7 @@ func (s *session) putBack(uri string) {
 }
 
 func (s *session) tell(uri string) error {
-	// A context of no request: over HTTP the notification goes to the stream of the session, not of a request.
-	ctx := context.Background()
+	ctx := context.Background() // of no request
 	if uri == "" {
 		return s.notify(ctx, listChanged, nil)
 	}

@@ -100,12 +100,14 @@ type conn struct {
 type request struct {
 	cancelled bool   // by the client, who must get no answer
 	batch     *batch // it came in; nil for none
+	lease     *lease // of the answer; that of the batch, if there is one
 }
 
 // A batch collects the answers to a batch, which are one message.
 type batch struct {
 	open    int // answers to come
 	answers [][]byte
+	lease   *lease
 }
 
 // receive hands one message to the SDK, unless it can be answered here.
@@ -122,7 +124,7 @@ func (c *conn) receive(text []byte, b *batch) error {
 		if err != nil {
 			return err
 		}
-		return c.pass(id, m.Method, m.Params)
+		return c.pass(id, m.Method, m.Params, c.leaseOf(string(m.ID)))
 	case m.IsNotification():
 		params := m.Params
 		if id := m.Cancels(); id != nil {
@@ -130,7 +132,7 @@ func (c *conn) receive(text []byte, b *batch) error {
 			params = appendJSON([]byte(`{"requestId":`), string(id))
 			params = append(params, '}')
 		}
-		return c.pass(jsonrpc.ID{}, m.Method, params)
+		return c.pass(jsonrpc.ID{}, m.Method, params, "")
 	}
 	return nil // a response: we ask nothing
 }
@@ -153,16 +155,38 @@ func (c *conn) admit(m *mcp.Message, b *batch) *mcp.Error {
 		_ = json.Unmarshal(m.Params, &params) // refuse has done so before
 		c.revision = negotiate(params.ProtocolVersion)
 	}
-	c.running[id] = &request{batch: b}
+	c.running[id] = &request{batch: b, lease: c.newLease(b)}
 	return nil
 }
 
-// pass gives the SDK a message, and keeps none of it.
-func (c *conn) pass(id jsonrpc.ID, method string, params json.RawMessage) error {
-	req := &jsonrpc.Request{ID: id, Method: method, Params: bytes.Clone(params)}
-	if len(params) > 0 {
-		req.Extra = &sdk.RequestExtra{Header: http.Header{paramsKey: {string(params)}}}
+func (c *conn) newLease(b *batch) *lease {
+	if b != nil {
+		return b.lease
 	}
+	return c.front.lease()
+}
+
+// leaseOf names the lease of a call that is running.
+func (c *conn) leaseOf(id string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.running[id]; r != nil {
+		return r.lease.name
+	}
+	return ""
+}
+
+// pass gives the SDK a message, and keeps none of it.
+func (c *conn) pass(id jsonrpc.ID, method string, params json.RawMessage, lease string) error {
+	req := &jsonrpc.Request{ID: id, Method: method, Params: bytes.Clone(params)}
+	header := http.Header{}
+	if len(params) > 0 {
+		header[paramsKey] = []string{string(params)}
+	}
+	if lease != "" {
+		header[leaseKey] = []string{lease}
+	}
+	req.Extra = &sdk.RequestExtra{Header: header}
 	select {
 	case c.incoming <- req:
 		return nil
@@ -194,14 +218,18 @@ func (c *conn) receiveBatch(line []byte) error {
 	case len(parts) == 0 || len(parts) > maxBatch:
 		return c.send(mcp.AppendError(nil, nil, invalid("the batch is empty or too large")))
 	}
-	b := new(batch)
+	b := &batch{lease: c.front.lease()}
 	for _, part := range parts {
 		if m, failure := mcp.ParseMessage(part); failure != nil || m.IsRequest() {
 			b.open++
 		}
 	}
+	if b.open == 0 {
+		b.lease.end()
+	}
 	for _, part := range parts {
 		if err := c.receive(part, b); err != nil {
+			b.lease.end()
 			return err
 		}
 	}
@@ -212,7 +240,10 @@ func (c *conn) receiveBatch(line []byte) error {
 // nothing.
 func (c *conn) answer(b *batch, line []byte) error {
 	if b != nil {
-		line = c.collect(b, line)
+		var last bool
+		if line, last = c.collect(b, line); last {
+			defer b.lease.end()
+		}
 	}
 	if line == nil {
 		return nil
@@ -220,7 +251,8 @@ func (c *conn) answer(b *batch, line []byte) error {
 	return c.send(line)
 }
 
-func (c *conn) collect(b *batch, line []byte) []byte {
+// collect adds an answer to those of its batch, and gives all of them when it is the last; nil when there are none.
+func (c *conn) collect(b *batch, line []byte) (all []byte, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b.open--
@@ -228,9 +260,9 @@ func (c *conn) collect(b *batch, line []byte) []byte {
 		b.answers = append(b.answers, line)
 	}
 	if b.open > 0 || len(b.answers) == 0 {
-		return nil
+		return nil, b.open == 0
 	}
-	return append(append([]byte("["), bytes.Join(b.answers, []byte(","))...), ']')
+	return append(append([]byte("["), bytes.Join(b.answers, []byte(","))...), ']'), true
 }
 
 // drain waits until every call has been answered, or the session has ended.
@@ -310,7 +342,10 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	switch {
 	case r == nil: // answered already: the ids of what runs are kept unique by admit
 		return nil
-	case r.cancelled:
+	case r.batch == nil:
+		defer r.lease.end()
+	}
+	if r.cancelled {
 		return c.answer(r.batch, nil)
 	}
 	return c.answer(r.batch, appendResponse(id, resp))
@@ -323,6 +358,9 @@ func (c *conn) Close() error {
 	if !c.ended {
 		c.ended = true
 		close(c.closed)
+		for _, r := range c.running {
+			r.lease.end()
+		}
 	}
 	return nil
 }

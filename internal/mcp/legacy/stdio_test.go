@@ -176,3 +176,19 @@ func TestBrokenOutputEndsTheSession(t *testing.T) {
 	eventually(t, "nothing is watched", func() bool { return f.watching() == 0 })
 	s.Close()
 }
+
+func TestHandshakeNamesVersionAndClient(t *testing.T) {
+	for _, params := range []string{
+		`{}`, `{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}`, `{"protocolVersion":"2025-06-18","capabilities":{}}`,
+		`{"protocolVersion":"","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":null}`,
+	} {
+		w := connectStdio(t, newFront(t, newFake()))
+		if m := last(t, w, request(1, "initialize", params)); code(m) != -32602 {
+			t.Errorf("%s: got %+v, want code -32602", params, m)
+		}
+		if m := last(t, w, initializeLine("2025-06-18")); m.Result == nil {
+			t.Errorf("%s: got %+v of a handshake that follows", params, m.Error)
+		}
+	}
+}

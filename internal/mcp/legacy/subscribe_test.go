@@ -94,7 +94,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	onBoth(t, "2025-06-18", func(t *testing.T, f *fake, w wire) {
 		subscribe(t, w, "test://text")
 		subscribe(t, w, "test://watched")
-		if m := last(t, w, request(1, "resources/subscribe", `{"uri":"test://other"}`)); code(m) != -32603 {
+		if m := last(t, w, request(1, "resources/subscribe", `{"uri":"test://other"}`)); code(m) != 413 || string(m.Error.Data) != `{"code":"too_many"}` {
 			t.Errorf("got %+v, want the limit", m)
 		}
 		unsubscribe(t, w, "test://text")

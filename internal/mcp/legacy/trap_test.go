@@ -9,7 +9,7 @@ package legacy_test
 //	 5 undeclared methods are served      TestUndeclaredMethodsAreNotFound, TestUndeclaredMethodLeavesTheSessionAlive
 //	 6 non-ASCII URIs fail in a header    TestNonASCIIURIIsRead
 //	 7 a subscription displaces another   TestSubscriptionsOfOneSessionAreIndependent
-//	 8 a cancelled request is answered    TestCancelledRequestGetsNoAnswerOnStdio
+//	 8 a cancelled request is answered    TestCancelledRequestGetsNoAnswerOnStdio, TestCancelledRequestGetsNoAnswerOverHTTP
 //	 9 subscriptions lose their context   TestSubscriptionKeepsTheContextOfItsClient
 //	10 updates cannot be targeted         TestUpdatesReachOnlyWhoSubscribed
 //	11 one slow client delays all         TestSlowClientDelaysNobody
@@ -108,6 +108,8 @@ func TestClientMistakesHaveCodes(t *testing.T) {
 		{"a second handshake", initializeLine("2025-06-18"), -32600},
 		{"a second handshake without params", request(1, "initialize", ``), -32602},
 		{"a malformed handshake", request(1, "initialize", `{"protocolVersion":7}`), -32602},
+		{"a handshake without a version", request(1, "initialize", `{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}`), -32602},
+		{"a handshake without a client", request(1, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{}}`), -32602},
 		{"completion of nothing", request(1, "completion/complete", `{"ref":{"type":"x"}}`), -32602},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,7 +163,7 @@ func TestUndeclaredMethodLeavesTheSessionAlive(t *testing.T) {
 }
 
 func TestLaterVersionIsNegotiatedDown(t *testing.T) {
-	for _, asked := range []string{"2026-07-28", "2027-01-01", "2024-10-07", ""} {
+	for _, asked := range []string{"2026-07-28", "2027-01-01", "2024-10-07"} {
 		t.Run("asked for "+asked, func(t *testing.T) {
 			front := newFront(t, newFake())
 			w := connectStdio(t, front)
@@ -230,22 +232,48 @@ func TestCancelledRequestGetsNoAnswerOnStdio(t *testing.T) {
 	}
 }
 
-func TestCancelledRequestEndsOverHTTP(t *testing.T) {
-	f := newFake()
-	w := dialHTTP(t, newFront(t, f), "2025-06-18")
-	r := w.request(t, t.Context(), http.MethodPost, read(7, "test://slow"))
-	answer := make(chan string, 1)
-	go func() {
-		if res, err := http.DefaultClient.Do(r); err == nil {
-			readEvents(res.Body, func(data string) { answer <- data })
-			res.Body.Close()
-		}
-	}()
-	within(t, "the read", f.started)
-	w.tell(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
-	within(t, "the end of the read", f.stopped)
-	if m := parse(t, within(t, "the answer, which ends the stream", answer)); code(m) == 0 {
-		t.Errorf("got %+v, want an error", m)
+func TestCancelledRequestGetsNoAnswerOverHTTP(t *testing.T) {
+	slow := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"resources/read","params":{"uri":"test://slow"}}`
+	}
+	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`
+	for _, tt := range []struct{ name, revision, post, id, want string }{
+		{"number", "2025-06-18", slow("7"), "7", ""},
+		{"large number", "2025-06-18", slow("1795228607567822071"), "1795228607567822071", ""},
+		{"string", "2025-11-25", slow(`"sev\u00e9n"`), `"sev\u00e9n"`, ""},
+		{"one of a batch", "2025-03-26", "[" + slow("7") + "," + read(8, "test://text") + "]", "7", "8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFake()
+			w := dialHTTP(t, newFront(t, f), tt.revision)
+			r := w.request(t, t.Context(), http.MethodPost, tt.post)
+			r.Header.Set("Mcp-Protocol-Version", tt.revision)
+			answers := make(chan string, 10)
+			go func() {
+				defer close(answers)
+				res, err := http.DefaultClient.Do(r)
+				if err != nil {
+					answers <- err.Error()
+					return
+				}
+				defer res.Body.Close()
+				if kind := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || kind != "text/event-stream" {
+					answers <- res.Status + " of " + kind
+				}
+				readEvents(res.Body, func(data string) { answers <- data })
+			}()
+			within(t, "the read", f.started)
+			w.tell(t, cancelled+tt.id+`}}`)
+			within(t, "the end of the read", f.stopped)
+			if tt.want != "" {
+				if m := parse(t, within(t, "the other answer", answers)); string(m.ID) != tt.want {
+					t.Errorf("got %+v, want the answer to %s", m, tt.want)
+				}
+			}
+			if answer := within(t, "the end of the stream", answers); answer != "" {
+				t.Errorf("got %s after the cancellation", answer)
+			}
+		})
 	}
 }
 

@@ -238,12 +238,12 @@ func (w *httpWire) post(t *testing.T, body string) (*http.Response, []message) {
 	return res, all
 }
 
-// readEvents calls each with the data of every event.
+// readEvents calls each with the data of every event that has some.
 func readEvents(body io.Reader, each func(data string)) {
 	scan := bufio.NewScanner(body)
 	scan.Buffer(nil, 1<<20)
 	for scan.Scan() {
-		if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok {
+		if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok && data != "" {
 			each(data)
 		}
 	}

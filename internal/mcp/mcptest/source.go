@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 )
 
 // Greeting is the one template of every [Source]. Its variable completes to what is in [Names], and reading it greets.
@@ -102,7 +103,7 @@ func (s *Source) reply() *abi.Reply {
 }
 
 // List implements mcp.Source. A cursor is the number of resources already listed.
-func (s *Source) List(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	uris := slices.Sorted(maps.Keys(s.resources))
@@ -113,6 +114,10 @@ func (s *Source) List(_ context.Context, req *abi.Request) (*abi.Reply, error) {
 	end := len(uris)
 	if s.PageSize > 0 {
 		end = min(begin+s.PageSize, end)
+	}
+	const each = 512 // bytes of memory that an entry takes, its texts aside, which all pages share
+	if !inflight.Of(ctx).Take(each * (end - begin)) {
+		return nil, inflight.Busy(0)
 	}
 	reply := s.reply()
 	for _, uri := range uris[begin:end] {

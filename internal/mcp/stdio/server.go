@@ -245,8 +245,13 @@ func (s *server) listen(f *flight) {
 	}
 }
 
-// shutdown ends all that is under way, in peace if it can be had within the grace.
+// cancelTime is how long requests may take to end that are cancelled because the grace is over.
+const cancelTime = time.Second
+
+// shutdown answers what is under way within the grace, and cancels the rest. It takes no longer than the grace and
+// cancelTime.
 func (s *server) shutdown(cancel context.CancelCauseFunc) error {
+	stuck := time.After(s.cfg.Grace + cancelTime)
 	s.mu.Lock()
 	for _, f := range s.flights {
 		if f.listen {
@@ -269,7 +274,6 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	case <-time.After(s.cfg.Grace):
 		cancel(mcp.ErrClosing)
 	}
-	stuck := time.After(s.cfg.Grace)
 	select {
 	case <-ended:
 	case <-stuck:

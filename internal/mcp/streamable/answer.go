@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/compress"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
@@ -14,9 +15,16 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message)
 	x := exchange{handler: h, request: r, message: m, stream: newStream(w)}
 	m.Links = true
 	defer h.cfg.Core.Settle()
-	out, failure := h.cfg.Core.Answer(r.Context(), h.cfg.Core.Buffer(), m, mcp.Outlet{Notify: x.notify, Flush: x.flush})
-	x.finish(out, failure)
-	h.cfg.Core.Release(out)
+	defer x.free()
+	out, failure := h.cfg.Core.Answer(r.Context(), h.cfg.Core.Buffer(), m, mcp.Outlet{
+		Notify: x.notify, Flush: x.flush, Abort: func() { abort(x.stream.control) },
+	})
+	defer h.cfg.Core.Release(out)
+	if mcp.IsCancelled(r.Context()) {
+		x.end()
+	} else {
+		x.finish(out, failure)
+	}
 	setDeadline(x.stream.control, 0, answerPatience)
 	_ = x.stream.control.Flush() // the client may have gone
 	_ = x.stream.control.SetWriteDeadline(time.Time{})
@@ -33,6 +41,7 @@ type exchange struct {
 
 	began   bool             // a part has left
 	encoder *compress.Writer // nil for an answer that is not compressed
+	held    int              // bytes of the encoder, or of the compressed answer, that are counted as in flight
 }
 
 func (x *exchange) notify(method string, params json.RawMessage) error {
@@ -64,6 +73,9 @@ func (x *exchange) begin() (err error) {
 	return err
 }
 
+// free gives back what the answer holds beside its buffer.
+func (x *exchange) free() { x.handler.cfg.Core.InFlight().Release(x.held) }
+
 // finish sends what is left of the answer. One that has begun and then failed is cut off, so that nobody takes it for
 // whole.
 func (x *exchange) finish(rest []byte, failure *mcp.Error) {
@@ -81,6 +93,19 @@ func (x *exchange) finish(rest []byte, failure *mcp.Error) {
 		if x.encoder != nil {
 			_ = x.encoder.Close() // likewise
 		}
+	}
+}
+
+// end ends the response to a request that its client has cancelled: an event stream without an answer, which clients of
+// every revision take. Other content would have to be an answer. An answer that has begun is cut off.
+func (x *exchange) end() {
+	switch {
+	case x.began:
+		panic(http.ErrAbortHandler)
+	case !x.stream.begun:
+		setEventHeaders(x.stream.w.Header())
+		x.stream.w.Header().Set("Content-Length", "0")
+		x.stream.w.WriteHeader(http.StatusOK)
 	}
 }
 
@@ -102,10 +127,31 @@ func (x *exchange) coding(header http.Header, size int) compress.Coding {
 		return compress.Identity
 	}
 	coding := x.handler.coding(x.request, jsonType, size)
+	if coding != compress.Identity && !x.hold(compressing(size)) {
+		coding = compress.Identity
+	}
 	if coding != compress.Identity {
 		announce(header, coding)
 	}
 	return coding
+}
+
+// hold counts n bytes as in flight, if there is room for them.
+func (x *exchange) hold(n int) bool {
+	if !x.handler.cfg.Core.InFlight().Reserve(n) {
+		return false
+	}
+	x.held += n
+	return true
+}
+
+// compressing is how many bytes it takes to compress an answer of size bytes; -1 is large, and takes an encoder for as
+// long as the answer lasts.
+func compressing(size int) int {
+	if size < 0 {
+		return 1 << 20
+	}
+	return max(size/2-inflight.Free, 0)
 }
 
 // write sends the next part, if the client takes it in time.

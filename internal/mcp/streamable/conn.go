@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,8 @@ type conn struct {
 	net.Conn
 	// fixed at creation
 	server *Server
-	local  bool // only this machine reaches it
+	abort  func()     // has a write that is under way fail
+	local  netip.Addr // of this machine; zero when unknown
 
 	// owned by the goroutine that reads, which is one at a time
 	buf     []byte    // read and not yet taken; nil for none
@@ -36,10 +38,14 @@ type conn struct {
 
 	served   bool // a request was answered here
 	lineEnds int  // characters of them that may still precede the next request
+	skipped  int  // of those that were there
 
 	answering sync.Mutex // held while a request is answered here
 	closing   atomic.Bool
-	waiting   atomic.Bool // for a request that is not the first
+	reading   atomic.Uint32 // what is waited for: a readX
+
+	from  string       // the client, as [mcp.ClientOf] names it; fixed at creation
+	since atomic.Int64 // when it began to wait for a request or its rest, in nanoseconds since 1970; 0 while it does not
 }
 
 // said is what the last request of a connection said. Most say the same again, which need not be looked at twice.
@@ -56,7 +62,7 @@ func (c *conn) state(state http.ConnState) {
 	case http.StateNew:
 		c.between = true
 	case http.StateIdle:
-		c.between = c.left == 0
+		c.between, c.skipped = c.left == 0, 0
 		if len(c.buf) > 0 {
 			c.began = time.Now() // before, nobody would have had time for it
 		}
@@ -74,14 +80,14 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 		h, whole := c.next()
 		switch {
-		case whole && h.plain && c.answer(&h):
+		case whole && h.plain && c.serve(&h):
 			c.take(h.size + h.body)
-			c.served, c.lineEnds = true, maxLineEnds
+			c.served, c.lineEnds, c.skipped = true, maxLineEnds, 0
 		case whole || h.size == 0 && len(c.buf) >= maxHead:
 			c.handOver(&h)
 		default:
 			if err := c.more(&h); err != nil {
-				if len(c.buf) == 0 || h.size == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+				if len(c.buf) == 0 || c.isStub() || h.size == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 					return 0, err
 				}
 				c.handOver(&head{}) // net/http meets the error too
@@ -91,9 +97,18 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.pass(p)
 }
 
+// serve answers a request, as answer does, while the connection cannot be crowded out.
+func (c *conn) serve(h *head) bool {
+	c.since.Store(0)
+	return c.answer(h)
+}
+
 // next looks at the request that c.buf begins with. It is whole when all is there that is to be looked at.
 func (c *conn) next() (h head, whole bool) {
 	c.skipLineEnds()
+	if c.isStub() {
+		return head{}, false
+	}
 	end := bytes.Index(c.buf, []byte("\r\n\r\n"))
 	if end < 0 { // lines that are odd are net/http's, which may refuse them before the others come
 		lines := c.buf[:bytes.LastIndexByte(c.buf, '\n')+1]
@@ -115,11 +130,20 @@ func (c *conn) skipLineEnds() {
 		}
 		c.take(1)
 		c.lineEnds--
+		c.skipped++
 	}
 }
 
+// stub is how many bytes of a further request net/http waits for before it looks at them. Where fewer come, it closes the
+// connection without a word.
+const stub = 4
+
+// isStub reports whether so little of a further request has come.
+func (c *conn) isStub() bool { return c.served && c.skipped+len(c.buf) < stub }
+
 // handOver leaves a request to net/http. When it is not certain where that ends, so is all that follows.
 func (c *conn) handOver(h *head) {
+	c.since.Store(0)
 	c.between, c.left = false, -1
 	if h.framed {
 		c.left = h.size + h.body
@@ -180,16 +204,34 @@ func (c *conn) take(n int) {
 // usualRequest is the bytes most requests have, and what is kept for the next one.
 const usualRequest = 2 << 10
 
+// What a connection waits for, on which no request is being answered.
+const (
+	readNothing uint32 = iota
+	readRequest        // a request of which nothing has come
+	readRest           // the rest of one
+)
+
+// restTime is how long the rest of a request may take when the server is shut down.
+const restTime = time.Second
+
 // more reads what has come of the request that h begins, in the time that is left for it.
 func (c *conn) more(h *head) error {
-	if err := c.setDeadline(); err != nil {
+	now := time.Now()
+	if err := c.setDeadline(now); err != nil {
 		return err
 	}
-	if c.waiting.Store(c.served); c.served && c.server.stopping.Load() {
+	waitsFor := readRest
+	if len(c.buf) == 0 {
+		waitsFor = readRequest
+	}
+	if c.reading.Store(waitsFor); waitsFor == readRequest && c.server.stopping.Load() {
 		return net.ErrClosed
 	}
+	if len(c.buf) == 0 || c.since.Load() == 0 {
+		c.since.Store(now.UnixNano())
+	}
 	n, err := c.fill(max(len(c.buf)+1, h.size+h.body))
-	c.waiting.Store(false)
+	c.reading.Store(readNothing)
 	if n > 0 {
 		return nil
 	}
@@ -209,9 +251,9 @@ func (c *conn) fill(want int) (int, error) {
 	return n, err
 }
 
-func (c *conn) setDeadline() error {
+func (c *conn) setDeadline(now time.Time) error {
 	if c.began.IsZero() {
-		return c.read.extend(c.Conn.SetReadDeadline, c.server.cfg.Idle)
+		return c.read.extendFrom(now, c.Conn.SetReadDeadline, c.server.cfg.Idle)
 	}
 	return c.read.set(c.Conn.SetReadDeadline, c.began.Add(c.server.cfg.HeaderTimeout))
 }
@@ -240,11 +282,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// dismiss closes a connection of which net/http may have seen no request yet, though there was one: such it leaves open
-// for some seconds when the server is shut down.
+// dismiss closes a connection on which no request is under way, and leaves the rest of a request that has begun restTime.
+// Where net/http has seen no request yet, it would leave the connection open for 5 s when the server is shut down.
 func (c *conn) dismiss() {
-	if c.waiting.Load() {
+	switch c.reading.Load() {
+	case readRequest:
 		_ = c.Close()
+	case readRest:
+		_ = c.Conn.SetReadDeadline(time.Now().Add(restTime)) // a connection that fails is closed
 	}
 }
 
@@ -268,7 +313,10 @@ type deadline struct{ at time.Time }
 
 // extend sees to it that there is about that much time.
 func (d *deadline) extend(set func(time.Time) error, by time.Duration) error {
-	now := time.Now()
+	return d.extendFrom(time.Now(), set, by)
+}
+
+func (d *deadline) extendFrom(now time.Time, set func(time.Time) error, by time.Duration) error {
 	if left := d.at.Sub(now); by*7/8 <= left && left <= by {
 		return nil
 	}

@@ -39,10 +39,10 @@ func newDoor(hosts, origins []string) (door, error) {
 
 // check says why a request may not come in.
 func (d *door) check(r *http.Request) error {
-	local := onLoopback(r)
+	local := localAddr(r)
 	host := strings.ToLower(r.Host)
 	if !d.allowsHost(host, local) {
-		return fmt.Errorf("host %.100q is not allowed", r.Host)
+		return fmt.Errorf("host %.100q is not allowed: the operator allows it with --allowed-host", r.Host)
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -51,21 +51,28 @@ func (d *door) check(r *http.Request) error {
 	u, err := parseOrigin(origins[0])
 	switch {
 	case err != nil || len(origins) > 1:
-	case d.origins[originKey(u)], sameHost(u, host), local && isLocal(u.Hostname()):
+	case d.origins[originKey(u)], sameHost(u, host), local.IsLoopback() && isLocal(u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("origin %.100q is not allowed", origins[0])
+	return fmt.Errorf("origin %.100q is not allowed: the operator allows it with --allowed-origin", origins[0])
 }
 
-func (d *door) allowsHost(host string, local bool) bool {
+// allowsHost reports whether clients may name host, in lower case, on a connection to the address local. They may name
+// an allowed host, local itself and, when local is a loopback address, localhost. Any other name could be one that an
+// attacker's DNS server points to this machine (DNS rebinding). The zero local is unknown and allows no address.
+func (d *door) allowsHost(host string, local netip.Addr) bool {
 	name := hostname(host)
-	switch {
-	case d.hosts[host], d.hosts[name]:
-		return true
-	case local:
-		return isLocal(name)
+	return d.hosts[host] || d.hosts[name] || local.IsLoopback() && isLocal(name) || isLiteral(name, local)
+}
+
+// isLiteral reports whether a host name is the IP literal of addr. An IPv6 literal is in brackets (RFC 3986 §3.2.2).
+func isLiteral(name string, addr netip.Addr) bool {
+	inner, bracketed := strings.CutPrefix(name, "[")
+	if bracketed {
+		inner, bracketed = strings.CutSuffix(inner, "]")
 	}
-	return len(d.hosts) == 0
+	literal, err := netip.ParseAddr(inner)
+	return err == nil && bracketed == literal.Is6() && literal.Unmap() == addr
 }
 
 // cors tells browsers that pages of the allowed origins may read what they get, and answers when they ask before. It
@@ -138,12 +145,21 @@ func isLocal(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == "[::1]"
 }
 
-// onLoopback reports whether a request came in on an address only this machine reaches.
-func onLoopback(r *http.Request) bool {
+// localAddr gives the address of this machine that a request came in on; the zero Addr when it is unknown.
+func localAddr(r *http.Request) netip.Addr {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
-		return false
+		return netip.Addr{}
 	}
-	local, err := netip.ParseAddrPort(addr.String())
-	return err == nil && local.Addr().Unmap().IsLoopback()
+	return ipOf(addr)
+}
+
+// ipOf gives the IP address of a network address, an IPv4 address as such and without a zone; the zero Addr when it has
+// none.
+func ipOf(addr net.Addr) netip.Addr {
+	ip, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ip.Addr().Unmap().WithZone("")
 }

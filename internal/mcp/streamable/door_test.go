@@ -6,54 +6,87 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
 )
 
 func TestDoor(t *testing.T) {
+	const public, public6, mapped = "192.0.2.7:8080", "[2001:db8::7]:8080", "[::ffff:192.0.2.7]:8080"
+	const local, local6, zoned = "127.0.0.1:8080", "[::1]:8080", "[fe80::7%eth0]:8080"
 	list := body("1", "resources/list", "")
 	tests := []struct {
-		name       string
-		local      bool
-		configured bool
-		host       string
-		origin     string
-		want       int
+		name   string
+		addr   string // the connection came in on; empty for unknown
+		allow  bool   // mcp.test, ported.test:80 and pages of https://app.test
+		host   string
+		origin string
+		want   int
 	}{
-		{"public, no origin", false, false, "mcp.test", "", 200},
-		{"public, same origin", false, false, "mcp.test", "http://mcp.test", 200},
-		{"public, same origin behind TLS", false, false, "mcp.test", "https://mcp.test", 200},
-		{"public, same origin, port spelled out", false, false, "mcp.test:443", "https://mcp.test", 200},
-		{"public, other port", false, false, "mcp.test:8080", "http://mcp.test", 403},
-		{"public, other origin", false, false, "mcp.test", "http://evil.test", 403},
-		{"public, localhost origin", false, false, "mcp.test", "http://localhost:3000", 403},
-		{"public, null origin", false, false, "mcp.test", "null", 403},
-		{"public, nonsense", false, false, "mcp.test", "http://mcp.test/path", 403},
-		{"public, allowed origin", false, true, "mcp.test", "https://app.test", 200},
-		{"public, allowed origin with port", false, true, "mcp.test", "https://app.test:443", 200},
-		{"public, allowed origin of other scheme", false, true, "mcp.test", "http://app.test", 403},
-		{"public, other host when some are allowed", false, true, "evil.test", "", 403},
-		{"public, allowed host", false, true, "MCP.test:8443", "", 200},
-		{"public, allowed host, other port than allowed", false, true, "ported.test:81", "", 403},
-		{"public, allowed host and port", false, true, "ported.test:80", "", 200},
-		{"local, localhost", true, false, "localhost:8080", "", 200},
-		{"local, 127.0.0.1", true, false, "127.0.0.1:8080", "http://127.0.0.1:8080", 200},
-		{"local, ::1", true, false, "[::1]:8080", "http://[::1]:8080", 200},
-		{"local, ::1 without port", true, false, "[::1]", "", 200},
-		{"local, other host", true, false, "evil.test:8080", "", 403},
-		{"local, rebound", true, false, "evil.test", "http://evil.test", 403},
-		{"local, localhost origin", true, false, "localhost:8080", "http://localhost:3000", 200},
-		{"local, other origin", true, false, "localhost:8080", "http://evil.test", 403},
-		{"local, name that begins alike", true, false, "localhost.evil.test", "", 403},
-		{"local, allowed host", true, true, "mcp.test", "", 200},
-		{"local, no host", true, false, "", "", 403},
+		{"own address", public, false, "192.0.2.7:8080", "", 200},
+		{"own address, no port", public, false, "192.0.2.7", "", 200},
+		{"own address, forwarded port", public, false, "192.0.2.7:9090", "", 200},
+		{"own address, own page", public, false, "192.0.2.7:8080", "http://192.0.2.7:8080", 200},
+		{"own address, other page", public, false, "192.0.2.7:8080", "http://evil.test:8080", 403},
+		{"own address, page of another address", public, false, "192.0.2.7:8080", "http://192.0.2.8:8080", 403},
+		{"own address, mapped to IPv6", mapped, false, "192.0.2.7:8080", "", 200},
+		{"own address, IPv6", public6, false, "[2001:db8::7]:8080", "http://[2001:db8::7]:8080", 200},
+		{"own address, IPv6 written in full", public6, false, "[2001:0DB8:0:0:0:0:0:7]", "", 200},
+		{"own address, IPv6 with a zone", zoned, false, "[fe80::7]:8080", "", 200},
+		{"IPv6 without brackets", public6, false, "2001:db8::7", "", 403},
+		{"another address", public, false, "192.0.2.8:8080", "", 403},
+		{"address in another notation", public, false, "0xc0000207:8080", "", 403},
+		{"rebound name", public, false, "evil.test:8080", "", 403},
+		{"rebound name, own page", public, false, "evil.test:8080", "http://evil.test:8080", 403},
+		{"rebound name on IPv6", public6, false, "evil.test:8080", "http://evil.test:8080", 403},
+		{"localhost from elsewhere", public, false, "localhost:8080", "", 403},
+		{"loopback address from elsewhere", public, false, "127.0.0.1:8080", "", 403},
+		{"no host", public, false, "", "", 403},
+		{"name that begins like the address", public, false, "192.0.2.7.evil.test", "", 403},
+		{"unknown address", "", false, "192.0.2.7:8080", "", 403},
+		{"unknown address, name", "", false, "mcp.test", "", 403},
+		{"unknown address, nonsense for a host", "", false, "invalid IP", "", 403},
+
+		{"allowed name", public, true, "mcp.test", "", 200},
+		{"allowed name, unknown address", "", true, "mcp.test", "", 200},
+		{"allowed name, own page", public, true, "mcp.test", "http://mcp.test", 200},
+		{"allowed name, own page behind TLS", public, true, "mcp.test", "https://mcp.test", 200},
+		{"allowed name, own page, port spelled out", public, true, "mcp.test:443", "https://mcp.test", 200},
+		{"allowed name, other port of the page", public, true, "mcp.test:8080", "http://mcp.test", 403},
+		{"allowed name, any port and case", public, true, "MCP.test:8443", "", 200},
+		{"allowed name, other page", public, true, "mcp.test", "http://evil.test", 403},
+		{"allowed name, localhost page", public, true, "mcp.test", "http://localhost:3000", 403},
+		{"allowed name, null origin", public, true, "mcp.test", "null", 403},
+		{"allowed name, nonsense for an origin", public, true, "mcp.test", "http://mcp.test/path", 403},
+		{"allowed name and page", public, true, "mcp.test", "https://app.test", 200},
+		{"allowed name and page, port spelled out", public, true, "mcp.test", "https://app.test:443", 200},
+		{"allowed name, allowed page of other scheme", public, true, "mcp.test", "http://app.test", 403},
+		{"name that is not allowed, allowed page", public, true, "evil.test", "https://app.test", 403},
+		{"name that is not allowed", public, true, "evil.test", "", 403},
+		{"own address beside allowed names", public, true, "192.0.2.7:8080", "", 200},
+		{"allowed name with a port, other port", public, true, "ported.test:81", "", 403},
+		{"allowed name with a port", public, true, "ported.test:80", "", 200},
+
+		{"local, localhost", local, false, "localhost:8080", "", 200},
+		{"local, 127.0.0.1", local, false, "127.0.0.1:8080", "http://127.0.0.1:8080", 200},
+		{"local, ::1", local6, false, "[::1]:8080", "http://[::1]:8080", 200},
+		{"local, ::1 without port", local6, false, "[::1]", "", 200},
+		{"local, another loopback address", "127.0.0.2:8080", false, "127.0.0.2:8080", "", 200},
+		{"local, other host", local, false, "evil.test:8080", "", 403},
+		{"local, rebound", local, false, "evil.test", "http://evil.test", 403},
+		{"local, localhost origin", local, false, "localhost:8080", "http://localhost:3000", 200},
+		{"local, other origin", local, false, "localhost:8080", "http://evil.test", 403},
+		{"local, name that begins alike", local, false, "localhost.evil.test", "", 403},
+		{"local, allowed name of a proxy", local, true, "mcp.test", "https://mcp.test", 200},
+		{"local, no host", local, false, "", "", 403},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := streamable.Config{Legacy: &legacy{}}
-			if tt.configured {
+			cfg := streamable.Config{Legacy: &legacy{}, AllowedHosts: []string{}}
+			if tt.allow {
 				cfg.AllowedHosts = []string{"mcp.test", "ported.test:80"}
 				cfg.AllowedOrigins = []string{"https://app.test"}
 			}
@@ -67,14 +100,43 @@ func TestDoor(t *testing.T) {
 						want = http.StatusTeapot
 					}
 				}
-				if tt.local {
-					r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}))
+				if tt.addr != "" {
+					addr := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(tt.addr))
+					r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, addr))
 				}
 				if status, _, answer := do(h, r); status != want {
 					t.Errorf("legacy %v: got %d, want %d: %s", legacy, status, want, answer)
 				}
 			}
 		})
+	}
+}
+
+// rebound is a connection whose local address is not a loopback address.
+type rebound struct{ net.Conn }
+
+func (rebound) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080} }
+
+// A name that an attacker's DNS server points to this machine is refused by the Server and by net/http alike.
+func TestDoorRefusesReboundNames(t *testing.T) {
+	tw := newTwin(t, newFront(t, library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
+	for host, want := range map[string]string{
+		"192.0.2.7:8080": "HTTP/1.1 200 ", "evil.test:8080": "HTTP/1.1 403 ", "localhost": "HTTP/1.1 403 ", "127.0.0.1": "HTTP/1.1 403 ",
+	} {
+		for _, addr := range []string{tw.hot, tw.plain} {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := strings.Replace(modernRead("test://text"), "Host: localhost", "Connection: close\r\nHost: "+host, 1)
+			if _, err := io.WriteString(c, request); err != nil {
+				t.Fatal(err)
+			}
+			answer, _ := io.ReadAll(c)
+			if c.Close(); !strings.HasPrefix(string(answer), want) {
+				t.Errorf("host %s: got %.100q, want %s", host, answer, want)
+			}
+		}
 	}
 }
 

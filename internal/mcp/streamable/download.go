@@ -36,7 +36,8 @@ func (h *Handler) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.cfg.Core.Settle()
-	t := newTransfer(w, r)
+	t := newTransfer(h.cfg.Core, w, r)
+	defer t.release()
 	failure := h.transfer(t, query.Get("uri"))
 	switch {
 	case t.begun && (failure != nil || !t.finish()):

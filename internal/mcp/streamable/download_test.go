@@ -535,7 +535,7 @@ func TestDownloadFromAProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := streamable.New(streamable.Config{Core: core})
+	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
 	if err != nil {
 		t.Fatal(err)
 	}

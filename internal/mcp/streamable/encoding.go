@@ -10,7 +10,7 @@ import (
 // Clients on this machine get it as it is: there compression costs more than it saves, and a proxy in front compresses
 // by itself. Bytes in base64 are no text, whatever their type: for them the type is that of the bytes.
 func (h *Handler) coding(r *http.Request, mimeType string, size int) compress.Coding {
-	return codingFor(onLoopback(r), r.Header.Values("Accept-Encoding"), mimeType, size)
+	return codingFor(localAddr(r).IsLoopback(), r.Header.Values("Accept-Encoding"), mimeType, size)
 }
 
 func codingFor(local bool, acceptEncoding []string, mimeType string, size int) compress.Coding {

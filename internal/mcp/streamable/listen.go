@@ -21,6 +21,7 @@ type ender interface{ end() }
 // listen runs a subscription, until the client goes or Close is called. Where it can have the connection for itself, it
 // goes on after listen has returned, and costs less.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
+	m.Client = mcp.ClientOf(r.RemoteAddr)
 	var s ender
 	var run func()
 	if r.ProtoMajor == 1 && r.ProtoMinor >= 1 && hijackable(w) {

@@ -117,7 +117,9 @@ func acceptsBoth(accept []string) bool {
 	return body && stream
 }
 
-// status gives the status that goes with an answer; nil is a result.
+// status gives the status that goes with an answer; nil is a result. An error of the application, as of a resource that
+// does not exist, is a JSON-RPC error with status 200: a client takes a status of 400 for a refusal by the transport, and
+// may fall back to an older revision.
 func status(e *mcp.Error) int {
 	if e == nil {
 		return http.StatusOK
@@ -125,8 +127,12 @@ func status(e *mcp.Error) int {
 	switch e.Code {
 	case mcp.CodeMethodNotFound:
 		return http.StatusNotFound
-	case mcp.CodeParseError, mcp.CodeInvalidRequest, mcp.CodeInvalidParams, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedVersion:
+	case mcp.CodeParseError, mcp.CodeInvalidRequest, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedVersion:
 		return http.StatusBadRequest
+	case mcp.CodeInvalidParams:
+		if e.Malformed {
+			return http.StatusBadRequest
+		}
 	}
 	return http.StatusOK
 }

@@ -84,8 +84,9 @@ func (c *conn) respond(ctx context.Context, h *head, m *mcp.Message) {
 	x := reply{conn: c, message: m, accepts: string(h.encoding)}
 	m.Links = true
 	core := c.server.handler.cfg.Core
-	out, failure := core.Answer(ctx, core.Buffer()[:room], m, mcp.Outlet{Flush: x.flush})
-	if err := x.finish(out, failure); err != nil {
+	defer x.free()
+	out, failure := core.Answer(ctx, core.Buffer()[:room], m, mcp.Outlet{Flush: x.flush, Abort: c.abort})
+	if err := x.close(ctx, out, failure); err != nil {
 		c.closing.Store(true) // nobody reads what would follow
 	}
 	core.Release(out)

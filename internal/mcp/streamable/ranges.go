@@ -55,21 +55,31 @@ func parseSpan(text string) (s span, ok bool) {
 			return span{}, false
 		}
 	}
-	return s, s.suffix || s.first <= s.last
+	return s, s.suffix || last == "" || !isLess(last, first)
 }
 
-// parseDigits reads a number; what is too large is the largest there is.
+// parseDigits reads a number of any length. One that has no room in n is math.MaxUint64.
 func parseDigits(s string) (n uint64, ok bool) {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		if n > (math.MaxUint64-9)/10 {
-			n = math.MaxUint64 / 10
+		if digit := uint64(c - '0'); n > (math.MaxUint64-digit)/10 {
+			n = math.MaxUint64
+		} else {
+			n = n*10 + digit
 		}
-		n = n*10 + uint64(c-'0')
 	}
 	return n, s != ""
+}
+
+// isLess compares two numbers of digits, whose values may have no room in an integer.
+func isLess(a, b string) bool {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
 }
 
 // within gives the part of a whole of size bytes that a span means; length is zero when there is none.

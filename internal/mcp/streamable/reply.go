@@ -1,12 +1,14 @@
 package streamable
 
 import (
+	"context"
 	"io"
 	"net"
 	"strconv"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/compress"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
@@ -22,6 +24,7 @@ type reply struct {
 
 	began   bool             // a part has left
 	encoder *compress.Writer // nil for a response that is not compressed
+	held    int              // bytes of the encoder, or of the compressed answer, that are counted as in flight
 }
 
 // flush sends the next part of a long answer.
@@ -87,6 +90,26 @@ func (x *reply) finish(out []byte, failure *mcp.Error) error {
 	return err
 }
 
+// close ends the response: with the answer, unless the client has cancelled the request.
+func (x *reply) close(ctx context.Context, out []byte, failure *mcp.Error) error {
+	if mcp.IsCancelled(ctx) {
+		return x.end()
+	}
+	return x.finish(out, failure)
+}
+
+// end ends the response to a request that its client has cancelled, as [exchange.end] does.
+func (x *reply) end() error {
+	if x.began {
+		return mcp.ErrCancelled
+	}
+	if err := x.within(answerPatience, 0); err != nil {
+		return err
+	}
+	_, err := x.conn.Conn.Write(x.conn.server.appendNoAnswer(nil))
+	return err
+}
+
 // whole sends an answer at once.
 func (x *reply) whole(out []byte, status int) (err error) {
 	coding := x.coding(len(out) - room)
@@ -112,8 +135,22 @@ func (x *reply) coding(size int) compress.Coding {
 	if x.message.Binary() {
 		return compress.Identity
 	}
-	return codingFor(x.conn.local, []string{x.accepts}, jsonType, size)
+	coding := codingFor(x.conn.local.IsLoopback(), []string{x.accepts}, jsonType, size)
+	if coding == compress.Identity {
+		return coding
+	}
+	more := compressing(size)
+	if !x.budget().Reserve(more) {
+		return compress.Identity
+	}
+	x.held += more
+	return coding
 }
+
+func (x *reply) budget() *inflight.Budget { return x.conn.server.handler.cfg.Core.InFlight() }
+
+// free gives back what the reply holds beside the buffer of the answer.
+func (x *reply) free() { x.budget().Release(x.held) }
 
 // appendHead appends the head of a response up to where it says how long that is.
 func (x *reply) appendHead(b []byte, status int, coding compress.Coding) []byte {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 const (
 	defaultHeaderTimeout = 10 * time.Second
 	defaultIdle          = 2 * time.Minute
+	defaultMaxConns      = 10_000
 	maxHeader            = 64 << 10 // bytes
 )
 
@@ -24,7 +24,10 @@ type ServerConfig struct {
 	Handler       *Handler
 	HeaderTimeout time.Duration // for the head of a request; 0 means 10 s
 	Idle          time.Duration // for the next request on a connection; 0 means 2 minutes
-	Logger        *slog.Logger  // nil discards
+	// MaxConnections is how many connections may be open at once, streams of subscriptions aside; 0 means 10,000. One more
+	// closes those that have waited longest for a request.
+	MaxConnections int
+	Logger         *slog.Logger // nil discards
 }
 
 // A Server serves a Handler by HTTP/1.1. Requests as clients usually send them are answered without net/http, to the
@@ -38,14 +41,18 @@ type Server struct {
 
 	stopping atomic.Bool
 
-	mu    sync.Mutex // guards the field below
-	conns map[*conn]struct{}
+	mu     sync.Mutex // guards the fields below
+	conns  map[*conn]struct{}
+	counts map[string]int // of conns, by client
 }
 
 // NewServer makes a Server.
 func NewServer(cfg ServerConfig) (*Server, error) {
-	if cfg.Handler == nil || cfg.HeaderTimeout < 0 || cfg.Idle < 0 {
-		return nil, errors.New("streamable: a Handler is required, and times are not negative")
+	if cfg.Handler == nil || cfg.HeaderTimeout < 0 || cfg.Idle < 0 || cfg.MaxConnections < 0 {
+		return nil, errors.New("streamable: a Handler is required, and neither times nor MaxConnections are negative")
+	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = defaultMaxConns
 	}
 	if cfg.HeaderTimeout == 0 {
 		cfg.HeaderTimeout = defaultHeaderTimeout
@@ -56,7 +63,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, handler: cfg.Handler, conns: make(map[*conn]struct{})}
+	s := &Server{cfg: cfg, handler: cfg.Handler, conns: make(map[*conn]struct{}), counts: make(map[string]int)}
 	s.http = &http.Server{
 		Handler: cfg.Handler, ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
@@ -124,36 +131,6 @@ func (s *Server) open() []*conn {
 	return list
 }
 
-func (s *Server) forget(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, c)
-}
-
-// A listener gives connections of a Server.
-type listener struct {
-	net.Listener
-	server *Server
-}
-
-// Accept implements [net.Listener].
-func (l listener) Accept() (net.Conn, error) {
-	raw, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	c := &conn{Conn: raw, server: l.server, local: isLoopback(raw.LocalAddr())}
-	l.server.mu.Lock()
-	defer l.server.mu.Unlock()
-	l.server.conns[c] = struct{}{}
-	return c, nil
-}
-
-func isLoopback(addr net.Addr) bool {
-	local, err := netip.ParseAddrPort(addr.String())
-	return err == nil && local.Addr().Unmap().IsLoopback()
-}
-
 // appendHead appends the head of a response up to where it says how long that is.
 func (s *Server) appendHead(b []byte, status int) []byte {
 	b = append(b, "HTTP/1.1 "...)
@@ -163,6 +140,14 @@ func (s *Server) appendHead(b []byte, status int) []byte {
 	b = append(b, "\r\nCache-Control: no-store\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nDate: "...)
 	b = append(b, s.now()...)
 	return append(b, "\r\n"...)
+}
+
+// appendNoAnswer appends the whole response to a request that its client has cancelled: an event stream of nothing.
+func (s *Server) appendNoAnswer(b []byte) []byte {
+	b = append(b, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\nContent-Type: text/event-stream\r\n"+
+		"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nDate: "...)
+	b = append(b, s.now()...)
+	return append(b, "\r\n\r\n"...)
 }
 
 // A date is a second, as HTTP writes it.

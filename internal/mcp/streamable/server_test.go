@@ -82,15 +82,21 @@ func TestClientThatGoesStopsItsRead(t *testing.T) {
 func TestSessionStopsItsReads(t *testing.T) {
 	g := newGate()
 	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
-	tests := []struct{ name, request string }{
-		{"cancelled", inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)},
-		{"session ended", raw("DELETE /mcp HTTP/1.1", "", "Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", oldRevision)},
+	const noAnswer = "200 map[Cache-Control:[no-store] Content-Length:[0] Content-Type:[text/event-stream] X-Accel-Buffering:[no] " +
+		"X-Content-Type-Options:[nosniff]] [] 0 close=false "
+	cancel := inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
+	end := raw("DELETE /mcp HTTP/1.1", "", "Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", oldRevision)
+	tests := []struct{ name, addr, request, want string }{
+		{"cancelled", tw.hot, cancel, noAnswer},
+		{"cancelled, net/http", tw.plain, cancel, noAnswer},
+		{"session ended", tw.hot, end, `"id":"x","error":{`},
+		{"session ended, net/http", tw.plain, end, `"id":"x","error":{`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			session := open(t, tw.plain)
 			before := tw.general.Load()
-			reader, other := dial(t, tw.hot), dial(t, tw.hot)
+			reader, other := dial(t, tt.addr), dial(t, tt.addr)
 			io.WriteString(reader.conn, strings.ReplaceAll(sessionRead(`"x"`, "test://gate"), sessionMark, session))
 			soon(t, "the read", g.begun)
 			if tw.general.Load() != before {
@@ -98,10 +104,37 @@ func TestSessionStopsItsReads(t *testing.T) {
 			}
 			io.WriteString(other.conn, strings.ReplaceAll(tt.request, sessionMark, session))
 			soon(t, "the end of the read", g.ended)
-			if answer, _ := reader.answer("POST"); !strings.Contains(answer, `"id":"x","error":{`) {
-				t.Errorf("got %s, want an error", answer)
+			if answer, _ := reader.answer("POST"); !strings.Contains(answer, tt.want) {
+				t.Errorf("got %s, want %s", answer, tt.want)
+			}
+			io.WriteString(reader.conn, modernRead("test://text"))
+			if answer, _ := reader.answer("POST"); !strings.Contains(answer, "hello") {
+				t.Errorf("the next request on the connection: got %s", answer)
 			}
 		})
+	}
+}
+
+// A request that has told of progress, or of which a part has left, ends without an answer too.
+func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
+	s, begun := library(), make(chan struct{}, 1)
+	s.Handle(abi.Resource{URI: "test://begun", Name: "begun"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		sink.Progress(abi.Progress{Done: 1, Total: 2})
+		begun <- struct{}{}
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	})
+	tw := newTwin(t, newFront(t, s, mcp.Config{}, streamable.Config{}), nil)
+	session := open(t, tw.plain)
+	reader, other := dial(t, tw.hot), dial(t, tw.hot)
+	read := `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://begun","_meta":{"progressToken":1}}}`
+	io.WriteString(reader.conn, strings.ReplaceAll(inSession(read), sessionMark, session))
+	soon(t, "the read", begun)
+	cancel := inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	io.WriteString(other.conn, strings.ReplaceAll(cancel, sessionMark, session))
+	answer, closed := reader.answer("POST")
+	if !strings.Contains(answer, "notifications/progress") || strings.Contains(answer, `"id"`) || closed {
+		t.Errorf("got %s, closed %v, want a stream of progress alone", answer, closed)
 	}
 }
 
@@ -143,7 +176,7 @@ func TestSessionThatReadsIsNotIdle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := streamable.New(streamable.Config{Core: core, Legacy: front})
+		h, err := streamable.New(streamable.Config{Core: core, Legacy: front, AllowedHosts: testHosts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,21 +299,32 @@ func TestShutdownWaitsForReads(t *testing.T) {
 	}
 }
 
-// TestShutdownDoesNotWaitForNobody ends a server whose only client has been answered just now.
-func TestShutdownDoesNotWaitForNobody(t *testing.T) {
-	for name, request := range map[string]string{"plain": modernRead("test://text"), "general": modernRead("test://text", "Origin", "http://localhost")} {
+// TestShutdownDoesNotWaitForSilentClients ends a server whose only client has been answered just now, or sends nothing.
+func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
+	request := modernRead("test://text")
+	for name, tt := range map[string]struct {
+		sends string
+		most  time.Duration
+	}{
+		"plain":                           {request, time.Second},
+		"general":                         {modernRead("test://text", "Origin", "http://localhost"), time.Second},
+		"nothing":                         {"", 2 * time.Millisecond}, // net/http looks again after 1 ms, and 10 % at most
+		"half of a head":                  {request[:50], 2 * time.Second},
+		"half of a body":                  {request[:len(request)-10], 2 * time.Second},
+		"half of a head, after a request": {request + request[:50], 2 * time.Second},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, l, _ := serveInMemory(t, newFront(t, library(), mcp.Config{}, streamable.Config{}))
 				c := l.dial()
 				all := answers(c)
-				io.WriteString(c, request)
+				io.WriteString(c, tt.sends)
 				synctest.Wait()
 				begun := time.Now()
 				ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 				defer cancel()
-				if err := server.Shutdown(ctx); err != nil || time.Since(begun) > time.Second {
-					t.Errorf("got %v after %v", err, time.Since(begun))
+				if err := server.Shutdown(ctx); err != nil || time.Since(begun) > tt.most {
+					t.Errorf("got %v after %v, want %v at most", err, time.Since(begun), tt.most)
 				}
 				c.Close()
 				<-all

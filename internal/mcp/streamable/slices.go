@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
@@ -24,7 +25,7 @@ func (t *transfer) place(c *abi.Content, begin, length uint64) error {
 	switch {
 	case length == 0 || t.r.Method == http.MethodHead || fits && length <= t.length:
 		return nil
-	case fits && c.ETag != "" && t.length <= slice:
+	case fits && c.ETag != "" && t.length <= slice && t.reserve(t.length):
 		t.sliced, t.version, t.total = true, c.ETag, c.RangeTotal
 		return nil
 	}
@@ -32,10 +33,33 @@ func (t *transfer) place(c *abi.Content, begin, length uint64) error {
 		return abi.Errorf(abi.CodeProtocol, "The provider cuts other parts than it is asked for")
 	}
 	if t.offset, t.length = begin, length; c.ETag != "" {
-		t.length = min(length, slice)
+		t.length = min(length, t.slice())
 	}
 	return errElsewhere // without an etag all in one, lest two versions are mixed
 }
+
+// slice is how much the provider is asked for at once: less where the budget of answers in flight has no room.
+func (t *transfer) slice() uint64 {
+	if t.reserve(slice) {
+		return slice
+	}
+	return inflight.Free
+}
+
+// reserve counts a slice of n bytes as in flight, unless it need not be. It reports false when there is no room for it.
+func (t *transfer) reserve(n uint64) bool {
+	if n <= inflight.Free || n <= uint64(t.held) {
+		return true
+	}
+	if !t.core.InFlight().Reserve(int(n) - t.held) {
+		return false
+	}
+	t.held = int(n)
+	return true
+}
+
+// release counts the slices no more.
+func (t *transfer) release() { t.core.InFlight().Release(t.held) }
 
 // resume begins the next slice, if it is of the same version.
 func (t *transfer) resume(c *abi.Content) error {
@@ -48,7 +72,7 @@ func (t *transfer) resume(c *abi.Content) error {
 // hold keeps bytes of a slice.
 func (t *transfer) hold(p []byte) error {
 	if t.buf == nil {
-		t.buf = make([]byte, 0, t.length) // the first slice is the longest
+		t.buf = make([]byte, 0, t.length)
 	}
 	room := int(t.length) - len(t.buf)
 	t.buf = append(t.buf, p[:min(len(p), room)]...)
@@ -66,7 +90,7 @@ func (t *transfer) advance() (more bool) {
 	}
 	t.offset += t.length
 	t.left -= t.length
-	t.length = min(t.left, slice)
+	t.length = min(t.left, t.slice())
 	t.buf = t.buf[:0]
 	return t.left > 0
 }

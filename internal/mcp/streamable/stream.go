@@ -96,6 +96,9 @@ func setDeadline(control *http.ResponseController, size int, patience time.Durat
 	_ = control.SetWriteDeadline(time.Now().Add(patienceFor(size, patience))) // not every server can
 }
 
+// abort has a write that is under way fail.
+func abort(control *http.ResponseController) { _ = control.SetWriteDeadline(time.Unix(1, 0)) }
+
 // patienceFor says how long a client may take for size bytes.
 func patienceFor(size int, patience time.Duration) time.Duration {
 	return patience + time.Duration(size/slowest)*time.Second

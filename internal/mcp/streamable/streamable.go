@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/compress"
+	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 )
 
@@ -31,8 +32,9 @@ type Config struct {
 	Core   *mcp.Core
 	Legacy Legacy // serves the older revisions; nil serves none
 
-	// AllowedHosts are the hosts clients may name, as in "mcp.example.com" or, for one port, "localhost:8080". On a
-	// loopback listener localhost, 127.0.0.1 and [::1] always are. Empty allows any on other listeners.
+	// AllowedHosts are the names clients may reach the server by, as in "mcp.example.com" or, for one port,
+	// "localhost:8080". The address a connection comes in on is always allowed as an IP literal, and localhost,
+	// 127.0.0.1 and [::1] on a loopback address.
 	AllowedHosts []string
 	// AllowedOrigins are the origins web pages may come from, as in "https://app.example.com", beside the server's own
 	// and, on a loopback listener, localhost's.
@@ -127,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.cfg.Legacy.ServeHTTP(w, r)
 	default:
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "only POST is served here", http.StatusMethodNotAllowed)
+		http.Error(w, "MCP messages are sent here with POST; GET with ?uri=URI downloads a resource", http.StatusMethodNotAllowed)
 	}
 }
 
@@ -137,7 +139,14 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
 	}
-	body, err := h.readBody(w, r)
+	hold := h.cfg.Core.InFlight().Hold()
+	defer hold.End()
+	body, err := h.readBody(w, r, hold)
+	if errors.Is(err, errCrowded) {
+		w.Header().Set("Retry-After", "1")
+		writeJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.TooBusy()))
+		return
+	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
 		return
@@ -173,13 +182,36 @@ func (h *Handler) inSession(w http.ResponseWriter, r *http.Request, m *mcp.Messa
 	return true
 }
 
-// readBody takes the whole body, if it comes in time.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*bytes.Buffer, error) {
+// errCrowded says that there is no room for a body.
+var errCrowded = errors.New("bodies and answers take the memory there is for them")
+
+// A weighedBody is a body of which what is large is taken from a Hold.
+type weighedBody struct {
+	io.Reader
+	hold *inflight.Hold
+	size int
+}
+
+// bodyCopies is how often the bytes of a body are in memory, about: the buffer they are read into, and what is made of
+// them.
+const bodyCopies = 3
+
+// Read implements [io.Reader].
+func (b *weighedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.size += n; b.size > inflight.Free && !b.hold.Take(bodyCopies*n) {
+		return n, errCrowded
+	}
+	return n, err
+}
+
+// readBody takes the whole body, if it comes in time. What is large of it is taken from hold.
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *inflight.Hold) (*bytes.Buffer, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout)) // not every server can
 	const usual = 4 << 10                                          // bytes of a request
 	body := bytes.NewBuffer(make([]byte, 0, usual))
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes))
+	_, err := body.ReadFrom(&weighedBody{Reader: http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes), hold: hold})
 	if err == nil {
 		_ = control.SetReadDeadline(time.Time{}) // a stream may stay open for hours
 	}

@@ -67,7 +67,7 @@ func (s *subscriber) subscribe(ctx context.Context, core *mcp.Core, m *mcp.Messa
 		cancel()
 	}
 	s.mu.Unlock()
-	s.subscription, failure = core.Subscribe(ctx, m, s.wake)
+	s.subscription, failure = core.Subscribe(ctx, m, s.wake, s.end)
 	s.mu.Lock()
 	s.abandon = nil
 	s.mu.Unlock()

@@ -63,7 +63,7 @@ func overPipes(t *testing.T, src func() mcp.Source, test func(t *testing.T, h *s
 				if err != nil {
 					t.Fatal(err)
 				}
-				h, err := streamable.New(streamable.Config{Core: core})
+				h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -119,7 +119,7 @@ func serveSubscribers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := streamable.New(streamable.Config{Core: core})
+	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
 	if err != nil {
 		b.Fatal(err)
 	}

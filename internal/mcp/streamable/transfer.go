@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"strconv"
@@ -17,6 +18,7 @@ type transfer struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
+	core    *mcp.Core
 	spans   []span // of Range; none on a malformed one
 	badSpan bool   // Range is malformed
 
@@ -27,6 +29,7 @@ type transfer struct {
 	version string // of the slices: the etag
 	total   uint64 // of the slices together
 	buf     []byte // the slice, held until the provider has come to its end
+	held    int    // bytes of it that are counted as in flight
 
 	begun   bool         // the head of the response has gone
 	waited  atomic.Int64 // see Waited
@@ -37,8 +40,8 @@ type transfer struct {
 	expires time.Time    // the write deadline, less answerPatience
 }
 
-func newTransfer(w http.ResponseWriter, r *http.Request) *transfer {
-	t := &transfer{w: w, r: r, control: http.NewResponseController(w)}
+func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
+	t := &transfer{w: w, r: r, core: core, control: http.NewResponseController(w)}
 	if r.Method == http.MethodGet { // of other methods the header says nothing
 		spans, ok := parseRange(r.Header.Get("Range"))
 		t.spans, t.badSpan = spans, !ok
@@ -152,7 +155,7 @@ func (t *transfer) Body(p []byte) error {
 		p = p[n:]
 	}
 	if t.left == math.MaxUint64 {
-		return t.write(p)
+		return t.pass(p)
 	}
 	over := uint64(len(p)) > t.left
 	p = p[:min(t.left, uint64(len(p)))]
@@ -161,7 +164,7 @@ func (t *transfer) Body(p []byte) error {
 		t.last = append(t.last, p[len(p)-1])
 		p = p[:len(p)-1]
 	}
-	if err := t.write(p); err != nil {
+	if err := t.pass(p); err != nil {
 		return err
 	}
 	switch {
@@ -171,6 +174,13 @@ func (t *transfer) Body(p []byte) error {
 		return mcp.ErrEnough
 	}
 	return nil
+}
+
+// pass sends p while the provider waits, which it does not for long.
+func (t *transfer) pass(p []byte) error {
+	w := t.core.Wait(func() { abort(t.control) })
+	err := t.write(p)
+	return cmp.Or(w.End(), err)
 }
 
 // write sends p, if the client takes it in time.

@@ -33,7 +33,7 @@ type twin struct {
 	general    *atomic.Int64 // requests of the Server that net/http was given
 }
 
-// newFront gives a Handler with sessions of older revisions.
+// newFront gives a Handler with sessions of older revisions. Nil AllowedHosts stand for testHosts.
 func newFront(t testing.TB, src mcp.Source, core mcp.Config, cfg streamable.Config) *streamable.Handler {
 	t.Helper()
 	core.Source, core.Name, core.Version, core.Tools = src, "test", "1", true
@@ -47,6 +47,9 @@ func newFront(t testing.TB, src mcp.Source, core mcp.Config, cfg streamable.Conf
 	}
 	t.Cleanup(func() { front.Close() })
 	cfg.Core, cfg.Legacy = c, front
+	if cfg.AllowedHosts == nil {
+		cfg.AllowedHosts = testHosts
+	}
 	h, err := streamable.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -9,14 +9,14 @@ import (
 
 // A Call asks the worker to run one operation.
 type Call struct {
-	Seq     uint64 // tells calls of a link apart, for [Cancel]
+	Seq     uint64 // the number of the call, which no other call of the link has; it is in the header, so not decoded
 	Op      abi.Op
 	Timeout time.Duration // never negative
 	Session string        // at most [MaxSession] bytes; empty when there is none
 	Request []byte        // an encoded [abi.Request] of at most [abi.MaxRequest] bytes
 }
 
-const callSize = 8 + 4 + 8 + 4
+const callSize = 4 + 8 + 4
 
 // Kind implements [Message].
 func (*Call) Kind() Kind { return KindCall }
@@ -36,7 +36,6 @@ func (m *Call) Check() error {
 
 // Append implements [Message].
 func (m *Call) Append(b []byte) []byte {
-	b = order.AppendUint64(b, m.Seq)
 	b = order.AppendUint32(b, uint32(m.Op))
 	b = order.AppendUint64(b, uint64(m.Timeout))
 	b = order.AppendUint32(b, uint32(len(m.Session)))
@@ -47,7 +46,7 @@ func (m *Call) Append(b []byte) []byte {
 // Decode fills m from a payload. Request is a view of it.
 func (m *Call) Decode(p []byte) error {
 	r := reader{rest: p}
-	m.Seq, m.Op, m.Timeout = r.uint64(), abi.Op(r.uint32()), time.Duration(r.uint64())
+	m.Op, m.Timeout = abi.Op(r.uint32()), time.Duration(r.uint64())
 	m.Session = string(r.bytes(uint64(r.uint32()), MaxSession))
 	m.Request = r.bytes(uint64(len(r.rest)), abi.MaxRequest)
 	if err := r.end(KindCall); err != nil {

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -62,7 +63,7 @@ type worker struct {
 
 func (w *worker) serve() error {
 	for {
-		p, err := w.sender.NextCall()
+		number, p, err := w.sender.NextCall()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -72,6 +73,7 @@ func (w *worker) serve() error {
 		if err := w.call.Decode(p); err != nil {
 			return err
 		}
+		w.call.Seq = number
 		if err := w.emit(w.call.Op, w.content[:min(w.call.Seq, uint64(len(w.content)))]); err != nil {
 			return err
 		}
@@ -117,7 +119,9 @@ func (w *worker) emit(op abi.Op, content []byte) error {
 // die leaves half a message behind, as a process does that is killed.
 func (w *worker) die() error {
 	if w.socket != nil {
-		_, _ = w.socket.Write([]byte{10, 0, 0, 0, byte(wire.KindFrame), 0, 0, 0, 1, 2, 3})
+		half := raw(10, byte(wire.KindFrame), 0, 3)
+		binary.LittleEndian.PutUint64(half[8:], w.call.Seq)
+		_, _ = w.socket.Write(half)
 	}
 	return errDied
 }
@@ -197,6 +201,7 @@ func newLink(tb testing.TB, window int) *link {
 // do runs one call and gives what it pushed to take.
 func (l *link) do(op abi.Op, size int, take func(p []byte) error) error {
 	l.call.Op, l.call.Seq = op, uint64(size)
+	l.conn.Begin(l.call.Seq)
 	l.conn.PutMessage(&l.call)
 	if err := l.conn.Flush(); err != nil {
 		return err

@@ -31,11 +31,27 @@ type Conn struct {
 	at    int    // where in the next message begins
 	small []byte // what in is, but for the length, when no message is longer
 
+	number uint64 // see Begin
+	read   uint64 // see Number
+
 	mu  sync.Mutex // guards the field below
 	out []byte     // queued messages
 
 	sending sync.Mutex // held while something is sent
 	spare   []byte     // takes the place of out; belongs to who sends
+}
+
+// Begin says which call is under way from now on: Put and PutMessage give its number to each message, and Next refuses
+// messages with another number. It is 0 at first, and on connections that do no calls. A [Call] has a number of its own,
+// and a [Credit] has none. Begin, and all that sends what belongs to a call, is for the goroutine that reads.
+func (c *Conn) Begin(number uint64) { c.number = number }
+
+// numberOf is the number that a message is sent with.
+func (c *Conn) numberOf(kind Kind) uint64 {
+	if kind == KindCredit {
+		return 0
+	}
+	return c.number
 }
 
 // A Message is a kind together with its payload. The messages of this package are meant to be kept and used again.
@@ -83,7 +99,7 @@ func (c *Conn) Put(kind Kind, parts ...[]byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out = appendHeader(c.out, kind, size)
+	c.out = appendHeader(c.out, kind, size, c.numberOf(kind))
 	for _, p := range parts {
 		c.out = append(c.out, p...)
 	}
@@ -97,7 +113,12 @@ func (c *Conn) PutMessage(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	start := len(c.out)
-	c.out = m.Append(appendHeader(c.out, m.Kind(), 0))
+	if call, ok := m.(*Call); ok {
+		c.out = appendHeader(c.out, KindCall, 0, call.Seq)
+	} else {
+		c.out = appendHeader(c.out, m.Kind(), 0, c.numberOf(m.Kind()))
+	}
+	c.out = m.Append(c.out)
 	size := len(c.out) - start - headerSize
 	if c.refuse(unsendable(m.Kind().check(size))) {
 		c.out = c.out[:start]
@@ -177,7 +198,8 @@ func (c *Conn) fail(err error) error {
 	return c.failure()
 }
 
-func appendHeader(b []byte, k Kind, size int) []byte {
+func appendHeader(b []byte, k Kind, size int, number uint64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(size))
-	return append(b, byte(k), 0, 0, 0)
+	b = append(b, byte(k), 0, 0, 0)
+	return binary.LittleEndian.AppendUint64(b, number)
 }

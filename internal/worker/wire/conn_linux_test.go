@@ -50,10 +50,11 @@ func write(tb testing.TB, f *os.File, p []byte) {
 	}
 }
 
-// raw is a message with any header.
+// raw is a message of no call, with any header.
 func raw(size uint32, kind byte, reserved uint32, payload int) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, size)
 	b = binary.LittleEndian.AppendUint32(b, uint32(kind)|reserved<<8)
+	b = binary.LittleEndian.AppendUint64(b, 0)
 	return append(b, make([]byte, payload)...)
 }
 
@@ -241,6 +242,44 @@ func TestShutEndsABlockedWrite(t *testing.T) {
 			end(conn)
 			if err := <-done; !errors.Is(err, wire.ErrShut) {
 				t.Errorf("got %v, want %v", err, wire.ErrShut)
+			}
+		})
+	}
+}
+
+func TestAMessageOfAnotherCallIsRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		sent, under, other uint64 // the numbers of the message, of the call under way, and of the next message
+		kind               wire.Kind
+		want               string // in the error for the next message
+	}{
+		{"of the call before", 2, 2, 1, wire.KindFrame, "frame message of another call"},
+		{"of the call to come", 2, 2, 3, wire.KindDone, "done message of another call"},
+		{"of no call", 2, 2, 0, wire.KindChunk, "chunk message of another call"},
+		{"of a call where none is under way", 0, 0, 1, wire.KindLog, "log message of another call"},
+		{"credit of a call", 0, 2, 2, wire.KindCredit, "credit message of another call"},
+		{"an ask", 1 << 63, 1 << 63, 1<<63 + 1, wire.KindAsk, "ask message of another call"},
+		{"an answer", 7, 7, 8, wire.KindAnswer, "answer message of another call"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			conn, theirs := pair(t)
+			conn.Begin(tt.under)
+			payload := map[wire.Kind]int{wire.KindFrame: 1, wire.KindDone: 28, wire.KindChunk: 8, wire.KindLog: 4, wire.KindCredit: 4, wire.KindAsk: 4, wire.KindAnswer: 12}[tt.kind]
+			for _, number := range []uint64{tt.sent, tt.other} {
+				if kind := tt.kind; number == tt.other || kind != wire.KindCredit {
+					b := raw(uint32(payload), byte(kind), 0, payload)
+					binary.LittleEndian.PutUint64(b[8:], number)
+					write(t, theirs, b)
+				}
+			}
+			if tt.kind != wire.KindCredit {
+				if kind, _, err := conn.Next(); kind != tt.kind || err != nil {
+					t.Fatalf("got %v, %v, want the message of the call under way", kind, err)
+				}
+			}
+			if _, _, err := conn.Next(); !errors.Is(err, wire.ErrProtocol) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}

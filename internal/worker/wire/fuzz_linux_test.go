@@ -63,11 +63,15 @@ func FuzzNext(f *testing.F) {
 				ended(t, conn, rest, err)
 				return
 			}
-			if len(p) > wire.MaxPayload || len(rest) < 8+len(p) || int(binary.LittleEndian.Uint32(rest)) != len(p) ||
-				rest[4] != byte(kind) || !bytes.Equal(rest[8:8+len(p)], p) {
+			const head = 16
+			if len(p) > wire.MaxPayload || len(rest) < head+len(p) || int(binary.LittleEndian.Uint32(rest)) != len(p) ||
+				rest[4] != byte(kind) || !bytes.Equal(rest[head:head+len(p)], p) {
 				t.Fatalf("got %v of %d bytes, which is not what was written", kind, len(p))
 			}
-			rest = rest[8+len(p):]
+			if number := binary.LittleEndian.Uint64(rest[8:]); kind != wire.KindCall && number != 0 || number != conn.Number() {
+				t.Fatalf("got %v of call %d, where %d was written and none is under way", kind, conn.Number(), number)
+			}
+			rest = rest[head+len(p):]
 			decodes(t, kind, p)
 		}
 	})

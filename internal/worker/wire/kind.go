@@ -97,5 +97,6 @@ func (k Kind) check(size int) error {
 	return nil
 }
 
-// A header precedes each payload: its length as a little-endian number of four bytes, its kind, and three zero bytes.
-const headerSize = 8
+// A header precedes each payload: its length as a little-endian number of four bytes, its kind, three zero bytes, and the
+// number of the call it belongs to in eight bytes, 0 for none.
+const headerSize = 16

@@ -50,8 +50,8 @@ func messages() map[string]decoder {
 		attrs[i] = wire.Attr{Key: fmt.Sprint("key", i), Value: strings.Repeat("ü", 60)}
 	}
 	return map[string]decoder{
-		"call":         &wire.Call{Seq: 1 << 63, Op: abi.OpRead, Timeout: time.Minute, Session: "stdio", Request: []byte("request")},
-		"longest call": &wire.Call{Seq: 1, Session: strings.Repeat("s", wire.MaxSession), Request: make([]byte, abi.MaxRequest)},
+		"call":         &wire.Call{Op: abi.OpRead, Timeout: time.Minute, Session: "stdio", Request: []byte("request")},
+		"longest call": &wire.Call{Session: strings.Repeat("s", wire.MaxSession), Request: make([]byte, abi.MaxRequest)},
 		"answer":       &wire.Answer{Code: abi.CodeDenied, BodySize: wire.MaxAnswerBody, Waited: 7, Message: []byte("message")},
 		"credit":       &wire.Credit{Bytes: 1<<32 - 1},
 		"chunk":        &wire.Chunk{Offset: 1<<32 - 1, Length: 1},
@@ -114,8 +114,8 @@ func TestDecodersRefuse(t *testing.T) {
 		kind    wire.Kind
 		payload []byte
 	}{
-		"session that is too long":   {wire.KindCall, append((&wire.Call{}).Append(nil)[:20], append([]byte{1, 1, 0, 0}, make([]byte, 257)...)...)},
-		"session beyond the payload": {wire.KindCall, append((&wire.Call{}).Append(nil)[:20], 255, 255, 255, 255)},
+		"session that is too long":   {wire.KindCall, append((&wire.Call{}).Append(nil)[:12], append([]byte{1, 1, 0, 0}, make([]byte, 257)...)...)},
+		"session beyond the payload": {wire.KindCall, append((&wire.Call{}).Append(nil)[:12], 255, 255, 255, 255)},
 		"negative timeout":           {wire.KindCall, (&wire.Call{Timeout: -1}).Append(nil)},
 		"request that is too long":   {wire.KindCall, (&wire.Call{Request: make([]byte, abi.MaxRequest+1)}).Append(nil)},
 		"body that is too long":      {wire.KindAnswer, (&wire.Answer{BodySize: wire.MaxAnswerBody + 1}).Append(nil)},

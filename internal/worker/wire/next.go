@@ -7,7 +7,7 @@ import (
 )
 
 // Next gives the next message, and waits for it. The payload is within the bounds of its kind, and valid until the next
-// call of Next.
+// call of Next. The message belongs to the call under way, but for a [Call], whose number [Conn.Number] gives.
 func (c *Conn) Next() (Kind, []byte, error) {
 	if err := c.failure(); err != nil {
 		return 0, nil, err
@@ -16,7 +16,7 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	if err := c.fill(headerSize); err != nil {
 		return 0, nil, c.fail(err)
 	}
-	kind, size, err := parseHeader(c.in[c.at:])
+	kind, size, err := c.parseHeader(c.in[c.at:])
 	if err != nil {
 		return 0, nil, c.fail(err)
 	}
@@ -31,13 +31,20 @@ func (c *Conn) Next() (Kind, []byte, error) {
 // Ahead reports whether bytes were read that Next has not given yet. On a link nothing is due between two calls.
 func (c *Conn) Ahead() bool { return c.at < len(c.in) }
 
-func parseHeader(b []byte) (Kind, int, error) {
+// Number is that of the message last read.
+func (c *Conn) Number() uint64 { return c.read }
+
+func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
 	size, kind := binary.LittleEndian.Uint32(b), Kind(b[4])
 	if b[5]|b[6]|b[7] != 0 {
 		return 0, 0, Protocolf("reserved bytes %x of a header are not zero", b[5:8])
 	}
 	if size > MaxPayload {
 		return 0, 0, Protocolf("%v message of %d bytes, at most %d are allowed", kind, size, MaxPayload)
+	}
+	c.read = binary.LittleEndian.Uint64(b[8:])
+	if kind != KindCall && c.read != c.numberOf(kind) {
+		return 0, 0, Protocolf("%v message of another call than the one under way", kind)
 	}
 	return kind, int(size), kind.check(int(size))
 }

@@ -24,10 +24,16 @@ type Sender struct {
 	free int // bytes from there on
 
 	waited atomic.Int64 // for credit in the call under way; see Waited
-	calls  [][]byte     // payloads of calls to come
+	calls  []callAhead  // to come
 	ahead  int          // bytes of them
 	unsaid int          // bytes whose chunks are queued
 	chunk  Chunk        // the last one announced
+}
+
+// A callAhead came while another call was under way.
+type callAhead struct {
+	number  uint64
+	payload []byte
 }
 
 // NewSender makes the worker's end of a link. The mapping must stay open as long as it is in use.
@@ -39,26 +45,34 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 // is safe for concurrent use.
 func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
-// NextCall gives the payload of the next call, and waits for it. It is valid until the next call of a method.
-func (s *Sender) NextCall() ([]byte, error) {
+// NextCall begins the next call, and waits for it. The payload is valid until the next call of a method.
+func (s *Sender) NextCall() (number uint64, payload []byte, err error) {
 	s.waited.Store(0)
+	if number, payload, err = s.nextCall(); err != nil {
+		return 0, nil, err
+	}
+	s.conn.Begin(number)
+	return number, payload, nil
+}
+
+func (s *Sender) nextCall() (number uint64, payload []byte, err error) {
 	if len(s.calls) > 0 {
-		p := s.calls[0]
-		s.calls, s.ahead = s.calls[1:], s.ahead-len(p)
-		return p, nil
+		next := s.calls[0]
+		s.calls, s.ahead = s.calls[1:], s.ahead-len(next.payload)
+		return next.number, next.payload, nil
 	}
 	for {
 		kind, p, err := s.conn.Next()
 		switch {
 		case err != nil:
-			return nil, err
+			return 0, nil, err
 		case kind == KindCall:
-			return p, nil
+			return s.conn.Number(), p, nil
 		case kind != KindCredit:
-			return nil, s.conn.Unexpected(kind)
+			return 0, nil, s.conn.Unexpected(kind)
 		}
 		if err := s.credit(p); err != nil {
-			return nil, s.conn.fail(err)
+			return 0, nil, s.conn.fail(err)
 		}
 	}
 }
@@ -89,7 +103,7 @@ func (s *Sender) keep(p []byte) error {
 	if s.ahead+len(p) > MaxAhead {
 		return tooLong("calls ahead", s.ahead+len(p), MaxAhead)
 	}
-	s.calls, s.ahead = append(s.calls, bytes.Clone(p)), s.ahead+len(p)
+	s.calls, s.ahead = append(s.calls, callAhead{s.conn.Number(), bytes.Clone(p)}), s.ahead+len(p)
 	return nil
 }
 

@@ -165,7 +165,7 @@ func (e *ends) transfer(t *testing.T, content []byte) {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, err := e.sender.NextCall()
+		_, _, err := e.sender.NextCall()
 		sent <- errors.Join(err, e.sender.Body(content), e.sender.PutMessage(&wire.Done{}), e.sender.Flush())
 	}()
 	var got []byte
@@ -330,7 +330,7 @@ func TestSenderRefuses(t *testing.T) {
 			}
 			var err error
 			if name == "credit for nothing" || name == "credit of nothing" {
-				_, err = e.sender.NextCall()
+				_, _, err = e.sender.NextCall()
 			} else {
 				err = e.sender.Body(make([]byte, 1<<20))
 			}
@@ -347,6 +347,7 @@ func TestCallsAheadAreKept(t *testing.T) {
 	call := func(seq uint64) {
 		e.parent.PutMessage(&wire.Call{Seq: seq, Request: []byte{byte(seq)}})
 	}
+	e.parent.Begin(1)
 	call(1)
 	call(2) // met while waiting for an answer
 	e.parent.PutMessage(&wire.Answer{})
@@ -357,13 +358,13 @@ func TestCallsAheadAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seq := uint64(1); seq <= 4; seq++ {
-		p, err := e.sender.NextCall()
+		number, p, err := e.sender.NextCall()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got wire.Call
-		if err := got.Decode(p); err != nil || got.Seq != seq || !bytes.Equal(got.Request, []byte{byte(seq)}) {
-			t.Fatalf("got %+v, %v, want call %d", got, err, seq)
+		if err := got.Decode(p); err != nil || number != seq || !bytes.Equal(got.Request, []byte{byte(seq)}) {
+			t.Fatalf("got call %d %+v, %v, want call %d", number, got, err, seq)
 		}
 		if seq > 1 {
 			continue

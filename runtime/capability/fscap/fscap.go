@@ -118,6 +118,11 @@ type service struct {
 	do   func(req *abi.FileRequest) (capability.Response, error)
 }
 
+// MayRepeat implements [capability.Repeatable].
+func (s service) MayRepeat([]byte) bool {
+	return s.verb == "stat" || s.verb == "read" || s.verb == "list"
+}
+
 // Call implements [capability.Service].
 func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	if err := ctx.Err(); err != nil {
@@ -227,7 +232,7 @@ type renamed struct {
 
 func (r renamed) Name() string { return r.name }
 
-// open opens the regular file or folder a guest path names. It never blocks on a pipe.
+// open opens the regular file or folder a guest path names.
 func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	m, rel, err := f.locate(guest)
 	if err != nil {
@@ -239,18 +244,44 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	if IsScratch(rel) {
 		return nil, nil, classify(guest, fs.ErrNotExist)
 	}
-	file, err := m.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, info, err := m.open(rel, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, classify(guest, err)
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		err = fs.ErrNotExist
+	return file, info, nil
+}
+
+// open opens a regular file or folder. All else does not exist, and is not opened to find that out: opening a FIFO lets
+// the process at its other end go on, and opening a device may do anything. Only another process that exchanges the file
+// between the two looks can have such a one opened, which then does not block and is closed at once.
+func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
+	info, err := m.root.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkType(info); err != nil {
+		return nil, nil, err
+	}
+	file, err := m.root.OpenFile(name, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = file.Stat()
+	if err == nil {
+		err = checkType(info)
 	}
 	if err != nil {
-		return nil, nil, classify(guest, errors.Join(err, file.Close()))
+		return nil, nil, errors.Join(err, file.Close())
 	}
 	return file, info, nil
+}
+
+// checkType reports [fs.ErrNotExist] for what is neither a regular file nor a folder.
+func checkType(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return fs.ErrNotExist
+	}
+	return nil
 }
 
 // locate finds the grant a guest path lies in, and the path inside it.

@@ -195,8 +195,12 @@ func (m *mount) append(name string, data []byte) (fs.FileInfo, error) {
 	return info, err
 }
 
-// extend writes to the end of a regular file. It never blocks on a pipe.
+// extend writes to the end of a regular file, which it makes if there is none. What is there and is no regular file is
+// not opened.
 func (m *mount) extend(name string, data []byte) (fs.FileInfo, error) {
+	if old, err := m.root.Stat(name); err == nil && !old.Mode().IsRegular() {
+		return nil, syscall.EISDIR
+	}
 	file, err := m.root.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK|os.O_CREATE|os.O_APPEND, fileMode)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -248,10 +249,26 @@ func (h *HTTP) send(ctx context.Context, at *hop, strict bool) (*answer, error) 
 	return a, nil
 }
 
+// onceOnly spells the names of headers in lower case by which net/http would take a request of any method for one that it
+// may send twice. It looks for them in their canonical form.
+func onceOnly(method string, header http.Header) http.Header {
+	if method == http.MethodGet || method == http.MethodHead {
+		return header
+	}
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := header[name]; ok {
+			header = header.Clone()
+			delete(header, name)
+			header[strings.ToLower(name)] = values
+		}
+	}
+	return header
+}
+
 // exchange sends one request to its server.
 func (h *HTTP) exchange(ctx context.Context, at *hop, header http.Header) (*answer, error) {
 	req := (&http.Request{
-		Method: at.method, URL: at.target.url(), Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: at.method, URL: at.target.url(), Header: onceOnly(at.method, header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	if len(at.body) > 0 {
 		req.ContentLength = int64(len(at.body))
@@ -268,6 +285,10 @@ func (h *HTTP) exchange(ctx context.Context, at *hop, header http.Header) (*answ
 	}
 	if err != nil {
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which does not end with ctx
+		_ = resp.Body.Close()
+		return nil, errors.New("the server has switched to a protocol it was not asked for")
 	}
 	if at.method == http.MethodHead {
 		return &answer{status: resp.StatusCode, header: resp.Header, body: http.NoBody}, resp.Body.Close()

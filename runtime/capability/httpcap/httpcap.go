@@ -132,14 +132,33 @@ func (h *HTTP) Close() error {
 
 // Services gives the two services, to be granted together.
 func (h *HTTP) Services() capability.Services {
-	return capability.Services{abi.ServiceHTTP: service(h.fetch), abi.ServiceStream: service(h.more)}
+	return capability.Services{
+		abi.ServiceHTTP:   service{h.fetch, onlyReads},
+		abi.ServiceStream: service{h.more, func([]byte) bool { return true }}, // more of an answer that has come
+	}
 }
 
-type service func(ctx context.Context, request []byte) (capability.Response, error)
+type service struct {
+	call      func(ctx context.Context, request []byte) (capability.Response, error)
+	mayRepeat func(request []byte) bool
+}
 
 // Call implements [capability.Service].
 func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
-	return s(ctx, request)
+	return s.call(ctx, request)
+}
+
+// MayRepeat implements [capability.Repeatable].
+func (s service) MayRepeat(request []byte) bool { return s.mayRepeat(request) }
+
+// onlyReads reports whether a request is one that changes nothing on its server, by its method.
+func onlyReads(request []byte) bool {
+	var req abi.HTTPRequest
+	if err := req.Decode(request); err != nil {
+		return false
+	}
+	method := orElse(req.Method, http.MethodGet)
+	return method == http.MethodGet || method == http.MethodHead
 }
 
 // fetch answers [abi.ServiceHTTP].

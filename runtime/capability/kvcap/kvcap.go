@@ -54,6 +54,9 @@ type service struct {
 	do   func(ctx context.Context, req *abi.KVRequest) (capability.Response, error)
 }
 
+// MayRepeat implements [capability.Repeatable].
+func (s service) MayRepeat([]byte) bool { return s.verb == "get" || s.verb == "list" }
+
 // Call implements [capability.Service].
 func (s service) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	if err := ctx.Err(); err != nil {

@@ -75,8 +75,11 @@ func BenchmarkSession(b *testing.B) {
 func (s *system) session() (database.Session, error) {
 	cfg := database.Config{Limits: database.Limits{Cell: 1 << 20, Columns: 100, Query: 1 << 16, Args: 100},
 		Logger: slog.New(slog.DiscardHandler)}
-	driver, err := sqlite.New(strings.TrimPrefix(s.urls["reader"], "sqlite:"), cfg), error(nil)
+	var driver database.Driver
+	var err error
 	switch s.name {
+	case "sqlite":
+		driver, err = sqlite.New(strings.TrimPrefix(s.urls["reader"], "sqlite:"), cfg)
 	case "postgres":
 		driver, err = postgres.New(s.urls["reader"], cfg)
 	case "mariadb":

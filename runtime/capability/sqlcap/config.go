@@ -80,7 +80,7 @@ func (c *Connection) driver(logger *slog.Logger) (database.Driver, error) {
 		return mysql.New(c.DSN.text, cfg)
 	case SQLite:
 		path := strings.TrimPrefix(c.DSN.text, "sqlite:")
-		return sqlite.New(strings.TrimPrefix(path, "//"), cfg), nil
+		return sqlite.New(strings.TrimPrefix(path, "//"), cfg)
 	}
 	return nil, errors.New("it has no DSN")
 }

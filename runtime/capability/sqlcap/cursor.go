@@ -22,9 +22,7 @@ const (
 // A cursor is a statement whose rows are being read.
 type cursor struct {
 	conn    *connection
-	subject string          // as observers are told
-	call    <-chan struct{} // closed at the end of the call it belongs to
-	stop    func() bool     // stops waiting for that
+	subject string // as observers are told
 
 	mu      sync.Mutex // held while rows are read
 	session database.Session
@@ -113,19 +111,24 @@ func (c *cursor) end() {
 // A desk keeps the cursors of all calls that guests have left open between two services. A call is known by the channel
 // that is closed at its end.
 type desk struct {
-	mu      sync.Mutex
-	last    uint64                  // guarded by mu, as is all below
-	cursors map[uint64]*cursor      // by number
-	calls   map[<-chan struct{}]int // how many a call has
+	mu    sync.Mutex
+	calls map[<-chan struct{}]*callCursors // guarded by mu, with all that is in it
 }
 
-func newDesk() *desk { return &desk{cursors: map[uint64]*cursor{}, calls: map[<-chan struct{}]int{}} }
+// The cursors of one call have numbers of their own, which tell a guest nothing of other calls.
+type callCursors struct {
+	last uint64             // the number of the one opened last
+	open map[uint64]*cursor // by number
+	stop func() bool        // stops waiting for the end of the call
+}
+
+func newDesk() *desk { return &desk{calls: map[<-chan struct{}]*callCursors{}} }
 
 // room checks that a call may have one more cursor.
 func (d *desk) room(ctx context.Context, most int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.calls[ctx.Done()] >= most {
+	if c := d.calls[ctx.Done()]; c != nil && len(c.open) >= most {
 		return abi.Errorf(abi.CodeInvalidParams, "more than %d statements under way: read one to its end first", most)
 	}
 	return nil
@@ -135,51 +138,59 @@ func (d *desk) room(ctx context.Context, most int) error {
 func (d *desk) add(ctx context.Context, c *cursor) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last++
-	id := d.last
-	c.call = ctx.Done()
-	d.cursors[id] = c
-	d.calls[c.call]++
-	c.stop = context.AfterFunc(ctx, func() { d.remove(id) })
-	return id
+	call := ctx.Done()
+	of := d.calls[call]
+	if of == nil {
+		of = &callCursors{open: map[uint64]*cursor{}, stop: context.AfterFunc(ctx, func() { d.forget(call) })}
+		d.calls[call] = of
+	}
+	of.last++
+	of.open[of.last] = c
+	return of.last
 }
 
 // find gives a cursor of this call; nil when there is none with the number.
 func (d *desk) find(ctx context.Context, id uint64) *cursor {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.cursors[id]; c != nil && c.call == ctx.Done() {
-		return c
+	if of := d.calls[ctx.Done()]; of != nil {
+		return of.open[id]
 	}
 	return nil
 }
 
-// remove ends a cursor, if it has not ended before.
-func (d *desk) remove(id uint64) {
+// remove forgets a cursor that has ended.
+func (d *desk) remove(ctx context.Context, id uint64) {
 	d.mu.Lock()
-	c := d.cursors[id]
-	if c != nil {
-		if d.calls[c.call]--; d.calls[c.call] == 0 {
-			delete(d.calls, c.call)
-		}
-		delete(d.cursors, id)
+	defer d.mu.Unlock()
+	if of := d.calls[ctx.Done()]; of != nil {
+		delete(of.open, id)
 	}
+}
+
+// forget ends the cursors of a call.
+func (d *desk) forget(call <-chan struct{}) {
+	d.mu.Lock()
+	of := d.calls[call]
+	delete(d.calls, call)
 	d.mu.Unlock()
-	if c == nil {
+	if of == nil {
 		return
 	}
-	c.stop()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.end()
+	of.stop()
+	for _, c := range of.open {
+		c.mu.Lock()
+		c.end()
+		c.mu.Unlock()
+	}
 }
 
 // close ends all cursors.
 func (d *desk) close() {
 	d.mu.Lock()
-	all := slices.Collect(maps.Keys(d.cursors))
+	all := slices.Collect(maps.Keys(d.calls))
 	d.mu.Unlock()
-	for _, id := range all {
-		d.remove(id)
+	for _, call := range all {
+		d.forget(call)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/dbtest"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
@@ -64,6 +65,19 @@ func TestStreamsBelongToTheirCall(t *testing.T) {
 			t.Errorf("after the call: got %v", err)
 		}
 	})
+}
+
+func TestNumbersOfStreamsTellNothingOfOtherCalls(t *testing.T) {
+	s := systems[2]
+	p := s.open(t, "reader", sqlcap.Limits{Sessions: 6}, nil)
+	for i := range 3 {
+		ctx := call(t)
+		for want := range uint64(2) {
+			if got, err := begin(ctx, p, s, 100_000, 0); err != nil || got.Stream != want+1 {
+				t.Errorf("call %d: got stream %d, %v, want %d", i, got.Stream, cause(err), want+1)
+			}
+		}
+	}
 }
 
 func TestStreamsAreCounted(t *testing.T) {
@@ -196,6 +210,89 @@ func TestCancelledStatementsEndOnTheServer(t *testing.T) {
 	})
 }
 
+// endless are statements that would run for minutes: they wait, compute, and give rows of which none is the last.
+var endless = map[string][]string{
+	"postgres": {
+		"select pg_sleep(60)", "select count(*) from generate_series(1, 100000000000)",
+		"select n, pg_sleep(0.01)::text from generate_series(1, 100000000000) n",
+	},
+	"mariadb": {
+		"select sleep(60)",
+		"select count(*) from seq_1_to_10000000 a, seq_1_to_10000000 b", "select a.seq, sleep(0.01) from seq_1_to_10000000 a, seq_1_to_10000000 b",
+	},
+}
+
+func TestStatementsEndOnTheServerAtTheDeadline(t *testing.T) {
+	each(t, func(t *testing.T, s *system) {
+		p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, nil)
+		for _, statement := range endless[s.name] {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			_, err := query(ctx, p, statement)
+			cancel()
+			if abi.CodeOf(err) != abi.CodeDeadline {
+				t.Errorf("%s: got %v, want %v", statement, cause(err), abi.CodeDeadline)
+			}
+			s.await(t, "0")
+		}
+		if got, err := query(call(t), p, "select 1"); err != nil || show(got.Rows) != "1" { // the session is free
+			t.Errorf("afterwards: got %s, %v", show(got.Rows), cause(err))
+		}
+	})
+}
+
+// A server that does not answer when it is asked to end a statement holds up neither the call nor the end of the power.
+func TestCancellingIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, s *system) {
+		if s.name == "sqlite" {
+			return
+		}
+		between, err := s.server.Proxy(s.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := between.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		dsn, err := sqlcap.ParseDSN(strings.ReplaceAll(s.urls["reader"], s.server.Dir, between.Dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := sqlcap.Config{Connections: map[string]sqlcap.Connection{"main": {DSN: dsn, Limits: sqlcap.Limits{Sessions: 1}}}}
+		p, err := sqlcap.Open(cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan error, 1)
+		go func() {
+			_, err := query(ctx, p, s.slow)
+			done <- err
+		}()
+		s.await(t, "1")
+		between.Set(dbtest.Hang)
+		cancel()
+		if err := <-done; abi.CodeOf(err) != abi.CodeCancelled {
+			t.Errorf("got %v", cause(err))
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.ask(reap[s.name]); err != nil { // the server was never asked
+			t.Error(err)
+		}
+		s.await(t, "0")
+	})
+}
+
+// reap ends the statements of readers.
+var reap = map[string]string{
+	"postgres": "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'reader'",
+	"mariadb":  "kill user reader@localhost",
+}
+
 // await waits until as many statements run as are wanted.
 func (s *system) await(t *testing.T, want string) {
 	t.Helper()
@@ -216,10 +313,6 @@ func (s *system) await(t *testing.T, want string) {
 }
 
 func TestAServerThatEndedTheSession(t *testing.T) {
-	end := map[string]string{
-		"postgres": "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'reader'",
-		"mariadb":  "kill user reader@localhost",
-	}
 	each(t, func(t *testing.T, s *system) {
 		if s.name == "sqlite" {
 			return
@@ -235,7 +328,7 @@ func TestAServerThatEndedTheSession(t *testing.T) {
 			if err := p.Check(t.Context()); err != nil { // the session has been reset by now
 				t.Fatal(err)
 			}
-			if _, err := s.ask(end[s.name]); err != nil {
+			if _, err := s.ask(reap[s.name]); err != nil {
 				t.Fatal(err)
 			}
 		}

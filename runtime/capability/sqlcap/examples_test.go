@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -152,7 +153,6 @@ func TestExampleTables(t *testing.T) {
 func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 	s := systems[2]
 	var codes []abi.Code
-	calls := uint64(0)
 	p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, func(_ context.Context,
 		use capability.Use) {
 		codes = append(codes, use.Code)
@@ -163,17 +163,18 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 		Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 			switch n {
 			case 0:
-				calls++
 				return guesttest.Ask(abi.ServiceSQL, request)
 			case 1, 2:
-				return guesttest.Ask(abi.ServiceSQLRows, (&abi.StreamRequest{Stream: calls}).Append(nil))
+				return guesttest.Ask(abi.ServiceSQLRows, (&abi.StreamRequest{Stream: 1}).Append(nil))
 			}
 			return guesttest.Return(abi.CodeNotFound)
 		},
 	}
 	services := puppet.Services()
 	maps.Copy(services, p.Services())
-	guest := hosted(t, puppet.Binary(t), services)
+	guest := hostedWith(t, puppet.Binary(t), provider.Config{
+		Runtime: runtime.Config{Services: services, Limits: runtime.Limits{Timeout: 20 * time.Second}},
+	})
 	for range 3 {
 		if _, err := guest.Read(call(t), &abi.Request{URI: "p://x"}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
 			t.Errorf("got %v", cause(err))

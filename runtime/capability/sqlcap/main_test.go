@@ -25,15 +25,17 @@ import (
 
 // A system is a database the tests run against, with a table users of three rows.
 type system struct {
-	name  string
-	err   error                                  // why there is none
-	ask   func(statement string) (string, error) // as who may do everything; gives the first value
-	urls  map[string]string                      // by role: reader may read, writer may write all there is, super may do everything
-	mark  string                                 // a placeholder
-	slow  string                                 // takes a minute
-	many  string                                 // gives as many rows as its parameter says
-	large string                                 // gives as many bytes as its parameter says, in one value
-	close func()
+	name   string
+	err    error                                  // why there is none
+	ask    func(statement string) (string, error) // as who may do everything; gives the first value
+	urls   map[string]string                      // by role: reader may read, writer may write all there is, super may do everything
+	mark   string                                 // a placeholder
+	slow   string                                 // takes a minute
+	many   string                                 // gives as many rows as its parameter says
+	large  string                                 // gives as many bytes as its parameter says, in one value
+	server *dbtest.Server                         // nil for sqlite
+	socket string                                 // within the folder of server
+	close  func()
 }
 
 var systems = []*system{
@@ -49,7 +51,10 @@ var systems = []*system{
 	},
 }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	sqlcap.Main()
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "sqlcap-")
@@ -76,6 +81,7 @@ func (s *system) startPostgres() {
 		s.err = err
 		return
 	}
+	s.server, s.socket = server, ".s.PGSQL.5432"
 	s.urls = map[string]string{"super": server.PostgresURL("postgres", "postgres"),
 		"writer": server.PostgresURL("writer", "postgres"), "reader": server.PostgresURL("reader", "postgres")}
 	s.fill("postgres", s.urls["super"],
@@ -99,6 +105,7 @@ func (s *system) startMariaDB() {
 		s.err = err
 		return
 	}
+	s.server, s.socket = server, "socket"
 	s.urls = map[string]string{"super": server.MariaDBURL("root", "test"), "writer": server.MariaDBURL("writer",
 		"test"), "reader": server.MariaDBURL("reader", "test")}
 	socket := server.Dir + "/socket"

@@ -42,7 +42,7 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			limits := Limits{}.withDefaults()
 			s := &SQL{desk: newDesk(), connections: map[string]*connection{
-				"main": {"main", limits, newPool(&instant{}, limits, remote)},
+				"main": {name: "main", limits: limits, pool: newPool(&instant{}, limits, remote)},
 			}}
 			service := s.Services()[abi.ServiceSQL]
 			request := (&abi.SQLRequest{Connection: "main", Query: "select * from users where id = $1",

@@ -3,6 +3,7 @@ package sqlcap
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -187,11 +188,17 @@ func (p *pool) forget() {
 	}
 }
 
-// close closes all sessions but those in use, which are closed when they come back.
-func (p *pool) close() {
+// close closes all sessions but those in use, which are closed when they come back. A driver that can end those too does
+// so.
+func (p *pool) close() error {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
+	var err error
+	if driver, ok := p.driver.(io.Closer); ok {
+		err = driver.Close()
+	}
 	p.forget()
 	p.resets.Wait()
+	return err
 }

@@ -11,7 +11,12 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
+
+// Main does the work of a process that queries SQLite when this process was started as one, and then exits; otherwise it
+// returns at once. Call it first in main, and in TestMain of tests that query SQLite.
+func Main() { sqlite.Main() }
 
 // SQL queries the databases it was opened with. It is safe for concurrent use.
 type SQL struct {
@@ -24,6 +29,8 @@ type connection struct {
 	name   string
 	limits Limits
 	pool   *pool
+
+	privileged bool // the role may do more than read
 }
 
 // Open checks a configuration; Close ends what follows of it. It connects to nothing: see [SQL.Check]. observe, which
@@ -40,7 +47,7 @@ func Open(cfg Config, observe capability.Observer) (*SQL, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sql connection %q: %w", name, err)
 		}
-		s.connections[name] = &connection{name, c.Limits, newPool(driver, c.Limits, c.DSN.scheme != SQLite)}
+		s.connections[name] = &connection{name, c.Limits, newPool(driver, c.Limits, c.DSN.scheme != SQLite), c.Privileged}
 	}
 	return s, nil
 }
@@ -65,11 +72,12 @@ func (s *SQL) Check(ctx context.Context) error {
 
 // Close ends all statements and closes all sessions. Calls that still run fail.
 func (s *SQL) Close() error {
+	var errs []error
 	for _, c := range s.connections {
-		c.pool.close()
+		errs = append(errs, c.pool.close())
 	}
 	s.desk.close()
-	return nil
+	return errors.Join(errs...)
 }
 
 // Services gives the two services, to be granted together.
@@ -91,6 +99,17 @@ func (q queries) Call(ctx context.Context, request []byte) (capability.Response,
 	return capability.Response{Message: message}, err
 }
 
+// MayRepeat implements [capability.Repeatable]. Statements run in transactions that can only read. A privileged role may
+// do what such a transaction does not prevent.
+func (q queries) MayRepeat(request []byte) bool {
+	var req abi.SQLRequest
+	if err := req.Decode(request); err != nil {
+		return false
+	}
+	conn := q.sql.connections[req.Connection]
+	return conn != nil && !conn.privileged
+}
+
 type furtherRows struct{ sql *SQL }
 
 // Call implements [capability.Service].
@@ -110,6 +129,9 @@ func (r furtherRows) Call(ctx context.Context, request []byte) (capability.Respo
 	r.sql.tell(ctx, c.subject, message, err, began)
 	return capability.Response{Message: message}, err
 }
+
+// MayRepeat implements [capability.Repeatable].
+func (furtherRows) MayRepeat([]byte) bool { return true }
 
 // ready decodes a request, unless the call is over.
 func ready(ctx context.Context, decode func([]byte) error, request []byte) error {
@@ -163,7 +185,7 @@ func (s *SQL) query(ctx context.Context, req *abi.SQLRequest, about string) ([]b
 func (s *SQL) more(ctx context.Context, id uint64, c *cursor) ([]byte, error) {
 	message, more, err := c.part(nil)
 	if !more {
-		s.desk.remove(id)
+		s.desk.remove(ctx, id)
 		return message, ended(ctx, err)
 	}
 	return (&abi.SQLResponse{Stream: id}).Append(message), nil
@@ -205,7 +227,9 @@ func (c *connection) begin(ctx context.Context, req *abi.SQLRequest) (*cursor, e
 		if err != nil {
 			return nil, err
 		}
-		columns, err := session.Query(ctx, &database.Statement{Query: req.Query, Args: req.Args, Timeout: c.timeout(ctx)})
+		columns, err := session.Query(ctx, &database.Statement{
+			Query: req.Query, Args: req.Args, Rows: req.MaxRows, Timeout: c.timeout(ctx),
+		})
 		if err == nil && len(columns) > c.limits.Columns {
 			err = abi.Errorf(abi.CodeTooLarge, "more than %d columns", c.limits.Columns)
 		}

@@ -36,6 +36,7 @@ func (c *Config) WarnOfRole() {
 type Statement struct {
 	Query   string
 	Args    []abi.SQLValue
+	Rows    uint64        // how many of its rows are wanted at most; 0 for all
 	Timeout time.Duration // after which the server ends it by itself; positive
 }
 
@@ -59,7 +60,8 @@ type Driver interface {
 	Connect(ctx context.Context) (Session, error)
 }
 
-// ErrLost says that the session was found ended before the statement was sent: it may be run in another one.
+// ErrLost says that the session has ended without having done anything of the statement that lasts: it may be run in
+// another one.
 var ErrLost = errors.New("the connection has been closed by the server")
 
 // TooLarge is the error for a value of more bytes than the limit.

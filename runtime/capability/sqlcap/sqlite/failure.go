@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 
 	"modernc.org/libc"
@@ -9,12 +10,34 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
+// errStale says that the files of the database may be others than those the process was confined to.
+var errStale = errors.New("in the files there were at the start")
+
+// isStale reports whether a result code may come of files that were made since the process was confined: it cannot open
+// them, so that a database looks damaged, or left behind by a program that crashed.
+func isStale(rc int32) bool {
+	switch rc & 0xff {
+	case engine.SQLITE_CANTOPEN, engine.SQLITE_IOERR, engine.SQLITE_PERM, engine.SQLITE_PROTOCOL, engine.SQLITE_CORRUPT, engine.SQLITE_NOTADB:
+		return true
+	}
+	return rc == engine.SQLITE_READONLY_ROLLBACK || rc == engine.SQLITE_READONLY_RECOVERY || rc == engine.SQLITE_READONLY_CANTINIT
+}
+
+// unopened is the error for a file that is not there, or is none.
+func unopened(cause error) error {
+	return abi.Errorf(abi.CodeUnavailable, "the database cannot be opened").Because(cause)
+}
+
 // failed classifies a result code of the engine. What the engine says of it may name paths and stays private.
 func (s *session) failed(rc int32) error {
-	if s.ctx != nil && s.ctx.Err() != nil {
-		return s.ctx.Err()
-	}
 	cause := fmt.Errorf("sqlite: %s (%d)", libc.GoString(engine.Xsqlite3_errmsg(s.tls, s.db)), rc)
+	if isStale(rc) {
+		cause = fmt.Errorf("%w: %w", errStale, cause)
+	}
+	switch rc {
+	case engine.SQLITE_READONLY_ROLLBACK, engine.SQLITE_READONLY_RECOVERY, engine.SQLITE_READONLY_CANTINIT:
+		return abi.Errorf(abi.CodeUnavailable, "the database must be recovered by a program that writes it").Because(cause)
+	}
 	switch rc & 0xff {
 	case engine.SQLITE_INTERRUPT:
 		if s.greedy {

@@ -8,10 +8,11 @@ import (
 	engine "modernc.org/sqlite/lib"
 )
 
-// The engine counts its memory for the whole process, whoever else uses it. Sorting and temporary tables are in memory.
+// The engine counts its memory for the whole process, which runs one statement. Sorting and temporary tables are in
+// memory.
 const (
-	heapShare = 192 << 20 // bytes in use with which a statement of a guest's is ended
-	heapLimit = 256 << 20 // bytes the engine gets, should that come too late
+	heapShare = 64 << 20 // bytes in use with which a statement is ended between two instructions
+	heapLimit = 80 << 20 // bytes the engine gets at most
 )
 
 // That memory is counted has to be said before anybody opens a database.

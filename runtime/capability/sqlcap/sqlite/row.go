@@ -13,23 +13,28 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// Next implements [database.Session].
-func (s *session) Next(row []abi.SQLValue) error {
+// appendRow appends the next row to b. The end is [io.EOF].
+func (s *session) appendRow(b []byte) ([]byte, error) {
 	if !s.first && !s.ended {
 		if err := s.step(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	s.first = false
 	if s.ended {
-		return io.EOF
+		return nil, io.EOF
 	}
-	for i := range row {
-		if err := s.value(int32(i), &row[i]); err != nil {
-			return err
+	at := len(b)
+	for i := range s.columns {
+		var v abi.SQLValue
+		if err := s.value(int32(i), &v); err != nil {
+			return nil, err
+		}
+		if b = appendValue(b, &v); len(b)-at > maxRow {
+			return nil, abi.Errorf(abi.CodeTooLarge, "a row of more than %d bytes", maxRow)
 		}
 	}
-	return nil
+	return b, nil
 }
 
 // value gives a value of the row. A text that is not UTF-8 becomes bytes.

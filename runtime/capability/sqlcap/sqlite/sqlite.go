@@ -1,15 +1,14 @@
-// Package sqlite queries a SQLite database file.
+// Package sqlite queries a SQLite database file, in a child process for each session.
 //
-// It is the door to SQLite, which runs inside this process. The file is opened for reading alone; an authorizer, which
-// SQLite asks while it compiles a statement, refuses all that does not read: writes, transactions, attached databases
-// and pragmas but those that describe the schema. It calls the engine itself: its driver for database/sql cannot end a
-// statement between two rows, runs several statements at once, and parses texts in columns of dates.
+// It is the door to SQLite, and both sides of the pipe to the child. One instruction of SQLite's may take minutes, and
+// nothing ends it inside a process: a child that does not answer in time is killed, with the one statement it runs. It is
+// confined to the files of its database. The file is opened for reading alone; an authorizer, which SQLite asks while it
+// compiles a statement, refuses all that does not read: writes, transactions, attached databases and pragmas but those
+// that describe the schema. The package calls the engine itself: its driver for database/sql cannot end a statement
+// between two rows, runs several statements at once, and parses texts in columns of dates.
 package sqlite
 
 import (
-	"context"
-	"os"
-	"sync"
 	"time"
 
 	"modernc.org/libc"
@@ -19,47 +18,33 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// New makes a driver for a database file.
-func New(path string, cfg database.Config) database.Driver { return &driver{path, cfg} }
-
-type driver struct {
-	path string
-	cfg  database.Config
-}
-
-// Connect implements [database.Driver].
-func (d *driver) Connect(context.Context) (database.Session, error) {
-	limitHeap()
-	s := &session{tls: libc.NewTLS(), limits: d.cfg.Limits, compiled: map[string]uintptr{}}
-	if err := s.open(d.path); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// A session is a database handle, whose state no statement can change.
+// A session is a database handle, whose state no statement can change. It belongs to one goroutine at a time.
 type session struct {
 	tls    *libc.TLS
 	db     uintptr
-	stmt   uintptr // that runs, one of compiled
+	stmt   uintptr // that runs, one of compiled; 0 for none
 	limits database.Limits
 
 	compiled map[string]uintptr // statements by their text, ready to run again
 
 	columns []abi.SQLColumn
-	ctx     context.Context // of the statement that runs
-	until   time.Time       // when it is over
-	first   bool            // the statement is at its first row, which has not been given yet
-	ended   bool            // the statement has no more rows
-	greedy  bool            // the statement was ended for the memory that is in use
-	once    sync.Once       // closes
+	until   time.Time // when the statement that runs is over; zero for never
+	first   bool      // the statement is at its first row, which has not been given yet
+	ended   bool      // the statement has no more rows
+	greedy  bool      // the statement was ended for the memory that is in use
+}
+
+// openSession opens a regular file, whose path has no symbolic links.
+func openSession(path string, limits database.Limits) (*session, error) {
+	s := &session{tls: libc.NewTLS(), limits: limits, compiled: map[string]uintptr{}}
+	if err := s.open(path); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *session) open(path string) error {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return abi.Errorf(abi.CodeUnavailable, "the database cannot be opened").Because(err)
-	}
 	name, err := libc.CString(path)
 	if err != nil {
 		return err
@@ -132,12 +117,13 @@ func (s *session) pragmas() error {
 
 // current reports whether the statement may go on.
 func (s *session) current() bool {
-	return s.ctx == nil || s.ctx.Err() == nil && time.Now().Before(s.until)
+	return s.until.IsZero() || time.Now().Before(s.until)
 }
 
-// Query implements [database.Session].
-func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLColumn, error) {
-	s.ctx, s.until = ctx, time.Now().Add(q.Timeout)
+// query begins a statement, in place of the one before, and describes its columns. After an error, reset must follow.
+func (s *session) query(q *database.Statement) ([]abi.SQLColumn, error) {
+	s.reset()
+	s.until = time.Now().Add(q.Timeout)
 	if err := s.find(q.Query); err != nil {
 		return nil, err
 	}
@@ -276,23 +262,18 @@ func (s *session) step() error {
 	}
 }
 
-// Reset implements [database.Session].
-func (s *session) Reset(context.Context) error {
+// reset ends the statement, wherever it is, and leaves nothing of it behind.
+func (s *session) reset() {
 	if s.stmt != 0 {
 		engine.Xsqlite3_reset(s.tls, s.stmt) // says again how the statement failed
 		engine.Xsqlite3_clear_bindings(s.tls, s.stmt)
 	}
-	s.stmt, s.ctx, s.first, s.ended, s.greedy = 0, nil, false, false, false
-	return nil
+	s.stmt, s.until, s.first, s.ended, s.greedy = 0, time.Time{}, false, false, false
 }
 
-// Close implements [database.Session].
-func (s *session) Close() error {
-	s.once.Do(func() {
-		s.forget()
-		sessions.Delete(s.db)
-		engine.Xsqlite3_close_v2(s.tls, s.db)
-		s.tls.Close()
-	})
-	return nil
+func (s *session) close() {
+	s.forget()
+	sessions.Delete(s.db)
+	engine.Xsqlite3_close_v2(s.tls, s.db)
+	s.tls.Close()
 }

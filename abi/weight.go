@@ -1,0 +1,26 @@
+package abi
+
+import "unsafe"
+
+// Weight is how many bytes of memory r takes, about, whatever it shares with others.
+func (r *Resource) Weight() int {
+	return 2*int(unsafe.Sizeof(*r)) + len(r.URI) + len(r.Name) + len(r.Title) + len(r.Description) + len(r.MIMEType) +
+		len(r.LastModified) + len(r.Meta) + weightOf(r.Icons)
+}
+
+// Weight is how many bytes of memory t takes, about, whatever it shares with others.
+func (t *Template) Weight() int {
+	return 2*int(unsafe.Sizeof(*t)) + len(t.URITemplate) + len(t.Name) + len(t.Title) + len(t.Description) + len(t.MIMEType) +
+		len(t.Meta) + weightOf(t.Icons)
+}
+
+func weightOf(icons []Icon) (n int) {
+	for i := range icons {
+		c := &icons[i]
+		n += 2*int(unsafe.Sizeof(*c)) + len(c.Source) + len(c.MIMEType) + len(c.Theme)
+		for _, size := range c.Sizes {
+			n += 2*int(unsafe.Sizeof(size)) + len(size)
+		}
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/wasmres/wasmres/internal/compiler"
+)
+
+func cacheCommand() *cli.Command {
+	flags := func(more ...cli.Flag) []cli.Flag { return append(more, cacheDirFlag(), cacheSizeFlag()) }
+	return group(&cli.Command{
+		Name: "cache", Usage: "look at the modules that are kept compiled, and remove them",
+		Description: `A module is prepared and compiled when it is first loaded, and kept for the next time: some 10 MiB
+for a provider in Go. The folder holds at most --cache-size: when a module is added, those
+used least recently go. What is gone is compiled again when it is needed.`,
+		Subcommands: []*cli.Command{
+			{
+				Name: "size", Usage: "say how much is kept, and where",
+				Flags: flags(formatFlag(reportFormats)), OnUsageError: onUsageError, Action: cacheSizeOf,
+			},
+			{
+				Name: "list", Usage: "list what is kept, used least recently first",
+				Flags: flags(formatFlag(reportFormats)), OnUsageError: onUsageError, Action: listCache,
+			},
+			{
+				Name: "clean", Usage: "remove what is kept, or what is too much",
+				Description: `Removes all, or with --to what was used least recently, until no more is left than that. Other
+processes may go on meanwhile.
+
+   wasmres cache clean
+   wasmres cache clean --to 500MiB`,
+				Flags: flags(&cli.StringFlag{Name: "to", Usage: "leave at most this `SIZE`"}), OnUsageError: onUsageError, Action: cleanCache,
+			},
+		},
+	})
+}
+
+// openCache gives the cache folder and what is in it.
+func openCache(c *cli.Context) (dir string, all []compiler.Cached, err error) {
+	if _, err := arguments(c); err != nil {
+		return "", nil, err
+	}
+	if dir = cacheDir(c, slog.New(slog.DiscardHandler)); dir == "" {
+		return "", nil, errors.New("there is no cache folder: name one with --cache-dir")
+	}
+	all, err = compiler.List(dir)
+	return dir, all, err
+}
+
+// A cacheReport is what is said of the folder as a whole, for machines. Sizes are in bytes.
+type cacheReport struct {
+	Folder string `json:"folder"`
+	Bytes  int64  `json:"bytes"`
+	Limit  int64  `json:"limit"`
+	Files  int    `json:"entries"`
+}
+
+func cacheSizeOf(c *cli.Context) error {
+	format, err := outputFormat(c)
+	if err != nil {
+		return err
+	}
+	limit, err := cacheSize(c)
+	if err != nil {
+		return err
+	}
+	dir, all, err := openCache(c)
+	if err != nil {
+		return err
+	}
+	report := cacheReport{Folder: dir, Bytes: compiler.Size(all), Limit: limit, Files: len(all)}
+	if format != formatTable {
+		return printValue(c.App.Writer, format, report)
+	}
+	fmt.Fprintf(c.App.Writer, "%s in %s, of at most %s\n", humanSize(uint64(report.Bytes)), cell(dir), humanSize(uint64(limit)))
+	return nil
+}
+
+func listCache(c *cli.Context) error {
+	format, err := outputFormat(c)
+	if err != nil {
+		return err
+	}
+	_, all, err := openCache(c)
+	if err != nil {
+		return err
+	}
+	if format != formatTable {
+		return printValue(c.App.Writer, format, append([]compiler.Cached{}, all...))
+	}
+	t := newTable(c.App.Writer, "DIGEST", "KIND", "SIZE", "USED")
+	for _, one := range all {
+		t.row(one.Digest[:12], one.Kind, humanSize(uint64(one.Bytes)), one.Used.Local().Format(time.DateTime))
+	}
+	return t.flush()
+}
+
+func cleanCache(c *cli.Context) error {
+	most := uint64(0)
+	if to := c.String("to"); to != "" {
+		var err error
+		if most, err = parseSize(to); err != nil {
+			return usagef(c, "--to: %w", err)
+		}
+	}
+	dir, before, err := openCache(c)
+	if err != nil {
+		return err
+	}
+	removed, err := compiler.Clean(dir, int64(most))
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(before, func(one compiler.Cached) bool { return slices.Contains(removed, one) })
+	fmt.Fprintf(c.App.Writer, "removed %s, %s left\n", humanSize(uint64(compiler.Size(removed))), humanSize(uint64(compiler.Size(left))))
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// drainTime is how long the program may take to end after a signal: 5 s for requests under way, and the rest for closing.
+const drainTime = 8 * time.Second
+
+// A stopSignal is the cause of a context that a signal has cancelled.
+type stopSignal struct{ os.Signal }
+
+// Error implements error.
+func (s stopSignal) Error() string { return "signal: " + s.String() }
+
+// status is the exit status of a program that s has ended at once, as shells know it: 130 for SIGINT, 143 for SIGTERM.
+func (s stopSignal) status() int {
+	if number, ok := s.Signal.(syscall.Signal); ok {
+		return 128 + int(number)
+	}
+	return exitFailed
+}
+
+// withSignals gives a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or the
+// end of drainTime, ends the process at once: guests and helper processes end with it. stop ends the watching.
+func withSignals(parent context.Context, errOut io.Writer) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, stopSignals()...)
+	stopped := make(chan struct{})
+	go func() {
+		select {
+		case <-stopped:
+			return
+		case s := <-signals:
+			cancel(stopSignal{s})
+			endAtOnce(stopSignal{s}, signals, stopped, errOut)
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(stopped)
+		cancel(nil)
+	}
+}
+
+// endAtOnce waits for stopped. If a second signal or the end of drainTime comes before, it exits.
+func endAtOnce(first stopSignal, signals <-chan os.Signal, stopped <-chan struct{}, errOut io.Writer) {
+	select {
+	case <-stopped:
+	case s := <-signals:
+		fmt.Fprintf(errOut, "wasmres: stopped at once by a second signal (%v); requests under way were not answered\n", s)
+		os.Exit(stopSignal{s}.status())
+	case <-time.After(drainTime):
+		fmt.Fprintf(errOut, "wasmres: stopped %v after the signal (%v), although something has not ended\n", drainTime, first.Signal)
+		os.Exit(first.status())
+	}
+}
+
+// stopSignals are the signals that ask the program to end, which it does after it has put things away. A hangup that the
+// parent process has made it ignore, as nohup does, is none.
+func stopSignals() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
+// surviveBrokenPipes has writes to standard output and standard error fail where their reader is gone, instead of ending
+// the process: a client may close both before the program has logged its end. stop ends that.
+func surviveBrokenPipes() (stop func()) {
+	broken := make(chan os.Signal, 1) // a signal that is asked for does not end the process
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
+}

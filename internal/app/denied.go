@@ -1,0 +1,286 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+// A Denial is one call of a capability that the provider was not permitted.
+type Denial struct {
+	Provider   string // the name of its file, without folder and ending
+	Capability string // as manifests call it: "fs", "http", "sql", "kv"
+	Subject    string // what was asked for, as "GET https://example.org"; empty when all of the capability is denied
+	Why        string // why the grants do not cover Subject; empty when nothing of the capability is granted
+	Grant      string // the flag that grants it; empty when no flag would
+}
+
+// String is the sentence for the operator. Clients must not be told it.
+func (d Denial) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "permission denied: provider %q called %s", d.Provider, d.Capability)
+	switch {
+	case d.Why == "":
+		b.WriteString(", which is not granted")
+	case d.Subject == "":
+		b.WriteString(": " + d.Why)
+	default:
+		fmt.Fprintf(&b, " for %s, which its grants do not allow: %s", d.Subject, d.Why)
+	}
+	if d.Grant == "" {
+		return b.String()
+	}
+	b.WriteString("; grant it with " + d.Grant)
+	if strings.Contains(d.Grant, policy.StandInFolder+":") {
+		b.WriteString(", where " + policy.StandInFolder + " is a folder of yours")
+	}
+	if strings.Contains(d.Grant, policy.StandInVariable) {
+		b.WriteString(", where " + policy.StandInVariable + " is an environment variable that has the address of the database")
+	}
+	return b.String()
+}
+
+const (
+	denialsEvery = time.Minute
+	maxDenials   = 8   // different ones that are told in that time
+	maxSubject   = 200 // bytes of a guest's words in a denial
+)
+
+// denials tells the operator of each different denial once a minute, and of few in that time. It is safe for concurrent
+// use.
+type denials struct {
+	mu    sync.Mutex
+	began time.Time           // guarded by mu; when told was empty
+	told  map[string]struct{} // guarded by mu
+}
+
+// isNews reports whether a denial is to be told now, and whether it is the last of this minute.
+func (d *denials) isNews(text string) (news, last bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if now := time.Now(); d.told == nil || now.Sub(d.began) >= denialsEvery {
+		d.began, d.told = now, map[string]struct{}{}
+	}
+	if _, known := d.told[text]; known || len(d.told) == maxDenials {
+		return false, false
+	}
+	d.told[text] = struct{}{}
+	return true, len(d.told) == maxDenials
+}
+
+// any reports whether there was a denial within the last minute.
+func (d *denials) any() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.told) > 0
+}
+
+// deny tells the operator of a denial.
+func (a *App) deny(d Denial) {
+	text := d.String()
+	news, last := a.denials.isNews(text)
+	if !news {
+		return
+	}
+	if a.cfg.Denied != nil {
+		a.cfg.Denied(d)
+		return
+	}
+	a.cfg.Logger.Warn(text)
+	if last {
+		a.cfg.Logger.Warn("further denials of this provider are not shown for a minute", "provider", d.Provider)
+	}
+}
+
+// ungranted tells of a call of a service that is not granted. It is called as [runtime.Config] says.
+func (a *App) ungranted(_ context.Context, id abi.Service, request []byte) {
+	if d, ok := a.denialOf(id, request); ok {
+		a.deny(d)
+	}
+}
+
+// watched wraps services that are granted, to tell of calls that their grants do not allow.
+func (a *App) watchedServices(services capability.Services) capability.Services {
+	out := capability.Services{}
+	for id, service := range services {
+		if out[id] = service; powerOf[id] != "" {
+			out[id] = watchedService{a, id, service}
+		}
+	}
+	return out
+}
+
+type watchedService struct {
+	app     *App
+	id      abi.Service
+	service capability.Service
+}
+
+// Call implements [capability.Service].
+func (w watchedService) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	resp, err := w.service.Call(ctx, request)
+	if abi.CodeOf(err) != abi.CodeDenied {
+		return resp, err
+	}
+	if d, ok := w.app.denialOf(w.id, request); ok {
+		d.Why = clipped(whyDenied(err))
+		if d.Subject == "" || strings.Contains(d.Why, d.Subject) {
+			d.Subject = ""
+		}
+		if w.app.hasFlag(d.Grant) {
+			d.Grant = "" // it was not for want of that
+		}
+		w.app.deny(d)
+	}
+	return resp, err
+}
+
+// MayRepeat implements [capability.Repeatable], as far as the service does.
+func (w watchedService) MayRepeat(request []byte) bool {
+	r, ok := w.service.(capability.Repeatable)
+	return ok && r.MayRepeat(request)
+}
+
+// whyDenied gives the words of an error and those of its cause, of which guests learn nothing.
+func whyDenied(err error) string {
+	text := err.Error()
+	var public *abi.Error
+	if errors.As(err, &public) && public.Cause != nil {
+		text += " (" + public.Cause.Error() + ")"
+	}
+	return text
+}
+
+func clipped(s string) string {
+	if len(s) <= maxSubject {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxSubject], "") + "…"
+}
+
+// powerOf names the capability that a service belongs to; empty for those that need no grant, or go on with another.
+var powerOf = map[abi.Service]string{
+	abi.ServiceKVGet: policy.PowerKV, abi.ServiceKVPut: policy.PowerKV, abi.ServiceKVDelete: policy.PowerKV, abi.ServiceKVList: policy.PowerKV,
+	abi.ServiceHTTP: policy.PowerHTTP, abi.ServiceSQL: policy.PowerSQL,
+	abi.ServiceFileStat: policy.PowerFS, abi.ServiceFileRead: policy.PowerFS, abi.ServiceFileList: policy.PowerFS,
+	abi.ServiceFileWrite: policy.PowerFS, abi.ServiceFileRemove: policy.PowerFS,
+}
+
+// denialOf says what a denied call was about, and what would permit it. The request is as the guest sent it.
+func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
+	d = Denial{Provider: strings.TrimSuffix(filepath.Base(a.cfg.File), ".wasm"), Capability: powerOf[id]}
+	var flag, value string
+	switch d.Capability {
+	case "":
+		return d, false
+	case policy.PowerHTTP:
+		d.Subject, value = aboutHTTP(request)
+		flag = "net"
+	case policy.PowerFS:
+		d.Subject, value = aboutFile(id, request)
+		flag = "dir"
+	case policy.PowerSQL:
+		d.Subject, value = aboutSQL(request)
+		flag = "sql"
+	default:
+		flag = "kv"
+	}
+	d.Subject = clipped(d.Subject)
+	d.Grant = a.grantFlag(flag, value)
+	return d, true
+}
+
+// grantFlag gives a flag with its value as it is written on the command line; without a value, except for --kv, none.
+func (a *App) grantFlag(flag, value string) string {
+	if flag == "kv" {
+		return "--kv"
+	}
+	if value == "" || len(value) > maxSubject {
+		return ""
+	}
+	if a.cfg.among {
+		value = a.cfg.Name + "=" + value
+	}
+	return approval.Quote([]string{"--" + flag, value})
+}
+
+// hasFlag reports whether what a flag grants is granted already.
+func (a *App) hasFlag(grant string) bool {
+	switch {
+	case grant == "--kv":
+		return a.cfg.Grants.KV != nil
+	case !strings.HasPrefix(grant, "--net ") || a.cfg.among:
+		return false
+	}
+	wanted, err := policy.FromFlags(policy.Flags{Net: []string{strings.TrimPrefix(grant, "--net ")}})
+	return err == nil && policy.Covers(&a.cfg.Grants, wanted)
+}
+
+// aboutHTTP gives the request that a guest wanted to send, without its query, and the least value of --net that names its
+// server and method.
+func aboutHTTP(request []byte) (subject, grant string) {
+	var req abi.HTTPRequest
+	if req.Decode(request) != nil {
+		return "", ""
+	}
+	u, err := url.Parse(req.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", ""
+	}
+	method := strings.ToUpper(req.Method)
+	if method == "" {
+		method = "GET"
+	}
+	server := u.Scheme + "://" + strings.ToLower(u.Host)
+	if grant = server; method != "GET" && method != "HEAD" {
+		grant = method + ":" + server
+	}
+	if _, err := policy.FromFlags(policy.Flags{Net: []string{grant}}); err != nil {
+		grant = ""
+	}
+	return method + " " + server + u.EscapedPath(), grant
+}
+
+// aboutFile gives the path that a guest wanted to use, and a value of --dir that grants the folder it is in.
+func aboutFile(id abi.Service, request []byte) (subject, grant string) {
+	var req abi.FileRequest
+	if req.Decode(request) != nil {
+		return "", ""
+	}
+	verb, access := "reading", ""
+	if id == abi.ServiceFileWrite || id == abi.ServiceFileRemove {
+		verb, access = "writing", ":rw"
+	}
+	return verb + " " + req.Path, policy.StandInFolder + ":" + topFolder(req.Path) + access
+}
+
+// topFolder gives the first folder of a path, which is where providers expect what they are granted.
+func topFolder(path string) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	if first == "" || first == "." || first == ".." || strings.ContainsRune(first, ':') {
+		return policy.StandInPath
+	}
+	return "/" + first
+}
+
+// aboutSQL gives the connection that a guest wanted to use, and a value of --sql for it.
+func aboutSQL(request []byte) (subject, grant string) {
+	var req abi.SQLRequest
+	if req.Decode(request) != nil {
+		return "", ""
+	}
+	if _, err := policy.FromFlags(policy.Flags{SQL: []string{req.Connection + "=env:X"}}); err != nil {
+		return "", ""
+	}
+	return "the connection " + req.Connection, req.Connection + "=env:" + policy.StandInVariable
+}

@@ -1,0 +1,44 @@
+package composite
+
+import (
+	"sync"
+
+	"github.com/wasmres/wasmres/internal/mcp"
+)
+
+// usedMembers are those that have ended a call since they were settled. It is safe for concurrent use.
+type usedMembers struct {
+	mu    sync.Mutex
+	first *member // guarded by mu, as is nextUsed of each member
+}
+
+// add adds a member that has ended a call.
+func (u *usedMembers) add(m *member) {
+	if m.isUsed.Swap(true) {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	m.nextUsed, u.first = u.first, m
+}
+
+// take removes one; nil when there is none. Calls that end from now on add it again.
+func (u *usedMembers) take() *member {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	m := u.first
+	if m != nil {
+		u.first, m.nextUsed = m.nextUsed, nil
+		m.isUsed.Store(false)
+	}
+	return m
+}
+
+// Settle implements [mcp.Settler], for the members that have ended a call since.
+func (s *Source) Settle() {
+	for m := s.used.take(); m != nil; m = s.used.take() {
+		if settler, ok := m.Source.(mcp.Settler); ok {
+			settler.Settle()
+		}
+	}
+}

@@ -1,0 +1,102 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hostile"
+	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+const (
+	floodTime    = time.Second            // for which a flood goes on
+	floodTimeout = 500 * time.Millisecond // of one of its calls
+	floodCallers = 4
+	// floodShare is what the parent may use of a processor for a flood: a quarter, and what it takes to start.
+	floodShare = .35
+)
+
+// TestTheParentWorksLittleForAFlood has providers send what only the parent has work with, beside a tenant that reads from
+// a provider of its own.
+func TestTheParentWorksLittleForAFlood(t *testing.T) {
+	native := precompiler(t.TempDir())
+	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, guesttest.Binary(t, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest := moveIn(clean)
+	defer func() {
+		honest.moveOut()
+		if err := clean.Close(); err != nil {
+			t.Error(err)
+		}
+		if failed := honest.failed.Load(); failed > 0 {
+			t.Errorf("%d reads of the tenant failed, as with %v", failed, honest.failure.Load())
+		}
+	}()
+	var computing float64 // the share that the parent uses beside a guest that sends nothing
+	for i, f := range hostile.Floods() {
+		read := honest.n.Load()
+		share, codes := floodFor(t, run, f)
+		t.Logf("%-14s the parent used %.2f of a processor, reads of the tenant: %v, calls: %v", f.Name, share, honest.since(read), codes)
+		if i == 0 {
+			computing = share
+		} else if share > computing+floodShare {
+			t.Errorf("%s: the parent used %.2f of a processor, want at most %.2f beside the %.2f for a guest that computes", f.Name, share, floodShare, computing)
+		}
+	}
+}
+
+// floodFor calls a provider for a while, and gives the share of a processor that this process used meanwhile.
+func floodFor(t *testing.T, run runtime.Runner, f hostile.Flood) (share float64, codes map[string]int) {
+	t.Helper()
+	m, err := runtime.Load(t.Context(), runtime.Config{
+		Runner: run, Limits: runtime.Limits{Timeout: floodTimeout}, Notify: func(context.Context, string) {},
+	}, f.Module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ended := make(chan abi.Code)
+	began, used := time.Now(), usedCPU()
+	for range floodCallers {
+		go func() {
+			for time.Since(began) < floodTime {
+				_, err := call(m, abi.OpRead, "x:a")
+				ended <- abi.CodeOf(err)
+			}
+			ended <- abi.CodeOK
+		}()
+	}
+	codes = map[string]int{}
+	for left := floodCallers; left > 0; {
+		if code := <-ended; code == abi.CodeOK {
+			left--
+		} else {
+			codes[code.String()]++
+		}
+	}
+	return (usedCPU() - used).Seconds() / time.Since(began).Seconds(), codes
+}
+
+// usedCPU is the time that this process has used of the processors.
+func usedCPU() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

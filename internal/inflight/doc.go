@@ -1,0 +1,2 @@
+// Package inflight bounds the memory that answers take until their clients have taken them.
+package inflight

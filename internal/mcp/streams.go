@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// streams are the streams of changes that are open, of revisions with and without sessions. Their number is bounded.
+// When there is no room, a client that has fewer than another gets the place of that one's oldest, so that no client
+// keeps others out. It is safe for concurrent use.
+type streams struct {
+	most int // fixed at creation
+
+	mu      sync.Mutex // guards the fields below
+	open    int
+	clients map[string][]*openStream // by client, as [ClientOf] names it; oldest first
+}
+
+// An openStream is the place of one stream.
+type openStream struct{ end func() }
+
+func newStreams(most int) *streams {
+	return &streams{most: most, clients: make(map[string][]*openStream)}
+}
+
+// take gives a place to a stream of a client; nil when there is none. end is called when the place has gone to another
+// client: the stream is to end soon. The caller calls leave.
+func (s *streams) take(client string, end func()) *openStream {
+	taken, evicted := s.tryTake(client, end)
+	if evicted != nil {
+		evicted.end()
+	}
+	return taken
+}
+
+func (s *streams) tryTake(client string, end func()) (taken, evicted *openStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open >= s.most {
+		largest := s.largestLocked()
+		if len(s.clients[largest]) <= len(s.clients[client])+1 {
+			return nil, nil
+		}
+		evicted = s.clients[largest][0]
+		s.removeLocked(largest, 0)
+	}
+	taken = &openStream{end}
+	s.clients[client] = append(s.clients[client], taken)
+	s.open++
+	return taken, evicted
+}
+
+// largestLocked gives a client that has as many streams as any.
+func (s *streams) largestLocked() (largest string) {
+	for client, open := range s.clients {
+		if len(open) > len(s.clients[largest]) {
+			largest = client
+		}
+	}
+	return largest
+}
+
+// leave gives a place back, unless it has gone to another stream. It is idempotent.
+func (s *streams) leave(client string, p *openStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.clients[client], p); i >= 0 {
+		s.removeLocked(client, i)
+	}
+}
+
+func (s *streams) removeLocked(client string, i int) {
+	s.open--
+	if s.clients[client] = slices.Delete(s.clients[client], i, i+1); len(s.clients[client]) == 0 {
+		delete(s.clients, client)
+	}
+}
+
+// OpenStream takes one of the places of Config.MaxSubscriptions for a stream of a session of a client, as [ClientOf]
+// names it. end is called when the place has gone to another client's stream: this one is to end soon. end must not
+// block. The caller calls leave, which is idempotent.
+func (c *Core) OpenStream(ctx context.Context, client string, end func()) (leave func(), failure *Error) {
+	p := c.streams.take(client, end)
+	if p == nil {
+		return nil, c.fail(ctx, &request{method: ListenMethod, modern: true}, errTooManyStreams)
+	}
+	return func() { c.streams.leave(client, p) }, nil
+}
+
+var errTooManyStreams error = abi.Errorf(abi.CodeBusy, "Too many streams of changes are open, try again later")

@@ -1,0 +1,249 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+const (
+	// serviceGrace is how long after the call's deadline, or after its cancellation, a service may still answer. Services
+	// that heed their context answer within it.
+	serviceGrace = 25 * time.Millisecond
+	// maxAbandoned is how many abandoned calls of one service may still run before further calls of it are abi.CodeBusy.
+	maxAbandoned = 16
+)
+
+// A grantedService is a service of one provider, and the count of its calls that run on after the runtime has stopped
+// waiting for them.
+type grantedService struct {
+	id        abi.Service
+	service   capability.Service
+	immediate bool
+	abandoned atomic.Int32
+}
+
+func grantedServices(services capability.Services) map[abi.Service]*grantedService {
+	granted := make(map[abi.Service]*grantedService, len(services))
+	for id, s := range services {
+		_, immediate := s.(capability.Immediate)
+		granted[id] = &grantedService{id: id, service: s, immediate: immediate}
+	}
+	return granted
+}
+
+// An ask calls services on a goroutine of its own, one after the other. That goroutine outlives a call, because the stack
+// it has grown is costly to grow again. An ask that is abandoned, or whose goroutine has ended, is not used again.
+type ask struct {
+	// fixed at creation
+	module *Module
+	begin  chan struct{} // of one; closed when there is nothing more to do
+	events chan event    // that the caller waits for
+	timer  *time.Timer   // sends overdue; a timer with a channel of its own would cost a microsecond more
+
+	// set by the guest's goroutine before the service begins
+	ctx     context.Context
+	granted *grantedService
+	request []byte // a copy: guest memory and link buffers are reused when the caller has returned
+
+	state atomic.Uint32 // askRunning, then one of the others
+
+	// owned by the service's goroutine until it has answered
+	resp     capability.Response
+	err      error
+	returned bool // the service has returned, by itself
+	panicked bool
+}
+
+const (
+	askRunning uint32 = iota
+	askAnswered
+	askAbandoned
+)
+
+// An event is what a caller waits for.
+type event uint8
+
+const (
+	answered event = iota
+	overdue        // it may be time to abandon the service
+)
+
+const (
+	maxKeptRequest = 64 << 10 // bytes of a request whose copy is kept for the next call
+	maxIdleAsks    = 64       // asks of a module that wait for the next call
+)
+
+func (m *Module) newAsk() *ask {
+	select {
+	case a := <-m.asks:
+		return a
+	default:
+	}
+	a := &ask{module: m, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer finds room in any case
+	a.timer = time.AfterFunc(time.Hour, func() {
+		select {
+		case a.events <- overdue:
+		default:
+		}
+	})
+	go a.serve() // ends when a is abandoned or begin is closed
+	return a
+}
+
+// release keeps a for another call. Nothing of this call stays in it.
+func (a *ask) release() {
+	clear(a.request)
+	if a.request = a.request[:0]; cap(a.request) > maxKeptRequest {
+		a.request = nil
+	}
+	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
+	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
+	select {
+	case <-a.module.closing:
+		usable = false
+	default:
+	}
+	if usable {
+		select {
+		case a.module.asks <- a:
+			return
+		default:
+		}
+	}
+	close(a.begin)
+}
+
+// endAsks ends the goroutines of asks that wait for a call.
+func (m *Module) endAsks() {
+	for {
+		select {
+		case a := <-m.asks:
+			close(a.begin)
+		default:
+			return
+		}
+	}
+}
+
+// ask calls a service and waits for its answer. Once the call's deadline, or its cancellation, and serviceGrace have
+// passed, the call fails and the service is abandoned: its goroutine runs on until the service returns, and its answer is
+// discarded.
+func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte) (capability.Response, error) {
+	m := c.module
+	if n := granted.abandoned.Load(); n >= maxAbandoned {
+		err := m.busy("a service of the provider does not answer")
+		c.fail(err)
+		return capability.Response{}, err
+	}
+	if c.deadline.IsZero() { // the runner has set none
+		c.deadline = time.Now().Add(m.cfg.Limits.Timeout)
+	}
+	a := m.newAsk()
+	a.ctx, a.granted, a.request = ctx, granted, append(a.request, request...)
+	a.state.Store(askRunning)
+	a.begin <- struct{}{}
+	if err := c.await(ctx, a); err != nil {
+		c.fail(err)
+		return capability.Response{}, err
+	}
+	defer a.release()
+	if a.panicked {
+		c.fail(a.err)
+	}
+	return a.resp, a.err
+}
+
+// await waits until a is answered. An error says that a was abandoned.
+func (c *Call) await(ctx context.Context, a *ask) error {
+	cancelled, cancelledAt := parentDone(ctx), time.Time{}
+	a.timer.Reset(time.Until(c.Deadline()) + serviceGrace)
+	for {
+		select {
+		case e := <-a.events:
+			if e == answered {
+				return nil
+			}
+		case <-cancelled:
+			cancelled, cancelledAt = nil, time.Now()
+		}
+		end := c.Deadline() // which may have moved
+		if !cancelledAt.IsZero() {
+			end = cancelledAt
+		}
+		if left := time.Until(end) + serviceGrace; left > 0 {
+			a.timer.Reset(left)
+			continue
+		}
+		if !a.abandon() {
+			continue // it is answered
+		}
+		if !cancelledAt.IsZero() {
+			return c.module.ended(ctx)
+		}
+		return c.module.tookTooLong()
+	}
+}
+
+// parentDone is closed when the caller has cancelled. For a bounded context that is the parent's channel: its own would
+// take a timer.
+func parentDone(ctx context.Context) <-chan struct{} {
+	if b, ok := ctx.(*bounded); ok {
+		return b.Context.Done()
+	}
+	return ctx.Done()
+}
+
+// abandon stops waiting for a. It reports false when the service has just answered.
+func (a *ask) abandon() bool {
+	a.granted.abandoned.Add(1)
+	if !a.state.CompareAndSwap(askRunning, askAbandoned) {
+		a.granted.abandoned.Add(-1)
+		return false
+	}
+	a.timer.Stop()
+	a.module.cfg.Logger.Warn("service call abandoned: it runs on after the call's deadline",
+		"service", uint32(a.granted.id), "abandoned", a.granted.abandoned.Load())
+	return true
+}
+
+var errNoAnswer = errors.New("the service ended without an answer")
+
+// serve calls services until there is none to call, or a was abandoned.
+func (a *ask) serve() {
+	for range a.begin {
+		if a.run() {
+			return
+		}
+	}
+}
+
+// run calls the service, and reports whether a was abandoned meanwhile.
+func (a *ask) run() (abandoned bool) {
+	a.err = errNoAnswer // a service may end its goroutine
+	defer func() {
+		if p := recover(); p != nil {
+			a.resp, a.err, a.panicked = capability.Response{}, panicked(p), true
+		}
+		abandoned = a.finish()
+	}()
+	a.resp, a.err = a.granted.service.Call(a.ctx, a.request)
+	a.returned = true
+	return
+}
+
+// finish hands the answer over, or discards it when the caller has stopped waiting.
+func (a *ask) finish() (abandoned bool) {
+	granted := a.granted // a is the caller's once it is answered
+	if a.state.CompareAndSwap(askRunning, askAnswered) {
+		a.events <- answered
+		return false
+	}
+	left := granted.abandoned.Add(-1)
+	a.module.cfg.Logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
+	return true
+}

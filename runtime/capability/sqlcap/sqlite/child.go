@@ -1,0 +1,296 @@
+package sqlite
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+)
+
+const (
+	// childName is the zeroth argument of a helper process, which is all the arguments it has.
+	childName = "wasmres-sqlite"
+	// childMemory is how much address space a helper may take beyond what it has at its start, in bytes: what SQLite may
+	// take, with room for pieces that are kept free, and Go's own. On Linux only.
+	childMemory = heapLimit + 96<<20
+	// childStack bounds the stack of the goroutine that runs SQLite, in bytes.
+	childStack = 32 << 20
+	// maxShared bounds the -shm file that SQLite extends, in bytes: 32 KiB for each 16 MiB of the -wal file.
+	maxShared = 256 << 20
+)
+
+// orders say what a helper is to open.
+type orders struct {
+	Path   string          `json:"path"` // absolute
+	Limits database.Limits `json:"limits"`
+}
+
+// A failure is an error as it crosses.
+type failure struct {
+	Code    abi.Code `json:"code"`
+	Message string   `json:"message,omitempty"`
+	Cause   string   `json:"cause,omitempty"`
+	// Reopen says that the statement may succeed in a new helper: the files of the database may be others by now.
+	Reopen bool `json:"reopen,omitempty"`
+}
+
+// Main does the work of a helper when this process was started as one, and then exits; otherwise it returns at once.
+// Call it first in main, and in TestMain of tests that query SQLite.
+func Main() { MainWith(nil) }
+
+// MainWith is [Main] for tests that look at the process from inside: confined, which may be nil, is called in a helper
+// before the database is opened.
+func MainWith(confined func(path string, layers confine.Layers) error) {
+	process.Main()
+	if !isChild() {
+		return
+	}
+	process.Tie()
+	// A read that blocks wakes up sooner than one through Go's poller.
+	_ = syscall.SetNonblock(syscall.Stdin, false)
+	_ = syscall.SetNonblock(syscall.Stdout, false)
+	c := &child{
+		in:  bufio.NewReaderSize(os.NewFile(uintptr(syscall.Stdin), "requests"), 64<<10),
+		out: os.NewFile(uintptr(syscall.Stdout), "answers"), confined: confined,
+	}
+	if err := c.serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// isChild reports whether this process was started to be a helper.
+func isChild() bool { return len(os.Args) == 1 && os.Args[0] == childName }
+
+// A child is the helper's side: one session, which answers one request at a time.
+type child struct {
+	in       *bufio.Reader
+	out      io.Writer
+	confined func(path string, layers confine.Layers) error
+	session  *session
+	request  []byte // memory for frames that are read
+	answer   []byte // memory for frames that are written
+	left     uint64 // rows that are still wanted
+}
+
+// serve answers until the parent closes its end.
+func (c *child) serve() error {
+	for {
+		f, err := readFrame(c.in, c.request, maxRequest)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.request = f.payload
+		if err := c.obey(f); err != nil {
+			return err
+		}
+	}
+}
+
+// obey carries out one request. An error is the end of the helper.
+func (c *child) obey(f frame) error {
+	if (f.kind == kindOpen) != (c.session == nil) {
+		return fmt.Errorf("request of kind %d out of turn", f.kind)
+	}
+	switch f.kind {
+	case kindOpen:
+		return c.reply(kindReady, f.number, c.open)
+	case kindQuery:
+		return c.reply(kindAnswer, f.number, c.query)
+	case kindMore:
+		return c.reply(kindAnswer, f.number, func(b []byte, _ []byte) ([]byte, error) { return c.rows(append(b, 1, 0), len(b)) })
+	case kindReset:
+		c.session.reset()
+		return nil
+	}
+	return fmt.Errorf("request of the unknown kind %d", f.kind)
+}
+
+// reply answers a request with what do appends to b, or with its error.
+func (c *child) reply(k kind, number uint64, do func(b, payload []byte) ([]byte, error)) error {
+	b, err := do(openFrame(c.answer, k, number), c.request)
+	if err != nil {
+		if c.session != nil {
+			c.session.reset()
+		}
+		text, failed := json.Marshal(failureOf(err))
+		if failed != nil {
+			return failed
+		}
+		b = append(openFrame(c.answer, kindFailed, number), text...)
+	}
+	c.answer = sealFrame(b)
+	_, err = c.out.Write(c.answer)
+	return err
+}
+
+func failureOf(err error) failure {
+	f := failure{Code: abi.CodeOf(err), Message: err.Error(), Reopen: errors.Is(err, errStale)}
+	if cause := errors.Unwrap(err); cause != nil {
+		f.Cause = cause.Error()
+	}
+	return f
+}
+
+// open confines the process to the files of a database and opens it.
+func (c *child) open(b, payload []byte) ([]byte, error) {
+	var o orders
+	if err := json.Unmarshal(payload, &o); err != nil {
+		return nil, err
+	}
+	path, err := filepath.EvalSymlinks(o.Path)
+	if err != nil {
+		return nil, unopened(err)
+	}
+	layers, err := confineSelf(path)
+	if err != nil {
+		return nil, err
+	}
+	if c.confined != nil {
+		if err := c.confined(path, layers); err != nil {
+			return nil, err
+		}
+	}
+	if c.session, err = openSession(path, o.Limits); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(layers)
+	return append(b, text...), err
+}
+
+// confineSelf leaves the process the files of one database. Without Linux there is what Go and SQLite themselves heed.
+func confineSelf(path string) (confine.Layers, error) {
+	read, write, err := filesOf(path)
+	if err != nil {
+		return nil, unopened(err)
+	}
+	goruntime.GOMAXPROCS(2) // one runs SQLite; with none idle beside it, Go would start a thread at each read
+	debug.SetMemoryLimit(childMemory / 4)
+	debug.SetMaxStack(childStack)
+	limitHeap()
+	layers, err := confine.Enter(confine.Profile{
+		Memory: childMemory, FileSize: maxShared, Read: read, Write: write, Database: true,
+	})
+	if goruntime.GOOS != "linux" {
+		return nil, nil
+	}
+	return layers, err
+}
+
+// filesOf gives the files that SQLite reads, and those it writes when it only reads a database: the -shm file, in which
+// readers mark what they read, and the -wal file, which SQLite opens for writing. Of a database in WAL mode it makes the
+// two, as SQLite does, since files can be granted that exist.
+func filesOf(path string) (read, write []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is no regular file", path)
+	}
+	read = []string{path}
+	if _, err := os.Stat(path + "-journal"); err == nil {
+		read = append(read, path+"-journal")
+	}
+	logged, err := usesWAL(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range []string{path + "-wal", path + "-shm"} {
+		if logged {
+			f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, info.Mode().Perm())
+			if err == nil {
+				_ = f.Close() // nothing was written
+			}
+		}
+		if file, err := os.Lstat(name); err == nil && file.Mode().IsRegular() {
+			write = append(write, name)
+		}
+	}
+	return read, write, nil
+}
+
+// usesWAL reports whether a database is in WAL mode, as bytes 18 and 19 of its header say: "File format version numbers"
+// in https://www.sqlite.org/fileformat2.html.
+func usesWAL(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var head [20]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return false, nil // SQLite says what is wrong with it
+	}
+	return head[18] == 2 && head[19] == 2, nil
+}
+
+// query begins a statement and appends its columns and first rows.
+func (c *child) query(b, payload []byte) ([]byte, error) {
+	if len(payload) < 8 {
+		return nil, errors.New("a statement without its timeout")
+	}
+	var req abi.SQLRequest
+	if err := req.Decode(payload[8:]); err != nil {
+		return nil, err
+	}
+	s := &database.Statement{
+		Query: req.Query, Args: req.Args, Rows: req.MaxRows, Timeout: time.Duration(binary.LittleEndian.Uint64(payload)),
+	}
+	columns, err := c.session.query(s)
+	if err != nil {
+		return nil, err
+	}
+	if c.left = s.Rows; c.left == 0 {
+		c.left = 1<<64 - 1
+	}
+	at := len(b)
+	b = appendColumns(append(b, 1), columns)
+	if len(b)-at > maxHead {
+		return nil, abi.Errorf(abi.CodeTooLarge, "columns with names of more than %d bytes", maxHead)
+	}
+	return c.rows(b, at)
+}
+
+// rows appends rows until an answer, which begins at a place of b, is complete. At the end, and after an error, the
+// statement is over.
+func (c *child) rows(b []byte, at int) ([]byte, error) {
+	for start := len(b); len(b)-start < batchSize; c.left-- {
+		if c.left == 0 {
+			return c.last(b, at), nil
+		}
+		next, err := c.session.appendRow(b)
+		switch {
+		case errors.Is(err, io.EOF):
+			return c.last(b, at), nil
+		case err != nil:
+			return nil, err
+		}
+		b = next
+	}
+	return b, nil
+}
+
+// last ends the statement and marks an answer as the last.
+func (c *child) last(b []byte, at int) []byte {
+	c.session.reset()
+	b[at] = 0
+	return b
+}

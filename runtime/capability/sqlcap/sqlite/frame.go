@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A kind says what a frame is.
+type kind byte
+
+const (
+	kindOpen   kind = iota + 1 // to the helper, first: orders, in JSON
+	kindQuery                  // to the helper: the timeout in nanoseconds, 8 bytes, and an encoded [abi.SQLRequest]
+	kindMore                   // to the helper: the next rows are wanted
+	kindReset                  // to the helper, which does not answer: the statement is over
+	kindReady                  // from the helper, to kindOpen: the layers it is confined by, in JSON
+	kindAnswer                 // from the helper, to kindQuery and kindMore: see answer
+	kindFailed                 // from the helper, to all that it answers: a failure, in JSON
+)
+
+const (
+	headSize   = 4 + 8 + 1 // of a frame: the bytes of the payload, the number, the kind
+	maxRequest = 64 << 20  // bytes of the payload of a frame to the helper
+	maxAnswer  = 2 << 20   // bytes of the payload of a frame from the helper
+	maxHead    = 512 << 10 // bytes of the description of columns
+	maxRow     = 1 << 20   // bytes of one row
+	batchSize  = 48 << 10  // bytes of rows with which an answer is complete; one row more may be in it
+)
+
+// errLie says that a helper has sent what no helper sends.
+var errLie = errors.New("the sqlite helper broke the protocol")
+
+func lie(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errLie, fmt.Sprintf(format, args...))
+}
+
+// openFrame begins a frame in the memory of b. Its payload is to be appended; sealFrame is to be called then.
+func openFrame(b []byte, k kind, number uint64) []byte {
+	b = append(b[:0], 0, 0, 0, 0)
+	return append(binary.LittleEndian.AppendUint64(b, number), byte(k))
+}
+
+func sealFrame(b []byte) []byte {
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-headSize))
+	return b
+}
+
+// A frame is one that was read. Its payload is valid until the next is read into the same memory.
+type frame struct {
+	kind    kind
+	number  uint64
+	payload []byte
+}
+
+// readFrame reads a frame of at most limit bytes of payload, into the memory of b where that suffices.
+func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
+	head, err := r.Peek(headSize)
+	if err != nil {
+		if len(head) > 0 && errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return frame{}, err
+	}
+	f := frame{kind: kind(head[12]), number: binary.LittleEndian.Uint64(head[4:])}
+	size := binary.LittleEndian.Uint32(head)
+	if uint64(size) > uint64(limit) {
+		return frame{}, lie("a frame of %d bytes, the most is %d", size, limit)
+	}
+	_, _ = r.Discard(headSize) // what Peek gave is there
+	if uint32(cap(b)) < size {
+		b = make([]byte, size)
+	}
+	f.payload = b[:size]
+	if _, err = io.ReadFull(r, f.payload); errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return f, err
+}
+
+// An answer is one byte, 1 when there may be further rows and else 0; the number of columns, which is 0 in the answer to
+// kindMore; name and declared type of each column; rows until the end. Numbers are unsigned varints, texts have their
+// length before them. A value is its kind, one byte, and then nothing (null), 8 bytes (integer, float) or its length and
+// its bytes (text, which is UTF-8, and bytes).
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendColumns(b []byte, columns []abi.SQLColumn) []byte {
+	b = binary.AppendUvarint(b, uint64(len(columns)))
+	for i := range columns {
+		b = appendText(appendText(b, columns[i].Name), columns[i].Type)
+	}
+	return b
+}
+
+func appendValue(b []byte, v *abi.SQLValue) []byte {
+	b = append(b, byte(v.Kind))
+	switch v.Kind {
+	case abi.SQLInt:
+		return binary.LittleEndian.AppendUint64(b, uint64(v.Int))
+	case abi.SQLFloat:
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float))
+	case abi.SQLText:
+		return appendText(b, v.Text)
+	case abi.SQLBytes:
+		return append(binary.AppendUvarint(b, uint64(len(v.Bytes))), v.Bytes...)
+	}
+	return b
+}
+
+// takeAnswer reads what stands before the rows of an answer. It makes at most limit columns.
+func takeAnswer(b []byte, limit int) (more bool, columns []abi.SQLColumn, rows []byte, err error) {
+	if len(b) == 0 || b[0] > 1 {
+		return false, nil, nil, lie("an answer does not say whether there is more")
+	}
+	more, b = b[0] == 1, b[1:]
+	n, b, err := takeNumber(b)
+	if err != nil {
+		return false, nil, nil, err
+	}
+	if n > uint64(limit) {
+		return false, nil, nil, lie("%d columns, the most are %d", n, limit)
+	}
+	for range n {
+		var c abi.SQLColumn
+		if c.Name, b, err = takeText(b); err == nil {
+			c.Type, b, err = takeText(b)
+		}
+		if err != nil {
+			return false, nil, nil, err
+		}
+		columns = append(columns, c)
+	}
+	return more, columns, b, nil
+}
+
+func takeNumber(b []byte) (uint64, []byte, error) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 {
+		return 0, nil, lie("a number is cut off or too large")
+	}
+	return n, b[size:], nil
+}
+
+// takeBytes gives bytes in the memory of b.
+func takeBytes(b []byte) (taken, rest []byte, err error) {
+	n, b, err := takeNumber(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n > uint64(len(b)) {
+		return nil, nil, lie("a value is cut off")
+	}
+	return b[:n:n], b[n:], nil
+}
+
+func takeText(b []byte) (string, []byte, error) {
+	text, rest, err := takeBytes(b)
+	if err == nil && !utf8.Valid(text) {
+		err = lie("a text is not UTF-8")
+	}
+	return string(text), rest, err
+}
+
+// takeValue reads one value. Its bytes are in the memory of b.
+func takeValue(b []byte, v *abi.SQLValue) (rest []byte, err error) {
+	*v = abi.SQLValue{}
+	if len(b) == 0 {
+		return nil, lie("a row is cut off")
+	}
+	v.Kind, b = abi.SQLKind(b[0]), b[1:]
+	switch v.Kind {
+	case abi.SQLNull:
+		return b, nil
+	case abi.SQLInt, abi.SQLFloat:
+		if len(b) < 8 {
+			return nil, lie("a number is cut off")
+		}
+		bits := binary.LittleEndian.Uint64(b)
+		if v.Kind == abi.SQLInt {
+			v.Int = int64(bits)
+		} else {
+			v.Float = math.Float64frombits(bits)
+		}
+		return b[8:], nil
+	case abi.SQLText:
+		v.Text, b, err = takeText(b)
+		return b, err
+	case abi.SQLBytes:
+		v.Bytes, b, err = takeBytes(b)
+		return b, err
+	}
+	return nil, lie("a value has the kind %d", v.Kind)
+}

@@ -1,0 +1,313 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+)
+
+const (
+	maxStderr = 8 << 10                // bytes that are kept of what Go says when it dies
+	overtime  = 50 * time.Millisecond  // that a helper has to end a statement by itself when its time is over
+	resetTime = 100 * time.Millisecond // in which a helper has to take a short request
+	endTime   = 100 * time.Millisecond // in which it is waited for the end of a helper that is killed, to learn of its cause
+)
+
+// A helper is a [database.Session] in a process of its own, which is killed when it does not answer in time. It belongs to
+// one goroutine at a time.
+type helper struct {
+	driver  *Driver
+	process *process.Process
+	to      *os.File // its standard input
+	from    *os.File // its standard output
+	in      *bufio.Reader
+
+	number uint64 // of the last request
+	out    []byte // memory for frames that are written
+	frame  []byte // memory for frames that are read
+
+	ctx   context.Context // of the statement
+	until time.Time       // when the helper must have ended the statement
+	late  *time.Timer     // kills it then
+	rows  []byte          // of the last answer, not yet given, in the memory of frame
+	more  bool            // further rows are to be asked for
+	lost  error           // why the helper is of no use any more; nil while it is
+}
+
+// start starts a helper, which has nothing to do yet.
+func (d *Driver) start() (_ *helper, err error) {
+	h := &helper{driver: d}
+	stdin, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	from, stdout, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, to.Close())
+	}
+	defer stdout.Close()
+	h.to, h.from, h.in = to, from, bufio.NewReaderSize(from, 16<<10)
+	h.process, err = process.Start(process.Config{
+		Executable: d.program, Name: childName, Stdin: stdin, Stdout: stdout, MaxStderr: maxStderr, Namespaces: true, Logger: d.cfg.Logger,
+	})
+	if err != nil {
+		return nil, errors.Join(err, to.Close(), from.Close())
+	}
+	h.late = time.AfterFunc(time.Hour, h.end)
+	h.late.Stop()
+	if err := d.enroll(h); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// open has the helper open the database.
+func (h *helper) open(ctx context.Context) error {
+	text, err := json.Marshal(orders{Path: h.driver.path, Limits: h.driver.cfg.Limits})
+	if err != nil {
+		return err
+	}
+	h.ctx = ctx
+	h.until = time.Now().Add(openTime)
+	payload, err := h.ask(kindReady, append(h.request(kindOpen), text...))
+	if err != nil {
+		return err
+	}
+	h.driver.cfg.Logger.Debug("sqlite helper started", "pid", h.process.ID(), "layers", string(payload[:min(len(payload), 1<<10)]))
+	return nil
+}
+
+// openTime is in which a helper has to be ready.
+const openTime = 10 * time.Second
+
+// Query implements [database.Session].
+func (h *helper) Query(ctx context.Context, s *database.Statement) ([]abi.SQLColumn, error) {
+	if h.lost != nil {
+		return nil, h.lost
+	}
+	select {
+	case <-h.process.Done():
+		h.lost = database.ErrLost
+		return nil, h.lost
+	default:
+	}
+	h.ctx, h.until = ctx, time.Now().Add(s.Timeout+overtime)
+	b := binary.LittleEndian.AppendUint64(h.request(kindQuery), uint64(s.Timeout))
+	b = (&abi.SQLRequest{Query: s.Query, Args: s.Args, MaxRows: s.Rows}).Append(b)
+	if len(b)-headSize > maxRequest {
+		return nil, abi.Errorf(abi.CodeTooLarge, "a statement with values of more than %d bytes", maxRequest)
+	}
+	payload, err := h.ask(kindAnswer, b)
+	if err != nil {
+		return nil, err
+	}
+	var columns []abi.SQLColumn
+	if h.more, columns, h.rows, err = takeAnswer(payload, maxColumns); err == nil && len(columns) == 0 {
+		err = lie("a statement without columns")
+	}
+	return columns, h.check(err)
+}
+
+// maxColumns is how many columns SQLite gives at most.
+const maxColumns = 2000
+
+// Next implements [database.Session].
+func (h *helper) Next(row []abi.SQLValue) error {
+	if h.lost != nil {
+		return h.lost
+	}
+	if len(h.rows) == 0 && h.more {
+		if err := h.fetch(); err != nil {
+			return err
+		}
+	}
+	if len(h.rows) == 0 {
+		return io.EOF
+	}
+	return h.check(h.take(row))
+}
+
+// fetch asks for the next rows.
+func (h *helper) fetch() error {
+	payload, err := h.ask(kindAnswer, h.request(kindMore))
+	if err != nil {
+		return err
+	}
+	h.more, _, h.rows, err = takeAnswer(payload, 0)
+	if err == nil && h.more && len(h.rows) == 0 {
+		err = lie("no rows, but more to come")
+	}
+	return h.check(err)
+}
+
+// take takes one row of the last answer.
+func (h *helper) take(row []abi.SQLValue) (err error) {
+	for i := range row {
+		v := &row[i]
+		if h.rows, err = takeValue(h.rows, v); err != nil {
+			return err
+		}
+		if max(len(v.Text), len(v.Bytes)) > h.driver.cfg.Limits.Cell {
+			return lie("a value of more than %d bytes", h.driver.cfg.Limits.Cell)
+		}
+	}
+	return nil
+}
+
+// request begins the frame of the next request.
+func (h *helper) request(k kind) []byte {
+	h.number++
+	h.out = openFrame(h.out, k, h.number)
+	return h.out
+}
+
+// ask sends a request, waits for its answer, which must be of a kind, and gives the payload, which is valid until the
+// next request. The helper is killed when the call is over, or when it takes too long.
+func (h *helper) ask(want kind, request []byte) ([]byte, error) {
+	h.out = sealFrame(request)
+	if err := h.ctx.Err(); err != nil {
+		return nil, err // the helper was not asked
+	}
+	h.rows, h.more = nil, false
+	stop := context.AfterFunc(h.ctx, h.end)
+	h.late.Reset(time.Until(h.until))
+	f, err := h.exchange()
+	if inTime, called := h.late.Stop(), stop(); !called || !inTime {
+		return nil, h.overdue()
+	}
+	switch {
+	case err != nil:
+		return nil, h.check(err)
+	case f.number != h.number:
+		return nil, h.check(lie("the answer to request %d has the number %d", h.number, f.number))
+	case f.kind == kindFailed:
+		return nil, h.failed(f.payload)
+	case f.kind != want:
+		return nil, h.check(lie("an answer of kind %d in place of kind %d", f.kind, want))
+	}
+	return f.payload, nil
+}
+
+// end kills the helper and ends what waits for it, at once: the process may take a while to go. It may be called by any
+// goroutine.
+func (h *helper) end() {
+	h.process.Kill()
+	_ = h.to.SetWriteDeadline(time.Unix(1, 0)) // where pipes have no deadlines, the end of the process is what ends waiting
+	_ = h.from.SetReadDeadline(time.Unix(1, 0))
+}
+
+// exchange writes the request and reads the answer.
+func (h *helper) exchange() (frame, error) {
+	if _, err := h.to.Write(h.out); err != nil {
+		return frame{}, err
+	}
+	f, err := readFrame(h.in, h.frame, maxAnswer)
+	if cap(f.payload) > cap(h.frame) {
+		h.frame = f.payload[:0]
+	}
+	return f, err
+}
+
+// overdue says why the helper was killed: the call is over, or the statement took too long.
+func (h *helper) overdue() error {
+	h.lose()
+	if h.lost = h.ctx.Err(); h.lost == nil {
+		h.lost = abi.Errorf(abi.CodeDeadline, "the statement took too long")
+	}
+	return h.lost
+}
+
+// lose kills the helper, and counts it as one that has ended before its time.
+func (h *helper) lose() {
+	h.process.Kill()
+	h.driver.pace.count()
+}
+
+// check ends a helper that has ended by itself, or that has broken the protocol. Without an error it does nothing.
+func (h *helper) check(err error) error {
+	if err == nil {
+		return nil
+	}
+	h.lose()
+	timer := time.NewTimer(endTime)
+	defer timer.Stop()
+	select {
+	case <-h.process.Done():
+		h.lost = h.explain(err, h.process.End())
+	case <-timer.C:
+		h.lost = abi.Errorf(abi.CodeUnavailable, "the database process has failed").Because(err)
+	}
+	return h.lost
+}
+
+// explain says why a helper has ended.
+func (h *helper) explain(err error, end process.End) error {
+	h.driver.cfg.Logger.Warn("sqlite helper ended", "err", err, "end", end.String(), "stderr", end.Stderr)
+	if strings.Contains(end.Stderr, "out of memory") || strings.Contains(end.Stderr, "stack exceeds") || strings.Contains(end.Stderr, "cannot allocate") {
+		return abi.Errorf(abi.CodeTooLarge, "the statement takes too much memory").Because(err)
+	}
+	return abi.Errorf(abi.CodeUnavailable, "the database process has failed").Because(fmt.Errorf("%w (%v)", err, end))
+}
+
+// failed gives the error with which the helper answered.
+func (h *helper) failed(payload []byte) error {
+	var f failure
+	if err := json.Unmarshal(payload, &f); err != nil || f.Code == abi.CodeOK || abi.FromGuest(uint32(f.Code)) != f.Code {
+		return h.check(lie("a failure that is none"))
+	}
+	const most = 500
+	err := error(abi.Errorf(f.Code, "%s", clip(f.Message, most)).Because(errors.New(clip(f.Cause, most))))
+	if f.Reopen {
+		h.lose()
+		h.lost = fmt.Errorf("%w: %w", database.ErrLost, err)
+		return h.lost
+	}
+	return err
+}
+
+func clip(s string, most int) string {
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// Reset implements [database.Session].
+func (h *helper) Reset(ctx context.Context) error {
+	if h.lost != nil {
+		return h.lost
+	}
+	h.rows, h.ctx = nil, nil
+	if !h.more {
+		return nil
+	}
+	h.more = false
+	h.late.Reset(resetTime) // a helper that takes no requests is killed, which ends the writing
+	_, err := h.to.Write(sealFrame(h.request(kindReset)))
+	if !h.late.Stop() || err != nil {
+		h.lose()
+		h.lost = database.ErrLost
+	}
+	return h.lost
+}
+
+// Close implements [database.Session]. It kills the helper and does not wait for its end.
+func (h *helper) Close() error {
+	if h.lost == nil {
+		h.lost = database.ErrLost
+	}
+	h.process.Kill()
+	return errors.Join(h.to.Close(), h.from.Close())
+}

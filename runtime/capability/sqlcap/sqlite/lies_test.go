@@ -1,0 +1,134 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
+)
+
+// rolePrefix begins the names of the files of helpers that lie: a helper has neither arguments nor an environment.
+const rolePrefix = "helper-that-"
+
+// liar gives what the helper that this program's file is named after answers; nil when it is none.
+func liar() func(number uint64) []byte {
+	program, err := os.Executable()
+	if err != nil || len(os.Args) != 1 {
+		return nil
+	}
+	role, _ := strings.CutPrefix(filepath.Base(program), rolePrefix)
+	return lies[role]
+}
+
+// play answers the first request as an honest helper does, and each further one with a lie.
+func play(answer func(number uint64) []byte) {
+	in := bufio.NewReader(os.Stdin)
+	for n := 0; ; n++ {
+		number, err := sqlite.Request(in)
+		if err != nil {
+			return
+		}
+		b := answer(number)
+		if n == 0 {
+			b = sqlite.Frame(sqlite.KindReady, number, []byte("null"))
+		}
+		if b == nil {
+			_ = os.Stdout.Close() // it takes a while to end with the race detector
+			return
+		}
+		if _, err := os.Stdout.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+var oneColumn = []abi.SQLColumn{{Name: "x"}}
+
+// lies are what helpers answer to a statement, by how they lie; nil to end.
+var lies = map[string]func(number uint64) []byte{
+	"floods":              func(uint64) []byte { return bytes.Repeat([]byte{0xff}, 1<<20) },
+	"is-silent":           func(uint64) []byte { return []byte{} },
+	"answers-another":     func(n uint64) []byte { return answerTo(n+1, false, oneColumn, abi.SQLValue{}) },
+	"answers-the-last":    func(n uint64) []byte { return answerTo(n-1, false, oneColumn, abi.SQLValue{}) },
+	"ends":                func(uint64) []byte { return nil },
+	"stops-halfway":       func(n uint64) []byte { b := answerTo(n, false, oneColumn, abi.SQLValue{}); return b[:len(b)-1] },
+	"has-no-columns":      func(n uint64) []byte { return answerTo(n, false, nil) },
+	"has-many-columns":    func(n uint64) []byte { return answerTo(n, false, make([]abi.SQLColumn, 10_000)) },
+	"gives-too-much":      func(n uint64) []byte { return sqlite.Frame(sqlite.KindAnswer, n, make([]byte, sqlite.MaxAnswer+1)) },
+	"gives-half-a-row":    func(n uint64) []byte { return answerTo(n, false, make([]abi.SQLColumn, 2), abi.SQLValue{}) },
+	"gives-a-large-value": func(n uint64) []byte { return answerTo(n, false, oneColumn, large) },
+	"gives-no-text": func(n uint64) []byte {
+		return answerTo(n, false, oneColumn, abi.SQLValue{Kind: abi.SQLText, Text: "\xff"})
+	},
+	"fails-with-ok":     func(n uint64) []byte { return sqlite.Frame(sqlite.KindFailed, n, []byte(`{"code":0}`)) },
+	"fails-as-the-host": func(n uint64) []byte { return sqlite.Frame(sqlite.KindFailed, n, []byte(`{"code":32}`)) },
+	"fails-with-noise":  func(n uint64) []byte { return sqlite.Frame(sqlite.KindFailed, n, []byte(`{`)) },
+	"is-ready-again":    func(n uint64) []byte { return sqlite.Frame(sqlite.KindReady, n, nil) },
+	"has-no-end":        func(n uint64) []byte { return answerTo(n, true, oneColumn) },
+}
+
+var large = abi.SQLValue{Kind: abi.SQLBytes, Bytes: make([]byte, limits.Cell+1)}
+
+func answerTo(number uint64, more bool, columns []abi.SQLColumn, values ...abi.SQLValue) []byte {
+	return sqlite.Frame(sqlite.KindAnswer, number, sqlite.Answer(more, columns, values...))
+}
+
+// roleOf gives this program as the file of a helper that lies.
+func roleOf(t *testing.T, dir, role string) string {
+	t.Helper()
+	file := filepath.Join(dir, rolePrefix+role)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Link(self, file) == nil {
+		return file
+	}
+	text, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A helper that lies ends, and its statement with it.
+func TestHelpersThatLie(t *testing.T) {
+	file, dir := makeFile(t), t.TempDir()
+	honest := connect(t, open(t, file))
+	for role := range lies {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			d := open(t, file)
+			sqlite.StartAs(d, roleOf(t, dir, role))
+			s := connect(t, d)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			rows, err := all(ctx, s, 200*time.Millisecond, "select 1")
+			want := abi.CodeUnavailable
+			if role == "is-silent" || role == "stops-halfway" {
+				want = abi.CodeDeadline
+			}
+			if abi.CodeOf(err) != want {
+				t.Errorf("got %v, %s", rows, cause(err))
+			}
+			<-sqlite.Ended(s)
+			if _, err := s.Query(ctx, &database.Statement{Query: "select 1", Timeout: time.Second}); err == nil {
+				t.Error("it is used again")
+			}
+		})
+	}
+	if rows, err := all(t.Context(), honest, time.Second, "select 1"); err != nil || len(rows) != 1 {
+		t.Errorf("another helper: got %v, %s", rows, cause(err))
+	}
+}

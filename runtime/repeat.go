@@ -1,0 +1,20 @@
+package runtime
+
+import (
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+// MayRepeat reports whether the call may be made again, in another instance, after the guest has made this request. A
+// notice may be given twice, and a service that is not granted does nothing.
+func (c *Call) MayRepeat(id abi.Service, request []byte) bool {
+	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList {
+		return true
+	}
+	service, granted := c.module.cfg.Services[id]
+	if !granted {
+		return true
+	}
+	r, ok := service.(capability.Repeatable)
+	return ok && r.MayRepeat(request)
+}
