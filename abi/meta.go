@@ -6,15 +6,17 @@ import (
 	"strings"
 )
 
-// hostMeta begins the keys of _meta that the host sets.
-const hostMeta = "io.github.wasmres/"
+const (
+	hostMeta     = "io.github.wasmres/"       // begins the keys of _meta that the host sets
+	protocolMeta = "io.modelcontextprotocol/" // begins the keys of _meta that MCP itself defines
+)
 
 // IsReservedMeta reports whether key, of a _meta object, is reserved to MCP or to the host. A key is reserved to MCP
 // where the second label of its prefix is "modelcontextprotocol" or "mcp", as in "io.modelcontextprotocol/name" and
 // "dev.mcp.tools/name" (MCP 2026-07-28, basic, _meta). The host does not hand such keys on, neither to guests nor to
 // clients.
 func IsReservedMeta(key []byte) bool {
-	if bytes.HasPrefix(key, []byte(hostMeta)) {
+	if bytes.HasPrefix(key, []byte(hostMeta)) || bytes.HasPrefix(key, []byte(protocolMeta)) {
 		return true
 	}
 	prefix, _, ok := bytes.Cut(key, []byte("/"))
