@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -167,6 +168,61 @@ func TestSessionsOfOneClientAreBounded(t *testing.T) {
 			t.Error("sessions that ended count among the client's")
 		}
 	})
+}
+
+// A gate is a log that calls open when a session is ended by the server.
+type gate struct {
+	slog.Handler
+	open func()
+}
+
+func (g gate) Enabled(context.Context, slog.Level) bool { return true }
+
+func (g gate) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "http session ended" {
+		g.open()
+	}
+	return nil
+}
+
+// The server decides that a session ends and refuses further requests in one step. A request that comes between the
+// decision and the end of what runs is refused, so it is not cut off.
+func TestSessionThatExpiresAdmitsNoRequest(t *testing.T) {
+	for name, expire := range map[string]func(c crowd){
+		"idle":    func(crowd) { after(2 * time.Minute) },
+		"evicted": func(c crowd) { c.open("192.0.2.2") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var arrive atomic.Value // a func() bool, which sends a request and reports whether it is admitted
+			var refused, admitted atomic.Int64
+			log := gate{slog.DiscardHandler, func() {
+				if arrive.Load().(func() bool)() {
+					admitted.Add(1)
+				} else {
+					refused.Add(1)
+				}
+			}}
+			inCrowd(t, func(c *legacy.Config) {
+				c.Idle, c.MaxSessions, c.Logger = time.Minute, 1, slog.New(log)
+			}, func(t *testing.T, c crowd) {
+				session := c.open("192.0.2.1")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				arrive.Store(func() bool {
+					m := &mcp.Message{ID: json.RawMessage("7"), Method: "resources/list"}
+					_, ok := c.front.Begin(session, "", m, cancel)
+					return ok
+				})
+				expire(c)
+				if refused.Load() != 1 || admitted.Load() != 0 {
+					t.Errorf("%d requests were refused and %d admitted, want 1 refused", refused.Load(), admitted.Load())
+				}
+				if ctx.Err() != nil {
+					t.Errorf("the request is cut off: %v", context.Cause(ctx))
+				}
+				cancel(nil)
+			})
+		})
+	}
 }
 
 // A request that is admitted in the moment its session is idle for too long keeps the session alive; one that comes

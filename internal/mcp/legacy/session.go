@@ -195,11 +195,12 @@ func (s *session) isUnused() bool { return s.requests == 0 }
 
 // expire ends the session, if isOver holds at that moment, and waits for what ran.
 func (s *session) expire(cause error, isOver func() bool) bool {
-	ended := s.end(isOver)
-	if ended {
-		s.abort(cause)
+	if !s.end(isOver) {
+		return false
 	}
-	return ended
+	s.front.cfg.Logger.Debug("http session ended", "err", cause)
+	s.abort(cause)
+	return true
 }
 
 // lastUse gives the end of the last HTTP request.
