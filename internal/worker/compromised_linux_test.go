@@ -224,7 +224,7 @@ type speaker struct {
 	at     int
 	free   *atomic.Int64 // bytes of the window
 	out    []byte
-	lied   bool // in a header: the parent may wait for more than there will be
+	lied   bool // about where a message or a chunk ends: the parent takes what follows as part of it
 	gone   bool // the parent has closed the connection
 }
 
@@ -296,13 +296,17 @@ func (s *speaker) answerAll(calls <-chan came) {
 				s.say(kinds[s.rng.IntN(len(kinds))], c.number, c.token)
 				continue
 			}
+			other := last.token
+			if s.lied {
+				other = c.token // whatever follows is part of this call's answer, so it must not look like another's
+			}
 			switch s.rng.IntN(6) {
 			case 0: // of a call that has ended, or of none
-				s.say(kinds[s.rng.IntN(len(kinds))], last.number, last.token)
+				s.say(kinds[s.rng.IntN(len(kinds))], last.number, other)
 			case 1: // of the next one, as far as its number can be known
-				s.say(kinds[s.rng.IntN(len(kinds))], (c.number>>20+1)<<20|s.rng.Uint64N(1<<20), last.token)
+				s.say(kinds[s.rng.IntN(len(kinds))], (c.number>>20+1)<<20|s.rng.Uint64N(1<<20), other)
 			case 2:
-				s.say(kinds[s.rng.IntN(len(kinds))], s.rng.Uint64(), last.token)
+				s.say(kinds[s.rng.IntN(len(kinds))], s.rng.Uint64(), other)
 			case 3:
 				s.say(wire.KindDone, c.number, c.token)
 			case 4:
@@ -313,7 +317,13 @@ func (s *speaker) answerAll(calls <-chan came) {
 			}
 		}
 		s.say(wire.KindDone, c.number, c.token)
-		if s.flush(); s.gone || s.lied && s.rng.IntN(100) > 0 {
+		s.flush()
+		switch {
+		case s.lied && s.rng.IntN(100) == 0:
+			for range calls { // so the parent waits for the rest of a message until the deadline of its call
+			}
+			return
+		case s.lied || s.gone:
 			return
 		}
 		last = c
@@ -335,6 +345,7 @@ func (s *speaker) say(kind wire.Kind, number uint64, token string) {
 func (s *speaker) put(kind wire.Kind, number uint64, payload []byte) {
 	if s.rng.Float64() < s.wild/4 && len(payload) > 0 {
 		payload[s.rng.IntN(len(payload))] ^= 1 << s.rng.IntN(8)
+		s.lied = s.lied || kind == wire.KindChunk
 	}
 	head := header(len(payload), kind, number)
 	if s.rng.Float64() < s.wild/8 {
@@ -364,6 +375,7 @@ func (s *speaker) payload(kind wire.Kind, token string) []byte {
 		for i := range b {
 			b[i] = byte(rng.Uint32())
 		}
+		s.lied = s.lied || kind == wire.KindChunk
 		return b
 	}
 	switch kind {
@@ -424,6 +436,7 @@ func (s *speaker) content(token string) []byte {
 // chunk makes the next one, when there is room for it, and else one that is empty, or a wrong one.
 func (s *speaker) chunk(token string) []byte {
 	if s.window == nil || s.rng.Float64() < s.wild {
+		s.lied = true
 		sizes := []uint32{0, 1, 64 << 10, 64<<10 + 1, wire.DefaultWindow, 1<<32 - 1, s.rng.Uint32()}
 		return (&wire.Chunk{Offset: s.rng.Uint32N(2 * wire.DefaultWindow), Length: sizes[s.rng.IntN(len(sizes))]}).Append(nil)
 	}
