@@ -2,7 +2,7 @@
 // in JavaScript are packed into.
 //
 // The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it. Nor can it import
-// internal/uritemplate, by which its native tests match as the host does: it has a copy.
+// abi/uritemplate, by which its native tests match as the host does: it has a copy.
 package guestsdk
 
 import (

@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write the copies anew")
 
 // It comes before TestCopyOfGo, whose copy has this one in it.
 func TestCopyOfURITemplate(t *testing.T) {
-	const from, to = "../internal/uritemplate", "go/internal/uritemplate"
-	const header = "// Code generated from internal/uritemplate by go generate ./guest-sdk. DO NOT EDIT.\n\n"
+	const from, to = "../abi/uritemplate", "go/internal/uritemplate"
+	const header = "// Code generated from abi/uritemplate by go generate ./guest-sdk. DO NOT EDIT.\n\n"
 	want := sources(t, from, wantedOfGo)
 	for name := range want {
 		want[name] = header + want[name]

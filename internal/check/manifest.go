@@ -10,7 +10,7 @@ import (
 	expand "github.com/yosida95/uritemplate/v3"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 // A route is one template of the manifest.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 // anything goes on from a prefix.

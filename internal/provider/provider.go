@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 	"github.com/wasmres/wasmres/runtime"
 )
 

@@ -1,4 +1,4 @@
-// Code generated from internal/uritemplate by go generate ./guest-sdk. DO NOT EDIT.
+// Code generated from abi/uritemplate by go generate ./guest-sdk. DO NOT EDIT.
 
 package uritemplate
 

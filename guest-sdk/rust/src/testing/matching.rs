@@ -1,4 +1,4 @@
-//! Matches URIs against templates by the host's rules: see internal/uritemplate of wasmres, whose table of cases holds
+//! Matches URIs against templates by the host's rules: see abi/uritemplate of wasmres, whose table of cases holds
 //! for both. The bounds differ: here there are none.
 
 mod spelling;

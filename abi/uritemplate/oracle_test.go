@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	oracle "github.com/yosida95/uritemplate/v3"
 
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 // TestMatchAgreesWithRegexp compares whether random URIs match random templates

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 func FuzzMatch(f *testing.F) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 // repeat returns n copies of piece, in which # becomes the number of the copy.

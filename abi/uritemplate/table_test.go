@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 // TestTable holds the package to the table that the native tests of the guest SDKs are held to as well.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wasmres/wasmres/internal/uritemplate"
+	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
 func TestCompare(t *testing.T) {
