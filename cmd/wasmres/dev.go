@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/project"
-	"github.com/wasmres/wasmres/internal/watch"
+	"github.com/wasmres/wasmres/runtime/watch"
 )
 
 func devCommand() *cli.Command {

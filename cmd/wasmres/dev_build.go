@@ -21,8 +21,8 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/project"
-	"github.com/wasmres/wasmres/internal/watch"
 	"github.com/wasmres/wasmres/runtime/wasm"
+	"github.com/wasmres/wasmres/runtime/watch"
 )
 
 // keepBuilding builds, and again whenever something has changed, until ctx ends. A build under way is given up then.

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/wasmres/wasmres/internal/provider"
-	"github.com/wasmres/wasmres/internal/watch"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
+	"github.com/wasmres/wasmres/runtime/watch"
 )
 
 // feeds are what tells of changes in the folders that are granted.

@@ -32,7 +32,7 @@ var doors = map[string][]string{
 	"github.com/klauspost/compress":           {"internal/compress"},
 	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
-	"github.com/fsnotify/fsnotify":            {"internal/watch"},
+	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
 	"github.com/google/go-cmp":                {},
 	"github.com/google/jsonschema-go":         {"internal/mcp/mcptest"},
 	"github.com/rogpeppe/go-internal":         {"internal/session"},

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/watch"
+	"github.com/wasmres/wasmres/runtime/watch"
 )
 
 // write writes a file below dir, with the folders it takes.

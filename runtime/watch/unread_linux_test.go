@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wasmres/wasmres/internal/watch"
+	"github.com/wasmres/wasmres/runtime/watch"
 )
 
 // asNobody does something with the rights to files that nobody in particular has.
