@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 const (
@@ -189,11 +190,10 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 	}
 }
 
-// parentDone is closed when the caller has cancelled. For a bounded context that is the parent's channel: its own would
-// take a timer.
+// parentDone is closed when the caller has cancelled. A [deadline.Context] would need a timer for a channel of its own.
 func parentDone(ctx context.Context) <-chan struct{} {
-	if b, ok := ctx.(*bounded); ok {
-		return b.Context.Done()
+	if d, ok := ctx.(*deadline.Context); ok {
+		return d.Cancelled()
 	}
 	return ctx.Done()
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // A step is a part of starting an instance.
-type step = func(ctx *bounded, s *sandbox) error
+type step = func(ctx *deadline.Context, s *sandbox) error
 
 // boot makes an instance from nothing: memory as the module says, its start function, initialisation, description if
 // asked for, configuration, warming up. ctx bounds all of that, and so does Limits.Timeout.
@@ -24,8 +25,8 @@ func (l *local) boot(ctx context.Context, describe step) (_ *sandbox, err error)
 	if err != nil {
 		return nil, err
 	}
-	b := newBounded(ctx, l.Limits.Timeout)
-	defer b.release()
+	b := deadline.New(ctx, l.Limits.Timeout)
+	defer b.Release()
 	for _, do := range []step{fill, initialize, describe, configure, warm} {
 		if do == nil {
 			continue
@@ -41,7 +42,7 @@ func (l *local) boot(ctx context.Context, describe step) (_ *sandbox, err error)
 }
 
 // fill writes the data segments that were taken out of the module.
-func fill(_ *bounded, s *sandbox) error {
+func fill(_ *deadline.Context, s *sandbox) error {
 	for i, segment := range s.guests.code.Data {
 		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
 			return abi.Errorf(abi.CodeModule, "data segment %d does not fit the memory: %d bytes at %d", i, len(segment.Bytes), segment.Offset)
@@ -51,7 +52,7 @@ func fill(_ *bounded, s *sandbox) error {
 }
 
 // initialize runs the guest's own start, if it has one.
-func initialize(ctx *bounded, s *sandbox) error {
+func initialize(ctx *deadline.Context, s *sandbox) error {
 	if s.guests.code.Start {
 		if err := s.start(ctx, meter.ExportStart); err != nil {
 			return err
@@ -64,7 +65,7 @@ func initialize(ctx *bounded, s *sandbox) error {
 }
 
 // configure hands the configuration to guests that want it.
-func configure(ctx *bounded, s *sandbox) error {
+func configure(ctx *deadline.Context, s *sandbox) error {
 	if !s.guests.module.manifest.Implements(abi.OpConfigure) {
 		return nil
 	}
@@ -76,7 +77,7 @@ func configure(ctx *bounded, s *sandbox) error {
 }
 
 // warm lets the guest fill its caches before all others start from what it leaves.
-func warm(ctx *bounded, s *sandbox) error {
+func warm(ctx *deadline.Context, s *sandbox) error {
 	if !s.guests.has(abi.ExportWarm) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 // Call runs one operation, in an instance that is as the module's lifecycle says. Contents go to sink while the guest
@@ -31,10 +32,11 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 
 // serve runs a call that has its turn and a slot.
 func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
-	b := newBounded(ctx, m.cfg.Limits.Timeout)
-	defer b.release()
+	b := deadline.New(ctx, m.cfg.Limits.Timeout)
+	defer b.Release()
 	defer c.depart()
-	c.ctx, c.bounds, c.deadline = ctx, b, b.deadline
+	c.ctx, c.bounds = ctx, b
+	c.deadline, _ = b.Deadline()
 	began := time.Now()
 	err := c.verdict(m.guests.Call(b, c))
 	m.pace.spend(began, c.busy(began))

@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 // A Call is one operation of a guest, from where its host sits: what is asked of it, and what becomes of all that it
@@ -20,9 +21,9 @@ type Call struct {
 
 	// fixed at creation
 	module   *Module
-	merger   abi.Merger      // of reply
-	ctx      context.Context // of who waits; one that never ends while the guest starts
-	bounds   *bounded        // of ctx
+	merger   abi.Merger        // of reply
+	ctx      context.Context   // of who waits; one that never ends while the guest starts
+	bounds   *deadline.Context // of ctx
 	sink     abi.Sink
 	waiter   Waiter    // sink, if it is one
 	lingers  bool      // waiter is slow

@@ -152,5 +152,6 @@ func (s *sandbox) left() time.Duration {
 	if s.virtual != nil {
 		return s.virtual.left()
 	}
-	return max(time.Until(s.ctx.deadline), 0)
+	deadline, _ := s.ctx.Deadline()
+	return max(time.Until(deadline), 0)
 }

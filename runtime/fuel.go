@@ -53,7 +53,7 @@ func (s *sandbox) admitHostCall() {
 	switch {
 	case s.asked > s.guests.Limits.HostCalls:
 		s.stop(s.guests.module.askedTooOften())
-	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.cancelled():
+	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.IsCancelled():
 		s.looked, s.waited = s.asked, false
 		s.stopIfOver()
 	}

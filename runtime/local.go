@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
@@ -78,7 +79,7 @@ func (l *local) start(ctx context.Context) error {
 }
 
 // describe asks the guest for its manifest.
-func (l *local) describe(ctx *bounded, s *sandbox) error {
+func (l *local) describe(ctx *deadline.Context, s *sandbox) error {
 	c := l.module.newCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
 	if err := s.run(ctx, c); err != nil {
 		return fmt.Errorf("describe: %w", err)
@@ -91,10 +92,10 @@ func (l *local) describe(ctx *bounded, s *sandbox) error {
 
 // Call implements [Guests].
 func (l *local) Call(ctx context.Context, c *Call) error {
-	b, ok := ctx.(*bounded)
+	b, ok := ctx.(*deadline.Context)
 	if !ok {
-		b = newBounded(ctx, l.Limits.Timeout)
-		defer b.release()
+		b = deadline.New(ctx, l.Limits.Timeout)
+		defer b.Release()
 	}
 	s, err := l.keeper.take(b, c.Request.Session)
 	if err != nil {

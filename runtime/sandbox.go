@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
@@ -42,7 +43,7 @@ type sandbox struct {
 // An execution is all that a sandbox knows of a call. It lasts for as long as one export runs, so that neither a guest nor
 // the host finds anything of one call in the next.
 type execution struct {
-	ctx      *bounded
+	ctx      *deadline.Context
 	call     *Call
 	request  []byte              // for the guest to take; of an operation, and empty for any other export
 	response capability.Response // to the last service call
@@ -81,7 +82,7 @@ func (l *local) newInstance(ctx context.Context, s *sandbox) (_ engine.Instance,
 func (s *sandbox) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx *bounded, c *Call) error {
+func (s *sandbox) run(ctx *deadline.Context, c *Call) error {
 	request, err := s.encode(c)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *sandbox) encode(c *Call) (_ []byte, err error) {
 }
 
 // start runs an export that is not an operation: there is no request to take.
-func (s *sandbox) start(ctx *bounded, export string, params ...uint64) error {
+func (s *sandbox) start(ctx *deadline.Context, export string, params ...uint64) error {
 	if _, err := s.enter(execution{ctx: ctx, call: s.guests.module.silent(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
@@ -108,7 +109,7 @@ func (s *sandbox) start(ctx *bounded, export string, params ...uint64) error {
 }
 
 // seed tells guests that want to know a number nobody can foresee.
-func (s *sandbox) seed(ctx *bounded) error {
+func (s *sandbox) seed(ctx *deadline.Context) error {
 	if !s.guests.has(abi.ExportSeed) {
 		return nil
 	}
@@ -120,8 +121,8 @@ func (s *sandbox) seed(ctx *bounded) error {
 func (s *sandbox) enter(e execution, export string, params ...uint64) (result uint64, err error) {
 	s.execution = e
 	defer s.leave()
-	s.began, s.resting, s.stopped = e.ctx.began, false, false
-	e.call.deadline = e.ctx.deadline
+	s.began, s.resting, s.stopped = e.ctx.Began(), false, false
+	e.call.deadline, _ = e.ctx.Deadline()
 	s.memory.Arm()
 	s.fuel.Set(s.grant(0))
 	s.depth.Set(uint64(s.guests.Limits.Stack))

@@ -45,7 +45,7 @@ func (c *Call) Deadline() time.Time {
 // extend gives the guest the time back for which it was kept waiting.
 func (c *Call) extend() {
 	if c.waiter != nil && c.bounds != nil {
-		c.bounds.extend(c.Deadline())
+		c.bounds.Extend(c.Deadline())
 	}
 }
 

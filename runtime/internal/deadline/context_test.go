@@ -1,4 +1,4 @@
-package runtime
+package deadline_test
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
-// TestABoundedContextIsSafeForManyGoroutines is for the race detector.
-func TestABoundedContextIsSafeForManyGoroutines(t *testing.T) {
-	b := newBounded(t.Context(), time.Minute)
-	defer b.release()
+// TestAContextIsSafeForManyGoroutines is for the race detector.
+func TestAContextIsSafeForManyGoroutines(t *testing.T) {
+	b := deadline.New(t.Context(), time.Minute)
+	defer b.Release()
 	var others sync.WaitGroup
 	for _, use := range []func(){
 		func() { b.Deadline() },
@@ -30,51 +32,51 @@ func TestABoundedContextIsSafeForManyGoroutines(t *testing.T) {
 		})
 	}
 	for i := range 1000 {
-		b.extend(time.Now().Add(time.Minute + time.Duration(i)*time.Second))
+		b.Extend(time.Now().Add(time.Minute + time.Duration(i)*time.Second))
 	}
 	others.Wait()
 }
 
-func TestExtendingABoundedContextAllocatesNothing(t *testing.T) {
-	b := newBounded(t.Context(), time.Minute)
-	defer b.release()
+func TestExtendingAContextAllocatesNothing(t *testing.T) {
+	b := deadline.New(t.Context(), time.Minute)
+	defer b.Release()
 	b.Done()
 	deadline, _ := b.Deadline()
 	n := testing.AllocsPerRun(1000, func() {
 		deadline = deadline.Add(time.Millisecond)
-		b.extend(deadline)
+		b.Extend(deadline)
 	})
 	if n != 0 {
 		t.Errorf("got %v allocations, want none", n)
 	}
 }
 
-func TestABoundedContextEnds(t *testing.T) {
+func TestAContextEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		end  func(b *bounded, cancel context.CancelFunc)
+		end  func(b *deadline.Context, cancel context.CancelFunc)
 		want error
 	}{
-		{"at its deadline", func(*bounded, context.CancelFunc) { time.Sleep(time.Second) }, context.DeadlineExceeded},
-		{"at a deadline that was moved twice", func(b *bounded, _ context.CancelFunc) {
-			b.extend(b.began.Add(2 * time.Second))
-			b.extend(b.began.Add(3 * time.Second))
-			b.extend(b.began.Add(time.Second)) // sooner: no effect
+		{"at its deadline", func(*deadline.Context, context.CancelFunc) { time.Sleep(time.Second) }, context.DeadlineExceeded},
+		{"at a deadline that was moved twice", func(b *deadline.Context, _ context.CancelFunc) {
+			b.Extend(b.Began().Add(2 * time.Second))
+			b.Extend(b.Began().Add(3 * time.Second))
+			b.Extend(b.Began().Add(time.Second)) // sooner: no effect
 			time.Sleep(3*time.Second - time.Nanosecond)
 			if b.Err() != nil {
 				panic("it has ended before the moved deadline")
 			}
 			time.Sleep(time.Nanosecond)
 		}, context.DeadlineExceeded},
-		{"with its parent", func(_ *bounded, cancel context.CancelFunc) { cancel() }, context.Canceled},
-		{"when released", func(b *bounded, _ context.CancelFunc) { b.release() }, context.Canceled},
+		{"with its parent", func(_ *deadline.Context, cancel context.CancelFunc) { cancel() }, context.Canceled},
+		{"when released", func(b *deadline.Context, _ context.CancelFunc) { b.Release() }, context.Canceled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				parent, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				b := newBounded(parent, time.Second)
-				defer b.release()
+				b := deadline.New(parent, time.Second)
+				defer b.Release()
 				child, cancelChild := context.WithCancel(b)
 				defer cancelChild()
 				called, stopped := 0, 0
@@ -108,17 +110,17 @@ func TestABoundedContextEnds(t *testing.T) {
 	}
 }
 
-// TestABoundedContextThatHasEndedStaysSo asks for the error before a goroutine waits.
-func TestABoundedContextThatHasEndedStaysSo(t *testing.T) {
+// TestAContextThatHasEndedStaysSo asks for the error before a goroutine waits.
+func TestAContextThatHasEndedStaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBounded(t.Context(), time.Second)
+		b := deadline.New(t.Context(), time.Second)
 		time.Sleep(time.Second)
 		if err := b.Err(); err != context.DeadlineExceeded {
 			t.Errorf("got %v", err)
 		}
-		b.extend(time.Now().Add(time.Minute))
+		b.Extend(time.Now().Add(time.Minute))
 		<-b.Done()
-		b.release()
+		b.Release()
 		if err := b.Err(); err != context.DeadlineExceeded {
 			t.Errorf("got %v after release", err)
 		}
