@@ -8,6 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -68,7 +69,7 @@ func (cfg *Config) prepare(binary []byte, digest [sha256.Size]byte) (*Prepared, 
 func name(digest [sha256.Size]byte) string { return "sha256:" + hex.EncodeToString(digest[:]) }
 
 // maxPages leaves it to the memory to refuse more than the limit, so that the refusal is noticed.
-const maxPages = maxMemory/engine.PageSize - 1
+const maxPages = limits.MaxMemory/engine.PageSize - 1
 
 // Binary is the metered module, as an engine compiles it. It must not be changed.
 func (p *Prepared) Binary() []byte { return p.code.Binary }
@@ -93,10 +94,10 @@ func (p *Prepared) has(export string) bool {
 
 // admit refuses modules whose shape is unbearable, or that do not fit this ABI.
 func (cfg *Config) admit(binary []byte) (*admit.Report, error) {
-	limits := cfg.Admission
-	limits.TableEntries = cfg.Limits.Table
+	shapes := cfg.Admission
+	shapes.TableEntries = cfg.Limits.Table
 	shape, err := admit.Check(binary, admit.Config{
-		Limits: limits, MemoryPages: cfg.Limits.pages(), Imports: offered(),
+		Limits: shapes, MemoryPages: cfg.Limits.Pages(), Imports: offered(),
 	})
 	if err != nil {
 		return nil, err

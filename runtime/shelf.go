@@ -17,5 +17,5 @@ type Shelf interface {
 
 // key names what becomes of a module under all of cfg that decides on that.
 func (cfg *Config) key(digest [sha256.Size]byte) [sha256.Size]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "%x %+v %d %d", digest, cfg.Admission, cfg.Limits.Table, cfg.Limits.pages()))
+	return sha256.Sum256(fmt.Appendf(nil, "%x %+v %d %d", digest, cfg.Admission, cfg.Limits.Table, cfg.Limits.Pages()))
 }

@@ -61,7 +61,7 @@ type inspection struct {
 	Policy       string       `json:"policy,omitempty"`  // for that command, when it needs one
 	Config       []string     `json:"config"`            // keys only: values may be secrets
 	Isolation    isolation    `json:"isolation"`
-	Limits       limits       `json:"limits"`
+	Limits       limitReport  `json:"limits"`
 	Asked        askedLimits  `json:"limitsAsked"`
 	Samples      *samples     `json:"samples,omitempty"` // nil when none were wanted
 }
@@ -103,8 +103,8 @@ type capability struct {
 	Flags    string `json:"flags,omitempty"`   // that grant it; empty when there is no such power
 }
 
-// limits are those in force. Sizes are in bytes, times in milliseconds.
-type limits struct {
+// limitReport has the limits in force. Sizes are in bytes, times in milliseconds.
+type limitReport struct {
 	Memory    uint64 `json:"memory"`
 	Fuel      uint64 `json:"fuel"`
 	Timeout   int64  `json:"timeoutMs"`
@@ -136,8 +136,8 @@ func limitsAsked(l abi.ManifestLimits) askedLimits {
 	}
 }
 
-func limitsInForce(l runtime.Limits) limits {
-	return limits{
+func limitsInForce(l runtime.Limits) limitReport {
+	return limitReport{
 		Memory: l.Memory, Fuel: l.Fuel, Timeout: l.Timeout.Milliseconds(), Wait: l.Wait.Milliseconds(), Stack: l.Stack,
 		Table: l.Table, Output: l.Output, Items: l.Items, Log: l.Log, LogLines: l.LogLines, HostCalls: l.HostCalls, Calls: l.Calls, Sessions: l.Sessions,
 		MilliCPU: l.MilliCPU, Idle: l.Idle.Milliseconds(),

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/policy"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // limitFlags are the limits of a provider, one each.
@@ -20,27 +20,27 @@ func limitFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
-		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: runtime.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
+		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: limits.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
 		&cli.StringFlag{Name: "cpu", Category: categoryLimits, DefaultText: "as many as there are", Usage: "`PROCESSORS` that calls may use, all together and in the long run, as 500m or 2"},
-		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: runtime.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
-		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: runtime.DefaultWait, Usage: "`TIME` for which clients that read slowly may keep one call waiting, in all"},
+		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: limits.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
+		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: limits.DefaultWait, Usage: "`TIME` for which clients that read slowly may keep one call waiting, in all"},
 		size("stack", "8MiB", "native stack of one call, as it is estimated, as a `SIZE`"),
 		size("max-output", "64MiB", "contents of one read in all, as a `SIZE`"),
 		size("max-log", "64KiB", "what the provider may log in one call, as a `SIZE`"),
-		count("max-items", runtime.DefaultItems, "at most this many `ENTRIES` on a list page, or contents of a read"),
-		count("max-table", runtime.DefaultTable, "at most this many `ENTRIES` of a function table"),
-		count("max-log-lines", runtime.DefaultLogLines, "at most this many `LINES` logged in one call"),
-		count("max-host-calls", runtime.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
+		count("max-items", limits.DefaultItems, "at most this many `ENTRIES` on a list page, or contents of a read"),
+		count("max-table", limits.DefaultTable, "at most this many `ENTRIES` of a function table"),
+		count("max-log-lines", limits.DefaultLogLines, "at most this many `LINES` logged in one call"),
+		count("max-host-calls", limits.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
 		&cli.IntFlag{Name: "max-calls", Category: categoryLimits, DefaultText: "4 for each processor", Usage: "at most this many `CALLS` at once; others wait"},
-		count("max-sessions", runtime.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
+		count("max-sessions", limits.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
 		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit of the module's shape, as `LIMIT=N`, which a refusal names; may be repeated"},
-		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: runtime.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},
+		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: limits.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},
 	}
 }
 
 // limitsOf reads limitFlags.
-func limitsOf(c *cli.Context) (runtime.Limits, error) {
-	var l runtime.Limits
+func limitsOf(c *cli.Context) (limits.Limits, error) {
+	var l limits.Limits
 	for _, f := range []struct {
 		name string
 		into func(uint64)
@@ -68,11 +68,11 @@ func limitsOf(c *cli.Context) (runtime.Limits, error) {
 	if err := checkLimitFlags(c); err != nil {
 		return l, err
 	}
-	limits, err := l.WithDefaults()
+	l, err := l.WithDefaults()
 	if err != nil {
 		return l, usagef(c, "%w", err)
 	}
-	return limits, nil
+	return l, nil
 }
 
 // admission reads the limits of the module's shape.

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 const (
@@ -166,8 +167,8 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 }
 
 // pageSize is the entries of a list page: as many as are allowed, but no more than clients like to get at once.
-func pageSize(limits runtime.Limits) int {
-	return min(maxPage, cmp.Or(limits.Items, runtime.DefaultItems))
+func pageSize(l limits.Limits) int {
+	return min(maxPage, cmp.Or(l.Items, limits.DefaultItems))
 }
 
 func (a *App) newCore(logger *slog.Logger, budget *inflight.Budget, uris *mcp.URIs) (*mcp.Core, error) {

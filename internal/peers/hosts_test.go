@@ -18,12 +18,13 @@ import (
 	"github.com/wasmres/wasmres/internal/peers/answer"
 	"github.com/wasmres/wasmres/runtime"
 	engine "github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // What is the same for all that have such a setting.
 const (
-	memoryPages = runtime.DefaultMemory >> 16
-	timeout     = runtime.DefaultTimeout
+	memoryPages = limits.DefaultMemory >> 16
+	timeout     = limits.DefaultTimeout
 )
 
 // An asked host gives the answer to a request, which is good until the next.

@@ -1,11 +1,10 @@
-package runtime
+// Package limits has what a provider may use, and what a call has used.
+package limits
 
 import (
 	"fmt"
-	goruntime "runtime"
+	"runtime"
 	"time"
-
-	"github.com/wasmres/wasmres/runtime/engine"
 )
 
 // Limits bound what one provider may use. Zero fields take the default; there is no way to say unlimited.
@@ -20,11 +19,11 @@ type Limits struct {
 	// Exceeded: abi.CodeDeadline.
 	Timeout time.Duration
 	// MilliCPU is the thousandths of a processor that calls may use, all together and in the long run: 1,500 for one and
-	// a half. What servers, databases and readers take is not counted. 0 is for no bound. Exceeded: further calls wait, for as long
-	// as Timeout; then they are abi.CodeBusy.
+	// a half. The time of services and of slow readers is not counted. 0 means no bound. Exceeded: further calls wait for
+	// as long as Timeout; then they are abi.CodeBusy.
 	MilliCPU uint32
-	// Wait is how long the readers of what one call answers may keep it waiting, in all, which is not counted as its
-	// Timeout: see [Waiter]. No more than half of Calls may be kept waiting for more than a second. Default 60 s. Exceeded:
+	// Wait is how long slow readers of one call's answer may keep it waiting, in all: see runtime.Waiter. That time is not
+	// counted as Timeout. At most half of Calls may be kept waiting for more than a second. Default 60 s. Exceeded:
 	// abi.CodeDeadline; of too many, abi.CodeBusy.
 	Wait time.Duration
 	// Stack is the native stack of one call, in bytes, as it is estimated from the functions that are active.
@@ -57,6 +56,9 @@ type Limits struct {
 	Idle time.Duration
 }
 
+// MaxMemory is the greatest Memory, in bytes: all that 32 bits can address.
+const MaxMemory = 4 << 30
+
 // The defaults of Limits.
 const (
 	DefaultMemory    = 64 << 20
@@ -75,7 +77,7 @@ const (
 )
 
 const (
-	maxMemory   = 4 << 30
+	pageSize    = 64 << 10
 	maxStack    = 32 << 20
 	maxTable    = 10_000_000
 	maxCalls    = 10_000
@@ -97,7 +99,7 @@ func (l Limits) WithDefaults() (Limits, error) {
 	setDefault(&l.Log, DefaultLog)
 	setDefault(&l.LogLines, DefaultLogLines)
 	setDefault(&l.HostCalls, DefaultHostCalls)
-	setDefault(&l.Calls, 4*goruntime.GOMAXPROCS(0))
+	setDefault(&l.Calls, 4*runtime.GOMAXPROCS(0))
 	setDefault(&l.Sessions, DefaultSessions)
 	setDefault(&l.Idle, DefaultIdle)
 	return l, l.check()
@@ -105,7 +107,7 @@ func (l Limits) WithDefaults() (Limits, error) {
 
 func (l Limits) check() error {
 	switch {
-	case l.Memory%engine.PageSize != 0 || l.Memory > maxMemory:
+	case l.Memory%pageSize != 0 || l.Memory > MaxMemory:
 		return fmt.Errorf("memory limit of %d bytes: it must be a multiple of 64 KiB of at most 4 GiB", l.Memory)
 	case l.Timeout < 0 || l.Wait < 0:
 		return fmt.Errorf("timeout %v or wait %v is negative", l.Timeout, l.Wait)
@@ -136,4 +138,5 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func (l Limits) pages() uint32 { return uint32(l.Memory / engine.PageSize) }
+// Pages gives Memory in pages of WebAssembly.
+func (l Limits) Pages() uint32 { return uint32(l.Memory / pageSize) }
