@@ -173,8 +173,8 @@ func (c *Call) notify(ctx context.Context, uri string) {
 // verdict is what became of the call, given how the guest ended.
 func (c *Call) verdict(err error) error {
 	switch {
-	case c.failure != nil && CrashOf(err) != nil:
-		return &blamed{c.failure, CrashOf(err)}
+	case c.failure != nil && abi.CrashOf(err) != nil:
+		return &blamed{c.failure, abi.CrashOf(err)}
 	case c.failure != nil:
 		return c.failure
 	case err == nil && c.Op == abi.OpRead && c.contents == 0:

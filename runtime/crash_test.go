@@ -50,7 +50,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := readURI(t, m, c.uri)
-				crash := runtime.CrashOf(err)
+				crash := abi.CrashOf(err)
 				if crash == nil {
 					if c.reason != "" {
 						t.Fatalf("got no crash of %v", err)
@@ -86,7 +86,7 @@ func TestNamesOfOtherModulesAreNotBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := load(t, runtime.Config{Symbols: symbols}, "faults.wasm")
 			_, err := readURI(t, m, "x:a")
-			crash := runtime.CrashOf(err)
+			crash := abi.CrashOf(err)
 			if crash == nil || len(crash.Stack) != 1 || crash.Stack[0].String() != "function 8" {
 				t.Errorf("got %+v", crash)
 			}
@@ -109,7 +109,7 @@ func TestACrashHasTheLastLines(t *testing.T) {
 		defer m.Close()
 		_, err = readURI(t, m, "x:o")
 		want := []string{"two", "x", "x", "x", "x", "x", "x", "last"}
-		if crash := runtime.CrashOf(err); crash == nil || !slices.Equal(crash.Said, want) {
+		if crash := abi.CrashOf(err); crash == nil || !slices.Equal(crash.LastLines, want) {
 			t.Errorf("got %+v, want %q", crash, want)
 		}
 	})
@@ -118,7 +118,7 @@ func TestACrashHasTheLastLines(t *testing.T) {
 func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
 	both(t, func(t *testing.T, run runtime.Runner) {
 		_, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, readModule(t, "initialize-trap.wasm"))
-		crash := runtime.CrashOf(err)
+		crash := abi.CrashOf(err)
 		if crash == nil || crash.Reason != "unreachable" || len(crash.Stack) != 1 {
 			t.Errorf("got %+v of %v", crash, err)
 		}
@@ -152,7 +152,7 @@ func TestSomebodyElsesErrorIsLeftAsItIs(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		if crash := runtime.CrashOf(enough); crash != nil {
+		if crash := abi.CrashOf(enough); crash != nil {
 			t.Errorf("the sink's error is that of a crash now: %+v", crash)
 		}
 	})

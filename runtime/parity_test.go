@@ -63,8 +63,8 @@ func describe(err error) string {
 		return fmt.Sprint(err)
 	}
 	crashed := "no crash"
-	if c := runtime.CrashOf(err); c != nil {
-		crashed = fmt.Sprintf("%s in %v of %s, said %q", c.Reason, c.Stack, c.URI, c.Said)
+	if c := abi.CrashOf(err); c != nil {
+		crashed = fmt.Sprintf("%s in %v of %s, said %q", c.Reason, c.Stack, c.URI, c.LastLines)
 	}
 	return fmt.Sprintf("%v: %s, data %s, retry after %v, %s", e.Code, e.Message, e.Data, e.RetryAfter, crashed)
 }

@@ -6,19 +6,19 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/printable"
-	"github.com/wasmres/wasmres/runtime"
 )
 
 // printCrash shows the author of a provider where it was when it failed. There is nothing to show of other failures.
 func printCrash(w io.Writer, err error) {
-	crash := runtime.CrashOf(err)
+	crash := abi.CrashOf(err)
 	if crash == nil {
 		return
 	}
 	row := func(label, text string) { fmt.Fprintf(w, "  %-5s  %s\n", label, printable.Line(text)) }
 	row("why", reasonOf(crash))
-	if hasTrace(crash.Said) {
+	if hasTrace(crash.LastLines) {
 		return
 	}
 	label, named := "in", false
@@ -35,11 +35,11 @@ func printCrash(w io.Writer, err error) {
 }
 
 // reasonOf says why a provider crashed, in the words of its author.
-func reasonOf(crash *runtime.Crash) string {
+func reasonOf(crash *abi.Crash) string {
 	switch {
 	case crash.Reason != "unreachable":
 		return crash.Reason
-	case hasTrace(crash.Said):
+	case hasTrace(crash.LastLines):
 		return "it stopped itself, as it says above"
 	}
 	return "it stopped itself, as after a panic or a failed assertion (unreachable)"

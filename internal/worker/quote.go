@@ -25,7 +25,7 @@ func quote(m *wire.Done) error {
 		return err
 	}
 	if len(m.Stack) > 0 {
-		return e.Because(runtime.At(m.Cause, m.Stack))
+		return e.Because(abi.NewCrash(m.Cause, m.Stack))
 	}
 	return e.Because(errors.New(m.Cause))
 }
