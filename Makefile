@@ -9,9 +9,9 @@ PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
-FUZZTIME   ?= 60000x
+FUZZTIME   ?= 6000x
 
-.PHONY: run build examples check format vet lint tidy generate test attack e2e compatibility fuzz bench wasm tools clean
+.PHONY: run build examples check format vet lint tidy generate test attack e2e compatibility fuzz soak fuzz-folder bench wasm tools clean
 
 run: build examples ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
@@ -61,11 +61,23 @@ test:
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
 	$(GO) test -shuffle=on ./internal/hostile
 
+# FUZZED lists the folders of all modules with fuzz targets.
+FUZZED = grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | xargs -n1 dirname | sort -u
+
 fuzz: ## each fuzz target for a number of inputs: with a time, go test may take its end for a failure
-	@for m in . guest-sdk/go internal/peers; do (cd $$m && for p in $$($(GO) list ./...); do \
-	  dir=$$($(GO) list -f '{{.Dir}}' $$p); \
-	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
-	    echo "fuzz $$p $$f"; $(GO) test -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
+	@$(FUZZED) | xargs -P "$$(getconf _NPROCESSORS_ONLN)" -I{} $(MAKE) --no-print-directory fuzz-folder FOLDER={}
+
+soak: ## each fuzz target for a night: a hundred times the inputs of make check
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=600000x
+
+fuzz-folder: ## the targets of FOLDER, whose instrumented tests are linked once
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd $(FOLDER) && \
+	$(GO) test -c -fuzz=. -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
+	for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' *_test.go | sed 's/func //'); do \
+	  "$$dir/fuzz" -test.run='^$$' -test.fuzz="^$$f\$$" -test.fuzztime=$(FUZZTIME) -test.parallel=1 -test.fuzzcachedir="$$inputs" \
+	    >"$$dir/said" 2>&1 || { echo "fuzz $(FOLDER) $$f"; cat "$$dir/said"; exit 1; }; \
+	  echo "fuzz $(FOLDER) $$f: $$(grep '^fuzz: elapsed' "$$dir/said" | tail -1)"; \
+	done
 
 e2e: build examples tools ## real clients: conformance suite, inspector, TypeScript client
 	WASMRES_E2E=1 $(GO) test -count=1 -timeout=20m ./internal/e2e
