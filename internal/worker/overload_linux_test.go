@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,18 +15,20 @@ import (
 )
 
 // Guests that compute until their time is up, more of them than there are processors, end by themselves: a worker is
-// not killed for being busy.
+// not killed for being busy. Go would let each compute for 10 ms at a time, so that a second would pass between two turns
+// of one: twice the grace, which is that long because other programs may be busy as well.
 func TestABusyWorkerIsNotKilled(t *testing.T) {
+	const grace = 500 * time.Millisecond
 	var log journal
 	cfg := runtime.Config{
-		Runner: newRunner(t, worker.Config{Logger: log.logger()}),
-		Limits: runtime.Limits{Timeout: 300 * time.Millisecond, Calls: 16},
+		Runner: newRunner(t, worker.Config{Logger: log.logger(), Grace: grace}),
+		Limits: runtime.Limits{Timeout: 300 * time.Millisecond, Calls: 100 * goruntime.GOMAXPROCS(0)},
 	}
 	m := loadPuppet(t, cfg, func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 	var clients sync.WaitGroup
 	for range m.Limits().Calls {
 		clients.Go(func() {
-			for range 4 {
+			for range 2 {
 				if _, err := read(t.Context(), m, "x:spin"); abi.CodeOf(err) != abi.CodeDeadline {
 					t.Errorf("got %v, want deadline", err)
 				}
