@@ -41,7 +41,7 @@ func grantedServices(services capability.Services) map[abi.Service]*grantedServi
 // it has grown is costly to grow again. An ask that is abandoned, or whose goroutine has ended, is not used again.
 type ask struct {
 	// fixed at creation
-	module *Module
+	host   *guestHost
 	begin  chan struct{} // of one; closed when there is nothing more to do
 	events chan event    // that the caller waits for
 	timer  *time.Timer   // sends overdue; a timer with a channel of its own would cost a microsecond more
@@ -79,13 +79,13 @@ const (
 	maxIdleAsks    = 64       // asks of a module that wait for the next call
 )
 
-func (m *Module) newAsk() *ask {
+func (h *guestHost) newAsk() *ask {
 	select {
-	case a := <-m.asks:
+	case a := <-h.asks:
 		return a
 	default:
 	}
-	a := &ask{module: m, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer finds room in any case
+	a := &ask{host: h, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer finds room in any case
 	a.timer = time.AfterFunc(time.Hour, func() {
 		select {
 		case a.events <- overdue:
@@ -105,13 +105,13 @@ func (a *ask) release() {
 	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
 	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
 	select {
-	case <-a.module.closing:
+	case <-a.host.closing:
 		usable = false
 	default:
 	}
 	if usable {
 		select {
-		case a.module.asks <- a:
+		case a.host.asks <- a:
 			return
 		default:
 		}
@@ -120,10 +120,10 @@ func (a *ask) release() {
 }
 
 // endAsks ends the goroutines of asks that wait for a call.
-func (m *Module) endAsks() {
+func (h *guestHost) endAsks() {
 	for {
 		select {
-		case a := <-m.asks:
+		case a := <-h.asks:
 			close(a.begin)
 		default:
 			return
@@ -135,16 +135,16 @@ func (m *Module) endAsks() {
 // passed, the call fails and the service is abandoned: its goroutine runs on until the service returns, and its answer is
 // discarded.
 func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte) (capability.Response, error) {
-	m := c.module
+	h := c.host
 	if n := granted.abandoned.Load(); n >= maxAbandoned {
-		err := m.busy("a service of the provider does not answer")
+		err := h.busy("a service of the provider does not answer")
 		c.fail(err)
 		return capability.Response{}, err
 	}
 	if c.deadline.IsZero() { // the runner has set none
-		c.deadline = time.Now().Add(m.cfg.Limits.Timeout)
+		c.deadline = time.Now().Add(h.limits.Timeout)
 	}
-	a := m.newAsk()
+	a := h.newAsk()
 	a.ctx, a.granted, a.request = ctx, granted, append(a.request, request...)
 	a.state.Store(askRunning)
 	a.begin <- struct{}{}
@@ -184,9 +184,9 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 			continue // it is answered
 		}
 		if !cancelledAt.IsZero() {
-			return c.module.ended(ctx)
+			return c.host.ended(ctx)
 		}
-		return c.module.tookTooLong()
+		return c.host.tookTooLong()
 	}
 }
 
@@ -206,7 +206,7 @@ func (a *ask) abandon() bool {
 		return false
 	}
 	a.timer.Stop()
-	a.module.cfg.Logger.Warn("service call abandoned: it runs on after the call's deadline",
+	a.host.logger.Warn("service call abandoned: it runs on after the call's deadline",
 		"service", uint32(a.granted.id), "abandoned", a.granted.abandoned.Load())
 	return true
 }
@@ -244,6 +244,6 @@ func (a *ask) finish() (abandoned bool) {
 		return false
 	}
 	left := granted.abandoned.Add(-1)
-	a.module.cfg.Logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
+	a.host.logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
 	return true
 }

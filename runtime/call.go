@@ -12,7 +12,7 @@ import (
 // runs; nil refuses them. Errors are classified by [abi.CodeOf]. After an error what sink got is void. Settle is to be
 // called when the answer is on its way.
 func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-	if op != abi.OpDescribe && !m.manifest.Implements(op) {
+	if op != abi.OpDescribe && !m.host.manifest.Implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
 	if err := ctx.Err(); err != nil {
@@ -27,12 +27,12 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 		return nil, err
 	}
 	defer func() { m.slots <- struct{}{} }()
-	return m.serve(ctx, m.newCall(op, req, sink))
+	return m.serve(ctx, m.host.newCall(op, req, sink))
 }
 
 // serve runs a call that has its turn and a slot.
 func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
-	b := deadline.New(ctx, m.cfg.Limits.Timeout)
+	b := deadline.New(ctx, m.host.limits.Timeout)
 	defer b.Release()
 	defer c.depart()
 	c.ctx, c.bounds = ctx, b
@@ -58,7 +58,7 @@ func (m *Module) EndSession(session string) { m.guests.EndSession(session) }
 // await waits for a token, for as long as a call may last; what says why there is none.
 func (m *Module) await(ctx context.Context, tokens <-chan struct{}, what string) error {
 	select {
-	case <-m.closing:
+	case <-m.host.closing:
 		return errClosing()
 	default:
 	}
@@ -67,25 +67,18 @@ func (m *Module) await(ctx context.Context, tokens <-chan struct{}, what string)
 		return nil
 	default:
 	}
-	timer := time.NewTimer(m.cfg.Limits.Timeout)
+	timer := time.NewTimer(m.host.limits.Timeout)
 	defer timer.Stop()
 	select {
 	case <-tokens:
 		return nil
-	case <-m.closing:
+	case <-m.host.closing:
 		return errClosing()
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return m.busy(what)
+		return m.host.busy(what)
 	}
 }
 
 func errClosing() error { return abi.Errorf(abi.CodeUnavailable, "the provider is closing") }
-
-// busy says that something is, and when to try again.
-func (m *Module) busy(what string) *abi.Error {
-	e := abi.Errorf(abi.CodeBusy, "%s", what)
-	e.RetryAfter = m.cfg.Limits.Timeout
-	return e
-}

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 
 	"github.com/wasmres/wasmres/abi"
@@ -14,7 +13,7 @@ func (s *sandbox) classify(err error) error {
 	var stop engine.Stop
 	var exit wasi.Exit
 	var known *abi.Error
-	module := s.guests.module
+	host := s.guests.host
 	crash := s.guests.crash(err)
 	switch {
 	case s.broken && s.call.failure != nil: // the host's own fault
@@ -22,7 +21,7 @@ func (s *sandbox) classify(err error) error {
 	case s.call.failure != nil:
 		return blame(s.call.failure, crash)
 	case s.ctx.Err() != nil:
-		return module.ended(s.ctx).Because(crash)
+		return host.ended(s.ctx).Because(crash)
 	case s.broken:
 		return err
 	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, maxPages*engine.PageSize):
@@ -33,29 +32,9 @@ func (s *sandbox) classify(err error) error {
 		return blame(known, crash)
 	case int32(s.depth.Get()) < 0 || errors.Is(err, engine.ErrStack):
 		crash.Reason = engine.ErrStack.Error()
-		return module.tooDeep().Because(crash)
+		return host.tooDeep().Because(crash)
 	}
 	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(crash)
-}
-
-// ended says why ctx, which is that of a call, has ended.
-func (m *Module) ended(ctx context.Context) *abi.Error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return m.tookTooLong()
-	}
-	return abi.Errorf(abi.CodeCancelled, "cancelled")
-}
-
-func (m *Module) tookTooLong() *abi.Error {
-	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", m.cfg.Limits.Timeout)
-}
-
-func (m *Module) askedTooOften() *abi.Error {
-	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", m.cfg.Limits.HostCalls)
-}
-
-func (m *Module) tooDeep() *abi.Error {
-	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", m.cfg.Limits.Stack>>10)
 }
 
 // maxCause bounds what a guest can put into the log by way of an error.

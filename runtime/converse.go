@@ -20,7 +20,7 @@ type Call struct {
 	Request *abi.Request // not to be changed
 
 	// fixed at creation
-	module   *Module
+	host     *guestHost
 	merger   abi.Merger        // of reply
 	ctx      context.Context   // of who waits; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
@@ -52,15 +52,15 @@ type Call struct {
 	failure   error // the first; the guest may run on but cannot undo it
 }
 
-func (m *Module) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
-	c := &Call{Op: op, Request: req, module: m, ctx: context.Background(), sink: sink, serving: true}
+func (h *guestHost) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
+	c := &Call{Op: op, Request: req, host: h, ctx: context.Background(), sink: sink, serving: true}
 	c.waiter = waiterOf(sink)
-	c.merger = abi.Merger{Reply: &c.reply, MaxItems: m.cfg.Limits.Items, To: emission{c}}
+	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.limits.Items, To: emission{c}}
 	return c
 }
 
 // silent makes a call in which the guest may say nothing but log lines.
-func (m *Module) silent(op abi.Op) *Call { return &Call{Op: op, Request: &abi.Request{}, module: m} }
+func (h *guestHost) silent(op abi.Op) *Call { return &Call{Op: op, Request: &abi.Request{}, host: h} }
 
 // Encode appends what the guest is asked to b. A request that is too large is abi.CodeInvalidParams.
 func (c *Call) Encode(b []byte) ([]byte, error) {
@@ -79,7 +79,7 @@ func (c *Call) Context() context.Context { return c.ctx }
 func (c *Call) Err() error { return c.failure }
 
 // Overdue is the error of a call that has not ended when it must.
-func (c *Call) Overdue() error { return c.module.tookTooLong() }
+func (c *Call) Overdue() error { return c.host.tookTooLong() }
 
 // Spent says what the guest used.
 func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
@@ -90,8 +90,8 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied
 	}
-	if c.asked++; c.asked > c.module.cfg.Limits.HostCalls {
-		c.fail(c.module.askedTooOften())
+	if c.asked++; c.asked > c.host.limits.HostCalls {
+		c.fail(c.host.askedTooOften())
 		return capability.Response{}, abi.CodeDenied
 	}
 	c.passProgress()
@@ -111,7 +111,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 
 // logRefusal takes its line from the guest's budget, since guests can ask again and again.
 func (c *Call) logRefusal(ctx context.Context, id abi.Service, err error) {
-	log := c.module.cfg.Logger
+	log := c.host.logger
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -128,7 +128,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 		c.notify(ctx, "")
 		return capability.Response{}, nil
 	}
-	granted, ok := c.module.services[id]
+	granted, ok := c.host.services[id]
 	if !ok {
 		c.tellUngranted(ctx, id, request)
 		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
@@ -141,7 +141,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 
 // tellUngranted tells the host once in a call of a service that is not granted.
 func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
-	tell, bit := c.module.cfg.Ungranted, uint64(1)<<(id%64)
+	tell, bit := c.host.ungranted, uint64(1)<<(id%64)
 	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
 		return
 	}
@@ -165,7 +165,7 @@ func (c *Call) notifyUpdated(ctx context.Context, request []byte) error {
 }
 
 func (c *Call) notify(ctx context.Context, uri string) {
-	if notify := c.module.cfg.Notify; notify != nil {
+	if notify := c.host.notify; notify != nil {
 		notify(ctx, uri)
 	}
 }
@@ -191,7 +191,7 @@ func (c *Call) Answered(code abi.Code) error {
 	case code == abi.CodeOK:
 		return nil
 	case code == abi.CodeDeadline && !time.Now().Before(c.Deadline()):
-		return c.module.tookTooLong() // who noticed first makes no difference
+		return c.host.tookTooLong() // who noticed first makes no difference
 	case c.reply.Error == nil:
 		return &abi.Error{Code: code}
 	}

@@ -59,7 +59,7 @@ func (l *local) newVirtual() *virtual {
 	if l.Determinism == nil {
 		return nil
 	}
-	v := &virtual{Determinism: *l.Determinism, timeout: l.Limits.Timeout, late: l.module.tookTooLong, now: -head}
+	v := &virtual{Determinism: *l.Determinism, timeout: l.Limits.Timeout, late: l.host.tookTooLong, now: -head}
 	v.begin(abi.OpDescribe, nil)
 	return v
 }

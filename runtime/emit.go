@@ -17,11 +17,11 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 	if err := c.merger.Merge(frame); err != nil {
 		return c.fail(err)
 	}
-	if c.reports.seen > c.module.cfg.Limits.HostCalls {
-		return c.fail(c.module.askedTooOften())
+	if c.reports.seen > c.host.limits.HostCalls {
+		return c.fail(c.host.askedTooOften())
 	}
 	c.passProgress()
-	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.module.cfg.Limits.Output {
+	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.host.limits.Output {
 		return c.fail(c.tooLarge())
 	}
 	for i := before; i < len(c.reply.Resources); i++ {
@@ -50,7 +50,7 @@ func (c *Call) reserve() error {
 	}
 	more := max(c.weight-c.reserved, stride)
 	if !inflight.Of(c.ctx).Take(more) {
-		return inflight.Busy(c.module.cfg.Limits.Timeout)
+		return inflight.Busy(c.host.limits.Timeout)
 	}
 	c.reserved += more
 	return nil
@@ -65,14 +65,14 @@ func (e emission) Content(content *abi.Content) error {
 	if c.sink == nil {
 		return abi.Errorf(abi.CodeProtocol, "%s has no contents", c.Op)
 	}
-	if c.contents >= c.module.cfg.Limits.Items {
-		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.module.cfg.Limits.Items)
+	if c.contents >= c.host.limits.Items {
+		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.host.limits.Items)
 	}
 	if err := errors.Join(content.Check(), c.checkPrefix(content.URI)); err != nil {
 		return err
 	}
 	content.Size = max(content.Size, uint64(len(content.Inline)))
-	if content.Size > c.module.cfg.Limits.Output {
+	if content.Size > c.host.limits.Output {
 		return c.tooLarge()
 	}
 	c.contents++
@@ -102,7 +102,7 @@ func (c *Call) Body(p []byte) abi.Signal {
 
 func (c *Call) push(p []byte) error {
 	c.bytes += uint64(len(p))
-	if c.bytes > c.module.cfg.Limits.Output {
+	if c.bytes > c.host.limits.Output {
 		return c.tooLarge()
 	}
 	err := c.sink.Body(p)
@@ -114,7 +114,7 @@ func (c *Call) push(p []byte) error {
 }
 
 func (c *Call) tooLarge() error {
-	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.module.cfg.Limits.Output)
+	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.limits.Output)
 }
 
 // signal says whether the guest may go on.
@@ -148,7 +148,7 @@ func signalOf(err error) abi.Signal {
 	return abi.SignalBadFrame
 }
 
-func (c *Call) checkPrefix(uri string) error { return checkPrefix(c.module.manifest, uri) }
+func (c *Call) checkPrefix(uri string) error { return checkPrefix(c.host.manifest, uri) }
 
 // checkPrefix holds a guest to the URIs its manifest claims.
 func checkPrefix(manifest *abi.Manifest, uri string) error {

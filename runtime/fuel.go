@@ -52,7 +52,7 @@ func (s *sandbox) admitHostCall() {
 	s.asked++
 	switch {
 	case s.asked > s.guests.Limits.HostCalls:
-		s.stop(s.guests.module.askedTooOften())
+		s.stop(s.guests.host.askedTooOften())
 	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.IsCancelled():
 		s.looked, s.waited = s.asked, false
 		s.stopIfOver()
@@ -62,7 +62,7 @@ func (s *sandbox) admitHostCall() {
 // stopIfOver stops the guest once nobody waits for it, or its time is up.
 func (s *sandbox) stopIfOver() {
 	if s.ctx.Err() != nil {
-		s.stop(s.guests.module.ended(s.ctx))
+		s.stop(s.guests.host.ended(s.ctx))
 	}
 }
 

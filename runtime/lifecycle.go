@@ -8,7 +8,7 @@ import (
 
 // grantLifecycle gives what the module asks for, as far as it is granted.
 func (m *Module) grantLifecycle() abi.Lifecycle {
-	asked := m.manifest.Limits.Lifecycle
+	asked := m.host.manifest.Limits.Lifecycle
 	switch {
 	case asked == abi.LifecycleFresh || asked > abi.LifecycleShared:
 		return abi.LifecycleFresh
@@ -21,7 +21,7 @@ func (m *Module) grantLifecycle() abi.Lifecycle {
 }
 
 func (l *local) newKeeper() keeper {
-	switch l.module.granted {
+	switch l.host.lifecycle {
 	case abi.LifecycleSession:
 		return &perSession{fresh: newPool(l), sessions: newSeats(l, l.Limits.Sessions)}
 	case abi.LifecycleShared:

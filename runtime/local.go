@@ -80,7 +80,7 @@ func (l *local) start(ctx context.Context) error {
 
 // describe asks the guest for its manifest.
 func (l *local) describe(ctx *deadline.Context, s *sandbox) error {
-	c := l.module.newCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
+	c := l.host.newCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
 	if err := s.run(ctx, c); err != nil {
 		return fmt.Errorf("describe: %w", err)
 	}

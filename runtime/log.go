@@ -76,7 +76,7 @@ const (
 // Record logs a line that comes from who runs the guest, be it the guest's or about it. There are no more of them than
 // the guest might log, and a few.
 func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
-	limits := &c.module.cfg.Limits
+	limits := &c.host.limits
 	c.recorded += len(message)
 	for _, a := range attrs {
 		c.recorded += len(a.Key) + len(a.Value.String())
@@ -87,13 +87,13 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	if text := len(attrs) - 1; message == guestLog && text >= 0 {
 		c.remember(attrs[text].Value.String())
 	}
-	c.module.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
+	c.host.logger.LogAttrs(ctx, level, message, attrs...)
 }
 
 // spendText is spend for p, which is as many lines as it has line ends, and so many more. Of a text that exceeds the
 // budget nothing is looked at.
 func (c *Call) spendText(p []byte, lines int) bool {
-	if len(p) <= c.module.cfg.Limits.Log-c.logged {
+	if len(p) <= c.host.limits.Log-c.logged {
 		lines += bytes.Count(p, []byte{'\n'})
 	}
 	return c.spend(len(p), lines)
@@ -101,7 +101,7 @@ func (c *Call) spendText(p []byte, lines int) bool {
 
 // spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
 func (c *Call) spend(n, lines int) bool {
-	limits := &c.module.cfg.Limits
+	limits := &c.host.limits
 	if c.logged > limits.Log || c.lines > limits.LogLines {
 		return false
 	}
@@ -110,7 +110,7 @@ func (c *Call) spend(n, lines int) bool {
 	if c.logged <= limits.Log && c.lines <= limits.LogLines {
 		return true
 	}
-	c.module.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", limits.Log, "lines", limits.LogLines)
+	c.host.logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", limits.Log, "lines", limits.LogLines)
 	return false
 }
 
@@ -123,6 +123,6 @@ func (c *Call) write(ctx context.Context, level slog.Level, stream string, text 
 		}
 		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
 		c.remember(said)
-		c.module.cfg.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
+		c.host.logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
@@ -75,21 +74,15 @@ type Module struct {
 	// fixed once it is loaded
 	cfg      Config
 	prepared *Prepared
-	manifest *abi.Manifest
-	granted  abi.Lifecycle
+	host     *guestHost
 	guests   Guests
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
-	services map[abi.Service]*grantedService
-	asks     chan *ask // that wait for a call
-
-	turns     turns
-	pace      pace
-	lingering atomic.Int64 // calls whose readers are slow
+	turns turns
+	pace  pace
 
 	slots   chan struct{} // holds a token for each call that may begin
 	crowded string        // what is said when there is none
-	closing chan struct{} // closed when no call may start any more
 	close   func() error  // works once
 }
 
@@ -108,9 +101,7 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 		return nil, err
 	}
 	m := &Module{
-		cfg: cfg, prepared: p, manifest: &abi.Manifest{},
-		slots: make(chan struct{}, cfg.Limits.Calls), closing: make(chan struct{}),
-		services: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
+		cfg: cfg, prepared: p, host: newGuestHost(&cfg), slots: make(chan struct{}, cfg.Limits.Calls),
 	}
 	m.pace.milli = int64(cfg.Limits.MilliCPU)
 	m.turns = turns{module: m, open: map[string]*turn{}}
@@ -144,7 +135,7 @@ func (m *Module) order() *Order {
 	return &Order{
 		Prepared: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Config: m.cfg.Config,
 		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Determinism: m.cfg.Determinism,
-		Learn: m.learn, module: m,
+		Learn: m.learn, host: m.host,
 	}
 }
 
@@ -158,13 +149,13 @@ func (m *Module) learn(manifest *abi.Manifest) error {
 			return fmt.Errorf("manifest: resource %d: %w", i, err)
 		}
 	}
-	m.manifest = manifest
-	m.granted = m.grantLifecycle()
+	m.host.manifest = manifest
+	m.host.lifecycle = m.grantLifecycle()
 	return nil
 }
 
 // Manifest describes the provider. It must not be changed.
-func (m *Module) Manifest() *abi.Manifest { return m.manifest }
+func (m *Module) Manifest() *abi.Manifest { return m.host.manifest }
 
 // Digest is the SHA-256 of the module's bytes, as in "sha256:9f86…".
 func (m *Module) Digest() string { return m.prepared.digest }
@@ -176,7 +167,7 @@ func (m *Module) Size() int { return m.prepared.size }
 func (m *Module) Packed() bool { return m.prepared.manifest != nil }
 
 // Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
-func (m *Module) Lifecycle() abi.Lifecycle { return m.granted }
+func (m *Module) Lifecycle() abi.Lifecycle { return m.host.lifecycle }
 
 // Lane says how each request gets an instance like the image, and why not in a quicker way.
 func (m *Module) Lane() (lane Lane, why string) { return m.guests.Lane() }
@@ -192,8 +183,8 @@ func (m *Module) Limits() Limits { return m.cfg.Limits }
 func (m *Module) Close() error { return m.close() }
 
 func (m *Module) release() error {
-	close(m.closing)
-	defer m.endAsks()
+	close(m.host.closing)
+	defer m.host.endAsks()
 	for range cap(m.slots) {
 		<-m.slots
 	}

@@ -48,7 +48,7 @@ func (m *Module) enter(ctx context.Context) error {
 	if m.pace.milli == 0 {
 		return m.await(ctx, m.slots, m.crowded)
 	}
-	for latest := time.Now().Add(m.cfg.Limits.Timeout); ; {
+	for latest := time.Now().Add(m.host.limits.Timeout); ; {
 		if err := m.keepPace(ctx, latest); err != nil {
 			return err
 		}
@@ -66,14 +66,14 @@ func (m *Module) enter(ctx context.Context) error {
 func (m *Module) keepPace(ctx context.Context, latest time.Time) error {
 	for delay := m.pace.delay(); delay > 0; delay = m.pace.delay() {
 		if delay > time.Until(latest) {
-			e := m.busy("the provider has used its share of the processors")
+			e := m.host.busy("the provider has used its share of the processors")
 			e.RetryAfter = delay
 			return e
 		}
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
-		case <-m.closing:
+		case <-m.host.closing:
 			timer.Stop()
 			return errClosing()
 		case <-ctx.Done():

@@ -11,10 +11,10 @@ func (c *Call) MayRepeat(id abi.Service, request []byte) bool {
 	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList {
 		return true
 	}
-	service, granted := c.module.cfg.Services[id]
-	if !granted {
+	granted, ok := c.host.services[id]
+	if !ok {
 		return true
 	}
-	r, ok := service.(capability.Repeatable)
+	r, ok := granted.service.(capability.Repeatable)
 	return ok && r.MayRepeat(request)
 }

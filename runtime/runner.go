@@ -29,7 +29,7 @@ type Order struct {
 	// makes no sense. It is not to be called where the manifest is packed in.
 	Learn func(*abi.Manifest) error
 
-	module *Module
+	host *guestHost
 }
 
 // Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
@@ -37,7 +37,7 @@ func (o *Order) Packed() bool { return o.manifest != nil }
 
 // Starting makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
 // It also has a budget for what is logged between calls.
-func (o *Order) Starting() *Call { return o.module.newCall(abi.OpConfigure, &abi.Request{}, nil) }
+func (o *Order) Starting() *Call { return o.host.newCall(abi.OpConfigure, &abi.Request{}, nil) }
 
 // Guests are those of one module. They are safe for concurrent use.
 type Guests interface {

@@ -102,7 +102,7 @@ func (s *sandbox) encode(c *Call) (_ []byte, err error) {
 
 // start runs an export that is not an operation: there is no request to take.
 func (s *sandbox) start(ctx *deadline.Context, export string, params ...uint64) error {
-	if _, err := s.enter(execution{ctx: ctx, call: s.guests.module.silent(abi.OpDescribe)}, export, params...); err != nil {
+	if _, err := s.enter(execution{ctx: ctx, call: s.guests.host.silent(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil

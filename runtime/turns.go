@@ -27,7 +27,7 @@ const maxWaiting = 1000
 
 // queue waits until it is a call's turn, where calls of its session take turns; nil where they do not.
 func (t *turns) queue(ctx context.Context, session string) (*turn, error) {
-	switch t.module.granted {
+	switch t.module.host.lifecycle {
 	case abi.LifecycleShared:
 		session = ""
 	case abi.LifecycleSession:
@@ -62,7 +62,7 @@ func (t *turns) enter(key string) (*turn, error) {
 		t.open[key] = at
 	}
 	if at.wanted == maxWaiting {
-		return nil, t.module.busy("the session is busy")
+		return nil, t.module.host.busy("the session is busy")
 	}
 	at.wanted++
 	return at, nil

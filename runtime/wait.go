@@ -39,7 +39,7 @@ func (c *Call) Waited() time.Duration {
 
 // Deadline is when the call must have ended. It moves while the guest is kept waiting.
 func (c *Call) Deadline() time.Time {
-	return c.deadline.Add(min(c.Waited(), c.module.cfg.Limits.Wait))
+	return c.deadline.Add(min(c.Waited(), c.host.limits.Wait))
 }
 
 // extend gives the guest the time back for which it was kept waiting.
@@ -55,15 +55,15 @@ const slow = time.Second
 // linger says why a call whose readers are slow must end: they have had their time, or too many calls linger, so that
 // others would find no slot.
 func (c *Call) linger() error {
-	if c.Waited() > c.module.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
-		return c.module.tookTooLong()
+	if c.Waited() > c.host.limits.Wait && !time.Now().Before(c.Deadline()) {
+		return c.host.tookTooLong()
 	}
 	if c.lingers {
 		return nil
 	}
 	c.lingers = true
-	if most := max(1, c.module.cfg.Limits.Calls/2); c.module.lingering.Add(1) > int64(most) {
-		return c.module.busy("too many slow readers")
+	if most := max(1, c.host.limits.Calls/2); c.host.lingering.Add(1) > int64(most) {
+		return c.host.busy("too many slow readers")
 	}
 	return nil
 }
@@ -71,6 +71,6 @@ func (c *Call) linger() error {
 // depart ends the lingering.
 func (c *Call) depart() {
 	if c.lingers {
-		c.module.lingering.Add(-1)
+		c.host.lingering.Add(-1)
 	}
 }
