@@ -96,6 +96,11 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Busy makes an Error of CodeBusy. The caller may try again after that time.
+func Busy(retryAfter time.Duration, message string) *Error {
+	return &Error{Code: CodeBusy, Message: message, RetryAfter: retryAfter}
+}
+
 // Because sets the private cause and returns e.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause

@@ -104,11 +104,6 @@ func (a *ask) release() {
 	}
 	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
 	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
-	select {
-	case <-a.host.closing:
-		usable = false
-	default:
-	}
 	if usable {
 		select {
 		case a.host.asks <- a:

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
@@ -15,31 +14,23 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 	if op != abi.OpDescribe && !m.host.manifest.Implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	at, err := m.turns.queue(ctx, req.Session)
+	ticket, err := m.limiter.Enter(ctx, m.host.stateOf(req.Session))
 	if err != nil {
 		return nil, err
 	}
-	defer m.turns.leave(at)
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer func() { m.slots <- struct{}{} }()
-	return m.serve(ctx, m.host.newCall(op, req, sink))
+	c := m.host.newCall(op, req, sink)
+	c.ticket = ticket
+	return m.serve(ctx, c)
 }
 
-// serve runs a call that has its turn and a slot.
+// serve runs a call that has its ticket.
 func (m *Module) serve(ctx context.Context, c *Call) (*abi.Reply, error) {
 	b := deadline.New(ctx, m.host.limits.Timeout)
 	defer b.Release()
-	defer c.depart()
+	defer func() { c.ticket.Leave(b.Began(), c.busy(b.Began())) }()
 	c.ctx, c.bounds = ctx, b
 	c.deadline, _ = b.Deadline()
-	began := time.Now()
 	err := c.verdict(m.guests.Call(b, c))
-	m.pace.spend(began, c.busy(began))
 	m.investigate(c, err)
 	m.observe(ctx, c, err)
 	if err != nil {
@@ -54,31 +45,3 @@ func (m *Module) Settle() { m.guests.Settle() }
 
 // EndSession forgets what the calls of a session have left: it has ended, and there are no more.
 func (m *Module) EndSession(session string) { m.guests.EndSession(session) }
-
-// await waits for a token, for as long as a call may last; what says why there is none.
-func (m *Module) await(ctx context.Context, tokens <-chan struct{}, what string) error {
-	select {
-	case <-m.host.closing:
-		return errClosing()
-	default:
-	}
-	select {
-	case <-tokens:
-		return nil
-	default:
-	}
-	timer := time.NewTimer(m.host.limits.Timeout)
-	defer timer.Stop()
-	select {
-	case <-tokens:
-		return nil
-	case <-m.host.closing:
-		return errClosing()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return m.host.busy(what)
-	}
-}
-
-func errClosing() error { return abi.Errorf(abi.CodeUnavailable, "the provider is closing") }

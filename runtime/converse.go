@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/limiter"
 )
 
 // A Call is one operation of a guest, from where its host sits: what is asked of it, and what becomes of all that it
@@ -25,8 +26,8 @@ type Call struct {
 	ctx      context.Context   // of who waits; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
 	sink     abi.Sink
-	waiter   Waiter    // sink, if it is one
-	lingers  bool      // waiter is slow
+	waiter   Waiter // sink, if it is one
+	ticket   limiter.Ticket
 	deadline time.Time // but for what waiter says
 	serving  bool      // emit, body and call are allowed
 

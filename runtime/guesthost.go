@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -18,20 +17,17 @@ type guestHost struct {
 	notify    func(ctx context.Context, uri string)                     // as Config.Notify
 	ungranted func(ctx context.Context, id abi.Service, request []byte) // as Config.Ungranted
 	logger    *slog.Logger
-	asks      chan *ask     // that wait for a call
-	closing   chan struct{} // closed when no call may start any more
+	asks      chan *ask // that wait for a call
 
 	// fixed once the manifest is known
 	manifest  *abi.Manifest // not nil
 	lifecycle abi.Lifecycle // in force
-
-	lingering atomic.Int64 // calls whose readers are slow
 }
 
 func newGuestHost(cfg *Config) *guestHost {
 	return &guestHost{
 		limits: cfg.Limits, services: grantedServices(cfg.Services), notify: cfg.Notify, ungranted: cfg.Ungranted,
-		logger: cfg.Logger, asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)), closing: make(chan struct{}),
+		logger: cfg.Logger, asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
 		manifest: &abi.Manifest{},
 	}
 }
@@ -58,7 +54,17 @@ func (h *guestHost) tooDeep() *abi.Error {
 
 // busy says what is busy, and when to try again.
 func (h *guestHost) busy(what string) *abi.Error {
-	e := abi.Errorf(abi.CodeBusy, "%s", what)
-	e.RetryAfter = h.limits.Timeout
-	return e
+	return abi.Busy(h.limits.Timeout, what)
+}
+
+// stateOf names the state that calls of a session share with others, so that they run one after the other. It is empty
+// where calls share none.
+func (h *guestHost) stateOf(session string) string {
+	switch h.lifecycle {
+	case abi.LifecycleShared:
+		return "shared"
+	case abi.LifecycleSession:
+		return session
+	}
+	return ""
 }

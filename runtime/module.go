@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/symbol"
 )
 
@@ -78,12 +79,8 @@ type Module struct {
 	guests   Guests
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
-	turns turns
-	pace  pace
-
-	slots   chan struct{} // holds a token for each call that may begin
-	crowded string        // what is said when there is none
-	close   func() error  // works once
+	limiter *limiter.Limiter
+	close   func() error // works once
 }
 
 // Load prepares a module and opens it. ctx bounds the work. Errors are [abi.Error]s that say what does not fit.
@@ -101,14 +98,9 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 		return nil, err
 	}
 	m := &Module{
-		cfg: cfg, prepared: p, host: newGuestHost(&cfg), slots: make(chan struct{}, cfg.Limits.Calls),
+		cfg: cfg, prepared: p, host: newGuestHost(&cfg),
+		limiter: limiter.New(limiter.Config{Calls: cfg.Limits.Calls, MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout}),
 	}
-	m.pace.milli = int64(cfg.Limits.MilliCPU)
-	m.turns = turns{module: m, open: map[string]*turn{}}
-	for range cap(m.slots) {
-		m.slots <- struct{}{}
-	}
-	m.crowded = fmt.Sprintf("%d calls are running already", cap(m.slots))
 	m.close, m.symbols = sync.OnceValue(m.release), sync.OnceValue(m.findSymbols)
 	if err := m.open(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -183,11 +175,8 @@ func (m *Module) Limits() Limits { return m.cfg.Limits }
 func (m *Module) Close() error { return m.close() }
 
 func (m *Module) release() error {
-	close(m.host.closing)
+	m.limiter.Close()
 	defer m.host.endAsks()
-	for range cap(m.slots) {
-		<-m.slots
-	}
 	if m.guests == nil {
 		return nil
 	}

@@ -52,25 +52,11 @@ func (c *Call) extend() {
 // slow is for how long readers may keep a call waiting before it counts as lingering.
 const slow = time.Second
 
-// linger says why a call whose readers are slow must end: they have had their time, or too many calls linger, so that
+// linger says why a call whose readers are slow must end: they have had their time, or too many calls are slow, so that
 // others would find no slot.
 func (c *Call) linger() error {
 	if c.Waited() > c.host.limits.Wait && !time.Now().Before(c.Deadline()) {
 		return c.host.tookTooLong()
 	}
-	if c.lingers {
-		return nil
-	}
-	c.lingers = true
-	if most := max(1, c.host.limits.Calls/2); c.host.lingering.Add(1) > int64(most) {
-		return c.host.busy("too many slow readers")
-	}
-	return nil
-}
-
-// depart ends the lingering.
-func (c *Call) depart() {
-	if c.lingers {
-		c.host.lingering.Add(-1)
-	}
+	return c.ticket.Slow()
 }

@@ -167,7 +167,5 @@ func (b *Budget) quit(at *list.Element) {
 
 // Busy is the error for an answer that the budget has no room for. retry says after which time there may be.
 func Busy(retry time.Duration) error {
-	e := abi.Errorf(abi.CodeBusy, "Answers that clients have not read yet take all the memory there is for them, try again later")
-	e.RetryAfter = retry
-	return e
+	return abi.Busy(retry, "Answers that clients have not read yet take all the memory there is for them, try again later")
 }

@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -68,11 +67,7 @@ func TestCallsKeepToTheirShareOfTheProcessors(t *testing.T) {
 		atOnce      int
 		least, most time.Duration // for 40 calls
 	}{
-		{"no bound", 0, 50 * time.Millisecond, 0, 1, 2 * time.Second, 2 * time.Second},
 		{"half of one", 500, 50 * time.Millisecond, 0, 1, 3800 * time.Millisecond, 4 * time.Second},
-		{"half of one, with four at once", 500, 50 * time.Millisecond, 0, 4, 3500 * time.Millisecond, 4 * time.Second},
-		{"a tenth", 100, 50 * time.Millisecond, 0, 2, 18 * time.Second, 20 * time.Second},
-		{"more than is used", 2000, 50 * time.Millisecond, 0, 1, 2 * time.Second, 2 * time.Second},
 		{"what servers take does not count", 500, 50 * time.Millisecond, 50 * time.Millisecond, 1, 4 * time.Second, 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,67 +91,4 @@ func TestCallsKeepToTheirShareOfTheProcessors(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestWhoWouldWaitTooLongForTheProcessorsIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := openSite(t, &worksite{work: time.Second}, 10)
-		call := func(ctx context.Context) error {
-			_, err := m.Call(ctx, abi.OpSubscribe, &abi.Request{URI: "x:y"}, nil)
-			return err
-		}
-		if err := call(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		err := call(t.Context()) // 100 s are to be waited for, of which one has passed
-		var told *abi.Error
-		if !errors.As(err, &told) || told.Code != abi.CodeBusy || told.RetryAfter.Round(time.Second) != 99*time.Second {
-			t.Errorf("got %v", err)
-		}
-		time.Sleep(95 * time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := call(ctx); abi.CodeOf(err) != abi.CodeCancelled && abi.CodeOf(err) != abi.CodeDeadline {
-			t.Errorf("got %v", err)
-		}
-		if err := call(t.Context()); err != nil {
-			t.Errorf("after its time: %v", err)
-		}
-	})
-}
-
-// TestCallsThatWaitForTheProcessorsHoldNoSlot has four slots and four calls that wait: a fifth is not told that calls are
-// running.
-func TestCallsThatWaitForTheProcessorsHoldNoSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &worksite{work: 1100 * time.Millisecond}
-		m := openSite(t, w, 100)
-		call := func() error {
-			_, err := m.Call(t.Context(), abi.OpSubscribe, &abi.Request{URI: "x:y"}, nil)
-			return err
-		}
-		if err := call(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second) // 8.8 s are left to wait
-		w.work = 2 * time.Second
-		errs := make(chan error)
-		const calls = 5
-		for range calls {
-			go func() { errs <- call() }()
-		}
-		began, told := time.Now(), 0
-		for range calls {
-			err := <-errs
-			if err == nil {
-				continue
-			}
-			if told++; abi.CodeOf(err) != abi.CodeBusy || err.Error() != "the provider has used its share of the processors" {
-				t.Errorf("after %v: got %v", time.Since(began), err)
-			}
-		}
-		if told != 1 {
-			t.Errorf("%d calls of %d were told to come back, want 1: there are four slots", told, calls)
-		}
-	})
 }

@@ -1,0 +1,63 @@
+package limiter
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// burst is for how long calls may run ahead of their share of the processors.
+const burst = 100 * time.Millisecond
+
+// A cpuBudget holds calls to a share of the processors, in the long run. The zero value has no bound.
+type cpuBudget struct {
+	milli int64 // thousandths of a processor; 0 means no bound
+
+	mu   sync.Mutex
+	paid time.Time // at which the share is as much as was used until now; guarded by mu
+}
+
+// delay is how long a call must wait before it may begin.
+func (b *cpuBudget) delay() time.Duration {
+	if b.milli == 0 {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(time.Until(b.paid.Add(-burst)), 0)
+}
+
+// spend counts what a call has used that began at some time.
+func (b *cpuBudget) spend(began time.Time, busy time.Duration) {
+	if b.milli == 0 || busy <= 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.paid.Before(began) {
+		b.paid = began
+	}
+	b.paid = b.paid.Add(busy * 1000 / time.Duration(b.milli))
+}
+
+// awaitCPU waits until the share of the processors permits a call, and no longer than until latest.
+func (l *Limiter) awaitCPU(ctx context.Context, latest time.Time) error {
+	for delay := l.cpu.delay(); delay > 0; delay = l.cpu.delay() {
+		if delay > time.Until(latest) {
+			return abi.Busy(delay, "the provider has used its share of the processors")
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-l.closing:
+			timer.Stop()
+			return errClosing()
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+	return nil
+}
