@@ -25,6 +25,7 @@ type discard struct{}
 
 func (discard) Content(*abi.Content) error { return nil }
 func (discard) Progress(abi.Progress)      {}
+func (discard) Continue() error            { return nil }
 
 func BenchmarkDecodePage(b *testing.B) {
 	frame := page(1000).Append(nil)

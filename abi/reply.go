@@ -12,7 +12,12 @@ const (
 type Emission interface {
 	Content(c *Content) error
 	Progress(p Progress)
+	// Continue is called after every 1,024 fields of a frame. Its error ends the decoding.
+	Continue() error
 }
+
+// continueEvery is how many fields are decoded between two calls of Continue: they take some 100 µs.
+const continueEvery = 1024
 
 // A Merger decodes the frames of one call. Its exported fields are to be set before the first.
 type Merger struct {
@@ -34,7 +39,7 @@ func (m *Merger) Merge(frame []byte) error {
 	if len(frame) > MaxFrame {
 		return tooLong("frame", len(frame), MaxFrame)
 	}
-	m.field = field{text: texts{left: len(frame)}}
+	m.field = field{text: texts{left: len(frame)}, to: m.To}
 	err := m.field.each(frame, m.set)
 	m.field, m.content = field{}, Content{} // which point into frame
 	return asProtocol("frame", err)

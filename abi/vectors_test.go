@@ -58,6 +58,7 @@ func (c collector) Content(content *abi.Content) error {
 }
 
 func (c collector) Progress(p abi.Progress) { c.to.Progress = append(c.to.Progress, p) }
+func (c collector) Continue() error         { return nil }
 
 func decodeAs(message string, b []byte) (any, error) {
 	type decoder interface{ Decode([]byte) error }

@@ -70,11 +70,13 @@ const (
 // A field is the protobuf field a decoder has come to. It is overwritten by the next one, and by those of an embedded
 // message.
 type field struct {
-	num  uint32
-	typ  wireType
-	bits uint64 // numbers of any width
-	data []byte // of wireBytes, a view of what is decoded
-	text texts
+	num   uint32
+	typ   wireType
+	count uint16 // of the fields visited, modulo 65,536
+	bits  uint64 // numbers of any width
+	data  []byte // of wireBytes, a view of what is decoded
+	text  texts
+	to    Emission // says now and then whether to go on; nil for messages that are no frames
 }
 
 // maxPrefix is how many bytes a tag or a length takes at most, padding included; protobuf libraries want that.
@@ -143,6 +145,9 @@ func (f *field) each(b []byte, visit func(*field) error) error {
 		if !ok {
 			return fault(whyTruncated)
 		}
+		if err := f.goOn(); err != nil {
+			return err
+		}
 		num := f.num
 		if err := visit(f); err != nil {
 			if m, ok := err.(*malformed); ok {
@@ -153,6 +158,17 @@ func (f *field) each(b []byte, visit func(*field) error) error {
 		b = rest
 	}
 	return nil
+}
+
+// goOn counts a field, and fails when the decoding is to end.
+func (f *field) goOn() error {
+	if f.to == nil {
+		return nil
+	}
+	if f.count++; f.count%continueEvery != 0 {
+		return nil
+	}
+	return f.to.Continue()
 }
 
 // The readers below store a field into its place, or fail when it has another wire type. A field that comes again

@@ -41,6 +41,18 @@ func (e emission) Progress(p abi.Progress) {
 	r.newest, r.waiting = p, e.call.sink != nil
 }
 
+// Continue implements [abi.Emission]. A frame of 1 MiB can hold half a million fields, which take tens of milliseconds.
+func (e emission) Continue() error {
+	c := e.call
+	switch {
+	case c.reports.seen > c.host.limits.HostCalls:
+		return c.host.askedTooOften()
+	case c.bounds != nil && c.bounds.Err() != nil:
+		return c.host.ended(c.bounds)
+	}
+	return nil
+}
+
 // passProgress passes the newest report on, once it may be. It is to be called where the guest goes on for a while.
 func (c *Call) passProgress() {
 	if !c.reports.waiting {

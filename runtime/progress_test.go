@@ -118,3 +118,65 @@ func TestReportsOfProgressCountAsCallsOfTheHost(t *testing.T) {
 		}
 	})
 }
+
+// A talker is a runner and its guests in one, whose guest answers each call with one frame.
+type talker struct {
+	frame  []byte
+	before func()
+	signal abi.Signal // the answer to the last frame
+}
+
+func (g *talker) Open(context.Context, *runtime.Order) (runtime.Guests, error) {
+	return g, nil
+}
+
+func (g *talker) Call(_ context.Context, c *runtime.Call) error {
+	g.before()
+	g.signal = c.Emit(g.frame)
+	return nil
+}
+
+func (g *talker) Settle()                      {}
+func (g *talker) EndSession(string)            {}
+func (g *talker) Lane() (runtime.Lane, string) { return runtime.LaneReset, "" }
+func (g *talker) Started() runtime.Start       { return runtime.Start{} }
+func (g *talker) Close() error                 { return nil }
+
+func TestDecodingAFrameEndsWithTheCall(t *testing.T) {
+	binary := (&guesttest.Puppet{Manifest: abi.Manifest{Name: "talker", Ops: 1 << abi.OpRead}}).Binary(t)
+	large := append(reported(1, 50_000), fine...)
+	for name, c := range map[string]struct {
+		frame  []byte
+		limits runtime.Limits
+		before func(cancel func())
+		want   abi.Code
+	}{
+		"in time":             {large, runtime.Limits{}, func(func()) {}, abi.CodeOK},
+		"deadline":            {large, runtime.Limits{Timeout: time.Second}, func(func()) { time.Sleep(time.Second) }, abi.CodeDeadline},
+		"cancelled":           {large, runtime.Limits{}, func(cancel func()) { cancel() }, abi.CodeCancelled},
+		"too many host calls": {large, runtime.Limits{HostCalls: 1000}, func(func()) {}, abi.CodeHostCalls},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				g := &talker{frame: c.frame, before: func() { c.before(cancel) }}
+				m, err := runtime.Load(ctx, runtime.Config{Runner: g, Limits: c.limits}, binary)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				var got progressSink
+				_, err = m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:o"}, &got)
+				if abi.CodeOf(err) != c.want {
+					t.Errorf("the call: got %v, want %v", err, c.want)
+				}
+				if stopped := g.signal != abi.SignalMore; stopped != (c.want != abi.CodeOK) {
+					t.Errorf("the frame: got signal %v", g.signal)
+				}
+				if c.want != abi.CodeOK && len(got.done) > 0 {
+					t.Errorf("of a frame that was not decoded to its end came the reports %v", got.done)
+				}
+			})
+		})
+	}
+}

@@ -558,6 +558,8 @@ func (h *cHeads) Content(c *abi.Content) error { h.inline = append(h.inline, c.I
 
 func (h *cHeads) Progress(p abi.Progress) { h.progress = append(h.progress, p) }
 
+func (h *cHeads) Continue() error { return nil }
+
 // A cCall is one operation for a guest that is built natively, with what the services it calls answer, in order.
 type cCall struct {
 	op      abi.Op

@@ -95,6 +95,8 @@ func (e emission) Content(c *abi.Content) error {
 
 func (e emission) Progress(p abi.Progress) { e.x.progress = append(e.x.progress, p) }
 
+func (e emission) Continue() error { return nil }
+
 // Body answers the import body.
 func (x *Exchange) Body(p []byte) abi.Signal {
 	switch {

@@ -263,6 +263,7 @@ func textOf(tb testing.TB, frame []byte) []byte {
 type inline struct{ *buffer }
 
 func (i inline) Content(c *abi.Content) error { return i.Body(c.Inline) }
+func (inline) Continue() error                { return nil }
 
 // runtimeConfig is wazero's default, with the compiled modules kept between runs: that spares the tests a minute, and
 // nothing that is measured.
