@@ -43,7 +43,7 @@ func (l *local) boot(ctx context.Context, describe step) (_ *sandbox, err error)
 
 // fill writes the data segments that were taken out of the module.
 func fill(_ *deadline.Context, s *sandbox) error {
-	for i, segment := range s.guests.code.Data {
+	for i, segment := range s.guests.Code.Data {
 		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
 			return abi.Errorf(abi.CodeModule, "data segment %d does not fit the memory: %d bytes at %d", i, len(segment.Bytes), segment.Offset)
 		}
@@ -53,12 +53,12 @@ func fill(_ *deadline.Context, s *sandbox) error {
 
 // initialize runs the guest's own start, if it has one.
 func initialize(ctx *deadline.Context, s *sandbox) error {
-	if s.guests.code.Start {
+	if s.guests.Code.Start {
 		if err := s.start(ctx, meter.ExportStart); err != nil {
 			return err
 		}
 	}
-	if !s.guests.has(abi.ExportInitialize) {
+	if !s.guests.HasExport(abi.ExportInitialize) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportInitialize)
@@ -78,7 +78,7 @@ func configure(ctx *deadline.Context, s *sandbox) error {
 
 // warm lets the guest fill its caches before all others start from what it leaves.
 func warm(ctx *deadline.Context, s *sandbox) error {
-	if !s.guests.has(abi.ExportWarm) {
+	if !s.guests.HasExport(abi.ExportWarm) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportWarm)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
 
@@ -24,7 +25,7 @@ func (s *sandbox) classify(err error) error {
 		return host.ended(s.ctx).Because(crash)
 	case s.broken:
 		return err
-	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, maxPages*engine.PageSize):
+	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, module.MaxPages*engine.PageSize):
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
 		return blame(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)

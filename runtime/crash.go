@@ -16,7 +16,7 @@ func (l *local) crash(err error) *abi.Crash {
 	}
 	var functions []uint32
 	for _, index := range trap.Stack {
-		if original, ok := l.code.Original(index); ok {
+		if original, ok := l.Code.Original(index); ok {
 			functions = append(functions, original)
 		}
 	}

@@ -43,7 +43,7 @@ type local struct {
 }
 
 func (l *local) open(ctx context.Context, r InProcess) error {
-	compiled, err := r.Engine.Compile(ctx, l.code.Binary, hostFuncs())
+	compiled, err := r.Engine.Compile(ctx, l.Code.Binary, hostFuncs())
 	if err != nil {
 		return err // and compiled may be any engine's nil
 	}
@@ -124,9 +124,9 @@ func (l *local) Started() Start { return l.started }
 func (l *local) Lane() (lane Lane, why string) {
 	switch {
 	case l.image == nil:
-		return LaneBoot, l.code.CanDirty + ", and did so while it started"
-	case l.code.CanDirty != "":
-		return LaneReplace, l.code.CanDirty
+		return LaneBoot, l.Code.CanDirty + ", and did so while it started"
+	case l.Code.CanDirty != "":
+		return LaneReplace, l.Code.CanDirty
 	}
 	return LaneReset, ""
 }
@@ -168,5 +168,5 @@ func (l *local) discard(s *sandbox, why error) {
 
 // memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
 func (l *local) memoryLimit() uint64 {
-	return min(l.Limits.Memory, uint64(l.code.MaxPages)*engine.PageSize)
+	return min(l.Limits.Memory, uint64(l.Code.MaxPages)*engine.PageSize)
 }

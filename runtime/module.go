@@ -43,8 +43,8 @@ type Config struct {
 	Config string
 	// Determinism is for tests. Nil is for the real time and random numbers.
 	Determinism *Determinism
-	// Shelf is where prepared modules are kept. Nil keeps none.
-	Shelf Shelf
+	// ModuleCache stores prepared modules. Nil stores none.
+	ModuleCache ModuleCache
 	// Symbols gives modules that may have the names of the functions: the one that is loaded, or what it was before
 	// [wasm.Strip]. It is asked once a guest has crashed, and others than these are left aside. Nil for none.
 	Symbols iter.Seq[[]byte]
@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 
 func (m *Module) open(ctx context.Context) (err error) {
 	if m.Packed() {
-		manifest, err := abi.DecodeManifest(m.prepared.manifest)
+		manifest, err := abi.DecodeManifest(m.prepared.Manifest)
 		if err != nil {
 			return err
 		}
@@ -150,13 +150,13 @@ func (m *Module) learn(manifest *abi.Manifest) error {
 func (m *Module) Manifest() *abi.Manifest { return m.host.manifest }
 
 // Digest is the SHA-256 of the module's bytes, as in "sha256:9f86…".
-func (m *Module) Digest() string { return m.prepared.digest }
+func (m *Module) Digest() string { return m.prepared.Digest }
 
 // Size is the module's bytes.
-func (m *Module) Size() int { return m.prepared.size }
+func (m *Module) Size() int { return m.prepared.Size }
 
 // Packed reports whether the manifest was read from the module without running it.
-func (m *Module) Packed() bool { return m.prepared.manifest != nil }
+func (m *Module) Packed() bool { return m.prepared.Manifest != nil }
 
 // Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
 func (m *Module) Lifecycle() abi.Lifecycle { return m.host.lifecycle }

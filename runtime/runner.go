@@ -33,7 +33,7 @@ type Order struct {
 }
 
 // Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
-func (o *Order) Packed() bool { return o.manifest != nil }
+func (o *Order) Packed() bool { return o.Manifest != nil }
 
 // Starting makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
 // It also has a budget for what is logged between calls.

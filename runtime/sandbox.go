@@ -62,7 +62,7 @@ func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sand
 	}
 	s.inst, s.resize, s.paid = inst, inst.Resize, paidMemory{s, inst.Memory()}
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
-	for _, name := range l.code.Globals {
+	for _, name := range l.Code.Globals {
 		s.globals = append(s.globals, inst.Global(name))
 	}
 	for _, g := range append([]engine.Global{s.fuel, s.depth, s.dirty}, s.globals...) {
@@ -110,7 +110,7 @@ func (s *sandbox) start(ctx *deadline.Context, export string, params ...uint64) 
 
 // seed tells guests that want to know a number nobody can foresee.
 func (s *sandbox) seed(ctx *deadline.Context) error {
-	if !s.guests.has(abi.ExportSeed) {
+	if !s.guests.HasExport(abi.ExportSeed) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportSeed, s.unforeseeable())

@@ -88,7 +88,7 @@ type Config struct {
 type App struct {
 	cfg      Config
 	workers  *worker.Runner // nil when guests run in this process
-	shelf    runtime.Shelf
+	modules  runtime.ModuleCache
 	provider *provider.Provider // nil when there are several
 	parts    []*App             // those
 	reload   *reload            // nil when there is one for good
@@ -151,7 +151,7 @@ func (a *App) openModule(ctx context.Context, binary []byte) error {
 	a.provider, err = provider.Open(ctx, provider.Config{
 		Runtime: runtime.Config{
 			Runner: runner, Limits: a.cfg.Limits, Admission: a.cfg.Admission, Lifecycle: a.cfg.Lifecycle, Services: services, Ungranted: a.ungranted, Config: string(values), Determinism: a.cfg.Determinism,
-			Observe: a.observe, Shelf: a.shelf,
+			Observe: a.observe, ModuleCache: a.modules,
 			Symbols: a.symbols, Logger: a.cfg.Logger,
 		},
 		PageSize: pageSize(a.cfg.Limits), KeepResults: a.cfg.KeepResults, Feeds: a.feeds(), Logger: a.cfg.Logger,

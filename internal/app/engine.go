@@ -62,7 +62,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.shelf = c
+	a.modules = c
 	if a.cfg.Isolation == IsolationInProcess {
 		return a.openEngine(dir, c)
 	}

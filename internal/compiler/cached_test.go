@@ -120,7 +120,7 @@ func TestACacheKeepsToItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := func(n byte) [sha256.Size]byte { return [sha256.Size]byte{n} }
-	keep := func(n byte) { c.Keep(key(n), make([]byte, 1000)) }
+	keep := func(n byte) { c.Put(key(n), make([]byte, 1000)) }
 	age := func() { // all that is there was used an hour ago
 		files, _ := filepath.Glob(filepath.Join(dir, "*.prepared"))
 		for i, file := range files {
@@ -133,11 +133,11 @@ func TestACacheKeepsToItsSize(t *testing.T) {
 		keep(n)
 	}
 	age()
-	if c.Find(key(1)) == nil {
+	if c.Get(key(1)) == nil {
 		t.Fatal("what was kept is gone")
 	}
 	keep(3)
-	if c.Find(key(1)) == nil || c.Find(key(3)) == nil {
+	if c.Get(key(1)) == nil || c.Get(key(3)) == nil {
 		t.Error("what was used lately is gone")
 	}
 	all, err := compiler.List(dir)
@@ -148,7 +148,7 @@ func TestACacheKeepsToItsSize(t *testing.T) {
 		keep(10 + n) // all at once
 	}
 	for n := range byte(5) {
-		if c.Find(key(10+n)) == nil {
+		if c.Get(key(10+n)) == nil {
 			t.Errorf("%d was just kept and is gone", n)
 		}
 	}

@@ -56,10 +56,10 @@ func raw(t testing.TB, c hostile.Case, module []byte) *runtime.Prepared {
 	return p
 }
 
-// rawFile is where a module lies while it is open, given its hollow form: in what looks like a compilation cache, beside
+// rawFile is where a module lies while it is open, given its form without code: in what looks like a compilation cache, beside
 // this program, which a worker that has no environment knows as well.
-func rawFile(hollow []byte) (string, error) {
-	digest, err := wasm.Custom(hollow, "hollow")
+func rawFile(stripped []byte) (string, error) {
+	digest, err := wasm.Custom(stripped, "origin")
 	if err != nil {
 		return "", err
 	}
@@ -81,11 +81,11 @@ func (r *rawModules) compile(_ context.Context, binary []byte) (string, error) {
 	if _, again := r.refused.LoadAndDelete(&binary[0]); again {
 		return "", abi.Errorf(abi.CodeModule, "the worker has refused it")
 	}
-	hollow, err := wasm.Hollow(binary)
+	stripped, err := wasm.StripCode(binary)
 	if err != nil {
 		return "", err
 	}
-	file, err := rawFile(hollow)
+	file, err := rawFile(stripped)
 	if err != nil {
 		return "", err
 	}

@@ -34,14 +34,14 @@ type tolerant struct {
 
 func (t tolerant) Close() error { return errors.Join(t.Engine.Close(), t.metered.Close()) }
 
-func (t tolerant) Compile(ctx context.Context, hollow []byte, host []engine.HostFunc) (engine.Module, error) {
-	file, err := rawFile(hollow)
+func (t tolerant) Compile(ctx context.Context, stripped []byte, host []engine.HostFunc) (engine.Module, error) {
+	file, err := rawFile(stripped)
 	if err != nil {
 		return nil, err
 	}
 	binary, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return t.metered.Compile(ctx, hollow, host) // it was admitted and metered
+		return t.metered.Compile(ctx, stripped, host) // it was admitted and metered
 	}
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	return err
 }
 
-// hasCode reports whether the folder of the compiled module has one: what the worker has is hollow.
+// hasCode reports whether the folder of the compiled module has one: the worker has the module without code.
 func (c *child) hasCode() bool {
 	code, err := wazero.Entries(string(c.orders.Compiled))
 	return err == nil && len(code) > 0

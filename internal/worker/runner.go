@@ -111,11 +111,11 @@ func (r *Runner) Open(ctx context.Context, o *runtime.Order) (runtime.Guests, er
 }
 
 func (r *Runner) open(ctx context.Context, o *runtime.Order) (*guests, error) {
-	hollow, err := o.Hollow()
+	stripped, err := o.WithoutCode()
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
-	module, err := share(hollow.Append(nil))
+	module, err := share(stripped.Append(nil))
 	if err != nil {
 		return nil, fmt.Errorf("worker: hand over the module: %w", err)
 	}

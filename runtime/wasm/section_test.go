@@ -87,16 +87,16 @@ func TestHollowModulesKeepTheirShape(t *testing.T) {
 		module := wasm.AppendSection([]byte("\x00asm\x01\x00\x00\x00"), wasm.SectionType, []byte{1, 0x60, 0, 0})
 		return wasm.AppendSection(module, wasm.SectionCode, section)
 	}
-	one, err := wasm.Hollow(code("\x00\x01\x0b", "\x00\x0b"))
+	one, err := wasm.StripCode(code("\x00\x01\x0b", "\x00\x0b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := wasm.Hollow(code("\x00\x01\x01\x0b", "\x00\x0b"))
+	other, err := wasm.StripCode(code("\x00\x01\x01\x0b", "\x00\x0b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Equal(one, other) {
-		t.Error("two modules have the same hollow one")
+		t.Error("two modules without code are the same")
 	}
 	var ids []byte
 	for s, err := range wasm.Sections(one) {
@@ -111,7 +111,7 @@ func TestHollowModulesKeepTheirShape(t *testing.T) {
 	if want := []byte{wasm.SectionCustom, wasm.SectionType, wasm.SectionCode}; !bytes.Equal(ids, want) {
 		t.Errorf("got sections %v, want %v", ids, want)
 	}
-	if _, err := wasm.Hollow([]byte("\x00asm\x01\x00\x00\x00\x0a\x05\xff\xff\xff\xff\x0f")); !errors.Is(err, wasm.ErrFormat) {
+	if _, err := wasm.StripCode([]byte("\x00asm\x01\x00\x00\x00\x0a\x05\xff\xff\xff\xff\x0f")); !errors.Is(err, wasm.ErrFormat) {
 		t.Errorf("a count of functions that are not there: got %v", err)
 	}
 }

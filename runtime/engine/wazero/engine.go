@@ -94,7 +94,7 @@ func (e *Engine) Close() error { return e.own.cache.Close(context.Background()) 
 
 // Compile implements [engine.Engine]. Where native code is in the compilation cache already, all that is read of the
 // module but its shape is a waste: a third of the time with it, for a provider in Go. So [Precompile] keeps code under the
-// name that the hollow module has, which is then all that is loaded. Compile may be given the hollow module itself.
+// name that the module without code has, which is then all that is loaded. Compile may be given the module without code itself.
 func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostFunc) (engine.Module, error) {
 	if e.precompile == nil {
 		return e.own.open(ctx, binary, host)
@@ -103,7 +103,7 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostF
 	if err != nil {
 		return nil, err
 	}
-	hollow, err := wasm.Hollow(binary)
+	stripped, err := wasm.StripCode(binary)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
@@ -111,7 +111,7 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostF
 	if err != nil {
 		return nil, err
 	}
-	m, err := loader{cache, dir, e.own.resizes}.open(ctx, hollow, host)
+	m, err := loader{cache, dir, e.own.resizes}.open(ctx, stripped, host)
 	if err != nil {
 		return nil, errors.Join(err, cache.Close(context.WithoutCancel(ctx)))
 	}
@@ -134,9 +134,9 @@ type loader struct {
 	resizes bool   // as of the engine
 }
 
-// open compiles a module, or loads a hollow one.
+// open compiles a module, or loads one without code.
 func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc) (*module, error) {
-	if l.dir == "" || !wasm.IsHollow(binary) {
+	if l.dir == "" || !wasm.HasNoCode(binary) {
 		return l.compile(ctx, binary, host)
 	}
 	before, err := entries(l.dir)
@@ -153,7 +153,7 @@ func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc)
 	return m, nil
 }
 
-// check makes sure that nothing was compiled: code that is hollow only traps.
+// check makes sure that nothing was compiled: stripped code only traps.
 func (l loader) check(before []string) error {
 	now, err := entries(l.dir)
 	if err != nil {

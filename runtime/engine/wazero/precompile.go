@@ -31,7 +31,7 @@ func Precompile(ctx context.Context, dir string, binary []byte) error {
 	if err := precompile(ctx, dir, binary); err != nil {
 		return err
 	}
-	hollow, err := wasm.Hollow(binary)
+	stripped, err := wasm.StripCode(binary)
 	if err != nil {
 		return precompileError(err)
 	}
@@ -39,7 +39,7 @@ func Precompile(ctx context.Context, dir string, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := precompile(ctx, dir, hollow); err != nil {
+	if err := precompile(ctx, dir, stripped); err != nil {
 		return err
 	}
 	both, err := entries(dir)
@@ -125,7 +125,7 @@ func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 }
 
 // form is how entries are named; see [Engine.Compile].
-const form = "hollow, a folder each"
+const form = "without code, a folder each"
 
 // precompileError tells a folder that cannot be written to from a module that cannot be compiled.
 func precompileError(err error) error {

@@ -1,4 +1,4 @@
-package runtime
+package module
 
 import (
 	"encoding/binary"
@@ -8,14 +8,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/meter"
 )
 
-// Append appends the encoding of p to b. It is meant for another process of this very program, not for a disk.
-func (p *Prepared) Append(b []byte) []byte {
-	b = putString(b, p.digest)
-	b = binary.AppendUvarint(b, uint64(p.size))
-	b = putBool(b, p.manifest != nil)
-	b = putString(b, p.manifest)
-	b = putStrings(b, p.exports)
-	return putCode(b, p.code)
+// Append appends the encoding of m to b. It is meant for another process of this very program, not for a disk.
+func (m *Module) Append(b []byte) []byte {
+	b = putString(b, m.Digest)
+	b = binary.AppendUvarint(b, uint64(m.Size))
+	b = putBool(b, m.Manifest != nil)
+	b = putString(b, m.Manifest)
+	b = putStrings(b, m.Exports)
+	return putCode(b, m.Code)
 }
 
 func putCode(b []byte, m *meter.Module) []byte {
@@ -54,20 +54,20 @@ func putStrings(b []byte, list []string) []byte {
 	return b
 }
 
-// DecodePrepared is the reverse of [Prepared.Append]. What it gives looks into b, which must not be changed. It never
-// panics, but what it is given must come from who prepared the module: a metered module is not checked again.
-func DecodePrepared(b []byte) (*Prepared, error) {
+// Decode is the reverse of [Module.Append]. The module refers to b, which must not be changed. Decode never panics, but b
+// must come from a process that is trusted: a metered module is not checked again.
+func Decode(b []byte) (*Module, error) {
 	r := reader{rest: b}
-	p := &Prepared{digest: string(r.bytes()), size: int(r.number())}
+	m := &Module{Digest: string(r.bytes()), Size: int(r.number())}
 	if packed, manifest := r.bool(), r.bytes(); packed {
-		p.manifest = manifest
+		m.Manifest = manifest
 	}
-	p.exports = r.strings()
-	p.code = r.code()
+	m.Exports = r.strings()
+	m.Code = r.code()
 	if r.short || len(r.rest) > 0 {
-		return nil, errors.New("not a prepared module")
+		return nil, errors.New("not a metered module")
 	}
-	return p, nil
+	return m, nil
 }
 
 // A reader takes values off the front of its rest, and zero values once it is short of them.

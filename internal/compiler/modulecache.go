@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// maxPrepared bounds the prepared modules that are kept. The oldest go first.
+	// maxPrepared bounds the prepared modules that are stored. The oldest are removed first.
 	maxPrepared = 128
 	// maxPreparedSize bounds one of them, in bytes.
 	maxPreparedSize = 128 << 20
 )
 
-// Find implements [runtime.Shelf] in the cache folder.
-func (c *Compiler) Find(key [sha256.Size]byte) []byte {
+// Get implements [runtime.ModuleCache] in the cache folder.
+func (c *Compiler) Get(key [sha256.Size]byte) []byte {
 	text, err := c.store.prepared(key)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		c.cfg.Logger.Debug("prepared module not found", "err", err)
+		c.cfg.Logger.Debug("prepared module not read", "err", err)
 	}
 	return text
 }
 
-// Keep implements [runtime.Shelf].
-func (c *Compiler) Keep(key [sha256.Size]byte, text []byte) {
-	if err := c.store.keepPrepared(key, text); err != nil {
-		c.cfg.Logger.Debug("prepared module not kept", "err", err)
+// Put implements [runtime.ModuleCache].
+func (c *Compiler) Put(key [sha256.Size]byte, text []byte) {
+	if err := c.store.putPrepared(key, text); err != nil {
+		c.cfg.Logger.Debug("prepared module not stored", "err", err)
 	}
 }
 
-// prepared gives what is kept under a key. Whoever can write to the folder could have native code run, so that all
-// there is to be afraid of is damage.
+// prepared gives what is stored under a key. It guards against damage only: a user that can write to the folder could
+// have native code run anyway.
 func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
 	if err := wazero.CheckCacheDir(s.dir); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
 	return text[sha256.Size:], nil
 }
 
-func (s *store) keepPrepared(key [sha256.Size]byte, text []byte) error {
+func (s *store) putPrepared(key [sha256.Size]byte, text []byte) error {
 	path, err := s.preparedPath(key)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *store) keepPrepared(key [sha256.Size]byte, text []byte) error {
 	return nil
 }
 
-// preparedPath is where something is kept. What is prepared depends on all of this program, and not only on its version.
+// preparedPath is the file for a key. A prepared module depends on all of this program, and not only on its version.
 func (s *store) preparedPath(key [sha256.Size]byte) (string, error) {
 	program, err := s.program()
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-var _ runtime.Shelf = (*compiler.Compiler)(nil)
+var _ runtime.ModuleCache = (*compiler.Compiler)(nil)
 
-// shelf makes a compiler over a folder.
-func shelf(t *testing.T, dir string) *compiler.Compiler {
+// cacheIn makes a compiler over a folder.
+func cacheIn(t *testing.T, dir string) *compiler.Compiler {
 	t.Helper()
 	c, err := compiler.New(compiler.Config{CacheDir: dir})
 	if err != nil {
@@ -36,12 +36,12 @@ func kept(t *testing.T, dir string) string {
 func TestWhatIsKeptIsFoundByAnother(t *testing.T) {
 	dir := t.TempDir()
 	key, other := sha256.Sum256([]byte("a")), sha256.Sum256([]byte("b"))
-	shelf(t, dir).Keep(key, []byte("old"))
-	shelf(t, dir).Keep(key, []byte("text"))
-	if got := shelf(t, dir).Find(key); string(got) != "text" {
+	cacheIn(t, dir).Put(key, []byte("old"))
+	cacheIn(t, dir).Put(key, []byte("text"))
+	if got := cacheIn(t, dir).Get(key); string(got) != "text" {
 		t.Errorf("got %q, want text", got)
 	}
-	if got := shelf(t, dir).Find(other); got != nil {
+	if got := cacheIn(t, dir).Get(other); got != nil {
 		t.Errorf("got %q of a key nothing was kept under", got)
 	}
 }
@@ -64,12 +64,12 @@ func TestWhatIsNotAsItWasKeptIsNotFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			c := shelf(t, dir)
-			c.Keep(key, []byte(strings.Repeat("text", 8)))
+			c := cacheIn(t, dir)
+			c.Put(key, []byte(strings.Repeat("text", 8)))
 			if err := spoil(kept(t, dir)); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Find(key); got != nil {
+			if got := c.Get(key); got != nil {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -90,7 +90,7 @@ func TestADamagedPreparedModuleIsMadeAgain(t *testing.T) {
 		}
 		return string(p.Append(nil))
 	}
-	want, on := prepare(runtime.Config{}), runtime.Config{Shelf: shelf(t, dir)}
+	want, on := prepare(runtime.Config{}), runtime.Config{ModuleCache: cacheIn(t, dir)}
 	for _, when := range []string{"first", "again"} {
 		if got := prepare(on); got != want {
 			t.Errorf("%s: got another module", when)
