@@ -302,27 +302,28 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 	}
 	// The command has nothing in it that would have to be filled in: it asks.
 	want := `wasmres permission grant '` + dir + `/it'\''s notes.wasm'`
-	if refusal.Command != want || !strings.Contains(err.Error(), "on a terminal, where you are asked what only you know: "+want) {
+	if refusal.Command != want || !strings.Contains(err.Error(), ". Grant them on a terminal, where the command asks for what only you know: "+want) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	want += ` --dir FOLDER:/data --net POST:https://a.org --env LANG --secret token=env:VARIABLE --sql main=env:VARIABLE --kv`
 	if got := approval.Decide(request).Example(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if !strings.Contains(err.Error(), "asks for powers nobody approved (read files at /data; send POST to https://a.org;") {
+	if !strings.Contains(err.Error(), "provider notes not started: it needs capabilities that are not granted (read files at /data; send POST to https://a.org;") {
 		t.Errorf("got %v", err)
 	}
 	m = asks(`http {"hosts":["a.org"]}`, "kv")
 	m.Capabilities[1].Optional = true
 	_, err = approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
 	if err == nil || !strings.Contains(err.Error(), "(send GET, HEAD to https://a.org; keep values between requests (optional))") ||
-		!strings.HasSuffix(err.Error(), "to approve it: wasmres permission grant '"+dir+`/it'\''s notes.wasm' --net https://a.org --kv`) {
+		!strings.HasSuffix(err.Error(), ". Grant them with: wasmres permission grant '"+dir+`/it'\''s notes.wasm' --net https://a.org --kv`) {
 		t.Errorf("got %v", err)
 	}
 	// What flags cannot say, a file must.
 	m = asks(`http {"hosts":["intern.example.org"],"private":true}`)
 	_, err = approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
-	if refusal, ok := approval.Refused(err); !ok || !strings.HasSuffix(refusal.Command, "--policy POLICY.yaml") {
+	if refusal, ok := approval.Refused(err); !ok || !strings.HasSuffix(refusal.Command, "--policy POLICY.yaml") ||
+		!strings.Contains(err.Error(), ". Grant them with a POLICY.yaml, which 'wasmres inspect' prints: wasmres permission grant ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,21 +14,21 @@ import (
 // A Refusal says why a provider does not run, and what to do.
 type Refusal struct {
 	Name    string // as the provider calls itself, for people
-	Why     string
-	Command string // that approves it
+	Why     string // a clause of its own
+	Command string // that grants what it needs
 	Draft   bool   // the Command needs a policy file: [Decision.Draft]
 	Asks    bool   // the Command asks on a terminal for what only the operator knows
 }
 
 func (r *Refusal) Error() string {
-	how := "to approve it"
+	how := "Grant them with"
 	switch {
 	case r.Draft:
-		how += ", with a POLICY.yaml as 'wasmres inspect' shows it"
+		how = "Grant them with a POLICY.yaml, which 'wasmres inspect' prints"
 	case r.Asks:
-		how += " on a terminal, where you are asked what only you know"
+		how = "Grant them on a terminal, where the command asks for what only you know"
 	}
-	return fmt.Sprintf("the provider %s %s; %s: %s", r.Name, r.Why, how, r.Command)
+	return fmt.Sprintf("provider %s not started: %s. %s: %s", r.Name, r.Why, how, r.Command)
 }
 
 // Settle decides what a provider may touch: by itself where it can, and otherwise by asking the person at the terminal,
@@ -44,7 +44,7 @@ func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, 
 		return d, nil
 	}
 	if d.Outcome == Revoked {
-		return nil, d.refusal("is not approved: it was " + d.Why)
+		return nil, d.refusal("its capabilities were " + d.Why)
 	}
 	if t != nil {
 		answer, granted, err := d.Prompt(ctx, *t)
@@ -80,17 +80,17 @@ func (d *Decision) settle(answer Answer, granted *policy.Policy, by string) (*De
 func (d *Decision) whyHeld(asked bool) string {
 	switch {
 	case asked:
-		return "was not approved"
+		return "its capabilities were not granted at the prompt"
 	case d.Problem != nil:
-		return "asks for powers, and what is remembered does not count: " + shown(d.Problem.Error(), maxShown)
+		return "it needs capabilities, and the remembered grant does not count: " + shown(d.Problem.Error(), maxShown)
 	case d.Previous != nil:
-		return fmt.Sprintf("asks for more than version %s, which was approved %s (%s)",
+		return fmt.Sprintf("it needs more capabilities than version %s, which was approved %s (%s)",
 			orNone(d.Previous.Version), said(d.Previous), inWords(d.More))
 	case d.Stranger != nil:
-		return fmt.Sprintf("asks for powers nobody approved (%s), and is not taken for the one of that name that was: %s",
+		return fmt.Sprintf("it needs capabilities that are not granted (%s); the grant of another provider of that name does not count: %s",
 			inWords(d.Asks), shown(d.Doubt, maxShown))
 	}
-	return "asks for powers nobody approved (" + inWords(d.Asks) + ")"
+	return "it needs capabilities that are not granted (" + inWords(d.Asks) + ")"
 }
 
 // inWords gives in a few words what is asked for.
