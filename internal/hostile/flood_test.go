@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/hostile"
-	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -26,25 +24,7 @@ const (
 // TestTheParentWorksLittleForAFlood has providers send what only the parent has work with, beside a tenant that reads from
 // a provider of its own.
 func TestTheParentWorksLittleForAFlood(t *testing.T) {
-	native := precompiler(t.TempDir())
-	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, guesttest.Binary(t, "hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	honest := moveIn(clean)
-	defer func() {
-		honest.moveOut()
-		if err := clean.Close(); err != nil {
-			t.Error(err)
-		}
-		if failed := honest.failed.Load(); failed > 0 {
-			t.Errorf("%d reads of the tenant failed, as with %v", failed, honest.failure.Load())
-		}
-	}()
+	run, honest := neighbours(t, 0)
 	var computing float64 // the share that the parent uses beside a guest that sends nothing
 	for i, f := range hostile.Floods() {
 		read := honest.n.Load()

@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/hostile"
-	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
@@ -50,31 +48,13 @@ func TestProvidersThatAttackInOnePhaseAreStopped(t *testing.T) {
 // TestProvidersThatAttackInOnePhaseAreStoppedInAWorker makes the same attacks in workers, one after the other, while a
 // tenant reads from a provider of its own.
 func TestProvidersThatAttackInOnePhaseAreStoppedInAWorker(t *testing.T) {
-	native := precompiler(t.TempDir())
-	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget, Grace: lenient})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, guesttest.Binary(t, "hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	honest := moveIn(clean)
-	defer func() {
-		honest.moveOut()
-		if err := clean.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	run, honest := neighbours(t, lenient)
 	for _, phase := range hostile.Phases() {
 		t.Run(string(phase), func(t *testing.T) {
 			for _, c := range generated(phase) {
 				t.Run(c.Name, func(t *testing.T) { attackInWorker(t, run, c, honest) })
 			}
 		})
-	}
-	if failed := honest.failed.Load(); failed > 0 {
-		t.Errorf("%d of %d reads of the tenant failed, as with %v", failed, honest.n.Load(), honest.failure.Load())
 	}
 }
 

@@ -8,9 +8,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -59,6 +62,32 @@ func (t *tenant) read(m *runtime.Module) {
 func (t *tenant) moveOut() {
 	close(t.quit)
 	t.done.Wait()
+}
+
+// neighbours gives a runner of workers, and a tenant that reads from a provider in one of them until the test ends. The
+// test fails if a read of the tenant fails. grace is that of [worker.Config].
+func neighbours(t *testing.T, grace time.Duration) (runtime.Runner, *tenant) {
+	t.Helper()
+	native := precompiler(t.TempDir())
+	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget, Grace: grace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := runtime.Load(t.Context(), runtime.Config{Runner: run}, guesttest.Binary(t, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest := moveIn(clean)
+	t.Cleanup(func() {
+		honest.moveOut()
+		if err := clean.Close(); err != nil {
+			t.Error(err)
+		}
+		if failed := honest.failed.Load(); failed > 0 {
+			t.Errorf("%d of %d reads of the tenant failed, as with %v", failed, honest.n.Load(), honest.failure.Load())
+		}
+	})
+	return run, honest
 }
 
 // since gives how the reads went from the n-th on.
