@@ -1,7 +1,8 @@
 # make run    builds the example providers and serves one; look at it with any MCP client
+# make quick  what to run after each change: the parts of make check that take a minute together
 # make check  everything CI runs
 #
-# Both keep what they install inside this folder and the Go and npm caches.
+# All of them keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
 EXAMPLES    = hello project everything fixtures memory web users postgres mysql file git
@@ -11,7 +12,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples check format vet lint tidy generate test attack e2e compatibility fuzz soak fuzz-folder bench wasm tools clean
+.PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility fuzz soak fuzz-folder bench wasm tools clean
 
 run: build examples ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
@@ -31,6 +32,12 @@ examples: build ## those in other languages than Go where there is a compiler fo
 	    npm ci --prefix examples/wasm/$$e --ignore-scripts --no-audit --no-fund; fi; \
 	  bin/wasmres build examples/wasm/$$e || [ "$$WASMRES_TOOLCHAINS" != all ] || exit 1; \
 	done
+
+quick: format ## no -count and no -shuffle: Go then runs again only what a change reaches
+	$(GO) build ./...
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -short ./...
 
 check: format vet lint tidy generate test attack fuzz e2e
 	@echo "make check: all of it passed"
