@@ -59,6 +59,7 @@ func TestKeyring(t *testing.T) {
 			}
 			env.Setenv("WEB", guesttest.File(t, "web"))
 			env.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("ORIGIN", server.URL)
 			env.Setenv("SSL_CERT_FILE", certificate)
 			return nil
