@@ -35,7 +35,7 @@ var doors = map[string][]string{
 	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
 	"github.com/google/go-cmp":                {},
 	"github.com/google/jsonschema-go":         {"internal/mcp/mcptest"},
-	"github.com/rogpeppe/go-internal":         {"internal/session"},
+	"github.com/rogpeppe/go-internal":         {"internal/session", "internal/guesttest"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},
 	"github.com/go-sql-driver/mysql":          {"runtime/capability/sqlcap/mysql"},

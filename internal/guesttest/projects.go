@@ -1,7 +1,9 @@
 package guesttest
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,34 +30,64 @@ func languageOf(example string) project.Language {
 // buildProject builds a copy of an example, so that nothing is left in its folder.
 func buildProject(tb testing.TB, example string, l project.Language) (string, error) {
 	tb.Helper()
-	dir, err := buildDir()
-	if err != nil {
-		return "", err
+	r := newRecipe()
+	r.add("tools", []byte(tools(l)))
+	for _, dir := range []string{
+		filepath.Join(source(), example), filepath.Join(source(), example, sdkLink), filepath.Join(root(), "internal", "project"),
+	} {
+		r.addTree(dir)
 	}
-	copied := tb.TempDir()
-	if err := copyProject(copied, filepath.Join(source(), example)); err != nil {
-		return "", err
+	return shared(example, r, func(file string) error {
+		copied := tb.TempDir()
+		if err := copyProject(copied, filepath.Join(source(), example)); err != nil {
+			return err
+		}
+		if l == project.AssemblyScript {
+			if err := os.Symlink(NodeModules(tb), filepath.Join(copied, "node_modules")); err != nil {
+				return err
+			}
+		}
+		module, err := project.Build(tb.Context(), copied, l, nil)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, module.Binary, 0o600)
+	})
+}
+
+// tools gives the versions of the programs that build a language. Those that are missing have none.
+func tools(l project.Language) string {
+	programs := map[project.Language][]string{
+		project.Rust: {"rustc", "cargo"}, project.C: {"clang", "wasm-ld"}, project.AssemblyScript: {"node"},
 	}
-	if l == project.AssemblyScript {
-		if err := os.Symlink(NodeModules(tb), filepath.Join(copied, "node_modules")); err != nil {
-			return "", err
+	var all strings.Builder
+	for _, program := range programs[l] {
+		version, _ := exec.Command(program, "--version").Output()
+		fmt.Fprintf(&all, "%s: %s\n", program, version)
+	}
+	return all.String()
+}
+
+// addTree adds the files of a folder, but for tests and what was made from the others.
+func (r *recipe) addTree(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	for _, e := range entries {
+		switch path := filepath.Join(dir, e.Name()); {
+		case isMade(e.Name()), strings.HasSuffix(e.Name(), "_test.go"):
+		case e.IsDir():
+			r.addTree(path)
+		case e.Type().IsRegular():
+			r.addFile(path)
 		}
 	}
-	module, err := project.Build(tb.Context(), copied, l, nil)
-	if err != nil {
-		return "", err
-	}
-	scratch, err := os.CreateTemp(dir, "build-")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(scratch.Name())
-	defer scratch.Close()
-	if _, err := scratch.Write(module.Binary); err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, example+".wasm")
-	return file, os.Rename(scratch.Name(), file)
+}
+
+// isMade reports whether a file of a project is made from the others.
+func isMade(name string) bool {
+	return name == "node_modules" || name == "target" || strings.HasSuffix(name, ".wasm")
 }
 
 // copyProject copies what belongs to a project, and nothing that was made of it.
@@ -68,7 +100,7 @@ func copyProject(to, from string) error {
 		name := e.Name()
 		old, fresh := filepath.Join(from, name), filepath.Join(to, name)
 		switch {
-		case name == "node_modules", name == "target", strings.HasSuffix(name, ".wasm"):
+		case isMade(name):
 		case name == sdkLink:
 			if old, err = filepath.EvalSymlinks(old); err == nil {
 				err = os.Symlink(old, fresh)

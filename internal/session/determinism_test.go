@@ -2,11 +2,8 @@ package session_test
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	goruntime "runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,33 +38,16 @@ func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
 // chance gives the module of testdata/chance.
 func chance(t *testing.T) []byte {
 	t.Helper()
-	binary, err := buildChance()
+	file, err := guesttest.Source("testdata/chance/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return binary
 }
-
-var buildChance = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "wasmres-chance-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	source, err := filepath.Abs("testdata/chance/main.go")
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "chance.wasm")
-	build := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", file, source)
-	build.Dir = "../../examples/wasm" // where the SDK is known
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
-})
 
 const chanceSteps = `-- time 2026-11-22T07:00:00Z --
 -- seed 42 --
