@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,23 +23,41 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// briefScripts run with testing.Short as well. They take seconds together and go through every layer.
+var briefScripts = []string{"help", "look", "errors", "limits"}
+
 func TestScripts(t *testing.T) {
 	faults, err := filepath.Abs("../../testdata/wasm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Files:         scriptFiles(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HELLO", guesttest.File(t, "hello"))
-			env.Setenv("PROJECT", guesttest.File(t, "project"))
-			env.Setenv("EVERYTHING", guesttest.File(t, "everything"))
-			env.Setenv("MEMORY", guesttest.File(t, "memory"))
-			env.Setenv("WEB", guesttest.File(t, "web"))
+			for _, example := range []string{"hello", "project", "everything", "memory", "web"} {
+				env.Setenv(strings.ToUpper(example), guesttest.File(t, example))
+			}
 			env.Setenv("WASM", faults)
 			env.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 	})
+}
+
+// scriptFiles gives the files of the scripts to run.
+func scriptFiles(t *testing.T) (files []string) {
+	t.Helper()
+	if testing.Short() {
+		for _, name := range briefScripts {
+			files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+		return files
+	}
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) < len(briefScripts) {
+		t.Fatalf("got %d scripts, %v", len(files), err)
+	}
+	return files
 }
