@@ -43,6 +43,9 @@ var engineExceptions = map[string]string{
 }
 
 func TestTheEngineCompilesWhatIsAdmitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles each module of the specification")
+	}
 	e := newEngine(t)
 	n := 0
 	for _, m := range specModules(t) {
