@@ -1,56 +1,20 @@
 package main
 
-import (
-	"os"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
-)
+import "os"
 
-const (
-	// garbageRoom is how much garbage may gather, in bytes, before it is collected, be the heap as small as it may: with
-	// Go's own pace a server with little to keep collects dozens of times a second, each time at the cost of those
-	// requests that are under way.
-	garbageRoom = 24 << 20
-	// maxGCPercent bounds what that makes of a very small heap.
-	maxGCPercent = 800
-)
+// garbageRoom is how much garbage may gather beyond the size of what is in use, in bytes. With Go's own pace a server with
+// little to keep collects dozens of times a second, each time at the cost of those requests that are under way.
+const garbageRoom = 16 << 20
 
-// space spaces out collections of a small heap. It leaves alone what the operator has set by GOGC.
+// ballast is memory that Go counts as in use at each collection, and that takes none of the machine's, since the process
+// never touches it. A percentage that follows the heap would be late when the heap grows: set for a small one, it would
+// let a large one grow to many times its size.
+var ballast []byte
+
+// space spaces out collections of a small heap. It leaves alone what the operator has set by GOGC. It is called before
+// anything large is allocated, since memory that was in use before would be cleared, and so touched.
 func space() {
-	if os.Getenv("GOGC") != "" {
-		return
+	if os.Getenv("GOGC") == "" {
+		ballast = make([]byte, garbageRoom)
 	}
-	p := &pacer{percent: 100, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
-	p.adjust()
-	p.again()
-}
-
-// A pacer adjusts Go's pace after each collection.
-type pacer struct {
-	percent int
-	live    []metrics.Sample
-}
-
-// again has adjust called after the next collection.
-func (p *pacer) again() {
-	mark := new(struct{ _ [16]byte }) // which nobody keeps
-	runtime.AddCleanup(mark, func(p *pacer) {
-		p.adjust()
-		p.again()
-	}, p)
-}
-
-func (p *pacer) adjust() {
-	metrics.Read(p.live)
-	if percent := percentFor(p.live[0].Value.Uint64()); percent != p.percent {
-		p.percent = percent
-		debug.SetGCPercent(percent)
-	}
-}
-
-// percentFor is the GC percentage for so many bytes in use, in steps, since each change stops the world for a moment.
-func percentFor(live uint64) int {
-	percent := 100 * garbageRoom / max(live, 1)
-	return int(min(max(percent/50*50, 100), maxGCPercent))
 }

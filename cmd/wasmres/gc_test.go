@@ -4,45 +4,37 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
-	"time"
 )
 
-func TestGCPercentOfAHeap(t *testing.T) {
-	for live, want := range map[uint64]int{
-		0: maxGCPercent, 1 << 20: maxGCPercent, 6 << 20: 400, 10 << 20: 200, 24 << 20: 100, 1 << 30: 100,
-	} {
-		if got := percentFor(live); got != want {
-			t.Errorf("%d bytes: got %d, want %d", live, got, want)
-		}
-	}
+// nextCollection is the size of the heap, beside the ballast, at which garbage is collected next.
+func nextCollection() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.NextGC) - len(ballast)
 }
 
-// The pace follows the heap with each collection, and what the operator says stands.
+// A small heap has room for garbage, and a large one hardly more than its own size. The percentage is the same for both,
+// since one that follows the heap is late.
 func TestSpacing(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	defer debug.SetGCPercent(before)
-	percent := func() int {
-		now := debug.SetGCPercent(100)
-		debug.SetGCPercent(now)
-		return now
-	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer func(before []byte) { ballast = before }(ballast)
 	t.Setenv("GOGC", "100")
-	space()
-	if got := percent(); got != 100 {
-		t.Errorf("with GOGC set, got %d", got)
+	if space(); ballast != nil {
+		t.Error("what the operator has set by GOGC is changed")
 	}
 	t.Setenv("GOGC", "")
 	space()
-	for deadline := time.Now().Add(10 * time.Second); percent() == 100; runtime.GC() {
-		if time.Now().After(deadline) {
-			t.Fatal("the pace stays")
-		}
+	if percent := debug.SetGCPercent(100); percent != 100 {
+		t.Errorf("the percentage is %d, want 100", percent)
 	}
-	big := make([]byte, 64<<20)
-	for deadline := time.Now().Add(10 * time.Second); percent() != 100; runtime.GC() {
-		if time.Now().After(deadline) {
-			t.Fatalf("with 64 MiB in use, got %d", percent())
-		}
+	small := nextCollection()
+	if small < garbageRoom {
+		t.Errorf("a small heap is collected at %d bytes", small)
 	}
-	runtime.KeepAlive(big)
+	large := make([]byte, 64<<20)
+	if got, most := nextCollection(), small+3*len(large); got > most {
+		t.Errorf("a heap with %d bytes more in use is collected at %d, want %d at most", len(large), got, most)
+	}
+	runtime.KeepAlive(large)
 }

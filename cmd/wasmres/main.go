@@ -29,6 +29,7 @@ func main() {
 	compiler.Main()
 	worker.Main()
 	sqlcap.Main()
+	space()
 	hold()
 	runToEnd()
 }
