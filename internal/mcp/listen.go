@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/inflight"
 )
 
 // ListenMethod is the one method that [Core.Listen] answers instead of [Core.Answer].
@@ -64,7 +65,9 @@ func (s *Subscription) run(ctx context.Context, woken <-chan struct{}, send func
 			if err := send(message); err != nil {
 				return err
 			}
-			b = message
+			if b = message; cap(b) > inflight.Free {
+				b = nil // a subscription lasts for hours
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+
+	"github.com/wasmres/wasmres/internal/wire"
 )
 
 // A Subscription is one client's stream of changes, for a front that asks for the messages when it can write them.
@@ -20,6 +22,7 @@ type Subscription struct {
 
 	mu     sync.Mutex      // guards the fields below
 	agreed *filter         // to be acknowledged; nil once it was
+	named  int             // URIs of agreed that parts of the acknowledgment have named so far
 	wanted map[string]bool // the URIs, "" for the list; true for those of unsaid
 	unsaid []string        // what has changed, in order
 	closed bool
@@ -116,22 +119,31 @@ func (s *Subscription) note(uri string) bool {
 // Append appends the next message, without a line end: the acknowledgment first, then a notification for each change.
 // ok is false when there is nothing to say.
 func (s *Subscription) Append(b []byte) (out []byte, ok bool) {
+	out, whole, ok := s.AppendPart(b)
+	for ok && !whole {
+		out, whole, ok = s.AppendPart(out)
+	}
+	return out, ok
+}
+
+// AppendPart does as Append, and appends no more than the next part of a message that is long: until whole, the next
+// call goes on with the same message. So a client that does not read holds no more than a part.
+func (s *Subscription) AppendPart(b []byte) (out []byte, whole, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.agreed != nil {
-		b = s.appendAcknowledgment(b, s.agreed)
-		s.agreed = nil
-		return b, true
+		b, whole = s.acknowledgeLocked(b)
+		return b, whole, true
 	}
 	if len(s.unsaid) == 0 {
-		return b, false
+		return b, true, false
 	}
 	uri := s.unsaid[0]
 	s.wanted[uri] = false
 	if s.unsaid = s.unsaid[1:]; len(s.unsaid) == 0 {
 		s.unsaid = nil
 	}
-	return s.appendChange(b, uri), true
+	return s.appendChange(b, uri), true, true
 }
 
 // AppendEnd appends the result, the last message of a subscription that ends because the server does.
@@ -144,20 +156,43 @@ func (s *Subscription) AppendEnd(b []byte) []byte {
 	return append(b, `}}}`...)
 }
 
-func (s *Subscription) appendAcknowledgment(b []byte, agreed *filter) []byte {
+// messagePart is the size from which on a part of a message ends, in bytes.
+const messagePart = 8 << 10
+
+// acknowledgeLocked appends the acknowledgment, or its next part.
+func (s *Subscription) acknowledgeLocked(b []byte) (out []byte, whole bool) {
+	begin := len(b)
+	if s.named == 0 {
+		b = s.appendAcknowledgmentHead(b)
+	}
+	for ; s.named < len(s.agreed.uris); s.named++ {
+		if len(b)-begin >= messagePart {
+			return b, false
+		}
+		b = comma(b, s.named)
+		b = wire.AppendString(b, s.agreed.uris[s.named])
+	}
+	if s.agreed.byURIs {
+		b = append(b, ']')
+	}
+	s.agreed = nil
+	return append(b, `}}}`...), true
+}
+
+// appendAcknowledgmentHead appends the acknowledgment up to the first URI.
+func (s *Subscription) appendAcknowledgmentHead(b []byte) []byte {
 	b = s.appendHead(b, "notifications/subscriptions/acknowledged")
 	b = append(b, `,"notifications":{`...)
-	if agreed.list {
+	if s.agreed.list {
 		b = append(b, `"resourcesListChanged":true`...)
 	}
-	if agreed.list && agreed.byURIs {
+	if s.agreed.list && s.agreed.byURIs {
 		b = append(b, ',')
 	}
-	if agreed.byURIs {
-		b = append(b, `"resourceSubscriptions":`...)
-		b = appendStrings(b, agreed.uris)
+	if s.agreed.byURIs {
+		b = append(b, `"resourceSubscriptions":[`...)
 	}
-	return append(b, `}}}`...)
+	return b
 }
 
 func (s *Subscription) appendChange(b []byte, uri string) []byte {

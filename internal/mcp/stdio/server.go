@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -236,7 +237,9 @@ func (s *server) answer(f *flight) {
 func (s *server) listen(f *flight) {
 	defer s.running.Done()
 	defer f.cancel(nil)
-	err := s.cfg.Core.Listen(f.ctx, f.message, func(message []byte) error {
+	request := f.message
+	f.message = &mcp.Message{ID: bytes.Clone(request.ID)} // which keeps nothing of the line, for hours
+	err := s.cfg.Core.Listen(f.ctx, request, func(message []byte) error {
 		return s.out.write(append(slices.Clip(message), '\n'), f)
 	})
 	s.settle(f)

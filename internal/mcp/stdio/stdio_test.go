@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -374,6 +376,38 @@ func TestListen(t *testing.T) {
 		}
 		if n := s.Watchers(); n != 0 {
 			t.Errorf("%d watches are left, want none", n)
+		}
+	})
+}
+
+// A subscription, which lasts for hours, keeps nothing of the line it came in.
+func TestSubscriptionsKeepNoLines(t *testing.T) {
+	const subscriptions, long = 16, 1 << 20
+	heap := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, t.Context(), source(), stdio.Config{})
+		listen := func(id int) {
+			params := fmt.Sprintf(`"notifications":{"resourcesListChanged":true},"x":%q`, strings.Repeat("x", long))
+			c.send(request(strconv.Itoa(id), "subscriptions/listen", params))
+			if got := c.next(); !strings.Contains(got, "acknowledged") {
+				t.Fatal(got)
+			}
+		}
+		listen(0)
+		before := heap()
+		for i := range subscriptions {
+			listen(i + 1)
+		}
+		if each := (heap() - before) / subscriptions; each > long/2 {
+			t.Errorf("each subscription keeps %d KiB of a line of %d", each>>10, long>>10)
+		}
+		if _, err := c.end(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, m *mcp.Message)
 	m.Client = mcp.ClientOf(r.RemoteAddr)
 	var s ender
 	var run func()
-	if r.ProtoMajor == 1 && r.ProtoMinor >= 1 && hijackable(w) {
+	if r.ProtoMajor == 1 && hijackable(w) {
 		apart := &subscriber{}
 		s, run = apart, func() { h.begin(apart, w, r, m) }
 	} else {

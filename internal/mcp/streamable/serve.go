@@ -17,14 +17,14 @@ const (
 
 // serve writes the head of the response, and then all there is to say, until the client goes or the server ends.
 func (s *subscriber) serve(head []byte) error {
-	for out := head; ; out = make([]byte, 0, usualWrite) {
+	for out := head; ; out = s.empty(out) {
 		closing := s.attend()
 		out = s.appendNews(out)
-		if closing {
+		if closing && !s.within {
 			return s.write(s.appendEnd(out))
 		}
 		if len(out) == 0 && !time.Now().Before(s.silentUntil) {
-			out = append(out, "e\r\n"+stillHere+"\r\n"...)
+			out = s.framing.end(append(s.framing.begin(out), stillHere...), 0)
 		}
 		if len(out) > 0 {
 			if err := s.write(out); err != nil {
@@ -35,6 +35,14 @@ func (s *subscriber) serve(head []byte) error {
 			return err
 		}
 	}
+}
+
+// empty gives a buffer for the next write: while there is more of a message, the one of the last.
+func (s *subscriber) empty(last []byte) []byte {
+	if s.within {
+		return last[:0]
+	}
+	return make([]byte, 0, usualWrite)
 }
 
 // release, deferred, gives back what s has. It recovers from a panic: a mistake of ours must not end the process, with
@@ -59,11 +67,18 @@ func (s *subscriber) attend() (closing bool) {
 func (s *subscriber) appendNews(out []byte) []byte {
 	for len(out) < fullWrite {
 		begin := len(out)
-		message, ok := s.subscription.Append(appendEventHead(out))
-		if !ok {
-			return message[:begin]
+		part := s.framing.begin(out)
+		if !s.within {
+			part = append(part, eventHead...)
 		}
-		out = appendEventTail(message, begin)
+		part, whole, ok := s.subscription.AppendPart(part)
+		if !ok {
+			return part[:begin]
+		}
+		if s.within = !whole; whole {
+			part = append(part, eventTail...)
+		}
+		out = s.framing.end(part, begin)
 	}
 	s.wake()
 	return out
@@ -71,8 +86,8 @@ func (s *subscriber) appendNews(out []byte) []byte {
 
 // appendEnd appends the result and the end of the body.
 func (s *subscriber) appendEnd(out []byte) []byte {
-	out = appendEventTail(s.subscription.AppendEnd(appendEventHead(out)), len(out))
-	return append(out, "0\r\n\r\n"...)
+	message := s.subscription.AppendEnd(append(s.framing.begin(out), eventHead...))
+	return s.framing.last(s.framing.end(append(message, eventTail...), len(out)))
 }
 
 // write writes out, if the client takes it in time.

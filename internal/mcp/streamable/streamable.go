@@ -155,13 +155,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the body is cut off")
 		return
 	}
-	m, failure := mcp.ParseMessage(body.Bytes())
+	m, failure := mcp.ParseMessage(body)
 	switch {
 	case !h.isLegacy(r, m):
 		h.modern(w, r, m, failure)
 	case failure == nil && m.Usual() && acceptsBoth(r.Header.Values("Accept")) && h.inSession(w, r, m):
 	default:
-		h.handOn(w, r, m, body.Bytes())
+		h.handOn(w, r, m, body)
 	}
 }
 
@@ -206,16 +206,39 @@ func (b *weighedBody) Read(p []byte) (int, error) {
 }
 
 // readBody takes the whole body, if it comes in time. What is large of it is taken from hold.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *inflight.Hold) (*bytes.Buffer, error) {
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *inflight.Hold) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout)) // not every server can
-	const usual = 4 << 10                                          // bytes of a request
-	body := bytes.NewBuffer(make([]byte, 0, usual))
-	_, err := body.ReadFrom(&weighedBody{Reader: http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes), hold: hold})
+	body := &weighedBody{Reader: http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes), hold: hold}
+	text, err := readAll(body, int(min(r.ContentLength, h.cfg.MaxRequestBytes)))
 	if err == nil {
 		_ = control.SetReadDeadline(time.Time{}) // a stream may stay open for hours
 	}
-	return body, err
+	return text, err
+}
+
+// readAll reads all that r has, which is said to be size bytes; a negative size is unknown. The buffer is never larger
+// than bodyCopies times what has come, and where size is true it ends up no larger than that.
+func readAll(r io.Reader, size int) ([]byte, error) {
+	const usual = 4 << 10 // bytes of a request
+	text := make([]byte, 0, usual)
+	for {
+		if len(text) == cap(text) {
+			room := 2 * cap(text)
+			if len(text) <= size && size < bodyCopies*cap(text) {
+				room = size + 1 // with a byte to meet the end in
+			}
+			text = append(make([]byte, 0, room), text...)
+		}
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if errors.Is(err, io.EOF) {
+			return text, nil
+		}
+		if err != nil {
+			return text, err
+		}
+	}
 }
 
 // isLegacy reports whether a message is of an older revision. A malformed one is what its headers say.

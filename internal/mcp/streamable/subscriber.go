@@ -18,9 +18,11 @@ type subscriber struct {
 	// set before the goroutine starts
 	subscription *mcp.Subscription
 	conn         net.Conn
+	framing      framing
 
 	// owned by the goroutine
 	silentUntil time.Time // when a comment is due
+	within      bool      // the last write ended within a message
 	stray       [16]byte  // what the client says, which nobody wants to know
 
 	mu      sync.Mutex         // guards the fields below
@@ -39,7 +41,8 @@ func (h *Handler) begin(s *subscriber, w http.ResponseWriter, r *http.Request, m
 		writeError(w, m, failure)
 		return
 	}
-	head := appendHead(nil, w.Header())
+	s.framing = framing{chunked: r.ProtoAtLeast(1, 1)}
+	head := s.framing.appendHead(nil, w.Header())
 	conn, _, err := http.NewResponseController(w).Hijack() // what the client has sent already is not read
 	if err != nil {
 		defer h.leave(s)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
@@ -277,6 +278,51 @@ func TestManyChangesAtOnceArriveEach(t *testing.T) {
 			}
 		}
 		c.conn.Close()
+	})
+}
+
+// watchMuch gives s 1,024 resources whose URIs are as long as they may be, and the filter that names them.
+func watchMuch(s *mcptest.Source) (filter string) {
+	uris := make([]string, mcp.MaxWatched)
+	for i := range uris {
+		uris[i] = fmt.Sprintf("test://%0*d", abi.MaxURI-len("test://"), i)
+		s.Text(uris[i], "")
+	}
+	return `{"resourceSubscriptions":["` + strings.Join(uris, `","`) + `"]}`
+}
+
+// A long acknowledgment leaves in parts. It arrives whole, even when the server ends meanwhile.
+func TestALongAcknowledgmentArrivesWhole(t *testing.T) {
+	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
+		t.Run(proto, func(t *testing.T) { testLongAcknowledgment(t, proto) })
+	}
+}
+
+func testLongAcknowledgment(t *testing.T, proto string) {
+	var s *mcptest.Source
+	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+		conn, filter := dial(), watchMuch(s)
+		subscribe(t, conn, proto, filter)
+		synctest.Wait()
+		closed := make(chan error)
+		go func() { closed <- h.Close() }()
+		synctest.Wait()
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := event(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+subscriptionID+
+			`,"notifications":`+filter+`}}`) + event(ended)
+		if string(got) != want {
+			t.Errorf("got %d bytes that are not the %d wanted", len(got), len(want))
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -71,6 +71,45 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 	}
 }
 
+// A client that reads nothing of a long acknowledgment has the server hold little of it.
+// What it asked for counts no longer than until the stream has begun.
+func TestUnreadAcknowledgmentsTakeLittle(t *testing.T) {
+	const clients, each = 16, 512 << 10
+	src := mcptest.New()
+	request := modern(mcp.ListenMethod, "", body("7", mcp.ListenMethod, `"notifications":`+watchMuch(src)))
+	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
+		t.Run(proto, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				flight := inflight.New(0)
+				_, l, _ := serveInMemory(t, newFront(t, src, mcp.Config{URIs: mcp.NewURIs(0), InFlight: flight}, streamable.Config{}))
+				conns := make([]net.Conn, clients+1)
+				before := 0
+				for i := range conns {
+					conns[i] = l.dial()
+					if _, err := io.WriteString(conns[i], strings.Replace(request, "HTTP/1.1", proto, 1)); err != nil {
+						t.Fatal(err)
+					}
+					if synctest.Wait(); i == 0 {
+						before = heapInUse() // with the URIs
+					}
+				}
+				if n := src.Watchers(); n != len(conns) {
+					t.Fatalf("%d clients of %d have subscribed", n, len(conns))
+				}
+				if grown := (heapInUse() - before) / clients; grown > each {
+					t.Errorf("%d KiB for an acknowledgment that the client does not read", grown>>10)
+				}
+				if flight.Used() != 0 {
+					t.Errorf("%d bytes are counted while the streams are open", flight.Used())
+				}
+				for _, c := range conns {
+					c.Close()
+				}
+			})
+		})
+	}
+}
+
 // A large body counts until its request is answered, and is refused where there is no room for it.
 func TestBodiesCount(t *testing.T) {
 	flight := inflight.New(0)
@@ -95,6 +134,44 @@ func TestBodiesCount(t *testing.T) {
 	flight.Force(flight.Most() - 1)
 	if small, large := ask(1<<10), ask(1<<20); small != 200 || large != 503 {
 		t.Errorf("without room: got %d for a small body and %d for a large one, want 200 and 503", small, large)
+	}
+}
+
+// A counting body sees the buffer that it is read into.
+type countingBody struct {
+	io.Reader
+	came, buffer int // bytes
+	excess       int // of buffer, beyond three times what has come
+}
+
+func (b *countingBody) Read(p []byte) (int, error) {
+	b.buffer = b.came + len(p)
+	b.excess = max(b.excess, b.buffer-3*b.came)
+	n, err := b.Reader.Read(p)
+	b.came += n
+	return n, err
+}
+
+func (b *countingBody) Close() error { return nil }
+
+// The buffer of a body is no larger than what is counted for it, whatever a client says of its length, and no larger
+// than the body in the end.
+func TestBodiesHaveTheBufferTheyNeed(t *testing.T) {
+	h := newHandler(t, library(), streamable.Config{})
+	for _, size := range []int{1, 4095, 4096, 4097, 12_287, 12_288, 100_000, 1 << 20, 2<<20 + 1, 4 << 20} {
+		text := body("1", "resources/list", "")
+		text += strings.Repeat(" ", max(size-len(text), 0))
+		for _, said := range []int{len(text), -1} {
+			r, b := post(text), &countingBody{Reader: strings.NewReader(text)}
+			r.Body, r.ContentLength = b, int64(said)
+			if status, _, answer := do(h, r); status != 200 {
+				t.Fatalf("%d bytes: got %d %s", size, status, answer)
+			}
+			const usual = 4 << 10
+			if b.excess > usual || said > usual && b.buffer > said+1 {
+				t.Errorf("%d bytes, said to be %d: the buffer has %d in the end, %d too many at most", len(text), said, b.buffer, b.excess)
+			}
+		}
 	}
 }
 
