@@ -28,7 +28,7 @@ func (a *asker) Open(context.Context, *runtime.Order) (runtime.Guests, error) { 
 func (a *asker) Close() error                                                 { return nil }
 func (a *asker) Call(ctx context.Context, c *runtime.Call) error {
 	_, code := c.Service(ctx, a.id, []byte("request"))
-	return c.Answered(code)
+	return c.Result(code)
 }
 
 // A serviceFunc is a service.

@@ -66,10 +66,10 @@ func initialize(ctx *deadline.Context, s *sandbox) error {
 
 // configure hands the configuration to guests that want it.
 func configure(ctx *deadline.Context, s *sandbox) error {
-	if !s.guests.host.manifest.Implements(abi.OpConfigure) {
+	if !s.guests.Host.Manifest().Implements(abi.OpConfigure) {
 		return nil
 	}
-	c := s.guests.host.newCall(abi.OpConfigure, &abi.Request{Config: s.guests.Config, HostMinor: abi.Minor}, nil)
+	c := s.guests.Host.NewCall(abi.OpConfigure, &abi.Request{Config: s.guests.Values, HostMinor: abi.Minor}, nil)
 	if err := s.run(ctx, c); err != nil {
 		return fmt.Errorf("configure: %w", err)
 	}

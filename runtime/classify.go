@@ -5,6 +5,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
@@ -14,38 +15,26 @@ func (s *sandbox) classify(err error) error {
 	var stop engine.Stop
 	var exit wasi.Exit
 	var known *abi.Error
-	host := s.guests.host
+	host := s.guests.Host
 	crash := s.guests.crash(err)
 	switch {
-	case s.broken && s.call.failure != nil: // the host's own fault
-		return s.call.failure
-	case s.call.failure != nil:
-		return blame(s.call.failure, crash)
+	case s.broken && s.call.Err() != nil: // the host's own fault
+		return s.call.Err()
+	case s.call.Err() != nil:
+		return guest.WithCrash(s.call.Err(), crash)
 	case s.ctx.Err() != nil:
-		return host.ended(s.ctx).Because(crash)
+		return host.ContextError(s.ctx).Because(crash)
 	case s.broken:
 		return err
 	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, module.MaxPages*engine.PageSize):
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
-		return blame(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)
+		return guest.WithCrash(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &known):
-		return blame(known, crash)
+		return guest.WithCrash(known, crash)
 	case int32(s.depth.Get()) < 0 || errors.Is(err, engine.ErrStack):
 		crash.Reason = engine.ErrStack.Error()
-		return host.tooDeep().Because(crash)
+		return host.StackError().Because(crash)
 	}
 	return abi.Errorf(abi.CodeTrap, "the provider crashed").Because(crash)
-}
-
-// maxCause bounds what a guest can put into the log by way of an error.
-const maxCause = 2 << 10
-
-// clip bounds the text of an error that guests have a hand in.
-func clip(err error) error {
-	text := err.Error()
-	if len(text) <= maxCause {
-		return errors.New(text)
-	}
-	return errors.New(text[:maxCause] + "…")
 }

@@ -2,11 +2,9 @@ package runtime
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
 // A panic of ours must not end the process, with everybody's calls, and is not the guest's fault. The instance it
@@ -15,14 +13,14 @@ import (
 // contain, deferred, makes an error of a panic in the engine.
 func contain(err *error) {
 	if p := recover(); p != nil {
-		*err = panicked(p)
+		*err = guest.PanicError(p)
 	}
 }
 
 func (s *sandbox) contain(err *error) {
 	if p := recover(); p != nil {
 		s.broken = true
-		*err = panicked(p)
+		*err = guest.PanicError(p)
 	}
 }
 
@@ -48,10 +46,6 @@ func (s *sandbox) catch() {
 		panic(p)
 	default:
 		s.broken = true
-		s.stop(panicked(p))
+		s.stop(guest.PanicError(p))
 	}
-}
-
-func panicked(p any) *abi.Error {
-	return (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 }

@@ -4,38 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
-
-// Determinism has guests see a time and random numbers that are the same in every run, in place of the real ones. The
-// host's own limits still go by the real clock.
-//
-// A call finds the clocks at Time, and each look at one takes them on by [Look]. Sleeping takes no time, but takes the
-// clocks on by as much; past Limits.Timeout it ends the call with [abi.CodeDeadline]. Random numbers follow from Seed
-// and the request. An instance starts an hour before Time. One that is kept from call to call goes on from where it
-// was, with other random numbers each time.
-type Determinism struct {
-	Time time.Time `json:"time"` // from 1971 to 2199
-	Seed uint64    `json:"seed"`
-}
-
-// Look is what a look at a clock takes, under [Determinism]: enough for who waits for a clock to move, and too little to
-// be seen in most answers.
-const Look = time.Microsecond
-
-// Check refuses a time that clocks cannot show.
-func (d *Determinism) Check() error {
-	if year := d.Time.UTC().Year(); year < 1971 || year > 2199 {
-		return fmt.Errorf("time %s: it must be from 1971 to 2199", d.Time.Format(time.RFC3339))
-	}
-	return nil
-}
 
 // head is how long before Determinism.Time an instance starts, so that what it finds to be now while it starts is in
 // the past later.
@@ -44,7 +20,7 @@ const head = time.Hour
 // A virtual world is that of one instance under Determinism. It implements [wasi.World].
 type virtual struct {
 	// fixed at creation
-	Determinism
+	guest.Determinism
 	timeout time.Duration
 	late    func() *abi.Error // of who sleeps too long
 
@@ -59,7 +35,7 @@ func (l *local) newVirtual() *virtual {
 	if l.Determinism == nil {
 		return nil
 	}
-	v := &virtual{Determinism: *l.Determinism, timeout: l.Limits.Timeout, late: l.host.tookTooLong, now: -head}
+	v := &virtual{Determinism: *l.Determinism, timeout: l.Limits.Timeout, late: l.Host.DeadlineError, now: -head}
 	v.begin(abi.OpDescribe, nil)
 	return v
 }
@@ -82,13 +58,13 @@ func (v *virtual) restore(then time.Duration) { v.now, v.calls = then, 1 }
 
 // left is the time until the call under way is over.
 func (v *virtual) left() time.Duration {
-	v.now += Look
+	v.now += guest.Look
 	return max(v.due-v.now, 0)
 }
 
 // Now implements [wasi.World].
 func (v *virtual) Now(c wasi.Clock) uint64 {
-	v.now += Look
+	v.now += guest.Look
 	if c == wasi.Monotonic {
 		return uint64(head + v.now)
 	}

@@ -34,7 +34,7 @@ func tickFunc() engine.HostFunc {
 func (s *sandbox) tick() {
 	s.memory.Loosen()
 	goruntime.Gosched()
-	s.call.passProgress()
+	s.call.PassProgress()
 	s.stopIfOver()
 	left := s.grant(-s.fuel.Get())
 	s.fuel.Set(left)
@@ -52,7 +52,7 @@ func (s *sandbox) admitHostCall() {
 	s.asked++
 	switch {
 	case s.asked > s.guests.Limits.HostCalls:
-		s.stop(s.guests.host.askedTooOften())
+		s.stop(s.guests.Host.HostCallsError())
 	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.IsCancelled():
 		s.looked, s.waited = s.asked, false
 		s.stopIfOver()
@@ -62,12 +62,12 @@ func (s *sandbox) admitHostCall() {
 // stopIfOver stops the guest once nobody waits for it, or its time is up.
 func (s *sandbox) stopIfOver() {
 	if s.ctx.Err() != nil {
-		s.stop(s.guests.host.ended(s.ctx))
+		s.stop(s.guests.Host.ContextError(s.ctx))
 	}
 }
 
 // stop ends the guest. It does not return.
 func (s *sandbox) stop(err error) {
-	s.call.fail(err)
-	panic(engine.Stop{Err: s.call.failure})
+	s.call.Fail(err)
+	panic(engine.Stop{Err: s.call.Err()})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
 
@@ -98,9 +99,9 @@ func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 	frame := read(mem, stack[0], stack[1])
 	s.payMessage(len(frame))
-	reports := s.call.reports.seen
+	reports := s.call.Reports()
 	stack[0] = uint64(uint32(s.call.Emit(frame)))
-	s.asked += s.call.reports.seen - reports // each counts as a call of the host
+	s.asked += s.call.Reports() - reports // each counts as a call of the host
 }
 
 // body: (ptr, len) -> signal
@@ -123,7 +124,7 @@ func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)
 
 // logLine: (level, ptr, len)
 func logLine(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
-	s.call.log(ctx, levelOf(uint32(stack[0])), read(mem, stack[1], stack[2]))
+	s.call.Log(ctx, guest.LevelOf(uint32(stack[0])), read(mem, stack[1], stack[2]))
 }
 
 // info: (id) -> value; 0 for an unknown id
@@ -145,3 +146,7 @@ func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 		stack[0] = 0
 	}
 }
+
+// Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
+// host's own output.
+func (s *sandbox) Output(fd uint32, p []byte) { s.call.Output(s.ctx, int(fd)-1, p) }

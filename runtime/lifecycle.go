@@ -6,22 +6,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// grantLifecycle gives what the module asks for, as far as it is granted.
-func (m *Module) grantLifecycle() abi.Lifecycle {
-	asked := m.host.manifest.Limits.Lifecycle
-	switch {
-	case asked == abi.LifecycleFresh || asked > abi.LifecycleShared:
-		return abi.LifecycleFresh
-	case asked > m.cfg.Lifecycle:
-		m.cfg.Logger.Warn("every request gets a fresh instance: the lifecycle the provider asks for is not granted",
-			"asked", asked.String(), "granted", m.cfg.Lifecycle.String())
-		return abi.LifecycleFresh
-	}
-	return asked
-}
-
 func (l *local) newKeeper() keeper {
-	switch l.host.lifecycle {
+	switch l.Host.Lifecycle() {
 	case abi.LifecycleSession:
 		return &perSession{fresh: newPool(l), sessions: newSeats(l, l.Limits.Sessions)}
 	case abi.LifecycleShared:

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
@@ -21,8 +22,8 @@ type InProcess struct {
 }
 
 // Open implements [Runner].
-func (r InProcess) Open(ctx context.Context, o *Order) (Guests, error) {
-	l := &local{Order: o}
+func (r InProcess) Open(ctx context.Context, o *guest.Config) (guest.Guests, error) {
+	l := &local{Config: o}
 	if err := l.open(ctx, r); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -32,7 +33,7 @@ func (r InProcess) Open(ctx context.Context, o *Order) (Guests, error) {
 // local guests are instances in this process.
 type local struct {
 	// fixed once they are open
-	*Order
+	*guest.Config
 	compiled engine.Module
 	reserve  *snapshot.Reserve
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
@@ -80,18 +81,18 @@ func (l *local) start(ctx context.Context) error {
 
 // describe asks the guest for its manifest.
 func (l *local) describe(ctx *deadline.Context, s *sandbox) error {
-	c := l.host.newCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
+	c := l.Host.NewCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
 	if err := s.run(ctx, c); err != nil {
 		return fmt.Errorf("describe: %w", err)
 	}
-	if c.reply.Manifest == nil {
+	if c.Reply().Manifest == nil {
 		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
 	}
-	return l.Learn(c.reply.Manifest)
+	return l.Learn(c.Reply().Manifest)
 }
 
 // Call implements [Guests].
-func (l *local) Call(ctx context.Context, c *Call) error {
+func (l *local) Call(ctx context.Context, c *guest.Call) error {
 	b, ok := ctx.(*deadline.Context)
 	if !ok {
 		b = deadline.New(ctx, l.Limits.Timeout)
@@ -121,14 +122,14 @@ func (l *local) EndSession(session string) { l.keeper.end(session) }
 func (l *local) Started() Start { return l.started }
 
 // Lane implements [Guests].
-func (l *local) Lane() (lane Lane, why string) {
+func (l *local) Lane() (lane guest.Lane, why string) {
 	switch {
 	case l.image == nil:
-		return LaneBoot, l.Code.CanDirty + ", and did so while it started"
+		return guest.LaneBoot, l.Code.CanDirty + ", and did so while it started"
 	case l.Code.CanDirty != "":
-		return LaneReplace, l.Code.CanDirty
+		return guest.LaneReplace, l.Code.CanDirty
 	}
-	return LaneReset, ""
+	return guest.LaneReset, ""
 }
 
 // Close implements [Guests].
@@ -160,9 +161,9 @@ func (l *local) discard(s *sandbox, why error) {
 	if s == nil {
 		return
 	}
-	l.Logger.Debug("instance discarded", "why", clip(why))
+	l.Logger.Debug("instance discarded", "why", guest.Truncate(why))
 	if err := s.close(); err != nil {
-		l.Logger.Warn("instance close failed", "err", clip(err))
+		l.Logger.Warn("instance close failed", "err", guest.Truncate(err))
 	}
 }
 

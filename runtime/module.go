@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/symbol"
 )
@@ -75,8 +76,8 @@ type Module struct {
 	// fixed once it is loaded
 	cfg      Config
 	prepared *Prepared
-	host     *guestHost
-	guests   Guests
+	host     *guest.Host
+	guests   guest.Guests
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
 
 	limiter *limiter.Limiter
@@ -98,7 +99,10 @@ func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
 		return nil, err
 	}
 	m := &Module{
-		cfg: cfg, prepared: p, host: newGuestHost(&cfg),
+		cfg: cfg, prepared: p, host: guest.NewHost(guest.HostConfig{
+			Limits: cfg.Limits, Services: cfg.Services, Lifecycle: cfg.Lifecycle, Notify: cfg.Notify, Ungranted: cfg.Ungranted,
+			Logger: cfg.Logger,
+		}),
 		limiter: limiter.New(limiter.Config{Calls: cfg.Limits.Calls, MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout}),
 	}
 	m.close, m.symbols = sync.OnceValue(m.release), sync.OnceValue(m.findSymbols)
@@ -114,40 +118,25 @@ func (m *Module) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := m.learn(manifest); err != nil {
+		if err := m.host.SetManifest(manifest); err != nil {
 			return err
 		}
 	}
 	m.guests, err = m.cfg.Runner.Open(ctx, m.order())
-	m.investigate(nil, err)
+	guest.CompleteCrash(nil, err, m.symbols)
 	return err
 }
 
 func (m *Module) order() *Order {
 	return &Order{
-		Prepared: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Config: m.cfg.Config,
+		Module: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Values: m.cfg.Config,
 		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Determinism: m.cfg.Determinism,
-		Learn: m.learn, host: m.host,
+		Learn: m.host.SetManifest, Host: m.host,
 	}
-}
-
-// learn takes what the provider says of itself.
-func (m *Module) learn(manifest *abi.Manifest) error {
-	if err := manifest.Check(); err != nil {
-		return err
-	}
-	for i := range manifest.Resources {
-		if err := checkPrefix(manifest, manifest.Resources[i].URI); err != nil {
-			return fmt.Errorf("manifest: resource %d: %w", i, err)
-		}
-	}
-	m.host.manifest = manifest
-	m.host.lifecycle = m.grantLifecycle()
-	return nil
 }
 
 // Manifest describes the provider. It must not be changed.
-func (m *Module) Manifest() *abi.Manifest { return m.host.manifest }
+func (m *Module) Manifest() *abi.Manifest { return m.host.Manifest() }
 
 // Digest is the SHA-256 of the module's bytes, as in "sha256:9f86…".
 func (m *Module) Digest() string { return m.prepared.Digest }
@@ -159,7 +148,7 @@ func (m *Module) Size() int { return m.prepared.Size }
 func (m *Module) Packed() bool { return m.prepared.Manifest != nil }
 
 // Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
-func (m *Module) Lifecycle() abi.Lifecycle { return m.host.lifecycle }
+func (m *Module) Lifecycle() abi.Lifecycle { return m.host.Lifecycle() }
 
 // Lane says how each request gets an instance like the image, and why not in a quicker way.
 func (m *Module) Lane() (lane Lane, why string) { return m.guests.Lane() }
@@ -176,7 +165,7 @@ func (m *Module) Close() error { return m.close() }
 
 func (m *Module) release() error {
 	m.limiter.Close()
-	defer m.host.endAsks()
+	defer m.host.Close()
 	if m.guests == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/symbol"
 )
@@ -33,7 +34,7 @@ func (m *Module) findSymbols() symbol.Names {
 	}
 	names, err := m.prepared.FunctionNames(m.cfg.Symbols)
 	if err != nil {
-		m.cfg.Logger.Debug("functions have no names", "why", clip(err))
+		m.cfg.Logger.Debug("functions have no names", "why", guest.Truncate(err))
 	}
 	return names
 }

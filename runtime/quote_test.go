@@ -22,7 +22,7 @@ func TestQuote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e *abi.Error
-			if !errors.As(runtime.Quote(abi.CodeNotFound, &abi.GuestError{Message: tt.said}), &e) {
+			if !errors.As(runtime.PublicError(abi.CodeNotFound, &abi.GuestError{Message: tt.said}), &e) {
 				t.Fatal("no error of the ABI")
 			}
 			if e.Message != tt.want || len(e.Message) > 1<<10 || !utf8.ValidString(e.Message) {

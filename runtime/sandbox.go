@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
@@ -44,7 +45,7 @@ type sandbox struct {
 // the host finds anything of one call in the next.
 type execution struct {
 	ctx      *deadline.Context
-	call     *Call
+	call     *guest.Call
 	request  []byte              // for the guest to take; of an operation, and empty for any other export
 	response capability.Response // to the last service call
 	asked    int                 // calls of the host
@@ -82,7 +83,7 @@ func (l *local) newInstance(ctx context.Context, s *sandbox) (_ engine.Instance,
 func (s *sandbox) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx *deadline.Context, c *Call) error {
+func (s *sandbox) run(ctx *deadline.Context, c *guest.Call) error {
 	request, err := s.encode(c)
 	if err != nil {
 		return err
@@ -91,18 +92,18 @@ func (s *sandbox) run(ctx *deadline.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Answered(abi.FromGuest(uint32(code)))
+	return c.Result(abi.FromGuest(uint32(code)))
 }
 
 // encode gives the request of c, which is valid until the next export has run.
-func (s *sandbox) encode(c *Call) (_ []byte, err error) {
+func (s *sandbox) encode(c *guest.Call) (_ []byte, err error) {
 	s.room, err = c.Encode(s.room[:0])
 	return s.room, err
 }
 
 // start runs an export that is not an operation: there is no request to take.
 func (s *sandbox) start(ctx *deadline.Context, export string, params ...uint64) error {
-	if _, err := s.enter(execution{ctx: ctx, call: s.guests.host.silent(abi.OpDescribe)}, export, params...); err != nil {
+	if _, err := s.enter(execution{ctx: ctx, call: s.guests.Host.NewLogOnlyCall(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil
@@ -122,16 +123,16 @@ func (s *sandbox) enter(e execution, export string, params ...uint64) (result ui
 	s.execution = e
 	defer s.leave()
 	s.began, s.resting, s.stopped = e.ctx.Began(), false, false
-	e.call.deadline, _ = e.ctx.Deadline()
+	e.call.SetDeadline(e.ctx)
 	s.memory.Arm()
 	s.fuel.Set(s.grant(0))
 	s.depth.Set(uint64(s.guests.Limits.Stack))
 	copy(s.stack[:], params)
 	err = s.callEngine(e.ctx, export, s.stack[:])
-	e.call.flushOutput(e.ctx)
+	e.call.FlushOutput(e.ctx)
 	spent := s.granted - s.fuel.Get()
 	s.spent += spent
-	e.call.Spent(spent, s.asked)
+	e.call.SetUsage(spent, s.asked)
 	if err != nil {
 		s.stopped = true
 		return 0, s.classify(err)

@@ -57,7 +57,7 @@ func (t *seats) sit(session string) (at *seat, evicted *sandbox, err error) {
 	at, ok := t.open[session]
 	if !ok && len(t.open) >= t.most {
 		if evicted, ok = t.evictLocked(); !ok {
-			return nil, nil, t.guests.host.busy("all sessions are busy")
+			return nil, nil, t.guests.Host.BusyError("all sessions are busy")
 		}
 	}
 	if at == nil {

@@ -22,7 +22,7 @@ func (w *worker) call(ctx context.Context, c *runtime.Call) (again bool, err err
 	case err == nil || !errors.Is(err, errLost):
 		return false, err
 	case t.overdue:
-		return false, c.Overdue()
+		return false, c.DeadlineError()
 	default:
 		return w.explainLoss(ctx, t, err)
 	}
@@ -50,7 +50,7 @@ func (w *worker) explainLoss(ctx context.Context, t *trip, err error) (again boo
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return false, t.call.Overdue()
+		return false, t.call.DeadlineError()
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}

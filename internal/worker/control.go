@@ -14,7 +14,7 @@ const maxReports = 100_000
 
 // listen hears what the worker reports beside its calls, until it is gone.
 func (w *worker) listen() {
-	c, since, lines := w.guests.order.Starting(), time.Now(), 0
+	c, since, lines := w.guests.order.StartCall(), time.Now(), 0
 	for {
 		kind, payload, err := w.reports.Next()
 		if err != nil || kind != wire.KindLog {
@@ -22,7 +22,7 @@ func (w *worker) listen() {
 			return
 		}
 		if time.Since(since) > time.Minute {
-			c, since, lines = w.guests.order.Starting(), time.Now(), 0
+			c, since, lines = w.guests.order.StartCall(), time.Now(), 0
 		}
 		if lines++; lines > maxReports {
 			w.process.Kill() // whatever it is that runs there

@@ -17,7 +17,7 @@ func quote(m *wire.Done) error {
 	if m.Code > abi.CodeHostCalls || m.Code > abi.CodeInputRequired && m.Code < abi.CodeTrap {
 		return wire.Protocolf("there is no code %d", uint32(m.Code))
 	}
-	err := runtime.Quote(m.Code, &abi.GuestError{
+	err := runtime.PublicError(m.Code, &abi.GuestError{
 		Message: m.Message, Data: m.Data, RetryAfterMillis: uint64(m.RetryAfter / time.Millisecond),
 	})
 	var e *abi.Error

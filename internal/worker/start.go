@@ -111,12 +111,12 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	if err := w.control.SendFiles(opening(text), w.guests.module); err != nil {
 		return err
 	}
-	t := &trip{call: w.guests.order.Starting(), link: first}
+	t := &trip{call: w.guests.order.StartCall(), link: first}
 	defer first.rest()
 	for sealed := false; ; {
 		kind, payload, err := first.conn.Next()
 		if first.check() || first.overdue.Load() {
-			return t.call.Overdue()
+			return t.call.DeadlineError()
 		}
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (w *worker) order() *orders {
 	g, o := w.guests, w.guests.order
 	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
 	return &orders{
-		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Config, Services: o.Services, Determinism: o.Determinism,
+		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Values, Services: o.Services, Determinism: o.Determinism,
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
 	}
 }

@@ -193,7 +193,7 @@ func (t *trip) answer(ctx context.Context, payload []byte) error {
 
 // finish ends a call as the worker says.
 func (t *trip) finish(done *wire.Done) error {
-	t.call.Spent(done.Fuel, int(done.HostCalls))
+	t.call.SetUsage(done.Fuel, int(done.HostCalls))
 	if t.failure != nil {
 		return t.failure
 	}

@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func grantedServices(services capability.Services) map[abi.Service]*grantedServi
 // it has grown is costly to grow again. An ask that is abandoned, or whose goroutine has ended, is not used again.
 type ask struct {
 	// fixed at creation
-	host   *guestHost
+	host   *Host
 	begin  chan struct{} // of one; closed when there is nothing more to do
 	events chan event    // that the caller waits for
 	timer  *time.Timer   // sends overdue; a timer with a channel of its own would cost a microsecond more
@@ -54,10 +54,10 @@ type ask struct {
 	state atomic.Uint32 // askRunning, then one of the others
 
 	// owned by the service's goroutine until it has answered
-	resp     capability.Response
-	err      error
-	returned bool // the service has returned, by itself
-	panicked bool
+	resp       capability.Response
+	err        error
+	returned   bool // the service has returned, by itself
+	PanicError bool
 }
 
 const (
@@ -79,7 +79,7 @@ const (
 	maxIdleAsks    = 64       // asks of a module that wait for the next call
 )
 
-func (h *guestHost) newAsk() *ask {
+func (h *Host) newAsk() *ask {
 	select {
 	case a := <-h.asks:
 		return a
@@ -102,8 +102,8 @@ func (a *ask) release() {
 	if a.request = a.request[:0]; cap(a.request) > maxKeptRequest {
 		a.request = nil
 	}
-	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
-	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
+	usable := a.timer.Stop() && (a.returned || a.PanicError) // else its goroutine has ended, or an event is on its way
+	a.ctx, a.granted, a.resp, a.err, a.returned, a.PanicError = nil, nil, capability.Response{}, nil, false, false
 	if usable {
 		select {
 		case a.host.asks <- a:
@@ -115,7 +115,7 @@ func (a *ask) release() {
 }
 
 // endAsks ends the goroutines of asks that wait for a call.
-func (h *guestHost) endAsks() {
+func (h *Host) endAsks() {
 	for {
 		select {
 		case a := <-h.asks:
@@ -132,24 +132,24 @@ func (h *guestHost) endAsks() {
 func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte) (capability.Response, error) {
 	h := c.host
 	if n := granted.abandoned.Load(); n >= maxAbandoned {
-		err := h.busy("a service of the provider does not answer")
-		c.fail(err)
+		err := h.BusyError("a service of the provider does not answer")
+		c.Fail(err)
 		return capability.Response{}, err
 	}
 	if c.deadline.IsZero() { // the runner has set none
-		c.deadline = time.Now().Add(h.limits.Timeout)
+		c.deadline = time.Now().Add(h.cfg.Limits.Timeout)
 	}
 	a := h.newAsk()
 	a.ctx, a.granted, a.request = ctx, granted, append(a.request, request...)
 	a.state.Store(askRunning)
 	a.begin <- struct{}{}
 	if err := c.await(ctx, a); err != nil {
-		c.fail(err)
+		c.Fail(err)
 		return capability.Response{}, err
 	}
 	defer a.release()
-	if a.panicked {
-		c.fail(a.err)
+	if a.PanicError {
+		c.Fail(a.err)
 	}
 	return a.resp, a.err
 }
@@ -179,9 +179,9 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 			continue // it is answered
 		}
 		if !cancelledAt.IsZero() {
-			return c.host.ended(ctx)
+			return c.host.ContextError(ctx)
 		}
-		return c.host.tookTooLong()
+		return c.host.DeadlineError()
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *ask) abandon() bool {
 		return false
 	}
 	a.timer.Stop()
-	a.host.logger.Warn("service call abandoned: it runs on after the call's deadline",
+	a.host.cfg.Logger.Warn("service call abandoned: it runs on after the call's deadline",
 		"service", uint32(a.granted.id), "abandoned", a.granted.abandoned.Load())
 	return true
 }
@@ -222,7 +222,7 @@ func (a *ask) run() (abandoned bool) {
 	a.err = errNoAnswer // a service may end its goroutine
 	defer func() {
 		if p := recover(); p != nil {
-			a.resp, a.err, a.panicked = capability.Response{}, panicked(p), true
+			a.resp, a.err, a.PanicError = capability.Response{}, PanicError(p), true
 		}
 		abandoned = a.finish()
 	}()
@@ -239,6 +239,6 @@ func (a *ask) finish() (abandoned bool) {
 		return false
 	}
 	left := granted.abandoned.Add(-1)
-	a.host.logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
+	a.host.cfg.Logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
 	return true
 }

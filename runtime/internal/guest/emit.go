@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"errors"
@@ -15,24 +15,24 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 	}
 	before, bodies := len(c.reply.Resources), c.bytes
 	if err := c.merger.Merge(frame); err != nil {
-		return c.fail(err)
+		return c.Fail(err)
 	}
-	if c.reports.seen > c.host.limits.HostCalls {
-		return c.fail(c.host.askedTooOften())
+	if c.reports.seen > c.host.cfg.Limits.HostCalls {
+		return c.Fail(c.host.HostCallsError())
 	}
-	c.passProgress()
-	if c.framed += uint64(len(frame)) - (c.bytes - bodies); c.framed > c.host.limits.Output {
-		return c.fail(c.tooLarge())
+	c.PassProgress()
+	if c.frameBytes += uint64(len(frame)) - (c.bytes - bodies); c.frameBytes > c.host.cfg.Limits.Output {
+		return c.Fail(c.tooLarge())
 	}
 	for i := before; i < len(c.reply.Resources); i++ {
 		r := &c.reply.Resources[i]
 		if err := errors.Join(r.Check(), c.checkPrefix(r.URI)); err != nil {
-			return c.fail(err)
+			return c.Fail(err)
 		}
 		c.weight += r.Weight()
 	}
 	if err := c.reserve(); err != nil {
-		return c.fail(err)
+		return c.Fail(err)
 	}
 	if limit := c.Request.Limit; limit > 0 && len(c.reply.Resources) >= int(limit) {
 		return abi.SignalEnough
@@ -50,7 +50,7 @@ func (c *Call) reserve() error {
 	}
 	more := max(c.weight-c.reserved, stride)
 	if !inflight.Of(c.ctx).Take(more) {
-		return inflight.Busy(c.host.limits.Timeout)
+		return inflight.Busy(c.host.cfg.Limits.Timeout)
 	}
 	c.reserved += more
 	return nil
@@ -65,14 +65,14 @@ func (e emission) Content(content *abi.Content) error {
 	if c.sink == nil {
 		return abi.Errorf(abi.CodeProtocol, "%s has no contents", c.Op)
 	}
-	if c.contents >= c.host.limits.Items {
-		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.host.limits.Items)
+	if c.contents >= c.host.cfg.Limits.Items {
+		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.host.cfg.Limits.Items)
 	}
 	if err := errors.Join(content.Check(), c.checkPrefix(content.URI)); err != nil {
 		return err
 	}
 	content.Size = max(content.Size, uint64(len(content.Inline)))
-	if content.Size > c.host.limits.Output {
+	if content.Size > c.host.cfg.Limits.Output {
 		return c.tooLarge()
 	}
 	c.contents++
@@ -92,17 +92,17 @@ func (c *Call) Body(p []byte) abi.Signal {
 		return sig
 	}
 	if c.kind == abi.KindNone {
-		return c.fail(abi.Errorf(abi.CodeProtocol, "body without a content to belong to"))
+		return c.Fail(abi.Errorf(abi.CodeProtocol, "body without a content to belong to"))
 	}
 	if err := c.push(p); err != nil {
-		return c.fail(err)
+		return c.Fail(err)
 	}
 	return abi.SignalMore
 }
 
 func (c *Call) push(p []byte) error {
 	c.bytes += uint64(len(p))
-	if c.bytes > c.host.limits.Output {
+	if c.bytes > c.host.cfg.Limits.Output {
 		return c.tooLarge()
 	}
 	err := c.sink.Body(p)
@@ -114,7 +114,7 @@ func (c *Call) push(p []byte) error {
 }
 
 func (c *Call) tooLarge() error {
-	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.limits.Output)
+	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.cfg.Limits.Output)
 }
 
 // signal says whether the guest may go on.
@@ -123,13 +123,13 @@ func (c *Call) signal() abi.Signal {
 	case c.failure != nil:
 		return signalOf(c.failure)
 	case !c.serving:
-		return c.fail(abi.Errorf(abi.CodeProtocol, "nothing can be emitted while the module initialises"))
+		return c.Fail(abi.Errorf(abi.CodeProtocol, "nothing can be emitted while the module initialises"))
 	}
 	return abi.SignalMore
 }
 
-// fail notes the first failure, which is the outcome of the call whatever the guest does next.
-func (c *Call) fail(err error) abi.Signal {
+// Fail notes the first failure, which is the outcome of the call whatever the guest does next.
+func (c *Call) Fail(err error) abi.Signal {
 	if c.failure == nil {
 		c.failure = err
 	}

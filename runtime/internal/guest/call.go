@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // A Call is one operation of a guest, from where its host sits: what is asked of it, and what becomes of all that it
@@ -21,7 +22,7 @@ type Call struct {
 	Request *abi.Request // not to be changed
 
 	// fixed at creation
-	host     *guestHost
+	host     *Host
 	merger   abi.Merger        // of reply
 	ctx      context.Context   // of who waits; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
@@ -31,37 +32,40 @@ type Call struct {
 	deadline time.Time // but for what waiter says
 	serving  bool      // emit, body and call are allowed
 
-	reply     abi.Reply
-	contents  int
-	kind      abi.Kind      // of the content last begun
-	bytes     uint64        // of all bodies
-	framed    uint64        // bytes of all frames, inline bodies aside
-	weight    int           // bytes of memory that the resources of reply take
-	reserved  int           // bytes of those
-	asked     int           // services
-	ungranted uint64        // a bit for each service that was asked for and is not granted
-	served    time.Duration // that those took which wait for others
-	beside    time.Duration // work for the guest while it ran on
-	logged    int
-	lines     int
-	recorded  int // bytes of what the runner logged
-	records   int
-	said      []string  // the last lines, for who looks into a crash
-	partial   [2][]byte // lines of standard output and error that have no end yet
-	used      Usage
-	reports   reports
-	failure   error // the first; the guest may run on but cannot undo it
+	reply        abi.Reply
+	contents     int
+	kind         abi.Kind      // of the content last begun
+	bytes        uint64        // of all bodies
+	frameBytes   uint64        // bytes of all frames, inline bodies aside
+	weight       int           // bytes of memory that the resources of reply take
+	reserved     int           // bytes of those
+	serviceCalls int           // services
+	ungranted    uint64        // a bit for each service that was asked for and is not granted
+	externalTime time.Duration // that those took which wait for others
+	hostTime     time.Duration // work for the guest while it ran on
+	logged       int
+	lines        int
+	recorded     int // bytes of what the runner logged
+	records      int
+	lastLines    []string  // the last lines, for who looks into a crash
+	partial      [2][]byte // lines of standard output and error that have no end yet
+	used         limits.Usage
+	reports      reports
+	failure      error // the first; the guest may run on but cannot undo it
 }
 
-func (h *guestHost) newCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
+// NewCall makes a call of an operation. Contents go to sink; nil refuses them.
+func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 	c := &Call{Op: op, Request: req, host: h, ctx: context.Background(), sink: sink, serving: true}
 	c.waiter = waiterOf(sink)
-	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.limits.Items, To: emission{c}}
+	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.cfg.Limits.Items, To: emission{c}}
 	return c
 }
 
-// silent makes a call in which the guest may say nothing but log lines.
-func (h *guestHost) silent(op abi.Op) *Call { return &Call{Op: op, Request: &abi.Request{}, host: h} }
+// NewLogOnlyCall makes a call in which the guest may say nothing but log lines.
+func (h *Host) NewLogOnlyCall(op abi.Op) *Call {
+	return &Call{Op: op, Request: &abi.Request{}, host: h}
+}
 
 // Encode appends what the guest is asked to b. A request that is too large is abi.CodeInvalidParams.
 func (c *Call) Encode(b []byte) ([]byte, error) {
@@ -73,34 +77,52 @@ func (c *Call) Encode(b []byte) ([]byte, error) {
 	return b, nil
 }
 
+// Begin sets the contexts of a call that has its ticket: ctx is that of the caller, d ends at the deadline.
+func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ticket) {
+	c.ctx, c.bounds, c.ticket = ctx, d, ticket
+	c.SetDeadline(d)
+}
+
+// SetDeadline has the call end when d does.
+func (c *Call) SetDeadline(d *deadline.Context) { c.deadline, _ = d.Deadline() }
+
+// End gives the ticket back.
+func (c *Call) End() { c.ticket.Leave(c.bounds.Began(), c.CPUTime()) }
+
+// Reply is what the guest has answered, contents aside.
+func (c *Call) Reply() *abi.Reply { return &c.reply }
+
+// Reports is how many reports of progress the guest has made.
+func (c *Call) Reports() int { return c.reports.seen }
+
 // Context is that of who waits for the call: it knows nothing of Deadline.
 func (c *Call) Context() context.Context { return c.ctx }
 
 // Err is the first thing that was wrong with what the guest said, which decides what becomes of the call.
 func (c *Call) Err() error { return c.failure }
 
-// Overdue is the error of a call that has not ended when it must.
-func (c *Call) Overdue() error { return c.host.tookTooLong() }
+// DeadlineError is the error of a call that has not ended when it must.
+func (c *Call) DeadlineError() error { return c.host.DeadlineError() }
 
-// Spent says what the guest used.
-func (c *Call) Spent(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
+// SetUsage says what the guest used.
+func (c *Call) SetUsage(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
-// Service answers a service call: one of notices, or one that is granted. Of a refusal nothing but the code is for the guest.
+// Service answers a service call: one of notices, or one that is granted. The guest gets nothing but the code of a refusal.
 // It returns at most serviceGrace after Deadline, whatever the service does.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied
 	}
-	if c.asked++; c.asked > c.host.limits.HostCalls {
-		c.fail(c.host.askedTooOften())
+	if c.serviceCalls++; c.serviceCalls > c.host.cfg.Limits.HostCalls {
+		c.Fail(c.host.HostCallsError())
 		return capability.Response{}, abi.CodeDenied
 	}
-	c.passProgress()
+	c.PassProgress()
 	c.extend()
 	began := time.Now()
 	resp, err := c.serve(ctx, id, request)
-	if waits(id) {
-		c.served += time.Since(began)
+	if isExternal(id) {
+		c.externalTime += time.Since(began)
 	}
 	c.extend()
 	if err != nil {
@@ -112,11 +134,11 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 
 // logRefusal takes its line from the guest's budget, since guests can ask again and again.
 func (c *Call) logRefusal(ctx context.Context, id abi.Service, err error) {
-	log := c.host.logger
+	log := c.host.cfg.Logger
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	if cause := clip(err); c.spend(len(cause.Error()), 1) {
+	if cause := Truncate(err); c.spend(len(cause.Error()), 1) {
 		log.DebugContext(ctx, "service refused", "service", uint32(id), "code", abi.CodeOf(err).String(), "err", cause)
 	}
 }
@@ -142,7 +164,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 
 // tellUngranted tells the host once in a call of a service that is not granted.
 func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
-	tell, bit := c.host.ungranted, uint64(1)<<(id%64)
+	tell, bit := c.host.cfg.Ungranted, uint64(1)<<(id%64)
 	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
 		return
 	}
@@ -166,16 +188,16 @@ func (c *Call) notifyUpdated(ctx context.Context, request []byte) error {
 }
 
 func (c *Call) notify(ctx context.Context, uri string) {
-	if notify := c.host.notify; notify != nil {
+	if notify := c.host.cfg.Notify; notify != nil {
 		notify(ctx, uri)
 	}
 }
 
-// verdict is what became of the call, given how the guest ended.
-func (c *Call) verdict(err error) error {
+// FinalError is what became of the call, given how the guest ended.
+func (c *Call) FinalError(err error) error {
 	switch {
 	case c.failure != nil && abi.CrashOf(err) != nil:
-		return &blamed{c.failure, abi.CrashOf(err)}
+		return &crashError{c.failure, abi.CrashOf(err)}
 	case c.failure != nil:
 		return c.failure
 	case err == nil && c.Op == abi.OpRead && c.contents == 0:
@@ -184,23 +206,24 @@ func (c *Call) verdict(err error) error {
 	return err
 }
 
-// Answered is the error of a guest that came back with a code, in its own words if it gave any.
-func (c *Call) Answered(code abi.Code) error {
+// Result is the error of a guest that came back with a code, in its own words if it gave any.
+func (c *Call) Result(code abi.Code) error {
 	switch {
 	case c.failure != nil:
 		return c.failure
 	case code == abi.CodeOK:
 		return nil
 	case code == abi.CodeDeadline && !time.Now().Before(c.Deadline()):
-		return c.host.tookTooLong() // who noticed first makes no difference
+		return c.host.DeadlineError() // who noticed first makes no difference
 	case c.reply.Error == nil:
 		return &abi.Error{Code: code}
 	}
-	return Quote(code, c.reply.Error)
+	return PublicError(code, c.reply.Error)
 }
 
-// Quote makes an error of what a guest, or who runs it, says of a failure. What it must not say is an error of its own.
-func Quote(code abi.Code, said *abi.GuestError) error {
+// PublicError makes an error of what a guest, or its runner, says of a failure. Text that it must not say is an error of
+// its own.
+func PublicError(code abi.Code, said *abi.GuestError) error {
 	if err := abi.CheckJSONObject("error data", said.Data); err != nil {
 		return err
 	}

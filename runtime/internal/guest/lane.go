@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 // A Lane says how each request gets an instance like the image.
 type Lane string

@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"github.com/wasmres/wasmres/abi"

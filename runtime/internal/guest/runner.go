@@ -1,26 +1,28 @@
-package runtime
+package guest
 
 import (
 	"context"
 	"log/slog"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// A Runner runs the guests of modules: in this process, as [InProcess] does, or in one of its own. Whatever a guest
+// A Runner runs the guests of modules: in this process, as runtime.InProcess does, or in one of its own. Whatever a guest
 // says goes through a [Call], which believes none of it, so that a runner need not be believed either.
 type Runner interface {
 	// Open gets a module ready: compiled, started, described, configured, warmed up. ctx bounds that. Errors are
 	// classified by [abi.CodeOf].
-	Open(ctx context.Context, o *Order) (Guests, error)
+	Open(ctx context.Context, o *Config) (Guests, error)
 }
 
-// An Order says whose guests are run, and how.
-type Order struct {
-	*Prepared
-	Limits    Limits        // all filled
+// A Config says whose guests are run, and how.
+type Config struct {
+	*module.Module
+	Limits    limits.Limits // all filled
 	Lifecycle abi.Lifecycle // the most that is granted
-	Config    string        // JSON object; empty for none
+	Values    string        // JSON object; empty for none
 	Services  []abi.Service // granted, sorted; those of notices aside
 	Logger    *slog.Logger
 	// Determinism is what guests see in place of the real time and random numbers. Nil leaves them those.
@@ -29,15 +31,15 @@ type Order struct {
 	// makes no sense. It is not to be called where the manifest is packed in.
 	Learn func(*abi.Manifest) error
 
-	host *guestHost
+	Host *Host // of the calls
 }
 
 // Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
-func (o *Order) Packed() bool { return o.Manifest != nil }
+func (o *Config) Packed() bool { return o.Manifest != nil }
 
-// Starting makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
+// StartCall makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
 // It also has a budget for what is logged between calls.
-func (o *Order) Starting() *Call { return o.host.newCall(abi.OpConfigure, &abi.Request{}, nil) }
+func (o *Config) StartCall() *Call { return o.Host.NewCall(abi.OpConfigure, &abi.Request{}, nil) }
 
 // Guests are those of one module. They are safe for concurrent use.
 type Guests interface {
@@ -51,7 +53,7 @@ type Guests interface {
 	// Lane says how each request gets an instance like the image, and why not in a quicker way.
 	Lane() (lane Lane, why string)
 	// Started says what the first of them used to start.
-	Started() Start
+	Started() limits.Start
 	// Close releases them. No call is running or begins any more.
 	Close() error
 }

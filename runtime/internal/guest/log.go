@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ const (
 	lineCost = 64      // bytes of the budget that a line takes beside its text, about what the log adds to it
 )
 
-func levelOf(level uint32) slog.Level {
+// LevelOf gives the level of the log for one of the ABI.
+func LevelOf(level uint32) slog.Level {
 	switch level {
 	case abi.LogDebug:
 		return slog.LevelDebug
@@ -35,11 +36,8 @@ var streams = [2]struct {
 	level slog.Level
 }{{"stdout", slog.LevelInfo}, {"stderr", slog.LevelWarn}}
 
-// Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
-// host's own output.
-func (s *sandbox) Output(fd uint32, p []byte) { s.call.output(s.ctx, int(fd)-1, p) }
-
-func (c *Call) output(ctx context.Context, stream int, p []byte) {
+// Output takes what the guest writes to standard output (0) or error (1). Whole lines go to the log.
+func (c *Call) Output(ctx context.Context, stream int, p []byte) {
 	if !c.spendText(p, 0) {
 		return
 	}
@@ -52,16 +50,16 @@ func (c *Call) output(ctx context.Context, stream int, p []byte) {
 	c.partial[stream] = append(text[:0], text[end:]...)
 }
 
-// flushOutput logs the last lines, which have no end.
-func (c *Call) flushOutput(ctx context.Context) {
+// FlushOutput logs the last lines, which have no end.
+func (c *Call) FlushOutput(ctx context.Context) {
 	for i, text := range c.partial {
 		c.write(ctx, streams[i].level, streams[i].name, text)
 		c.partial[i] = nil
 	}
 }
 
-// log takes what the guest logs.
-func (c *Call) log(ctx context.Context, level slog.Level, p []byte) {
+// Log takes what the guest logs.
+func (c *Call) Log(ctx context.Context, level slog.Level, p []byte) {
 	if c.spendText(p, 1) {
 		c.write(ctx, level, "log", p)
 	}
@@ -76,24 +74,24 @@ const (
 // Record logs a line that comes from who runs the guest, be it the guest's or about it. There are no more of them than
 // the guest might log, and a few.
 func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
-	limits := &c.host.limits
+	l := &c.host.cfg.Limits
 	c.recorded += len(message)
 	for _, a := range attrs {
 		c.recorded += len(a.Key) + len(a.Value.String())
 	}
-	if c.records++; c.records > limits.LogLines+moreLines || c.recorded > limits.Log+moreLog {
+	if c.records++; c.records > l.LogLines+moreLines || c.recorded > l.Log+moreLog {
 		return
 	}
 	if text := len(attrs) - 1; message == guestLog && text >= 0 {
-		c.remember(attrs[text].Value.String())
+		c.keepLine(attrs[text].Value.String())
 	}
-	c.host.logger.LogAttrs(ctx, level, message, attrs...)
+	c.host.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
 // spendText is spend for p, which is as many lines as it has line ends, and so many more. Of a text that exceeds the
 // budget nothing is looked at.
 func (c *Call) spendText(p []byte, lines int) bool {
-	if len(p) <= c.host.limits.Log-c.logged {
+	if len(p) <= c.host.cfg.Limits.Log-c.logged {
 		lines += bytes.Count(p, []byte{'\n'})
 	}
 	return c.spend(len(p), lines)
@@ -101,16 +99,16 @@ func (c *Call) spendText(p []byte, lines int) bool {
 
 // spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
 func (c *Call) spend(n, lines int) bool {
-	limits := &c.host.limits
-	if c.logged > limits.Log || c.lines > limits.LogLines {
+	l := &c.host.cfg.Limits
+	if c.logged > l.Log || c.lines > l.LogLines {
 		return false
 	}
 	c.logged += n + lineCost*lines
 	c.lines += lines
-	if c.logged <= limits.Log && c.lines <= limits.LogLines {
+	if c.logged <= l.Log && c.lines <= l.LogLines {
 		return true
 	}
-	c.host.logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", limits.Log, "lines", limits.LogLines)
+	c.host.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", l.Log, "lines", l.LogLines)
 	return false
 }
 
@@ -122,7 +120,7 @@ func (c *Call) write(ctx context.Context, level slog.Level, stream string, text 
 			continue
 		}
 		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
-		c.remember(said)
-		c.host.logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
+		c.keepLine(said)
+		c.host.cfg.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
 	}
 }

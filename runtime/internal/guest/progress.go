@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"time"
@@ -6,8 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// The reports of progress that a call passes on: a few at once, and so many more in the long run that there are never more
-// than 20 in one second.
+// A call passes on a few reports of progress at once, and in the long run so many that there are at most 20 in a second.
 const (
 	reportBurst = 10
 	reportEvery = 100 * time.Millisecond
@@ -45,16 +44,16 @@ func (e emission) Progress(p abi.Progress) {
 func (e emission) Continue() error {
 	c := e.call
 	switch {
-	case c.reports.seen > c.host.limits.HostCalls:
-		return c.host.askedTooOften()
+	case c.reports.seen > c.host.cfg.Limits.HostCalls:
+		return c.host.HostCallsError()
 	case c.bounds != nil && c.bounds.Err() != nil:
-		return c.host.ended(c.bounds)
+		return c.host.ContextError(c.bounds)
 	}
 	return nil
 }
 
-// passProgress passes the newest report on, once it may be. It is to be called where the guest goes on for a while.
-func (c *Call) passProgress() {
+// PassProgress passes the newest report on, once it may be. It is to be called where the guest goes on for a while.
+func (c *Call) PassProgress() {
 	if !c.reports.waiting {
 		return
 	}

@@ -1,4 +1,4 @@
-package runtime
+package guest
 
 import (
 	"time"
@@ -39,7 +39,7 @@ func (c *Call) Waited() time.Duration {
 
 // Deadline is when the call must have ended. It moves while the guest is kept waiting.
 func (c *Call) Deadline() time.Time {
-	return c.deadline.Add(min(c.Waited(), c.host.limits.Wait))
+	return c.deadline.Add(min(c.Waited(), c.host.cfg.Limits.Wait))
 }
 
 // extend gives the guest the time back for which it was kept waiting.
@@ -55,8 +55,8 @@ const slow = time.Second
 // linger says why a call whose readers are slow must end: they have had their time, or too many calls are slow, so that
 // others would find no slot.
 func (c *Call) linger() error {
-	if c.Waited() > c.host.limits.Wait && !time.Now().Before(c.Deadline()) {
-		return c.host.tookTooLong()
+	if c.Waited() > c.host.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
+		return c.host.DeadlineError()
 	}
 	return c.ticket.Slow()
 }

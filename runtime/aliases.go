@@ -1,0 +1,38 @@
+package runtime
+
+import (
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// What a provider may use, and what a call used.
+type (
+	Limits = limits.Limits
+	Usage  = limits.Usage
+	Start  = limits.Start
+)
+
+// The host's side of a guest.
+type (
+	Runner      = guest.Runner
+	Order       = guest.Config
+	Guests      = guest.Guests
+	Call        = guest.Call
+	Waiter      = guest.Waiter
+	Determinism = guest.Determinism
+	Lane        = guest.Lane
+)
+
+// How each request gets an instance like the image, the quickest first.
+const (
+	LaneReset   = guest.LaneReset
+	LaneReplace = guest.LaneReplace
+	LaneBoot    = guest.LaneBoot
+)
+
+// Look is what a look at a clock takes, under [Determinism].
+const Look = guest.Look
+
+// PublicError makes an error of what a guest, or its runner, says of a failure.
+func PublicError(code abi.Code, said *abi.GuestError) error { return guest.PublicError(code, said) }

@@ -1,0 +1,58 @@
+package guest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/symbol"
+)
+
+// WithCrash adds a crash to err, which may be somebody else's and is not changed. A cause that it has is the reason.
+func WithCrash(err error, crash *abi.Crash) error {
+	var e *abi.Error
+	if errors.As(err, &e) && e.Cause != nil {
+		crash.Reason = e.Cause.Error()
+	}
+	return &crashError{err, crash}
+}
+
+// A crashError is that of a call in which a guest was stopped.
+type crashError struct {
+	error
+	crash *abi.Crash
+}
+
+// Unwrap gives the error, and the crash.
+func (b *crashError) Unwrap() []error { return []error{b.error, b.crash} }
+
+// CompleteCrash completes the crash in the chain of err, if there is one: with names, and what is known of the call c,
+// which is nil when the guest was starting.
+func CompleteCrash(c *Call, err error, names func() symbol.Names) {
+	crash := abi.CrashOf(err)
+	if crash == nil {
+		return
+	}
+	if c != nil {
+		crash.Op, crash.URI, crash.Fuel, crash.LastLines = c.Op, c.Request.URI, c.used.Fuel, c.lastLines
+	}
+	if len(crash.Stack) == 0 {
+		return
+	}
+	known := names()
+	for i := range crash.Stack {
+		f := &crash.Stack[i]
+		f.Name = known.Of(f.Function)
+	}
+}
+
+// maxLastLines is how many of the last lines of a call are kept.
+const maxLastLines = 8
+
+// keepLine keeps the last lines of the guest.
+func (c *Call) keepLine(line string) {
+	if len(c.lastLines) == maxLastLines {
+		c.lastLines = slices.Delete(c.lastLines, 0, 1)
+	}
+	c.lastLines = append(c.lastLines, line)
+}

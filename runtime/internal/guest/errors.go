@@ -1,0 +1,26 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// maxCause bounds what a guest can put into the log by way of an error.
+const maxCause = 2 << 10
+
+// Truncate bounds the text of an error that guests have a hand in.
+func Truncate(err error) error {
+	text := err.Error()
+	if len(text) <= maxCause {
+		return errors.New(text)
+	}
+	return errors.New(text[:maxCause] + "…")
+}
+
+// PanicError makes the error of a panic of the host, which is not the guest's fault. It has the stack of the goroutine.
+func PanicError(p any) *abi.Error {
+	return (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+}

@@ -1,0 +1,128 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// HostConfig says what the guests of one module may do. Logger is required.
+type HostConfig struct {
+	Limits   limits.Limits       // all filled
+	Services capability.Services // not to be changed
+	// Lifecycle is the longest life of guest state that is granted.
+	Lifecycle abi.Lifecycle
+	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
+	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.
+	Notify func(ctx context.Context, uri string)
+	// Ungranted is told of the first call of each service that is absent from Services, once in each call of the guest.
+	// It must not block. Nil drops that.
+	Ungranted func(ctx context.Context, id abi.Service, request []byte)
+	Logger    *slog.Logger
+}
+
+// A Host is what the calls of one module share: what its guests may do, and what the host makes of what they say. It
+// knows nothing of the module's code, nor of where its guests run. It is safe for concurrent use once the manifest is
+// set.
+type Host struct {
+	// fixed at creation
+	cfg      HostConfig
+	services map[abi.Service]*grantedService
+	asks     chan *ask // that wait for a call
+
+	// fixed once the manifest is set
+	manifest  *abi.Manifest // not nil
+	lifecycle abi.Lifecycle // in force
+}
+
+// NewHost makes a host without a manifest. Close ends it.
+func NewHost(cfg HostConfig) *Host {
+	return &Host{
+		cfg: cfg, services: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
+		manifest: &abi.Manifest{},
+	}
+}
+
+// Close ends the goroutines that wait for service calls. No call runs or begins any more.
+func (h *Host) Close() { h.endAsks() }
+
+// SetManifest checks what the provider says of itself, and has calls go by it. It is called once, before the first call
+// of a client.
+func (h *Host) SetManifest(manifest *abi.Manifest) error {
+	if err := manifest.Check(); err != nil {
+		return err
+	}
+	for i := range manifest.Resources {
+		if err := checkPrefix(manifest, manifest.Resources[i].URI); err != nil {
+			return fmt.Errorf("manifest: resource %d: %w", i, err)
+		}
+	}
+	h.manifest = manifest
+	h.lifecycle = h.grantLifecycle()
+	return nil
+}
+
+// grantLifecycle gives what the module asks for, as far as it is granted.
+func (h *Host) grantLifecycle() abi.Lifecycle {
+	requested := h.manifest.Limits.Lifecycle
+	switch {
+	case requested == abi.LifecycleFresh || requested > abi.LifecycleShared:
+		return abi.LifecycleFresh
+	case requested > h.cfg.Lifecycle:
+		h.cfg.Logger.Warn("every request gets a fresh instance: the lifecycle the provider asks for is not granted",
+			"asked", requested.String(), "granted", h.cfg.Lifecycle.String())
+		return abi.LifecycleFresh
+	}
+	return requested
+}
+
+// Manifest describes the provider; it is empty before SetManifest. It must not be changed.
+func (h *Host) Manifest() *abi.Manifest { return h.manifest }
+
+// Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
+func (h *Host) Lifecycle() abi.Lifecycle { return h.lifecycle }
+
+// ContextError says why ctx, which is that of a call, has ended.
+func (h *Host) ContextError(ctx context.Context) *abi.Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return h.DeadlineError()
+	}
+	return abi.Errorf(abi.CodeCancelled, "cancelled")
+}
+
+// DeadlineError is the error of a call that took longer than it may.
+func (h *Host) DeadlineError() *abi.Error {
+	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", h.cfg.Limits.Timeout)
+}
+
+// HostCallsError is the error of a guest that called the host too often.
+func (h *Host) HostCallsError() *abi.Error {
+	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", h.cfg.Limits.HostCalls)
+}
+
+// StackError is the error of a guest whose calls are nested too deep.
+func (h *Host) StackError() *abi.Error {
+	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", h.cfg.Limits.Stack>>10)
+}
+
+// BusyError says what is busy, and when to try again.
+func (h *Host) BusyError(what string) *abi.Error {
+	return abi.Busy(h.cfg.Limits.Timeout, what)
+}
+
+// StateKey names the state that calls of a session share with others, so that they run one after the other. It is empty
+// where calls share none.
+func (h *Host) StateKey(session string) string {
+	switch h.lifecycle {
+	case abi.LifecycleShared:
+		return "shared"
+	case abi.LifecycleSession:
+		return session
+	}
+	return ""
+}
