@@ -13,10 +13,10 @@ HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
 .PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility fuzz soak fuzz-folder bench wasm tools clean
+
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
 
-.PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility fuzz bench wasm tools clean
 
 run: build examples ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
