@@ -70,6 +70,9 @@ func leavesNothing(t *testing.T) {
 }
 
 func TestCompileBombsAreKilledAtTheDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for two deadlines")
+	}
 	leavesNothing(t)
 	const timeout = 2 * time.Second
 	dir := newDir(t)
@@ -295,6 +298,9 @@ func TestAChildIsNotBelieved(t *testing.T) {
 		"leaves a straggler": {"sleep 1000 & echo ready; exit 1", "exit status 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (name == "is killed" || name == "never begins") {
+				t.Skip("it waits for a limit")
+			}
 			leavesNothing(t)
 			dir := newDir(t)
 			cfg := compiler.Config{CacheDir: dir, Executable: script(t, tt.commands), Timeout: 30 * time.Second}

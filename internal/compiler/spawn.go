@@ -66,6 +66,7 @@ func (c *Compiler) start(scratch string, binary []byte, out *stdout) (*process.P
 	return process.Start(process.Config{
 		Executable: c.cfg.Executable,
 		Name:       childName,
+		Env:        environment,
 		Dir:        scratch,
 		Stdin:      io.MultiReader(bytes.NewReader(append(line, '\n')), bytes.NewReader(binary)),
 		Stdout:     out,
