@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 // A change during a build has that given up, however long it would take.
@@ -58,7 +56,7 @@ func TestDevPutsThingsAway(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			scratch := t.TempDir()
-			cmd := exec.Command("wasmres", "dev", "--http", "127.0.0.1:0", guesttest.File(t, "hello"))
+			cmd := exec.Command("wasmres", "dev", "--http", "127.0.0.1:0", "../../testdata/wasm/faults.wasm") // which compiles in no time
 			cmd.Env = append(cmd.Environ(), "TMPDIR="+scratch)
 			stderr, err := cmd.StderrPipe()
 			if err != nil {
