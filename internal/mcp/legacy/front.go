@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/throttle"
 )
 
 // Defaults of a Config.
@@ -114,6 +115,8 @@ type Front struct {
 	http   http.Handler      // the SDK's
 	send   sdk.MethodHandler // sends one notification to one session
 
+	failed *throttle.Log // what fails for one client after the other
+
 	leases sync.Map       // of *lease, by name
 	leased atomic.Uint64  // leases there have been
 	ended  *inflight.Hold // of messages whose lease has ended
@@ -138,6 +141,7 @@ func New(cfg Config) (*Front, error) {
 		byID:     make(map[string]*session),
 		room:     room{clients: make(map[string]int)},
 		ended:    cfg.InFlight.Hold(),
+		failed:   throttle.New(cfg.Logger),
 	}
 	f.ended.End()
 	log := slog.New(quiet{cfg.Logger.Handler()})
@@ -207,6 +211,7 @@ func (f *Front) Close() error {
 	}
 	ending.Wait()
 	f.running.Wait()
+	f.failed.Close()
 	return nil
 }
 

@@ -162,7 +162,7 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 	}
 	if s := f.session(req.GetSession().(*sdk.ServerSession)); s != nil {
 		if e := s.watch(ctx, ""); e != nil {
-			f.cfg.Logger.Warn("changes of the list will not be told", "error", e)
+			f.failed.Warn("list", "list changes not watched", "err", e)
 		}
 		revision := s.revision()
 		s.agreed.Store(&revision)
@@ -292,7 +292,7 @@ func (f *Front) sourceError(err error, uri string) *mcp.Error {
 	case abi.CodeInvalidParams:
 		e.Code = mcp.CodeInvalidParams
 	default:
-		f.cfg.Logger.Warn("watch", "code", code.String(), "error", err, "cause", cause)
+		f.failed.Warn(code.String(), "watch refused", "code", code.String(), "err", err, "cause", cause)
 	}
 	return e
 }

@@ -1,10 +1,13 @@
 package legacy_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/wasmres/wasmres/internal/mcp/legacy"
 )
@@ -199,4 +202,20 @@ func TestProgressComesOnTheStreamOfItsRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client whose subscriptions fail again and again cannot fill the log.
+func TestFailedSubscriptionsDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := openBubble(t, newFake(), func(c *legacy.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		for n := range 500 {
+			b.serve(t.Context(), http.MethodPost, request(n+1, "resources/subscribe", `{"uri":"test://broken"}`))
+		}
+		b.front.Close()
+		lines := strings.Count(log.String(), "\n")
+		if lines != 2 || strings.Count(log.String(), "watch refused") != 2 || !strings.HasSuffix(log.String(), " left_out=498\n") {
+			t.Errorf("got %d lines:\n%.2000s", lines, log.String())
+		}
+	})
 }

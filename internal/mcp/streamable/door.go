@@ -37,12 +37,20 @@ func newDoor(hosts, origins []string) (door, error) {
 	return d, errors.Join(errs...)
 }
 
-// check says why a request may not come in.
-func (d *door) check(r *http.Request) error {
+// A refusal says why a request may not come in.
+type refusal struct {
+	kind string // "host" or "origin"
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// check says why a request may not come in; nil when it may.
+func (d *door) check(r *http.Request) *refusal {
 	local := localAddr(r)
 	host := strings.ToLower(r.Host)
 	if !d.allowsHost(host, local) {
-		return fmt.Errorf("host %.100q is not allowed: the operator allows it with --allowed-host", r.Host)
+		return &refusal{"host", fmt.Sprintf("host %.100q is not allowed: the operator allows it with --allowed-host", r.Host)}
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -54,7 +62,7 @@ func (d *door) check(r *http.Request) error {
 	case d.origins[originKey(u)], sameHost(u, host), local.IsLoopback() && isLocal(u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("origin %.100q is not allowed: the operator allows it with --allowed-origin", origins[0])
+	return &refusal{"origin", fmt.Sprintf("origin %.100q is not allowed: the operator allows it with --allowed-origin", origins[0])}
 }
 
 // allowsHost reports whether clients may name host, in lower case, on a connection to the address local. They may name

@@ -1,14 +1,20 @@
 package streamable_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
@@ -138,6 +144,39 @@ func TestDoorRefusesReboundNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A client that is refused again and again cannot fill the log.
+func TestRefusedRequestsDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := newHandler(t, source(), streamable.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for n := range 500 {
+			host, origin := fmt.Sprintf("evil%d.test", n), ""
+			if n%2 == 1 {
+				host, origin = "localhost", fmt.Sprintf("http://evil%d.test", n)
+			}
+			if status, _, _ := do(h, post("{}", "Host", host, "Origin", origin)); status != http.StatusForbidden {
+				t.Fatalf("got %d, want 403", status)
+			}
+		}
+		time.Sleep(time.Minute)
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			_, text, _ := strings.Cut(strings.TrimSpace(line), "level=")
+			got = append(got, text)
+		}
+		slices.Sort(got)
+		const host = `WARN msg="request refused" err="host \"evil%d.test\" is not allowed: `
+		const origin = `WARN msg="request refused" err="origin \"http://evil%d.test\" is not allowed: `
+		want := []string{fmt.Sprintf(host, 0), fmt.Sprintf(host, 498), fmt.Sprintf(origin, 1), fmt.Sprintf(origin, 499)}
+		if !slices.EqualFunc(got, want, strings.HasPrefix) || strings.Count(log.String(), " left_out=248\n") != 2 {
+			t.Errorf("got\n%s", log.String())
+		}
+	})
 }
 
 func TestCORS(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/compress"
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/throttle"
 )
 
 // Path is the MCP endpoint.
@@ -57,8 +58,9 @@ type Legacy interface {
 // A Handler is the MCP endpoint, and a hint for those who look elsewhere.
 type Handler struct {
 	// fixed at creation
-	cfg  Config
-	door door
+	cfg     Config
+	door    door
+	refused *throttle.Log // requests, at the door
 
 	encoders compress.Encoders
 
@@ -91,7 +93,9 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{cfg: cfg, door: door, subscriptions: make(map[ender]struct{})}, nil
+	return &Handler{
+		cfg: cfg, door: door, refused: throttle.New(cfg.Logger), subscriptions: make(map[ender]struct{}),
+	}, nil
 }
 
 // Close ends every subscription with its result, and waits for that. Later ones are refused; other requests are not.
@@ -102,6 +106,7 @@ func (h *Handler) Close() error {
 		s.end()
 	}
 	h.mu.Unlock()
+	h.refused.Close()
 	h.running.Wait()
 	return nil
 }
@@ -110,7 +115,7 @@ func (h *Handler) Close() error {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if err := h.door.check(r); err != nil {
-		h.cfg.Logger.Warn("request refused at the door", "error", err)
+		h.refused.Warn(err.kind, "request refused", "err", err)
 		refuse(w, http.StatusForbidden, err.Error())
 		return
 	}

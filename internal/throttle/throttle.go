@@ -1,0 +1,128 @@
+// Package throttle logs repeated events at a bounded rate, so that clients that cause them cannot fill the log.
+package throttle
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Every is how often a kind of event is logged at most.
+const Every = 10 * time.Second
+
+// A Log writes warnings, at most one of each kind in any [Every]. The first event of a kind is written at once. Of those
+// that follow, the newest is written when the time is up, with the attribute left_out, which counts the others. A Log is
+// safe for concurrent use and has no goroutine.
+type Log struct {
+	logger  *slog.Logger
+	writing sync.WaitGroup // lines; added to with mu held
+
+	mu     sync.Mutex // guards the fields below; not held while a line is written
+	closed bool
+	kinds  map[string]*kind // that were written within Every
+}
+
+// A kind is what is known of one kind of event since a line of it was written.
+type kind struct {
+	timer  *time.Timer // calls expire
+	newest event
+	count  int // of events
+}
+
+// An event is one line.
+type event struct {
+	message string
+	args    []any
+}
+
+// New makes a Log, which the caller closes.
+func New(logger *slog.Logger) *Log { return &Log{logger: logger, kinds: make(map[string]*kind)} }
+
+// Warn logs an event, or counts it. The caller bounds how many kinds there are. A closed Log discards it.
+func (l *Log) Warn(name, message string, args ...any) {
+	if e := (event{message, args}); l.isFirst(name, e) {
+		l.write(e)
+	}
+}
+
+// isFirst reports whether an event is to be written now. If not, the event is counted.
+func (l *Log) isFirst(name string, e event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	if k := l.kinds[name]; k != nil {
+		k.newest = e
+		k.count++
+		return false
+	}
+	l.kinds[name] = &kind{timer: time.AfterFunc(Every, func() { l.expire(name) })}
+	l.writing.Add(1)
+	return true
+}
+
+// expire writes what has come of a kind, or forgets the kind if nothing has.
+func (l *Log) expire(name string) {
+	if e, ok := l.take(name); ok {
+		l.write(e)
+	}
+}
+
+// take gives the newest event of a kind, if there is one, and begins to count anew.
+func (l *Log) take(name string) (e event, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.kinds[name]
+	if k == nil { // closed
+		return e, false
+	}
+	if k.count == 0 {
+		delete(l.kinds, name)
+		return e, false
+	}
+	e = k.summary()
+	k.newest, k.count = event{}, 0
+	k.timer.Reset(Every)
+	l.writing.Add(1)
+	return e, true
+}
+
+// summary is the newest event, with how many others there were.
+func (k *kind) summary() event {
+	e := k.newest
+	if k.count > 1 {
+		e.args = append(slices.Clip(e.args), "left_out", k.count-1)
+	}
+	return e
+}
+
+// write writes what isFirst or take has given.
+func (l *Log) write(e event) {
+	defer l.writing.Done()
+	l.logger.Warn(e.message, e.args...)
+}
+
+// Close writes what has not been written. No line is written afterwards.
+func (l *Log) Close() {
+	for _, e := range l.close() {
+		l.write(e)
+	}
+	l.writing.Wait()
+}
+
+func (l *Log) close() (left []event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, k := range l.kinds {
+		k.timer.Stop()
+		if k.count > 0 {
+			left = append(left, k.summary())
+			l.writing.Add(1)
+		}
+	}
+	clear(l.kinds)
+	return left
+}
