@@ -74,6 +74,9 @@ func (b *Budget) Reserve(n int) bool {
 	return b.take(int64(n) * weight)
 }
 
+// fits reports whether there is room for so much, counted as the budget does.
+func (b *Budget) fits(size int64) bool { return b == nil || b.used.Load()+size <= b.most }
+
 func (b *Budget) take(size int64) bool {
 	for {
 		used := b.used.Load()

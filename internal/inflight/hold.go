@@ -48,6 +48,13 @@ func (h *Hold) Take(n int) bool {
 	return true
 }
 
+// Fits reports whether there is room for n bytes more now. It reserves nothing.
+func (h *Hold) Fits(n int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.budget.fits(int64(h.used+n-h.reserved) * weight)
+}
+
 // Used is how many bytes were taken.
 func (h *Hold) Used() int {
 	h.mu.Lock()

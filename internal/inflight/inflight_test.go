@@ -29,7 +29,7 @@ func TestNoBudgetHasNoBound(t *testing.T) {
 	var b *inflight.Budget
 	h := b.Hold()
 	defer h.End()
-	if !b.Reserve(1<<62) || b.Wait(t.Context(), 1<<62, 0) != nil || !h.Take(1<<62) || b.Used() != 0 {
+	if !b.Reserve(1<<62) || b.Wait(t.Context(), 1<<62, 0) != nil || !h.Take(1<<62) || !h.Fits(1) || b.Used() != 0 {
 		t.Error("refused")
 	}
 	b.Release(1)
@@ -96,6 +96,9 @@ func TestHold(t *testing.T) {
 	}
 	if !h.Take(50) || !h.Take(20) || b.Used() != 140 || h.Take(31) || h.Used() != 70 {
 		t.Errorf("%d of the budget for %d", b.Used(), h.Used())
+	}
+	if !h.Fits(30) || h.Fits(31) || b.Used() != 140 {
+		t.Errorf("70 of 100 bytes are used: %v for 30 more, %v for 31, %d of the budget", h.Fits(30), h.Fits(31), b.Used())
 	}
 	if inflight.Of(inflight.With(t.Context(), h)) != h || inflight.Of(t.Context()) != nil {
 		t.Error("a context has the wrong Hold")

@@ -210,12 +210,17 @@ func (b *weighedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readBody takes the whole body, if it comes in time. What is large of it is taken from hold.
+// readBody takes the whole body, if it comes in time. What is large of it is taken from hold, as it comes. Where there is
+// no room for the rest from the beginning, nothing is read.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *inflight.Hold) ([]byte, error) {
+	size := int(min(r.ContentLength, h.cfg.MaxRequestBytes))
+	if size > inflight.Free && !hold.Fits(bodyCopies*size) {
+		return nil, errCrowded
+	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout)) // not every server can
 	body := &weighedBody{Reader: http.MaxBytesReader(w, r.Body, h.cfg.MaxRequestBytes), hold: hold}
-	text, err := readAll(body, int(min(r.ContentLength, h.cfg.MaxRequestBytes)))
+	text, err := readAll(body, size)
 	if err == nil {
 		_ = control.SetReadDeadline(time.Time{}) // a stream may stay open for hours
 	}

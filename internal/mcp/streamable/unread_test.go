@@ -135,6 +135,12 @@ func TestBodiesCount(t *testing.T) {
 	if small, large := ask(1<<10), ask(1<<20); small != 200 || large != 503 {
 		t.Errorf("without room: got %d for a small body and %d for a large one, want 200 and 503", small, large)
 	}
+	text := body("1", "resources/list", `"x":"`+strings.Repeat("x", 1<<20)+`"`)
+	r, unread := post(text), &countingBody{Reader: strings.NewReader(text)}
+	r.Body = unread
+	if status, _, _ := do(h, r); status != 503 || unread.came > 0 {
+		t.Errorf("got %d after %d bytes of a body that says that there is no room for it, want 503 after none", status, unread.came)
+	}
 }
 
 // A counting body sees the buffer that it is read into.
