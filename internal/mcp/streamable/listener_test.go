@@ -97,6 +97,7 @@ func TestOneConnectionTooManyClosesTheOneIdleForLongest(t *testing.T) {
 		defer second.Close()
 		defer third.Close()
 		_, _ = io.WriteString(first, modernRead("test://text"))
+		synctest.Wait() // or the fourth may come before that is read
 		fourth, four := c.join("192.0.2.4", modernRead("test://text", "Origin", "http://localhost"))
 		defer fourth.Close()
 		if isClosed(one) || !isClosed(two) || isClosed(three) || isClosed(four) {
