@@ -3,6 +3,7 @@ package runtime
 import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -22,6 +23,7 @@ type (
 	Waiter      = guest.Waiter
 	Determinism = guest.Determinism
 	Lane        = guest.Lane
+	InProcess   = pool.InProcess
 )
 
 // How each request gets an instance like the image, the quickest first.

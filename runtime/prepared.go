@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/symbol"
 )
@@ -23,7 +24,7 @@ func Prepare(cfg Config, binary []byte) (*Prepared, error) {
 		return nil, err
 	}
 	return module.Instrument(&module.Config{
-		Limits: cfg.Admission, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: offered(), Cache: cfg.ModuleCache,
+		Limits: cfg.Admission, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
 	}, binary)
 }
 

@@ -45,7 +45,7 @@ var doors = map[string][]string{
 
 // row is a line of the map in ARCHITECTURE.md: a rank and one or more packages.
 var (
-	row  = regexp.MustCompile(`(?m)^\| ([0-9]) \| ([^|]+) \|`)
+	row  = regexp.MustCompile(`(?m)^\| ([0-9]+) \| ([^|]+) \|`)
 	name = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -59,7 +59,7 @@ func ranks(t *testing.T) map[string]int {
 	found := map[string]int{}
 	for _, r := range row.FindAllStringSubmatch(string(page), -1) {
 		for _, n := range name.FindAllStringSubmatch(r[2], -1) {
-			found[n[1]] = int(r[1][0] - '0')
+			found[n[1]], _ = strconv.Atoi(r[1])
 		}
 	}
 	if len(found) == 0 {

@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import "github.com/wasmres/wasmres/runtime/engine"
 
@@ -20,31 +20,31 @@ const (
 // function looks at or writes. When the slice of fuel is used up the guest ticks, within the host function, so that the
 // clock is looked at between any two accesses that are large together.
 type paidMemory struct {
-	sandbox *sandbox
-	memory  engine.Memory
+	instance *Instance
+	memory   engine.Memory
 }
 
 // Read implements [engine.Memory].
 func (m *paidMemory) Read(off, n uint32) ([]byte, bool) {
 	p, ok := m.memory.Read(off, n)
-	m.sandbox.pay(len(p))
+	m.instance.pay(len(p))
 	return p, ok
 }
 
 // Write implements [engine.Memory].
 func (m *paidMemory) Write(off uint32, p []byte) bool {
-	m.sandbox.pay(len(p))
+	m.instance.pay(len(p))
 	return m.memory.Write(off, p)
 }
 
 // pay takes the fuel for one access to n bytes.
-func (s *sandbox) pay(n int) { s.takeFuel(accessUnits + int64(n/bytesPerUnit)) }
+func (s *Instance) pay(n int) { s.takeFuel(accessUnits + int64(n/bytesPerUnit)) }
 
 // payMessage takes the fuel for a message of n bytes, beside that for the access to it.
-func (s *sandbox) payMessage(n int) { s.takeFuel(messageUnits + unitsPerByte*int64(n)) }
+func (s *Instance) payMessage(n int) { s.takeFuel(messageUnits + unitsPerByte*int64(n)) }
 
 // takeFuel takes fuel, and stops the guest if it must end.
-func (s *sandbox) takeFuel(units int64) {
+func (s *Instance) takeFuel(units int64) {
 	left := int64(s.fuel.Get()) - units
 	s.fuel.Set(uint64(left))
 	if left < 0 {

@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/meter"
 )
 
-// slice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 10 to 50 µs of
+// fuelSlice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 10 to 50 µs of
 // computing, enough for most reads, and milliseconds of touching a new page with every few instructions.
-const slice = 250_000
+const fuelSlice = 250_000
 
 // grant gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
 // which is still below zero when the limit does not allow for more.
-func (s *sandbox) grant(overdrawn uint64) uint64 {
-	more := min(overdrawn+slice, s.guests.Limits.Fuel-s.granted)
+func (s *Instance) refuel(overdrawn uint64) uint64 {
+	more := min(overdrawn+fuelSlice, s.factory.Limits.Fuel-s.granted)
 	s.granted += more
 	return more - overdrawn
 }
@@ -25,21 +25,21 @@ func (s *sandbox) grant(overdrawn uint64) uint64 {
 func tickFunc() engine.HostFunc {
 	return engine.HostFunc{
 		Module: meter.ImportModule, Name: meter.ImportTick,
-		Call: func(_ context.Context, _ engine.Memory, host any, _ []uint64) { host.(*sandbox).tick() },
+		Call: func(_ context.Context, _ engine.Memory, host any, _ []uint64) { host.(*Instance).tick() },
 	}
 }
 
 // tick stops the guest if it must end, or lets it go on for another slice, after others that wait for the processor:
 // by itself Go would let guests take turns of 10 ms, and with some of them one would notice much too late that its time is up.
-func (s *sandbox) tick() {
+func (s *Instance) tick() {
 	s.memory.Loosen()
 	goruntime.Gosched()
 	s.call.PassProgress()
-	s.stopIfOver()
-	left := s.grant(-s.fuel.Get())
+	s.stopIfDone()
+	left := s.refuel(-s.fuel.Get())
 	s.fuel.Set(left)
 	if int64(left) < 0 {
-		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.guests.Limits.Fuel))
+		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.factory.Limits.Fuel))
 	}
 }
 
@@ -47,27 +47,27 @@ func (s *sandbox) tick() {
 // that do nothing but call, each time for microseconds. After a service, which may have taken long, it is looked at too.
 const clockEvery = 16
 
-// admitHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
-func (s *sandbox) admitHostCall() {
+// countHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
+func (s *Instance) countHostCall() {
 	s.asked++
 	switch {
-	case s.asked > s.guests.Limits.HostCalls:
-		s.stop(s.guests.Host.HostCallsError())
+	case s.asked > s.factory.Limits.HostCalls:
+		s.stop(s.factory.Host.HostCallsError())
 	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.IsCancelled():
 		s.looked, s.waited = s.asked, false
-		s.stopIfOver()
+		s.stopIfDone()
 	}
 }
 
-// stopIfOver stops the guest once nobody waits for it, or its time is up.
-func (s *sandbox) stopIfOver() {
+// stopIfDone stops the guest once its caller has gone, or its time is up.
+func (s *Instance) stopIfDone() {
 	if s.ctx.Err() != nil {
-		s.stop(s.guests.Host.ContextError(s.ctx))
+		s.stop(s.factory.Host.ContextError(s.ctx))
 	}
 }
 
 // stop ends the guest. It does not return.
-func (s *sandbox) stop(err error) {
+func (s *Instance) stop(err error) {
 	s.call.Fail(err)
 	panic(engine.Stop{Err: s.call.Err()})
 }

@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"context"
@@ -11,27 +11,27 @@ import (
 // happened in is not used again.
 
 // contain, deferred, makes an error of a panic in the engine.
-func contain(err *error) {
+func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = guest.PanicError(p)
 	}
 }
 
-func (s *sandbox) contain(err *error) {
+func (s *Instance) recoverPanic(err *error) {
 	if p := recover(); p != nil {
-		s.broken = true
+		s.unusable = true
 		*err = guest.PanicError(p)
 	}
 }
 
-// contained makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call. No
+// withRecover makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call. No
 // function is entered that the guest may not call any more, and each gets the guest's memory as one that the guest pays for.
-func contained(fs []engine.HostFunc) []engine.HostFunc {
+func withRecover(fs []engine.HostFunc) []engine.HostFunc {
 	for i, f := range fs {
 		fs[i].Call = func(_ context.Context, _ engine.Memory, host any, stack []uint64) {
-			s := host.(*sandbox)
-			defer s.catch()
-			s.admitHostCall()
+			s := host.(*Instance)
+			defer s.recoverHostCall()
+			s.countHostCall()
 			f.Call(s.ctx, &s.paid, host, stack) // the engine's own context lasts no longer than its call
 		}
 	}
@@ -39,13 +39,13 @@ func contained(fs []engine.HostFunc) []engine.HostFunc {
 }
 
 // catch, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
-func (s *sandbox) catch() {
+func (s *Instance) recoverHostCall() {
 	switch p := recover().(type) {
 	case nil:
 	case engine.Stop:
 		panic(p)
 	default:
-		s.broken = true
+		s.unusable = true
 		s.stop(guest.PanicError(p))
 	}
 }

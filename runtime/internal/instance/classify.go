@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"errors"
@@ -11,23 +11,23 @@ import (
 )
 
 // classify decides what the failure of a guest was. The guest cannot choose: what the host itself knows comes first.
-func (s *sandbox) classify(err error) error {
+func (s *Instance) classify(err error) error {
 	var stop engine.Stop
 	var exit wasi.Exit
 	var known *abi.Error
-	host := s.guests.Host
-	crash := s.guests.crash(err)
+	host := s.factory.Host
+	crash := s.factory.crash(err)
 	switch {
-	case s.broken && s.call.Err() != nil: // the host's own fault
+	case s.unusable && s.call.Err() != nil: // the host's own fault
 		return s.call.Err()
 	case s.call.Err() != nil:
 		return guest.WithCrash(s.call.Err(), crash)
 	case s.ctx.Err() != nil:
 		return host.ContextError(s.ctx).Because(crash)
-	case s.broken:
+	case s.unusable:
 		return err
-	case s.memory.Refused() && s.guests.memoryLimit() >= min(s.guests.Limits.Memory, module.MaxPages*engine.PageSize):
-		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.guests.Limits.Memory>>20).Because(crash)
+	case s.memory.Refused() && s.factory.memoryLimit() >= min(s.factory.Limits.Memory, module.MaxPages*engine.PageSize):
+		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.factory.Limits.Memory>>20).Because(crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
 		return guest.WithCrash(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &known):

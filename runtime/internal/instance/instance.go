@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"context"
@@ -15,33 +15,32 @@ import (
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
-// A sandbox is one instance and what it is doing. It belongs to one goroutine at a time.
-type sandbox struct {
+// An Instance is one live sandbox and what it is doing. It belongs to one goroutine at a time.
+type Instance struct {
 	// fixed at creation
-	guests  *local
+	factory *Factory
 	memory  *snapshot.Memory
 	inst    engine.Instance
 	paid    paidMemory      // of inst
 	resize  func() error    // of inst
-	fuel    engine.Global   // what is left of the slice granted last; see meter
+	fuel    engine.Global   // what is left of the slice of fuel granted last; see meter
 	depth   engine.Global   // bytes of stack left
 	dirty   engine.Global   // not 0 once the guest has changed what cannot be put back
 	globals []engine.Global // the guest's own
-	virtual *virtual        // the world the guest sees; nil for the real one
+	fake    *fake           // the system the guest sees; nil for the real one
 
-	seat    *seat     // whose instance it is; nil for nobody's
-	broken  bool      // not to be used again
-	stopped bool      // the last export did not come back by itself
-	spent   uint64    // fuel, by all its calls
-	resting bool      // gave back what it keeps for its next call
-	began   time.Time // its last call
+	unusable bool      // not to be used again
+	stopped  bool      // the last export did not come back by itself
+	spent    uint64    // fuel, by all its calls
+	trimmed  bool      // gave back what it keeps for its next call
+	began    time.Time // its last call
 
 	execution           // of the export that runs; zero while none does
 	room      []byte    // keeps the memory of requests for the next one; without bytes while no export runs
 	stack     [2]uint64 // parameters of the export that runs, then its results
 }
 
-// An execution is all that a sandbox knows of a call. It lasts for as long as one export runs, so that neither a guest nor
+// An execution is all that an Instance knows of a call. It lasts for as long as one export runs, so that neither a guest nor
 // the host finds anything of one call in the next.
 type execution struct {
 	ctx      *deadline.Context
@@ -55,15 +54,15 @@ type execution struct {
 }
 
 // instantiate makes an instance over memory, which it takes over, also when it fails.
-func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sandbox, error) {
-	s := &sandbox{guests: l, memory: memory, virtual: l.newVirtual(), began: time.Now()}
-	inst, err := l.newInstance(ctx, s)
+func (f *Factory) instantiate(ctx context.Context, memory *snapshot.Memory) (*Instance, error) {
+	s := &Instance{factory: f, memory: memory, fake: f.newFake(), began: time.Now()}
+	inst, err := f.newInstance(ctx, s)
 	if err != nil {
 		return nil, errors.Join(err, memory.Release())
 	}
 	s.inst, s.resize, s.paid = inst, inst.Resize, paidMemory{s, inst.Memory()}
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
-	for _, name := range l.Code.Globals {
+	for _, name := range f.Code.Globals {
 		s.globals = append(s.globals, inst.Global(name))
 	}
 	for _, g := range append([]engine.Global{s.fuel, s.depth, s.dirty}, s.globals...) {
@@ -74,16 +73,36 @@ func (l *local) instantiate(ctx context.Context, memory *snapshot.Memory) (*sand
 	return s, nil
 }
 
-func (l *local) newInstance(ctx context.Context, s *sandbox) (_ engine.Instance, err error) {
-	defer contain(&err)
-	return l.compiled.Instantiate(ctx, s, s.memory)
+func (f *Factory) newInstance(ctx context.Context, s *Instance) (_ engine.Instance, err error) {
+	defer recoverPanic(&err)
+	return f.compiled.Instantiate(ctx, s, s.memory)
 }
 
 // close releases the instance and its memory.
-func (s *sandbox) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
+func (s *Instance) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
+
+// Run makes the guest do one operation of a client, which it prepares for first.
+func (s *Instance) Run(ctx *deadline.Context, c *guest.Call) error {
+	if err := s.begin(c); err != nil {
+		return err
+	}
+	if err := s.seed(ctx); err != nil {
+		return err
+	}
+	return s.run(ctx, c)
+}
+
+// LastUsed is when its last call began.
+func (s *Instance) LastUsed() time.Time { return s.began }
+
+// IsTrimmed reports whether Trim was called since the last call.
+func (s *Instance) IsTrimmed() bool { return s.trimmed }
+
+// IsStopped reports whether the last call did not come back by itself: the guest may be halfway through something.
+func (s *Instance) IsStopped() bool { return s.unusable || s.stopped }
 
 // run makes the guest do one operation.
-func (s *sandbox) run(ctx *deadline.Context, c *guest.Call) error {
+func (s *Instance) run(ctx *deadline.Context, c *guest.Call) error {
 	request, err := s.encode(c)
 	if err != nil {
 		return err
@@ -96,37 +115,37 @@ func (s *sandbox) run(ctx *deadline.Context, c *guest.Call) error {
 }
 
 // encode gives the request of c, which is valid until the next export has run.
-func (s *sandbox) encode(c *guest.Call) (_ []byte, err error) {
+func (s *Instance) encode(c *guest.Call) (_ []byte, err error) {
 	s.room, err = c.Encode(s.room[:0])
 	return s.room, err
 }
 
 // start runs an export that is not an operation: there is no request to take.
-func (s *sandbox) start(ctx *deadline.Context, export string, params ...uint64) error {
-	if _, err := s.enter(execution{ctx: ctx, call: s.guests.Host.NewLogOnlyCall(abi.OpDescribe)}, export, params...); err != nil {
+func (s *Instance) start(ctx *deadline.Context, export string, params ...uint64) error {
+	if _, err := s.enter(execution{ctx: ctx, call: s.factory.Host.NewLogOnlyCall(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil
 }
 
-// seed tells guests that want to know a number nobody can foresee.
-func (s *sandbox) seed(ctx *deadline.Context) error {
-	if !s.guests.HasExport(abi.ExportSeed) {
+// seed gives guests that implement it a random number.
+func (s *Instance) seed(ctx *deadline.Context) error {
+	if !s.factory.HasExport(abi.ExportSeed) {
 		return nil
 	}
-	return s.start(ctx, abi.ExportSeed, s.unforeseeable())
+	return s.start(ctx, abi.ExportSeed, s.randomSeed())
 }
 
 // enter runs an export with at most two parameters and one result. A guest that did not come back by itself leaves s
 // halfway through.
-func (s *sandbox) enter(e execution, export string, params ...uint64) (result uint64, err error) {
+func (s *Instance) enter(e execution, export string, params ...uint64) (result uint64, err error) {
 	s.execution = e
 	defer s.leave()
-	s.began, s.resting, s.stopped = e.ctx.Began(), false, false
+	s.began, s.trimmed, s.stopped = e.ctx.Began(), false, false
 	e.call.SetDeadline(e.ctx)
 	s.memory.Arm()
-	s.fuel.Set(s.grant(0))
-	s.depth.Set(uint64(s.guests.Limits.Stack))
+	s.fuel.Set(s.refuel(0))
+	s.depth.Set(uint64(s.factory.Limits.Stack))
 	copy(s.stack[:], params)
 	err = s.callEngine(e.ctx, export, s.stack[:])
 	e.call.FlushOutput(e.ctx)
@@ -141,29 +160,32 @@ func (s *sandbox) enter(e execution, export string, params ...uint64) (result ui
 }
 
 // leave ends the execution: nothing of it is left in s.
-func (s *sandbox) leave() {
+func (s *Instance) leave() {
 	s.execution, s.stack = execution{}, [2]uint64{}
 	s.erase()
 }
 
 // erase overwrites the request that was encoded last.
-func (s *sandbox) erase() {
+func (s *Instance) erase() {
 	clear(s.room)
 	s.room = s.room[:0]
 }
 
 // callEngine is where all is written that the guest's memory gets between two resets.
-func (s *sandbox) callEngine(ctx context.Context, export string, stack []uint64) (err error) {
+func (s *Instance) callEngine(ctx context.Context, export string, stack []uint64) (err error) {
 	s.memory.Enter()
 	defer s.memory.Leave()
-	defer s.contain(&err)
+	defer s.recoverPanic(&err)
 	return s.inst.Call(ctx, export, stack)
 }
 
-// reset puts the instance back to how it was when it was made from the image.
-func (s *sandbox) reset() error {
-	if s.broken {
-		return errors.New("the instance is broken")
+// Reset puts the instance back to how it was when it was made from the image.
+func (s *Instance) Reset() error {
+	if s.factory.image == nil {
+		return errNoImage
+	}
+	if s.unusable {
+		return errors.New("the instance is unusable")
 	}
 	if s.dirty.Get() != 0 {
 		return errDirty
@@ -175,23 +197,26 @@ func (s *sandbox) reset() error {
 	return nil
 }
 
-// rest gives back what is kept to make the next call quick.
-func (s *sandbox) rest() error {
+// Trim gives back what is kept to make the next call quick.
+func (s *Instance) Trim() error {
 	if r, ok := s.inst.(engine.Rester); ok {
 		r.Rest()
 	}
-	s.resting = true
+	s.trimmed = true
 	return s.memory.Trim()
 }
 
-var errDirty = errors.New("the guest has changed what cannot be put back, as a table")
+var (
+	errDirty   = errors.New("the guest has changed what cannot be put back, as a table")
+	errNoImage = errors.New("the guest has changed what cannot be put back while it started")
+)
 
 // restore puts back what is of the image beside memory.
-func (s *sandbox) restore() {
+func (s *Instance) restore() {
 	for i, g := range s.globals {
-		g.Set(s.guests.globals[i])
+		g.Set(s.factory.globals[i])
 	}
-	if s.virtual != nil {
-		s.virtual.restore(s.guests.now)
+	if s.fake != nil {
+		s.fake.restore(s.factory.now)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 // This file is where guests' offsets and lengths meet host memory, and the only one.
 
 // hostFuncs are all functions a metered guest may import.
-func hostFuncs() []engine.HostFunc { return append(contained(guestFuncs()), tickFunc()) }
+func hostFuncs() []engine.HostFunc { return append(withRecover(guestFuncs()), tickFunc()) }
 
 // guestFuncs are all functions a guest may import.
 func guestFuncs() []engine.HostFunc {
 	types := abi.Imports()
-	define := func(name string, f func(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)) engine.HostFunc {
+	define := func(name string, f func(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64)) engine.HostFunc {
 		return engine.HostFunc{
 			Module: abi.ImportModule, Name: name, Type: types[name],
 			Call: func(ctx context.Context, mem engine.Memory, host any, stack []uint64) {
-				f(ctx, mem, host.(*sandbox), stack)
+				f(ctx, mem, host.(*Instance), stack)
 			},
 		}
 	}
@@ -44,8 +44,8 @@ func guestFuncs() []engine.HostFunc {
 	)
 }
 
-// offered is what a guest may import.
-func offered() []admit.Import {
+// Imports is what a guest may import.
+func Imports() []admit.Import {
 	var imports []admit.Import
 	for _, f := range guestFuncs() {
 		imports = append(imports, admit.Import{Module: f.Module, Name: f.Name, Type: f.Type})
@@ -63,7 +63,7 @@ func read(mem engine.Memory, ptr, n uint64) []byte {
 }
 
 // channel gives what the guest may take.
-func (s *sandbox) channel(id uint32) []byte {
+func (s *Instance) channel(id uint32) []byte {
 	switch id {
 	case abi.ChannelRequest:
 		return s.request
@@ -76,16 +76,16 @@ func (s *sandbox) channel(id uint32) []byte {
 }
 
 // services is the bitmap of services a guest may call.
-func (l *local) services() uint64 {
+func (f *Factory) services() uint64 {
 	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
-	for _, id := range l.Services {
+	for _, id := range f.Services {
 		bits |= 1 << id
 	}
 	return bits
 }
 
 // take: (channel, dst, off, len) -> copied
-func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func take(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	src := s.channel(uint32(stack[0]))
 	src = src[min(uint64(uint32(stack[2])), uint64(len(src))):]
 	src = src[:min(uint64(uint32(stack[3])), uint64(len(src)))]
@@ -96,7 +96,7 @@ func take(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 }
 
 // emit: (ptr, len) -> signal
-func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func emit(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	frame := read(mem, stack[0], stack[1])
 	s.payMessage(len(frame))
 	reports := s.call.Reports()
@@ -105,14 +105,14 @@ func emit(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
 }
 
 // body: (ptr, len) -> signal
-func body(_ context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func body(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	p := read(mem, stack[0], stack[1])
 	s.memory.Loosen()
 	stack[0] = uint64(uint32(s.call.Body(p)))
 }
 
 // service: (service, ptr, len) -> code<<32 | response_len
-func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func service(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	request := read(mem, stack[1], stack[2])
 	s.payMessage(len(request))
 	var code abi.Code
@@ -123,12 +123,12 @@ func service(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64)
 }
 
 // logLine: (level, ptr, len)
-func logLine(ctx context.Context, mem engine.Memory, s *sandbox, stack []uint64) {
+func logLine(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	s.call.Log(ctx, guest.LevelOf(uint32(stack[0])), read(mem, stack[1], stack[2]))
 }
 
 // info: (id) -> value; 0 for an unknown id
-func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
+func info(_ context.Context, _ engine.Memory, s *Instance, stack []uint64) {
 	switch uint32(stack[0]) {
 	case abi.InfoWallTime:
 		stack[0] = s.World().Now(wasi.Realtime)
@@ -139,9 +139,9 @@ func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 	case abi.InfoMinor:
 		stack[0] = abi.Minor
 	case abi.InfoMaxBody:
-		stack[0] = min(s.guests.Limits.Output, math.MaxInt64)
+		stack[0] = min(s.factory.Limits.Output, math.MaxInt64)
 	case abi.InfoServices:
-		stack[0] = s.guests.services()
+		stack[0] = s.factory.services()
 	default:
 		stack[0] = 0
 	}
@@ -149,4 +149,4 @@ func info(_ context.Context, _ engine.Memory, s *sandbox, stack []uint64) {
 
 // Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
 // host's own output.
-func (s *sandbox) Output(fd uint32, p []byte) { s.call.Output(s.ctx, int(fd)-1, p) }
+func (s *Instance) Output(fd uint32, p []byte) { s.call.Output(s.ctx, int(fd)-1, p) }

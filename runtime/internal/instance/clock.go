@@ -1,4 +1,4 @@
-package runtime
+package instance
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasi"
 )
 
-// head is how long before Determinism.Time an instance starts, so that what it finds to be now while it starts is in
+// startOffset is how long before Determinism.Time an instance starts, so that what it finds to be now while it starts is in
 // the past later.
-const head = time.Hour
+const startOffset = time.Hour
 
-// A virtual world is that of one instance under Determinism. It implements [wasi.World].
-type virtual struct {
+// A fake system is that of one instance under Determinism. It implements [wasi.World].
+type fake struct {
 	// fixed at creation
 	guest.Determinism
 	timeout time.Duration
@@ -30,18 +30,18 @@ type virtual struct {
 	random rand.ChaCha8
 }
 
-// newVirtual makes the world of an instance that starts; nil where guests see the real one.
-func (l *local) newVirtual() *virtual {
-	if l.Determinism == nil {
+// newFake makes the system of an instance that starts; nil where guests see the real one.
+func (f *Factory) newFake() *fake {
+	if f.Determinism == nil {
 		return nil
 	}
-	v := &virtual{Determinism: *l.Determinism, timeout: l.Limits.Timeout, late: l.Host.DeadlineError, now: -head}
+	v := &fake{Determinism: *f.Determinism, timeout: f.Limits.Timeout, late: f.Host.DeadlineError, now: -startOffset}
 	v.begin(abi.OpDescribe, nil)
 	return v
 }
 
 // begin gets ready for a call.
-func (v *virtual) begin(op abi.Op, request []byte) {
+func (v *fake) begin(op abi.Op, request []byte) {
 	v.due = v.now + v.timeout
 	b := binary.LittleEndian.AppendUint64(nil, v.Seed)
 	b = binary.LittleEndian.AppendUint64(b, v.calls)
@@ -51,82 +51,82 @@ func (v *virtual) begin(op abi.Op, request []byte) {
 }
 
 // started ends the start of an instance.
-func (v *virtual) started() { v.restore(max(v.now, 0)) }
+func (v *fake) started() { v.restore(max(v.now, 0)) }
 
 // restore is part of putting an instance back to the image, which was made then.
-func (v *virtual) restore(then time.Duration) { v.now, v.calls = then, 1 }
+func (v *fake) restore(then time.Duration) { v.now, v.calls = then, 1 }
 
 // left is the time until the call under way is over.
-func (v *virtual) left() time.Duration {
+func (v *fake) left() time.Duration {
 	v.now += guest.Look
 	return max(v.due-v.now, 0)
 }
 
 // Now implements [wasi.World].
-func (v *virtual) Now(c wasi.Clock) uint64 {
+func (v *fake) Now(c wasi.Clock) uint64 {
 	v.now += guest.Look
 	if c == wasi.Monotonic {
-		return uint64(head + v.now)
+		return uint64(startOffset + v.now)
 	}
 	return uint64(v.Time.UnixNano() + int64(v.now))
 }
 
 // Sleep implements [wasi.World].
-func (v *virtual) Sleep(_ context.Context, d time.Duration) {
+func (v *fake) Sleep(_ context.Context, d time.Duration) {
 	if v.now += d; v.now > v.due {
 		panic(engine.Stop{Err: v.late()})
 	}
 }
 
 // Random implements [wasi.World].
-func (v *virtual) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
+func (v *fake) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
 
 // World implements [wasi.Host].
-func (s *sandbox) World() wasi.World {
-	if s.virtual != nil {
-		return s.virtual
+func (s *Instance) World() wasi.World {
+	if s.fake != nil {
+		return s.fake
 	}
-	return realWorld{sandbox: s}
+	return realSystem{instance: s}
 }
 
-// realWorld lets a guest that sleeps let go of its thread.
-type realWorld struct {
+// realSystem lets a guest that sleeps let go of its thread.
+type realSystem struct {
 	wasi.Real
-	sandbox *sandbox
+	instance *Instance
 }
 
 // Sleep implements [wasi.World].
-func (w realWorld) Sleep(ctx context.Context, d time.Duration) {
-	w.sandbox.memory.Loosen()
+func (w realSystem) Sleep(ctx context.Context, d time.Duration) {
+	w.instance.memory.Loosen()
 	w.Real.Sleep(ctx, d)
 }
 
-// begin gets the world ready for a call.
-func (s *sandbox) begin(c *Call) error {
-	if s.virtual == nil {
+// begin gets the fake system ready for a call.
+func (s *Instance) begin(c *guest.Call) error {
+	if s.fake == nil {
 		return nil
 	}
 	request, err := s.encode(c)
 	if err != nil {
 		return err
 	}
-	s.virtual.begin(c.Op, request)
+	s.fake.begin(c.Op, request)
 	s.erase()
 	return nil
 }
 
-// unforeseeable gives a number nobody can foresee who does not know Determinism.
-func (s *sandbox) unforeseeable() uint64 {
-	if s.virtual != nil {
-		return s.virtual.random.Uint64()
+// randomSeed gives a random number, which follows from Determinism if that is set.
+func (s *Instance) randomSeed() uint64 {
+	if s.fake != nil {
+		return s.fake.random.Uint64()
 	}
 	return rand.Uint64()
 }
 
 // left is the time the guest has left for its call.
-func (s *sandbox) left() time.Duration {
-	if s.virtual != nil {
-		return s.virtual.left()
+func (s *Instance) left() time.Duration {
+	if s.fake != nil {
+		return s.fake.left()
 	}
 	deadline, _ := s.ctx.Deadline()
 	return max(time.Until(deadline), 0)

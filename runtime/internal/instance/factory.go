@@ -1,0 +1,152 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/snapshot"
+)
+
+// A Factory makes the instances of one module. It is safe for concurrent use.
+type Factory struct {
+	// fixed once it is open
+	*guest.Config
+	compiled engine.Module
+	reserve  *snapshot.Reserve
+	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
+	globals  []uint64        // of the image
+	now      time.Duration   // of the image, since Determinism.Time
+	started  limits.Start
+}
+
+// NewFactory compiles a module, starts the first instance of it, and makes the image from which others start. compiled is
+// called when all files that running the module takes are open and nothing of the guest has run; nil for nothing. ctx
+// bounds the work.
+func NewFactory(ctx context.Context, e engine.Engine, cfg *guest.Config, compiled func() error) (*Factory, error) {
+	f := &Factory{Config: cfg}
+	if err := f.open(ctx, e, compiled); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *Factory) open(ctx context.Context, e engine.Engine, opened func() error) error {
+	compiled, err := e.Compile(ctx, f.Code.Binary, hostFuncs())
+	if err != nil {
+		return err // and compiled may be any engine's nil
+	}
+	f.compiled = compiled
+	if f.reserve, err = snapshot.NewReserve(); err != nil {
+		return fmt.Errorf("image: %w", err)
+	}
+	if opened != nil {
+		if err := opened(); err != nil {
+			return err
+		}
+	}
+	return f.start(ctx)
+}
+
+// start starts the first instance and makes the image of it.
+func (f *Factory) start(ctx context.Context) error {
+	var ask startStep
+	if !f.Packed() {
+		ask = f.describe
+	}
+	began := time.Now()
+	s, err := f.boot(ctx, ask)
+	if err != nil {
+		return err
+	}
+	f.started = limits.Start{Fuel: s.spent, Took: time.Since(began)}
+	return errors.Join(f.captureImage(s), s.close())
+}
+
+// describe asks the guest for its manifest.
+func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
+	c := f.Host.NewCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
+	if err := s.run(ctx, c); err != nil {
+		return fmt.Errorf("describe: %w", err)
+	}
+	if c.Reply().Manifest == nil {
+		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
+	}
+	return f.Learn(c.Reply().Manifest)
+}
+
+// Started says what the first instance used to start.
+func (f *Factory) Started() limits.Start { return f.started }
+
+// Lane says how each call gets an instance like the image, and why not in a quicker way.
+func (f *Factory) Lane() (lane guest.Lane, why string) {
+	switch {
+	case f.image == nil:
+		return guest.LaneBoot, f.Code.CanDirty + ", and did so while it started"
+	case f.Code.CanDirty != "":
+		return guest.LaneReplace, f.Code.CanDirty
+	}
+	return guest.LaneReset, ""
+}
+
+// Close releases what all instances share. All of them must have been discarded.
+func (f *Factory) Close() error {
+	var errs []error
+	if f.image != nil {
+		errs = append(errs, f.image.Close())
+	}
+	if f.reserve != nil {
+		errs = append(errs, f.reserve.Close())
+	}
+	if f.compiled != nil {
+		errs = append(errs, f.compiled.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// DiscardAll discards a list.
+func (f *Factory) DiscardAll(list []*Instance, why error) {
+	for _, s := range list {
+		f.Discard(s, why)
+	}
+}
+
+// Discard releases an instance, if there is one, that is not used again.
+func (f *Factory) Discard(s *Instance, why error) {
+	if s == nil {
+		return
+	}
+	f.Logger.Debug("instance discarded", "why", guest.Truncate(why))
+	if err := s.close(); err != nil {
+		f.Logger.Warn("instance close failed", "err", guest.Truncate(err))
+	}
+}
+
+// memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
+func (f *Factory) memoryLimit() uint64 {
+	return min(f.Limits.Memory, uint64(f.Code.MaxPages)*engine.PageSize)
+}
+
+// HasImage reports whether there is an image, so that a new instance need not start.
+func (f *Factory) HasImage() bool { return f.image != nil }
+
+// crash makes one of the error of an engine. It leaves out functions that metering has added.
+func (f *Factory) crash(err error) *abi.Crash {
+	var trap *engine.Trap
+	if !errors.As(err, &trap) {
+		return abi.NewCrash(guest.Truncate(err).Error(), nil)
+	}
+	var functions []uint32
+	for _, index := range trap.Stack {
+		if original, ok := f.Code.Original(index); ok {
+			functions = append(functions, original)
+		}
+	}
+	return abi.NewCrash(trap.Reason, functions)
+}

@@ -1,0 +1,204 @@
+package pool
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+)
+
+// A freshPool gives every call an instance as it was when it was made from the image.
+type freshPool struct {
+	factory     *instance.Factory
+	maintenance sync.WaitGroup // those who put instances back
+
+	mu       sync.Mutex           // guards the fields below
+	idle     []*instance.Instance // the one used last is at the end
+	used     []*instance.Instance
+	sweep    *time.Timer // runs maintain; nil when there is nothing to wait for
+	idleOnly bool        // sweep is set for Limits.Idle
+	closed   bool
+}
+
+// trimAfter is how long an instance is unused before it gives back the memory it keeps for the next call.
+const trimAfter = time.Second
+
+func newFresh(f *instance.Factory) *freshPool { return &freshPool{factory: f} }
+
+func (p *freshPool) endSession(string) {}
+
+func (p *freshPool) acquire(ctx context.Context, _ string) (*instance.Instance, error) {
+	if s := p.pop(&p.idle); s != nil {
+		return s, nil
+	}
+	for s := p.pop(&p.used); s != nil; s = p.pop(&p.used) {
+		if p.restore(s) {
+			return s, nil
+		}
+	}
+	return p.factory.New(ctx)
+}
+
+func (p *freshPool) release(s *instance.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pushLocked(&p.used, s)
+}
+
+// resetUsed makes used instances idle. Where an instance cannot be put back, a new one takes its place, so that the
+// next call need not wait for that; but none is booted, since factory run only in calls that were let in.
+func (p *freshPool) resetUsed() {
+	if !p.beginMaintenance() {
+		return
+	}
+	defer p.maintenance.Done()
+	for s := p.pop(&p.used); s != nil; s = p.pop(&p.used) {
+		if !p.restore(s) {
+			s = p.replacement()
+		}
+		if s != nil && !p.keep(s) {
+			p.factory.Discard(s, errPoolFull)
+		}
+	}
+}
+
+// replacement makes a new instance from the image; nil when it cannot. The next call that needs an instance gets the error.
+func (p *freshPool) replacement() *instance.Instance {
+	if !p.factory.HasImage() {
+		return nil
+	}
+	s, err := p.factory.New(context.Background())
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// keep adds a idle instance, unless there are as many as can be at work.
+func (p *freshPool) keep(s *instance.Instance) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.idle) >= p.factory.Limits.Calls {
+		return false
+	}
+	p.pushLocked(&p.idle, s)
+	return true
+}
+
+// beginMaintenance reports whether the freshPool is open, and keeps it from closing until maintenance is done.
+func (p *freshPool) beginMaintenance() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.maintenance.Add(1)
+	return true
+}
+
+// restore puts s back, or discards it.
+func (p *freshPool) restore(s *instance.Instance) bool {
+	err := s.Reset()
+	if err != nil {
+		p.factory.Discard(s, err)
+	}
+	return err == nil
+}
+
+func (p *freshPool) pop(from *[]*instance.Instance) *instance.Instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(*from) - 1
+	if last < 0 {
+		return nil
+	}
+	s := (*from)[last]
+	(*from)[last] = nil
+	*from = (*from)[:last]
+	return s
+}
+
+// pushLocked adds s to a list, and sees to it that it is looked after in time.
+func (p *freshPool) pushLocked(to *[]*instance.Instance, s *instance.Instance) {
+	*to = append(*to, s)
+	switch {
+	case p.closed:
+	case p.sweep == nil:
+		p.sweep = time.AfterFunc(trimAfter, p.maintain)
+	case p.idleOnly:
+		p.sweep.Reset(trimAfter)
+	}
+	p.idleOnly = false
+}
+
+// maintain has instances that are not in use give back memory, and discards those that were not used for Limits.Idle.
+func (p *freshPool) maintain() {
+	if !p.beginMaintenance() {
+		return
+	}
+	defer p.maintenance.Done()
+	p.resetUsed()
+	now := time.Now()
+	unused := p.takeIdleSince(now.Add(-p.factory.Limits.Idle), func(*instance.Instance) bool { return true })
+	p.factory.DiscardAll(unused, errIdle)
+	trimmed := p.takeIdleSince(now.Add(-trimAfter), func(s *instance.Instance) bool { return !s.IsTrimmed() })
+	for _, s := range trimmed {
+		if err := s.Trim(); err != nil {
+			p.factory.Discard(s, err)
+			continue
+		}
+		p.mu.Lock()
+		p.idle = slices.Insert(p.idle, 0, s)
+		p.mu.Unlock()
+	}
+	p.scheduleMaintenance()
+}
+
+// takeIdleSince takes out the idle instances that have not been used since then and meet a condition.
+func (p *freshPool) takeIdleSince(then time.Time, condition func(*instance.Instance) bool) (found []*instance.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = slices.DeleteFunc(p.idle, func(s *instance.Instance) bool {
+		unused := !s.LastUsed().After(then) && condition(s)
+		if unused {
+			found = append(found, s)
+		}
+		return unused
+	})
+	return found
+}
+
+// scheduleMaintenance sets the timer for when there is something to do again.
+func (p *freshPool) scheduleMaintenance() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweep = nil
+	if p.closed || len(p.idle)+len(p.used) == 0 {
+		return
+	}
+	p.idleOnly = !slices.ContainsFunc(p.idle, func(s *instance.Instance) bool { return !s.IsTrimmed() }) && len(p.used) == 0
+	wait := trimAfter
+	if p.idleOnly {
+		wait = p.factory.Limits.Idle
+	}
+	p.sweep = time.AfterFunc(wait, p.maintain)
+}
+
+func (p *freshPool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.maintenance.Wait()
+	p.mu.Lock()
+	if p.sweep != nil {
+		p.sweep.Stop() // nobody sets it again
+	}
+	p.mu.Unlock()
+	for _, list := range []*[]*instance.Instance{&p.idle, &p.used} {
+		for s := p.pop(list); s != nil; s = p.pop(list) {
+			p.factory.Discard(s, errClosed)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// InProcess runs guests in this process. Engine is required.
+type InProcess struct {
+	Engine engine.Engine
+	// Compiled is called when a module is compiled, all files that running it takes are open, and nothing of the guest
+	// has run. Nil for nothing.
+	Compiled func() error
+}
+
+// Open implements [guest.Runner].
+func (r InProcess) Open(ctx context.Context, cfg *guest.Config) (guest.Guests, error) {
+	factory, err := instance.NewFactory(ctx, r.Engine, cfg, r.Compiled)
+	if err != nil {
+		return nil, err
+	}
+	return &guests{factory: factory, pool: newPool(factory), timeout: cfg.Limits.Timeout}, nil
+}
+
+// guests are instances in this process.
+type guests struct {
+	factory *instance.Factory
+	pool    pool
+	timeout time.Duration
+}
+
+// Call implements [guest.Guests].
+func (g *guests) Call(ctx context.Context, c *guest.Call) error {
+	d, ok := ctx.(*deadline.Context)
+	if !ok {
+		d = deadline.New(ctx, g.timeout)
+		defer d.Release()
+	}
+	i, err := g.pool.acquire(d, c.Request.Session)
+	if err != nil {
+		return err
+	}
+	defer g.pool.release(i)
+	return i.Run(d, c)
+}
+
+// Settle implements [guest.Guests].
+func (g *guests) Settle() { g.pool.resetUsed() }
+
+// EndSession implements [guest.Guests].
+func (g *guests) EndSession(session string) { g.pool.endSession(session) }
+
+// Started implements [guest.Guests].
+func (g *guests) Started() limits.Start { return g.factory.Started() }
+
+// Lane implements [guest.Guests].
+func (g *guests) Lane() (lane guest.Lane, why string) { return g.factory.Lane() }
+
+// Close implements [guest.Guests].
+func (g *guests) Close() error {
+	g.pool.close()
+	return g.factory.Close()
+}
+
+// Why instances are discarded.
+var (
+	errPoolFull = errors.New("there are enough")
+	errEvicted  = errors.New("other sessions need the place")
+	errStopped  = errors.New("the call was stopped halfway")
+	errEnded    = errors.New("the session has ended")
+	errIdle     = errors.New("not used for long")
+	errClosed   = errors.New("the module is closing")
+)
+
+// A pool has the instances of a module that are not at work. It is safe for concurrent use.
+type pool interface {
+	// acquire gives an instance for a call of a session. Calls for which it would be the same instance come one after
+	// another.
+	acquire(ctx context.Context, session string) (*instance.Instance, error)
+	// release takes the instance back as it is. It never waits.
+	release(i *instance.Instance)
+	// resetUsed does what release left for later.
+	resetUsed()
+	endSession(session string)
+	// close discards all instances. All must have been released.
+	close()
+}

@@ -1,0 +1,175 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+)
+
+// sessions keep an instance for each session, with all that its calls leave in it. A call that did not come back by
+// itself ends that: what it left may be halfway through something.
+type sessions struct {
+	factory *instance.Factory
+	most    int
+
+	mu     sync.Mutex // guards the fields below, and those of each session
+	open   map[string]*session
+	used   map[*instance.Instance]*session // those that calls have
+	sweep  *time.Timer                     // runs dropIdle; nil when there is no session
+	closed bool
+}
+
+// A session has an instance of its own.
+type session struct {
+	id    string
+	inst  *instance.Instance // nil while it is being made
+	used  time.Time
+	busy  bool // a call has the instance
+	ended bool // the session
+}
+
+func newSessions(f *instance.Factory, most int) *sessions {
+	return &sessions{factory: f, most: most, open: map[string]*session{}, used: map[*instance.Instance]*session{}}
+}
+
+func (t *sessions) acquire(ctx context.Context, id string) (*instance.Instance, error) {
+	at, evicted, err := t.get(id)
+	t.factory.Discard(evicted, errEvicted)
+	if err != nil {
+		return nil, err
+	}
+	if at.inst == nil {
+		if at.inst, err = t.factory.New(ctx); err != nil {
+			t.drop(at)
+			return nil, err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.used[at.inst] = at
+	return at.inst, nil
+}
+
+// get finds the session of an id, or makes it.
+func (t *sessions) get(id string) (at *session, evicted *instance.Instance, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, ok := t.open[id]
+	if !ok && len(t.open) >= t.most {
+		if evicted, ok = t.evictLocked(); !ok {
+			return nil, nil, t.factory.Host.BusyError("all sessions are busy")
+		}
+	}
+	if at == nil {
+		at = &session{id: id}
+		t.open[id] = at
+	}
+	at.busy = true
+	if t.sweep == nil && !t.closed {
+		t.sweep = time.AfterFunc(t.factory.Limits.Idle, t.dropIdle)
+	}
+	return at, evicted, nil
+}
+
+// evictLocked forgets the session that was not used for longest, and reports whether there was one.
+func (t *sessions) evictLocked() (evicted *instance.Instance, ok bool) {
+	var oldest *session
+	for _, at := range t.open {
+		if !at.busy && (oldest == nil || at.used.Before(oldest.used)) {
+			oldest = at
+		}
+	}
+	if oldest == nil {
+		return nil, false
+	}
+	delete(t.open, oldest.id)
+	return oldest.inst, true
+}
+
+func (t *sessions) release(s *instance.Instance) {
+	stopped := s.IsStopped()
+	t.mu.Lock()
+	at := t.used[s]
+	delete(t.used, s)
+	ended := at.ended
+	at.busy, at.used = false, time.Now()
+	if stopped || ended {
+		delete(t.open, at.id)
+	}
+	t.mu.Unlock()
+	switch {
+	case stopped:
+		t.factory.Discard(s, errStopped)
+	case ended:
+		t.factory.Discard(s, errEnded)
+	}
+}
+
+// drop forgets a session that has got no instance.
+func (t *sessions) drop(at *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, at.id)
+}
+
+func (t *sessions) resetUsed() {}
+
+// endSession forgets a session, once its call that is under way has ended.
+func (t *sessions) endSession(id string) {
+	t.mu.Lock()
+	var last *instance.Instance
+	switch at := t.open[id]; {
+	case at == nil:
+	case at.busy:
+		at.ended = true
+	default:
+		delete(t.open, id)
+		last = at.inst
+	}
+	t.mu.Unlock()
+	t.factory.Discard(last, errEnded)
+}
+
+// dropIdle ends the sessions that were not used for Limits.Idle, again and again.
+func (t *sessions) dropIdle() {
+	oldest := time.Now().Add(-t.factory.Limits.Idle)
+	t.mu.Lock()
+	idle := t.emptyLocked(func(at *session) bool { return !at.busy && !at.used.After(oldest) })
+	t.sweep = nil
+	if !t.closed && len(t.open) > 0 {
+		t.sweep = time.AfterFunc(t.factory.Limits.Idle, t.dropIdle)
+	}
+	t.mu.Unlock()
+	t.factory.DiscardAll(idle, errIdle)
+}
+
+// emptyLocked forgets the sessions that meet a condition, and gives their instances.
+func (t *sessions) emptyLocked(condition func(*session) bool) (emptied []*instance.Instance) {
+	for id, at := range t.open {
+		if condition(at) {
+			delete(t.open, id)
+			emptied = append(emptied, at.inst)
+		}
+	}
+	return emptied
+}
+
+func (t *sessions) close() {
+	t.mu.Lock()
+	t.closed = true
+	if t.sweep != nil {
+		t.sweep.Stop()
+	}
+	all := t.emptyLocked(func(*session) bool { return true })
+	t.mu.Unlock()
+	t.factory.DiscardAll(all, errClosed)
+}
+
+// owns reports whether a call has the instance from here.
+func (t *sessions) owns(s *instance.Instance) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.used[s] != nil
+}
