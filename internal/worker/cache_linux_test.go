@@ -74,6 +74,7 @@ func TestACompiledModuleThatIsHarmedIsMadeAgain(t *testing.T) {
 }
 
 func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
+	takesLong(t)
 	for name, harm := range harms() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -108,6 +108,7 @@ func streaming(piece []byte) func(context.Context, int, *abi.Request) guesttest.
 }
 
 func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	piece := make([]byte, 512<<10)
 	stopped := make(chan bool, 1)
@@ -173,6 +174,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 
 // One call is overdue, and takes the worker with it. Of the two others one had an answer that had begun.
 func TestOtherCallsOfAWorkerThatIsKilledAreMadeAgain(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	begun, goOn := make(chan string, 8), make(chan struct{})
 	m := loadPuppet(t, runtime.Config{Runner: newRunner(t, worker.Config{}), Limits: runtime.Limits{Timeout: patience}},
@@ -212,6 +214,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreMadeAgain(t *testing.T) {
 }
 
 func TestAWorkerThatIsKilledAllTheTimeIsRefusedAtOnceAndRecovers(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	m := loadPuppet(t, runtime.Config{Runner: newRunner(t, worker.Config{}), Limits: runtime.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {

@@ -94,6 +94,7 @@ func TestForeignTokensAreFound(t *testing.T) {
 // TestACompromisedWorkerDoesNoHarm plays one against the parent. No call hangs, none gets what belongs to another, and
 // the parent does not grow. By default it sends 200,000 messages.
 func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	w := &compromised{seed: number(t, seedEnv, rand.Uint64())}
 	want := number(t, messagesEnv, 200_000)

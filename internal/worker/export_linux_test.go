@@ -15,6 +15,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/engine"
 )
 
+// Slowdown is how much longer what is bounded by the clock may take in this build.
+const Slowdown = slowdown
+
 // A Parent is the parent's side of a worker whose process has ended long ago, while what it says still comes. It is a
 // [runtime.Runner] for one module, and does one call at a time.
 type Parent struct {

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,12 @@ type verdict struct {
 	text string        // of the content, or in the error
 	op   abi.Op        // zero for a read
 	wait time.Duration // how long the call may last; zero for long
+}
+
+// shortLies are tried with -short as well: one for each way in which a worker is found out.
+var shortLies = []string{
+	"is-silent", "ends-in-a-frame", "garbles-done", "answers-with-999", "is-done-twice", "reads-another's",
+	"fails-in-garbage", "never-gets-ready",
 }
 
 func verdicts() map[string]verdict {
@@ -53,6 +60,9 @@ func TestALiarIsFoundOutAndLeavesNoHarm(t *testing.T) {
 	honest := loadPuppet(t, runtime.Config{Runner: newRunner(t, worker.Config{}), Limits: runtime.Limits{Timeout: patience}}, well)
 	for role, want := range verdicts() {
 		t.Run(role, func(t *testing.T) {
+			if !slices.Contains(shortLies, role) {
+				takesLong(t)
+			}
 			spareOf(t)
 			before := takeStock(t)
 			var log journal
@@ -109,6 +119,7 @@ func TestAnAnswerBelongsToItsCall(t *testing.T) {
 
 // A worker that never reads what it is told cannot hold up anybody for longer than a call lasts.
 func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-obeys")})
 	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: time.Second}}, well)
@@ -124,6 +135,7 @@ func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
 
 // Workers that hang, or go on for ever, while their call has more time than at the start, since a client keeps it waiting.
 func TestAWorkerWithASlowClientHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
 	for _, role := range []string{"hangs-after-a-body", "drips"} {
 		t.Run(role, func(t *testing.T) {
 			leavesNothing(t)
@@ -159,6 +171,7 @@ func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load(
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
 func TestAWorkerThatReadsNoCallsHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-unread")})
 	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: time.Second}}, well)
@@ -197,6 +210,9 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 		"logs-without-end":         "deadline",
 	} {
 		t.Run(role, func(t *testing.T) {
+			if !slices.Contains(shortLies, role) {
+				takesLong(t)
+			}
 			spareOf(t)
 			before := takeStock(t)
 			var log journal

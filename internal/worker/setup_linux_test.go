@@ -29,6 +29,14 @@ import (
 // patience is how long a test waits for what should happen at once: the machine may be busy.
 const patience = 30 * time.Second
 
+// takesLong skips a test with -short.
+func takesLong(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes a second or more")
+	}
+}
+
 // newRunner makes a runner over the shared cache.
 func newRunner(tb testing.TB, cfg worker.Config) *worker.Runner {
 	tb.Helper()

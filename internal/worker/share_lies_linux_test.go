@@ -162,6 +162,7 @@ func stopsObeying(l *liar) error {
 
 // A call whose turn has come while it is still being sent ends in time, whatever the worker reads.
 func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), Quick: always})
 	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: time.Second, Calls: 8}}, well)
@@ -187,6 +188,7 @@ func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
 
 // Of calls that went elsewhere a worker may never say a word: that takes no more links than there are calls.
 func TestLinksOfStraysAreFew(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "leaves-strays")})
 	m := loadPuppet(t, runtime.Config{Runner: r, Limits: runtime.Limits{Timeout: patience, Calls: 4}}, well)

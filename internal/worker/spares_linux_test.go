@@ -77,6 +77,7 @@ func TestASpareWorkerThatDiesIsNotMissed(t *testing.T) {
 }
 
 func TestASpareWorkerThatCannotBeStartedIsNotMissed(t *testing.T) {
+	takesLong(t)
 	leavesNothing(t)
 	self, err := os.Executable()
 	if err != nil {
