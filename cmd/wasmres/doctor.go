@@ -17,9 +17,10 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "say which isolation this machine gives providers, try it, and look at the cache, compilers and clients",
 		Description: `Runs a provider of its own, as 'wasmres run' would run yours, and says which layers were on.
-A layer that is off makes isolation weaker; providers run all the same. Then says how full the
-cache is, which compilers for 'wasmres build' are there, and which MCP clients of yours have
-servers that wasmres runs. The exit status is 1 when the provider did not run.
+A layer that is off makes isolation weaker; providers run all the same, and doctor says why it is
+off and what turns it on, where something does. Then says how full the cache is, which compilers
+for 'wasmres build' are there, and which MCP clients of yours have servers that wasmres runs. The
+exit status is 1 when the provider did not run.
 
    wasmres doctor
    wasmres doctor --output-format json`,

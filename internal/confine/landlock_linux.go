@@ -3,7 +3,6 @@ package confine
 import (
 	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -22,28 +21,34 @@ const (
 	mayWriteFolder = mayReadFolder | mayWriteFile | ll.AccessFSMakeReg | ll.AccessFSRemoveFile
 )
 
+// A grant is an access to a file, or to what is in a folder.
+type grant struct {
+	path   string
+	access landlock.AccessFSSet
+}
+
 // fence leaves the process some files and, of all else that Landlock knows, nothing.
 func fence(read, write []string) (Layer, error) {
 	layer := probeLandlock()
 	if !layer.On {
 		return layer, nil
 	}
-	readable, err := rules(read, mayReadFile, mayReadFolder)
+	readable, err := grants(read, mayReadFile, mayReadFolder)
 	if err != nil {
 		return Layer{}, err
 	}
-	writable, err := rules(write, mayWriteFile, mayWriteFolder)
+	writable, err := grants(write, mayWriteFile, mayWriteFolder)
 	if err != nil {
 		return Layer{}, err
 	}
-	if err := landlock.V11.BestEffort().Restrict(append(readable, writable...)...); err != nil {
-		return Layer{}, fmt.Errorf("landlock: %w", err)
+	if err := restrict(append(readable, writable...)); err != nil {
+		return Layer{}, err
 	}
 	return layer, nil
 }
 
-// rules grant one access to files and another to folders.
-func rules(paths []string, toFile, toFolder landlock.AccessFSSet) (all []landlock.Rule, err error) {
+// grants give one access to files and another to folders.
+func grants(paths []string, toFile, toFolder landlock.AccessFSSet) (all []grant, err error) {
 	for _, path := range paths {
 		file, err := os.Stat(path)
 		if err != nil {
@@ -53,32 +58,50 @@ func rules(paths []string, toFile, toFolder landlock.AccessFSSet) (all []landloc
 		if file.IsDir() {
 			access = toFolder
 		}
-		all = append(all, landlock.PathAccess(access, path))
+		all = append(all, grant{path, access})
 	}
 	return all, nil
 }
 
-// fenceAll takes the remaining files away where that is sure to end. libpsx cannot do it twice: it tells the other
-// threads by tkill, which Enter has taken away, and waits for their answer for ever. Then the paths are left to seccomp.
+// fenceAll takes the remaining files away.
 func fenceAll(entered Layer) (Layer, error) {
 	if !entered.On {
 		return entered, nil
 	}
-	if abi, _ := landlockABI(); viaLibpsx && abi < abiThreads {
-		return entered, nil
-	}
-	if err := landlock.V11.BestEffort().Restrict(); err != nil {
-		return Layer{}, fmt.Errorf("landlock: %w", err)
+	if err := restrict(nil); err != nil {
+		return Layer{}, err
 	}
 	entered.Detail += ", no files"
 	return entered, nil
 }
 
+// restrict leaves all threads the files of the grants.
+func restrict(grants []grant) error {
+	abi, err := landlockABI()
+	switch {
+	case err != nil:
+	case abi < abiThreads:
+		err = restrictThreads(abi, grants)
+	default:
+		err = restrictProcess(grants)
+	}
+	if err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	return nil
+}
+
+// restrictProcess has the library do it, which needs Go or the kernel to reach all threads.
+func restrictProcess(grants []grant) error {
+	rules := make([]landlock.Rule, len(grants))
+	for i, g := range grants {
+		rules[i] = landlock.PathAccess(g.access, g.path)
+	}
+	return landlock.V11.BestEffort().Restrict(rules...)
+}
+
 func probeLandlock() Layer {
 	abi, err := landlockABI()
-	if err == nil && viaLibpsx && abi < abiThreads {
-		err = threadsVisible()
-	}
 	if err != nil {
 		return Layer{Name: Landlock, Detail: err.Error()}
 	}
@@ -92,9 +115,9 @@ func landlockABI() (int, error) {
 	switch err {
 	case nil:
 	case unix.ENOSYS:
-		return 0, fmt.Errorf("the kernel does not have it")
+		return 0, fmt.Errorf("the kernel does not have it: Linux 5.13 or newer does, built with CONFIG_SECURITY_LANDLOCK")
 	case unix.EOPNOTSUPP:
-		return 0, fmt.Errorf("it is switched off when the kernel starts")
+		return 0, fmt.Errorf("it is switched off when the kernel starts: add landlock to lsm= on its command line")
 	default:
 		return 0, fmt.Errorf("ask for its version: %w", err)
 	}
@@ -102,17 +125,4 @@ func landlockABI() (int, error) {
 		abi = 5
 	}
 	return min(abi, abiKnown), nil
-}
-
-// threadsVisible makes sure that libpsx finds this process's threads. It looks for them in /proc under the id that this
-// process has for itself, which is somebody else's where /proc is of another namespace: it would wait for ever.
-func threadsVisible() error {
-	self, err := os.Readlink("/proc/self")
-	if err != nil {
-		return fmt.Errorf("built with cgo it needs /proc: build wasmres with CGO_ENABLED=0: %w", err)
-	}
-	if self != strconv.Itoa(os.Getpid()) {
-		return fmt.Errorf("built with cgo it needs Landlock ABI %d, or a /proc of this process's own namespace: build wasmres with CGO_ENABLED=0", abiThreads)
-	}
-	return nil
 }

@@ -45,10 +45,17 @@ func children() map[string]func(args []string) error {
 		"spin":     childSpin,
 		"only":     childOnlySeal,
 		"time":     childTime,
+		"fenced":   childFenced,
+		"statuses": childStatuses,
+		"churn":    childChurn,
 	}
 	maps.Copy(all, moreChildren())
+	maps.Copy(all, taggedChildren)
 	return all
 }
+
+// taggedChildren are those that only some builds have.
+var taggedChildren = map[string]func(args []string) error{}
 
 // tell answers the parent.
 func tell(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }

@@ -1,7 +1,6 @@
 package confine_test
 
 import (
-	"fmt"
 	goruntime "runtime"
 	"sync"
 	"syscall"
@@ -35,16 +34,20 @@ func childThreads([]string) error {
 type threads []chan func()
 
 func newThreads(n int) (all threads) {
+	var there sync.WaitGroup
+	there.Add(n)
 	for range n {
 		work := make(chan func())
 		go func() { // until the process ends
 			goruntime.LockOSThread()
+			there.Done()
 			for do := range work {
 				do()
 			}
 		}()
 		all = append(all, work)
 	}
+	there.Wait()
 	return all
 }
 
@@ -66,14 +69,14 @@ func (all threads) open(path string) []syscall.Errno {
 
 func TestEveryThreadIsConfined(t *testing.T) {
 	machine(t, confine.Landlock, confine.Seccomp)
-	var outcomes map[string][]syscall.Errno
-	child{args: []string{"threads"}}.run(t, &outcomes)
-	for name, want := range map[string]syscall.Errno{
-		"entered, early": unix.EACCES, "entered, between": unix.EACCES,
-		"sealed, early": unix.EPERM, "sealed, between": unix.EPERM, "sealed, late": unix.EPERM,
-	} {
-		if got := fmt.Sprint(outcomes[name]); got != fmt.Sprint([]syscall.Errno{want, want, want, want, want, want, want, want}) {
-			t.Errorf("%s: got %v, want %v from each of 8", name, got, want)
+	inNamespaces(t, func(t *testing.T, flags uintptr) {
+		var outcomes map[string][]syscall.Errno
+		child{args: []string{"threads"}, flags: flags}.run(t, &outcomes)
+		for name, want := range map[string]syscall.Errno{
+			"entered, early": unix.EACCES, "entered, between": unix.EACCES,
+			"sealed, early": unix.EPERM, "sealed, between": unix.EPERM, "sealed, late": unix.EPERM,
+		} {
+			wantFromEach(t, outcomes, name, want)
 		}
-	}
+	})
 }

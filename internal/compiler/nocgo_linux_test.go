@@ -1,5 +1,0 @@
-//go:build !cgo
-
-package compiler_test
-
-const builtWithCgo = false
