@@ -2,8 +2,8 @@
 //
 // It owns the two stages in which a process that is about to meet foreign code gives up its powers, the lists of system
 // calls that are left in each, and the report of what this machine could take. [Enter] is for a process that still
-// compiles and touches a few files, or queries a database; [Seal] leaves memory that cannot become code, threads, clocks and the descriptors
-// that are open. Both hold every thread, and neither can be undone.
+// compiles and touches a few files, or queries a database; [Seal] leaves memory that cannot become code, threads, clocks
+// and the descriptors that are open. Both hold every thread, built with cgo or without, and neither can be undone.
 //
 // Whoever is such a process calls it, and whoever reports on the machine calls [Probe].
 //
