@@ -23,6 +23,9 @@ func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
 		return
 	}
 	t.Run("process", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("a process prepares each provider again")
+		}
 		c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
 		if err != nil {
 			t.Fatal(err)
@@ -66,6 +69,10 @@ func record(t *testing.T, s *session.Session, cfg runtime.Config) string {
 
 // TestTheMomentIsReplayed has a guest tell what it sees of the moment. Without a session's it is another one each time.
 func TestTheMomentIsReplayed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("without a session's moment its guests sleep")
+	}
+	t.Parallel()
 	var first string
 	both(t, func(t *testing.T, runner runtime.Runner) {
 		real := runtime.Config{Runner: runner}
