@@ -17,7 +17,6 @@ FUZZTIME   ?= 6000x
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
 
-
 run: build examples ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
 	bin/wasmres run --dir .:/project:ro --http $(HTTP) examples/wasm/project/project.wasm
@@ -66,13 +65,16 @@ generate:
 # SEQUENTIAL start no goroutines in which the race detector could find anything, and compile many guests, for which it
 # takes several times as long.
 SEQUENTIAL = ./abi/abitest ./runtime/admit ./runtime/meter
-ELSEWHERE  = -e /internal/hostile -e /cmd/wasmres $(SEQUENTIAL:.%=-e '%$$')
+# LONG compile so many providers that they run whole without the race detector, and with it only their short tests.
+LONG       = ./cmd/wasmres ./internal/session
+ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e '%$$') $(LONG:.%=-e '%$$')
 
 test:
 	@for m in $(MODULES); do echo "test $$m"; \
 	  (cd $$m && $(GO) test -race -shuffle=on -timeout=20m $$($(GO) list ./... | grep -v $(ELSEWHERE))) || exit 1; done
-	$(GO) test -race -short -shuffle=on -timeout=20m ./cmd/wasmres && $(GO) test -shuffle=on -timeout=20m ./cmd/wasmres # it builds many providers
-	$(GO) test -shuffle=on -timeout=20m $(SEQUENTIAL)
+	$(GO) test -race -short -shuffle=on -timeout=20m $(LONG)
+	$(GO) test -shuffle=on -timeout=20m $(LONG) $(SEQUENTIAL)
+	cd internal/peers && $(GO) test -shuffle=on -timeout=20m . # which compares hosts, and has nothing concurrent
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
 	$(GO) test -shuffle=on ./internal/hostile
