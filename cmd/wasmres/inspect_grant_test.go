@@ -122,7 +122,7 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 		t.Errorf("%q is not in\n%s", before.Approve, sheet)
 	}
 	if _, refused := say(t, exitFailed, "run", file); !strings.HasSuffix(refused, ": "+before.Approve+"\n") ||
-		strings.Contains(refused, "'wasmres inspect' shows") != strings.HasSuffix(before.Approve, " POLICY.yaml") {
+		strings.Contains(refused, "'wasmres inspect' prints") != strings.HasSuffix(before.Approve, " POLICY.yaml") {
 		t.Errorf("the refusal says %q, not %q", refused, before.Approve)
 	}
 	grant := before.Approve

@@ -139,6 +139,10 @@ func TestASecondSignalEndsRunAtOnce(t *testing.T) {
 // A request that waits for a server that does not answer ends with the time that requests have after a signal: the
 // process need not be stopped at once for it.
 func TestRunEndsWhileAServiceHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for the time that requests have after a signal")
+	}
+	t.Parallel()
 	module, cache := guesttest.File(t, "web"), guesttest.CacheDir(t)
 	for _, front := range []string{"stdio", "http"} {
 		t.Run(front, func(t *testing.T) {

@@ -20,6 +20,10 @@ import (
 
 // A signal ends the program while SQLite is in the middle of what nothing interrupts, and no helper process is left.
 func TestASignalEndsAStatement(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for the time that requests have after a signal")
+	}
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.db")
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
