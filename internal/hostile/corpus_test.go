@@ -52,6 +52,7 @@ func patience(c hostile.Case) time.Duration {
 }
 
 func TestHostileModulesAreRefusedAtOnce(t *testing.T) {
+	alone(t)
 	var cases []hostile.Case
 	for _, c := range hostile.Cases() {
 		if c.LoadOnly() && wanted(c) {
@@ -62,6 +63,7 @@ func TestHostileModulesAreRefusedAtOnce(t *testing.T) {
 }
 
 func TestHostileGuestsAreStopped(t *testing.T) {
+	alone(t)
 	for _, row := range hostile.Rows() {
 		var cases []hostile.Case
 		for _, c := range hostile.Cases() {

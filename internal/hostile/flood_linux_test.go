@@ -116,6 +116,7 @@ func (obstinate) Call(ctx context.Context, _ []byte) (capability.Response, error
 
 // TestAFloodEndsWithTheCall has a worker that is no longer ours say something over and over, in good order.
 func TestAFloodEndsWithTheCall(t *testing.T) {
+	alone(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ const (
 // TestTheParentWorksLittleForAFlood has providers send what only the parent has work with, beside a tenant that reads from
 // a provider of its own.
 func TestTheParentWorksLittleForAFlood(t *testing.T) {
+	alone(t)
 	run, honest := neighbours(t, 0)
 	var computing float64 // the share that the parent uses beside a guest that sends nothing
 	for i, f := range hostile.Floods() {

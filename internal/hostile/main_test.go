@@ -27,6 +27,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// alone skips a test with -short, where other packages are tested beside it: its bounds are those of a clock, or of what
+// the machine has left.
+func alone(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs the machine for itself")
+	}
+}
+
 // only makes the tests run cases by name, of all there are.
 var only = flag.String("case", "", "run this case only")
 

@@ -40,6 +40,7 @@ func generated(phase hostile.Phase) (cases []hostile.Case) {
 }
 
 func TestProvidersThatAttackInOnePhaseAreStopped(t *testing.T) {
+	alone(t)
 	for _, phase := range hostile.Phases() {
 		t.Run(string(phase), func(t *testing.T) { judgeAll(t, generated(phase)) })
 	}
@@ -48,6 +49,7 @@ func TestProvidersThatAttackInOnePhaseAreStopped(t *testing.T) {
 // TestProvidersThatAttackInOnePhaseAreStoppedInAWorker makes the same attacks in workers, one after the other, while a
 // tenant reads from a provider of its own.
 func TestProvidersThatAttackInOnePhaseAreStoppedInAWorker(t *testing.T) {
+	alone(t)
 	run, honest := neighbours(t, lenient)
 	for _, phase := range hostile.Phases() {
 		t.Run(string(phase), func(t *testing.T) {

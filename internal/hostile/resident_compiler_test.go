@@ -20,6 +20,7 @@ const mayCompile = 128 << 20
 // It looks at the most resident memory that this process and the one that compiles have had. How the attacks end is
 // judged elsewhere.
 func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
+	alone(t)
 	c, err := compiler.New(compiler.Config{CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)

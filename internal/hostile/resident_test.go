@@ -21,6 +21,7 @@ const residentTimeout = 50 * time.Millisecond
 // TestNoWorkerTakesMoreThanItsLimitAnd64MiB runs the corpus in workers, one for each module, and looks at the most resident
 // memory that each has had. How the attacks end is judged elsewhere.
 func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
+	alone(t)
 	native := precompiler(t.TempDir())
 	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget})
 	if err != nil {

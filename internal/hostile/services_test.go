@@ -50,6 +50,7 @@ type attacked struct {
 // TestHostileServicesDoNotHoldACall makes one call after the other of a guest in a worker whose services misbehave. Each
 // call ends by its deadline and 100 ms, gives its slot back, and leaves nothing when the service has ended.
 func TestHostileServicesDoNotHoldACall(t *testing.T) {
+	alone(t)
 	b := startBackends(t)
 	c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
 	if err != nil {

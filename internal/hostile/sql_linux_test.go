@@ -52,6 +52,7 @@ const (
 
 // A statement ends with its call, whatever it does, and leaves its slot to the next one.
 func TestStatementsEndWithTheirCall(t *testing.T) {
+	alone(t)
 	power := openSQL(t)
 	for name, statement := range statements {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 const (
 	wallTimeout = 300 * time.Millisecond // of a call
 	wallLoad    = time.Second            // to open a module
-	wallCompile = 2 * time.Second        // to open one that takes long to compile
+	wallCompile = time.Second            // to open one that takes long to compile
 	wallLate    = 100 * time.Millisecond // over any of them
 	wallTries   = 3                      // of which one must not be late: the whole machine may be
 
@@ -43,6 +43,7 @@ type wall struct {
 }
 
 func TestTheProcessWallHoldsAlone(t *testing.T) {
+	alone(t)
 	w := newWall(t)
 	quiet := w.during(func() { <-time.After(quietTime) })
 	peers := w.during(func() { w.honest(t) })
