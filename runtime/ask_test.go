@@ -153,6 +153,10 @@ func TestClosingDoesNotWaitForAnAbandonedService(t *testing.T) {
 
 // The request of an abandoned service is its own: guests and links use their memory again.
 func TestAnAbandonedServiceKeepsItsRequest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for two deadlines")
+	}
+	t.Parallel() // it waits
 	both(t, func(t *testing.T, run runtime.Runner) {
 		hang, kept := make(chan struct{}), make(chan []byte, 1)
 		request := bytes.Repeat([]byte("request "), 1000)

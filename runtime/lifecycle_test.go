@@ -113,6 +113,7 @@ func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
 }
 
 func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
+	t.Parallel() // it waits
 	both(t, func(t *testing.T, run runtime.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, runtime.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: runtime.Limits{Sessions: 1, Timeout: time.Second},

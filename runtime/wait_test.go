@@ -27,6 +27,10 @@ func (s *slow) Body(p []byte) error {
 func (s *slow) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for slow readers")
+	}
+	t.Parallel()                       // it waits
 	const pieces, size = 16, 128 << 10 // more in all than what is shared with a worker
 	const each = 60 * time.Millisecond
 	for _, tt := range []struct {
@@ -63,6 +67,10 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 }
 
 func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for slow readers")
+	}
+	t.Parallel() // it waits
 	both(t, func(t *testing.T, run runtime.Runner) {
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),

@@ -78,10 +78,14 @@ func core(name, spelling, text string) string {
 var secrets = []string{"s3cr3t-t0k3n/+=", `p4ss "w\rd" <&>'`, "%41%42%43%44", "aaaaaaaaaaaaaaaab", "?????>?????>"}
 
 func TestNoSpellingOfASecretIsLeft(t *testing.T) {
+	stride := 1
+	if testing.Short() {
+		stride = 7
+	}
 	for _, text := range secrets {
 		for name, spelling := range spellings(text) {
 			body := "before " + spelling + "; after"
-			for split := range len(body) {
+			for split := 0; split < len(body); split += stride {
 				got, err := httpcap.Scrub(secrets, io.MultiReader(strings.NewReader(body[:split]), strings.NewReader(body[split:])))
 				if err != nil || bytes.Contains(got, []byte(core(name, spelling, text))) || !strings.Contains(string(got), "[redacted]") {
 					t.Fatalf("%q as %s, split at %d: got %q, %v", text, name, split, got, err)

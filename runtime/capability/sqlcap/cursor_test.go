@@ -224,6 +224,7 @@ var endless = map[string][]string{
 
 func TestStatementsEndOnTheServerAtTheDeadline(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
+		t.Parallel() // it waits
 		p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, nil)
 		for _, statement := range endless[s.name] {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -242,10 +243,14 @@ func TestStatementsEndOnTheServerAtTheDeadline(t *testing.T) {
 
 // A server that does not answer when it is asked to end a statement holds up neither the call nor the end of the power.
 func TestCancellingIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for servers that hang")
+	}
 	each(t, func(t *testing.T, s *system) {
 		if s.name == "sqlite" {
 			return
 		}
+		t.Parallel() // it waits
 		between, err := s.server.Proxy(s.socket)
 		if err != nil {
 			t.Fatal(err)

@@ -209,6 +209,9 @@ func TestUsesAreTold(t *testing.T) {
 }
 
 func TestMemoryDoesNotGrowWithRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads 300,000 rows")
+	}
 	rows := int64(100_000)
 	if n, err := strconv.ParseInt(os.Getenv("SQLCAP_ROWS"), 10, 64); err == nil {
 		rows = n
