@@ -70,10 +70,10 @@ func (i *witnessed) Call(ctx context.Context, export string, stack []uint64) err
 	return i.Instance.Call(ctx, export, stack)
 }
 
-// Rest implements [engine.Rester].
+// Rest implements [engine.Trimmer].
 func (i *witnessed) Rest() {
 	i.witness.rests.Add(1)
-	i.Instance.(engine.Rester).Rest()
+	i.Instance.(engine.Trimmer).Trim()
 }
 
 // difference says in what the instance differs from how it was made; nothing when it does not.

@@ -73,10 +73,10 @@ func (i tolerantInstance) Global(export string) engine.Global {
 	return new(register)
 }
 
-// Rest implements [engine.Rester].
+// Rest implements [engine.Trimmer].
 func (i tolerantInstance) Rest() {
-	if r, ok := i.Instance.(engine.Rester); ok {
-		r.Rest()
+	if r, ok := i.Instance.(engine.Trimmer); ok {
+		r.Trim()
 	}
 }
 

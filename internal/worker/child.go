@@ -45,7 +45,7 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := snapshot.Trust(c.orders.Reset); err != nil {
+	if err := snapshot.UseMethod(c.orders.Reset); err != nil {
 		return err
 	}
 	c.layers, err = confine.Enter(confine.Profile{

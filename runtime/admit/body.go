@@ -55,7 +55,7 @@ func (c *checker) code() {
 
 // function checks one body, which is all of the reader.
 func (b *body) function(t funcType) {
-	if !b.ok() || !b.within(boundBody, uint64(b.r.Len())) || !b.locals.read(b.checker, t.params) {
+	if !b.ok() || !b.checkLimit(boundBody, uint64(b.r.Len())) || !b.locals.read(b.checker, t.params) {
 		return
 	}
 	b.stack, b.frames = b.stack[:0], b.frames[:0]
@@ -71,7 +71,7 @@ func (b *body) function(t funcType) {
 		}
 		if len(b.stack) > b.highest {
 			b.highest = len(b.stack)
-			b.within(boundOperands, uint64(b.highest))
+			b.checkLimit(boundOperands, uint64(b.highest))
 		}
 		if len(b.frames) == 0 {
 			break
@@ -91,8 +91,8 @@ func (b *body) function(t funcType) {
 // account adds a checked function to the report.
 func (b *body) account() {
 	u, used := &b.usage, b.locals.used()
-	b.within(boundBlocks, u.blocks)
-	b.within(boundLoopLocals, product(u.loops, used))
+	b.checkLimit(boundBlocks, u.blocks)
+	b.checkLimit(boundLoopLocals, product(u.loops, used))
 	b.cost = sum(b.cost, u.cost(used))
 	if b.cost > b.maxCost {
 		where := fmt.Sprintf("function %d", b.index)
@@ -119,7 +119,7 @@ func (b *body) frame() uint32 {
 	return uint32(min(fixed+slot*slots, math.MaxUint32))
 }
 
-// wrong fails because of the current instruction.
-func (b *body) wrong(format string, args ...any) {
+// failHere fails because of the current instruction.
+func (b *body) failHere(format string, args ...any) {
 	b.fail(abi.Errorf(abi.CodeModule, "%s%s %s", b.place(b.ins.Start), b.ins.Op, fmt.Sprintf(format, args...)))
 }

@@ -38,12 +38,12 @@ func (c *checker) importing() {
 		c.functions = append(c.functions, t)
 	case kindTable:
 		c.defineTable()
-		c.within(boundTables, uint64(len(c.tables)))
+		c.checkLimit(boundTables, uint64(len(c.tables)))
 	case kindMemory:
 		c.defineMemory()
 	case kindGlobal:
 		c.globals = append(c.globals, c.globalType())
-		c.within(boundGlobals, uint64(len(c.globals)))
+		c.checkLimit(boundGlobals, uint64(len(c.globals)))
 	default:
 		c.invalid("unknown kind of import %#x", kind)
 	}
@@ -125,7 +125,7 @@ func (c *checker) exportable(name string, kind byte, index uint32) {
 // name reads the name of an import or export.
 func (c *checker) name() []byte {
 	name := c.r.Name()
-	fits := c.ok() && c.within(boundName, uint64(len(name)))
+	fits := c.ok() && c.checkLimit(boundName, uint64(len(name)))
 	if fits && c.boundary && strings.ContainsFunc(string(name), unicode.IsControl) {
 		c.refuse("the name %.64q has control characters", name)
 	}

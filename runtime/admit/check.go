@@ -61,7 +61,7 @@ func Check(module []byte, cfg Config) (*Report, error) {
 // check is Check; without boundary, what a module imports and exports may be anything valid.
 func check(module []byte, cfg Config, boundary bool) (*Report, error) {
 	c := newChecker(cfg, boundary)
-	c.within(boundModule, uint64(len(module)))
+	c.checkLimit(boundModule, uint64(len(module)))
 	for s, err := range wasm.Sections(module) {
 		if err != nil {
 			c.fail(malformed(err))

@@ -112,8 +112,8 @@ func (c *checker) place(offset int) string {
 	return fmt.Sprintf("%s %d, byte %#x: ", c.item, c.index, offset)
 }
 
-// within records what the module has of a limited thing, and fails when that is too much.
-func (c *checker) within(b bound, found uint64) bool {
+// checkLimit records what the module has of a limited thing, and fails when that is too much.
+func (c *checker) checkLimit(b bound, found uint64) bool {
 	c.peak[b] = max(c.peak[b], found)
 	if found > c.allowed[b] {
 		c.fail((&LimitError{Limit: bounds[b].name, Found: found, Allowed: c.allowed[b], Where: c.where()}).public())

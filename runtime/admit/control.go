@@ -24,7 +24,7 @@ func (b *body) block() {
 	}
 	t := b.blockType()
 	b.popAll(t.params)
-	if b.within(boundNesting, uint64(len(b.frames))) {
+	if b.checkLimit(boundNesting, uint64(len(b.frames))) {
 		b.enter(op, t.params, t.results)
 	}
 }
@@ -37,17 +37,17 @@ func (b *body) blockType() funcType {
 		at := bytes.IndexByte(single, t.ValueType())
 		return funcType{results: single[at : at+1]}
 	case int64(t) >= int64(len(b.types)):
-		b.wrong("of unknown type %d", int64(t))
+		b.failHere("of unknown type %d", int64(t))
 		return funcType{}
 	default:
 		return b.types[t]
 	}
 }
 
-func (b *body) otherwise() {
+func (b *body) elseBlock() {
 	f := b.leave()
 	if f.op != wasm.OpIf {
-		b.wrong("without if")
+		b.failHere("without if")
 		return
 	}
 	b.enter(wasm.OpElse, f.params, f.results)
@@ -56,15 +56,15 @@ func (b *body) otherwise() {
 func (b *body) end() {
 	f := b.leave()
 	if f.op == wasm.OpIf && !bytes.Equal(f.params, f.results) {
-		b.wrong("of an if without else, whose results are not its parameters")
+		b.failHere("of an if without else, whose results are not its parameters")
 	}
-	b.giveAll(f.results)
+	b.pushAllNew(f.results)
 }
 
 // target gives the types a branch to a label takes along.
 func (b *body) target(label uint32) []wasm.ValueType {
 	if int64(label) >= int64(len(b.frames)) {
-		b.wrong("to unknown label %d", label)
+		b.failHere("to unknown label %d", label)
 		return nil
 	}
 	return b.frames[len(b.frames)-1-int(label)].label()
@@ -86,7 +86,7 @@ func (b *body) branch() {
 func (b *body) branchTable() {
 	n := uint64(b.ins.Index)
 	b.totalLabels += n
-	if !b.within(boundLabels, n) || !b.within(boundTotalLabels, b.totalLabels) {
+	if !b.checkLimit(boundLabels, n) || !b.checkLimit(boundTotalLabels, b.totalLabels) {
 		return
 	}
 	b.usage.blocks += n + 1
@@ -95,7 +95,7 @@ func (b *body) branchTable() {
 	for labels.Len() > 0 && b.err == nil {
 		types := b.target(labels.U32())
 		if arity >= 0 && len(types) != arity {
-			b.wrong("to labels that take %d and %d operands", arity, len(types))
+			b.failHere("to labels that take %d and %d operands", arity, len(types))
 		}
 		arity = len(types)
 		b.usage.moved += uint64(arity)
@@ -109,21 +109,21 @@ func (b *body) call() {
 	var t funcType
 	if b.ins.Op == wasm.OpCall {
 		if int64(b.ins.Index) >= int64(len(b.functions)) {
-			b.wrong("of unknown function %d", b.ins.Index)
+			b.failHere("of unknown function %d", b.ins.Index)
 			return
 		}
 		t = b.typeOf(b.ins.Index)
 	} else {
 		if int64(b.ins.Index) >= int64(len(b.types)) {
-			b.wrong("of unknown type %d", b.ins.Index)
+			b.failHere("of unknown type %d", b.ins.Index)
 			return
 		}
 		if e := b.tableType(b.ins.Index2); e != wasm.FuncRef {
-			b.wrong("through a table of %s", abi.ValueType(e))
+			b.failHere("through a table of %s", abi.ValueType(e))
 		}
 		b.pop(wasm.I32)
 		t = b.types[b.ins.Index]
 	}
 	b.popAll(t.params)
-	b.giveAll(t.results)
+	b.pushAllNew(t.results)
 }

@@ -14,7 +14,7 @@ func (b *body) instruction() {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 		b.block()
 	case wasm.OpElse:
-		b.otherwise()
+		b.elseBlock()
 	case wasm.OpEnd:
 		b.end()
 	case wasm.OpBr, wasm.OpBrIf:
@@ -53,7 +53,7 @@ func (b *body) plain() {
 	}
 	params, results, ok := ins.Op.Type()
 	if !ok {
-		b.wrong("is unknown")
+		b.failHere("is unknown")
 		return
 	}
 	for i := len(params) - 1; i >= 0; i-- {
@@ -64,7 +64,7 @@ func (b *body) plain() {
 	case ins.Op >= wasm.OpI32Const && ins.Op <= wasm.OpF64Const:
 		b.push(results[0])
 	default:
-		b.give(results[0])
+		b.pushNew(results[0])
 	}
 }
 
@@ -73,24 +73,24 @@ func (b *body) immediates() {
 	ins := &b.ins
 	if ins.Op.UsesMemory() {
 		if b.memories == 0 {
-			b.wrong("needs a memory")
+			b.failHere("needs a memory")
 		} else if ins.Align > ins.Op.MaxAlign() {
-			b.wrong("states an alignment of 2^%d, at most 2^%d is natural", ins.Align, ins.Op.MaxAlign())
+			b.failHere("states an alignment of 2^%d, at most 2^%d is natural", ins.Align, ins.Op.MaxAlign())
 		}
 	}
 	if lanes := ins.Op.Lanes(); lanes > 0 && ins.Lane >= lanes {
-		b.wrong("has no lane %d", ins.Lane)
+		b.failHere("has no lane %d", ins.Lane)
 	}
 	switch ins.Op {
 	case wasm.OpI8x16Shuffle:
 		for _, lane := range ins.Vector {
 			if lane >= 32 {
-				b.wrong("has no lane %d", lane)
+				b.failHere("has no lane %d", lane)
 			}
 		}
 	case wasm.OpMemoryInit, wasm.OpDataDrop:
 		if !b.hasCount || ins.Index >= b.dataCount {
-			b.wrong("of data segment %d: %d are announced", ins.Index, b.dataCount)
+			b.failHere("of data segment %d: %d are announced", ins.Index, b.dataCount)
 		}
 	case wasm.OpElemDrop:
 		b.segmentType(ins.Index)
@@ -106,7 +106,7 @@ func (b *body) immediates() {
 func (b *body) local() {
 	t := b.locals.use(b.ins.Index)
 	if t == 0 {
-		b.wrong("of unknown local %d", b.ins.Index)
+		b.failHere("of unknown local %d", b.ins.Index)
 		return
 	}
 	if b.ins.Op != wasm.OpLocalGet {
@@ -130,20 +130,20 @@ func (b *body) join(local uint32) {
 			break
 		}
 	}
-	b.within(boundJoins, b.usage.joins)
+	b.checkLimit(boundJoins, b.usage.joins)
 }
 
 func (b *body) global() {
 	if int64(b.ins.Index) >= int64(len(b.globals)) {
-		b.wrong("of unknown global %d", b.ins.Index)
+		b.failHere("of unknown global %d", b.ins.Index)
 		return
 	}
 	g := b.globals[b.ins.Index]
 	switch {
 	case b.ins.Op == wasm.OpGlobalGet:
-		b.give(g.typ)
+		b.pushNew(g.typ)
 	case !g.mutable:
-		b.wrong("of global %d, which is immutable", b.ins.Index)
+		b.failHere("of global %d, which is immutable", b.ins.Index)
 	default:
 		b.pop(g.typ)
 	}
@@ -154,14 +154,14 @@ func (b *body) table() {
 	switch b.ins.Op {
 	case wasm.OpTableGet:
 		b.pop(wasm.I32)
-		b.give(t)
+		b.pushNew(t)
 	case wasm.OpTableSet:
 		b.pop(t)
 		b.pop(wasm.I32)
 	case wasm.OpTableGrow:
 		b.pop(wasm.I32)
 		b.pop(t)
-		b.give(wasm.I32)
+		b.pushNew(wasm.I32)
 	case wasm.OpTableFill:
 		b.pop(wasm.I32)
 		b.pop(t)
@@ -171,7 +171,7 @@ func (b *body) table() {
 
 func (b *body) tableType(table uint32) wasm.ValueType {
 	if int64(table) >= int64(len(b.tables)) {
-		b.wrong("of unknown table %d", table)
+		b.failHere("of unknown table %d", table)
 		return unknown
 	}
 	return b.tables[table]
@@ -179,7 +179,7 @@ func (b *body) tableType(table uint32) wasm.ValueType {
 
 func (b *body) segmentType(segment uint32) wasm.ValueType {
 	if int64(segment) >= int64(len(b.elements)) {
-		b.wrong("of unknown element segment %d", segment)
+		b.failHere("of unknown element segment %d", segment)
 		return unknown
 	}
 	return b.elements[segment]
@@ -187,24 +187,24 @@ func (b *body) segmentType(segment uint32) wasm.ValueType {
 
 func (b *body) sameType(from, to wasm.ValueType) {
 	if from != to {
-		b.wrong("from %s to a table of %s", abi.ValueType(from), abi.ValueType(to))
+		b.failHere("from %s to a table of %s", abi.ValueType(from), abi.ValueType(to))
 	}
 }
 
 func (b *body) ref() {
 	switch b.ins.Op {
 	case wasm.OpRefNull:
-		b.give(b.ins.Types[0])
+		b.pushNew(b.ins.Types[0])
 	case wasm.OpRefIsNull:
 		if t := b.popAny(); t != unknown && !wasm.IsRefType(t) {
-			b.wrong("wants a reference, found %s", abi.ValueType(t))
+			b.failHere("wants a reference, found %s", abi.ValueType(t))
 		}
-		b.give(wasm.I32)
+		b.pushNew(wasm.I32)
 	case wasm.OpRefFunc:
 		if int64(b.ins.Index) >= int64(len(b.declared)) || !b.declared[b.ins.Index] {
-			b.wrong("of function %d, which is not declared", b.ins.Index)
+			b.failHere("of function %d, which is not declared", b.ins.Index)
 		}
-		b.give(wasm.FuncRef)
+		b.pushNew(wasm.FuncRef)
 	}
 }
 
@@ -214,23 +214,23 @@ func (b *body) selection() {
 	x, y := b.popAny(), b.popAny()
 	switch {
 	case wasm.IsRefType(x) || wasm.IsRefType(y):
-		b.wrong("of references must state their type")
+		b.failHere("of references must state their type")
 	case x != y && x != unknown && y != unknown:
-		b.wrong("of %s and %s", abi.ValueType(y), abi.ValueType(x))
+		b.failHere("of %s and %s", abi.ValueType(y), abi.ValueType(x))
 	case x == unknown:
 		x = y
 	}
-	b.give(x)
+	b.pushNew(x)
 }
 
 func (b *body) typedSelection() {
 	if len(b.ins.Types) != 1 {
-		b.wrong("states %d types, must state one", len(b.ins.Types))
+		b.failHere("states %d types, must state one", len(b.ins.Types))
 		return
 	}
 	t := b.ins.Types[0]
 	b.pop(wasm.I32)
 	b.pop(t)
 	b.pop(t)
-	b.give(t)
+	b.pushNew(t)
 }

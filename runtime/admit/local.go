@@ -39,7 +39,7 @@ func (l *locals) read(c *checker, params []wasm.ValueType) bool {
 		l.add(1, t)
 	}
 	n := c.r.U32()
-	if !c.ok() || !c.within(boundLocals, uint64(n)) {
+	if !c.ok() || !c.checkLimit(boundLocals, uint64(n)) {
 		return false
 	}
 	for range n {
@@ -52,12 +52,12 @@ func (l *locals) read(c *checker, params []wasm.ValueType) bool {
 			return false
 		}
 		l.add(uint64(count), t)
-		if !c.within(boundLocals, l.count-uint64(len(params))) {
+		if !c.checkLimit(boundLocals, l.count-uint64(len(params))) {
 			return false
 		}
 	}
 	c.totalLocals += l.count - uint64(len(params))
-	return c.within(boundTotalLocals, c.totalLocals)
+	return c.checkLimit(boundTotalLocals, c.totalLocals)
 }
 
 func (l *locals) add(n uint64, t wasm.ValueType) {

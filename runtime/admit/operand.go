@@ -35,8 +35,8 @@ func (b *body) push(t wasm.ValueType) {
 	}
 }
 
-// give adds an operand that is a new value.
-func (b *body) give(t wasm.ValueType) {
+// pushNew adds an operand that is a new value.
+func (b *body) pushNew(t wasm.ValueType) {
 	b.push(t)
 	b.usage.values++
 	if t == wasm.V128 {
@@ -44,8 +44,8 @@ func (b *body) give(t wasm.ValueType) {
 	}
 }
 
-// giveAll adds operands that are new values.
-func (b *body) giveAll(types []wasm.ValueType) {
+// pushAllNew adds operands that are new values.
+func (b *body) pushAllNew(types []wasm.ValueType) {
 	b.pushAll(types)
 	b.usage.values += uint64(len(types) + bytes.Count(types, []byte{wasm.V128}))
 }
@@ -65,7 +65,7 @@ func (b *body) pop(want wasm.ValueType) {
 		return
 	}
 	if got := b.popAny(); got != want && got != unknown {
-		b.wrong("wants %s, found %s", abi.ValueType(want), abi.ValueType(got))
+		b.failHere("wants %s, found %s", abi.ValueType(want), abi.ValueType(got))
 	}
 }
 
@@ -85,7 +85,7 @@ func (b *body) popAny() wasm.ValueType {
 	n := len(b.stack) - 1
 	if n < b.height {
 		if !b.underflows {
-			b.wrong("wants one operand more than there are")
+			b.failHere("wants one operand more than there are")
 		}
 		return unknown
 	}
@@ -100,12 +100,12 @@ func (b *body) matches(types []wasm.ValueType) {
 		at, want := len(b.stack)-1-i, types[len(types)-1-i]
 		if at < b.height {
 			if !b.underflows {
-				b.wrong("wants %d operands, found %d", len(types), i)
+				b.failHere("wants %d operands, found %d", len(types), i)
 			}
 			return
 		}
 		if got := b.stack[at]; got != want && got != unknown {
-			b.wrong("wants %s, found %s", abi.ValueType(want), abi.ValueType(got))
+			b.failHere("wants %s, found %s", abi.ValueType(want), abi.ValueType(got))
 			return
 		}
 	}
@@ -115,7 +115,7 @@ func (b *body) matches(types []wasm.ValueType) {
 func (b *body) enter(op wasm.Opcode, params, results []wasm.ValueType) {
 	b.frames = append(b.frames, frame{params: params, results: results, height: len(b.stack), entered: b.clock, op: op})
 	b.height, b.underflows = len(b.stack), false
-	b.giveAll(params)
+	b.pushAllNew(params)
 }
 
 // leave closes the innermost block, and gives it.
@@ -123,7 +123,7 @@ func (b *body) leave() frame {
 	f := b.frames[len(b.frames)-1]
 	b.popAll(f.results)
 	if b.err == nil && len(b.stack) != f.height {
-		b.wrong("leaves %d operands too many", len(b.stack)-f.height)
+		b.failHere("leaves %d operands too many", len(b.stack)-f.height)
 	}
 	b.frames = b.frames[:len(b.frames)-1]
 	if n := len(b.frames); n > 0 {

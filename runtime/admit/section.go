@@ -55,7 +55,7 @@ func (c *checker) content(id byte) {
 		c.vector("element segment", boundElementSegments, 3, c.elementSegment)
 	case wasm.SectionDataCount:
 		c.dataCount, c.hasCount = c.r.U32(), true
-		c.within(boundDataSegments, uint64(c.dataCount))
+		c.checkLimit(boundDataSegments, uint64(c.dataCount))
 	case wasm.SectionCode:
 		c.code()
 	case wasm.SectionData:
@@ -66,7 +66,7 @@ func (c *checker) content(id byte) {
 // vector reads a count, which is within b, and so many items that take at least so many bytes each.
 func (c *checker) vector(item string, b bound, least int, read func()) {
 	n := c.r.U32()
-	if !c.ok() || !c.within(b, uint64(n)) {
+	if !c.ok() || !c.checkLimit(b, uint64(n)) {
 		return
 	}
 	if uint64(n)*uint64(least) > uint64(c.r.Len()) {
@@ -82,7 +82,7 @@ func (c *checker) vector(item string, b bound, least int, read func()) {
 // custom skips a custom section, whose name must be one.
 func (c *checker) custom() {
 	c.customs++
-	c.within(boundCustoms, uint64(c.customs))
+	c.checkLimit(boundCustoms, uint64(c.customs))
 	c.report.CustomBytes += uint64(c.r.Len())
 	c.r.Name()
 	c.ok()
@@ -98,7 +98,7 @@ func (c *checker) functionType() {
 
 func (c *checker) valueTypes(b bound) []wasm.ValueType {
 	n := c.r.U32()
-	if !c.within(b, uint64(n)) {
+	if !c.checkLimit(b, uint64(n)) {
 		return nil
 	}
 	list := c.r.Bytes(n)
@@ -127,7 +127,7 @@ func (c *checker) defineTable() {
 		return
 	}
 	first, _ := c.limits(1<<32 - 1)
-	c.within(boundTableEntries, uint64(first))
+	c.checkLimit(boundTableEntries, uint64(first))
 	c.tables = append(c.tables, t)
 }
 

@@ -59,7 +59,7 @@ func (c *checker) elementType(flags uint32) wasm.ValueType {
 func (c *checker) elementList(t wasm.ValueType, exprs bool) {
 	n := c.r.U32()
 	c.totalElements += uint64(n)
-	if !c.within(boundElements, c.totalElements) {
+	if !c.checkLimit(boundElements, c.totalElements) {
 		return
 	}
 	for i := uint32(0); i < n && c.ok(); i++ {

@@ -52,10 +52,10 @@ type Instance interface {
 	Close() error
 }
 
-// A Rester is an Instance that keeps something to be quick.
-type Rester interface {
-	// Rest gives that back, until the next call.
-	Rest()
+// A Trimmer is an Instance that keeps something to be quick.
+type Trimmer interface {
+	// Trim gives that back, until the next call.
+	Trim()
 }
 
 // LinearMemory is what stands behind the linear memory of one instance. It belongs to the goroutine that has the

@@ -10,15 +10,15 @@ import (
 // A body rewrites the functions of a module, one after the other.
 type body struct {
 	*writer
-	survey survey
-	ledger ledger
-	out    []byte // the function as far as it is written
-	number uint32 // of the function, in the original module
-	loops  int    // loops begun
-	frame  int32  // bytes of stack it is charged for; 0 if it calls nothing
-	saved  uint32 // local with the depth at entry, if there is a frame
-	cache  uint32 // local with the fuel within quiet loops, if there are any
-	quiet  int    // labels open around the quiet loop that is open; 0 if none is
+	analysis analysis
+	ledger   accounting
+	out      []byte // the function as far as it is written
+	number   uint32 // of the function, in the original module
+	loops    int    // loops begun
+	frame    int32  // bytes of stack it is charged for; 0 if it calls nothing
+	saved    uint32 // local with the depth at entry, if there is a frame
+	cache    uint32 // local with the fuel within quiet loops, if there are any
+	quiet    int    // labels open around the quiet loop that is open; 0 if none is
 }
 
 // code rewrites the functions and appends the helpers they use.
@@ -64,11 +64,11 @@ func (b *body) rewrite(r wasm.Reader, i int) error {
 		r.Byte()
 	}
 	declared := b.binary[from:r.Offset()]
-	if err := b.survey.take(r); err != nil {
+	if err := b.analysis.take(r); err != nil {
 		return err
 	}
 	b.frame = 0
-	if b.survey.calls {
+	if b.analysis.calls {
 		b.frame = b.frameOf(i, locals+uint64(len(signature.results)), size)
 	}
 	b.locals(groups, declared, uint32(locals))
@@ -87,7 +87,7 @@ func (b *body) locals(groups uint32, declared []byte, next uint32) {
 		b.saved, next, groups = next, next+1, groups+1
 		added = append(added, 1, wasm.I32)
 	}
-	if b.survey.quiet {
+	if b.analysis.quiet {
 		b.cache, groups = next, groups+1
 		added = append(added, 1, wasm.I64)
 	}
@@ -108,7 +108,7 @@ func (b *body) frameOf(i int, locals, size uint64) int32 {
 // enter writes what stands before the first instruction.
 func (b *body) enter(results string) {
 	b.loops, b.quiet = 0, 0
-	b.out = b.appendSpend(b.out, b.ledger.enter(b.survey.own[0]))
+	b.out = b.appendSpend(b.out, b.ledger.enter(b.analysis.own[0]))
 	if b.frame == 0 {
 		b.out = b.appendCheck(b.out)
 		return
@@ -166,12 +166,12 @@ func (b *body) instructions(r *wasm.Reader) error {
 // loop writes the start of a loop. In a quiet one, which has no calls, fuel is cached.
 func (b *body) loop(ins *wasm.Instruction) {
 	b.loops++
-	if b.quiet == 0 && !b.survey.noisy[b.loops] {
+	if b.quiet == 0 && !b.analysis.noisy[b.loops] {
 		b.quiet = len(b.ledger.labels)
 		b.out = b.appendCache(b.out, b.cache)
 	}
 	b.out = append(b.out, b.binary[ins.Start:ins.End]...)
-	b.charge(b.ledger.loop(b.survey.own[b.loops]))
+	b.charge(b.ledger.loop(b.analysis.own[b.loops]))
 }
 
 // charge writes a charge, if it is one.
@@ -213,25 +213,25 @@ func (b *body) instruction(ins *wasm.Instruction) {
 		b.indexed = true
 		b.call(helperCharge)
 	case wasm.OpTableInit, wasm.OpTableCopy, wasm.OpTableGrow, wasm.OpTableFill:
-		b.spoil(ins)
+		b.markDirty(ins)
 		b.call(helperCharge)
 	case wasm.OpDataDrop:
 		b.indexed = true
-		b.spoil(ins)
+		b.markDirty(ins)
 	case wasm.OpElemDrop, wasm.OpTableSet:
-		b.spoil(ins)
+		b.markDirty(ins)
 	case wasm.OpGlobalGet:
 		b.checkGlobal(ins.Index)
 	case wasm.OpGlobalSet:
 		if b.checkGlobal(ins.Index); b.refused == nil && !b.variables[ins.Index].numeric() {
-			b.spoil(ins)
+			b.markDirty(ins)
 		}
 	}
 	b.out = append(b.out, b.binary[ins.Start:ins.End]...)
 }
 
-// spoil notes that an instruction changes what cannot be put back, before it does.
-func (b *body) spoil(ins *wasm.Instruction) {
+// markDirty notes that an instruction changes what cannot be put back, before it does.
+func (b *body) markDirty(ins *wasm.Instruction) {
 	b.out = wasm.AppendS32(append(b.out, byte(wasm.OpI32Const)), 1)
 	b.out = appendIndexed(b.out, wasm.OpGlobalSet, b.dirty())
 	if b.module.CanDirty == "" {

@@ -33,7 +33,7 @@
 //
 //	fuel -= c; if fuel < 0 { tick() }
 //
-// and leaves the operand stack alone, so that it may stand before any instruction. Charges are placed by a ledger so
+// and leaves the operand stack alone, so that it may stand before any instruction. Charges are placed by an accounting so
 // that an activation has never executed more than it has charged, whatever the shape of the code; between two ticks a
 // guest executes at most what it was armed with or given. What is charged may be more than what is executed, by less
 // than 128 for each time a function or a round of a loop is left early.

@@ -50,7 +50,7 @@ func (h helper) functionType() functionType {
 
 // code gives the helper's locals and instructions.
 func (h helper) code(w *writer) []byte {
-	a := &assembly{writer: w, out: []byte{0}}
+	a := &assembler{writer: w, out: []byte{0}}
 	switch h {
 	case helperCopy:
 		a.copy()
@@ -62,7 +62,7 @@ func (h helper) code(w *writer) []byte {
 		a.charge(0, 0, bulkUnits)
 		a.get(0)
 	case helperPause:
-		a.pause()
+		a.callTick()
 	}
 	a.op(wasm.OpEnd)
 	return a.out

@@ -23,9 +23,9 @@ func BenchmarkReset(b *testing.B) {
 				shrink := e.shrink
 				b.ReportAllocs()
 				for b.Loop() {
-					e.memory.Enter()
+					e.memory.BeginTracking()
 					e.dirty(0, pages*spread*kernelPage, spread*kernelPage)
-					e.memory.Leave()
+					e.memory.EndTracking()
 					if err := e.memory.Reset(shrink); err != nil {
 						b.Fatal(err)
 					}
@@ -52,7 +52,7 @@ func BenchmarkResetOfGrowth(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(e.memory.Kept())/1024, "KiB-kept")
+				b.ReportMetric(float64(e.memory.PrivateBytes())/1024, "KiB-kept")
 			})
 		}
 	}

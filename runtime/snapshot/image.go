@@ -45,16 +45,16 @@ type Config struct {
 // An Image is the memory that instances start from and return to. It is safe for concurrent use.
 type Image struct {
 	// fixed at creation
-	master *master
-	length uint64 // bytes
-	limit  uint64 // bytes
-	bound  int    // of idle
-	method Method
+	backing *backing
+	length  uint64 // bytes
+	limit   uint64 // bytes
+	bound   int    // of idle
+	method  Method
 
 	mu sync.Mutex
 	// mu guards the fields below
-	idle   []*space // clean; the last one released is the first to be used again
-	live   int      // memories not yet released
+	idle   []*mapping // clean; the last one released is the first to be used again
+	live   int        // memories not yet released
 	closed bool
 }
 
@@ -68,7 +68,7 @@ func New(memory []byte, cfg Config) (*Image, error) {
 }
 
 func newImage(memory []byte, cfg Config, method Method) (*Image, error) {
-	m, err := newMaster(memory, method, cfg.Reserve)
+	m, err := newBacking(memory, method, cfg.Reserve)
 	if err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}
@@ -76,7 +76,7 @@ func newImage(memory []byte, cfg Config, method Method) (*Image, error) {
 	if bound == 0 {
 		bound = defaultIdle
 	}
-	return &Image{master: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}, nil
+	return &Image{backing: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}, nil
 }
 
 func (cfg Config) check(memory []byte) error {
@@ -112,15 +112,15 @@ func (i *Image) Memory() (*Memory, error) {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	if s == nil {
-		if s, err = newSpace(i.limit, i.master, i.method); err != nil {
+		if s, err = newMapping(i.limit, i.backing, i.method); err != nil {
 			return nil, errors.Join(fmt.Errorf("memory: %w", err), i.leave())
 		}
 	}
-	return &Memory{image: i, limit: i.limit, space: s, size: i.length, top: i.length, keptEnd: i.length}, nil
+	return &Memory{image: i, limit: i.limit, mapping: s, size: i.length, top: i.length, keptEnd: i.length}, nil
 }
 
-// take counts a memory in and gives an idle space for it, or nil when there is none.
-func (i *Image) take() (*space, error) {
+// take counts a memory in and gives an idle mapping for it, or nil when there is none.
+func (i *Image) take() (*mapping, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed {
@@ -136,8 +136,8 @@ func (i *Image) take() (*space, error) {
 	return s, nil
 }
 
-// recycle takes back a clean space of a memory that is released, or unmaps it when enough are idle.
-func (i *Image) recycle(s *space) error {
+// recycle takes back a clean mapping of a memory that is released, or unmaps it when enough are idle.
+func (i *Image) recycle(s *mapping) error {
 	i.mu.Lock()
 	keep := !i.closed && len(i.idle) < i.bound
 	if keep {
@@ -151,8 +151,8 @@ func (i *Image) recycle(s *space) error {
 	return i.discard(s)
 }
 
-// discard unmaps the space of a memory that is released.
-func (i *Image) discard(s *space) error { return errors.Join(s.close(), i.leave()) }
+// discard unmaps the mapping of a memory that is released.
+func (i *Image) discard(s *mapping) error { return errors.Join(s.close(), i.leave()) }
 
 // leave counts a memory out. After Close, the last to leave takes the image's own mapping with it.
 func (i *Image) leave() error {
@@ -164,7 +164,7 @@ func (i *Image) leave() error {
 		return nil
 	}
 	if last {
-		return errors.Join(ErrClosed, i.master.close())
+		return errors.Join(ErrClosed, i.backing.close())
 	}
 	return ErrClosed
 }
@@ -183,7 +183,7 @@ func (i *Image) Close() error {
 	if live > 0 {
 		errs = append(errs, fmt.Errorf("close image: %d memories are not released", live))
 	} else if first {
-		errs = append(errs, i.master.close())
+		errs = append(errs, i.backing.close())
 	}
 	return errors.Join(errs...)
 }

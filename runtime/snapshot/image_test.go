@@ -91,7 +91,7 @@ func TestABlankMemoryBecomesAnImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if blank.Reallocate(limit+wasmPage) != nil || !blank.Refused() {
+	if blank.Reallocate(limit+wasmPage) != nil || !blank.GrowthRefused() {
 		t.Error("growth over the limit was not refused")
 	}
 	view := blank.Reallocate(mib)
@@ -141,8 +141,8 @@ func TestReleasedMemoriesComeBackClean(t *testing.T) {
 		}
 		m := newMemory(t, image)
 		defer release(t, m)
-		if m.Refused() || m.Kept() != 0 {
-			t.Errorf("a recycled memory knows the last one: refused %v, kept %d", m.Refused(), m.Kept())
+		if m.GrowthRefused() || m.PrivateBytes() != 0 {
+			t.Errorf("a recycled memory knows the last one: refused %v, kept %d", m.GrowthRefused(), m.PrivateBytes())
 		}
 	})
 }

@@ -11,14 +11,14 @@ type Memory struct {
 	image *Image // nil for a blank memory
 	limit uint64 // bytes
 
-	space *space // nil once released
-	size  uint64 // bytes, what the engine was last given
-	top   uint64 // the largest size since the last Reset
+	mapping *mapping // nil once released
+	size    uint64   // bytes, what the engine was last given
+	top     uint64   // the largest size since the last Reset
 
 	keptImage, keptTail uint64 // bytes of private pages that Reset has left in place, within the image and behind it
 	keptEnd             uint64 // behind it, all is untouched
 
-	known  knowledge
+	track  trackState
 	faults int64 // when it began to be watched
 
 	started   bool // the engine has asked once
@@ -33,11 +33,11 @@ func Blank(limit uint64) (*Memory, error) {
 	if err := checkLimit(limit); err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
 	}
-	s, err := newSpace(limit, nil, Quickest)
+	s, err := newMapping(limit, nil, Quickest)
 	if err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
 	}
-	return &Memory{limit: limit, space: s}, nil
+	return &Memory{limit: limit, mapping: s}, nil
 }
 
 // Reallocate gives the engine size bytes of memory, or nil when that is over the limit. The first call gives the
@@ -45,7 +45,7 @@ func Blank(limit uint64) (*Memory, error) {
 // stays in place for the life of the Memory, but for systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
-	case m.space == nil, m.unusable && !m.shrinking:
+	case m.mapping == nil, m.unusable && !m.shrinking:
 		return nil
 	case m.image != nil && (m.shrinking || !m.started):
 		size = m.image.length
@@ -55,44 +55,44 @@ func (m *Memory) Reallocate(size uint64) []byte {
 	}
 	m.started = true
 	m.size, m.top = size, max(m.top, size)
-	return m.space.slice(size)
+	return m.mapping.slice(size)
 }
 
 // Free does nothing: the engine calls it when an instance is closed, perhaps while a view of its memory is still
 // looked at, and what is mapped cannot fault. [Memory.Release] is what ends a memory.
 func (m *Memory) Free() {}
 
-// Arm forgets that the guest was refused memory.
-func (m *Memory) Arm() { m.refused = false }
+// ClearRefused forgets that the guest was refused memory.
+func (m *Memory) ClearRefused() { m.refused = false }
 
-// Refused reports whether the guest has asked for more than the limit since the last Arm or Reset.
-func (m *Memory) Refused() bool { return m.refused }
+// GrowthRefused reports whether the guest has asked for more than the limit since the last ClearRefused or Reset.
+func (m *Memory) GrowthRefused() bool { return m.refused }
 
 // Bytes is a view of the memory as it is, of which [New] makes an image. It must not outlive the next Reallocate,
 // Reset or Release.
 func (m *Memory) Bytes() []byte {
-	if m.space == nil {
+	if m.mapping == nil {
 		return nil
 	}
-	return m.space.slice(m.size)
+	return m.mapping.slice(m.size)
 }
 
 // Release ends the memory: its mapping is cleaned and kept for another, or unmapped. The engine's instance must have
 // been closed, and no view of the memory may be used again. Whatever it returns, the Memory is released; a second time
 // is [ErrReleased], and after the image was closed it is [ErrClosed].
 func (m *Memory) Release() error {
-	s := m.space
+	s := m.mapping
 	if s == nil {
 		return fmt.Errorf("release: %w", ErrReleased)
 	}
-	m.space = nil
+	m.mapping = nil
 	if err := m.recycle(s); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
 	return nil
 }
 
-func (m *Memory) recycle(s *space) error {
+func (m *Memory) recycle(s *mapping) error {
 	if m.image == nil {
 		return s.close()
 	}
@@ -106,6 +106,6 @@ func (m *Memory) recycle(s *space) error {
 	if used-m.image.length > keepTail {
 		return m.image.discard(s)
 	}
-	copyBack(s.slice(used), m.image.master.bytes)
+	copyBack(s.slice(used), m.image.backing.bytes)
 	return m.image.recycle(s)
 }

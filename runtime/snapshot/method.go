@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Method is a way to find and undo what a guest wrote.
+// A Method is a way to find and restorePages what a guest wrote.
 type Method uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	Quickest Method = iota
 
 	// Watch is Scan where a page may have changed for the first time since the memory was last put back, and otherwise
-	// copies back the same pages as then: see [Memory.Enter].
+	// copies back the same pages as then: see [Memory.BeginTracking].
 	Watch
 
 	// Scan asks the kernel, by the ioctl PAGEMAP_SCAN of Linux 6.7, for the pages that are no longer the image's, and

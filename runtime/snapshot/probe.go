@@ -25,12 +25,12 @@ func Probe() (best Method, reasons []error) {
 	return Copy, reasons
 }
 
-// trusted is the method that [Trust] was told of.
+// trusted is the method that [UseMethod] was told of.
 var trusted atomic.Uint32
 
-// Trust has [Probe] take somebody's word for the quickest method: that of another process which has probed the same
+// UseMethod has [Probe] take somebody's word for the quickest method: that of another process which has probed the same
 // kernel, and started this one. It opens what the method takes.
-func Trust(m Method) error {
+func UseMethod(m Method) error {
 	if !slices.Contains(methods[:], m) {
 		return fmt.Errorf("%v is not a method", m)
 	}
@@ -97,8 +97,8 @@ func tryReading(m *Memory, original []byte) error {
 	if err := m.Reset(nil); err != nil {
 		return err
 	}
-	if m.image.method != Copy && m.Kept() != 0 {
-		return fmt.Errorf("of pages that were only read, %d bytes seem written", m.Kept())
+	if m.image.method != Copy && m.PrivateBytes() != 0 {
+		return fmt.Errorf("of pages that were only read, %d bytes seem written", m.PrivateBytes())
 	}
 	return nil
 }
@@ -135,16 +135,16 @@ func (p probe) run(m *Memory, original []byte) error {
 	if p.grow > 0 {
 		mem = m.Reallocate(p.grow)
 	}
-	m.Enter()
+	m.BeginTracking()
 	for at := p.from; at < p.to; at += p.stride {
 		mem[at] ^= 0xa5
 	}
-	m.Leave()
+	m.EndTracking()
 	if err := m.Reset(func() error { m.Reallocate(0); return nil }); err != nil {
 		return err
 	}
 	all := max(p.grow, probeLength)
-	if len(m.Bytes()) != probeLength || !bytes.Equal(m.space.slice(all), original[:all]) {
+	if len(m.Bytes()) != probeLength || !bytes.Equal(m.mapping.slice(all), original[:all]) {
 		return errors.New("the memory is not the image, followed by zeros")
 	}
 	return nil

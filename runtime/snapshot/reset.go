@@ -24,14 +24,14 @@ const (
 // unusable: the instance must be closed, the memory released. On methods other than Copy it takes microseconds.
 func (m *Memory) Reset(shrink func() error) error {
 	switch {
-	case m.space == nil:
+	case m.mapping == nil:
 		return fmt.Errorf("reset: %w", ErrReleased)
 	case m.image == nil:
 		return errors.New("reset: a blank memory has no image")
 	case m.unusable:
 		return errors.New("reset: the memory is unusable since a reset that did not end well")
 	}
-	m.Loosen()
+	m.StopTracking()
 	m.unusable = true // should shrink panic, too
 	if err := m.restore(); err != nil {
 		return fmt.Errorf("reset: memory is unusable: %w", err)
@@ -47,16 +47,16 @@ func (m *Memory) Reset(shrink func() error) error {
 // has grown, and then includes what earlier growth has left in place, so that keepTail bounds all of it.
 func (m *Memory) restore() error {
 	length := m.image.length
-	if m.known == watched && m.top == length && m.space.restoreKnown(m.image.master.bytes) {
-		m.known = unused
+	if m.track == tracked && m.top == length && m.mapping.restoreTracked(m.image.backing.bytes) {
+		m.track = unwritten
 		return nil
 	}
-	m.known = unwatched
+	m.track = untracked
 	used := length
 	if m.top > length {
 		used = max(m.top, m.keptEnd)
 	}
-	inImage, inTail, err := m.undo(used)
+	inImage, inTail, err := m.restorePages(used)
 	if err != nil {
 		return err
 	}
@@ -69,17 +69,17 @@ func (m *Memory) restore() error {
 	}
 	m.top = length
 	if m.image.method == Watch {
-		m.known = unused
+		m.track = unwritten
 	}
 	return nil
 }
 
-// undo restores the first used bytes, and says how many it left in private pages.
-func (m *Memory) undo(used uint64) (inImage, inTail uint64, err error) {
+// restorePages restores the first used bytes, and says how many it left in private pages.
+func (m *Memory) restorePages(used uint64) (inImage, inTail uint64, err error) {
 	if m.image.method != Copy {
-		return m.space.restore(m.image.method, m.image.master.bytes, used)
+		return m.mapping.restore(m.image.method, m.image.backing.bytes, used)
 	}
-	copyBack(m.space.slice(used), m.image.master.bytes)
+	copyBack(m.mapping.slice(used), m.image.backing.bytes)
 	return m.image.length, used - m.image.length, nil
 }
 
@@ -105,24 +105,24 @@ func (m *Memory) shrink(engine func() error) error {
 	return nil
 }
 
-// Kept is how many bytes of private pages the memory holds after a Reset, ready for the next call. It is at most
+// PrivateBytes is how many bytes of private pages the memory holds after a Reset, ready for the next call. It is at most
 // 1.5 MiB, but for Copy.
-func (m *Memory) Kept() uint64 { return m.keptImage + m.keptTail }
+func (m *Memory) PrivateBytes() uint64 { return m.keptImage + m.keptTail }
 
 // Trim gives what is kept back to the kernel. It is for a memory that was Reset and may rest for a while: the next
 // call pays a page fault for each page that it writes. With Copy it does nothing.
 func (m *Memory) Trim() error {
 	switch {
-	case m.space == nil:
+	case m.mapping == nil:
 		return fmt.Errorf("trim: %w", ErrReleased)
 	case m.image == nil, m.size != m.image.length, m.unusable:
 		return errors.New("trim: the memory was not reset")
 	case m.image.method == Copy:
 		return nil
 	}
-	if err := m.space.drop(); err != nil {
+	if err := m.mapping.drop(); err != nil {
 		return fmt.Errorf("trim: %w", err)
 	}
-	m.keptImage, m.keptTail, m.keptEnd, m.known = 0, 0, m.image.length, unwatched
+	m.keptImage, m.keptTail, m.keptEnd, m.track = 0, 0, m.image.length, untracked
 	return nil
 }

@@ -47,7 +47,7 @@ var guests = map[string]func(t *testing.T, e *fakeEngine, length int){
 		}
 	},
 	"is refused growth": func(t *testing.T, e *fakeEngine, length int) {
-		if e.grow(length+2*mib+wasmPage) || !e.memory.Refused() {
+		if e.grow(length+2*mib+wasmPage) || !e.memory.GrowthRefused() {
 			t.Error("growth over the limit was not refused")
 		}
 		e.dirty(0, 10*kernelPage, 10)
@@ -72,12 +72,12 @@ func TestResetPutsBackEveryByte(t *testing.T) {
 					t.Run(name, func(t *testing.T) {
 						for _, watched := range []bool{false, false, true, true} { // each meets the private pages of those before
 							if watched {
-								m.Enter()
+								m.BeginTracking()
 							}
 							guest(t, e, len(original))
-							m.Leave()
+							m.EndTracking()
 							e.reset(t)
-							if m.Refused() {
+							if m.GrowthRefused() {
 								t.Error("a refusal outlived the reset")
 							}
 							checkEqual(t, e.view, original)
@@ -124,15 +124,15 @@ func TestResetHoldsForAnyGuest(t *testing.T) {
 		model := bytes.Clone(original)
 		for range cycles(70) {
 			if r.IntN(4) > 0 {
-				m.Enter()
+				m.BeginTracking()
 			}
 			for range r.IntN(6) {
 				model = step(t, r, e, model, limit)
 			}
 			if r.IntN(10) == 0 {
-				m.Loosen()
+				m.StopTracking()
 			}
-			m.Leave()
+			m.EndTracking()
 			checkEqual(t, e.view, model)
 			if r.IntN(10) == 0 {
 				trimAfterReset(t, e)
@@ -141,7 +141,7 @@ func TestResetHoldsForAnyGuest(t *testing.T) {
 			}
 			model = append(model[:0], original...)
 			checkEqual(t, e.view, model)
-			if kept := m.Kept(); method != snapshot.Copy && kept > 1536<<10 {
+			if kept := m.PrivateBytes(); method != snapshot.Copy && kept > 1536<<10 {
 				t.Fatalf("%d bytes are kept, want at most 1.5 MiB", kept)
 			}
 		}
@@ -250,9 +250,9 @@ func TestResetDoesNotAllocate(t *testing.T) {
 			if err := m.Reset(shrink); err != nil {
 				t.Fatal(err)
 			}
-			m.Enter()
+			m.BeginTracking()
 			e.dirty(0, length, 100*kernelPage)
-			m.Leave()
+			m.EndTracking()
 			if err := m.Reset(shrink); err != nil {
 				t.Fatal(err)
 			}
@@ -279,13 +279,13 @@ func TestTrimKeepsNothing(t *testing.T) {
 		e.reset(t)
 		const written = length + 20*kernelPage
 		want := map[snapshot.Method]uint64{snapshot.Watch: written, snapshot.Scan: written, snapshot.Pagemap: written, snapshot.Copy: 2 * length}
-		if got := m.Kept(); got != want[method] {
+		if got := m.PrivateBytes(); got != want[method] {
 			t.Errorf("after a reset %d bytes are kept, want %d", got, want[method])
 		}
 		if err := m.Trim(); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Kept(); got != 0 && method != snapshot.Copy {
+		if got := m.PrivateBytes(); got != 0 && method != snapshot.Copy {
 			t.Errorf("after a trim %d bytes are kept", got)
 		}
 		checkRestored(t, e, original, 2*length)

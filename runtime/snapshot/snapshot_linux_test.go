@@ -66,12 +66,12 @@ func TestReadingKeepsNothing(t *testing.T) {
 				t.Error("no zeros")
 			}
 			e.reset(t)
-			if got := m.Kept(); got != 0 {
+			if got := m.PrivateBytes(); got != 0 {
 				t.Errorf("%d bytes are kept", got)
 			}
 			e.dirty(5, 6, 1)
 			e.reset(t)
-			if got := m.Kept(); got != uint64(os.Getpagesize()) {
+			if got := m.PrivateBytes(); got != uint64(os.Getpagesize()) {
 				t.Errorf("%d bytes are kept, want a page", got)
 			}
 		})

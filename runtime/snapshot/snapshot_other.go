@@ -9,17 +9,17 @@ import (
 	goruntime "runtime"
 )
 
-// A master is the bytes of an image, which nobody changes.
-type master struct{ bytes []byte }
+// A backing has the bytes of an image, which no code changes.
+type backing struct{ bytes []byte }
 
-func newMaster(memory []byte, method Method, _ *Reserve) (*master, error) {
+func newBacking(memory []byte, method Method, _ *Reserve) (*backing, error) {
 	if method != Copy {
 		return nil, fmt.Errorf("%v on %s: %w", method, goruntime.GOOS, errors.ErrUnsupported)
 	}
-	return &master{bytes: bytes.Clone(memory)}, nil
+	return &backing{bytes: bytes.Clone(memory)}, nil
 }
 
-func (*master) close() error { return nil }
+func (*backing) close() error { return nil }
 
 func prepare(Method) error { return nil }
 
@@ -35,14 +35,14 @@ func NewReserve() (*Reserve, error) { return &Reserve{}, nil }
 // Close does nothing.
 func (*Reserve) Close() error { return nil }
 
-// A space is a memory on Go's heap, where a stale view can never fault. It grows by moving.
-type space struct {
+// A mapping is a memory on Go's heap, where a stale view can never fault. It grows by moving.
+type mapping struct {
 	mem   []byte
 	limit uint64
 }
 
-func newSpace(limit uint64, m *master, _ Method) (*space, error) {
-	s := &space{mem: []byte{}, limit: limit}
+func newMapping(limit uint64, m *backing, _ Method) (*mapping, error) {
+	s := &mapping{mem: []byte{}, limit: limit}
 	if m != nil {
 		s.mem = append(s.mem, m.bytes...)
 	}
@@ -50,7 +50,7 @@ func newSpace(limit uint64, m *master, _ Method) (*space, error) {
 }
 
 // slice gives the first size bytes, with no capacity behind them.
-func (s *space) slice(size uint64) []byte {
+func (s *mapping) slice(size uint64) []byte {
 	if have := uint64(len(s.mem)); size > have {
 		grown := make([]byte, min(max(size, 2*have), s.limit))
 		copy(grown, s.mem)
@@ -59,15 +59,15 @@ func (s *space) slice(size uint64) []byte {
 	return s.mem[:size:size]
 }
 
-func (*space) restore(Method, []byte, uint64) (inImage, inTail uint64, err error) {
+func (*mapping) restore(Method, []byte, uint64) (inImage, inTail uint64, err error) {
 	return 0, 0, errors.ErrUnsupported
 }
 
-func (*space) restoreKnown([]byte) bool { return false }
+func (*mapping) restoreTracked([]byte) bool { return false }
 
-func (*space) drop() error { return errors.ErrUnsupported }
+func (*mapping) drop() error { return errors.ErrUnsupported }
 
-func (s *space) close() error {
+func (s *mapping) close() error {
 	s.mem = nil
 	return nil
 }

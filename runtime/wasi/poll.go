@@ -35,7 +35,7 @@ func pollOneoff(ctx context.Context, mem engine.Memory, host any, args []uint64)
 	if !ok {
 		return efault
 	}
-	world := worldOf(host)
+	world := systemOf(host)
 	subs := make([]subscription, count)
 	for i := range subs {
 		subs[i] = parseSubscription(table[i*subscriptionSize:], world)
@@ -51,7 +51,7 @@ func pollOneoff(ctx context.Context, mem engine.Memory, host any, args []uint64)
 	return errnoOf(mem.Write(uint32(args[1]), events) && putUint32(mem, uint32(args[3]), fired))
 }
 
-func parseSubscription(b []byte, world World) subscription {
+func parseSubscription(b []byte, world System) subscription {
 	s := subscription{userdata: binary.LittleEndian.Uint64(b), kind: b[8]}
 	if s.kind != typeClock {
 		s.errno = ebadf
@@ -72,7 +72,7 @@ func parseSubscription(b []byte, world World) subscription {
 }
 
 // sleep waits for the shortest subscription and says how long that is.
-func sleep(ctx context.Context, subs []subscription, world World) time.Duration {
+func sleep(ctx context.Context, subs []subscription, world System) time.Duration {
 	shortest := subs[0].wait
 	for _, s := range subs[1:] {
 		shortest = min(shortest, s.wait)

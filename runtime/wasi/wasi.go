@@ -12,18 +12,17 @@ import (
 // Module is the import module of preview 1.
 const Module = "wasi_snapshot_preview1"
 
-// A Host is what the functions need of the caller they are given. Values of other types get no output, and the world as
-// it is.
+// A Host is what the functions need of the caller they are given. Other callers have no output, and the system is [Real].
 type Host interface {
 	// Output takes what the guest wrote to standard output (1) or standard error (2). It must copy p.
 	Output(fd uint32, p []byte)
-	// World is the one the guest is to see.
-	World() World
+	// System is the one that the guest sees.
+	System() System
 }
 
-func worldOf(host any) World {
+func systemOf(host any) System {
 	if h, ok := host.(Host); ok {
-		return h.World()
+		return h.System()
 	}
 	return Real{}
 }
@@ -131,7 +130,7 @@ func clockTime(_ context.Context, mem engine.Memory, host any, args []uint64) ui
 	if clock > Monotonic {
 		return einval
 	}
-	return errnoOf(putUint64(mem, uint32(args[2]), worldOf(host).Now(clock)))
+	return errnoOf(putUint64(mem, uint32(args[2]), systemOf(host).Now(clock)))
 }
 
 func random(_ context.Context, mem engine.Memory, host any, args []uint64) uint32 {
@@ -143,7 +142,7 @@ func random(_ context.Context, mem engine.Memory, host any, args []uint64) uint3
 	if !ok {
 		return efault
 	}
-	worldOf(host).Random(p)
+	systemOf(host).Random(p)
 	return success
 }
 

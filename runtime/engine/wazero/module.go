@@ -70,8 +70,8 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 	return trapped(err)
 }
 
-// Rest implements [engine.Rester]: a function keeps the stack of the deepest call there was.
-func (i *instance) Rest() { clear(i.funcs) }
+// Trim implements [engine.Trimmer]: a function keeps the stack of the deepest call there was.
+func (i *instance) Trim() { clear(i.funcs) }
 
 func (i *instance) Memory() engine.Memory { return i.mod.Memory() }
 

@@ -26,7 +26,7 @@ func (s *Instance) classify(err error) error {
 		return host.ContextError(s.ctx).Because(crash)
 	case s.unusable:
 		return err
-	case s.memory.Refused() && s.factory.memoryLimit() >= min(s.factory.Limits.Memory, module.MaxPages*engine.PageSize):
+	case s.memory.GrowthRefused() && s.factory.memoryLimit() >= min(s.factory.Limits.Memory, module.MaxPages*engine.PageSize):
 		return abi.Errorf(abi.CodeMemory, "the provider needs more than %d MiB of memory", s.factory.Limits.Memory>>20).Because(crash)
 	case errors.As(err, &stop) && errors.As(stop.Err, &exit):
 		return guest.WithCrash(abi.Errorf(abi.CodeExit, "the provider exited").Because(exit), crash)

@@ -17,7 +17,7 @@ import (
 // the past later.
 const startOffset = time.Hour
 
-// A fake system is that of one instance under Determinism. It implements [wasi.World].
+// A fake system is that of one instance under Determinism. It implements [wasi.System].
 type fake struct {
 	// fixed at creation
 	guest.Determinism
@@ -62,7 +62,7 @@ func (v *fake) left() time.Duration {
 	return max(v.due-v.now, 0)
 }
 
-// Now implements [wasi.World].
+// Now implements [wasi.System].
 func (v *fake) Now(c wasi.Clock) uint64 {
 	v.now += guest.Look
 	if c == wasi.Monotonic {
@@ -71,18 +71,18 @@ func (v *fake) Now(c wasi.Clock) uint64 {
 	return uint64(v.Time.UnixNano() + int64(v.now))
 }
 
-// Sleep implements [wasi.World].
+// Sleep implements [wasi.System].
 func (v *fake) Sleep(_ context.Context, d time.Duration) {
 	if v.now += d; v.now > v.due {
 		panic(engine.Stop{Err: v.late()})
 	}
 }
 
-// Random implements [wasi.World].
+// Random implements [wasi.System].
 func (v *fake) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
 
 // World implements [wasi.Host].
-func (s *Instance) World() wasi.World {
+func (s *Instance) World() wasi.System {
 	if s.fake != nil {
 		return s.fake
 	}
@@ -95,9 +95,9 @@ type realSystem struct {
 	instance *Instance
 }
 
-// Sleep implements [wasi.World].
+// Sleep implements [wasi.System].
 func (w realSystem) Sleep(ctx context.Context, d time.Duration) {
-	w.instance.memory.Loosen()
+	w.instance.memory.StopTracking()
 	w.Real.Sleep(ctx, d)
 }
 

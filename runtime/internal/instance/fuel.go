@@ -32,7 +32,7 @@ func tickFunc() engine.HostFunc {
 // tick stops the guest if it must end, or lets it go on for another slice, after others that wait for the processor:
 // by itself Go would let guests take turns of 10 ms, and with some of them one would notice much too late that its time is up.
 func (s *Instance) tick() {
-	s.memory.Loosen()
+	s.memory.StopTracking()
 	goruntime.Gosched()
 	s.call.PassProgress()
 	s.stopIfDone()

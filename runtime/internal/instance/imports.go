@@ -107,7 +107,7 @@ func emit(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 // body: (ptr, len) -> signal
 func body(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	p := read(mem, stack[0], stack[1])
-	s.memory.Loosen()
+	s.memory.StopTracking()
 	stack[0] = uint64(uint32(s.call.Body(p)))
 }
 
@@ -117,7 +117,7 @@ func service(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64
 	s.payMessage(len(request))
 	var code abi.Code
 	s.waited = true
-	s.memory.Loosen()
+	s.memory.StopTracking()
 	s.response, code = s.call.Service(ctx, abi.Service(uint32(stack[0])), request)
 	stack[0] = uint64(code)<<32 | uint64(uint32(len(s.response.Message)))
 }

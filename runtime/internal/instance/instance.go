@@ -143,7 +143,7 @@ func (s *Instance) enter(e execution, export string, params ...uint64) (result u
 	defer s.leave()
 	s.began, s.trimmed, s.stopped = e.ctx.Began(), false, false
 	e.call.SetDeadline(e.ctx)
-	s.memory.Arm()
+	s.memory.ClearRefused()
 	s.fuel.Set(s.refuel(0))
 	s.depth.Set(uint64(s.factory.Limits.Stack))
 	copy(s.stack[:], params)
@@ -173,8 +173,8 @@ func (s *Instance) erase() {
 
 // callEngine is where all is written that the guest's memory gets between two resets.
 func (s *Instance) callEngine(ctx context.Context, export string, stack []uint64) (err error) {
-	s.memory.Enter()
-	defer s.memory.Leave()
+	s.memory.BeginTracking()
+	defer s.memory.EndTracking()
 	defer s.recoverPanic(&err)
 	return s.inst.Call(ctx, export, stack)
 }
@@ -199,8 +199,8 @@ func (s *Instance) Reset() error {
 
 // Trim gives back what is kept to make the next call quick.
 func (s *Instance) Trim() error {
-	if r, ok := s.inst.(engine.Rester); ok {
-		r.Rest()
+	if r, ok := s.inst.(engine.Trimmer); ok {
+		r.Trim()
 	}
 	s.trimmed = true
 	return s.memory.Trim()

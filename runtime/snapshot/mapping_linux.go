@@ -8,35 +8,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A space is the address range of one memory: a private mapping of the image's file and, behind it, of nothing. What
+// A mapping is the address range of one memory: a private mapping of the image's file and, behind it, of nothing. What
 // was never written costs nothing, whatever the length.
-type space struct {
-	mem  []byte // all of it
-	find finder
-	own  extents // the private pages within the image that the last restore has left in place
+type mapping struct {
+	mem     []byte // all of it
+	scanner pageScanner
+	own     extents // the private pages within the image that the last restore has left in place
 }
 
 const (
 	protection = unix.PROT_READ | unix.PROT_WRITE
-	mapping    = unix.MAP_PRIVATE | unix.MAP_NORESERVE
+	mapFlags   = unix.MAP_PRIVATE | unix.MAP_NORESERVE
 )
 
-// newSpace reserves limit bytes that begin as the master, if there is one.
-func newSpace(limit uint64, m *master, method Method) (*space, error) {
+// newMapping reserves limit bytes that begin as the backing, if there is one.
+func newMapping(limit uint64, m *backing, method Method) (*mapping, error) {
 	length := max(limit, pageSize) // the kernel maps nothing of no length
-	base, err := unix.MmapPtr(-1, 0, nil, uintptr(length), protection, mapping|unix.MAP_ANON)
+	base, err := unix.MmapPtr(-1, 0, nil, uintptr(length), protection, mapFlags|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes: %w", length, err)
 	}
-	s := &space{mem: unsafe.Slice((*byte)(base), length), find: newFinder(method), own: newExtents(method)}
+	s := &mapping{mem: unsafe.Slice((*byte)(base), length), scanner: newPageScanner(method), own: newExtents(method)}
 	if err := s.begin(m); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
 
-// begin maps or copies the master over the beginning. MAP_FIXED replaces what is there, which is this space's own.
-func (s *space) begin(m *master) error {
+// begin maps or copies the backing over the beginning. MAP_FIXED replaces what is there, which belongs to this mapping.
+func (s *mapping) begin(m *backing) error {
 	// On hosts where huge pages are for all, one byte behind the image would take 2 MiB. Without them it is an error.
 	_ = unix.Madvise(s.mem, unix.MADV_NOHUGEPAGE)
 	switch {
@@ -44,7 +44,7 @@ func (s *space) begin(m *master) error {
 	case m.fd < 0:
 		copy(s.mem, m.bytes)
 	default:
-		_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(&s.mem[0]), uintptr(len(m.bytes)), protection, mapping|unix.MAP_FIXED)
+		_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(&s.mem[0]), uintptr(len(m.bytes)), protection, mapFlags|unix.MAP_FIXED)
 		if err != nil {
 			return fmt.Errorf("map the image: %w", err)
 		}
@@ -53,18 +53,18 @@ func (s *space) begin(m *master) error {
 }
 
 // slice gives the first size bytes, with no capacity behind them.
-func (s *space) slice(size uint64) []byte { return s.mem[:size:size] }
+func (s *mapping) slice(size uint64) []byte { return s.mem[:size:size] }
 
 // restore makes the first used bytes the image, followed by zeros, and says how many bytes of private pages it has left
 // in place in either part. What is behind them must never have been written.
-func (s *space) restore(method Method, image []byte, used uint64) (inImage, inTail uint64, err error) {
-	r := repair{mem: s.mem[:used], image: image, own: &s.own}
+func (s *mapping) restore(method Method, image []byte, used uint64) (inImage, inTail uint64, err error) {
+	r := restorer{mem: s.mem[:used], image: image, own: &s.own}
 	s.own.clear()
 	switch method {
 	case Watch, Scan:
-		err = s.find.scan(&r)
+		err = s.scanner.scan(&r)
 	case Pagemap:
-		err = s.find.pagemap(&r)
+		err = s.scanner.pagemap(&r)
 	case Drop:
 		err = advise(r.mem, unix.MADV_DONTNEED)
 	default:
@@ -74,14 +74,14 @@ func (s *space) restore(method Method, image []byte, used uint64) (inImage, inTa
 		return 0, 0, err
 	}
 	s.own.complete = r.inImage <= keepImage && !s.own.over
-	if from, to := r.crowded(); from < to {
+	if from, to := r.densestRun(); from < to {
 		err = advise(r.mem[from:to], unix.MADV_DONTNEED)
 	}
 	return r.inImage, r.inTail, err
 }
 
-// restoreKnown makes the image again of the private pages that the last restore has found, if all are known.
-func (s *space) restoreKnown(image []byte) bool {
+// restoreTracked makes the image again of the private pages that the last restore has found, if all are known.
+func (s *mapping) restoreTracked(image []byte) bool {
 	if !s.own.complete {
 		return false
 	}
@@ -92,7 +92,7 @@ func (s *space) restoreKnown(image []byte) bool {
 }
 
 // drop forgets whatever was written to any page.
-func (s *space) drop() error {
+func (s *mapping) drop() error {
 	s.own.clear()
 	return advise(s.mem, unix.MADV_DONTNEED)
 }
@@ -107,7 +107,7 @@ func advise(b []byte, advice int) error {
 	return nil
 }
 
-func (s *space) close() error {
+func (s *mapping) close() error {
 	mem := s.mem
 	s.mem = nil
 	return unix.MunmapPtr(unsafe.Pointer(&mem[0]), uintptr(len(mem)))

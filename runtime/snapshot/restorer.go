@@ -2,9 +2,9 @@
 
 package snapshot
 
-// A repair puts private pages back as they are found, from the lowest, and leaves those of a part that has too many to
+// A restorer puts private pages back as they are found, from the lowest, and leaves those of a part that has too many to
 // be dropped.
-type repair struct {
+type restorer struct {
 	mem   []byte // all that the guest could write to
 	image []byte // what its beginning must become; the rest must become zero
 
@@ -40,7 +40,7 @@ func (e *extents) add(start, end uint64) {
 }
 
 // run puts back the private pages from start to end, offsets in mem. zero says that they are known to read as zero.
-func (r *repair) run(start, end uint64, zero bool) {
+func (r *restorer) run(start, end uint64, zero bool) {
 	length := uint64(len(r.image))
 	if start < length {
 		stop := min(end, length)
@@ -58,7 +58,7 @@ func (r *repair) run(start, end uint64, zero bool) {
 }
 
 // next is where to go on looking from at: behind a part that will be dropped anyway.
-func (r *repair) next(at uint64) uint64 {
+func (r *restorer) next(at uint64) uint64 {
 	if length := uint64(len(r.image)); at < length && r.inImage > keepImage {
 		at = length
 	}
@@ -68,9 +68,9 @@ func (r *repair) next(at uint64) uint64 {
 	return at
 }
 
-// crowded is what has too many private pages, from offset to offset: the image, the tail, both or nothing. They are no
+// densestRun is what has too many private pages, from offset to offset: the image, the tail, both or nothing. They are no
 // longer counted then.
-func (r *repair) crowded() (from, to uint64) {
+func (r *restorer) densestRun() (from, to uint64) {
 	from, to = uint64(len(r.image)), uint64(len(r.image))
 	if r.inImage > keepImage {
 		from, r.inImage = 0, 0

@@ -8,8 +8,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/engine"
 )
 
-// A World is where a guest's time and random numbers come from. It belongs to the goroutine that runs the guest.
-type World interface {
+// A System is where a guest's time and random numbers come from. It belongs to the goroutine that runs the guest.
+type System interface {
 	// Now reads a clock, in nanoseconds.
 	Now(Clock) uint64
 	// Sleep returns when d has passed. When ctx ends before that it stops the guest, with [engine.Stop].
@@ -26,13 +26,13 @@ const (
 	Monotonic Clock = 1 // never goes back, and is never 0: some guests take that for a broken clock
 )
 
-// Real is the world as it is.
+// Real is the system of this machine.
 type Real struct{}
 
 // start is the origin of the monotonic clock.
 var start = time.Now()
 
-// Now implements [World].
+// Now implements [System].
 func (Real) Now(c Clock) uint64 {
 	if c == Monotonic {
 		return uint64(time.Since(start)) + 1
@@ -40,7 +40,7 @@ func (Real) Now(c Clock) uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// Sleep implements [World].
+// Sleep implements [System].
 func (Real) Sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -51,5 +51,5 @@ func (Real) Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Random implements [World].
+// Random implements [System].
 func (Real) Random(p []byte) { _, _ = rand.Read(p) } // never fails

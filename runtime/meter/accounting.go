@@ -13,7 +13,7 @@ const most = 128
 // dead is the debt where no path leads.
 const dead = math.MinInt64
 
-// A ledger follows the structured code of one function, instruction by instruction, and says what to charge before each
+// An accounting follows the structured code of one function, instruction by instruction, and says what to charge before each
 // of them. Its debt is at least what any path from the function's entry to here has executed beyond what it charged. It
 // never exceeds the bound, which is never above zero: all that is executed has been paid before.
 //
@@ -23,7 +23,7 @@ const dead = math.MinInt64
 //
 // How soon to charge again follows from that. To charge seldom, the entry pays for what is outside of loops, a loop's
 // label for what is in it but not in loops within, each up to most; a small function or loop then never charges again.
-type ledger struct {
+type accounting struct {
 	debt   int64
 	bound  int64
 	labels []label
@@ -38,7 +38,7 @@ type label struct {
 }
 
 // enter begins a function with so many instructions outside of loops and gives what its entry charges.
-func (l *ledger) enter(outside int64) (charge int64) {
+func (l *accounting) enter(outside int64) (charge int64) {
 	charge = min(outside, most)
 	l.labels = append(l.labels[:0], label{debt: dead, otherwise: dead})
 	l.debt, l.bound = -charge, 0
@@ -46,7 +46,7 @@ func (l *ledger) enter(outside int64) (charge int64) {
 }
 
 // before counts an instruction and gives what to charge before it is executed.
-func (l *ledger) before() (charge int64) {
+func (l *accounting) before() (charge int64) {
 	if l.debt == dead {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (l *ledger) before() (charge int64) {
 }
 
 // after follows an instruction that changes the flow of control. It is not ok when the structure is broken.
-func (l *ledger) after(ins *wasm.Instruction) (ok bool) {
+func (l *accounting) after(ins *wasm.Instruction) (ok bool) {
 	switch ins.Op {
 	case wasm.OpBlock:
 		l.open(label{otherwise: dead})
@@ -77,7 +77,7 @@ func (l *ledger) after(ins *wasm.Instruction) (ok bool) {
 }
 
 // loop opens a loop with so many instructions of its own and gives what its label charges.
-func (l *ledger) loop(own int64) (charge int64) {
+func (l *accounting) loop(own int64) (charge int64) {
 	l.open(label{loop: true, otherwise: dead})
 	if l.debt == dead {
 		return 0
@@ -88,13 +88,13 @@ func (l *ledger) loop(own int64) (charge int64) {
 	return charge
 }
 
-func (l *ledger) open(b label) {
+func (l *accounting) open(b label) {
 	b.debt, b.bound = dead, l.bound
 	l.labels = append(l.labels, b)
 }
 
 // turn follows an else.
-func (l *ledger) turn() (ok bool) {
+func (l *accounting) turn() (ok bool) {
 	b := l.label(0)
 	if b == nil {
 		return false
@@ -104,7 +104,7 @@ func (l *ledger) turn() (ok bool) {
 	return true
 }
 
-func (l *ledger) close() (ok bool) {
+func (l *accounting) close() (ok bool) {
 	b := l.label(0)
 	if b == nil {
 		return false
@@ -115,7 +115,7 @@ func (l *ledger) close() (ok bool) {
 }
 
 // leave follows an instruction behind which no path leads on.
-func (l *ledger) leave(ins *wasm.Instruction) (ok bool) {
+func (l *accounting) leave(ins *wasm.Instruction) (ok bool) {
 	ok = true
 	switch ins.Op {
 	case wasm.OpBr:
@@ -130,7 +130,7 @@ func (l *ledger) leave(ins *wasm.Instruction) (ok bool) {
 }
 
 // branch follows a branch to a label.
-func (l *ledger) branch(target uint32) (ok bool) {
+func (l *accounting) branch(target uint32) (ok bool) {
 	b := l.label(target)
 	if b == nil {
 		return false
@@ -142,7 +142,7 @@ func (l *ledger) branch(target uint32) (ok bool) {
 }
 
 // label gives an open block counted from the innermost, or nil.
-func (l *ledger) label(i uint32) *label {
+func (l *accounting) label(i uint32) *label {
 	if uint64(i) >= uint64(len(l.labels)) {
 		return nil
 	}

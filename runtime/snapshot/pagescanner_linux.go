@@ -11,24 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A finder finds the pages of a memory that are its own. In a private mapping of a sealed file, a page differs from
+// A pageScanner finds the pages of a memory that are its own. In a private mapping of a sealed file, a page differs from
 // the file only if it is anonymous: in memory or in swap, and not the file's. Pages that were only read are the file's.
-type finder struct {
+type pageScanner struct {
 	arg     scanArg
 	regions []region
 	entries []byte // of 8 bytes, each for a page
 }
 
-// newFinder makes the buffer that the method needs, so that a Reset allocates nothing. 64 regions take whatever need
+// newPageScanner makes the buffer that the method needs, so that a Reset allocates nothing. 64 regions take whatever need
 // not be dropped of an image in one call; 1,024 pages are 4 MiB of memory. Both loop when there is more.
-func newFinder(method Method) finder {
+func newPageScanner(method Method) pageScanner {
 	switch method {
 	case Watch, Scan:
-		return finder{regions: make([]region, 64)}
+		return pageScanner{regions: make([]region, 64)}
 	case Pagemap:
-		return finder{entries: make([]byte, 1024*8)}
+		return pageScanner{entries: make([]byte, 1024*8)}
 	}
-	return finder{}
+	return pageScanner{}
 }
 
 // pagemapFile is the kernel's record of this process's pages: one for the process, open until it ends, since any
@@ -71,7 +71,7 @@ type scanArg struct {
 type region struct{ start, end, categories uint64 }
 
 // scan repairs what the ioctl PAGEMAP_SCAN finds. Each call continues where the one before was out of regions.
-func (f *finder) scan(r *repair) error {
+func (f *pageScanner) scan(r *restorer) error {
 	if len(r.mem) == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (f *finder) scan(r *repair) error {
 const quick = 16 << 20
 
 // ask has the system scan size bytes.
-func (f *finder) ask(fd int, size uint64) (regions uintptr, errno unix.Errno) {
+func (f *pageScanner) ask(fd int, size uint64) (regions uintptr, errno unix.Errno) {
 	if size <= quick {
 		regions, _, errno = unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), pagemapScan, uintptr(unsafe.Pointer(&f.arg)))
 		return regions, errno
@@ -122,7 +122,7 @@ func (f *finder) ask(fd int, size uint64) (regions uintptr, errno unix.Errno) {
 }
 
 // pagemap repairs what the entries of /proc/self/pagemap, one for each page, tell.
-func (f *finder) pagemap(r *repair) error {
+func (f *pageScanner) pagemap(r *restorer) error {
 	if len(r.mem) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (f *finder) pagemap(r *repair) error {
 
 // repairEntries repairs runs of private pages, the first entry being of the page at an offset. It gives the offset
 // behind the last.
-func repairEntries(r *repair, entries []byte, at, page uint64) uint64 {
+func repairEntries(r *restorer, entries []byte, at, page uint64) uint64 {
 	start := at
 	for ; len(entries) > 0; entries = entries[8:] {
 		if !isPrivate(binary.NativeEndian.Uint64(entries)) {

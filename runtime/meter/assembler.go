@@ -2,13 +2,13 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// An assembly writes a helper function. Numbers stand for its locals, the parameters first.
-type assembly struct {
+// An assembler writes a helper function. Numbers stand for its locals, the parameters first.
+type assembler struct {
 	*writer
 	out []byte
 }
 
-func (a *assembly) op(ops ...wasm.Opcode) {
+func (a *assembler) op(ops ...wasm.Opcode) {
 	for _, op := range ops {
 		if op > 0xff {
 			a.out = append(a.out, byte(op>>8))
@@ -17,19 +17,19 @@ func (a *assembly) op(ops ...wasm.Opcode) {
 	}
 }
 
-func (a *assembly) get(local uint32) { a.out = appendIndexed(a.out, wasm.OpLocalGet, local) }
-func (a *assembly) set(local uint32) { a.out = appendIndexed(a.out, wasm.OpLocalSet, local) }
+func (a *assembler) get(local uint32) { a.out = appendIndexed(a.out, wasm.OpLocalGet, local) }
+func (a *assembler) set(local uint32) { a.out = appendIndexed(a.out, wasm.OpLocalSet, local) }
 
-func (a *assembly) i32(v int32) { a.out = wasm.AppendS32(append(a.out, byte(wasm.OpI32Const)), v) }
-func (a *assembly) i64(v int64) { a.out = wasm.AppendS64(append(a.out, byte(wasm.OpI64Const)), v) }
+func (a *assembler) i32(v int32) { a.out = wasm.AppendS32(append(a.out, byte(wasm.OpI32Const)), v) }
+func (a *assembler) i64(v int64) { a.out = wasm.AppendS64(append(a.out, byte(wasm.OpI64Const)), v) }
 
 // begin opens a block without parameters and results.
-func (a *assembly) begin(op wasm.Opcode) {
+func (a *assembler) begin(op wasm.Opcode) {
 	a.out = wasm.AppendS64(append(a.out, byte(op)), int64(wasm.BlockEmpty))
 }
 
 // charge pays flat units and, of a local, its value shifted right by so many bits, or left by -bits.
-func (a *assembly) charge(local uint32, bits int64, flat int64) {
+func (a *assembler) charge(local uint32, bits int64, flat int64) {
 	a.out = appendIndexed(a.out, wasm.OpGlobalGet, a.fuel())
 	a.get(local)
 	a.op(wasm.OpI64ExtendI32U)
@@ -59,9 +59,9 @@ const (
 //		do { charge; memory.fill(to, byte, chunk); to += chunk; length -= chunk } while length > chunk
 //	}
 //	charge; memory.fill(to, byte, length)
-func (a *assembly) fill() {
+func (a *assembler) fill() {
 	a.long()
-	a.beyond(to)
+	a.outOfBounds(to)
 	a.trapIf(wasm.OpMemoryFill)
 	a.begin(wasm.OpLoop)
 	a.chunkOf(wasm.OpMemoryFill, false)
@@ -72,10 +72,10 @@ func (a *assembly) fill() {
 }
 
 // copy is like fill. It goes upward when to is below from and else downward, as a copy at once seems to.
-func (a *assembly) copy() {
+func (a *assembler) copy() {
 	a.long()
-	a.beyond(to)
-	a.beyond(from)
+	a.outOfBounds(to)
+	a.outOfBounds(from)
 	a.op(wasm.OpI32Or)
 	a.trapIf(wasm.OpMemoryCopy)
 	a.get(to)
@@ -96,15 +96,15 @@ func (a *assembly) copy() {
 }
 
 // long begins what is done for ranges of more than a chunk.
-func (a *assembly) long() {
+func (a *assembler) long() {
 	a.get(length)
 	a.i32(chunk)
 	a.op(wasm.OpI32GtU)
 	a.begin(wasm.OpIf)
 }
 
-// beyond leaves whether a range ends beyond the memory.
-func (a *assembly) beyond(start uint32) {
+// outOfBounds leaves whether a range ends beyond the memory.
+func (a *assembler) outOfBounds(start uint32) {
 	a.get(start)
 	a.op(wasm.OpI64ExtendI32U)
 	a.get(length)
@@ -116,7 +116,7 @@ func (a *assembly) beyond(start uint32) {
 }
 
 // trapIf does the whole operation if it is out of bounds, so that it traps as itself.
-func (a *assembly) trapIf(bulk wasm.Opcode) {
+func (a *assembler) trapIf(bulk wasm.Opcode) {
 	a.begin(wasm.OpIf)
 	a.get(to)
 	a.get(from)
@@ -126,7 +126,7 @@ func (a *assembly) trapIf(bulk wasm.Opcode) {
 }
 
 // bulk writes memory.copy or memory.fill with its memories.
-func (a *assembly) bulk(op wasm.Opcode) {
+func (a *assembler) bulk(op wasm.Opcode) {
 	a.op(op)
 	if a.out = append(a.out, 0); op == wasm.OpMemoryCopy {
 		a.out = append(a.out, 0)
@@ -134,7 +134,7 @@ func (a *assembly) bulk(op wasm.Opcode) {
 }
 
 // chunkOf pays for a chunk and does it, the first one or the last one; then length is what is left.
-func (a *assembly) chunkOf(bulk wasm.Opcode, last bool) {
+func (a *assembler) chunkOf(bulk wasm.Opcode, last bool) {
 	a.out = a.appendCharge(a.out, chunk>>unitBits+bulkUnits)
 	a.get(length)
 	a.i32(chunk)
@@ -152,7 +152,7 @@ func (a *assembly) chunkOf(bulk wasm.Opcode, last bool) {
 }
 
 // advance moves a start behind a chunk.
-func (a *assembly) advance(start uint32) {
+func (a *assembler) advance(start uint32) {
 	a.get(start)
 	a.i32(chunk)
 	a.op(wasm.OpI32Add)
@@ -160,7 +160,7 @@ func (a *assembly) advance(start uint32) {
 }
 
 // again ends the loop over chunks.
-func (a *assembly) again() {
+func (a *assembler) again() {
 	a.get(length)
 	a.i32(chunk)
 	a.op(wasm.OpI32GtU)
@@ -169,7 +169,7 @@ func (a *assembly) again() {
 }
 
 // rest pays for what is left and does it.
-func (a *assembly) rest(bulk wasm.Opcode) {
+func (a *assembler) rest(bulk wasm.Opcode) {
 	a.charge(length, unitBits, bulkUnits)
 	a.get(to)
 	a.get(from)
@@ -182,7 +182,7 @@ func (a *assembly) rest(bulk wasm.Opcode) {
 //	charge; size = memory.grow(pages)
 //	if size == -1 { return size }
 //	charge pages; return size
-func (a *assembly) grow() {
+func (a *assembler) grow() {
 	const pages, size = 0, 1
 	a.out = append(a.out[:0], 1, 1, wasm.I32)
 	a.out = a.appendCharge(a.out, growUnits)
@@ -199,11 +199,11 @@ func (a *assembly) grow() {
 	a.get(size)
 }
 
-// pause is
+// callTick is
 //
 //	if depth < 0 { unreachable }
 //	if fuel < 0 { tick() }
-func (a *assembly) pause() {
+func (a *assembler) callTick() {
 	a.out = appendIndexed(a.out, wasm.OpGlobalGet, a.depth())
 	a.i32(0)
 	a.op(wasm.OpI32LtS)

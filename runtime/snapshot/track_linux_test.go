@@ -24,16 +24,16 @@ func watchedMemory(t *testing.T, original []byte) *fakeEngine {
 
 const knownPages = 10
 
-// Whoever breaks the contract of Enter shows when Reset does not ask the system. A fault of another kind, as one of
+// Whoever breaks the contract of BeginTracking shows when Reset does not ask the system. A fault of another kind, as one of
 // Go's, makes it ask.
 func TestResetAsksOnlyWhereAPageIsNew(t *testing.T) {
 	original := noise(mib)
 	const page = (knownPages + 5) * kernelPage
 	for range 100 {
 		e := watchedMemory(t, original)
-		e.memory.Enter()
+		e.memory.BeginTracking()
 		e.dirty(0, knownPages*kernelPage, kernelPage)
-		e.memory.Leave()
+		e.memory.EndTracking()
 		e.view[page] ^= 1
 		e.reset(t)
 		missed := e.view[page] != original[page]
@@ -51,32 +51,52 @@ func TestResetAsksAgainWhenItCannotKnow(t *testing.T) {
 	const page = (knownPages + 5) * kernelPage
 	for name, write := range map[string]func(e *fakeEngine){
 		"nobody entered": func(e *fakeEngine) { e.view[page] ^= 1 },
-		"a new page":     func(e *fakeEngine) { e.memory.Enter(); e.view[page] ^= 1; e.memory.Leave() },
-		"loosened":       func(e *fakeEngine) { e.memory.Enter(); e.memory.Loosen(); e.view[page] ^= 1; e.memory.Leave() },
-		"loosened, then again": func(e *fakeEngine) {
-			e.memory.Enter()
-			e.memory.Loosen()
-			e.memory.Enter()
+		"a new page":     func(e *fakeEngine) { e.memory.BeginTracking(); e.view[page] ^= 1; e.memory.EndTracking() },
+		"loosened": func(e *fakeEngine) {
+			e.memory.BeginTracking()
+			e.memory.StopTracking()
 			e.view[page] ^= 1
-			e.memory.Leave()
+			e.memory.EndTracking()
+		},
+		"loosened, then again": func(e *fakeEngine) {
+			e.memory.BeginTracking()
+			e.memory.StopTracking()
+			e.memory.BeginTracking()
+			e.view[page] ^= 1
+			e.memory.EndTracking()
 		},
 		"before a quiet time": func(e *fakeEngine) {
-			e.memory.Enter()
+			e.memory.BeginTracking()
 			e.view[page] ^= 1
-			e.memory.Leave()
-			e.memory.Enter()
-			e.memory.Leave()
+			e.memory.EndTracking()
+			e.memory.BeginTracking()
+			e.memory.EndTracking()
 		},
-		"nobody left":          func(e *fakeEngine) { e.memory.Enter(); defer e.memory.Loosen(); e.view[page] ^= 1; e.resetNow() },
-		"after it was trimmed": func(e *fakeEngine) { _ = e.memory.Trim(); e.memory.Enter(); e.view[page] ^= 1; e.memory.Leave() },
+		"nobody left": func(e *fakeEngine) {
+			e.memory.BeginTracking()
+			defer e.memory.StopTracking()
+			e.view[page] ^= 1
+			e.resetNow()
+		},
+		"after it was trimmed": func(e *fakeEngine) {
+			_ = e.memory.Trim()
+			e.memory.BeginTracking()
+			e.view[page] ^= 1
+			e.memory.EndTracking()
+		},
 		"entered twice": func(e *fakeEngine) {
-			e.memory.Enter()
-			e.memory.Enter()
-			e.memory.Leave()
+			e.memory.BeginTracking()
+			e.memory.BeginTracking()
+			e.memory.EndTracking()
 			e.view[page] ^= 1
-			e.memory.Leave()
+			e.memory.EndTracking()
 		},
-		"where it was grown to": func(e *fakeEngine) { e.memory.Enter(); e.grow(2 * mib); e.view[mib+page] ^= 1; e.memory.Leave() },
+		"where it was grown to": func(e *fakeEngine) {
+			e.memory.BeginTracking()
+			e.grow(2 * mib)
+			e.view[mib+page] ^= 1
+			e.memory.EndTracking()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			original := noise(mib)
@@ -112,11 +132,11 @@ func TestWatchingTakesFewThreads(t *testing.T) {
 			done.Go(func() {
 				e := instantiate(m)
 				e.reset(t)
-				m.Enter()
+				m.BeginTracking()
 				e.dirty(0, wasmPage, 1000)
 				waiting.Done()
 				<-release
-				m.Leave()
+				m.EndTracking()
 				e.reset(t)
 				checkEqual(t, e.view, original)
 			})

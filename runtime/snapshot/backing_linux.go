@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A master is the bytes of an image, which nothing can change any more.
-type master struct {
+// A backing has the bytes of an image, which nothing can change any more.
+type backing struct {
 	bytes []byte
 	fd    int // the sealed file that memories map; -1 with Copy, when bytes are on the heap
 }
 
-func newMaster(memory []byte, method Method, reserve *Reserve) (*master, error) {
+func newBacking(memory []byte, method Method, reserve *Reserve) (*backing, error) {
 	if method == Copy || len(memory) == 0 {
-		return &master{bytes: bytes.Clone(memory), fd: -1}, nil
+		return &backing{bytes: bytes.Clone(memory), fd: -1}, nil
 	}
 	fd, err := reserve.file()
 	if err != nil {
@@ -27,7 +27,7 @@ func newMaster(memory []byte, method Method, reserve *Reserve) (*master, error) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("memfd: %w", err), unix.Close(fd))
 	}
-	return &master{bytes: view, fd: fd}, nil
+	return &backing{bytes: view, fd: fd}, nil
 }
 
 // memfd makes a file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may insist.
@@ -88,7 +88,7 @@ func writeAll(fd int, p []byte, at int64) error {
 	return nil
 }
 
-func (m *master) close() error {
+func (m *backing) close() error {
 	if m.fd < 0 {
 		return nil
 	}

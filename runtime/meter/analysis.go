@@ -2,8 +2,8 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// A survey is what must be known of a function before its first instruction is written.
-type survey struct {
+// An analysis is what must be known of a function before its first instruction is written.
+type analysis struct {
 	own   []int64 // instructions outside of loops, then those of each loop in order of appearance, without loops within
 	noisy []bool  // for each of these: it has calls, those of helpers included
 	calls bool    // other functions, helpers aside
@@ -15,8 +15,8 @@ type survey struct {
 var errBlocks = malformed("blocks and ends do not match")
 
 // take surveys a function's instructions.
-func (s *survey) take(r wasm.Reader) error {
-	*s = survey{own: append(s.own[:0], 0), noisy: append(s.noisy[:0], false), open: append(s.open[:0], 0)}
+func (s *analysis) take(r wasm.Reader) error {
+	*s = analysis{own: append(s.own[:0], 0), noisy: append(s.noisy[:0], false), open: append(s.open[:0], 0)}
 	var ins wasm.Instruction
 	for r.Next(&ins) {
 		if len(s.open) == 0 {
@@ -45,7 +45,7 @@ func (s *survey) take(r wasm.Reader) error {
 }
 
 // close ends the innermost block. Where a loop within is noisy, so is what is around it.
-func (s *survey) close(at int) {
+func (s *analysis) close(at int) {
 	s.open = s.open[:len(s.open)-1]
 	if len(s.open) == 0 {
 		return
