@@ -70,8 +70,8 @@ func (i *witnessed) Call(ctx context.Context, export string, stack []uint64) err
 	return i.Instance.Call(ctx, export, stack)
 }
 
-// Rest implements [engine.Trimmer].
-func (i *witnessed) Rest() {
+// Trim implements [engine.Trimmer].
+func (i *witnessed) Trim() {
 	i.witness.rests.Add(1)
 	i.Instance.(engine.Trimmer).Trim()
 }

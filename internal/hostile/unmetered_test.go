@@ -73,8 +73,8 @@ func (i tolerantInstance) Global(export string) engine.Global {
 	return new(register)
 }
 
-// Rest implements [engine.Trimmer].
-func (i tolerantInstance) Rest() {
+// Trim implements [engine.Trimmer].
+func (i tolerantInstance) Trim() {
 	if r, ok := i.Instance.(engine.Trimmer); ok {
 		r.Trim()
 	}

@@ -38,7 +38,7 @@ func (o *output) Output(fd uint32, p []byte) {
 	o.fd2 += string(p)
 }
 
-func (o *output) World() wasi.System { return wasi.Real{} }
+func (o *output) System() wasi.System { return wasi.Real{} }
 
 func call(t *testing.T, ctx context.Context, mem memory, host any, name string, args ...uint64) uint64 {
 	t.Helper()
@@ -192,7 +192,7 @@ type still struct {
 	slept time.Duration
 }
 
-func (s *still) World() wasi.System { return s }
+func (s *still) System() wasi.System { return s }
 
 func (s *still) Now(c wasi.Clock) uint64 { return s.now + uint64(c) }
 
@@ -204,7 +204,7 @@ func (s *still) Random(p []byte) {
 	}
 }
 
-func TestAGuestSeesTheWorldOfItsHost(t *testing.T) {
+func TestAGuestSeesTheSystemOfItsHost(t *testing.T) {
 	mem, host := make(memory, 256), &still{now: 1_000_000}
 	for clock := range uint64(2) {
 		if got := call(t, t.Context(), mem, host, "clock_time_get", clock, 1, 0); got != success {

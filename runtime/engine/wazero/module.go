@@ -70,6 +70,8 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 	return trapped(err)
 }
 
+var _ engine.Trimmer = (*instance)(nil)
+
 // Trim implements [engine.Trimmer]: a function keeps the stack of the deepest call there was.
 func (i *instance) Trim() { clear(i.funcs) }
 

@@ -81,8 +81,10 @@ func (v *fake) Sleep(_ context.Context, d time.Duration) {
 // Random implements [wasi.System].
 func (v *fake) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
 
-// World implements [wasi.Host].
-func (s *Instance) World() wasi.System {
+var _ wasi.Host = (*Instance)(nil) // the functions of WASI ask for it
+
+// System implements [wasi.Host].
+func (s *Instance) System() wasi.System {
 	if s.fake != nil {
 		return s.fake
 	}

@@ -131,9 +131,9 @@ func logLine(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64
 func info(_ context.Context, _ engine.Memory, s *Instance, stack []uint64) {
 	switch uint32(stack[0]) {
 	case abi.InfoWallTime:
-		stack[0] = s.World().Now(wasi.Realtime)
+		stack[0] = s.System().Now(wasi.Realtime)
 	case abi.InfoMonotonic:
-		stack[0] = s.World().Now(wasi.Monotonic)
+		stack[0] = s.System().Now(wasi.Monotonic)
 	case abi.InfoDeadline:
 		stack[0] = uint64(s.left())
 	case abi.InfoMinor:
