@@ -338,11 +338,10 @@ func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	if got := e.open.Load(); got != 0 {
 		t.Errorf("%d instances are open", got)
 	}
-	for range 100 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if goruntime.NumGoroutine() <= before {
 			return
 		}
-		goruntime.Gosched()
 		time.Sleep(time.Millisecond) // goroutines of the engine that watch contexts have no end to wait for
 	}
 	t.Errorf("got %d goroutines, %d before", goruntime.NumGoroutine(), before)

@@ -32,7 +32,7 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 	}
 	t.Parallel()                       // it waits
 	const pieces, size = 16, 128 << 10 // more in all than what is shared with a worker
-	const each = 60 * time.Millisecond
+	const each = 150 * time.Millisecond
 	for _, tt := range []struct {
 		name string
 		wait time.Duration
@@ -42,6 +42,7 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 		{"beyond it", time.Nanosecond, abi.CodeDeadline},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			both(t, func(t *testing.T, run runtime.Runner) {
 				puppet := &guesttest.Puppet{Next: steps(
 					guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),

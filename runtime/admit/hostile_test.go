@@ -74,8 +74,18 @@ func TestCountBombsCostNothing(t *testing.T) {
 	}
 }
 
-// measure says what checking takes; the figures include what else the process does.
-func measure(binary []byte, cfg admit.Config) (time.Duration, uint64, error) {
+// measure says what checking takes; the figures include what else the process does, and what else the machine does. What
+// takes long is measured three times, for the least of each.
+func measure(binary []byte, cfg admit.Config) (took time.Duration, allocated uint64, err error) {
+	took, allocated, err = measureOnce(binary, cfg)
+	for again := 0; took > 200*time.Millisecond && again < 2; again++ {
+		t, a, _ := measureOnce(binary, cfg)
+		took, allocated = min(took, t), min(allocated, a)
+	}
+	return took, allocated, err
+}
+
+func measureOnce(binary []byte, cfg admit.Config) (time.Duration, uint64, error) {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
 	start := time.Now()
