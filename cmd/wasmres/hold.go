@@ -9,7 +9,7 @@ const (
 	// holdTime is for how long garbage is not collected from the start on: a client waits for its first answer.
 	holdTime = time.Second
 	// holdHeap is how much memory Go's heap may take, in bytes, before garbage is collected all the same.
-	holdHeap = 128<<20 + garbageRoom
+	holdHeap = 128<<20 + ballastSize
 )
 
 // hold puts off the collection of garbage while a provider is loaded. It is called once.
