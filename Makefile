@@ -64,17 +64,17 @@ generate:
 
 # SEQUENTIAL start no goroutines in which the race detector could find anything, and compile many guests, for which it
 # takes several times as long.
-SEQUENTIAL = ./abi/abitest ./runtime/admit ./runtime/meter
+SEQUENTIAL = ./abi/abitest ./internal/check ./runtime/admit ./runtime/meter
 # LONG compile so many providers that they run whole without the race detector, and with it only their short tests.
 LONG       = ./cmd/wasmres ./internal/session
 ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e '%$$') $(LONG:.%=-e '%$$')
 
-test:
+test: ## first what compiles the examples without the race detector: the other tests find them compiled
+	$(GO) test -shuffle=on -timeout=20m $(LONG) $(SEQUENTIAL)
+	cd internal/peers && $(GO) test -shuffle=on -timeout=20m . # it compares hosts and has nothing concurrent
 	@for m in $(MODULES); do echo "test $$m"; \
 	  (cd $$m && $(GO) test -race -shuffle=on -timeout=20m $$($(GO) list ./... | grep -v $(ELSEWHERE))) || exit 1; done
 	$(GO) test -race -short -shuffle=on -timeout=20m $(LONG)
-	$(GO) test -shuffle=on -timeout=20m $(LONG) $(SEQUENTIAL)
-	cd internal/peers && $(GO) test -shuffle=on -timeout=20m . # which compares hosts, and has nothing concurrent
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
 	$(GO) test -shuffle=on ./internal/hostile

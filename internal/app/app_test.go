@@ -10,7 +10,6 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/compiler"
-	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
@@ -70,7 +69,7 @@ func TestCacheFolder(t *testing.T) {
 		"a mere convenience": {Config{CacheDir: filepath.Join(file, "cache"), CacheOptional: true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tt.cfg.File = guesttest.File(t, "hello")
+			tt.cfg.File = "../../testdata/wasm/faults.wasm" // which compiles at once
 			tt.cfg.Logger = slog.New(slog.DiscardHandler)
 			a, err := Open(t.Context(), tt.cfg)
 			if (err != nil) != tt.fail {

@@ -65,6 +65,9 @@ func folder(t *testing.T) capability.Services {
 
 // TestFaultsOnPurposeAreFound finds all that the example everything does wrong when it is asked to, and nothing else.
 func TestFaultsOnPurposeAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for time limits")
+	}
 	report := checked(t, guesttest.Binary(t, "everything"), nil, runtime.Limits{Timeout: 2 * time.Second, Fuel: 300_000_000, Memory: 32 << 20})
 	want := map[string]string{
 		"trap": "trap", "memory": "memory", "internal": "internal", "exit": "exit", "loop": "fuel", "slow": "deadline", "baduri": "invalid_uri", "badtext": "",
