@@ -26,7 +26,9 @@ func openProvider(t *testing.T, example string, pageSize int) *provider.Provider
 		t.Fatal(err)
 	}
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime:  runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: 20 * time.Second}},
+		Runtime: runtime.Config{
+			Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
+		},
 		PageSize: pageSize,
 	}, guesttest.Binary(t, example))
 	if err != nil {

@@ -22,7 +22,9 @@ func open(t testing.TB, example string, pageSize int) *provider.Provider {
 		t.Fatal(err)
 	}
 	cfg := provider.Config{
-		Runtime:  runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: 20 * time.Second}},
+		Runtime: runtime.Config{
+			Runner: runtime.InProcess{Engine: e}, Limits: runtime.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
+		},
 		PageSize: pageSize,
 	}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, example))

@@ -35,7 +35,7 @@ func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Prov
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Runtime.Runner = runtime.InProcess{Engine: engine}
+	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = runtime.InProcess{Engine: engine}, guesttest.Modules
 	guest, err := provider.Open(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,9 @@ func memory(t *testing.T, dir string) *provider.Provider {
 	}
 	kv := kvcap.Open(open(t, dir, kvcap.Quota{}, nil), kvcap.Grant{}, nil)
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: runtime.Config{Runner: runtime.InProcess{Engine: engine}, Services: kv.Services()},
+		Runtime: runtime.Config{
+			Runner: runtime.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
+		},
 	}, guesttest.Binary(t, "memory"))
 	if err != nil {
 		t.Fatal(err)
