@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,12 +32,37 @@ func needTools(t *testing.T) {
 	}
 }
 
-// wasmres builds the program once for all tests of this package.
+// program is the folder of the program that wasmres builds.
+var program string // fixed before the tests run
+
+func TestMain(m *testing.M) {
+	os.Exit(withFolder(m))
+}
+
+// withFolder runs the tests with a folder for the program, and removes that.
+func withFolder(m *testing.M) int {
+	var err error
+	if program, err = os.MkdirTemp("", "wasmres-e2e-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(program)
+	return m.Run()
+}
+
+var buildProgram = sync.OnceValues(func() (bin string, err error) {
+	bin = filepath.Join(program, "wasmres")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/wasmres").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+// wasmres gives the program, which is built once for all tests of this package.
 func wasmres(t testing.TB) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "wasmres")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/wasmres").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	bin, err := buildProgram()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
@@ -97,9 +124,11 @@ func script(t *testing.T, timeout time.Duration, args ...string) (string, error)
 
 func TestTypeScriptClient(t *testing.T) {
 	needTools(t)
+	t.Parallel()
 	bin := wasmres(t)
 	for _, era := range []string{"legacy", "auto", "2026-07-28"} {
 		t.Run(era+" http", func(t *testing.T) {
+			t.Parallel()
 			out, err := script(t, 3*time.Minute, "client.mjs", era, "http", serve(t, bin))
 			t.Log(out)
 			if err != nil {
@@ -107,6 +136,7 @@ func TestTypeScriptClient(t *testing.T) {
 			}
 		})
 		t.Run(era+" stdio", func(t *testing.T) {
+			t.Parallel()
 			// The client copies all it has of a line with each piece it reads: 64 MiB take it a minute, or some.
 			out, err := script(t, 10*time.Minute, "client.mjs", era, "stdio", bin, "run", "--max-wait", "10m", guesttest.File(t, "everything"))
 			t.Log(out)
@@ -119,6 +149,7 @@ func TestTypeScriptClient(t *testing.T) {
 
 func TestConformanceSuite(t *testing.T) {
 	needTools(t)
+	t.Parallel()
 	url := serve(t, wasmres(t), "--tools")
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
@@ -136,6 +167,7 @@ func TestConformanceSuite(t *testing.T) {
 // Without --tools the server has nothing but resources, and the suite's scenarios for those must pass as well.
 func TestConformanceOfResourcesAlone(t *testing.T) {
 	needTools(t)
+	t.Parallel()
 	url := serve(t, wasmres(t))
 	for revision, scenarios := range map[string][]string{
 		"2025-11-25": {"server-initialize", "server-session-lifecycle", "ping", "resources-list",
@@ -158,12 +190,16 @@ func TestConformanceOfResourcesAlone(t *testing.T) {
 
 func TestInspector(t *testing.T) {
 	needTools(t)
+	t.Parallel()
 	bin := wasmres(t)
 	url := serve(t, bin)
 	stdio := []string{bin, "run", guesttest.File(t, "everything")}
 	for _, era := range []string{"legacy", "modern"} {
 		for name, target := range map[string][]string{"stdio": stdio, "http": {"--server-url", url, "--transport", "http"}} {
-			t.Run(era+" "+name, func(t *testing.T) { inspect(t, era, target) })
+			t.Run(era+" "+name, func(t *testing.T) {
+				t.Parallel()
+				inspect(t, era, target)
+			})
 		}
 	}
 }
