@@ -113,6 +113,9 @@ func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
 }
 
 func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for two deadlines")
+	}
 	t.Parallel() // it waits
 	both(t, func(t *testing.T, run runtime.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, runtime.Config{

@@ -292,6 +292,9 @@ func plays() map[string]*play {
 func TestACallIsTheSameEverywhere(t *testing.T) {
 	for name, p := range plays() {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && strings.Contains(name, "64 MiB") {
+				t.Skip("it is large")
+			}
 			var accounts []*account
 			both(t, func(t *testing.T, run runtime.Runner) { accounts = append(accounts, p.perform(t, run)) })
 			if len(accounts) < 2 {
