@@ -37,7 +37,7 @@ func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget, Grace: patience, Logger: logger})
+	r, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Grace: patience, Logger: logger})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (a *App) openRunnerIn(dir string) (runtime.Runner, error) {
 	if a.cfg.Isolation == IsolationInProcess {
 		return a.openEngine(dir, c)
 	}
-	a.workers, err = worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget, Logger: a.cfg.Logger})
+	a.workers, err = worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Logger: a.cfg.Logger})
 	return a.workers, err
 }
 

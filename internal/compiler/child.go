@@ -31,9 +31,9 @@ const (
 	maxFiles = 32
 )
 
-// orders are what a child is told, in the first line of its standard input. The module follows. Its working directory is
+// A request is what a child is told, in the first line of its standard input. The module follows. Its working directory is
 // the folder to fill.
-type orders struct {
+type request struct {
 	Size   int           `json:"size"`   // bytes of the module
 	CPU    time.Duration `json:"cpu"`    // processor time
 	Memory uint64        `json:"memory"` // bytes
@@ -67,7 +67,7 @@ func work(in *bufio.Reader) answer {
 	if err != nil {
 		return failed(failedSetup, fmt.Errorf("read orders: %w", err))
 	}
-	var o orders
+	var o request
 	if err := json.Unmarshal(line, &o); err != nil {
 		return failed(failedSetup, fmt.Errorf("orders: %w", err))
 	}
@@ -81,11 +81,11 @@ func work(in *bufio.Reader) answer {
 	if _, err := io.ReadFull(in, binary); err != nil {
 		return failed(failedSetup, fmt.Errorf("read module: %w", err))
 	}
-	return judge(wazero.Precompile(context.Background(), ".", binary))
+	return classify(wazero.Precompile(context.Background(), ".", binary))
 }
 
 // confineSelf leaves the child what it takes to fill its folder. Without Linux there is what Go itself heeds.
-func confineSelf(o orders) error {
+func confineSelf(o request) error {
 	goruntime.GOMAXPROCS(o.Procs)
 	debug.SetMemoryLimit(int64(o.Memory / 4 * 3))
 	_, err := confine.Enter(confine.Profile{
@@ -101,7 +101,7 @@ func confineSelf(o orders) error {
 	return err
 }
 
-func judge(err error) answer {
+func classify(err error) answer {
 	var refused *abi.Error
 	switch {
 	case err == nil:

@@ -88,8 +88,8 @@ type Compiler struct {
 
 	mu sync.Mutex // guards the fields below
 	// known is what has become of modules, by digest. Bounded, the rest is on disk.
-	known   map[digest]outcome
-	flights map[digest]*flight
+	known        map[digest]outcome
+	compilations map[digest]*compilation
 }
 
 // digest is the SHA-256 of a module.
@@ -109,11 +109,11 @@ func New(cfg Config) (*Compiler, error) {
 	}
 	cfg.CacheDir = dir
 	return &Compiler{
-		cfg:     cfg,
-		slots:   make(chan struct{}, cfg.Concurrent),
-		store:   &store{dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
-		known:   map[digest]outcome{},
-		flights: map[digest]*flight{},
+		cfg:          cfg,
+		slots:        make(chan struct{}, cfg.Concurrent),
+		store:        &store{dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
+		known:        map[digest]outcome{},
+		compilations: map[digest]*compilation{},
 	}, nil
 }
 
@@ -152,10 +152,10 @@ func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err e
 	return c.store.folder(sha256.Sum256(binary)), nil
 }
 
-// Forget removes a module's entry from the compilation cache, since it has proved to be unusable: the next Compile makes
+// Invalidate removes a module's entry from the compilation cache, since it has proved to be unusable: the next Compile makes
 // it again. A module without an entry is none the worse for it, and a refusal stays. Until the entry is gone, which the
 // error says it is not, Compile may take it for good.
-func (c *Compiler) Forget(binary []byte) error {
+func (c *Compiler) Invalidate(binary []byte) error {
 	d := sha256.Sum256(binary)
 	c.mu.Lock()
 	o := c.known[d]
@@ -175,10 +175,10 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 		return outcome{}, fmt.Errorf("compile module: %w", err)
 	}
 	d := sha256.Sum256(binary)
-	if o, ok := c.recall(d); ok {
+	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
-	f := c.board(d, binary)
+	f := c.join(d, binary)
 	select {
 	case <-f.done:
 		return f.outcome, f.err
@@ -188,8 +188,8 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	}
 }
 
-// recall gives what is known of a module without looking for its outcome on disk.
-func (c *Compiler) recall(d digest) (outcome, bool) {
+// cached gives what is known of a module without looking for its outcome on disk.
+func (c *Compiler) cached(d digest) (outcome, bool) {
 	c.mu.Lock()
 	o, ok := c.known[d]
 	c.mu.Unlock()
@@ -202,8 +202,8 @@ func (c *Compiler) recall(d digest) (outcome, bool) {
 	return o, true
 }
 
-// obtain finds or makes the outcome of a module. An error is not worth remembering.
-func (c *Compiler) obtain(ctx context.Context, d digest, binary []byte) (outcome, error) {
+// loadOrCompile finds or makes the outcome of a module. An error is not worth remembering.
+func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (outcome, error) {
 	fingerprint, err := c.store.open(ctx)
 	if err != nil {
 		return outcome{}, err
@@ -246,7 +246,7 @@ func (c *Compiler) compile(ctx context.Context, d digest, binary []byte) (_ outc
 	if err != nil || o.Refused != "" {
 		return o, err
 	}
-	o.File, o.Size, err = c.store.adopt(d, scratch)
+	o.File, o.Size, err = c.store.install(d, scratch)
 	return o, err
 }
 

@@ -80,7 +80,7 @@ func TestADamagedEntryIsMadeAgain(t *testing.T) {
 				if err := load(t, dir, binary); err == nil {
 					t.Error("the engine takes the damaged entry")
 				}
-				if err := c.Forget(binary); err != nil {
+				if err := c.Invalidate(binary); err != nil {
 					t.Fatal(err)
 				}
 				if left := append(files(t, dir, "*", "wazero-*", "*"), files(t, dir, "*.compiled")...); len(left) > 0 {
@@ -108,7 +108,7 @@ func TestAFolderInPlaceOfAnEntryIsAnError(t *testing.T) {
 	if err := errors.Join(os.Remove(file), os.MkdirAll(filepath.Join(file, "full"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Forget(tiny()); err != nil {
+	if err := c.Invalidate(tiny()); err != nil {
 		t.Error(err)
 	}
 	_, err := c.Entry(t.Context(), tiny())
@@ -125,13 +125,13 @@ func TestForgetIsForEntries(t *testing.T) {
 	leavesNothing(t)
 	dir := newDir(t)
 	c := newCompiler(t, compiler.Config{CacheDir: dir})
-	if err := c.Forget(tiny()); err != nil {
+	if err := c.Invalidate(tiny()); err != nil {
 		t.Errorf("got %v for a module that has none", err)
 	}
 	refused := []byte("MZ")
 	check(t, dir, c.Compile(t.Context(), refused), abi.CodeModule, "")
 	file := entry(t, c, tiny())
-	if err := errors.Join(c.Forget(refused), newCompiler(t, compiler.Config{CacheDir: dir}).Forget(tiny())); err != nil {
+	if err := errors.Join(c.Invalidate(refused), newCompiler(t, compiler.Config{CacheDir: dir}).Invalidate(tiny())); err != nil {
 		t.Error(err)
 	}
 	if left := files(t, dir, "*.*ed"); len(left) != 1 || filepath.Ext(left[0]) != ".refused" {
@@ -155,7 +155,7 @@ func TestForgetRemovesNothingElse(t *testing.T) {
 				os.WriteFile(marker, []byte(`{"file":"`+target+`","size":1}`), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			if err := newCompiler(t, compiler.Config{CacheDir: dir}).Forget(tiny()); err != nil {
+			if err := newCompiler(t, compiler.Config{CacheDir: dir}).Invalidate(tiny()); err != nil {
 				t.Error(err)
 			}
 			for _, file := range []string{dir, precious} {

@@ -57,8 +57,8 @@ func refuse(r reason, cfg *Config, detail string) outcome {
 	return outcome{Refused: r, Limit: cfg.limit(r), Detail: detail}
 }
 
-// holds reports whether a refusal still stands: a limit raised since is worth another try.
-func (o outcome) holds(cfg *Config) bool {
+// stillApplies reports whether a refusal still stands: a limit raised since is worth another try.
+func (o outcome) stillApplies(cfg *Config) bool {
 	switch o.Refused {
 	case reasonInvalid, reasonCrash:
 		return true

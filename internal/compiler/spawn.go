@@ -42,19 +42,19 @@ func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []b
 		return outcome{}, fmt.Errorf("compiler: %w", err)
 	}
 	if c.cfg.Busy != nil && c.cfg.Busy() {
-		child.SetAside(true)
+		child.SetBackground(true)
 	}
 	unwatch := context.AfterFunc(ctx, child.Kill)
 	e := end{End: child.End(), cause: context.Cause(ctx)}
 	unwatch()
-	o, err := c.conclude(e, out)
+	o, err := c.outcomeOf(e, out)
 	c.log(d, e, o, err, time.Since(start))
 	return o, err
 }
 
 // start starts a child, with its orders and then the module on its standard input.
 func (c *Compiler) start(scratch string, binary []byte, out *stdout) (*process.Process, error) {
-	line, err := json.Marshal(orders{
+	line, err := json.Marshal(request{
 		Size:   len(binary),
 		CPU:    c.cfg.CPU,
 		Memory: c.cfg.Memory,
@@ -82,8 +82,8 @@ type end struct {
 	cause error // why it was killed; nil when it ended by itself
 }
 
-// conclude tells what became of the module. Nothing a child says can do more than refuse its own module.
-func (c *Compiler) conclude(e end, out *stdout) (outcome, error) {
+// outcomeOf tells what became of the module. Nothing a child says can do more than refuse its own module.
+func (c *Compiler) outcomeOf(e end, out *stdout) (outcome, error) {
 	said, complete, err := out.answer()
 	switch {
 	case err != nil:

@@ -88,8 +88,8 @@ func (s *store) scratch() (string, error) {
 	return dir, nil
 }
 
-// adopt moves the one file a child has left in its scratch folder into the module's own.
-func (s *store) adopt(d digest, scratch string) (string, int64, error) {
+// install moves the one file that a child has written in its scratch folder into the module's own.
+func (s *store) install(d digest, scratch string) (string, int64, error) {
 	left, err := wazero.Entries(scratch)
 	if err != nil {
 		return "", 0, err
@@ -161,7 +161,7 @@ func (s *store) find(d digest, fingerprint string, cfg *Config) (outcome, bool) 
 		return o, true
 	}
 	o, err = s.load(s.marker(d, "refused"))
-	if err == nil && o.Fingerprint == fingerprint && o.holds(cfg) {
+	if err == nil && o.Fingerprint == fingerprint && o.stillApplies(cfg) {
 		return o, true
 	}
 	return outcome{}, false

@@ -16,7 +16,7 @@ func Enter(p Profile) (Layers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("confine: %w", err)
 	}
-	files, err := fence(p.Read, p.Write)
+	files, err := restrictFiles(p.Read, p.Write)
 	if err != nil {
 		return nil, fmt.Errorf("confine: %w", err)
 	}
@@ -35,11 +35,11 @@ func Enter(p Profile) (Layers, error) {
 // missing and the rest holds. The process can no longer be dumped or traced, not by its own user either, which makes
 // its folder in /proc root's. When Seal fails the process should end.
 func Seal(entered Layers) (Layers, error) {
-	files, err := fenceAll(entered.find(Landlock))
+	files, err := restrictAllFiles(entered.find(Landlock))
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	if err := hide(); err != nil {
+	if err := setUndumpable(); err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
 	calls, err := sealCalls()

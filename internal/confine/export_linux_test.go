@@ -1,7 +1,7 @@
 package confine
 
-// Fence is Landlock of the first stage alone: seccomp refuses much of the same before Landlock is asked.
-func Fence(read ...string) (Layer, error) { return fence(read, nil) }
+// RestrictFiles is Landlock of the first stage alone: seccomp refuses much of the same before Landlock is asked.
+func RestrictFiles(read ...string) (Layer, error) { return restrictFiles(read, nil) }
 
-// FenceAll is Landlock of the second stage alone.
-func FenceAll(entered Layer) (Layer, error) { return fenceAll(entered) }
+// RestrictAllFiles is Landlock of the second stage alone.
+func RestrictAllFiles(entered Layer) (Layer, error) { return restrictAllFiles(entered) }

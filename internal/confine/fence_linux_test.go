@@ -42,14 +42,14 @@ func childFenced(args []string) error {
 		outcomes[when+": another file"] = all.open("/etc/passwd")
 	}
 	early := newThreads(8)
-	layer, err := confine.Fence(args[0])
+	layer, err := confine.RestrictFiles(args[0])
 	if err != nil {
 		return err
 	}
 	between := newThreads(8)
 	try("fenced, early", early)
 	try("fenced, between", between)
-	if layer, err = confine.FenceAll(layer); err != nil {
+	if layer, err = confine.RestrictAllFiles(layer); err != nil {
 		return err
 	}
 	try("fenced all, early", early)
@@ -93,7 +93,7 @@ func wantFromEach(t *testing.T, outcomes map[string][]syscall.Errno, name string
 // which no goroutine runs, too.
 func childStatuses([]string) error {
 	newThreads(8)
-	if _, err := confine.Fence("/proc"); err != nil {
+	if _, err := confine.RestrictFiles("/proc"); err != nil {
 		return err
 	}
 	files, err := filepath.Glob("/proc/self/task/*/status")
@@ -189,12 +189,12 @@ func childChurn(args []string) error {
 			}
 		})
 	}
-	layer, err := confine.Fence(args[0])
+	layer, err := confine.RestrictFiles(args[0])
 	if err != nil {
 		return err
 	}
 	stage.Store(1)
-	if _, err := confine.FenceAll(layer); err != nil {
+	if _, err := confine.RestrictAllFiles(layer); err != nil {
 		return err
 	}
 	stage.Store(2)

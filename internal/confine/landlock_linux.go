@@ -27,8 +27,8 @@ type grant struct {
 	access landlock.AccessFSSet
 }
 
-// fence leaves the process some files and, of all else that Landlock knows, nothing.
-func fence(read, write []string) (Layer, error) {
+// restrictFiles leaves the process some files and, of all else that Landlock knows, nothing.
+func restrictFiles(read, write []string) (Layer, error) {
 	layer := probeLandlock()
 	if !layer.On {
 		return layer, nil
@@ -63,8 +63,8 @@ func grants(paths []string, toFile, toFolder landlock.AccessFSSet) (all []grant,
 	return all, nil
 }
 
-// fenceAll takes the remaining files away.
-func fenceAll(entered Layer) (Layer, error) {
+// restrictAllFiles takes the remaining files away.
+func restrictAllFiles(entered Layer) (Layer, error) {
 	if !entered.On {
 		return entered, nil
 	}

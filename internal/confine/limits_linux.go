@@ -41,24 +41,24 @@ func limit(p Profile) (Layer, error) {
 	}
 	texts := make([]string, len(limits))
 	for i, l := range limits {
-		if err := lower(l.resource, l.value); err != nil {
+		if err := setRlimit(l.resource, l.value); err != nil {
 			return Layer{}, fmt.Errorf("set the limit of %s: %w", l.text, err)
 		}
 		texts[i] = l.text
 	}
-	if volunteer() == nil {
+	if raiseOOMScore() == nil {
 		texts = append(texts, "first to go when memory runs out")
 	}
 	return Layer{Name: Rlimits, On: true, Detail: strings.Join(texts, ", ")}, nil
 }
 
-// volunteer has the kernel take this process, and not the one that started it, when the machine is out of memory: limits
+// raiseOOMScore has the kernel take this process, and not the one that started it, when the machine is out of memory: limits
 // of address space of several processes may add up to more than there is.
-func volunteer() error { return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
+func raiseOOMScore() error { return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
-// lower sets a limit unless a lower one is inherited. Soft and hard are the same, since Go ignores the signals of soft
+// setRlimit sets a limit unless a lower one is inherited. Soft and hard are the same, since Go ignores the signals of soft
 // limits.
-func lower(resource int, value uint64) error {
+func setRlimit(resource int, value uint64) error {
 	var inherited unix.Rlimit
 	if err := unix.Getrlimit(resource, &inherited); err != nil {
 		return err
@@ -80,8 +80,8 @@ func addressSpace() (uint64, error) {
 	return pages * uint64(os.Getpagesize()), nil
 }
 
-// hide keeps other processes of this user, and whatever takes core dumps, from the memory of this one.
-func hide() error {
+// setUndumpable keeps other processes of this user, and whatever takes core dumps, from the memory of this one.
+func setUndumpable() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("set not dumpable: %w", err)
 	}

@@ -98,25 +98,25 @@ func conditional(rules []rule) (calls []uint32) {
 func alternatives(rules []rule, call uint32) (p []unix.SockFilter) {
 	for _, r := range rules {
 		if r.call == call {
-			p = append(p, conjunction(r.all)...)
+			p = append(p, allOf(r.all)...)
 		}
 	}
 	return append(p, answer(refused))
 }
 
-// conjunction allows the call when all conditions hold, and else goes on behind itself. It is written from its end.
-func conjunction(all []condition) []unix.SockFilter {
+// allOf allows the call when all conditions hold, and else goes on behind itself. It is written from its end.
+func allOf(all []condition) []unix.SockFilter {
 	p := []unix.SockFilter{answer(allowed)}
 	for _, c := range slices.Backward(all) {
 		at := offsetArguments + 8*c.argument
-		p = append(half(at, uint32(c.mask), uint32(c.value), len(p)), p...)
-		p = append(half(at+4, uint32(c.mask>>32), uint32(c.value>>32), len(p)), p...)
+		p = append(jumpIfEqual(at, uint32(c.mask), uint32(c.value), len(p)), p...)
+		p = append(jumpIfEqual(at+4, uint32(c.mask>>32), uint32(c.value>>32), len(p)), p...)
 	}
 	return p
 }
 
-// half goes on when half an argument is value in the bits of mask, and else skips some instructions.
-func half(offset, mask, value uint32, skip int) []unix.SockFilter {
+// jumpIfEqual goes on when half an argument is value in the bits of mask, and else skips some instructions.
+func jumpIfEqual(offset, mask, value uint32, skip int) []unix.SockFilter {
 	if mask == 0 {
 		return nil
 	}

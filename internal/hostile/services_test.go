@@ -56,7 +56,7 @@ func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget})
+	run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate})
 	if err != nil {
 		t.Fatal(err)
 	}

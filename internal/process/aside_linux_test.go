@@ -43,7 +43,7 @@ func TestAChildStandsAside(t *testing.T) {
 			aside bool
 			want  int
 		}{{true, fewer}, {true, fewer}, {false, all}, {true, fewer}} {
-			p.SetAside(step.aside)
+			p.SetBackground(step.aside)
 			for _, got := range allowed(t, p.ID()) {
 				if got != step.want {
 					t.Errorf("SetAside(%v): a thread may use %d processors, want %d of %d", step.aside, got, step.want, all)
@@ -52,6 +52,6 @@ func TestAChildStandsAside(t *testing.T) {
 		}
 		p.Kill()
 		<-p.Done()
-		p.SetAside(false) // nothing is there any more
+		p.SetBackground(false) // the process has ended
 	})
 }

@@ -43,7 +43,7 @@ var isServed atomic.Bool
 // refuses namespaces, and where main has not called [Main].
 func ForkServer() (id int) {
 	m := machine()
-	onStarter(func() {
+	onForkThread(func() {
 		if m.permitted&forkable != forkable || !isServed.Load() || forks.begin() != nil {
 			return
 		}
@@ -75,7 +75,7 @@ func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logg
 	if !errors.As(err, &refused) {
 		s.fail(err, logger)
 	}
-	if stray := buryStrays(); stray != nil && order.sent {
+	if stray := reapOrphans(); stray != nil && order.sent {
 		return nil, fmt.Errorf("fork server: %w (%w)", err, stray)
 	}
 	return nil, nil
@@ -111,7 +111,7 @@ func (s *forkServer) request(order *order) (*os.Process, error) {
 	if err := send(s.conn, order.text, order.files); err != nil {
 		return nil, err
 	}
-	var answer forked
+	var answer forkResult
 	if _, err := receive(s.conn, &answer); err != nil {
 		return nil, err
 	}

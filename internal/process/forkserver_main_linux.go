@@ -43,7 +43,7 @@ func Main() {
 // serveForks starts children until the other end is gone.
 func serveForks(conn *net.UnixConn) error {
 	for {
-		var order forkOrder
+		var order forkRequest
 		fds, err := receive(conn, &order)
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -51,7 +51,7 @@ func serveForks(conn *net.UnixConn) error {
 		if err != nil {
 			return err
 		}
-		answer, err := json.Marshal(order.carryOut(fds))
+		answer, err := json.Marshal(order.run(fds))
 		if err != nil {
 			return err
 		}
@@ -61,15 +61,15 @@ func serveForks(conn *net.UnixConn) error {
 	}
 }
 
-// carryOut starts the child, and keeps nothing of what it was given.
-func (o forkOrder) carryOut(fds []int) forked {
+// run starts the child, and closes all that it was given.
+func (o forkRequest) run(fds []int) forkResult {
 	defer func() {
 		for _, fd := range fds {
 			_ = unix.Close(fd)
 		}
 	}()
 	if len(fds) < 1 {
-		return forked{Err: "no folder"}
+		return forkResult{Err: "no folder"}
 	}
 	attr := &syscall.ProcAttr{Dir: "/proc/self/fd/" + strconv.Itoa(fds[0]), Env: []string{}, Sys: o.attributes()}
 	for _, variable := range o.Env {
@@ -80,13 +80,13 @@ func (o forkOrder) carryOut(fds []int) forked {
 	}
 	pid, err := syscall.ForkExec(ownProgram, []string{string(o.Name)}, attr)
 	if err != nil {
-		return forked{Err: err.Error()}
+		return forkResult{Err: err.Error()}
 	}
-	return forked{PID: pid}
+	return forkResult{PID: pid}
 }
 
 // attributes are those of every child, but that it is a child of the process that asks for it.
-func (o forkOrder) attributes() *syscall.SysProcAttr {
+func (o forkRequest) attributes() *syscall.SysProcAttr {
 	attr := attributes(o.Namespaces)
 	attr.Cloneflags |= unix.CLONE_PARENT
 	return attr

@@ -17,14 +17,14 @@ const (
 	maxForkFiles = 64
 )
 
-// A forkOrder has a child started. With it go descriptors: the child's folder, and its own from 0 on.
-type forkOrder struct {
+// A forkRequest has a child started. With it go descriptors: the child's folder, and its own from 0 on.
+type forkRequest struct {
 	Name       []byte   `json:"name"` // in JSON texts would have to be UTF-8
 	Env        [][]byte `json:"env"`
 	Namespaces kinds    `json:"namespaces"`
 }
 
-// An order is a [forkOrder] as it is sent.
+// An order is a [forkRequest] as the parent sends it.
 type order struct {
 	text  []byte
 	files []*os.File
@@ -33,7 +33,7 @@ type order struct {
 
 // newForkOrder writes an order, to be closed, if it is one that can be sent.
 func newForkOrder(name string, attr *os.ProcAttr, own kinds) (*order, error) {
-	o := forkOrder{Name: []byte(name), Namespaces: own}
+	o := forkRequest{Name: []byte(name), Namespaces: own}
 	for _, variable := range attr.Env {
 		o.Env = append(o.Env, []byte(variable))
 	}
@@ -53,8 +53,8 @@ func newForkOrder(name string, attr *os.ProcAttr, own kinds) (*order, error) {
 
 func (o *order) close() { _ = o.files[0].Close() } // is only looked through
 
-// forked answers an order.
-type forked struct {
+// A forkResult answers an order.
+type forkResult struct {
 	PID int    `json:"pid,omitempty"`
 	Err string `json:"err,omitempty"`
 }

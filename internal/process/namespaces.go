@@ -48,19 +48,19 @@ func machine() *answer {
 		return known.answer
 	}
 	a := &answer{}
-	onStarter(func() { a.permitted, a.all = ask() })
-	if !slices.ContainsFunc(a.all, func(n Namespace) bool { return passing(n.Err) }) {
+	onForkThread(func() { a.permitted, a.all = ask() })
+	if !slices.ContainsFunc(a.all, func(n Namespace) bool { return isTransient(n.Err) }) {
 		known.answer = a
 	}
 	return a
 }
 
-// startBold starts a child with all namespaces there are while the machine has not been asked for any, which is then
+// startOptimistic starts a child with all namespaces there are while the machine has not been asked for any, which is then
 // answered: to ask takes as long as to start. It gives nil when that is not so, or fails for whatever reason.
-func startBold(path string, cfg Config) *Process {
+func startOptimistic(path string, cfg Config) *Process {
 	known.Lock()
 	defer known.Unlock()
-	permitted, all := wishes()
+	permitted, all := probeNamespaces()
 	if known.answer != nil || permitted == 0 {
 		return nil
 	}
@@ -74,8 +74,8 @@ func startBold(path string, cfg Config) *Process {
 
 func (a *answer) report() []Namespace { return slices.Clone(a.all) }
 
-// complain says what is refused, if anything is, and if somebody listens.
-func (a *answer) complain(logger *slog.Logger) {
+// logRefused logs the namespaces that are refused, if there are any.
+func (a *answer) logRefused(logger *slog.Logger) {
 	var errs []error
 	for _, n := range a.all {
 		errs = append(errs, n.Err)

@@ -13,9 +13,9 @@ import (
 // nobody is who a child is in a user namespace of its own: not root, so that it starts without capabilities.
 const nobody = 65534
 
-// every lists the namespaces that are worth their time. A mount namespace is not among them: without capabilities a
+// namespaceKinds lists the namespaces that are worth their time. A mount namespace is not among them: without capabilities a
 // child cannot change it, and what it may open is for Landlock to say.
-func every() []struct {
+func namespaceKinds() []struct {
 	name string
 	kind kinds
 } {
@@ -31,9 +31,9 @@ func every() []struct {
 	}
 }
 
-// wishes are all namespaces, and the report that there are.
-func wishes() (permitted kinds, all []Namespace) {
-	for _, n := range every() {
+// probeNamespaces are all namespaces, and the report that there are.
+func probeNamespaces() (permitted kinds, all []Namespace) {
+	for _, n := range namespaceKinds() {
 		permitted |= n.kind
 		all = append(all, Namespace{Kind: n.name})
 	}
@@ -42,12 +42,12 @@ func wishes() (permitted kinds, all []Namespace) {
 
 // ask finds out which namespaces this machine permits: all, or as many as go together.
 func ask() (permitted kinds, all []Namespace) {
-	permitted, all = wishes()
+	permitted, all = probeNamespaces()
 	if try(permitted) == nil {
 		return permitted, all
 	}
 	permitted = 0
-	for i, n := range every() {
+	for i, n := range namespaceKinds() {
 		if err := try(permitted | n.kind); err != nil {
 			all[i].Err = fmt.Errorf("no %s namespace: %w%s", n.name, err, hint(n.name))
 			continue
@@ -67,8 +67,8 @@ func try(set kinds) error {
 	return err
 }
 
-// passing reports whether an error may be gone the next time.
-func passing(err error) bool {
+// isTransient reports whether an error may be gone the next time.
+func isTransient(err error) bool {
 	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EINTR} {
 		if errors.Is(err, e) {
 			return true

@@ -43,7 +43,7 @@ type Process struct {
 	// Fixed at creation.
 	process    *os.Process
 	streams    *streams
-	stderr     *excerpt
+	stderr     *headTailBuffer
 	namespaces []Namespace
 	done       chan struct{} // closed when end is set
 
@@ -63,11 +63,11 @@ func Start(cfg Config) (*Process, error) {
 	if !cfg.Namespaces {
 		return start(path, cfg, 0, nil)
 	}
-	if p := startBold(path, cfg); p != nil {
+	if p := startOptimistic(path, cfg); p != nil {
 		return p, nil
 	}
 	m := machine()
-	m.complain(cfg.Logger)
+	m.logRefused(cfg.Logger)
 	return start(path, cfg, m.permitted, m.report())
 }
 
@@ -75,7 +75,7 @@ func Start(cfg Config) (*Process, error) {
 func start(path string, cfg Config, own kinds, namespaces []Namespace) (*Process, error) {
 	p := newProcess(cfg, namespaces)
 	var err error
-	onStarter(func() { err = p.start(path, cfg, own) })
+	onForkThread(func() { err = p.start(path, cfg, own) })
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
@@ -83,7 +83,7 @@ func start(path string, cfg Config, own kinds, namespaces []Namespace) (*Process
 }
 
 func newProcess(cfg Config, namespaces []Namespace) *Process {
-	return &Process{stderr: &excerpt{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
+	return &Process{stderr: &headTailBuffer{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
 }
 
 // start brings the child to life; only on the starter's thread.
@@ -101,7 +101,7 @@ func (p *Process) start(path string, cfg Config, own kinds) (err error) {
 		return err
 	}
 	p.streams.run()
-	go p.attend(watchEnd(p.process))
+	go p.waitForExit(watchEnd(p.process))
 	return nil
 }
 
@@ -113,9 +113,9 @@ func executable(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// attend sees the child to its end, which watch tells of.
-func (p *Process) attend(watch *os.File) {
-	state := p.bury(watch)
+// waitForExit waits for the end of the child, which watch reports.
+func (p *Process) waitForExit(watch *os.File) {
+	state := p.reap(watch)
 	p.streams.finish()
 	p.end = endOf(state, p.stderr.String())
 	p.end.Killed = p.killed
@@ -134,14 +134,14 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// SetAside keeps the child, with all its threads, off one in four of this process's processors, and off one at least:
+// SetBackground keeps the child, with all its threads, off one in four of this process's processors, and off one at least:
 // there it is in nobody's way. false lets it use all of them. Where there is one processor, and without Linux, it does
 // nothing.
-func (p *Process) SetAside(aside bool) {
+func (p *Process) SetBackground(aside bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		setAside(p.process, aside)
+		setAffinity(p.process, aside)
 	}
 }
 

@@ -10,16 +10,16 @@ import (
 // What is set for this thread, every child inherits.
 var starter = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
-	go tend(work)
+	go forkThread(work)
 	return work
 })
 
-// tend does work on a thread of its own, which is not the first of the process: that one may have children that were
+// forkThread does work on a thread of its own, which is not the first of the process: that one may have children that were
 // others'.
-func tend(work <-chan func()) {
+func forkThread(work <-chan func()) {
 	runtime.LockOSThread()
 	if onFirstThread() {
-		go tend(work)
+		go forkThread(work)
 		select {} // or the next would be here again
 	}
 	prepareStarter()
@@ -28,8 +28,8 @@ func tend(work <-chan func()) {
 	}
 }
 
-// onStarter runs f on the starter's thread and waits for it.
-func onStarter(f func()) {
+// onForkThread runs f on the starter's thread and waits for it.
+func onForkThread(f func()) {
 	done := make(chan struct{})
 	starter() <- func() {
 		defer close(done)

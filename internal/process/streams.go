@@ -21,7 +21,7 @@ type streams struct {
 }
 
 // openStreams makes what stands behind the streams that cfg names.
-func openStreams(cfg Config, stderr *excerpt) (*streams, error) {
+func openStreams(cfg Config, stderr *headTailBuffer) (*streams, error) {
 	s := &streams{}
 	var errs [3]error
 	s.theirs[0], errs[0] = s.input(cfg.Stdin)

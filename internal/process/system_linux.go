@@ -39,16 +39,16 @@ func prepareStarter() {
 func begin(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
 	p, err := forks.start(path, name, attr, own, logger)
 	if p == nil && err == nil {
-		p, err = startHere(path, name, attr, own)
+		p, err = forkExec(path, name, attr, own)
 	}
 	if err == nil {
-		enroll(p.Pid)
+		track(p.Pid)
 	}
 	return p, err
 }
 
-// startHere starts a program without a fork server.
-func startHere(path, name string, attr *os.ProcAttr, own kinds) (*os.Process, error) {
+// forkExec starts a program without a fork server.
+func forkExec(path, name string, attr *os.ProcAttr, own kinds) (*os.Process, error) {
 	if err := closeOnExec(); err != nil {
 		return nil, err
 	}
@@ -83,16 +83,16 @@ func watchEnd(child *os.Process) *os.File {
 	return os.NewFile(uintptr(fd), "pidfd")
 }
 
-// bury waits for the end of the child. Until it is buried its number and its group are its own, so that a kill hits
+// reap waits for the end of the child. Until it is reaped its number and its group are its own, so that a kill hits
 // nobody else.
-func (p *Process) bury(watch *os.File) *os.ProcessState {
+func (p *Process) reap(watch *os.File) *os.ProcessState {
 	awaitEnd(p.process, watch)
 	p.mu.Lock()
 	kill(p.process.Pid) // what it has started
 	p.ended = true
 	p.mu.Unlock()
 	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
-	strike(p.process.Pid)
+	untrack(p.process.Pid)
 	return state
 }
 

@@ -30,8 +30,8 @@ func begin(path, name string, attr *os.ProcAttr, _ kinds, _ *slog.Logger) (*os.P
 	return os.StartProcess(path, []string{name}, attr)
 }
 
-// wishes are none.
-func wishes() (kinds, []Namespace) { return 0, nil }
+// probeNamespaces are none.
+func probeNamespaces() (kinds, []Namespace) { return 0, nil }
 
 func ask() (kinds, []Namespace) {
 	var all []Namespace
@@ -43,8 +43,8 @@ func ask() (kinds, []Namespace) {
 
 func watchEnd(*os.Process) *os.File { return nil }
 
-// bury waits for the end of the child.
-func (p *Process) bury(*os.File) *os.ProcessState {
+// reap waits for the end of the child.
+func (p *Process) reap(*os.File) *os.ProcessState {
 	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
 	p.mu.Lock()
 	p.ended = true
@@ -54,4 +54,4 @@ func (p *Process) bury(*os.File) *os.ProcessState {
 
 func (p *Process) kill() { _ = p.process.Kill() }
 
-func passing(error) bool { return false }
+func isTransient(error) bool { return false }

@@ -30,7 +30,7 @@ func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Forget})
+		run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate})
 		if err != nil {
 			t.Fatal(err)
 		}

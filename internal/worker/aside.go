@@ -21,7 +21,7 @@ func (a *aside) step(p *process.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reasons++; a.reasons == 1 {
-		p.SetAside(true)
+		p.SetBackground(true)
 	}
 }
 
@@ -30,7 +30,7 @@ func (a *aside) back(p *process.Process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reasons--; a.reasons == 0 {
-		p.SetAside(false)
+		p.SetBackground(false)
 	}
 }
 

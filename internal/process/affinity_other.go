@@ -4,4 +4,4 @@ package process
 
 import "os"
 
-func setAside(*os.Process, bool) {}
+func setAffinity(*os.Process, bool) {}

@@ -11,28 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// brood is the children that somebody here will bury, by their numbers.
-var brood = struct {
+// children has the process ids of the children that this program will reap.
+var children = struct {
 	sync.Mutex
 	ids map[int]bool
 }{ids: map[int]bool{}}
 
-func enroll(id int) {
-	brood.Lock()
-	defer brood.Unlock()
-	brood.ids[id] = true
+func track(id int) {
+	children.Lock()
+	defer children.Unlock()
+	children.ids[id] = true
 }
 
-func strike(id int) {
-	brood.Lock()
-	defer brood.Unlock()
-	delete(brood.ids, id)
+func untrack(id int) {
+	children.Lock()
+	defer children.Unlock()
+	delete(children.ids, id)
 }
 
-func isEnrolled(id int) bool {
-	brood.Lock()
-	defer brood.Unlock()
-	return brood.ids[id]
+func isTracked(id int) bool {
+	children.Lock()
+	defer children.Unlock()
+	return children.ids[id]
 }
 
 // isOurs reports whether a child of this thread has that number: one that was buried meanwhile has left it to others.
@@ -41,9 +41,9 @@ func isOurs(id int) bool {
 	return !errors.Is(unix.Waitid(unix.P_PID, id, nil, look, nil), unix.ECHILD)
 }
 
-// buryStrays kills and buries children of this thread that nobody here knows: a fork server that failed may have left
+// reapOrphans kills and reaps children of this thread that are not tracked: a fork server that failed may have left
 // one. Only on the starter's thread, whose children are all this package's. An error says that there may still be some.
-func buryStrays() error {
+func reapOrphans() error {
 	text, err := os.ReadFile("/proc/thread-self/children") // where the kernel has it
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func buryStrays() error {
 		if err != nil || id <= 1 {
 			return fmt.Errorf("child %q", field)
 		}
-		if isEnrolled(id) || !isOurs(id) {
+		if isTracked(id) || !isOurs(id) {
 			continue
 		}
 		kill(id)

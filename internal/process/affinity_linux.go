@@ -9,7 +9,7 @@ import (
 )
 
 // A division is how the processors of this process are shared out. It is the zero one where there is only one.
-type division struct{ all, aside *unix.CPUSet }
+type division struct{ all, background *unix.CPUSet }
 
 // processors divides those this process may use, as they are when it is first asked.
 var processors = sync.OnceValue(func() (d division) {
@@ -24,21 +24,21 @@ var processors = sync.OnceValue(func() (d division) {
 			free--
 		}
 	}
-	return division{all: &all, aside: &aside}
+	return division{all: &all, background: &aside}
 })
 
 // maxSweeps is how often the threads of a child are gone through, in which it may start further ones.
 const maxSweeps = 3
 
-// setAside moves all threads of a child. What a thread starts is where the thread is.
-func setAside(p *os.Process, aside bool) {
+// setAffinity moves all threads of a child. What a thread starts is where the thread is.
+func setAffinity(p *os.Process, aside bool) {
 	d := processors()
-	if d.aside == nil {
+	if d.background == nil {
 		return
 	}
 	set := d.all
 	if aside {
-		set = d.aside
+		set = d.background
 	}
 	moved := 0
 	for range maxSweeps {

@@ -6,7 +6,7 @@ import (
 )
 
 // A flight is the work on one module, for all that wait for it.
-type flight struct {
+type compilation struct {
 	// Fixed at creation.
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the fields below it are set
@@ -17,29 +17,29 @@ type flight struct {
 	err     error
 }
 
-// board joins the flight of a module, or starts it.
-func (c *Compiler) board(d digest, binary []byte) *flight {
+// join joins the compilation of a module, or starts it.
+func (c *Compiler) join(d digest, binary []byte) *compilation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.flights[d]
+	f := c.compilations[d]
 	if f == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		f = &flight{cancel: cancel, done: make(chan struct{})}
-		c.flights[d] = f
+		f = &compilation{cancel: cancel, done: make(chan struct{})}
+		c.compilations[d] = f
 		// A copy, since the flight may outlive this call, after which the caller may do with the module what it likes.
-		go c.fly(ctx, f, d, bytes.Clone(binary))
+		go c.runCompilation(ctx, f, d, bytes.Clone(binary))
 	}
 	f.waiting++
 	return f
 }
 
 // leave gives up waiting. The last one to leave ends the flight and sees it down.
-func (c *Compiler) leave(d digest, f *flight) {
+func (c *Compiler) leave(d digest, f *compilation) {
 	c.mu.Lock()
 	f.waiting--
 	last := f.waiting == 0
-	if last && c.flights[d] == f {
-		delete(c.flights, d) // who comes now must not join what is about to be killed
+	if last && c.compilations[d] == f {
+		delete(c.compilations, d) // a new caller must not join a compilation that is about to be killed
 	}
 	c.mu.Unlock()
 	if last {
@@ -48,14 +48,14 @@ func (c *Compiler) leave(d digest, f *flight) {
 	}
 }
 
-func (c *Compiler) fly(ctx context.Context, f *flight, d digest, binary []byte) {
+func (c *Compiler) runCompilation(ctx context.Context, f *compilation, d digest, binary []byte) {
 	defer close(f.done)
 	defer f.cancel()
-	f.outcome, f.err = c.obtain(ctx, d, binary)
+	f.outcome, f.err = c.loadOrCompile(ctx, d, binary)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.flights[d] == f {
-		delete(c.flights, d)
+	if c.compilations[d] == f {
+		delete(c.compilations, d)
 	}
 	if f.err != nil {
 		return

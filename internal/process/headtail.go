@@ -12,7 +12,7 @@ const maxListen = 1 << 20
 // An excerpt keeps of what is written to it the beginning and the end, max bytes together: a Go program that crashes
 // says at once what it was, and may print a lot after. It belongs to the goroutine that copies until the child is waited
 // for, then to who waited.
-type excerpt struct {
+type headTailBuffer struct {
 	max  int
 	head []byte // the first max/2 bytes
 	tail []byte // a ring of the last max-max/2 bytes
@@ -23,7 +23,7 @@ type excerpt struct {
 var errTooMuch = errors.New("the child prints too much")
 
 // Write implements [io.Writer].
-func (e *excerpt) Write(p []byte) (int, error) {
+func (e *headTailBuffer) Write(p []byte) (int, error) {
 	e.all += int64(len(p))
 	rest := p
 	if room := e.max/2 - len(e.head); room > 0 {
@@ -38,7 +38,7 @@ func (e *excerpt) Write(p []byte) (int, error) {
 }
 
 // turn writes to the ring.
-func (e *excerpt) turn(p []byte) {
+func (e *headTailBuffer) turn(p []byte) {
 	size := e.max - e.max/2
 	if room := size - len(e.tail); room > 0 {
 		n := min(room, len(p))
@@ -52,7 +52,7 @@ func (e *excerpt) turn(p []byte) {
 }
 
 // ReadFrom implements [io.ReaderFrom] with little memory: there is one for as long as the child lives.
-func (e *excerpt) ReadFrom(r io.Reader) (int64, error) {
+func (e *headTailBuffer) ReadFrom(r io.Reader) (int64, error) {
 	var buf [512]byte
 	for {
 		n, err := r.Read(buf[:])
@@ -69,7 +69,7 @@ func (e *excerpt) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // String is what was kept.
-func (e *excerpt) String() string {
+func (e *headTailBuffer) String() string {
 	tail := string(e.tail[e.next:]) + string(e.tail[:e.next])
 	if left := e.all - int64(len(e.head)+len(e.tail)); left > 0 {
 		return string(e.head) + "\n… " + strconv.FormatInt(left, 10) + " bytes …\n" + tail
