@@ -11,7 +11,7 @@ import (
 // the provider's author; a client learns nothing of it.
 type Crash struct {
 	Reason string  // in a few words
-	Stack  []Frame // the functions that were running, innermost first, at most [MaxFrames]; nil when unknown
+	Stack  []Frame // the functions that were running, innermost first, at most 32; nil when unknown
 
 	// The fields below are of the call; they are zero when the guest was starting.
 	Op        Op
@@ -20,8 +20,8 @@ type Crash struct {
 	LastLines []string // that the guest logged or wrote, of those the log's level lets through; at most eight
 }
 
-// MaxFrames bounds the stack of a [Crash].
-const MaxFrames = 32
+// maxFrames bounds the stack of a [Crash].
+const maxFrames = 32
 
 // A Frame is a function that was running.
 type Frame struct {
@@ -77,7 +77,7 @@ func findCrash(err error) *Crash {
 // NewCrash makes the crash of a guest in which these functions were running, innermost first.
 func NewCrash(reason string, functions []uint32) *Crash {
 	c := &Crash{Reason: reason}
-	for _, index := range functions[:min(len(functions), MaxFrames)] {
+	for _, index := range functions[:min(len(functions), maxFrames)] {
 		c.Stack = append(c.Stack, Frame{Function: index})
 	}
 	return c
