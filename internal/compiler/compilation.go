@@ -5,7 +5,7 @@ import (
 	"context"
 )
 
-// A flight is the work on one module, for all that wait for it.
+// A compilation is the work on one module, for all callers that wait for it.
 type compilation struct {
 	// Fixed at creation.
 	cancel context.CancelFunc

@@ -9,7 +9,7 @@ import (
 // maxListen bounds how many bytes of standard error are read.
 const maxListen = 1 << 20
 
-// An excerpt keeps of what is written to it the beginning and the end, max bytes together: a Go program that crashes
+// A headTailBuffer keeps of what is written to it the beginning and the end, max bytes together: a Go program that crashes
 // says at once what it was, and may print a lot after. It belongs to the goroutine that copies until the child is waited
 // for, then to who waited.
 type headTailBuffer struct {

@@ -213,8 +213,8 @@ func TestLinksOfStraysAreFew(t *testing.T) {
 	}
 }
 
-// Those who wait behind a long call go elsewhere before the worker is told, which may not listen. The long call ends when
-// they have: were they to wait for the worker, it would be killed with the long call.
+// Calls that wait behind a long one move to other links before the parent tells the worker, which may not read. The long
+// call ends when they have moved: if they waited for the worker, the parent would kill it with the long call.
 func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
 	leavesNothing(t)
 	var jam sync.WaitGroup
@@ -241,7 +241,7 @@ func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
 		}
 	})
 	<-began
-	<-time.After(100 * time.Millisecond) // until nobody can tell the worker anything
+	<-time.After(100 * time.Millisecond) // in which the messages of ended sessions fill the control connection
 	works(t, m)
 	long.Wait()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/symbol"
 )
 
-// WithCrash adds a crash to err, which may be somebody else's and is not changed. A cause that it has is the reason.
+// WithCrash gives err with a crash, and does not change err. The cause of err, if it has one, is the reason.
 func WithCrash(err error, crash *abi.Crash) error {
 	var e *abi.Error
 	if errors.As(err, &e) && e.Cause != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Waiter is an [abi.Sink] that may keep a guest waiting for somebody else, as for a client that reads slowly. The
+// A Waiter is an [abi.Sink] that may keep a guest waiting, as for a client that reads slowly. The
 // guest's time does not pass meanwhile.
 //
 // A sink that wraps another says so by a method Unwrap() abi.Sink: then it is a Waiter if the other is.

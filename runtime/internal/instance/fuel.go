@@ -13,7 +13,7 @@ import (
 // computing, enough for most reads, and milliseconds of touching a new page with every few instructions.
 const fuelSlice = 250_000
 
-// grant gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
+// refuel gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
 // which is still below zero when the limit does not allow for more.
 func (s *Instance) refuel(overdrawn uint64) uint64 {
 	more := min(overdrawn+fuelSlice, s.factory.Limits.Fuel-s.granted)

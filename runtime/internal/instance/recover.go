@@ -7,10 +7,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
-// A panic of ours must not end the process, with everybody's calls, and is not the guest's fault. The instance it
-// happened in is not used again.
+// A panic of the host must not end the process, which has other clients' calls, and is not the guest's fault. The host
+// discards the instance in which it happened.
 
-// contain, deferred, makes an error of a panic in the engine.
+// recoverPanic, deferred, makes an error of a panic in the engine.
 func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = guest.PanicError(p)
@@ -38,7 +38,7 @@ func withRecover(fs []engine.HostFunc) []engine.HostFunc {
 	return fs
 }
 
-// catch, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
+// recoverHostCall, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
 func (s *Instance) recoverHostCall() {
 	switch p := recover().(type) {
 	case nil:

@@ -12,7 +12,7 @@ import (
 // A freshPool gives every call an instance as it was when it was made from the image.
 type freshPool struct {
 	factory     *instance.Factory
-	maintenance sync.WaitGroup // those who put instances back
+	maintenance sync.WaitGroup // goroutines that reset instances
 
 	mu       sync.Mutex           // guards the fields below
 	idle     []*instance.Instance // the one used last is at the end
@@ -193,7 +193,7 @@ func (p *freshPool) close() {
 	p.maintenance.Wait()
 	p.mu.Lock()
 	if p.sweep != nil {
-		p.sweep.Stop() // nobody sets it again
+		p.sweep.Stop() // a closed pool does not set it again
 	}
 	p.mu.Unlock()
 	for _, list := range []*[]*instance.Instance{&p.idle, &p.used} {
