@@ -73,7 +73,7 @@ func readSample(ctx context.Context, a *app.App, s check.Sample) sampled {
 	}
 	used := a.Usage()
 	one.Fuel, one.HostCalls, one.Bytes = used.Fuel, used.HostCalls, used.Bytes
-	a.Provider().Settle()
+	a.Provider().AfterResponse()
 	return one
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -92,7 +93,7 @@ type App struct {
 	provider *provider.Provider // nil when there are several
 	parts    []*App             // those
 	reload   *reload            // nil when there is one for good
-	source   mcp.Source         // what is served
+	source   resource.Source    // what is served
 	about    identity
 	core     *mcp.Core      // for Call
 	watched  []string       // folders of the host in which changes count
@@ -207,7 +208,7 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	defer a.core.Settle()
+	defer a.core.AfterResponse()
 	result, failed := a.core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
 	if failed != nil {
 		return nil, failed

@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // A failing source fails every read.
 type failing struct {
-	mcp.Source
+	resource.Source
 	err error
 }
 

@@ -121,7 +121,7 @@ func (a *App) readProbe(ctx context.Context) error {
 	if _, err := a.provider.Read(ctx, &abi.Request{URI: probeURI}, &got); err != nil {
 		return err
 	}
-	a.provider.Settle()
+	a.provider.AfterResponse()
 	if string(got) != probeText {
 		return fmt.Errorf("the probe says %.64q, not %q", got, probeText)
 	}

@@ -43,7 +43,7 @@ func burn(ctx context.Context, fuel uint64) {
 	}
 }
 
-// List implements [mcp.Source].
+// List implements [resource.Source].
 func (o observer) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "list", "")
 	reply, err := o.inside.List(ctx, req)
@@ -51,7 +51,7 @@ func (o observer) List(ctx context.Context, req *abi.Request) (*abi.Reply, error
 	return reply, err
 }
 
-// Templates implements [mcp.Source].
+// Templates implements [resource.Source].
 func (o observer) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "templates", "")
 	reply, err := o.inside.Templates(ctx, req)
@@ -59,7 +59,7 @@ func (o observer) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, 
 	return reply, err
 }
 
-// Read implements [mcp.Source].
+// Read implements [resource.Source].
 func (o observer) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "read", req.URI)
 	reply, err := o.inside.Read(ctx, req, sink)
@@ -67,7 +67,7 @@ func (o observer) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*a
 	return reply, err
 }
 
-// Complete implements [mcp.Source].
+// Complete implements [resource.Source].
 func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "complete", req.URI)
 	reply, err := o.inside.Complete(ctx, req)
@@ -75,7 +75,7 @@ func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, e
 	return reply, err
 }
 
-// Watch implements [mcp.Source]. What the provider does later for a watch is no part of the request.
+// Watch implements [resource.Source]. What the provider does later for a watch is no part of the request.
 func (o observer) Watch(
 	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
 ) (watched []string, err error) {
@@ -85,8 +85,8 @@ func (o observer) Watch(
 	return watched, err
 }
 
-// Settle implements [mcp.Settler].
-func (o observer) Settle() { o.inside.Settle() }
+// AfterResponse implements [resource.AfterResponder].
+func (o observer) AfterResponse() { o.inside.AfterResponse() }
 
-// EndSession implements [mcp.SessionEnder].
+// EndSession implements [resource.SessionEnder].
 func (o observer) EndSession(session string) { o.inside.EndSession(session) }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Config says what to check. Source and Manifest are required.
 type Config struct {
-	Source   mcp.Source
+	Source   resource.Source
 	Manifest *abi.Manifest // of the provider behind Source
 	// Samples is how many resources are read of those that the provider lists beside the manifest's, which are all read,
 	// and of each template. 0 is for all that are listed, and for all values that a completion gives.

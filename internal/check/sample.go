@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Sample is a resource that is worth a read.
@@ -26,7 +26,7 @@ const tries = 20
 // Select chooses at most most resources: those of the manifest, evenly if there are too many, one of each template, and
 // one that is listed and is neither. Where the first page of the list has none of a template, its variables are
 // completed. Nothing is read, so a sample may turn out not to be there. It fails only when ctx ends.
-func Select(ctx context.Context, source mcp.Source, m *abi.Manifest, most int) (*Selection, error) {
+func Select(ctx context.Context, source resource.Source, m *abi.Manifest, most int) (*Selection, error) {
 	r := newRun(Config{Source: source, Manifest: m, Samples: tries})
 	r.checkManifest(ctx)
 	made := r.selectMade(ctx, most-min(len(m.Resources), most/2))

@@ -106,15 +106,15 @@ func (s *source) completeWell(req *abi.Request) (*abi.Reply, error) {
 	return &abi.Reply{}, nil
 }
 
-// List implements mcp.Source.
+// List implements resource.Source.
 func (s *source) List(_ context.Context, req *abi.Request) (*abi.Reply, error) { return s.list(req) }
 
-// Templates implements mcp.Source.
+// Templates implements resource.Source.
 func (s *source) Templates(context.Context, *abi.Request) (*abi.Reply, error) {
 	return &abi.Reply{Templates: s.manifest.Templates}, nil
 }
 
-// Read implements mcp.Source.
+// Read implements resource.Source.
 func (s *source) Read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	answers, err := s.read(req)
 	if err != nil {
@@ -133,12 +133,12 @@ func (s *source) Read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.
 	return &abi.Reply{}, nil
 }
 
-// Complete implements mcp.Source.
+// Complete implements resource.Source.
 func (s *source) Complete(_ context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.complete(req)
 }
 
-// Watch implements mcp.Source.
+// Watch implements resource.Source.
 func (s *source) Watch(context.Context, []string, bool, func(string)) ([]string, error) {
 	return nil, nil
 }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // A Member is one of the sources a [Source] is made of. Every field is required.
 type Member struct {
 	Name   string // unique among the members; clients and the log see it; at most 256 bytes
-	Source mcp.Source
+	Source resource.Source
 	Claims Claims
 }
 
@@ -106,9 +106,9 @@ type member struct {
 }
 
 var (
-	_ mcp.Source       = (*Source)(nil)
-	_ mcp.Settler      = (*Source)(nil)
-	_ mcp.SessionEnder = (*Source)(nil)
+	_ resource.Source         = (*Source)(nil)
+	_ resource.AfterResponder = (*Source)(nil)
+	_ resource.SessionEnder   = (*Source)(nil)
 )
 
 // New makes a Source. It refuses members that claim the same.
@@ -137,10 +137,10 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// EndSession implements [mcp.SessionEnder], for all members.
+// EndSession implements [resource.SessionEnder], for all members.
 func (s *Source) EndSession(session string) {
 	for _, m := range s.members {
-		if ender, ok := m.Source.(mcp.SessionEnder); ok {
+		if ender, ok := m.Source.(resource.SessionEnder); ok {
 			ender.EndSession(session)
 		}
 	}

@@ -82,7 +82,7 @@ func hammer(t *testing.T, s *composite.Source, i int, said *recorder) {
 		}
 	case 3:
 		_, _ = s.Watch(ctx, []string{"a:1", "b:1", "z:1"}, i%3 == 0, func(string) {})
-		s.Settle()
+		s.AfterResponse()
 		s.EndSession("one")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A kind of list, as cursors name it.
@@ -20,19 +20,19 @@ const (
 // ListVersion is another number whenever the list of a member has changed that says so.
 func (s *Source) ListVersion() (version uint64) {
 	for _, m := range s.members {
-		if v, ok := m.Source.(mcp.Versioned); ok {
+		if v, ok := m.Source.(resource.Versioned); ok {
 			version += v.ListVersion()
 		}
 	}
 	return version
 }
 
-// List implements [mcp.Source].
+// List implements [resource.Source].
 func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.list(ctx, resources, req)
 }
 
-// Templates implements [mcp.Source].
+// Templates implements [resource.Source].
 func (s *Source) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.list(ctx, templates, req)
 }
@@ -84,7 +84,7 @@ func (s *Source) ask(ctx context.Context, m *member, req *abi.Request, p *page) 
 // degrade leaves the rest of a member out of the list.
 func (s *Source) degrade(ctx context.Context, p *page, m *member, err error) {
 	s.warn(ctx, "a list goes without a provider", m, err)
-	mcp.Degrade(ctx, mcp.Degraded{Provider: m.Name, Code: abi.CodeOf(err)})
+	resource.Degrade(ctx, resource.Degraded{Provider: m.Name, Code: abi.CodeOf(err)})
 	p.degraded = true
 	p.next()
 }

@@ -224,7 +224,7 @@ func TestOnlyMembersThatTookPartSettle(t *testing.T) {
 	s := compose(t, composite.Config{Members: members(list)})
 	settled := func(want ...int) {
 		t.Helper()
-		s.Settle()
+		s.AfterResponse()
 		for i, f := range list {
 			f.mu.Lock()
 			if f.settled != want[i] {

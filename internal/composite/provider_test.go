@@ -110,7 +110,7 @@ func TestChangesOfProvidersArrive(t *testing.T) {
 		if _, err := read(t.Context(), s, "test://action/"+action); err != nil {
 			t.Fatal(err)
 		}
-		s.Settle()
+		s.AfterResponse()
 	}
 	got := []string{<-changed, <-changed}
 	slices.Sort(got)
@@ -153,7 +153,7 @@ func TestAServerOfSeveral(t *testing.T) {
 		}
 		call := &mcp.Call{Method: step.method, Params: json.RawMessage(step.params), Revision: mcp.Revision20251125}
 		result, failed := core.Call(t.Context(), call)
-		core.Settle()
+		core.AfterResponse()
 		got := string(result)
 		if failed != nil {
 			got = failed.Message + " " + string(failed.Data)

@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// Read implements [mcp.Source]: the member answers to which the URI belongs.
+// Read implements [resource.Source]: the member answers to which the URI belongs.
 func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	if err := abi.CheckURI(req.URI); err != nil {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
@@ -21,7 +21,7 @@ func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*ab
 	return reply, s.named(owner, err)
 }
 
-// Complete implements [mcp.Source]: the member answers that claims the template.
+// Complete implements [resource.Source]: the member answers that claims the template.
 func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	owner, ok := s.owners.ofTemplate(req.URI)
 	if !ok {

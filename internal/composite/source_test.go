@@ -10,7 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/composite"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A fake is a source with as many resources as it says, NAME:0 and so on, which it makes when it is asked.
@@ -113,7 +113,7 @@ func (f *fake) Watch(ctx context.Context, uris []string, listChanged bool, notif
 	return f.watch(ctx, uris, listChanged, notify)
 }
 
-func (f *fake) Settle() {
+func (f *fake) AfterResponse() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settled++
@@ -167,8 +167,8 @@ type recorder struct {
 // hear gives list, whose pages are heard.
 func (r *recorder) hear(list lister) lister {
 	return func(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
-		var missing []mcp.Degraded
-		reply, err := list(mcp.WithDegraded(ctx, &missing), req)
+		var missing []resource.Degraded
+		reply, err := list(resource.WithDegraded(ctx, &missing), req)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, m := range missing {

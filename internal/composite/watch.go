@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Watch implements [mcp.Source]: each member watches those of uris that belong to it, and all watch the list if that is
+// Watch implements [resource.Source]: each member watches those of uris that belong to it, and all watch the list if that is
 // wanted. What a member cannot watch, or does not begin to in time, is left out; only when that befalls all of those
 // that were asked, the failure of the first is returned.
 func (s *Source) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/composite"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // plain is a source with nothing to settle and no sessions.
-type plain struct{ mcp.Source }
+type plain struct{ resource.Source }
 
 // A watchable is a fake whose watchers are told by the test.
 type watchable struct {

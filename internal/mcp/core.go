@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -28,7 +29,7 @@ const staticTTL = 300_000
 
 // Config is what a Core needs. Source, Name and Version are required.
 type Config struct {
-	Source           Source
+	Source           resource.Source
 	Name             string
 	Title            string
 	Version          string
@@ -216,15 +217,15 @@ func (c *Core) Release(answer []byte) {
 func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 
 // Settle is to be called by fronts when an answer has been written: what can wait until then is done now.
-func (c *Core) Settle() {
-	if s, ok := c.cfg.Source.(Settler); ok {
-		s.Settle()
+func (c *Core) AfterResponse() {
+	if s, ok := c.cfg.Source.(resource.AfterResponder); ok {
+		s.AfterResponse()
 	}
 }
 
 // EndSession is to be called by fronts when a session, as they name it in Message.Session, has ended.
 func (c *Core) EndSession(session string) {
-	if s, ok := c.cfg.Source.(SessionEnder); ok {
+	if s, ok := c.cfg.Source.(resource.SessionEnder); ok {
 		s.EndSession(session)
 	}
 }

@@ -1,38 +1,15 @@
 package mcp
 
 import (
-	"context"
-
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // metaDegraded is the key of _meta that says whose entries are missing from a page of a list.
 const metaDegraded = "io.github.wasmres/degraded"
 
-// A Degraded is a provider whose entries are missing from a page of a list.
-type Degraded struct {
-	Provider string   // its name
-	Code     abi.Code // why
-}
-
-type degradedKey struct{}
-
-// Degrade notes that d is missing from the page that ctx asks for, whose _meta will say so. It is to be called by the
-// goroutine in which List or Templates of the Source runs.
-func Degrade(ctx context.Context, d Degraded) {
-	if list, ok := ctx.Value(degradedKey{}).(*[]Degraded); ok {
-		*list = append(*list, d)
-	}
-}
-
-// WithDegraded gives a context for which Degrade appends to list.
-func WithDegraded(ctx context.Context, list *[]Degraded) context.Context {
-	return context.WithValue(ctx, degradedKey{}, list)
-}
-
 // beginPage opens the result with a page of a list.
-func (c *Core) beginPage(r *request, missing []Degraded) {
+func (c *Core) beginPage(r *request, missing []resource.Degraded) {
 	if len(missing) == 0 {
 		c.begin(r)
 		return

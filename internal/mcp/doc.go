@@ -1,10 +1,10 @@
 // Package mcp is the Model Context Protocol, revision 2026-07-28, for a server of resources: its values and its rules.
 //
-// It owns the methods a resource server answers, how messages, results and errors look in JSON in this and in older
-// revisions, and [Source], the one interface whoever has resources to serve must meet. The fronts below this folder own
+// It owns the methods a resource server answers, and how messages, results and errors look in JSON in this and in older
+// revisions. Resources come from a [github.com/wasmres/wasmres/runtime/resource.Source]. The fronts below this folder own
 // framing and transport: stdio, streamable, legacy.
 //
-// The fronts, internal/composite and internal/app may import it. It never reads from or writes to a connection, and knows
+// The fronts and internal/app may import it. It never reads from or writes to a connection, and knows
 // nothing of WebAssembly. The one goroutine it starts tells of progress, and ends with its request.
 //
 // # JSON

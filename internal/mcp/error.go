@@ -29,5 +29,5 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the failure of the [Source] that e is made of, if it is one: for callers in this process.
+// Unwrap gives the failure of the [resource.Source] that e is made of, if it is one: for callers in this process.
 func (e *Error) Unwrap() error { return e.cause }

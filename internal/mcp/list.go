@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/inflight"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // maxValues is how many values one completion may hold.
@@ -21,10 +22,10 @@ func (c *Core) list(ctx context.Context, r *request) error {
 		return err
 	}
 	version, mayKeep := c.listVersion()
-	var missing []Degraded
+	var missing []resource.Degraded
 	hold := c.cfg.InFlight.Hold()
 	defer hold.End()
-	reply, err := c.askList(WithDegraded(ctx, &missing), r.askPage(cursor), hold)
+	reply, err := c.askList(resource.WithDegraded(ctx, &missing), r.askPage(cursor), hold)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (c *Core) listKept(r *request, cursor string) (kept bool, err error) {
 
 // listVersion is that of the source's list, if it has one.
 func (c *Core) listVersion() (version uint64, ok bool) {
-	s, ok := c.cfg.Source.(Versioned)
+	s, ok := c.cfg.Source.(resource.Versioned)
 	if !ok {
 		return 0, false
 	}
@@ -96,8 +97,8 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	var missing []Degraded
-	reply, err := c.cfg.Source.Templates(WithDegraded(ctx, &missing), r.askPage(cursor))
+	var missing []resource.Degraded
+	reply, err := c.cfg.Source.Templates(resource.WithDegraded(ctx, &missing), r.askPage(cursor))
 	if err != nil {
 		return err
 	}

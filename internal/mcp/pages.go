@@ -11,12 +11,6 @@ const (
 	pageOverhead = 256     // bytes that keeping one takes, about
 )
 
-// A Versioned is a Source whose pages of lists may be kept for as long as they say, unless the list changes.
-type Versioned interface {
-	// ListVersion is another number whenever the list may be another. It is safe for concurrent use.
-	ListVersion() uint64
-}
-
 // pages keeps encoded pages of lists that their source says are the same for everybody for a while. The zero pages is
 // empty. It is safe for concurrent use.
 type pages struct {

@@ -10,11 +10,12 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // listed is a source whose list says for how long it stays good.
 type listed struct {
-	mcp.Source
+	resource.Source
 	asked   int
 	version uint64
 	ttl     time.Duration
@@ -29,7 +30,7 @@ func (s *listed) List(_ context.Context, req *abi.Request) (*abi.Reply, error) {
 	}, nil
 }
 
-// ListVersion implements [mcp.Versioned].
+// ListVersion implements [resource.Versioned].
 func (s *listed) ListVersion() uint64 { return s.version }
 
 func TestPagesAreKeptForAsLongAsTheySay(t *testing.T) {

@@ -118,8 +118,8 @@ func (p *Provider) Module() *runtime.Module { return p.module }
 // ListVersion is another number whenever the list has changed.
 func (p *Provider) ListVersion() uint64 { return p.watch.listVersion.Load() }
 
-// Settle does what can wait until an answer is written: see [runtime.Module.Settle].
-func (p *Provider) Settle() { p.module.Settle() }
+// AfterResponse implements [resource.AfterResponder].
+func (p *Provider) AfterResponse() { p.module.Settle() }
 
 // EndSession forgets what the calls of a session have left in the guest.
 func (p *Provider) EndSession(session string) { p.module.EndSession(session) }

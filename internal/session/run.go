@@ -9,13 +9,14 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Config says what to run. All but Match and Update are required.
 type Config struct {
 	Session *Session
-	Host    *Host      // of Session, whose services the provider has
-	Source  mcp.Source // the provider
+	Host    *Host           // of Session, whose services the provider has
+	Source  resource.Source // the provider
 	// Match says whether to take a step, given its request's short form. Nil takes all.
 	Match func(request string) bool
 	// Update puts the answers into the session in place of comparing them.
@@ -133,7 +134,7 @@ func (r *run) ask(ctx context.Context, request *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer core.Settle()
+	defer core.AfterResponse()
 	result, failed := core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
 	if failed != nil {
 		return errorAnswer(failed)

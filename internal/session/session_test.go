@@ -15,7 +15,6 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/session"
 	"github.com/wasmres/wasmres/internal/worker"
@@ -23,6 +22,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestMain(m *testing.M) {
@@ -90,7 +90,7 @@ func parse(t *testing.T, text string) *session.Session {
 
 // A source reads one resource, which has these contents.
 type source struct {
-	mcp.Source
+	resource.Source
 	contents []abi.Content
 	err      error
 }
@@ -111,7 +111,7 @@ func textSource(text string) source {
 	return source{contents: []abi.Content{{URI: "x:y", Kind: abi.KindText, Inline: []byte(text)}}}
 }
 
-func run(t *testing.T, s *session.Session, src mcp.Source, update bool) *session.Report {
+func run(t *testing.T, s *session.Session, src resource.Source, update bool) *session.Report {
 	t.Helper()
 	report, err := session.Run(t.Context(), session.Config{Session: s, Host: session.Replay(s), Source: src, Update: update})
 	if err != nil {

@@ -112,7 +112,7 @@ func (f *fake) watches() (list []*fakeWatch) {
 	return list
 }
 
-func (f *fake) Settle()             { f.use(context.Background())() }
+func (f *fake) AfterResponse()      { f.use(context.Background())() }
 func (f *fake) EndSession(string)   { f.use(context.Background())() }
 func (f *fake) ListVersion() uint64 { return f.version.Load() }
 
@@ -180,7 +180,7 @@ func answers(ctx context.Context, s *swap.Source) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Settle()
+	s.AfterResponse()
 	s.EndSession("one")
 	return []string{list.Resources[0].URI, templates.Templates[0].URITemplate, read.body, completed.Completions[0]}, nil
 }

@@ -6,16 +6,16 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Generation is what a [Source] serves until it is replaced. Close is called once, when no other method runs or will
 // be called again. ListVersion waits for nobody.
 type Generation interface {
-	mcp.Source
-	mcp.SessionEnder
-	mcp.Settler
-	mcp.Versioned
+	resource.Source
+	resource.SessionEnder
+	resource.AfterResponder
+	resource.Versioned
 	Close() error
 }
 
@@ -156,27 +156,27 @@ func (s *Source) ask(call func(*generation) (*abi.Reply, error)) (*abi.Reply, er
 	return call(g)
 }
 
-// List implements [mcp.Source].
+// List implements [resource.Source].
 func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.ask(func(g *generation) (*abi.Reply, error) { return g.List(ctx, req) })
 }
 
-// Templates implements [mcp.Source].
+// Templates implements [resource.Source].
 func (s *Source) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.ask(func(g *generation) (*abi.Reply, error) { return g.Templates(ctx, req) })
 }
 
-// Read implements [mcp.Source].
+// Read implements [resource.Source].
 func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	return s.ask(func(g *generation) (*abi.Reply, error) { return g.Read(ctx, req, sink) })
 }
 
-// Complete implements [mcp.Source].
+// Complete implements [resource.Source].
 func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	return s.ask(func(g *generation) (*abi.Reply, error) { return g.Complete(ctx, req) })
 }
 
-// ListVersion implements [mcp.Versioned]: it is another with each generation.
+// ListVersion implements [resource.Versioned]: it is another with each generation.
 func (s *Source) ListVersion() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,15 +190,15 @@ func (s *Source) versionLocked() uint64 {
 	return s.past + s.current.ListVersion()
 }
 
-// Settle implements [mcp.Settler], for the current generation: the others are closed soon.
-func (s *Source) Settle() {
+// AfterResponse implements [resource.AfterResponder], for the current generation: the others are closed soon.
+func (s *Source) AfterResponse() {
 	if g := s.enter(); g != nil {
 		defer g.calls.Done()
-		g.Settle()
+		g.AfterResponse()
 	}
 }
 
-// EndSession implements [mcp.SessionEnder], for the current generation: the others are closed soon.
+// EndSession implements [resource.SessionEnder], for the current generation: the others are closed soon.
 func (s *Source) EndSession(session string) {
 	if g := s.enter(); g != nil {
 		defer g.calls.Done()

@@ -24,7 +24,7 @@ type watcher struct {
 	pending map[string]struct{} // "" is the list; nil when there is nothing
 }
 
-// Watch implements [mcp.Source].
+// Watch implements [resource.Source].
 func (s *Source) Watch(
 	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
 ) (watched []string, err error) {

@@ -59,8 +59,8 @@ func (f *fake) OpenStream(context.Context, string, func()) (leave func(), failur
 	return func() {}, nil
 }
 
-// Settle implements [legacy.Caller].
-func (f *fake) Settle() {}
+// AfterResponse implements [legacy.Caller].
+func (f *fake) AfterResponse() {}
 
 // EndSession implements [legacy.Caller].
 func (f *fake) EndSession(session string) { offer(f.ended, session) }

@@ -38,12 +38,12 @@ var (
 // changes of all revisions; [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
-	Settle()
+	AfterResponse()
 	EndSession(session string)
 	OpenStream(ctx context.Context, client string, end func()) (leave func(), failure *mcp.Error)
 }
 
-// A Watcher tells of changes; every [mcp.Source] is one.
+// A Watcher tells of changes; every [resource.Source] is one.
 type Watcher interface {
 	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
 }

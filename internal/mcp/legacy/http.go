@@ -28,7 +28,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, control: http.NewResponseController(w)}
 	switch {
 	case r.Method == http.MethodPost:
-		defer f.cfg.Core.Settle()
+		defer f.cfg.Core.AfterResponse()
 		f.servePOST(out, r, id)
 	case r.Method == http.MethodGet && s != nil:
 		f.serveStream(out, r, s)

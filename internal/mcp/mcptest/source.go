@@ -102,7 +102,7 @@ func (s *Source) reply() *abi.Reply {
 	return &abi.Reply{TTLMillis: s.TTLMillis, CacheScope: s.CacheScope}
 }
 
-// List implements mcp.Source. A cursor is the number of resources already listed.
+// List implements resource.Source. A cursor is the number of resources already listed.
 func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 	return reply, nil
 }
 
-// Templates implements mcp.Source.
+// Templates implements resource.Source.
 func (s *Source) Templates(_ context.Context, req *abi.Request) (*abi.Reply, error) {
 	if req.Cursor != "" {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
@@ -139,7 +139,7 @@ func (s *Source) Templates(_ context.Context, req *abi.Request) (*abi.Reply, err
 	return reply, nil
 }
 
-// Read implements mcp.Source.
+// Read implements resource.Source.
 func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	s.mu.Lock()
 	h := s.handlers[req.URI]
@@ -155,7 +155,7 @@ func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*ab
 	return s.reply(), Send(sink, c, []byte("Hello, "+name+"!"))
 }
 
-// Complete implements mcp.Source.
+// Complete implements resource.Source.
 func (s *Source) Complete(_ context.Context, req *abi.Request) (*abi.Reply, error) {
 	if req.URI != Greeting || req.Arg != "name" {
 		return nil, abi.Errorf(abi.CodeUnsupported, "nothing completes here")

@@ -14,7 +14,7 @@ type watcher struct {
 	pending map[string]bool
 }
 
-// Watch implements mcp.Source: resources that are there can be watched.
+// Watch implements resource.Source: resources that are there can be watched.
 func (s *Source) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {
 	w := &watcher{wanted: make(map[string]bool), wake: make(chan struct{}, 1), pending: make(map[string]bool)}
 	s.mu.Lock()

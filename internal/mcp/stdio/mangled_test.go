@@ -10,10 +10,11 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/stdio"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // exchange gives the lines a server answers to all of input.
-func exchange(t *testing.T, source mcp.Source, input []byte) []string {
+func exchange(t *testing.T, source resource.Source, input []byte) []string {
 	t.Helper()
 	core, err := mcp.New(mcp.Config{Source: source, Name: "test", Version: "1", Tools: true})
 	if err != nil {

@@ -124,7 +124,7 @@ func (s *server) inSession(m *mcp.Message) bool {
 func (s *server) initialize(work context.Context, m *mcp.Message, text []byte) {
 	if s.legacy == nil {
 		session, err := s.cfg.Legacy.Connect(work, func(line []byte) error {
-			defer s.cfg.Core.Settle()
+			defer s.cfg.Core.AfterResponse()
 			return s.out.write(append(slices.Clip(line), '\n'), nil)
 		})
 		if err != nil {
@@ -230,7 +230,7 @@ func (s *server) answer(f *flight) {
 	out, failure := s.cfg.Core.Answer(f.ctx, s.cfg.Core.Buffer(), f.message, mcp.Outlet{Notify: x.notify, Flush: x.flush})
 	x.finish(out, failure)
 	s.cfg.Core.Release(out)
-	s.cfg.Core.Settle()
+	s.cfg.Core.AfterResponse()
 }
 
 // listen runs a subscription. The crew has no part in it: it lasts for hours.

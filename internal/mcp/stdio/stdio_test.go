@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/stdio"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // request makes a modern request; params are members after _meta.
@@ -46,7 +47,7 @@ type conn struct {
 }
 
 // serve runs a server. cfg needs no Core, In and Out.
-func serve(t *testing.T, ctx context.Context, source mcp.Source, cfg stdio.Config) *conn {
+func serve(t *testing.T, ctx context.Context, source resource.Source, cfg stdio.Config) *conn {
 	t.Helper()
 	core, err := mcp.New(mcp.Config{Source: source, Name: "test", Version: "1"})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
 	x := exchange{handler: h, request: r, message: m, stream: newStream(w)}
 	m.Links = true
-	defer h.cfg.Core.Settle()
+	defer h.cfg.Core.AfterResponse()
 	defer x.free()
 	out, failure := h.cfg.Core.Answer(r.Context(), h.cfg.Core.Buffer(), m, mcp.Outlet{
 		Notify: x.notify, Flush: x.flush, Abort: func() { abort(x.stream.control) },

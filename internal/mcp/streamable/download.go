@@ -35,7 +35,7 @@ func (h *Handler) download(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the query is not one percent-encoded uri")
 		return
 	}
-	defer h.cfg.Core.Settle()
+	defer h.cfg.Core.AfterResponse()
 	t := newTransfer(h.cfg.Core, w, r)
 	defer t.release()
 	failure := h.transfer(t, query.Get("uri"))

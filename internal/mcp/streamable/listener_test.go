@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // An addressed listener has each connection come from the next of some addresses.
@@ -42,7 +43,7 @@ type smallServer struct {
 }
 
 // newSmallServer serves at most three connections at once, until the test ends.
-func newSmallServer(t *testing.T, src mcp.Source) *smallServer {
+func newSmallServer(t *testing.T, src resource.Source) *smallServer {
 	server, err := streamable.NewServer(streamable.ServerConfig{
 		Handler: newFront(t, src, mcp.Config{}, streamable.Config{}), MaxConnections: 3,
 	})

@@ -90,5 +90,5 @@ func (c *conn) respond(ctx context.Context, h *head, m *mcp.Message) {
 		c.closing.Store(true) // nobody reads what would follow
 	}
 	core.Release(out)
-	core.Settle()
+	core.AfterResponse()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const revision = "2026-07-28"
@@ -81,7 +82,7 @@ func source() *mcptest.Source {
 var testHosts = []string{"mcp.test", "example.com", "localhost"}
 
 // newHandler makes a Handler. Nil AllowedHosts stand for testHosts.
-func newHandler(t testing.TB, src mcp.Source, cfg streamable.Config) *streamable.Handler {
+func newHandler(t testing.TB, src resource.Source, cfg streamable.Config) *streamable.Handler {
 	t.Helper()
 	if cfg.AllowedHosts == nil {
 		cfg.AllowedHosts = testHosts

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A pipes is a network without buffers: who writes waits for who reads.
@@ -43,7 +44,7 @@ func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // overPipes runs a test with both kinds of server on pipes, in a bubble: what a server leaves running fails the test.
-func overPipes(t *testing.T, src func() mcp.Source, test func(t *testing.T, h *streamable.Handler, dial func() net.Conn)) {
+func overPipes(t *testing.T, src func() resource.Source, test func(t *testing.T, h *streamable.Handler, dial func() net.Conn)) {
 	serveStandard := func(h *streamable.Handler, l net.Listener) (end func() error) {
 		server := &http.Server{Handler: h}
 		go server.Serve(l)
@@ -149,7 +150,7 @@ const (
 
 func TestSubscriptionByByte(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		c := hear(t, dial(), "HTTP/1.1", watchText)
 		steps := []struct {
 			name string
@@ -184,7 +185,7 @@ func TestSubscriptionByByte(t *testing.T) {
 
 func TestSubscriptionOfAnOldClientIsNotChunked(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		c := hear(t, dial(), "HTTP/1.0", watchText)
 		s.Text("test://text", "new")
 		synctest.Wait()
@@ -199,7 +200,7 @@ func TestSubscriptionOfAnOldClientIsNotChunked(t *testing.T) {
 
 func TestAStalledSubscriberDelaysNobody(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText) // and reads not even the head
@@ -231,7 +232,7 @@ func TestAStalledSubscriberDelaysNobody(t *testing.T) {
 
 func TestAStalledSubscriberThatReadsAgainHasMissedNothing(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		conn := dial()
 		subscribe(t, conn, "HTTP/1.1", watchText)
 		synctest.Wait()
@@ -261,7 +262,7 @@ func TestManyChangesAtOnceArriveEach(t *testing.T) {
 		uris = append(uris, fmt.Sprintf("test://%0100d", i))
 	}
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = mcptest.New(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = mcptest.New(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		for _, uri := range uris {
 			s.Text(uri, "")
 		}
@@ -300,7 +301,7 @@ func TestALongAcknowledgmentArrivesWhole(t *testing.T) {
 
 func testLongAcknowledgment(t *testing.T, proto string) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		conn, filter := dial(), watchMuch(s)
 		subscribe(t, conn, proto, filter)
 		synctest.Wait()
@@ -328,7 +329,7 @@ func testLongAcknowledgment(t *testing.T, proto string) {
 
 func TestASubscriberThatGoesMakesRoom(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		for range 20 { // of whom there is room for four
 			c := hear(t, dial(), "HTTP/1.1", watchText)
@@ -349,7 +350,7 @@ func TestASubscriberThatGoesMakesRoom(t *testing.T) {
 
 func TestCloseWaitsForNoStalledSubscriber(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() mcp.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText)
 		c := hear(t, dial(), "HTTP/1.1", watchText)
@@ -377,7 +378,7 @@ func (deadlocked) Watch(ctx context.Context, _ []string, _ bool, _ func(string))
 }
 
 func TestCloseAndClientsEndWhatHasNotBegun(t *testing.T) {
-	overPipes(t, func() mcp.Source { return deadlocked{source()} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { return deadlocked{source()} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		gone := hear(t, dial(), "HTTP/1.1", watchText)
 		gone.conn.Close()
 		<-gone.done
@@ -410,7 +411,7 @@ func (l late) Watch(ctx context.Context, uris []string, _ bool, _ func(string)) 
 
 func TestCloseWaitsForNoStalledSubscriberThatBeginsLate(t *testing.T) {
 	var asked chan struct{}
-	overPipes(t, func() mcp.Source { asked = make(chan struct{}, 1); return late{mcptest.New(), asked} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { asked = make(chan struct{}, 1); return late{mcptest.New(), asked} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText)
 		<-asked

@@ -18,6 +18,7 @@ import (
 	sessions "github.com/wasmres/wasmres/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -34,7 +35,7 @@ type twin struct {
 }
 
 // newFront gives a Handler with sessions of older revisions. Nil AllowedHosts stand for testHosts.
-func newFront(t testing.TB, src mcp.Source, core mcp.Config, cfg streamable.Config) *streamable.Handler {
+func newFront(t testing.TB, src resource.Source, core mcp.Config, cfg streamable.Config) *streamable.Handler {
 	t.Helper()
 	core.Source, core.Name, core.Version, core.Tools = src, "test", "1", true
 	c, err := mcp.New(core)

@@ -3,7 +3,7 @@ package composite
 import (
 	"sync"
 
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // usedMembers are those that have ended a call since they were settled. It is safe for concurrent use.
@@ -34,11 +34,11 @@ func (u *usedMembers) take() *member {
 	return m
 }
 
-// Settle implements [mcp.Settler], for the members that have ended a call since.
-func (s *Source) Settle() {
+// AfterResponse implements [resource.AfterResponder], for the members that have ended a call since.
+func (s *Source) AfterResponse() {
 	for m := s.used.take(); m != nil; m = s.used.take() {
-		if settler, ok := m.Source.(mcp.Settler); ok {
-			settler.Settle()
+		if a, ok := m.Source.(resource.AfterResponder); ok {
+			a.AfterResponse()
 		}
 	}
 }

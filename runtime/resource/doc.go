@@ -1,0 +1,37 @@
+// Package resource says what it takes to serve MCP resources: [Source], which providers are, and which can be combined,
+// replaced or wrapped before a server serves them.
+//
+// # Wrapping a Source
+//
+// A wrapper implements all methods of Source, and as many of the optional interfaces [SessionEnder], [Versioned] and
+// [AfterResponder] as the Source that it wraps. An optional interface that a wrapper leaves out is lost to the server:
+// a session's state then stays until it has been idle, lists are not cached, and a guest is reset when it is next used.
+// Embedding the Source does not forward them, since an embedded interface has the methods of Source only.
+//
+//	type logged struct{ resource.Source }
+//
+//	func (l logged) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+//		reply, err := l.Source.Read(ctx, req, sink)
+//		log.Println(req.URI, abi.CodeOf(err))
+//		return reply, err
+//	}
+//
+//	func (l logged) AfterResponse() {
+//		if a, ok := l.Source.(resource.AfterResponder); ok {
+//			a.AfterResponse()
+//		}
+//	}
+//
+// # Errors
+//
+// The code of an error is what [abi.CodeOf] gives for it. The client receives the message of the first [abi.Error] in its
+// chain, and no other text, so that a wrapper may add context with fmt.Errorf and %w: context is for the log alone. An
+// error without an abi.Error is an internal one; the client then receives no detail. The end of a context is its
+// ctx.Err().
+//
+// # Concurrency
+//
+// All methods are called from many goroutines at once. A request belongs to its caller, who may change it when the call
+// has returned, so that an implementation keeps nothing of it and does not change it. A reply is shared: neither the
+// caller nor a wrapper changes it. A wrapper that has a different answer makes a copy.
+package resource

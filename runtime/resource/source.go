@@ -1,0 +1,56 @@
+package resource
+
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// A Source has resources to serve. Its methods are safe for concurrent use and end soon after ctx has ended.
+type Source interface {
+	// List answers one page: Resources, NextCursor, TTLMillis, CacheScope. An unknown req.Cursor is
+	// abi.CodeInvalidParams; req.Limit, unless it is 0, is how many entries there is room for. All pages of one list have
+	// the same CacheScope, as the protocol demands; callers see one page at a time and cannot check it.
+	List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+
+	// Templates answers one page of Templates, as List does.
+	Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+
+	// Read hands the contents of req.URI to sink while it runs. The reply carries TTLMillis and CacheScope. When Read
+	// fails, what sink got is void. A Read without error has handed over at least one content.
+	//
+	// A Read that can answer a part of a resource answers the range RangeOffset, RangeLength: then RangeTotal of a content
+	// is the length of the whole and its bytes begin at RangeOffset. Otherwise contents are whole, and RangeTotal is zero.
+	// A Read may answer a content of NotModified when that has the etag req.IfNoneMatch.
+	Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error)
+
+	// Complete answers Completions, CompletionTotal and CompletionMore for the variable req.Arg of the template
+	// req.URI, given what was typed so far, req.Value, and the variables already known, req.Vars.
+	Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+
+	// Watch calls notify, from one goroutine at a time, until ctx ends: with a URI of uris, spelled as there, when that
+	// resource has changed, and with the empty string when the list has. It returns at once with those of uris that can be
+	// watched. notify must not block for long: changes that come meanwhile are merged, never queued without bound.
+	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
+}
+
+// A SessionEnder is a Source with state that belongs to sessions.
+type SessionEnder interface {
+	// EndSession discards the state of a session, whose name is that of abi.Request.Session. It is safe for concurrent
+	// use. An unknown session is no error.
+	EndSession(session string)
+}
+
+// A Versioned is a Source whose pages of lists may be cached for their TTLMillis, until the list changes.
+type Versioned interface {
+	// ListVersion gives another number whenever the list may have changed. It is safe for concurrent use and does not
+	// block.
+	ListVersion() uint64
+}
+
+// An AfterResponder is a Source with work to do that need not delay a response, as resetting an instance.
+type AfterResponder interface {
+	// AfterResponse does that work, for all calls that have ended. The server calls it when it has written a response.
+	// Calling it is optional; it is safe for concurrent use.
+	AfterResponse()
+}
