@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // A conn is a connection as net/http sees it. When net/http reads the next request, plain ones are answered here, within
@@ -22,7 +23,6 @@ type conn struct {
 	net.Conn
 	// fixed at creation
 	server *Server
-	abort  func()     // has a write that is under way fail
 	local  netip.Addr // of this machine; zero when unknown
 
 	// owned by the goroutine that reads, which is one at a time
@@ -30,8 +30,9 @@ type conn struct {
 	between bool      // net/http waits for the next request
 	left    int       // bytes that net/http has still to read of its request; -1 for all that come
 	began   time.Time // the first byte of the request in buf; zero for none
-	read    deadline
-	wrote   deadline
+	read    response.Deadline
+	wrote   response.Deadline
+	writer  *response.Writer
 	peer    peer
 	said    said
 	message mcp.Message
@@ -149,7 +150,7 @@ func (c *conn) handOver(h *head) {
 		c.left = h.size + h.body
 	}
 	c.began = time.Time{}
-	c.wrote.clear(c.Conn.SetWriteDeadline)
+	c.wrote.Clear(c.Conn.SetWriteDeadline)
 }
 
 // pass lets net/http read its request.
@@ -253,20 +254,20 @@ func (c *conn) fill(want int) (int, error) {
 
 func (c *conn) setDeadline(now time.Time) error {
 	if c.began.IsZero() {
-		return c.read.extendFrom(now, c.Conn.SetReadDeadline, c.server.cfg.Idle)
+		return c.read.ExtendFrom(now, c.Conn.SetReadDeadline, c.server.cfg.Idle)
 	}
-	return c.read.set(c.Conn.SetReadDeadline, c.began.Add(c.server.cfg.HeaderTimeout))
+	return c.read.Set(c.Conn.SetReadDeadline, c.began.Add(c.server.cfg.HeaderTimeout))
 }
 
 // SetReadDeadline implements [net.Conn].
 func (c *conn) SetReadDeadline(t time.Time) error {
-	c.read.forget()
+	c.read.Forget()
 	return c.Conn.SetReadDeadline(t)
 }
 
 // SetDeadline implements [net.Conn].
 func (c *conn) SetDeadline(t time.Time) error {
-	c.read.forget()
+	c.read.Forget()
 	return c.Conn.SetDeadline(t)
 }
 
@@ -305,38 +306,4 @@ func (c *conn) CloseWrite() error {
 func (c *conn) await() {
 	c.answering.Lock()
 	defer c.answering.Unlock()
-}
-
-// A deadline is one of a connection's, which is moved no more often than it must: that costs as much as a small request.
-// The zero deadline is unknown.
-type deadline struct{ at time.Time }
-
-// extend sees to it that there is about that much time.
-func (d *deadline) extend(set func(time.Time) error, by time.Duration) error {
-	return d.extendFrom(time.Now(), set, by)
-}
-
-func (d *deadline) extendFrom(now time.Time, set func(time.Time) error, by time.Duration) error {
-	if left := d.at.Sub(now); by*7/8 <= left && left <= by {
-		return nil
-	}
-	return d.set(set, now.Add(by))
-}
-
-func (d *deadline) set(set func(time.Time) error, at time.Time) error {
-	if d.at.Equal(at) {
-		return nil
-	}
-	d.at = at
-	return set(at)
-}
-
-func (d *deadline) forget() { d.at = time.Time{} }
-
-// clear takes away a deadline that was set here.
-func (d *deadline) clear(set func(time.Time) error) {
-	if !d.at.IsZero() {
-		_ = set(time.Time{}) // a connection that fails keeps failing
-	}
-	d.at = time.Time{}
 }

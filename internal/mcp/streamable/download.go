@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // revalidate lets clients keep a download, and has them ask each time whether it is current.
@@ -29,10 +30,10 @@ func (h *Handler) download(w http.ResponseWriter, r *http.Request) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	switch {
 	case isForeign(r):
-		refuse(w, http.StatusForbidden, "downloads are not for pages of other origins")
+		response.Refuse(w, http.StatusForbidden, "downloads are not for pages of other origins")
 		return
 	case err != nil || len(query["uri"]) != 1:
-		refuse(w, http.StatusBadRequest, "the query is not one percent-encoded uri")
+		response.Refuse(w, http.StatusBadRequest, "the query is not one percent-encoded uri")
 		return
 	}
 	defer h.cfg.Core.AfterResponse()
@@ -133,7 +134,7 @@ func writeFailure(w http.ResponseWriter, e *mcp.Error) {
 		seconds := (public.RetryAfter + time.Second - 1) / time.Second
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
-	writeJSON(w, downloadStatus(e), mcp.AppendError(nil, nil, e))
+	response.WriteJSON(w, downloadStatus(e), mcp.AppendError(nil, nil, e))
 }
 
 // unsuited answers a range that lies beyond the resource. What was said of the content is not of this answer.
@@ -141,7 +142,7 @@ func unsuited(w http.ResponseWriter) {
 	for _, name := range []string{"Content-Disposition", "ETag", "Last-Modified"} {
 		w.Header().Del(name)
 	}
-	refuse(w, http.StatusRequestedRangeNotSatisfiable, "the range lies beyond the resource, or is malformed")
+	response.Refuse(w, http.StatusRequestedRangeNotSatisfiable, "the range lies beyond the resource, or is malformed")
 }
 
 // downloadStatus gives the status of a failed download. Codes of our own are those of HTTP, but for the time limit: 408

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 const (
@@ -34,7 +35,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, m *mcp.Message)
 		s, run = &within, func() { h.listenWithin(ctx, w, m); h.leave(s) }
 	}
 	if !h.enter(s) {
-		writeError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
+		response.WriteError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
 		return
 	}
 	run()
@@ -47,17 +48,17 @@ func (c *canceller) end() { (*c)(mcp.ErrClosing) }
 
 // listenWithin runs a subscription on a connection that stays net/http's.
 func (h *Handler) listenWithin(ctx context.Context, w http.ResponseWriter, m *mcp.Message) {
-	s := newStream(w)
-	stop := s.keepAlive(keepAlive)
+	s := response.NewStream(w)
+	stop := s.KeepAlive(keepAlive)
 	defer stop()
 	failure := h.cfg.Core.Listen(ctx, m, func(message []byte) error {
 		if ctx.Err() != nil {
-			return s.send(message, closingPatience)
+			return s.Send(message, closingPatience)
 		}
-		return s.send(message, answerPatience)
+		return s.Send(message, response.AnswerTimeout)
 	})
-	if failure != nil && !s.begun {
-		writeError(w, m, failure)
+	if failure != nil && !s.Begun() {
+		response.WriteError(w, m, failure)
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"net"
 	"slices"
-	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // A listener gives connections of a Server.
@@ -24,7 +24,7 @@ func (l listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &conn{Conn: raw, server: l.server, local: ipOf(raw.LocalAddr()), from: mcp.ClientOf(raw.RemoteAddr().String())}
-		c.abort = func() { _ = raw.SetWriteDeadline(time.Unix(1, 0)) }
+		c.writer = response.NewConn(raw, &c.wrote, &l.server.clock)
 		crowded := l.server.enter(c)
 		for _, other := range crowded {
 			_ = other.Close()

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // Headers that repeat what is in the body, for whoever stands in between and does not read that.
@@ -22,16 +23,16 @@ const (
 func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
 	switch {
 	case !acceptsBoth(r.Header.Values("Accept")):
-		refuse(w, http.StatusNotAcceptable, "Accept does not name both application/json and text/event-stream")
+		response.Refuse(w, http.StatusNotAcceptable, "Accept does not name both application/json and text/event-stream")
 	case failure != nil:
-		writeError(w, m, failure)
+		response.WriteError(w, m, failure)
 	case m.IsNotification():
 		w.WriteHeader(http.StatusAccepted)
 	case !m.IsRequest():
-		refuse(w, http.StatusBadRequest, "a response answers nothing here")
+		response.Refuse(w, http.StatusBadRequest, "a response answers nothing here")
 	default:
 		if failure = h.checkHeaders(r, m); failure != nil {
-			writeError(w, m, failure)
+			response.WriteError(w, m, failure)
 		} else if m.Method == mcp.ListenMethod {
 			h.listen(w, r, m)
 		} else {
@@ -115,24 +116,4 @@ func acceptsBoth(accept []string) bool {
 		}
 	}
 	return body && stream
-}
-
-// status gives the status that goes with an answer; nil is a result. An error of the application, as of a resource that
-// does not exist, is a JSON-RPC error with status 200: a client takes a status of 400 for a refusal by the transport, and
-// may fall back to an older revision.
-func status(e *mcp.Error) int {
-	if e == nil {
-		return http.StatusOK
-	}
-	switch e.Code {
-	case mcp.CodeMethodNotFound:
-		return http.StatusNotFound
-	case mcp.CodeParseError, mcp.CodeInvalidRequest, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedVersion:
-		return http.StatusBadRequest
-	case mcp.CodeInvalidParams:
-		if e.Malformed {
-			return http.StatusBadRequest
-		}
-	}
-	return http.StatusOK
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // answer answers a plain request that c.buf begins with, as net/http and the Handler would. It reports false, and has done
@@ -81,14 +82,11 @@ func again(before *string, now []byte) string {
 
 // respond has the core answer, and writes that.
 func (c *conn) respond(ctx context.Context, h *head, m *mcp.Message) {
-	x := reply{conn: c, message: m, accepts: string(h.encoding)}
-	m.Links = true
-	core := c.server.handler.cfg.Core
-	defer x.free()
-	out, failure := core.Answer(ctx, core.Buffer()[:room], m, mcp.Outlet{Flush: x.flush, Abort: c.abort})
-	if err := x.close(ctx, out, failure); err != nil {
+	client := response.Client{Local: c.local.IsLoopback()}
+	if !client.Local {
+		client.AcceptEncoding = string(h.encoding)
+	}
+	if c.writer.Answer(ctx, c.server.handler.cfg.Core, m, client) != nil {
 		c.closing.Store(true) // nobody reads what would follow
 	}
-	core.Release(out)
-	core.AfterResponse()
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 const (
@@ -24,7 +26,7 @@ func (s *subscriber) serve(head []byte) error {
 			return s.write(s.appendEnd(out))
 		}
 		if len(out) == 0 && !time.Now().Before(s.silentUntil) {
-			out = s.framing.end(append(s.framing.begin(out), stillHere...), 0)
+			out = s.framing.EndPart(append(s.framing.BeginPart(out), response.KeepAlive...), 0)
 		}
 		if len(out) > 0 {
 			if err := s.write(out); err != nil {
@@ -67,18 +69,18 @@ func (s *subscriber) attend() (closing bool) {
 func (s *subscriber) appendNews(out []byte) []byte {
 	for len(out) < fullWrite {
 		begin := len(out)
-		part := s.framing.begin(out)
+		part := s.framing.BeginPart(out)
 		if !s.within {
-			part = append(part, eventHead...)
+			part = append(part, response.EventHead...)
 		}
 		part, whole, ok := s.subscription.AppendPart(part)
 		if !ok {
 			return part[:begin]
 		}
 		if s.within = !whole; whole {
-			part = append(part, eventTail...)
+			part = append(part, response.EventTail...)
 		}
-		out = s.framing.end(part, begin)
+		out = s.framing.EndPart(part, begin)
 	}
 	s.wake()
 	return out
@@ -86,15 +88,15 @@ func (s *subscriber) appendNews(out []byte) []byte {
 
 // appendEnd appends the result and the end of the body.
 func (s *subscriber) appendEnd(out []byte) []byte {
-	message := s.subscription.AppendEnd(append(s.framing.begin(out), eventHead...))
-	return s.framing.last(s.framing.end(append(message, eventTail...), len(out)))
+	message := s.subscription.AppendEnd(append(s.framing.BeginPart(out), response.EventHead...))
+	return s.framing.AppendEnd(s.framing.EndPart(append(message, response.EventTail...), len(out)))
 }
 
 // write writes out, if the client takes it in time.
 func (s *subscriber) write(out []byte) error {
 	s.mu.Lock()
 	if !s.closing {
-		_ = s.conn.SetWriteDeadline(time.Now().Add(patienceFor(len(out), answerPatience))) // likewise
+		_ = s.conn.SetWriteDeadline(time.Now().Add(response.Timeout(len(out), response.AnswerTimeout))) // likewise
 	}
 	s.mu.Unlock()
 	_, err := s.conn.Write(out)

@@ -6,10 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 const (
@@ -37,7 +38,7 @@ type Server struct {
 	cfg     ServerConfig
 	handler *Handler
 	http    *http.Server
-	date    atomic.Pointer[date]
+	clock   response.Clock
 
 	stopping atomic.Bool
 
@@ -129,39 +130,4 @@ func (s *Server) open() []*conn {
 		list = append(list, c)
 	}
 	return list
-}
-
-// appendHead appends the head of a response up to where it says how long that is.
-func (s *Server) appendHead(b []byte, status int) []byte {
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, ' ')
-	b = append(b, http.StatusText(status)...)
-	b = append(b, "\r\nCache-Control: no-store\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nDate: "...)
-	b = append(b, s.now()...)
-	return append(b, "\r\n"...)
-}
-
-// appendNoAnswer appends the whole response to a request that its client has cancelled: an event stream of nothing.
-func (s *Server) appendNoAnswer(b []byte) []byte {
-	b = append(b, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\nContent-Type: text/event-stream\r\n"+
-		"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nDate: "...)
-	b = append(b, s.now()...)
-	return append(b, "\r\n\r\n"...)
-}
-
-// A date is a second, as HTTP writes it.
-type date struct {
-	second int64
-	text   string
-}
-
-func (s *Server) now() string {
-	now := time.Now()
-	if d := s.date.Load(); d != nil && d.second == now.Unix() {
-		return d.text
-	}
-	d := &date{second: now.Unix(), text: now.UTC().Format(http.TimeFormat)}
-	s.date.Store(d)
-	return d.text
 }

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/compress"
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/internal/throttle"
 )
 
@@ -61,8 +61,6 @@ type Handler struct {
 	cfg     Config
 	door    door
 	refused *throttle.Log // requests, at the door
-
-	encoders compress.Encoders
 
 	running sync.WaitGroup // subscriptions
 
@@ -116,7 +114,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if err := h.door.check(r); err != nil {
 		h.refused.Warn(err.kind, "request refused", "err", err)
-		refuse(w, http.StatusForbidden, err.Error())
+		response.Refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
 	legacySession := h.cfg.Legacy != nil && r.Header.Get(sessionHeader) != ""
@@ -141,7 +139,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // post reads a message and finds out of which era it is.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
-		refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
+		response.Refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
 	}
 	hold := h.cfg.Core.InFlight().Hold()
@@ -149,15 +147,15 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	body, err := h.readBody(w, r, hold)
 	if errors.Is(err, errCrowded) {
 		w.Header().Set("Retry-After", "1")
-		writeJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.TooBusy()))
+		response.WriteJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.TooBusy()))
 		return
 	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
+		response.Refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
 		return
 	}
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "the body is cut off")
+		response.Refuse(w, http.StatusBadRequest, "the body is cut off")
 		return
 	}
 	m, failure := mcp.ParseMessage(body)
@@ -272,10 +270,4 @@ func (h *Handler) handOn(w http.ResponseWriter, r *http.Request, m *mcp.Message,
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	h.cfg.Legacy.ServeHTTP(w, r)
-}
-
-// refuse answers what is not worth an answer with an id.
-func refuse(w http.ResponseWriter, status int, why string) {
-	e := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: " + why}
-	writeJSON(w, status, mcp.AppendError(nil, nil, e))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // A subscriber is a client whose connection was taken from net/http, with all that is kept there for requests to come.
@@ -18,7 +19,7 @@ type subscriber struct {
 	// set before the goroutine starts
 	subscription *mcp.Subscription
 	conn         net.Conn
-	framing      framing
+	framing      response.Framing
 
 	// owned by the goroutine
 	silentUntil time.Time // when a comment is due
@@ -38,16 +39,16 @@ func (h *Handler) begin(s *subscriber, w http.ResponseWriter, r *http.Request, m
 	failure := s.subscribe(r.Context(), h.cfg.Core, m)
 	if failure != nil {
 		defer h.leave(s)
-		writeError(w, m, failure)
+		response.WriteError(w, m, failure)
 		return
 	}
-	s.framing = framing{chunked: r.ProtoAtLeast(1, 1)}
-	head := s.framing.appendHead(nil, w.Header())
+	s.framing = response.Framing{Chunked: r.ProtoAtLeast(1, 1)}
+	head := s.framing.AppendHead(nil, w.Header())
 	conn, _, err := http.NewResponseController(w).Hijack() // what the client has sent already is not read
 	if err != nil {
 		defer h.leave(s)
 		s.subscription.Close()
-		writeError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "Internal error"})
+		response.WriteError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "Internal error"})
 		return
 	}
 	s.take(bare(conn))

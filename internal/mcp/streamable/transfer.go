@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
 // A transfer is the [abi.Sink] of a download: the response, from the head of the content on.
@@ -37,7 +38,7 @@ type transfer struct {
 	left    uint64       // bytes to be sent; math.MaxUint64 when not known
 	toEnd   bool         // the last of them is the last of the resource
 	last    []byte       // that byte, held until the provider has come to its end without failure
-	expires time.Time    // the write deadline, less answerPatience
+	expires time.Time    // the write deadline, less response.AnswerTimeout
 }
 
 func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
@@ -178,7 +179,7 @@ func (t *transfer) Body(p []byte) error {
 
 // pass sends p while the provider waits, which it does not for long.
 func (t *transfer) pass(p []byte) error {
-	w := t.core.Wait(func() { abort(t.control) })
+	w := t.core.Wait(func() { response.Abort(t.control) })
 	err := t.write(p)
 	return cmp.Or(w.End(), err)
 }
@@ -204,11 +205,11 @@ func (t *transfer) Waited() time.Duration { return time.Duration(t.waited.Load()
 // extend gives the client time for size more bytes.
 func (t *transfer) extend(size int) {
 	now := time.Now()
-	if size < slowest && now.Before(t.expires) {
+	if size < response.MinRate && now.Before(t.expires) {
 		return
 	}
 	t.expires = now.Add(time.Second)
-	setDeadline(t.control, size, answerPatience+time.Second)
+	response.SetDeadline(t.control, size, response.AnswerTimeout+time.Second)
 }
 
 // finish ends the response. It reports false when what has gone must not be taken for the whole.
