@@ -16,6 +16,8 @@ type (
 
 // The host's side of a guest.
 type (
+	Host        = guest.Host
+	HostConfig  = guest.HostConfig
 	Runner      = guest.Runner
 	Order       = guest.Config
 	Guests      = guest.Guests
@@ -35,6 +37,9 @@ const (
 
 // Look is what a look at a clock takes, under [Determinism].
 const Look = guest.Look
+
+// NewHost makes a host without a manifest.
+func NewHost(cfg HostConfig) *Host { return guest.NewHost(cfg) }
 
 // PublicError makes an error of what a guest, or its runner, says of a failure.
 func PublicError(code abi.Code, said *abi.GuestError) error { return guest.PublicError(code, said) }

@@ -23,7 +23,9 @@ type child struct {
 	// fixed once it is ready
 	orders  orders
 	layers  confine.Layers
-	module  *runtime.Module
+	host    *runtime.Host
+	guests  runtime.Guests
+	packed  bool // the manifest is part of the module
 	reports *reporter
 	program program
 	inside  Inside
@@ -59,14 +61,34 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	c.module, err = runtime.Open(onLink(context.Background(), first), runtime.Config{
-		Runner: runtime.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}, Logger: logger,
-		Limits: c.orders.Limits, Lifecycle: c.orders.Lifecycle, Config: c.orders.Config,
-		Services: proxies(c.orders.Services), Ungranted: ungranted, Notify: notify, Observe: observe, Determinism: c.orders.Determinism,
-	}, prepared)
+	runner := runtime.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}
+	err = c.open(onLink(context.Background(), first), runner, prepared, logger)
 	if err != nil && !c.sealed && !c.hasCode() { // another process has found it of no use meanwhile
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone").Because(err)
 	}
+	return err
+}
+
+// open has a runner start the guests. What they ask and say while they start goes out on the link of ctx.
+func (c *child) open(ctx context.Context, runner runtime.Runner, prepared *runtime.Prepared, logger *slog.Logger) (err error) {
+	o := &c.orders
+	c.host = runtime.NewHost(runtime.HostConfig{
+		Limits: o.Limits, Services: proxies(o.Services), Lifecycle: o.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
+	})
+	order := &runtime.Order{
+		Module: prepared, Limits: o.Limits, Lifecycle: o.Lifecycle, Values: o.Config, Logger: logger, Determinism: o.Determinism,
+		Learn: c.host.SetManifest, Host: c.host,
+	}
+	if c.packed = order.Packed(); c.packed {
+		manifest, err := abi.DecodeManifest(prepared.Manifest)
+		if err != nil {
+			return err
+		}
+		if err := c.host.SetManifest(manifest); err != nil {
+			return err
+		}
+	}
+	c.guests, err = runner.Open(ctx, order)
 	return err
 }
 
@@ -102,13 +124,13 @@ func (c *child) seal(first *inner) (err error) {
 
 // ready tells the parent what it has got.
 func (c *child) ready(first *inner) error {
-	lane, why := c.module.Lane()
-	text, err := json.Marshal(news{Lane: lane, Why: why, Start: c.module.Started(), Layers: c.layers})
+	lane, why := c.guests.Lane()
+	text, err := json.Marshal(news{Lane: lane, Why: why, Start: c.guests.Started(), Layers: c.layers})
 	if err != nil {
 		return err
 	}
-	if !c.module.Packed() {
-		if err := first.out.Put(wire.KindFrame, c.module.Manifest().Append(nil)); err != nil {
+	if !c.packed {
+		if err := first.out.Put(wire.KindFrame, c.host.Manifest().Append(nil)); err != nil {
 			return err
 		}
 	}
@@ -121,7 +143,7 @@ func (c *child) ready(first *inner) error {
 // begin has a link served until the parent closes it.
 func (c *child) begin(l *inner) {
 	c.links[l.id] = l
-	go l.serve(c.module) // ends with the process
+	go l.serve(c.host, c.guests) // ends with the process
 }
 
 // readPrepared looks at the module where the parent has put it, and sealed it: nobody can change it.
@@ -161,9 +183,3 @@ func ungranted(ctx context.Context, id abi.Service, request []byte) {
 
 // notify passes a notice of the guest's on.
 func notify(ctx context.Context, uri string) { linkOf(ctx).changed(uri) }
-
-// observe keeps what a call used until it is told the parent.
-func observe(ctx context.Context, used runtime.Usage) {
-	done := &linkOf(ctx).done
-	done.Fuel, done.HostCalls = used.Fuel, uint32(used.HostCalls)
-}

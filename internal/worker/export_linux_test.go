@@ -80,19 +80,30 @@ func (p *Parent) Lane() (runtime.Lane, string) { return runtime.LaneReset, "" }
 func (p *Parent) Close() error                 { return p.worker.control.Close() }
 
 // A Child is a worker's side in this process, which has no walls.
-type Child struct{ module *runtime.Module }
+type Child struct{ child }
 
 // OpenChild loads a module as a worker does.
 func OpenChild(ctx context.Context, e engine.Engine, limits runtime.Limits, binary []byte) (*Child, error) {
-	m, err := runtime.Load(ctx, runtime.Config{
-		Runner: runtime.InProcess{Engine: e}, Limits: limits, Lifecycle: abi.LifecycleShared, Notify: notify, Observe: observe,
-		Services: proxies([]abi.Service{abi.ServiceConfig}),
-	}, binary)
-	return &Child{m}, err
+	limits, err := limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := runtime.Prepare(runtime.Config{Limits: limits}, binary)
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{child{
+		orders: orders{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
+		links:  map[uint32]*inner{},
+	}}
+	return c, c.open(ctx, runtime.InProcess{Engine: e}, prepared, slog.New(slog.DiscardHandler))
 }
 
-// Close releases the module.
-func (c *Child) Close() error { return c.module.Close() }
+// Close releases the guests.
+func (c *Child) Close() error {
+	c.host.Close()
+	return c.guests.Close()
+}
 
 // Serve does what comes over a link, until its end or what must not come.
 func (c *Child) Serve(socket, window *os.File) error {
@@ -108,10 +119,10 @@ func (c *Child) Serve(socket, window *os.File) error {
 	defer mapping.Close()
 	l := &inner{out: wire.NewSender(conn, mapping)}
 	for {
-		if err := l.next(c.module); err != nil {
+		if err := l.next(c.host, c.guests); err != nil {
 			return err
 		}
-		c.module.Settle()
+		c.guests.Settle()
 	}
 }
 
@@ -122,13 +133,12 @@ func (c *Child) Obey(socket *os.File) error {
 		return err
 	}
 	defer control.Close()
-	w := &child{module: c.module, links: map[uint32]*inner{}}
 	for {
 		kind, payload, err := control.Next()
 		if err != nil {
 			return err
 		}
-		if err := w.obey(control, kind, payload); err != nil {
+		if err := c.obey(control, kind, payload); err != nil {
 			return err
 		}
 	}

@@ -46,17 +46,17 @@ func openLink(id uint32, socket, window *os.File) (*inner, error) {
 
 // serve does calls until the parent is gone, or says what it must not, which is the end of the process: there is
 // nobody left to work for.
-func (l *inner) serve(m *runtime.Module) {
+func (l *inner) serve(host *runtime.Host, guests runtime.Guests) {
 	for {
-		if err := l.next(m); err != nil {
+		if err := l.next(host, guests); err != nil {
 			os.Exit(1)
 		}
-		m.Settle()
+		guests.Settle()
 	}
 }
 
 // next does one call.
-func (l *inner) next(m *runtime.Module) error {
+func (l *inner) next(host *runtime.Host, guests runtime.Guests) error {
 	number, payload, err := l.out.NextCall()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (l *inner) next(m *runtime.Module) error {
 	if err := call.Decode(payload); err != nil {
 		return err
 	}
-	l.done.SetError(l.do(m, &call))
+	l.done.SetError(l.do(host, guests, &call))
 	if err := l.out.PutMessage(&l.done); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (l *inner) forget() {
 }
 
 // do has the guest do a call, and sends what it answers.
-func (l *inner) do(m *runtime.Module, call *wire.Call) error {
+func (l *inner) do(host *runtime.Host, guests runtime.Guests, call *wire.Call) error {
 	var req abi.Request
 	if err := req.Decode(call.Request); err != nil {
 		return abi.Errorf(abi.CodeInvalidParams, "the request has more in it than a provider can be asked").Because(err)
@@ -92,11 +92,14 @@ func (l *inner) do(m *runtime.Module, call *wire.Call) error {
 	req.Session = call.Session
 	ctx, end := l.begin(call)
 	defer end()
-	reply, err := m.Call(ctx, call.Op, &req, relay{l})
+	c := host.NewCall(call.Op, &req, relay{l})
+	err := c.Run(ctx, guests)
+	used := c.Usage(err)
+	l.done.Fuel, l.done.HostCalls = used.Fuel, uint32(used.HostCalls)
 	if err != nil {
 		return err
 	}
-	return l.reply(reply)
+	return l.reply(c.Reply())
 }
 
 // begin makes the context of a call, which cancel and end end.

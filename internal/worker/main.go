@@ -121,7 +121,7 @@ func (c *child) obey(control *wire.Conn, kind wire.Kind, payload []byte) error {
 		}
 		c.links[m.Link].cancel(m.Seq)
 	case wire.KindEndSession:
-		c.module.EndSession(string(payload))
+		c.guests.EndSession(string(payload))
 	default:
 		return control.Unexpected(kind)
 	}

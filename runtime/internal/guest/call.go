@@ -83,6 +83,18 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 	c.SetDeadline(d)
 }
 
+// Run has guests do the call outside of a limiter, and gives what became of it. The call ends with ctx, and after
+// Limits.Timeout at the latest. A call whose ctx has ended does not begin.
+func (c *Call) Run(ctx context.Context, guests Guests) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d := deadline.New(ctx, c.host.cfg.Limits.Timeout)
+	defer d.Release()
+	c.Begin(ctx, d, limiter.Ticket{})
+	return c.FinalError(guests.Call(d, c))
+}
+
 // SetDeadline has the call end when d does.
 func (c *Call) SetDeadline(d *deadline.Context) { c.deadline, _ = d.Deadline() }
 

@@ -81,8 +81,8 @@ var (
 
 // A pool has the instances of a module that are not at work. It is safe for concurrent use.
 type pool interface {
-	// acquire gives an instance for a call of a session. Calls for which it would be the same instance come one after
-	// another.
+	// acquire gives an instance for a call of a session. A call for which it would be an instance that another call
+	// has waits until that call or ctx ends.
 	acquire(ctx context.Context, session string) (*instance.Instance, error)
 	// release takes the instance back as it is. It never waits.
 	release(i *instance.Instance)

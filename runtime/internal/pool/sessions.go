@@ -26,8 +26,9 @@ type session struct {
 	id    string
 	inst  *instance.Instance // nil while it is being made
 	used  time.Time
-	busy  bool // a call has the instance
-	ended bool // the session
+	busy  bool          // a call has the instance
+	ended bool          // the session
+	freed chan struct{} // closed when that call ends; nil while no other call waits for it
 }
 
 func newSessions(f *instance.Factory, most int) *sessions {
@@ -35,7 +36,7 @@ func newSessions(f *instance.Factory, most int) *sessions {
 }
 
 func (t *sessions) acquire(ctx context.Context, id string) (*instance.Instance, error) {
-	at, evicted, err := t.get(id)
+	at, evicted, err := t.lock(ctx, id)
 	t.factory.Discard(evicted, errEvicted)
 	if err != nil {
 		return nil, err
@@ -52,24 +53,65 @@ func (t *sessions) acquire(ctx context.Context, id string) (*instance.Instance, 
 	return at.inst, nil
 }
 
-// get finds the session of an id, or makes it.
-func (t *sessions) get(id string) (at *session, evicted *instance.Instance, err error) {
+// lock makes the session of an id busy, and makes the session if there is none. While another call has the session, lock
+// waits until that call ends or ctx does. Callers that go through a limiter never wait here. A worker has no limiter: the
+// parent's orders the calls, but by the lifecycle in the manifest that the first worker gave. A guest whose manifest
+// differs from one worker to the next can have the parent send two calls of one session at once.
+func (t *sessions) lock(ctx context.Context, id string) (at *session, evicted *instance.Instance, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at, ok := t.open[id]
-	if !ok && len(t.open) >= t.most {
-		if evicted, ok = t.evictLocked(); !ok {
-			return nil, nil, t.factory.Host.BusyError("all sessions are busy")
+	for at = t.open[id]; at != nil && at.busy; at = t.open[id] {
+		if err := t.awaitLocked(ctx, at); err != nil {
+			return nil, nil, err
 		}
 	}
 	if at == nil {
-		at = &session{id: id}
-		t.open[id] = at
+		if at, evicted, err = t.addLocked(id); err != nil {
+			return nil, nil, err
+		}
 	}
 	at.busy = true
 	if t.sweep == nil && !t.closed {
 		t.sweep = time.AfterFunc(t.factory.Limits.Idle, t.dropIdle)
 	}
+	return at, evicted, nil
+}
+
+// awaitLocked waits until the call that has a session ends. It does not hold mu meanwhile.
+func (t *sessions) awaitLocked(ctx context.Context, at *session) error {
+	if at.freed == nil {
+		at.freed = make(chan struct{})
+	}
+	freed := at.freed
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	select {
+	case <-freed:
+		return nil
+	case <-ctx.Done():
+		return t.factory.Host.ContextError(ctx)
+	}
+}
+
+// unlockLocked ends what lock began.
+func (at *session) unlockLocked() {
+	at.busy = false
+	if at.freed != nil {
+		close(at.freed)
+		at.freed = nil
+	}
+}
+
+// addLocked adds a session, which may take the place of another one.
+func (t *sessions) addLocked(id string) (at *session, evicted *instance.Instance, err error) {
+	if len(t.open) >= t.most {
+		var ok bool
+		if evicted, ok = t.evictLocked(); !ok {
+			return nil, nil, t.factory.Host.BusyError("all sessions are busy")
+		}
+	}
+	at = &session{id: id}
+	t.open[id] = at
 	return at, evicted, nil
 }
 
@@ -94,7 +136,8 @@ func (t *sessions) release(s *instance.Instance) {
 	at := t.used[s]
 	delete(t.used, s)
 	ended := at.ended
-	at.busy, at.used = false, time.Now()
+	at.used = time.Now()
+	at.unlockLocked()
 	if stopped || ended {
 		delete(t.open, at.id)
 	}
@@ -111,6 +154,7 @@ func (t *sessions) release(s *instance.Instance) {
 func (t *sessions) drop(at *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	at.unlockLocked()
 	delete(t.open, at.id)
 }
 
