@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // discard is a response nobody reads.
@@ -20,9 +21,9 @@ func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 
 func BenchmarkRead(b *testing.B) {
-	h := newHandler(b, source(), streamable.Config{})
-	text := body("1", "resources/read", `"uri":"test://text"`)
-	r := post(text)
+	h := streamtest.NewHandler(b, streamtest.Source(), streamable.Config{})
+	text := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
+	r := streamtest.Post(text)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Body = io.NopCloser(strings.NewReader(text))

@@ -18,12 +18,13 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 func TestDoor(t *testing.T) {
 	const public, public6, mapped = "192.0.2.7:8080", "[2001:db8::7]:8080", "[::ffff:192.0.2.7]:8080"
 	const local, local6, zoned = "127.0.0.1:8080", "[::1]:8080", "[fe80::7%eth0]:8080"
-	list := body("1", "resources/list", "")
+	list := streamtest.Body("1", "resources/list", "")
 	tests := []struct {
 		name   string
 		addr   string // the connection came in on; empty for unknown
@@ -96,9 +97,9 @@ func TestDoor(t *testing.T) {
 				cfg.AllowedHosts = []string{"mcp.test", "ported.test:80"}
 				cfg.AllowedOrigins = []string{"https://app.test"}
 			}
-			h := newHandler(t, source(), cfg)
+			h := streamtest.NewHandler(t, streamtest.Source(), cfg)
 			for _, legacy := range []bool{false, true} {
-				r, want := post(list, "Host", tt.host, "Origin", tt.origin), tt.want
+				r, want := streamtest.Post(list, "Host", tt.host, "Origin", tt.origin), tt.want
 				if legacy {
 					r.Header.Set("MCP-Protocol-Version", "2025-06-18")
 					r.Body = io.NopCloser(strings.NewReader("{}"))
@@ -110,7 +111,7 @@ func TestDoor(t *testing.T) {
 					addr := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(tt.addr))
 					r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, addr))
 				}
-				if status, _, answer := do(h, r); status != want {
+				if status, _, answer := streamtest.Do(h, r); status != want {
 					t.Errorf("legacy %v: got %d, want %d: %s", legacy, status, want, answer)
 				}
 			}
@@ -125,7 +126,7 @@ func (rebound) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2
 
 // A name that an attacker's DNS server points to this machine is refused by the Server and by net/http alike.
 func TestDoorRefusesReboundNames(t *testing.T) {
-	tw := newTwin(t, newFront(t, library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
+	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
 	for host, want := range map[string]string{
 		"192.0.2.7:8080": "HTTP/1.1 200 ", "evil.test:8080": "HTTP/1.1 403 ", "localhost": "HTTP/1.1 403 ", "127.0.0.1": "HTTP/1.1 403 ",
 	} {
@@ -150,13 +151,13 @@ func TestDoorRefusesReboundNames(t *testing.T) {
 func TestRefusedRequestsDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		h := newHandler(t, source(), streamable.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		h := streamtest.NewHandler(t, streamtest.Source(), streamable.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for n := range 500 {
 			host, origin := fmt.Sprintf("evil%d.test", n), ""
 			if n%2 == 1 {
 				host, origin = "localhost", fmt.Sprintf("http://evil%d.test", n)
 			}
-			if status, _, _ := do(h, post("{}", "Host", host, "Origin", origin)); status != http.StatusForbidden {
+			if status, _, _ := streamtest.Do(h, streamtest.Post("{}", "Host", host, "Origin", origin)); status != http.StatusForbidden {
 				t.Fatalf("got %d, want 403", status)
 			}
 		}
@@ -180,7 +181,7 @@ func TestRefusedRequestsDoNotFillTheLog(t *testing.T) {
 }
 
 func TestCORS(t *testing.T) {
-	h := newHandler(t, source(), streamable.Config{AllowedOrigins: []string{"https://app.test"}})
+	h := streamtest.NewHandler(t, streamtest.Source(), streamable.Config{AllowedOrigins: []string{"https://app.test"}})
 	r := httptest.NewRequest(http.MethodOptions, "/mcp", nil)
 	r.Header.Set("Origin", "https://app.test")
 	r.Header.Set("Access-Control-Request-Method", "POST")
@@ -190,12 +191,12 @@ func TestCORS(t *testing.T) {
 		t.Errorf("asked before: got %d, %v", w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
-	h.ServeHTTP(w, post(body("1", "resources/list", ""), "Origin", "https://app.test"))
+	h.ServeHTTP(w, streamtest.Post(streamtest.Body("1", "resources/list", ""), "Origin", "https://app.test"))
 	if w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != "https://app.test" || w.Header().Get("Vary") != "Origin" {
 		t.Errorf("asked: got %d, %v", w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
-	h.ServeHTTP(w, post(body("1", "resources/list", ""), "Origin", "https://mcp.test", "Host", "mcp.test"))
+	h.ServeHTTP(w, streamtest.Post(streamtest.Body("1", "resources/list", ""), "Origin", "https://mcp.test", "Host", "mcp.test"))
 	if w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("same origin: got %d, %v", w.Code, w.Header())
 	}

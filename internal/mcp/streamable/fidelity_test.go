@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // A probe is one request that both of a twin have to answer alike.
@@ -24,7 +25,7 @@ type probe struct {
 // TestFidelity sends the same requests to a Server and to net/http with the same Handler: they answer in the same
 // words, and leave the connection in the same state.
 func TestFidelity(t *testing.T) {
-	tw := newTwin(t, newFront(t, library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 25_000, AllowedHosts: []string{"mcp.test"}}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 25_000, AllowedHosts: []string{"mcp.test"}}), nil)
 	session := open(t, tw.plain)
 	probes := corpus()
 	t.Logf("%d requests", len(probes))
@@ -244,7 +245,7 @@ func methods() (all []probe) {
 		if strings.HasPrefix(uri, "\\") {
 			header = "=?base64?AA==?="
 		}
-		all = append(all, probe{name: "modern of " + uri, request: modern("resources/read", header, body("1", "resources/read", text)), hot: !strings.HasSuffix(uri, " ") && header == uri})
+		all = append(all, probe{name: "modern of " + uri, request: modern("resources/read", header, streamtest.Body("1", "resources/read", text)), hot: !strings.HasSuffix(uri, " ") && header == uri})
 		all = append(all, probe{name: "session of " + uri, request: inSession(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{` + text + `}}`), hot: true})
 	}
 	calls := []struct {
@@ -265,12 +266,12 @@ func methods() (all []probe) {
 		if c.method == "tools/call" {
 			target = []string{"Mcp-Name", strings.Trim(c.params[len(`"name":`):], `"`)}
 		}
-		all = append(all, probe{name: "modern " + c.name, request: modern(c.method, "", body("1", c.method, c.params), target...), hot: c.modern})
+		all = append(all, probe{name: "modern " + c.name, request: modern(c.method, "", streamtest.Body("1", c.method, c.params), target...), hot: c.modern})
 		text := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, c.method, c.params)
 		all = append(all, probe{name: "session " + c.name, request: inSession(text), hot: c.session})
 	}
 	list := `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`
-	listen := body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)
+	listen := streamtest.Body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)
 	return append(all,
 		probe{name: "session list without params", request: inSession(list), hot: true},
 		probe{name: "session notification", request: inSession(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)},
@@ -294,12 +295,12 @@ func modernHeaders() (all []probe) {
 	sentinel := func(s string) string { return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?=" }
 	add("no version", false, "MCP-Protocol-Version", "")
 	add("version empty", false, "MCP-Protocol-Version", " ")
-	add("version twice", false, "+MCP-Protocol-Version", revision)
-	add("version twice, unlike", false, "+MCP-Protocol-Version", oldRevision)
-	add("version of old", false, "MCP-Protocol-Version", oldRevision)
+	add("version twice", false, "+MCP-Protocol-Version", streamtest.Revision)
+	add("version twice, unlike", false, "+MCP-Protocol-Version", streamtest.OldRevision)
+	add("version of old", false, "MCP-Protocol-Version", streamtest.OldRevision)
 	add("version of nobody", false, "MCP-Protocol-Version", "1999-01-01")
-	add("version name in other case", true, "mCP-pROTOCOL-vERSION", revision)
-	add("version with space around", true, "MCP-Protocol-Version", " \t"+revision+"  ")
+	add("version name in other case", true, "mCP-pROTOCOL-vERSION", streamtest.Revision)
+	add("version with space around", true, "MCP-Protocol-Version", " \t"+streamtest.Revision+"  ")
 	add("no method", false, "Mcp-Method", "")
 	add("method twice", false, "+Mcp-Method", "resources/read")
 	add("other method", false, "Mcp-Method", "tools/call")
@@ -318,16 +319,16 @@ func modernHeaders() (all []probe) {
 	add("name beyond ASCII", false, "Mcp-Name", "test://té")
 	add("name with a control", false, "Mcp-Name", "test://te\x01t")
 	add("name with a tab", false, "Mcp-Name", "test://te\txt")
-	coffee := body("1", "resources/read", `"uri":"test://café"`)
+	coffee := streamtest.Body("1", "resources/read", `"uri":"test://café"`)
 	all = append(all,
 		probe{name: "modern name that needs encoding", request: modern("resources/read", sentinel("test://café"), coffee)},
 		probe{name: "modern name that needs encoding and is not", request: modern("resources/read", "test://café", coffee)},
-		probe{name: "modern name of a list", request: modern("resources/list", "stray", body("1", "resources/list", "")), hot: true},
-		probe{name: "modern no name of an empty uri", request: modern("resources/read", "", body("1", "resources/read", `"uri":""`))},
-		probe{name: "modern empty name of an empty uri", request: modern("resources/read", " ", body("1", "resources/read", `"uri":""`)), hot: true},
+		probe{name: "modern name of a list", request: modern("resources/list", "stray", streamtest.Body("1", "resources/list", "")), hot: true},
+		probe{name: "modern no name of an empty uri", request: modern("resources/read", "", streamtest.Body("1", "resources/read", `"uri":""`))},
+		probe{name: "modern empty name of an empty uri", request: modern("resources/read", " ", streamtest.Body("1", "resources/read", `"uri":""`)), hot: true},
 	)
 	version := func(name, in string, headers ...string) {
-		text := strings.Replace(body("1", "resources/read", `"uri":"test://text"`), `"`+revision+`"`, in, 1)
+		text := strings.Replace(streamtest.Body("1", "resources/read", `"uri":"test://text"`), `"`+streamtest.Revision+`"`, in, 1)
 		all = append(all, probe{name: "modern body version " + name, request: modern("resources/read", "test://text", text, headers...), hot: name == "escaped"})
 	}
 	version("old", `"2025-11-25"`)
@@ -337,7 +338,7 @@ func modernHeaders() (all []probe) {
 	version("null", `null`)
 	version("empty", `""`, "MCP-Protocol-Version", " ")
 	version("escaped", `"2026-07-2\u0038"`)
-	text := body("1", "resources/read", `"uri":"test://text"`)
+	text := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
 	for _, capabilities := range []string{`null`, `7`, `[]`, `{"a":{}}`} {
 		request := modern("resources/read", "test://text", strings.Replace(text, `Capabilities":{}`, `Capabilities":`+capabilities, 1))
 		all = append(all, probe{name: "modern capabilities " + capabilities, request: request, hot: capabilities[0] == '{'})
@@ -354,8 +355,8 @@ func sessionHeaders() (all []probe) {
 	add("version empty", true, "MCP-Protocol-Version", " ")
 	add("version of another", false, "MCP-Protocol-Version", "2025-06-18")
 	add("version of nobody", false, "MCP-Protocol-Version", "1999-01-01")
-	add("version modern", false, "MCP-Protocol-Version", revision)
-	add("version twice", false, "+MCP-Protocol-Version", oldRevision)
+	add("version modern", false, "MCP-Protocol-Version", streamtest.Revision)
+	add("version twice", false, "+MCP-Protocol-Version", streamtest.OldRevision)
 	add("no session", false, "Mcp-Session-Id", "")
 	add("session empty", false, "Mcp-Session-Id", " ")
 	add("session unknown", false, "Mcp-Session-Id", "nobody")
@@ -431,7 +432,7 @@ func transport() (all []probe) {
 // framing are requests whose length or head is in doubt.
 func framing() (all []probe) {
 	read := modernRead("test://text")
-	text := body("1", "resources/read", `"uri":"test://text"`)
+	text := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
 	length := fmt.Sprint(len(text))
 	add := func(name, request string, hot bool) {
 		all = append(all, probe{name: "framing " + name, request: request, hot: hot})
@@ -466,7 +467,7 @@ func framing() (all []probe) {
 	cut("nothing", "")
 	cut("a line end", "\r\n")
 	chunked := func(parts string) string {
-		return raw(postLine, "", "MCP-Protocol-Version", revision, "Mcp-Method", "resources/read", "Mcp-Name", "test://text", "Content-Length", "", "Transfer-Encoding", "chunked") + parts
+		return raw(postLine, "", "MCP-Protocol-Version", streamtest.Revision, "Mcp-Method", "resources/read", "Mcp-Name", "test://text", "Content-Length", "", "Transfer-Encoding", "chunked") + parts
 	}
 	add("chunked", chunked(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(text), text)), false)
 	add("chunked in two", chunked(fmt.Sprintf("1\r\n{\r\n%x;x=y\r\n%s\r\n0\r\nX: y\r\n\r\n", len(text)-1, text[1:])), false)
@@ -558,9 +559,9 @@ func others() (all []probe) {
 	add("download of nothing", "GET /mcp?uri=test%3A%2F%2Fnope HTTP/1.1")
 	add("head of a download", "HEAD /mcp?uri=test%3A%2F%2Ftext HTTP/1.1")
 	add("end of an unknown session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", "nobody")
-	add("end of a session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", oldRevision)
+	add("end of a session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", streamtest.OldRevision)
 	all = append(all,
-		probe{name: "stream of a session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", oldRevision, "Accept", "text/event-stream"), head: true},
+		probe{name: "stream of a session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", streamtest.OldRevision, "Accept", "text/event-stream"), head: true},
 		probe{name: "stream of an unknown session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", "nobody", "Accept", "text/event-stream")},
 		probe{name: "large body refused at the door", request: raw(postLine, string(bytes.Repeat([]byte("x"), 50_000)), "Host", "evil.example")},
 		probe{name: "very large body refused at the door", request: raw(postLine, string(bytes.Repeat([]byte("x"), 600_000)), "Host", "evil.example")},

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // Clients that read nothing keep no more sources waiting than may be, each of the others for a moment.
@@ -23,13 +24,13 @@ func TestFewClientsKeepASourceWaiting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				src, ended := library(), make(chan error, 5)
+				src, ended := streamtest.Library(), make(chan error, 5)
 				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 					err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 8<<20))
 					ended <- err
 					return &abi.Reply{}, err
 				})
-				_, l, _ := serveInMemory(t, newFront(t, src, mcp.Config{SlowReaders: 2}, streamable.Config{}))
+				_, l, _ := serveInMemory(t, streamtest.NewFront(t, src, mcp.Config{SlowReaders: 2}, streamable.Config{}))
 				for range 5 {
 					c := l.dial()
 					defer c.Close()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -45,7 +46,7 @@ type smallServer struct {
 // newSmallServer serves at most three connections at once, until the test ends.
 func newSmallServer(t *testing.T, src resource.Source) *smallServer {
 	server, err := streamable.NewServer(streamable.ServerConfig{
-		Handler: newFront(t, src, mcp.Config{}, streamable.Config{}), MaxConnections: 3,
+		Handler: streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), MaxConnections: 3,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func isClosed(ended <-chan struct{}) bool {
 
 func TestOneConnectionTooManyClosesTheOneIdleForLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newSmallServer(t, library())
+		c := newSmallServer(t, streamtest.Library())
 		first, one := c.join("192.0.2.1", modernRead("test://text"))
 		defer first.Close()
 		second, two := c.join("192.0.2.2", "")                  // has asked nothing
@@ -109,7 +110,7 @@ func TestOneConnectionTooManyClosesTheOneIdleForLongest(t *testing.T) {
 
 func TestAClientWithManyConnectionsLosesThemFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newSmallServer(t, library())
+		c := newSmallServer(t, streamtest.Library())
 		first, honest := c.join("192.0.2.1", modernRead("test://text"))
 		defer first.Close()
 		var closed []bool

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // memory is a listener whose connections are made in memory: each write of the client's is one read of the server's, if
@@ -64,7 +64,7 @@ type pair struct {
 
 // newPair serves a Handler until the bubble ends.
 func newPair(t *testing.T) *pair {
-	h := newFront(t, library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 60_000, AllowedHosts: []string{"localhost"}})
+	h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 60_000, AllowedHosts: []string{"localhost"}})
 	server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
 	if err != nil {
 		t.Fatal(err)
@@ -88,16 +88,10 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// openDirectly opens a session of an older revision.
+// openDirectly opens a session of an older revision and waits until it is initialized.
 func openDirectly(h http.Handler) string {
-	r := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+oldRevision+
-		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "MCP-Protocol-Version", "", "Host", "localhost")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	id := w.Header().Get("Mcp-Session-Id")
-	r = post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "MCP-Protocol-Version", oldRevision, "Mcp-Session-Id", id, "Host", "localhost")
-	h.ServeHTTP(httptest.NewRecorder(), r)
-	synctest.Wait() // it is heeded a little later
+	id := streamtest.OpenSession(h)
+	synctest.Wait()
 	return id
 }
 
@@ -163,7 +157,7 @@ func mixed() (stream string, requests int) {
 		raw("GET / HTTP/1.1", "", "Content-Length", ""),
 		raw("GET /mcp HTTP/1.1", "body of a GET"),
 		sessionRead(`"x"`, "test://nope"),
-		modern("resources/list", "", body("1", "resources/list", "")),
+		modern("resources/list", "", streamtest.Body("1", "resources/list", "")),
 		raw(postLine, modernRead("test://text"), "Host", "evil.example"), // a body that looks like a request
 		inSession(`{"jsonrpc":"2.0","id":3,"method":"ping"}`),
 		modern("resources/list", "", "", "Content-Length", ""),
@@ -182,7 +176,7 @@ func TestOneByOne(t *testing.T) {
 		general := []string{
 			modernRead("test://text", "Origin", "http://localhost"), raw("GET / HTTP/1.1", "", "Content-Length", ""),
 			raw("GET /mcp HTTP/1.1", "body of a GET"), raw(postLine, strings.Repeat("x", 50_000), "Host", "evil.example"),
-			modern("ping", "", body("1", "ping", "")), inSession(`{"jsonrpc":"2.0","id":3,"method":"ping"}`),
+			modern("ping", "", streamtest.Body("1", "ping", "")), inSession(`{"jsonrpc":"2.0","id":3,"method":"ping"}`),
 			modernRead("test://text", "X-Long", strings.Repeat("x", 6_000)) + "",
 			inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`),
 		}

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // BenchmarkPlainRead is a request as clients usually send it, on a connection that costs nothing.
 func BenchmarkPlainRead(b *testing.B) {
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: newHandler(b, source(), streamable.Config{})})
+	server, err := streamable.NewServer(streamable.ServerConfig{Handler: streamtest.NewHandler(b, streamtest.Source(), streamable.Config{})})
 	if err != nil {
 		b.Fatal(err)
 	}
-	message := body("1", "resources/read", `"uri":"test://text"`)
+	message := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
 	c := &endless{request: []byte(plainRequest("resources/read", "test://text", message)), left: b.N, over: make(chan struct{})}
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -24,6 +24,7 @@ import (
 	sessions "github.com/wasmres/wasmres/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // A gate is a resource whose reads wait.
@@ -36,7 +37,7 @@ type gate struct {
 }
 
 func newGate() *gate {
-	g := &gate{Source: library(), begun: make(chan struct{}, 100), release: make(chan struct{}, 100), ended: make(chan error, 100)}
+	g := &gate{Source: streamtest.Library(), begun: make(chan struct{}, 100), release: make(chan struct{}, 100), ended: make(chan error, 100)}
 	g.Handle(abi.Resource{URI: "test://gate", Name: "gate"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 		g.reads.Add(1)
 		g.begun <- struct{}{}
@@ -64,7 +65,7 @@ func soon[T any](t *testing.T, what string, c <-chan T) (got T) {
 
 func TestClientThatGoesStopsItsRead(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	session := open(t, tw.plain)
 	for _, request := range []string{modernRead("test://gate"), strings.ReplaceAll(sessionRead("1", "test://gate"), sessionMark, session)} {
 		c := dial(t, tw.hot)
@@ -81,11 +82,11 @@ func TestClientThatGoesStopsItsRead(t *testing.T) {
 // TestSessionStopsItsReads has a session and its client end reads that net/http knows nothing of.
 func TestSessionStopsItsReads(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	const noAnswer = "200 map[Cache-Control:[no-store] Content-Length:[0] Content-Type:[text/event-stream] X-Accel-Buffering:[no] " +
 		"X-Content-Type-Options:[nosniff]] [] 0 close=false "
 	cancel := inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
-	end := raw("DELETE /mcp HTTP/1.1", "", "Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", oldRevision)
+	end := raw("DELETE /mcp HTTP/1.1", "", "Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", streamtest.OldRevision)
 	tests := []struct{ name, addr, request, want string }{
 		{"cancelled", tw.hot, cancel, noAnswer},
 		{"cancelled, net/http", tw.plain, cancel, noAnswer},
@@ -117,14 +118,14 @@ func TestSessionStopsItsReads(t *testing.T) {
 
 // A request that has told of progress, or of which a part has left, ends without an answer too.
 func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
-	s, begun := library(), make(chan struct{}, 1)
+	s, begun := streamtest.Library(), make(chan struct{}, 1)
 	s.Handle(abi.Resource{URI: "test://begun", Name: "begun"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 		sink.Progress(abi.Progress{Done: 1, Total: 2})
 		begun <- struct{}{}
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	})
-	tw := newTwin(t, newFront(t, s, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, s, mcp.Config{}, streamable.Config{}), nil)
 	session := open(t, tw.plain)
 	reader, other := dial(t, tw.hot), dial(t, tw.hot)
 	read := `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://begun","_meta":{"progressToken":1}}}`
@@ -176,7 +177,7 @@ func TestSessionThatReadsIsNotIdle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := streamable.New(streamable.Config{Core: core, Legacy: front, AllowedHosts: testHosts})
+		h, err := streamable.New(streamable.Config{Core: core, Legacy: front, AllowedHosts: streamtest.Hosts()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +229,7 @@ func TestPatience(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, l, _ := serveInMemory(t, newFront(t, library(), mcp.Config{}, streamable.Config{}))
+				_, l, _ := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 				c := l.dial()
 				all := answers(c)
 				io.WriteString(c, tt.before)
@@ -252,7 +253,7 @@ func TestPatience(t *testing.T) {
 // TestSlowBodyIsWaitedFor sends the body of a plain request a while after its head.
 func TestSlowBodyIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, l, general := serveInMemory(t, newFront(t, library(), mcp.Config{}, streamable.Config{}))
+		_, l, general := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		all := answers(c)
 		request := modernRead("test://text")
@@ -269,7 +270,7 @@ func TestSlowBodyIsWaitedFor(t *testing.T) {
 
 func TestShutdownWaitsForReads(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	c := dial(t, tw.hot)
 	io.WriteString(c.conn, modernRead("test://gate")+modernRead("test://gate")) // the second comes too late
 	soon(t, "the read", g.begun)
@@ -315,7 +316,7 @@ func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, l, _ := serveInMemory(t, newFront(t, library(), mcp.Config{}, streamable.Config{}))
+				server, l, _ := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 				c := l.dial()
 				all := answers(c)
 				io.WriteString(c, tt.sends)
@@ -335,7 +336,7 @@ func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
 
 func TestShutdownCutsWhatIsLate(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	c := dial(t, tw.hot)
 	io.WriteString(c.conn, modernRead("test://gate"))
 	soon(t, "the read", g.begun)
@@ -352,7 +353,7 @@ func TestShutdownCutsWhatIsLate(t *testing.T) {
 
 // breakable has a resource that fails after a while, beside those of the library.
 func breakable() *mcptest.Source {
-	s := library()
+	s := streamtest.Library()
 	s.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 		if err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, bytes.Repeat([]byte("text\n"), 200_000)); err != nil {
 			return nil, err
@@ -367,7 +368,7 @@ func TestLongAnswers(t *testing.T) {
 	wraps := map[string]func(net.Conn) net.Conn{"near": nil, "far": fromFar}
 	for _, budget := range []int{0, 10_000} {
 		for where, wrap := range wraps {
-			tw := newTwin(t, newFront(t, breakable(), mcp.Config{Budget: budget}, streamable.Config{}), wrap)
+			tw := newTwin(t, streamtest.NewFront(t, breakable(), mcp.Config{Budget: budget}, streamable.Config{}), wrap)
 			session := open(t, tw.plain)
 			for _, coding := range []string{"", "gzip", "zstd", "gzip;q=0"} {
 				for _, uri := range []string{"test://1m", "test://blob", "test://text", "test://broken"} {
@@ -445,10 +446,10 @@ func long(t *testing.T, addr, request string) (string, error) {
 // TestManyClients has many clients do all they can at once, and go without a word.
 func TestManyClients(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, newFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	session := open(t, tw.plain)
 	requests := []string{
-		modernRead("test://text"), sessionRead("<id>", "test://text"), modernRead("test://nope"), modern("resources/list", "", body("1", "resources/list", "")),
+		modernRead("test://text"), sessionRead("<id>", "test://text"), modernRead("test://nope"), modern("resources/list", "", streamtest.Body("1", "resources/list", "")),
 		modernRead("test://text", "Origin", "http://localhost"), raw("GET / HTTP/1.1", "", "Content-Length", ""), sessionRead("<id>", "test://blob"),
 		inSession(`{"jsonrpc":"2.0","id":<id>,"method":"ping"}`), modernRead("test://1m"),
 	}
@@ -513,7 +514,7 @@ func manyRequests(t *testing.T, tw *twin, r *rand.Rand, requests []string, id in
 func TestGeneralAnswersMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		_, l, general := serveInMemory(t, newFront(t, g, mcp.Config{}, streamable.Config{}))
+		_, l, general := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		all := answers(c)
 		io.WriteString(c, modernRead("test://text"))
@@ -552,7 +553,7 @@ func (h halfClosed) Read(p []byte) (int, error) {
 func TestClientThatSaysNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		_, l, _ := serveInMemory(t, newFront(t, g, mcp.Config{}, streamable.Config{}))
+		_, l, _ := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
 		slow := modernRead("test://gate", "Origin", "http://localhost")
 		all := slow + slow + modernRead("test://text")
 		client, server := net.Pipe()
@@ -578,7 +579,7 @@ func TestClientThatSaysNoMore(t *testing.T) {
 func TestNextRequestComesSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		_, l, _ := serveInMemory(t, newFront(t, g, mcp.Config{}, streamable.Config{}))
+		_, l, _ := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		all := answers(c)
 		next := modernRead("test://text")

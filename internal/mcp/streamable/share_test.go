@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // An opened stream is one that runs in a bubble until its client goes.
@@ -32,7 +33,7 @@ func (o *opened) isOpen() bool {
 // Streams of revisions with and without sessions have their places in common.
 func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newFront(t, library(), mcp.Config{MaxSubscriptions: 2}, streamable.Config{})
+		h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{MaxSubscriptions: 2}, streamable.Config{})
 		var clients sync.WaitGroup
 		stream := func(addr string, r *http.Request) *opened {
 			ctx, leave := context.WithCancel(t.Context())
@@ -46,7 +47,7 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 			return o
 		}
 		modern := func(addr string) *opened {
-			return stream(addr, post(body("7", mcp.ListenMethod, `"notifications":{"resourcesListChanged":true}`)))
+			return stream(addr, streamtest.Post(streamtest.Body("7", mcp.ListenMethod, `"notifications":{"resourcesListChanged":true}`)))
 		}
 		session := openDirectly(h)
 		get := func(addr, session string) *opened {

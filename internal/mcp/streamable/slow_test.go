@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // A client that stops reading in the middle of a long answer, wherever that is, has the guest for a while only.
@@ -21,12 +22,12 @@ func TestAClientThatReadsNoMoreLetsGoOfTheGuest(t *testing.T) {
 	for _, headers := range [][]string{nil, {"Origin", "http://localhost"}} { // the short way, and net/http's
 		for _, unread := range []int{0, 1, 1 << 20} { // bytes of the first chunk
 			synctest.Test(t, func(t *testing.T) {
-				src, ended := library(), make(chan struct{})
+				src, ended := streamtest.Library(), make(chan struct{})
 				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 					defer close(ended)
 					return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 32<<20))
 				})
-				_, l, _ := serveInMemory(t, newFront(t, src, mcp.Config{}, streamable.Config{}))
+				_, l, _ := serveInMemory(t, streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}))
 				c := l.dial()
 				defer c.Close()
 				go io.WriteString(c, modernRead("test://long", headers...))
@@ -54,7 +55,7 @@ func TestAClientThatReadsNoMoreLetsGoOfTheGuest(t *testing.T) {
 // What follows an answered request is a request that has begun, and has no more time than others.
 func TestTheRestOfAPieceIsHeldToTheHeaderTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, l, general := serveInMemory(t, newFront(t, library(), mcp.Config{}, streamable.Config{}))
+		_, l, general := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		defer c.Close()
 		go io.WriteString(c, modernRead("test://text")+"POST /mc")
@@ -78,25 +79,4 @@ func TestAnEmptyHostIsNotAdmitted(t *testing.T) {
 			t.Errorf("got %.300q, want %.300q", got, want)
 		}
 	})
-}
-
-// A provider that says one length and then another has no say in how much is held.
-func TestSlicesAreBoundedWhateverTheProviderSays(t *testing.T) {
-	s, asked := mcptest.New(), []uint64(nil)
-	s.Handle(abi.Resource{URI: fileURI, Name: "file"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		c := &abi.Content{URI: req.URI, Kind: abi.KindBlob, RangeTotal: 1 << 46}
-		if asked = append(asked, req.RangeLength); len(asked) > 1 {
-			c.RangeTotal, c.ETag = 1<<47, "x"
-		}
-		if err := sink.Content(c); err != nil {
-			return nil, err
-		}
-		return &abi.Reply{}, sink.Body([]byte("x"))
-	})
-	if w, aborted := serve(newHandler(t, s, streamable.Config{}), get(fileURI)); w.Code == 200 && !aborted {
-		t.Errorf("got a whole of %d bytes", w.Body.Len())
-	}
-	if len(asked) > 4 {
-		t.Errorf("asked for %d", asked)
-	}
 }

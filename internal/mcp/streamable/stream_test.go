@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 func TestSilentStreamStaysAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHandler(t, source(), streamable.Config{})
+		h := streamtest.NewHandler(t, streamtest.Source(), streamable.Config{})
 		ctx, cancel := context.WithCancel(t.Context())
-		r := post(body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)).WithContext(ctx)
+		r := streamtest.Post(streamtest.Body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)).WithContext(ctx)
 		w := httptest.NewRecorder()
 		done := make(chan struct{})
 		go func() {
@@ -40,13 +41,13 @@ func TestSilentStreamStaysAlive(t *testing.T) {
 }
 
 func TestLargeAnswersOnOneConnection(t *testing.T) {
-	s := source()
+	s := streamtest.Source()
 	blob := make([]byte, 2<<20)
 	s.Blob("test://large", blob)
-	server := httptest.NewServer(newHandler(t, s, streamable.Config{}))
+	server := httptest.NewServer(streamtest.NewHandler(t, s, streamable.Config{}))
 	defer server.Close()
 	for range 3 {
-		response := send(t, t.Context(), server.URL, body("1", "resources/read", `"uri":"test://large"`))
+		response := streamtest.Send(t.Context(), t, server.URL, streamtest.Body("1", "resources/read", `"uri":"test://large"`))
 		var got struct {
 			Result struct{ Contents []struct{ Blob []byte } }
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/internal/throttle"
 )
@@ -124,8 +125,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != Path:
 		http.Error(w, "nothing here: the Model Context Protocol is at "+Path, http.StatusNotFound)
 	case h.door.cors(w, r):
-	case isDownload(r):
-		h.download(w, r)
+	case download.IsRequest(r):
+		download.Serve(w, r, h.cfg.Core)
 	case r.Method == http.MethodPost:
 		h.post(w, r)
 	case legacySession && (r.Method == http.MethodGet || r.Method == http.MethodDelete):

@@ -17,10 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -65,7 +65,7 @@ func overPipes(t *testing.T, src func() resource.Source, test func(t *testing.T,
 				if err != nil {
 					t.Fatal(err)
 				}
-				h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
+				h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: streamtest.Hosts()})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,9 +86,9 @@ func overPipes(t *testing.T, src func() resource.Source, test func(t *testing.T,
 
 func subscribe(t *testing.T, conn net.Conn, proto, notifications string) {
 	t.Helper()
-	text := body("7", mcp.ListenMethod, `"notifications":`+notifications)
+	text := streamtest.Body("7", mcp.ListenMethod, `"notifications":`+notifications)
 	_, err := fmt.Fprintf(conn, "POST /mcp %s\r\nHost: mcp.test\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"MCP-Protocol-Version: %s\r\nMcp-Method: %s\r\nContent-Length: %d\r\n\r\n%s", proto, revision, mcp.ListenMethod, len(text), text)
+		"MCP-Protocol-Version: %s\r\nMcp-Method: %s\r\nContent-Length: %d\r\n\r\n%s", proto, streamtest.Revision, mcp.ListenMethod, len(text), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ const (
 
 func TestSubscriptionByByte(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		c := hear(t, dial(), "HTTP/1.1", watchText)
 		steps := []struct {
 			name string
@@ -185,7 +185,7 @@ func TestSubscriptionByByte(t *testing.T) {
 
 func TestSubscriptionOfAnOldClientIsNotChunked(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		c := hear(t, dial(), "HTTP/1.0", watchText)
 		s.Text("test://text", "new")
 		synctest.Wait()
@@ -200,7 +200,7 @@ func TestSubscriptionOfAnOldClientIsNotChunked(t *testing.T) {
 
 func TestAStalledSubscriberDelaysNobody(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText) // and reads not even the head
@@ -232,7 +232,7 @@ func TestAStalledSubscriberDelaysNobody(t *testing.T) {
 
 func TestAStalledSubscriberThatReadsAgainHasMissedNothing(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		conn := dial()
 		subscribe(t, conn, "HTTP/1.1", watchText)
 		synctest.Wait()
@@ -282,16 +282,6 @@ func TestManyChangesAtOnceArriveEach(t *testing.T) {
 	})
 }
 
-// watchMuch gives s 1,024 resources whose URIs are as long as they may be, and the filter that names them.
-func watchMuch(s *mcptest.Source) (filter string) {
-	uris := make([]string, mcp.MaxWatched)
-	for i := range uris {
-		uris[i] = fmt.Sprintf("test://%0*d", abi.MaxURI-len("test://"), i)
-		s.Text(uris[i], "")
-	}
-	return `{"resourceSubscriptions":["` + strings.Join(uris, `","`) + `"]}`
-}
-
 // A long acknowledgment leaves in parts. It arrives whole, even when the server ends meanwhile.
 func TestALongAcknowledgmentArrivesWhole(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
@@ -301,8 +291,8 @@ func TestALongAcknowledgmentArrivesWhole(t *testing.T) {
 
 func testLongAcknowledgment(t *testing.T, proto string) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
-		conn, filter := dial(), watchMuch(s)
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+		conn, filter := dial(), streamtest.WatchMuch(s)
 		subscribe(t, conn, proto, filter)
 		synctest.Wait()
 		closed := make(chan error)
@@ -329,7 +319,7 @@ func testLongAcknowledgment(t *testing.T, proto string) {
 
 func TestASubscriberThatGoesMakesRoom(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		for range 20 { // of whom there is room for four
 			c := hear(t, dial(), "HTTP/1.1", watchText)
@@ -350,7 +340,7 @@ func TestASubscriberThatGoesMakesRoom(t *testing.T) {
 
 func TestCloseWaitsForNoStalledSubscriber(t *testing.T) {
 	var s *mcptest.Source
-	overPipes(t, func() resource.Source { s = source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText)
 		c := hear(t, dial(), "HTTP/1.1", watchText)
@@ -378,7 +368,7 @@ func (deadlocked) Watch(ctx context.Context, _ []string, _ bool, _ func(string))
 }
 
 func TestCloseAndClientsEndWhatHasNotBegun(t *testing.T) {
-	overPipes(t, func() resource.Source { return deadlocked{source()} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
+	overPipes(t, func() resource.Source { return deadlocked{streamtest.Source()} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		gone := hear(t, dial(), "HTTP/1.1", watchText)
 		gone.conn.Close()
 		<-gone.done
@@ -428,8 +418,8 @@ func TestCloseWaitsForNoStalledSubscriberThatBeginsLate(t *testing.T) {
 
 // TestSubscriberHammer has clients come and go over a real network while things change, until the server ends.
 func TestSubscriberHammer(t *testing.T) {
-	s := source()
-	h := newHandler(t, s, streamable.Config{})
+	s := streamtest.Source()
+	h := streamtest.NewHandler(t, s, streamable.Config{})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -486,6 +476,6 @@ func TestSubscriberHammer(t *testing.T) {
 
 // hammered makes a subscription, and gives what tells its messages and what ends it.
 func hammered(t *testing.T, server net.Addr) (next func() string, hangUp func() error) {
-	response := send(t, t.Context(), "http://"+server.String(), body("7", mcp.ListenMethod, `"notifications":`+watchText))
-	return events(t, response.Body), response.Body.Close
+	response := streamtest.Send(t.Context(), t, "http://"+server.String(), streamtest.Body("7", mcp.ListenMethod, `"notifications":`+watchText))
+	return streamtest.Events(t, response.Body), response.Body.Close
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/internal/provider"
 	wasmres "github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
@@ -119,7 +120,7 @@ func serveSubscribers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
+	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: streamtest.Hosts()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -293,9 +294,9 @@ func (c *crowd) join(b *testing.B, server *net.TCPAddr, from string) {
 	if err := syscall.Connect(sk, &syscall.SockaddrInet4{Port: server.Port, Addr: [4]byte(server.IP.To4())}); err != nil {
 		b.Fatal(err)
 	}
-	text := body(strconv.Itoa(len(c.sks)), mcp.ListenMethod, `"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["x:w"]}`)
+	text := streamtest.Body(strconv.Itoa(len(c.sks)), mcp.ListenMethod, `"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["x:w"]}`)
 	request := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"MCP-Protocol-Version: %s\r\nMcp-Method: %s\r\nUser-Agent: crowd\r\nContent-Length: %d\r\n\r\n%s", server, revision, mcp.ListenMethod, len(text), text)
+		"MCP-Protocol-Version: %s\r\nMcp-Method: %s\r\nUser-Agent: crowd\r\nContent-Length: %d\r\n\r\n%s", server, streamtest.Revision, mcp.ListenMethod, len(text), text)
 	if _, err := syscall.Write(sk, []byte(request)); err != nil {
 		b.Fatal(err)
 	}

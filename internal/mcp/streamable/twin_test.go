@@ -14,11 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/mcp"
-	sessions "github.com/wasmres/wasmres/internal/mcp/legacy"
-	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
-	"github.com/wasmres/wasmres/runtime/resource"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 const (
@@ -32,30 +29,6 @@ type twin struct {
 	hot, plain string // addresses
 	server     *streamable.Server
 	general    *atomic.Int64 // requests of the Server that net/http was given
-}
-
-// newFront gives a Handler with sessions of older revisions. Nil AllowedHosts stand for testHosts.
-func newFront(t testing.TB, src resource.Source, core mcp.Config, cfg streamable.Config) *streamable.Handler {
-	t.Helper()
-	core.Source, core.Name, core.Version, core.Tools = src, "test", "1", true
-	c, err := mcp.New(core)
-	if err != nil {
-		t.Fatal(err)
-	}
-	front, err := sessions.New(sessions.Config{Core: c, Source: src.(sessions.Watcher), Name: "test", Version: "1", Tools: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { front.Close() })
-	cfg.Core, cfg.Legacy = c, front
-	if cfg.AllowedHosts == nil {
-		cfg.AllowedHosts = testHosts
-	}
-	h, err := streamable.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 // plainServer serves as a Server does what it does not answer itself.
@@ -219,7 +192,7 @@ const postLine = "POST /mcp HTTP/1.1"
 
 // modern makes a request of revision 2026-07-28.
 func modern(method, uri, body string, headers ...string) string {
-	all := []string{"MCP-Protocol-Version", revision, "Mcp-Method", method}
+	all := []string{"MCP-Protocol-Version", streamtest.Revision, "Mcp-Method", method}
 	if uri != "" {
 		all = append(all, "Mcp-Name", uri)
 	}
@@ -228,18 +201,17 @@ func modern(method, uri, body string, headers ...string) string {
 
 // modernRead makes a read of revision 2026-07-28.
 func modernRead(uri string, headers ...string) string {
-	return modern("resources/read", uri, body("1", "resources/read", fmt.Sprintf(`"uri":%q`, uri)), headers...)
+	return modern("resources/read", uri, streamtest.Body("1", "resources/read", fmt.Sprintf(`"uri":%q`, uri)), headers...)
 }
 
 const (
 	sessionMark = "<session>" // stands for the session
 	spareMark   = "<spare>"   // stands for a session of its own
-	oldRevision = "2025-11-25"
 )
 
 // inSession makes a request of an older revision.
 func inSession(body string, headers ...string) string {
-	all := []string{"Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", oldRevision}
+	all := []string{"Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", streamtest.OldRevision}
 	return raw(postLine, body, append(all, headers...)...)
 }
 
@@ -251,7 +223,7 @@ func sessionRead(id, uri string, headers ...string) string {
 func open(t testing.TB, addr string) string {
 	t.Helper()
 	c := dial(t, addr)
-	io.WriteString(c.conn, raw(postLine, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+oldRevision+
+	io.WriteString(c.conn, raw(postLine, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+streamtest.OldRevision+
 		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	r, err := http.ReadResponse(c.in, nil)
 	if err != nil {
@@ -260,7 +232,7 @@ func open(t testing.TB, addr string) string {
 	io.Copy(io.Discard, r.Body)
 	id := r.Header.Get("Mcp-Session-Id")
 	io.WriteString(c.conn, raw(postLine, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		"Mcp-Session-Id", id, "MCP-Protocol-Version", oldRevision))
+		"Mcp-Session-Id", id, "MCP-Protocol-Version", streamtest.OldRevision))
 	if answer, _ := c.answer("POST"); !strings.HasPrefix(answer, "202 ") || id == "" {
 		t.Fatalf("session %q: got %s", id, answer)
 	}
@@ -272,14 +244,4 @@ func open(t testing.TB, addr string) string {
 		}
 	}
 	return id
-}
-
-// library is what the twins serve: a little, and a lot.
-func library() *mcptest.Source {
-	s := source()
-	s.PageSize = 3
-	s.Text("test://quote\"d", "q")
-	s.Text("test://1m", strings.Repeat("line with \"quotes\" and ünïcode\n", 30_000))
-	s.Blob("test://blob", make([]byte, 100_000))
-	return s
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // modernTool is a call of a tool.
 func modernTool(name, arguments string, headers ...string) string {
-	return modern("tools/call", name, body("1", "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)), headers...)
+	return modern("tools/call", name, streamtest.Body("1", "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)), headers...)
 }
 
 // Clients that read nothing of what they ask for take no more memory than the budget, and each a little; then the
@@ -34,8 +35,8 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 	src.Text("test://text", strings.Repeat("text", 1<<19))
 	web := []string{"Origin", "http://localhost"} // has net/http answer
 	for name, request := range map[string]string{
-		"list":      modern("resources/list", "", body("1", "resources/list", "")),
-		"list, web": modern("resources/list", "", body("1", "resources/list", ""), web...),
+		"list":      modern("resources/list", "", streamtest.Body("1", "resources/list", "")),
+		"list, web": modern("resources/list", "", streamtest.Body("1", "resources/list", ""), web...),
 		"list tool": modernTool("list_resources", "{}"),
 		"read":      modernRead("test://text"),
 		"read, web": modernRead("test://text", web...),
@@ -45,7 +46,7 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				flight := inflight.New(budget)
-				_, l, _ := serveInMemory(t, newFront(t, src, mcp.Config{InFlight: flight}, streamable.Config{}))
+				_, l, _ := serveInMemory(t, streamtest.NewFront(t, src, mcp.Config{InFlight: flight}, streamable.Config{}))
 				before := heapInUse()
 				conns := make([]net.Conn, clients)
 				for i := range conns {
@@ -76,12 +77,12 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 func TestUnreadAcknowledgmentsTakeLittle(t *testing.T) {
 	const clients, each = 16, 512 << 10
 	src := mcptest.New()
-	request := modern(mcp.ListenMethod, "", body("7", mcp.ListenMethod, `"notifications":`+watchMuch(src)))
+	request := modern(mcp.ListenMethod, "", streamtest.Body("7", mcp.ListenMethod, `"notifications":`+streamtest.WatchMuch(src)))
 	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
 		t.Run(proto, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				flight := inflight.New(0)
-				_, l, _ := serveInMemory(t, newFront(t, src, mcp.Config{URIs: mcp.NewURIs(0), InFlight: flight}, streamable.Config{}))
+				_, l, _ := serveInMemory(t, streamtest.NewFront(t, src, mcp.Config{URIs: mcp.NewURIs(0), InFlight: flight}, streamable.Config{}))
 				conns := make([]net.Conn, clients+1)
 				before := 0
 				for i := range conns {
@@ -113,16 +114,16 @@ func TestUnreadAcknowledgmentsTakeLittle(t *testing.T) {
 // A large body counts until its request is answered, and is refused where there is no room for it.
 func TestBodiesCount(t *testing.T) {
 	flight := inflight.New(0)
-	core, err := mcp.New(mcp.Config{Source: library(), Name: "test", Version: "1", InFlight: flight})
+	core, err := mcp.New(mcp.Config{Source: streamtest.Library(), Name: "test", Version: "1", InFlight: flight})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
+	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: streamtest.Hosts()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := func(size int) int {
-		status, _, _ := do(h, post(body("1", "resources/list", `"x":"`+strings.Repeat("x", size)+`"`)))
+		status, _, _ := streamtest.Do(h, streamtest.Post(streamtest.Body("1", "resources/list", `"x":"`+strings.Repeat("x", size)+`"`)))
 		if flight.Used() > 0 && flight.Used() != int64(2*(flight.Most()-1)) {
 			t.Errorf("%d bytes are counted after the answer", flight.Used())
 		}
@@ -135,10 +136,10 @@ func TestBodiesCount(t *testing.T) {
 	if small, large := ask(1<<10), ask(1<<20); small != 200 || large != 503 {
 		t.Errorf("without room: got %d for a small body and %d for a large one, want 200 and 503", small, large)
 	}
-	text := body("1", "resources/list", `"x":"`+strings.Repeat("x", 1<<20)+`"`)
-	r, unread := post(text), &countingBody{Reader: strings.NewReader(text)}
+	text := streamtest.Body("1", "resources/list", `"x":"`+strings.Repeat("x", 1<<20)+`"`)
+	r, unread := streamtest.Post(text), &countingBody{Reader: strings.NewReader(text)}
 	r.Body = unread
-	if status, _, _ := do(h, r); status != 503 || unread.came > 0 {
+	if status, _, _ := streamtest.Do(h, r); status != 503 || unread.came > 0 {
 		t.Errorf("got %d after %d bytes of a body that says that there is no room for it, want 503 after none", status, unread.came)
 	}
 }
@@ -163,14 +164,14 @@ func (b *countingBody) Close() error { return nil }
 // The buffer of a body is no larger than what is counted for it, whatever a client says of its length, and no larger
 // than the body in the end.
 func TestBodiesHaveTheBufferTheyNeed(t *testing.T) {
-	h := newHandler(t, library(), streamable.Config{})
+	h := streamtest.NewHandler(t, streamtest.Library(), streamable.Config{})
 	for _, size := range []int{1, 4095, 4096, 4097, 12_287, 12_288, 100_000, 1 << 20, 2<<20 + 1, 4 << 20} {
-		text := body("1", "resources/list", "")
+		text := streamtest.Body("1", "resources/list", "")
 		text += strings.Repeat(" ", max(size-len(text), 0))
 		for _, said := range []int{len(text), -1} {
-			r, b := post(text), &countingBody{Reader: strings.NewReader(text)}
+			r, b := streamtest.Post(text), &countingBody{Reader: strings.NewReader(text)}
 			r.Body, r.ContentLength = b, int64(said)
-			if status, _, answer := do(h, r); status != 200 {
+			if status, _, answer := streamtest.Do(h, r); status != 200 {
 				t.Fatalf("%d bytes: got %d %s", size, status, answer)
 			}
 			const usual = 4 << 10

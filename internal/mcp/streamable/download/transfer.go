@@ -1,4 +1,4 @@
-package streamable
+package download
 
 import (
 	"cmp"
@@ -13,97 +13,97 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
-// A transfer is the [abi.Sink] of a download: the response, from the head of the content on.
+// A transfer is one download. It is the [abi.Sink] that the provider's content goes to.
 type transfer struct {
 	// fixed at creation
-	w       http.ResponseWriter
-	r       *http.Request
-	control *http.ResponseController
-	core    *mcp.Core
-	spans   []span // of Range; none on a malformed one
-	badSpan bool   // Range is malformed
+	w        http.ResponseWriter
+	r        *http.Request
+	control  *http.ResponseController
+	core     *mcp.Core
+	ranges   []byteRange // of Range; none when it is malformed
+	badRange bool        // Range is malformed
 
-	offset  uint64 // the part a provider that can cut is asked for: first byte
-	length  uint64 // bytes; at least 1
-	tries   int    // parts that did not serve
-	sliced  bool   // it comes in slices, of one version
-	version string // of the slices: the etag
-	total   uint64 // of the slices together
-	buf     []byte // the slice, held until the provider has come to its end
-	held    int    // bytes of it that are counted as in flight
+	offset  uint64 // first byte of the range a provider is asked for, if it answers ranges
+	length  uint64 // of that range in bytes; at least 1
+	tries   int    // ranges that were not the one needed
+	inParts bool   // the resource is read in parts, all of one version
+	etag    string // of all parts
+	total   uint64 // bytes of the resource, as all parts say
+	buf     []byte // the part, kept until the provider has sent all of it
+	held    int    // bytes of buf that are counted as in flight
 
-	begun   bool         // the head of the response has gone
-	waited  atomic.Int64 // see Waited
-	skip    uint64       // bytes to be dropped before the first that is sent
-	left    uint64       // bytes to be sent; math.MaxUint64 when not known
+	begun   bool         // the head of the response was sent
+	waited  atomic.Int64 // nanoseconds; see Waited
+	skip    uint64       // bytes to be discarded before the first that is sent
+	left    uint64       // bytes to be sent; math.MaxUint64 when unknown
 	toEnd   bool         // the last of them is the last of the resource
-	last    []byte       // that byte, held until the provider has come to its end without failure
+	last    []byte       // that byte, kept until the provider has succeeded
 	expires time.Time    // the write deadline, less response.AnswerTimeout
 }
 
 func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
 	t := &transfer{w: w, r: r, core: core, control: http.NewResponseController(w)}
-	if r.Method == http.MethodGet { // of other methods the header says nothing
-		spans, ok := parseRange(r.Header.Get("Range"))
-		t.spans, t.badSpan = spans, !ok
-		t.offset, t.length = wish(spans)
+	if r.Method == http.MethodGet { // other methods have no ranges
+		ranges, ok := parseRange(r.Header.Get("Range"))
+		t.ranges, t.badRange = ranges, !ok
+		t.offset, t.length = neededRange(ranges)
 	} else {
 		t.length = 1
 	}
 	return t
 }
 
-// Content implements [abi.Sink]: it decides about the response, and sends its head.
+// Content implements [abi.Sink]: it chooses the response, and sends its head.
 func (t *transfer) Content(c *abi.Content) error {
 	if t.begun {
-		return t.resume(c)
+		return t.nextPart(c)
 	}
 	if c.NotModified {
-		return t.end(http.StatusNotModified, newValidator(c.ETag, c.LastModified))
+		return t.sendHead(http.StatusNotModified, newValidator(c.ETag, c.LastModified))
 	}
 	v := newValidator(c.ETag, c.LastModified)
 	if status := v.precondition(t.r); status != 0 {
-		return t.end(status, v)
+		return t.sendHead(status, v)
 	}
-	total, cut := max(c.Size, uint64(len(c.Inline))), c.RangeTotal > 0
-	if cut {
+	total, ranged := max(c.Size, uint64(len(c.Inline))), c.RangeTotal > 0
+	if ranged {
 		total = c.RangeTotal
 	}
 	status, begin, length := t.choose(v, total)
-	if t.skip = begin; cut {
-		if err := t.place(c, begin, length); err != nil {
+	if t.skip = begin; ranged {
+		if err := t.checkPart(c, begin, length); err != nil {
 			return err
 		}
 	}
-	t.left, t.toEnd = length, begin+length == total && !t.sliced
-	describe(t.w.Header(), c)
+	t.left, t.toEnd = length, begin+length == total && !t.inParts
+	setHeaders(t.w.Header(), c)
 	v.set(t.w.Header())
 	return t.begin(status, begin, length, total)
 }
 
-// choose gives the status, and the part to be sent; its length is math.MaxUint64 when it is not known. total is the
-// length of the whole, 0 when that is not known, in which case a Range cannot be answered.
+// choose gives the status, and the range to be sent; length is math.MaxUint64 when it is unknown. total is the length of
+// the resource. When that is unknown, 0, the whole is sent whatever Range asks for.
 func (t *transfer) choose(v validator, total uint64) (status int, begin, length uint64) {
 	if total == 0 {
 		return http.StatusOK, 0, math.MaxUint64
 	}
-	if !v.holds(t.r) {
+	if !v.ifRange(t.r) {
 		return http.StatusOK, 0, total
 	}
-	if t.badSpan {
+	if t.badRange {
 		return http.StatusRequestedRangeNotSatisfiable, 0, 0
 	}
-	begin, length, count := only(t.spans, total)
+	begin, length, count := singleRange(t.ranges, total)
 	switch {
 	case count == 1:
 		return http.StatusPartialContent, begin, length
-	case count == 0 && len(t.spans) > 0:
+	case count == 0 && len(t.ranges) > 0:
 		return http.StatusRequestedRangeNotSatisfiable, 0, 0
 	}
-	return http.StatusOK, 0, total // several ranges are answered by all
+	return http.StatusOK, 0, total // several ranges are answered with the whole
 }
 
-// begin sends the head.
+// begin sends the head of a response with the bytes from begin on.
 func (t *transfer) begin(status int, begin, length, total uint64) error {
 	header := t.w.Header()
 	if total > 0 {
@@ -113,7 +113,7 @@ func (t *transfer) begin(status int, begin, length, total uint64) error {
 	case http.StatusRequestedRangeNotSatisfiable:
 		header.Set("Content-Range", "bytes */"+strconv.FormatUint(total, 10))
 		t.begun, t.left, t.toEnd = true, 0, false
-		unsuited(t.w)
+		rangeNotSatisfiable(t.w)
 		return mcp.ErrEnough
 	case http.StatusPartialContent:
 		header.Set("Content-Range", "bytes "+strconv.FormatUint(begin, 10)+"-"+
@@ -132,11 +132,11 @@ func (t *transfer) begin(status int, begin, length, total uint64) error {
 	return nil
 }
 
-// end sends a response without a body.
-func (t *transfer) end(status int, v validator) error {
+// sendHead sends a response without a body.
+func (t *transfer) sendHead(status int, v validator) error {
 	if status == http.StatusNotModified {
 		if v.tag != "" {
-			v.modified = time.Time{} // of the two, it is enough
+			v.modified = time.Time{} // the etag is enough
 		}
 		v.set(t.w.Header())
 		t.w.Header().Set("Cache-Control", revalidate)
@@ -148,15 +148,15 @@ func (t *transfer) end(status int, v validator) error {
 
 // Body implements [abi.Sink].
 func (t *transfer) Body(p []byte) error {
-	if t.sliced {
-		return t.hold(p)
+	if t.inParts {
+		return t.bufferPart(p)
 	}
 	if n := min(t.skip, uint64(len(p))); n > 0 {
 		t.skip -= n
 		p = p[n:]
 	}
 	if t.left == math.MaxUint64 {
-		return t.pass(p)
+		return t.writeWaiting(p)
 	}
 	over := uint64(len(p)) > t.left
 	p = p[:min(t.left, uint64(len(p)))]
@@ -165,7 +165,7 @@ func (t *transfer) Body(p []byte) error {
 		t.last = append(t.last, p[len(p)-1])
 		p = p[:len(p)-1]
 	}
-	if err := t.pass(p); err != nil {
+	if err := t.writeWaiting(p); err != nil {
 		return err
 	}
 	switch {
@@ -177,14 +177,14 @@ func (t *transfer) Body(p []byte) error {
 	return nil
 }
 
-// pass sends p while the provider waits, which it does not for long.
-func (t *transfer) pass(p []byte) error {
+// writeWaiting sends p while the provider waits, which the core bounds.
+func (t *transfer) writeWaiting(p []byte) error {
 	w := t.core.Wait(func() { response.Abort(t.control) })
 	err := t.write(p)
 	return cmp.Or(w.End(), err)
 }
 
-// write sends p, if the client takes it in time.
+// write sends p, if the client receives it in time.
 func (t *transfer) write(p []byte) error {
 	if len(p) == 0 {
 		return nil
@@ -194,15 +194,15 @@ func (t *transfer) write(p []byte) error {
 	_, err := t.w.Write(p)
 	t.waited.Add(int64(time.Since(began)))
 	if err != nil {
-		return abi.Errorf(abi.CodeCancelled, "the client does not take the answer").Because(err)
+		return abi.Errorf(abi.CodeCancelled, "the client does not receive the answer").Because(err)
 	}
 	return nil
 }
 
-// Waited is for how long the client has kept the guest waiting.
+// Waited gives for how long the guest has waited for the client.
 func (t *transfer) Waited() time.Duration { return time.Duration(t.waited.Load()) }
 
-// extend gives the client time for size more bytes.
+// extend gives the client time for size more bytes. The deadline is moved once a second at most.
 func (t *transfer) extend(size int) {
 	now := time.Now()
 	if size < response.MinRate && now.Before(t.expires) {
@@ -212,17 +212,17 @@ func (t *transfer) extend(size int) {
 	response.SetDeadline(t.control, size, response.AnswerTimeout+time.Second)
 }
 
-// finish ends the response. It reports false when what has gone must not be taken for the whole.
+// finish ends the response. It reports false when the response is not whole.
 func (t *transfer) finish() bool {
 	if t.toEnd && t.left == 0 {
 		if t.write(t.last) != nil {
 			return false
 		}
 	}
-	_ = t.control.Flush() // the client may have gone
-	_ = t.control.SetWriteDeadline(time.Time{})
+	_ = t.control.Flush() // an error means that the client has gone
+	response.ClearDeadline(t.control)
 	return t.left == 0 || t.left == math.MaxUint64
 }
 
-// Progress implements [abi.Sink]. A download shows by itself how far it is.
+// Progress implements [abi.Sink]. A download has no messages: clients see how much has arrived.
 func (t *transfer) Progress(abi.Progress) {}

@@ -1,4 +1,4 @@
-package streamable_test
+package download_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // linked is a resource or content with what its _meta says.
@@ -47,11 +48,11 @@ func TestLinks(t *testing.T) {
 		}
 		s.Handle(r, f.read)
 	}
-	h := newHandler(t, s, streamable.Config{})
+	h := streamtest.NewHandler(t, s, streamable.Config{})
 	var list struct {
 		Result struct{ Resources, Contents []linked }
 	}
-	if status, _, answer := do(h, post(body("1", "resources/list", ""))); status != 200 || json.Unmarshal([]byte(answer), &list) != nil {
+	if status, _, answer := streamtest.Do(h, streamtest.Post(streamtest.Body("1", "resources/list", ""))); status != 200 || json.Unmarshal([]byte(answer), &list) != nil {
 		t.Fatalf("got %d, %s", status, answer)
 	}
 	for _, r := range list.Result.Resources {
@@ -60,9 +61,9 @@ func TestLinks(t *testing.T) {
 		} else if link != "" {
 			follow(t, h, r.URI, link)
 		}
-		window := strings.Replace(body("1", "resources/read", `"uri":"`+r.URI+`"`), `"_meta":{`, `"_meta":{"io.github.wasmres/window":{},`, 1)
+		window := strings.Replace(streamtest.Body("1", "resources/read", `"uri":"`+r.URI+`"`), `"_meta":{`, `"_meta":{"io.github.wasmres/window":{},`, 1)
 		list.Result.Contents = nil
-		status, _, answer := do(h, post(window))
+		status, _, answer := streamtest.Do(h, streamtest.Post(window))
 		if status != 200 || json.Unmarshal([]byte(answer), &list) != nil || len(list.Result.Contents) != 1 {
 			t.Fatalf("%s: got %d, %s", r.URI, status, answer)
 		}

@@ -1,4 +1,4 @@
-package streamable_test
+package download_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
@@ -79,7 +80,7 @@ func (f *file) read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Re
 func (f *file) handler(t testing.TB) http.Handler {
 	s := mcptest.New()
 	s.Handle(abi.Resource{URI: fileURI, Name: "file"}, f.read)
-	return newHandler(t, s, streamable.Config{})
+	return streamtest.NewHandler(t, s, streamable.Config{})
 }
 
 // link is where a resource can be downloaded.
@@ -196,8 +197,8 @@ func TestDownloadFailures(t *testing.T) {
 		{"climbing URI", get("test://a/../b"), nil, 400, `"code":"invalid_params"`},
 		{"two URIs", httptest.NewRequest("GET", link("test://a")+"&uri=x", nil), nil, 400, "percent-encoded"},
 		{"malformed query", httptest.NewRequest("GET", streamable.Path+"?uri=%zz", nil), nil, 400, "percent-encoded"},
-		{"other site", get(fileURI, "Sec-Fetch-Site", "cross-site"), nil, 403, "other origins"},
-		{"sibling site", get(fileURI, "Sec-Fetch-Site", "same-site"), nil, 403, "other origins"},
+		{"other site", get(fileURI, "Sec-Fetch-Site", "cross-site"), nil, 403, "pages of other sites"},
+		{"sibling site", get(fileURI, "Sec-Fetch-Site", "same-site"), nil, 403, "pages of other sites"},
 		{"other origin", get(fileURI, "Origin", "https://evil.test"), nil, 403, "origin"},
 		{"denied", get(fileURI), abi.Errorf(abi.CodeDenied, "no"), 403, `"code":"denied"`},
 		{"deadline", get(fileURI), abi.Errorf(abi.CodeDeadline, "slow"), 504, `"code":"deadline"`},
@@ -218,7 +219,7 @@ func TestDownloadFailures(t *testing.T) {
 				}
 				return nil, tt.fails
 			})
-			w, aborted := serve(newHandler(t, s, streamable.Config{}), tt.request)
+			w, aborted := serve(streamtest.NewHandler(t, s, streamable.Config{}), tt.request)
 			if w.Code != tt.status || aborted || !json.Valid(w.Body.Bytes()) || !strings.Contains(w.Body.String(), tt.want) {
 				t.Errorf("got %d, %s, aborted %v, want %d with %s", w.Code, w.Body, aborted, tt.status, tt.want)
 			}
@@ -236,7 +237,7 @@ func TestDownloadIsForPagesThatMayAsk(t *testing.T) {
 	f := &file{body: "x"}
 	s := mcptest.New()
 	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, f.read)
-	h := newHandler(t, s, streamable.Config{AllowedOrigins: []string{"https://app.test"}})
+	h := streamtest.NewHandler(t, s, streamable.Config{AllowedOrigins: []string{"https://app.test"}})
 	for _, headers := range [][]string{
 		nil,
 		{"Sec-Fetch-Site", "none"},
@@ -318,7 +319,7 @@ func TestDownloadOfSeveralContents(t *testing.T) {
 	s.Handle(abi.Resource{URI: "test://own", Name: "own"}, several("test://own/1", "test://own", "test://own/2"))
 	s.Handle(abi.Resource{URI: "test://folder", Name: "folder"}, several("test://folder/1", "test://folder/2"))
 	s.Handle(abi.Resource{URI: "test://none", Name: "none"}, several())
-	h := newHandler(t, s, streamable.Config{})
+	h := streamtest.NewHandler(t, s, streamable.Config{})
 	for _, tt := range []struct {
 		uri, want string
 		reads     int
@@ -409,7 +410,7 @@ func TestVersionsAreNotMixed(t *testing.T) {
 				tt.after(reads, f)
 				return reply, err
 			})
-			w, aborted := serve(newHandler(t, s, streamable.Config{}), get(fileURI))
+			w, aborted := serve(streamtest.NewHandler(t, s, streamable.Config{}), get(fileURI))
 			if whole := w.Code == 200 && w.Body.String() == body && !aborted; whole != tt.whole {
 				t.Errorf("got %d, %d bytes, aborted %v, want it whole: %v", w.Code, w.Body.Len(), aborted, tt.whole)
 			}
@@ -443,7 +444,7 @@ func TestASlowDownloadTakesNoMemory(t *testing.T) {
 		close(wait)
 		return &abi.Reply{}, nil
 	})
-	server := httptest.NewServer(newHandler(t, s, streamable.Config{}))
+	server := httptest.NewServer(streamtest.NewHandler(t, s, streamable.Config{}))
 	defer server.Close()
 	response, err := http.Get(server.URL + link(fileURI))
 	if err != nil {
@@ -475,7 +476,7 @@ func TestAClientThatLeavesEndsTheDownload(t *testing.T) {
 		ended <- err
 		return nil, err
 	})
-	server := httptest.NewServer(newHandler(t, s, streamable.Config{}))
+	server := httptest.NewServer(streamtest.NewHandler(t, s, streamable.Config{}))
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -488,6 +489,27 @@ func TestAClientThatLeavesEndsTheDownload(t *testing.T) {
 	conn.Close()
 	if err := <-ended; abi.CodeOf(err) != abi.CodeCancelled {
 		t.Errorf("got %v, want it cancelled", err)
+	}
+}
+
+// A provider that says one length and then another does not decide how much memory a part takes.
+func TestPartsAreBoundedWhateverTheProviderSays(t *testing.T) {
+	s, asked := mcptest.New(), []uint64(nil)
+	s.Handle(abi.Resource{URI: fileURI, Name: "file"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		c := &abi.Content{URI: req.URI, Kind: abi.KindBlob, RangeTotal: 1 << 46}
+		if asked = append(asked, req.RangeLength); len(asked) > 1 {
+			c.RangeTotal, c.ETag = 1<<47, "x"
+		}
+		if err := sink.Content(c); err != nil {
+			return nil, err
+		}
+		return &abi.Reply{}, sink.Body([]byte("x"))
+	})
+	if w, aborted := serve(streamtest.NewHandler(t, s, streamable.Config{}), get(fileURI)); w.Code == 200 && !aborted {
+		t.Errorf("got all of %d bytes", w.Body.Len())
+	}
+	if len(asked) > 4 {
+		t.Errorf("asked for %d", asked)
 	}
 }
 
@@ -535,7 +557,7 @@ func TestDownloadFromAProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: testHosts})
+	h, err := streamable.New(streamable.Config{Core: core, AllowedHosts: streamtest.Hosts()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package streamable_test
+package download_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // BenchmarkDownload is a download over loopback, beside a file served by net/http.
@@ -41,7 +42,7 @@ func BenchmarkDownload(b *testing.B) {
 	s := mcptest.New()
 	s.Handle(abi.Resource{URI: "test://whole", Name: "whole"}, send(false))
 	s.Handle(abi.Resource{URI: "test://cut", Name: "cut"}, send(true))
-	h := newHandler(b, s, streamable.Config{})
+	h := streamtest.NewHandler(b, s, streamable.Config{})
 	file := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "x.bin", time.Time{}, bytes.NewReader(body))
 	})

@@ -1,4 +1,4 @@
-package streamable
+package download
 
 import (
 	"math/big"
@@ -30,12 +30,12 @@ func TestRangesOfHugeNumbers(t *testing.T) {
 		{"bytes=0003-3", 3, 1, false},
 	}
 	for _, tt := range tests {
-		spans, ok := parseRange(tt.header)
+		ranges, ok := parseRange(tt.header)
 		if ok == tt.malformed {
 			t.Errorf("%s: got ok %v", tt.header, ok)
 			continue
 		}
-		if begin, length, _ := only(spans, size); begin != tt.begin || length != tt.length {
+		if begin, length, _ := singleRange(ranges, size); begin != tt.begin || length != tt.length {
 			t.Errorf("%s: got %d bytes from %d, want %d from %d", tt.header, length, begin, tt.length, tt.begin)
 		}
 	}
@@ -51,8 +51,8 @@ func FuzzRangeNumbers(f *testing.F) {
 		f.Add(set, ^uint64(0))
 	}
 	f.Fuzz(func(t *testing.T, set string, size uint64) {
-		spans, ok := parseRange("bytes=" + set)
-		if offset, length := wish(spans); length == 0 || length > slice || offset+length < offset {
+		ranges, ok := parseRange("bytes=" + set)
+		if offset, length := neededRange(ranges); length == 0 || length > partSize || offset+length < offset {
 			t.Errorf("%q: asks for %d bytes from %d", set, length, offset)
 		}
 		var members []string
@@ -64,21 +64,21 @@ func FuzzRangeNumbers(f *testing.F) {
 		if len(members) != 1 {
 			return
 		}
-		begin, length, valid := exactSpan(members[0], size)
+		begin, length, valid := exactRange(members[0], size)
 		if ok != valid {
 			t.Fatalf("%q: got ok %v, want %v", set, ok, valid)
 		}
 		if !ok {
 			return
 		}
-		if b, n := spans[0].within(size); b != begin && n != 0 || n != length {
+		if b, n := ranges[0].within(size); b != begin && n != 0 || n != length {
 			t.Errorf("%q of %d: got %d bytes from %d, want %d from %d", set, size, n, b, length, begin)
 		}
 	})
 }
 
-// exactSpan gives the part of a whole of size bytes that one range means (RFC 9110 §14.1.2).
-func exactSpan(text string, size uint64) (begin, length uint64, ok bool) {
+// exactRange gives the part of a whole of size bytes that one range means (RFC 9110 §14.1.2).
+func exactRange(text string, size uint64) (begin, length uint64, ok bool) {
 	before, after, found := strings.Cut(text, "-")
 	first, hasFirst := exactNumber(strings.TrimRight(before, " \t"))
 	last, hasLast := exactNumber(strings.TrimLeft(after, " \t"))

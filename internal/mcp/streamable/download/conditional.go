@@ -1,4 +1,4 @@
-package streamable
+package download
 
 import (
 	"net/http"
@@ -9,10 +9,11 @@ import (
 // A validator names a version of a resource (RFC 9110, section 8.8).
 type validator struct {
 	tag      string    // as in the header ETag; empty for none
-	modified time.Time // to the second; zero when not known
+	modified time.Time // to the second; zero when unknown
 }
 
-// newValidator makes one of what a provider says. An etag that no header can carry is none.
+// newValidator makes a validator of an etag and an RFC 3339 time of a provider. An etag that no header can carry is
+// ignored, and so is a malformed time.
 func newValidator(etag, lastModified string) validator {
 	v := validator{tag: entityTag(etag)}
 	if t, err := time.Parse(time.RFC3339, lastModified); err == nil && t.Year() >= 1 && t.Year() <= 9999 {
@@ -21,7 +22,7 @@ func newValidator(etag, lastModified string) validator {
 	return v
 }
 
-// set says it in the header of an answer.
+// set sets the headers of a response.
 func (v validator) set(header http.Header) {
 	if v.tag != "" {
 		header.Set("ETag", v.tag)
@@ -42,13 +43,13 @@ func entityTag(etag string) string {
 	return ""
 }
 
-// opaque gives what a provider may have written for an entity tag: the text between its quotes.
-func opaque(tag string) string {
+// opaqueTag gives the text between the quotes of an entity tag, as a provider may have written it.
+func opaqueTag(tag string) string {
 	return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
 }
 
-// cutTag cuts an entity tag off a list, and gives empty strings when there is none. Unlike the specification it takes
-// no bytes beyond ASCII.
+// cutTag cuts an entity tag off a list, and gives empty strings when there is none. Unlike the specification it accepts
+// only ASCII.
 func cutTag(list string) (tag, rest string) {
 	text, _ := strings.CutPrefix(list, "W/")
 	if !strings.HasPrefix(text, `"`) {
@@ -88,8 +89,8 @@ func lists(header, tag string, weak bool) bool {
 	}
 }
 
-// sole gives the entity tag of If-None-Match, if there is just one, and nothing else is to be looked at before it.
-func sole(r *http.Request) string {
+// onlyTag gives the entity tag of If-None-Match, if there is exactly one, and no condition that precedes it.
+func onlyTag(r *http.Request) string {
 	tag, rest := cutTag(strings.Trim(joined(r, "If-None-Match"), " \t"))
 	if rest != "" || r.Header.Get("If-Match") != "" || r.Header.Get("If-Unmodified-Since") != "" {
 		return ""
@@ -100,8 +101,8 @@ func sole(r *http.Request) string {
 // joined gives all values of a header that is a list.
 func joined(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ",") }
 
-// precondition gives the status that ends a GET or HEAD of the version v, or 0 when it goes on (RFC 9110, section
-// 13.2.2).
+// precondition gives the status that ends a GET or HEAD of the version v, or 0 when its conditions are met (RFC 9110,
+// section 13.2.2).
 func (v validator) precondition(r *http.Request) int {
 	if match := joined(r, "If-Match"); match != "" {
 		if !lists(match, v.tag, false) {
@@ -120,7 +121,7 @@ func (v validator) precondition(r *http.Request) int {
 	return 0
 }
 
-// since reads a header that is a time; ok is false when it does not count.
+// since reads a header that is a time; ok is false when it is malformed, or the time of v is unknown.
 func (v validator) since(r *http.Request, name string) (t time.Time, ok bool) {
 	value := r.Header.Get(name)
 	if value == "" || v.modified.IsZero() {
@@ -130,9 +131,8 @@ func (v validator) since(r *http.Request, name string) (t time.Time, ok bool) {
 	return t, err == nil
 }
 
-// holds reports whether a range of an If-Range request may be answered: without the header always, otherwise when the
-// client has a part of this very version.
-func (v validator) holds(r *http.Request) bool {
+// ifRange reports whether If-Range permits to answer with a range: when the header is absent, or names this version.
+func (v validator) ifRange(r *http.Request) bool {
 	value := strings.Trim(r.Header.Get("If-Range"), " \t")
 	if value == "" {
 		return true

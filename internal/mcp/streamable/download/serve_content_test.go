@@ -1,4 +1,4 @@
-package streamable_test
+package download_test
 
 import (
 	"fmt"
