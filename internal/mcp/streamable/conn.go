@@ -283,6 +283,12 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// Detach gives the connection without this one, to a handler that has taken it from net/http.
+func (c *conn) Detach() net.Conn {
+	c.server.forget(c)
+	return c.Conn
+}
+
 // dismiss closes a connection on which no request is under way, and leaves the rest of a request that has begun restTime.
 // Where net/http has seen no request yet, it would leave the connection open for 5 s when the server is shut down.
 func (c *conn) dismiss() {

@@ -34,7 +34,7 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message,
 		if failure = h.checkHeaders(r, m); failure != nil {
 			response.WriteError(w, m, failure)
 		} else if m.Method == mcp.ListenMethod {
-			h.listen(w, r, m)
+			h.listening.Serve(w, r, h.cfg.Core, m)
 		} else {
 			h.answer(w, r, m)
 		}

@@ -9,13 +9,13 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/inflight"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/subscription"
 	"github.com/wasmres/wasmres/internal/throttle"
 )
 
@@ -59,15 +59,10 @@ type Legacy interface {
 // A Handler is the MCP endpoint, and a hint for those who look elsewhere.
 type Handler struct {
 	// fixed at creation
-	cfg     Config
-	door    door
-	refused *throttle.Log // requests, at the door
-
-	running sync.WaitGroup // subscriptions
-
-	mu            sync.Mutex // guards the fields below
-	closed        bool
-	subscriptions map[ender]struct{}
+	cfg       Config
+	door      door
+	refused   *throttle.Log // requests, at the door
+	listening *subscription.Set
 }
 
 // New makes a Handler.
@@ -93,20 +88,14 @@ func New(cfg Config) (*Handler, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Handler{
-		cfg: cfg, door: door, refused: throttle.New(cfg.Logger), subscriptions: make(map[ender]struct{}),
+		cfg: cfg, door: door, refused: throttle.New(cfg.Logger), listening: subscription.NewSet(cfg.Logger),
 	}, nil
 }
 
 // Close ends every subscription with its result, and waits for that. Later ones are refused; other requests are not.
 func (h *Handler) Close() error {
-	h.mu.Lock()
-	h.closed = true
-	for s := range h.subscriptions {
-		s.end()
-	}
-	h.mu.Unlock()
 	h.refused.Close()
-	h.running.Wait()
+	h.listening.Close()
 	return nil
 }
 

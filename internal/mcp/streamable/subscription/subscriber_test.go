@@ -1,4 +1,4 @@
-package streamable_test
+package subscription_test
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -413,6 +414,32 @@ func TestCloseWaitsForNoStalledSubscriberThatBeginsLate(t *testing.T) {
 			t.Errorf("Close took %v", passed)
 		}
 		stalled.Close()
+	})
+}
+
+func TestSilentStreamStaysAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := streamtest.NewHandler(t, streamtest.Source(), streamable.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		r := streamtest.Post(streamtest.Body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)).WithContext(ctx)
+		w := httptest.NewRecorder()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			h.ServeHTTP(w, r)
+		}()
+		time.Sleep(46 * time.Second)
+		cancel()
+		<-done
+		comments := 0
+		for line := range strings.Lines(w.Body.String()) {
+			if strings.HasPrefix(line, ":") {
+				comments++
+			}
+		}
+		if comments != 3 || !w.Flushed {
+			t.Errorf("got %d comments in 46 s, flushed %v, want 3", comments, w.Flushed)
+		}
 	})
 }
 

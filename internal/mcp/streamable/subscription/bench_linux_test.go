@@ -1,4 +1,4 @@
-package streamable_test
+package subscription_test
 
 import (
 	"bufio"
