@@ -119,7 +119,7 @@ bench: ## wasmres beside other servers, then every benchmark
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt
-	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/app/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/door/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 // openApproved opens providers with what a person has granted them: on this command line, or before, or now.
@@ -17,10 +18,11 @@ func openApproved(c *cli.Context, configs []app.Config) (*app.App, error) {
 		if !configs[i].Grants.Empty() {
 			continue
 		}
-		m, digest, err := app.Packed(configs[i].File)
+		info, err := runtime.InspectFile(configs[i].File)
 		if err != nil {
 			return nil, about(configs[i], err)
 		}
+		m, digest := info.Manifest, info.Digest
 		if m == nil && len(configs) == 1 {
 			return openAsking(c, configs[0])
 		}
@@ -53,7 +55,7 @@ func remembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	if !cfg.Grants.Empty() {
 		return cfg, nil
 	}
-	_, digest, err := app.Packed(cfg.File)
+	info, err := runtime.InspectFile(cfg.File)
 	if err != nil {
 		return cfg, err
 	}
@@ -63,12 +65,12 @@ func remembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 		return cfg, nil
 	}
 	decision := approval.Decide(approval.Request{
-		Manifest: &abi.Manifest{}, Digest: digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
+		Manifest: &abi.Manifest{}, Digest: info.Digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
 	})
 	if decision.Outcome == approval.Granted {
 		cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
 		cfg = permit(c, cfg, decision.Policy)
-		cfg.Digest = digest
+		cfg.Digest = info.Digest
 	}
 	return cfg, nil
 }
@@ -87,8 +89,7 @@ func openAsking(c *cli.Context, cfg app.Config) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	module := a.Provider().Module()
-	permitted, err := approved(c, cfg, module.Manifest(), module.Digest())
+	permitted, err := approved(c, cfg, a.Provider().Manifest(), a.Provider().Info().Digest)
 	if err == nil && permitted.Grants.Empty() {
 		return a, nil
 	}
@@ -104,8 +105,7 @@ func describeBare(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest strin
 	if err != nil {
 		return nil, "", err
 	}
-	module := a.Provider().Module()
-	return module.Manifest(), module.Digest(), a.Close()
+	return a.Provider().Manifest(), a.Provider().Info().Digest, a.Close()
 }
 
 // approved gives a provider what it may touch, and holds it to the module that this was decided for.

@@ -75,7 +75,7 @@ func benchProvider(c *cli.Context, a *app.App, _ []string) error {
 	report.compare(before, b.named())
 	denied := func(r benchedResource) bool { return r.Code == abi.CodeDenied.String() }
 	if slices.ContainsFunc(report.Resources, denied) {
-		a.WarnUngranted()
+		a.WarnMissingGrants()
 	}
 	if err := b.print(report); err != nil {
 		return err

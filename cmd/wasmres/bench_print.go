@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
@@ -85,7 +85,7 @@ func atOnce(workers int) string {
 // printTable prints a line for each resource.
 func (b *benchReport) printTable(w io.Writer, s style) {
 	place := "in this process"
-	if b.Isolation == app.IsolationProcess {
+	if b.Isolation == runtime.IsolateProcess.String() {
 		place = "in a worker process"
 	}
 	fmt.Fprintf(w, "%s: %s in %.1f s, %s, %s\n\n", printable.Line(b.Provider.title()),

@@ -77,14 +77,10 @@ type benchedBucket struct {
 }
 
 func newBenchReport(c *cli.Context, a *app.App, chosen *check.Selection) *benchReport {
-	module := a.Provider().Module()
-	isolation := app.IsolationInProcess
-	if a.Walls() != nil {
-		isolation = app.IsolationProcess
-	}
+	m, info := a.Provider().Manifest(), a.Provider().Info()
 	return &benchReport{
-		Provider:  benchedProvider{module.Manifest().Name, module.Manifest().Version, module.Digest()},
-		Isolation: isolation, Workers: c.Int("workers"), Resources: []benchedResource{},
+		Provider:  benchedProvider{m.Name, m.Version, info.Digest},
+		Isolation: info.Isolation.String(), Workers: c.Int("workers"), Resources: []benchedResource{},
 		Omitted: chosen.Omitted, Unsampled: append([]check.Unsampled{}, chosen.Unsampled...),
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -75,7 +76,7 @@ func build(c *cli.Context) error {
 	if report.File == "" {
 		report.File = filepath.Join(dir, module.Name+".wasm")
 	}
-	report.Debug = app.DebugFile(report.File)
+	report.Debug = runtime.DebugFile(report.File)
 	cfg.Denied = report.denied.add // of which there is nothing to say where the sample can be read
 	if err := report.finish(c, cfg, module); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	if err := os.WriteFile(app.DebugFile(cfg.File), debug, 0o600); err != nil {
+	if err := os.WriteFile(runtime.DebugFile(cfg.File), debug, 0o600); err != nil {
 		return err
 	}
 	a, err := openBinary(c.Context, cfg, packed)
@@ -181,7 +182,7 @@ func describe(ctx context.Context, cfg app.Config, binary []byte) (*abi.Manifest
 		log.release(ctx, err)
 		return nil, err
 	}
-	return a.Provider().Module().Manifest(), a.Close()
+	return a.Provider().Manifest(), a.Close()
 }
 
 func openBinary(ctx context.Context, cfg app.Config, binary []byte) (*app.App, error) {

@@ -62,7 +62,7 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 		return
 	}
 	r.Sample = &sample{URI: uri, Limit: found.Limits.Fuel}
-	if _, err := a.Provider().Read(c.Context, &abi.Request{URI: uri}, &collector{}); err != nil {
+	if _, err := a.Provider().Read(c.Context, uri); err != nil {
 		r.Sample.Failed = worded(err).Error()
 		if denied := r.denied.take(); len(denied) > 0 {
 			r.Sample.Failed = denied[0].String()
@@ -76,7 +76,7 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 // sampleURI finds something to read, of the manifest if it has resources; empty when there is nothing.
 func sampleURI(ctx context.Context, a *app.App) string {
 	p := a.Provider()
-	chosen, err := check.Select(ctx, p, p.Module().Manifest(), 2)
+	chosen, err := check.Select(ctx, p.Source(), p.Manifest(), 2)
 	if err != nil || len(chosen.Samples) == 0 {
 		return ""
 	}

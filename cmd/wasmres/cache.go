@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 func cacheCommand() *cli.Command {
@@ -42,14 +42,14 @@ processes may go on meanwhile.
 }
 
 // openCache gives the cache folder and what is in it.
-func openCache(c *cli.Context) (dir string, all []compiler.Cached, err error) {
+func openCache(c *cli.Context) (dir string, all []runtime.CachedModule, err error) {
 	if _, err := arguments(c); err != nil {
 		return "", nil, err
 	}
 	if dir = cacheDir(c, slog.New(slog.DiscardHandler)); dir == "" {
 		return "", nil, errors.New("there is no cache folder: name one with --cache-dir")
 	}
-	all, err = compiler.List(dir)
+	all, err = runtime.CachedModules(dir)
 	return dir, all, err
 }
 
@@ -74,7 +74,7 @@ func cacheSizeOf(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report := cacheReport{Folder: dir, Bytes: compiler.Size(all), Limit: limit, Files: len(all)}
+	report := cacheReport{Folder: dir, Bytes: sizeOf(all), Limit: limit, Files: len(all)}
 	if format != formatTable {
 		return printValue(c.App.Writer, format, report)
 	}
@@ -92,7 +92,7 @@ func listCache(c *cli.Context) error {
 		return err
 	}
 	if format != formatTable {
-		return printValue(c.App.Writer, format, append([]compiler.Cached{}, all...))
+		return printValue(c.App.Writer, format, append([]runtime.CachedModule{}, all...))
 	}
 	t := newTable(c.App.Writer, "DIGEST", "KIND", "SIZE", "USED")
 	for _, one := range all {
@@ -113,11 +113,19 @@ func cleanCache(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	removed, err := compiler.Clean(dir, int64(most))
+	removed, err := runtime.CleanCache(dir, int64(most))
 	if err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(before, func(one compiler.Cached) bool { return slices.Contains(removed, one) })
-	fmt.Fprintf(c.App.Writer, "removed %s, %s left\n", humanSize(uint64(compiler.Size(removed))), humanSize(uint64(compiler.Size(left))))
+	left := slices.DeleteFunc(before, func(one runtime.CachedModule) bool { return slices.Contains(removed, one) })
+	fmt.Fprintf(c.App.Writer, "removed %s, %s left\n", humanSize(uint64(sizeOf(removed))), humanSize(uint64(sizeOf(left))))
 	return nil
+}
+
+// sizeOf is the bytes that modules take together.
+func sizeOf(all []runtime.CachedModule) (size int64) {
+	for _, one := range all {
+		size += one.Bytes
+	}
+	return size
 }

@@ -89,7 +89,7 @@ func checkProvider(c *cli.Context) error {
 	}
 	defer a.Close()
 	report, err := check.Run(c.Context, check.Config{
-		Source: a.Provider(), Manifest: a.Provider().Module().Manifest(),
+		Source: a.Provider().Source(), Manifest: a.Provider().Manifest(),
 		Samples: c.Int("samples"), URIs: c.StringSlice("uri"), MaxTime: c.Duration("max-time"),
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func checkProvider(c *cli.Context) error {
 		a.Warn(d.String())
 	}
 	if report.Read == 0 {
-		a.WarnUngranted()
+		a.WarnMissingGrants()
 	}
 	if err := printReport(c.App.Writer, format, report); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/inflight"
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 // clientFlags bound what clients of a server may hold.
@@ -26,8 +26,8 @@ func clientFlags(category string) []cli.Flag {
 // clientLimits reads clientFlags into cfg.
 func clientLimits(c *cli.Context, cfg *app.Config) error {
 	for name, to := range map[string]*int{
-		"max-subscriptions": &cfg.MaxSubscriptions, "max-http-sessions": &cfg.MaxHTTPSessions, "max-per-address": &cfg.MaxPerAddress,
-		"max-connections": &cfg.MaxConnections,
+		"max-subscriptions": &cfg.Server.MaxSubscriptions, "max-http-sessions": &cfg.Server.MaxSessions, "max-per-address": &cfg.Server.MaxSessionsPerAddress,
+		"max-connections": &cfg.Server.MaxConnections,
 	} {
 		if *to = c.Int(name); *to < 1 {
 			return usagef(c, "--%s %d: it must be at least 1", name, *to)
@@ -37,18 +37,18 @@ func clientLimits(c *cli.Context, cfg *app.Config) error {
 	if err != nil {
 		return usagef(c, "--max-in-flight: %w", err)
 	}
-	if cfg.InFlight = int64(min(size, math.MaxInt64)); cfg.InFlight < inflight.Min {
+	if cfg.Server.Buffer = int64(min(size, math.MaxInt64)); cfg.Server.Buffer < runtime.MinBuffer {
 		return usagef(c, "--max-in-flight %s: it must be at least 8MiB", c.String("max-in-flight"))
 	}
 	subscribed, err := parseSize(c.String("max-subscribed"))
 	if err != nil {
 		return usagef(c, "--max-subscribed: %w", err)
 	}
-	if cfg.MaxSubscribed = int(min(subscribed, math.MaxInt)); cfg.MaxSubscribed < 1<<20 {
+	if cfg.Server.MaxSubscribedBytes = int(min(subscribed, math.MaxInt)); cfg.Server.MaxSubscribedBytes < 1<<20 {
 		return usagef(c, "--max-subscribed %s: it must be at least 1MiB", c.String("max-subscribed"))
 	}
-	if cfg.HTTPSessionIdle = c.Duration("http-session-idle"); cfg.HTTPSessionIdle < time.Second {
-		return usagef(c, "--http-session-idle %v: it must be at least 1s", cfg.HTTPSessionIdle)
+	if cfg.Server.SessionIdle = c.Duration("http-session-idle"); cfg.Server.SessionIdle < time.Second {
+		return usagef(c, "--http-session-idle %v: it must be at least 1s", cfg.Server.SessionIdle)
 	}
 	return nil
 }

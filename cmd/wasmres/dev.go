@@ -118,7 +118,7 @@ func newDeveloper(c *cli.Context) (d *developer, addr string, err error) {
 	if d.cfg, err = providerConfig(c, "", d.console.log); err != nil {
 		return nil, "", err
 	}
-	d.cfg.Name, d.cfg.Tools = d.name(), c.Bool("tools")
+	d.cfg.Name, d.cfg.Server.Tools = d.name(), c.Bool("tools")
 	d.cfg.Loading = func(string, int) func() { return func() {} } // how long a build takes is said of each
 	if !c.IsSet("cache-dir") {
 		d.cfg.CacheDir = "" // what is built now is hardly served again tomorrow
@@ -189,6 +189,9 @@ func (d *developer) open() (err error) {
 	}
 	if err = d.watch(d.c.Context); err != nil {
 		return err
+	}
+	if d.cfg.CacheDir == "" {
+		d.cfg.CacheDir = filepath.Join(d.scratch, "cache")
 	}
 	d.app, err = app.OpenReload(app.ReloadConfig{
 		Config: d.cfg, Empty: d.cfg.Name + " has not been built yet: see the terminal, or the log, of 'wasmres dev'",

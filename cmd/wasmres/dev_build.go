@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -200,7 +199,6 @@ func readStart(file string) ([]byte, error) {
 type place struct {
 	folder string // ours; goes when there is another build
 	file   string // the module
-	cache  string // for what is compiled of it
 }
 
 // newPlace makes a place for a module, which is written there unless it has a file of its own.
@@ -208,8 +206,7 @@ func (d *developer) newPlace(binary []byte) (p place, err error) {
 	if p.folder, err = os.MkdirTemp(d.scratch, "build-"); err != nil {
 		return place{}, err
 	}
-	p.file, p.cache = d.module, cmp.Or(d.cfg.CacheDir, p.folder)
-	if p.file == "" {
+	if p.file = d.module; p.file == "" {
 		p.file = filepath.Join(p.folder, d.cfg.Name+".wasm")
 		err = os.WriteFile(p.file, binary, 0o600)
 	}
@@ -222,7 +219,7 @@ func (d *developer) swap(ctx context.Context, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := d.app.Replace(ctx, fresh.file, fresh.cache); err != nil {
+	if err := d.app.Replace(ctx, fresh.file); err != nil {
 		_ = os.RemoveAll(fresh.folder) // else it goes when all does
 		return notLoaded{err, fresh.file}
 	}
@@ -323,7 +320,7 @@ func (d *developer) test(ctx context.Context) {
 // tester replays sessions with the provider that is served, and with nothing that flags grant.
 func (d *developer) tester(ctx context.Context) *tester {
 	cfg := d.cfg
-	cfg.File, cfg.CacheDir, cfg.Grants = d.place.file, d.place.cache, policy.Policy{}
+	cfg.File, cfg.Grants = d.place.file, policy.Policy{}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	bare := cli.NewContext(d.c.App, flag.NewFlagSet("test", flag.ContinueOnError), nil)
 	bare.Context = ctx

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -44,7 +44,7 @@ func doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d := &diagnosis{Diagnosis: app.Diagnose(c.Context, cfg), Compilers: project.Toolchains(), Clients: clientConfigs()}
+	d := &diagnosis{Diagnosis: runtime.Diagnose(c.Context, app.HostConfig(cfg)), Compilers: project.Toolchains(), Clients: clientConfigs()}
 	d.CacheBytes, d.CacheLimit = cachedBytes(cfg.CacheDir), cfg.CacheSize
 	if err := printDiagnosis(c, format, d); err != nil {
 		return err
@@ -57,7 +57,7 @@ func doctor(c *cli.Context) error {
 
 // A diagnosis is what there is to say of this machine.
 type diagnosis struct {
-	*app.Diagnosis
+	*runtime.Diagnosis
 	CacheBytes int64               `json:"cacheBytes"` // -1 when the folder cannot be looked at
 	CacheLimit int64               `json:"cacheLimit"`
 	Compilers  []project.Toolchain `json:"compilers"`
@@ -66,11 +66,11 @@ type diagnosis struct {
 
 // cachedBytes is the size of what the cache folder holds, -1 when it cannot be looked at.
 func cachedBytes(dir string) int64 {
-	all, err := compiler.List(dir)
+	all, err := runtime.CachedModules(dir)
 	if dir != "" && err != nil {
 		return -1
 	}
-	return compiler.Size(all)
+	return sizeOf(all)
 }
 
 func printDiagnosis(c *cli.Context, format string, d *diagnosis) error {

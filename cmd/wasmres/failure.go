@@ -94,7 +94,7 @@ func explain(c *cli.Context, a *app.App, args []string, denied *denials, err err
 		return err
 	}
 	if isDenied && why == "" {
-		a.WarnUngranted()
+		a.WarnMissingGrants()
 	}
 	var said *failure
 	if !errors.As(err, &said) {

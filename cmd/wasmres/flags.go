@@ -16,6 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
@@ -32,7 +33,7 @@ func providerFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
 		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
 		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: app.DefaultIsolation(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
+		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
 		cacheDirFlag(),
 		cacheSizeFlag(),
 		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "keep what providers keep in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
@@ -118,15 +119,25 @@ func commonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	if err != nil {
 		return app.Config{}, err
 	}
-	isolation := c.String("isolation")
-	if isolation != app.IsolationProcess && isolation != app.IsolationInProcess {
-		return app.Config{}, usagef(c, "--isolation %s: expected %s or %s", isolation, app.IsolationProcess, app.IsolationInProcess)
+	isolation, err := isolationFlag(c)
+	if err != nil {
+		return app.Config{}, err
 	}
 	logger := slog.New(log(c.App.ErrWriter, level))
 	return app.Config{
-		Limits: limits, Admission: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
+		Limits: limits, ModuleLimits: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
 		CacheDir: cacheDir(c, logger), CacheSize: size, CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c), Loading: loadingOf(c),
 	}, nil
+}
+
+// isolationFlag says where guests run.
+func isolationFlag(c *cli.Context) (runtime.Isolation, error) {
+	for _, i := range []runtime.Isolation{runtime.IsolateProcess, runtime.IsolateNone} {
+		if c.String("isolation") == i.String() {
+			return i, nil
+		}
+	}
+	return 0, usagef(c, "--isolation %s: expected %s or %s", c.String("isolation"), runtime.IsolateProcess, runtime.IsolateNone)
 }
 
 // loadingOf gives what shows a person that a module takes a while to load. A server logs it, which nil has it do.

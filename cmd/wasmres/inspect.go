@@ -12,9 +12,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
-	"github.com/wasmres/wasmres/internal/confine"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
-	"github.com/wasmres/wasmres/runtime"
 )
 
 func inspectCommand() *cli.Command {
@@ -146,14 +145,14 @@ func limitsInForce(l runtime.Limits) limitReport {
 
 // An isolation says where guests run and what requests share.
 type isolation struct {
-	Place      string         `json:"place"`
-	Layers     confine.Layers `json:"layers,omitempty"`     // of the worker, when there is one
-	Namespaces []string       `json:"namespaces,omitempty"` // those a worker has to itself
-	Lifecycle  string         `json:"lifecycle"`            // in force
-	Asked      string         `json:"lifecycleAsked"`
-	Lane       string         `json:"lane"`
-	Why        string         `json:"laneReason,omitempty"` // for not being the quickest
-	Start      starting       `json:"start"`
+	Place      string          `json:"place"`
+	Layers     []runtime.Layer `json:"layers,omitempty"`     // of the worker, when there is one
+	Namespaces []string        `json:"namespaces,omitempty"` // those a worker has to itself
+	Lifecycle  string          `json:"lifecycle"`            // in force
+	Asked      string          `json:"lifecycleAsked"`
+	Lane       string          `json:"lane"`
+	Why        string          `json:"laneReason,omitempty"` // for not being the quickest
+	Start      starting        `json:"start"`
 }
 
 // A starting is what it took to start the instance others are made from.
@@ -163,15 +162,17 @@ type starting struct {
 }
 
 func isolationOf(a *app.App) isolation {
-	m := a.Provider().Module()
-	lane, why := m.Lane()
+	info := a.Provider().Info()
 	i := isolation{
-		Place:     app.IsolationInProcess,
-		Lifecycle: m.Lifecycle().String(), Asked: m.Manifest().Limits.Lifecycle.String(), Lane: string(lane), Why: why,
-		Start: starting{Fuel: m.Started().Fuel, Millis: float64(m.Started().Took.Microseconds()) / 1e3},
+		Place: info.Isolation.String(), Layers: info.Layers,
+		Lifecycle: info.Lifecycle.String(), Asked: a.Provider().Manifest().Limits.Lifecycle.String(),
+		Lane: string(info.Reset), Why: info.ResetNote,
+		Start: starting{Fuel: info.Start.Fuel, Millis: float64(info.Start.Took.Microseconds()) / 1e3},
 	}
-	if on := a.Walls(); on != nil {
-		i.Place, i.Layers, i.Namespaces = app.IsolationProcess, on.Layers, on.Spaces()
+	for _, n := range info.Namespaces {
+		if n.On {
+			i.Namespaces = append(i.Namespaces, n.Kind)
+		}
 	}
 	return i
 }
@@ -220,7 +221,7 @@ func printInspections(w io.Writer, all []*inspection) {
 // inspect gives what is known of a provider.
 func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
 	found := inspectModule(a)
-	found.addGrants(a.Granted(), a.Provider().Module().Manifest().Capabilities)
+	found.addGrants(a.Granted(), a.Provider().Manifest().Capabilities)
 	found.addApproval(a, file)
 	if err := found.addProducers(file); err != nil {
 		return nil, err
@@ -232,17 +233,16 @@ func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
 }
 
 func inspectModule(a *app.App) *inspection {
-	module := a.Provider().Module()
-	m := module.Manifest()
+	m, info := a.Provider().Manifest(), a.Provider().Info()
 	found := &inspection{
 		Name: m.Name, Version: m.Version, Title: m.Title, Description: m.Description, Language: languageOf(m.SDK), SDK: m.SDK,
 		ABI: abiVersion{abi.ImportModule, m.Minor}, ConfigSchema: schema(m),
-		Digest: module.Digest(), Size: module.Size(), Manifest: "asked from the provider",
+		Digest: info.Digest, Size: info.Size, Manifest: "asked from the provider",
 		Operations: []string{}, Resources: len(m.Resources), Static: []declared{}, Templates: []inspected{},
-		Capabilities: []capability{}, Isolation: isolationOf(a), Limits: limitsInForce(module.Limits()),
+		Capabilities: []capability{}, Isolation: isolationOf(a), Limits: limitsInForce(info.Limits),
 		Asked: limitsAsked(m.Limits),
 	}
-	if module.Packed() {
+	if info.Packed {
 		found.Manifest = "packed into the module"
 	}
 	for op := abi.OpDescribe; op <= abi.OpPoll; op++ {
@@ -295,7 +295,8 @@ func (i *inspection) addApproval(a *app.App, file string) {
 	if !slices.ContainsFunc(i.Capabilities, possible) {
 		return
 	}
-	m := a.Provider().Module()
-	decision := approval.Decide(approval.Request{Manifest: m.Manifest(), Digest: m.Digest(), File: file})
+	decision := approval.Decide(approval.Request{
+		Manifest: a.Provider().Manifest(), Digest: a.Provider().Info().Digest, File: file,
+	})
 	i.Approve, i.Policy = decision.Command(), string(decision.Draft())
 }

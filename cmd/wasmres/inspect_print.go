@@ -13,9 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/printable"
-	"github.com/wasmres/wasmres/runtime"
 )
 
 const (
@@ -322,9 +321,9 @@ func (one sampled) cells() []string {
 
 // lanes say what becomes of an instance after a request.
 var lanes = map[string]string{
-	string(runtime.LaneReset):   "fast: instances are put back to the image",
-	string(runtime.LaneReplace): "fast, mostly: instances are put back to the image, or replaced",
-	string(runtime.LaneBoot):    "slow: an instance is started anew for each request",
+	string(runtime.ResetInPlace):   "fast: instances are put back to the image",
+	string(runtime.ResetOrReplace): "fast, mostly: instances are put back to the image, or replaced",
+	string(runtime.StartFresh):     "slow: an instance is started anew for each request",
 }
 
 func (i isolation) rows() [][2]string {
@@ -347,8 +346,12 @@ func (i isolation) rows() [][2]string {
 
 // layers says what stands around the worker; empty when there is none.
 func (i isolation) layers() string {
-	if i.Place != app.IsolationProcess {
+	if i.Place != runtime.IsolateProcess.String() {
 		return ""
 	}
-	return fmt.Sprintf("%v; namespaces: %s", i.Layers, cmp.Or(strings.Join(i.Namespaces, " "), "none"))
+	on := make([]string, len(i.Layers))
+	for n, layer := range i.Layers {
+		on[n] = layer.String()
+	}
+	return fmt.Sprintf("%s; namespaces: %s", strings.Join(on, ", "), cmp.Or(strings.Join(i.Namespaces, " "), "none"))
 }

@@ -15,7 +15,7 @@ import (
 func chooseSamples(ctx context.Context, a *app.App, most int, within time.Duration) (*check.Selection, error) {
 	timed, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	chosen, err := check.Select(timed, a.Provider(), a.Provider().Module().Manifest(), most)
+	chosen, err := check.Select(timed, a.Provider().Source(), a.Provider().Manifest(), most)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, fmt.Errorf("the provider takes longer than %v to say what there is", within.Round(time.Millisecond))
 	}
@@ -68,12 +68,11 @@ func readSamples(ctx context.Context, a *app.App) *samples {
 
 func readSample(ctx context.Context, a *app.App, s check.Sample) sampled {
 	one := sampled{URI: s.URI, Template: s.Template}
-	if _, err := a.Provider().Read(ctx, &abi.Request{URI: s.URI}, discard{}); err != nil {
+	if err := a.Provider().Stream(ctx, s.URI, discard{}); err != nil {
 		one.Code, one.Problem = abi.CodeOf(err).String(), problemOf(worded(err))
 	}
 	used := a.Usage()
 	one.Fuel, one.HostCalls, one.Bytes = used.Fuel, used.HostCalls, used.Bytes
-	a.Provider().AfterResponse()
 	return one
 }
 

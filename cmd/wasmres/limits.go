@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
-	"github.com/wasmres/wasmres/runtime/admit"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -76,8 +76,8 @@ func limitsOf(c *cli.Context) (limits.Limits, error) {
 }
 
 // admission reads the limits of the module's shape.
-func admission(c *cli.Context) (admit.Limits, error) {
-	var l admit.Limits
+func admission(c *cli.Context) (runtime.ModuleLimits, error) {
+	var l runtime.ModuleLimits
 	for _, spec := range c.StringSlice("admit") {
 		name, value, ok := strings.Cut(spec, "=")
 		if !ok {

@@ -12,8 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/wasmres/wasmres/internal/compiler"
-	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
@@ -26,8 +25,7 @@ const (
 )
 
 func main() {
-	compiler.Main()
-	worker.Main()
+	runtime.Main()
 	sqlcap.Main()
 	space()
 	hold()

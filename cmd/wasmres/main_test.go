@@ -8,15 +8,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/wasmres/wasmres/internal/compiler"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
 func TestMain(m *testing.M) {
-	compiler.Main()
-	worker.Main()
+	runtime.Main()
 	sqlcap.Main()
 	testscript.Main(m, map[string]func(){
 		"wasmres": runToEnd,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/runtime/wasm"
@@ -151,7 +152,7 @@ func testPacked(t *testing.T, folder string) {
 	packed, debug := readFile(t, folder, "notes.wasm"), readFile(t, folder, "notes.debug.wasm")
 	bare := withoutManifest(t, packed)
 	cfg := app.Config{
-		File: filepath.Join(t.TempDir(), "bare.wasm"), Isolation: app.IsolationInProcess,
+		File: filepath.Join(t.TempDir(), "bare.wasm"), Isolation: runtime.IsolateNone,
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	asked, err := describe(t.Context(), cfg, bare)

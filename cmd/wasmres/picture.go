@@ -6,18 +6,20 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 // showPicture draws a picture on terminals that can, and says whether it did.
-func showPicture(w io.Writer, c content) bool {
-	if !strings.HasPrefix(c.mimeType, "image/") || len(c.body) == 0 {
+func showPicture(w io.Writer, c *runtime.Content) bool {
+	if !strings.HasPrefix(c.MIMEType, "image/") || len(c.Data) == 0 {
 		return false
 	}
 	switch {
-	case os.Getenv("KITTY_WINDOW_ID") != "" && c.mimeType == "image/png":
-		drawKitty(w, c.body)
+	case os.Getenv("KITTY_WINDOW_ID") != "" && c.MIMEType == "image/png":
+		drawKitty(w, c.Data)
 	case os.Getenv("TERM_PROGRAM") == "iTerm.app", os.Getenv("TERM_PROGRAM") == "WezTerm":
-		fmt.Fprintf(w, "\x1b]1337;File=inline=1;size=%d:%s\a\n", len(c.body), base64.StdEncoding.EncodeToString(c.body))
+		fmt.Fprintf(w, "\x1b]1337;File=inline=1;size=%d:%s\a\n", len(c.Data), base64.StdEncoding.EncodeToString(c.Data))
 	default:
 		return false
 	}

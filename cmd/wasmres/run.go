@@ -63,12 +63,12 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	configs[0].Tools = c.Bool("tools")
+	configs[0].Server.Tools = c.Bool("tools")
 	if err := clientLimits(c, &configs[0]); err != nil {
 		return err
 	}
 	for i := range configs {
-		configs[i].KeepResults = true
+		configs[i].Cache = true
 	}
 	a, err := openApproved(c, configs)
 	if err != nil {

@@ -201,10 +201,10 @@ func (t *tester) runFile(file string) (*recorded.Report, error) {
 	}
 	defer a.Close()
 	if isNew {
-		s.Comment, s.Steps = recorded.Begin(a.Provider().Module().Manifest())
+		s.Comment, s.Steps = recorded.Begin(a.Provider().Manifest())
 	}
 	report, err := recorded.Run(t.c.Context, recorded.Config{
-		Session: s, Host: host, Source: a.Provider(), Match: t.match, Update: t.record,
+		Session: s, Host: host, Source: a.Provider().Source(), Match: t.match, Update: t.record,
 	})
 	if err != nil || !t.record || len(report.Failures) > 0 {
 		return report, err
@@ -225,7 +225,7 @@ func (t *tester) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	if t.c.IsSet("config") {
 		s.Grants.Config = cfg.Grants.Config
 	}
-	cfg.Grants.Config, cfg.StandIn, cfg.Determinism = s.Grants.Config, host.Services, s.Determinism()
+	cfg.Grants.Config, cfg.ReplaceServices, cfg.Clock = s.Grants.Config, host.Services, s.Clock()
 	return host, cfg
 }
 

@@ -10,14 +10,15 @@ import (
 	"strconv"
 	"testing"
 
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 // BenchmarkSmallRead is a small read of a Go provider from the client's bytes to the server's, over one connection that
 // stays open. The client allocates nothing, so that what is reported is the server's.
 func BenchmarkSmallRead(b *testing.B) {
-	for _, isolation := range []string{IsolationInProcess, IsolationProcess} {
-		b.Run(isolation, func(b *testing.B) {
+	for _, isolation := range []runtime.Isolation{runtime.IsolateNone, runtime.IsolateProcess} {
+		b.Run(isolation.String(), func(b *testing.B) {
 			conn := dial(b, Config{
 				File: guesttest.File(b, "fixtures"), CacheDir: guesttest.CacheDir(b), Isolation: isolation,
 				Logger: slog.New(slog.DiscardHandler),

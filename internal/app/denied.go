@@ -102,7 +102,7 @@ func (a *App) deny(d Denial) {
 	}
 }
 
-// ungranted tells of a call of a service that is not granted. It is called as [runtime.Config] says.
+// ungranted tells of a call of a service that is not granted. It is called as [runtime.Options] says.
 func (a *App) ungranted(_ context.Context, id abi.Service, request []byte) {
 	if d, ok := a.denialOf(id, request); ok {
 		a.deny(d)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -20,8 +21,8 @@ import (
 func TestADenialIsLoggedOnce(t *testing.T) {
 	const want = `level=WARN msg="permission denied: provider \"project\" called fs, which is not granted; ` +
 		`grant it with --dir FOLDER:/project, where FOLDER is a folder of yours"`
-	for _, isolation := range []string{IsolationInProcess, DefaultIsolation()} {
-		t.Run(isolation, func(t *testing.T) {
+	for _, isolation := range []runtime.Isolation{runtime.IsolateNone, runtime.IsolateDefault} {
+		t.Run(isolation.String(), func(t *testing.T) {
 			var log bytes.Buffer
 			a, err := Open(t.Context(), Config{
 				File: guesttest.File(t, "project"), CacheDir: guesttest.CacheDir(t), Isolation: isolation,

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
 )
@@ -21,7 +22,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	}
 	write(file, "one")
 	a, err := Open(t.Context(), Config{
-		File: guesttest.File(t, "project"), CacheDir: guesttest.CacheDir(t), Isolation: IsolationInProcess,
+		File: guesttest.File(t, "project"), CacheDir: guesttest.CacheDir(t), Isolation: runtime.IsolateNone,
 		Grants: policy.Policy{Storage: []policy.Storage{{Host: dir, Guest: "/project", Access: policy.Read}}},
 	})
 	if err != nil {
@@ -31,7 +32,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	told := make(chan string, 100)
 	notify := func(uri string) { told <- uri }
 	uris := []string{"project://file/notes.txt", "project://file/later.txt"}
-	if watched, err := a.Provider().Watch(t.Context(), uris, true, notify); err != nil || len(watched) != 2 {
+	if watched, err := a.source.Watch(t.Context(), uris, true, notify); err != nil || len(watched) != 2 {
 		t.Fatalf("got %q, %v", watched, err)
 	}
 	await := func(want string) {

@@ -50,16 +50,16 @@ func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
 // Warn logs a sentence for the operator.
 func (a *App) Warn(text string) { a.cfg.Logger.Warn(text) }
 
-// WarnUngranted logs what the provider says it cannot do without and was not granted, unless that was told of a call that
+// WarnMissingGrants logs what the provider says it cannot do without and was not granted, unless that was told of a call that
 // was denied.
-func (a *App) WarnUngranted() {
+func (a *App) WarnMissingGrants() {
 	for _, part := range a.parts {
-		part.WarnUngranted()
+		part.WarnMissingGrants()
 	}
 	if a.provider == nil || a.denials.any() {
 		return
 	}
-	for _, c := range a.provider.Module().Manifest().Capabilities {
+	for _, c := range a.provider.Manifest().Capabilities {
 		how := HowToGrant(c)
 		if how == "" || c.Optional || Grants(&a.cfg.Grants, c.Name) {
 			continue

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/swap"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Request is one that has been answered, or has failed.
@@ -19,10 +19,10 @@ type Request struct {
 	Err     error  // nil for an answer
 }
 
-// An observer is a source whose requests somebody is told of. It says nothing of the version of the list, so that
-// nobody keeps a page of it and every request is one of the provider's.
+// An observer is a source that reports its requests. It is not [resource.Versioned], so that the server caches no page of
+// a list and every request reaches the provider.
 type observer struct {
-	inside *swap.Source
+	inside resource.Source
 	tell   func(Request)
 }
 
@@ -36,8 +36,8 @@ func (o observer) begin(ctx context.Context, op, uri string) (context.Context, f
 	}
 }
 
-// burn adds to the fuel of the request that ctx belongs to, if somebody wants to know.
-func burn(ctx context.Context, fuel uint64) {
+// addFuel adds to the fuel of the request that ctx belongs to, if an observer has begun one.
+func addFuel(ctx context.Context, fuel uint64) {
 	if sum, ok := ctx.Value(fuelKey{}).(*atomic.Uint64); ok {
 		sum.Add(fuel)
 	}
@@ -86,7 +86,23 @@ func (o observer) Watch(
 }
 
 // AfterResponse implements [resource.AfterResponder].
-func (o observer) AfterResponse() { o.inside.AfterResponse() }
+func (o observer) AfterResponse() {
+	if inside, ok := o.inside.(resource.AfterResponder); ok {
+		inside.AfterResponse()
+	}
+}
 
 // EndSession implements [resource.SessionEnder].
-func (o observer) EndSession(session string) { o.inside.EndSession(session) }
+func (o observer) EndSession(session string) {
+	if inside, ok := o.inside.(resource.SessionEnder); ok {
+		inside.EndSession(session)
+	}
+}
+
+// Identity implements [resource.Identified].
+func (o observer) Identity() (is resource.Identity) {
+	if inside, ok := o.inside.(resource.Identified); ok {
+		is = inside.Identity()
+	}
+	return is
+}

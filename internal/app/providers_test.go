@@ -9,7 +9,11 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
+
+// identityOf is what clients are told.
+func identityOf(a *App) resource.Identity { return a.source.(resource.Identified).Identity() }
 
 // namedConfig is that of an example under some name.
 func namedConfig(t *testing.T, name, file string) Config {
@@ -34,10 +38,10 @@ func TestSeveralProvidersAreOne(t *testing.T) {
 	if got := page.Resources[0].URI + " " + page.Resources[1].URI; got != "hello://about test://static-text" {
 		t.Errorf("got %s first, want the entries in the order of the providers", got)
 	}
-	want := identity{name: "wasmres", version: "1.2.3",
-		instructions: "first: Greets people.\nsecond: Every kind of resource, for testing hosts and clients."}
-	if a.about != want {
-		t.Errorf("got %+v, want %+v", a.about, want)
+	want := resource.Identity{Name: "wasmres", Version: "0",
+		Instructions: "first: Greets people.\nsecond: Every kind of resource, for testing hosts and clients."}
+	if got := identityOf(a); got != want || a.versionOf() != "1.2.3" {
+		t.Errorf("got %+v and %s, want %+v", got, a.versionOf(), want)
 	}
 	if len(a.each()) != 2 || a.Provider() != nil {
 		t.Errorf("got %d providers", len(a.each()))
@@ -83,7 +87,7 @@ func TestOneProviderIsItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if a.Provider() == nil || a.about.name != "hello" || len(a.each()) != 1 {
-		t.Errorf("got %+v", a.about)
+	if a.Provider() == nil || identityOf(a).Name != "hello" || len(a.each()) != 1 {
+		t.Errorf("got %+v", identityOf(a))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // An audience keeps what it is told of requests.
@@ -62,14 +63,14 @@ func TestAProviderIsReplaced(t *testing.T) {
 	}
 	replace := func(file, want string) {
 		t.Helper()
-		err := a.Replace(t.Context(), file, guesttest.CacheDir(t))
+		err := a.Replace(t.Context(), file)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", file, err, want)
 		}
 	}
 
 	ask("resources/read", "greeting://Ada", "look at the terminal")
-	if got := a.identity(); got != (identity{name: "notes", version: "0"}) {
+	if got := identityOf(a); got != (resource.Identity{Name: "notes", Version: "0"}) {
 		t.Errorf("with nothing: got %+v", got)
 	}
 	text := filepath.Join(t.TempDir(), "text.wasm")
@@ -80,8 +81,8 @@ func TestAProviderIsReplaced(t *testing.T) {
 	ask("resources/read", "greeting://Ada", "look at the terminal")
 
 	replace(guesttest.File(t, "hello"), "")
-	hello := a.identity()
-	if hello.name != "hello" {
+	hello := identityOf(a)
+	if hello.Name != "hello" {
 		t.Errorf("got %+v, want what the first provider says", hello)
 	}
 	ask("resources/read", "greeting://Ada", "Ada")
@@ -94,7 +95,7 @@ func TestAProviderIsReplaced(t *testing.T) {
 	ask("resources/read", "test://static-text", "static text")
 	ask("resources/templates/list", "", "test://")
 	ask("resources/list", "", "test://static-text")
-	if got := a.identity(); got != hello {
+	if got := identityOf(a); got != hello {
 		t.Errorf("got %+v, want what the first provider said", got)
 	}
 	want := []string{
@@ -108,7 +109,7 @@ func TestAProviderIsReplaced(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	err = a.Replace(t.Context(), guesttest.File(t, "hello"), guesttest.CacheDir(t))
+	err = a.Replace(t.Context(), guesttest.File(t, "hello"))
 	if abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("replaced after Close: got %v", err)
 	}

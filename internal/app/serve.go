@@ -1,50 +1,85 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"io"
+	"net"
+	"strings"
 
-	"github.com/wasmres/wasmres/internal/inflight"
-	"github.com/wasmres/wasmres/internal/mcp"
-	"github.com/wasmres/wasmres/internal/mcp/legacy"
-	"github.com/wasmres/wasmres/internal/mcp/stdio"
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 // ServeStdio speaks MCP with one client until in or ctx ends.
-func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
-	core, old, err := a.openFronts()
+func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	server, err := a.openServer(nil, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, within(closeTime, "sessions", old.Close)) }()
-	return stdio.Serve(ctx, stdio.Config{Core: core, Legacy: connector{old}, In: in, Out: out, Logger: a.cfg.Logger})
+	return server.ServeStdio(ctx, in, out)
 }
 
-// openFronts makes the core and the front of the older revisions that stands on it.
-func (a *App) openFronts() (*mcp.Core, *legacy.Front, error) {
+// HTTPConfig says where to serve.
+type HTTPConfig struct {
+	Addr           string               // HOST:PORT; port 0 takes any
+	AllowedHosts   []string             // beside the loopback names, when listening there
+	AllowedOrigins []string             // of web pages, beside the server's own
+	Ready          func(bound net.Addr) // called once it listens; nil for nothing
+}
+
+// ServeHTTP speaks MCP with any number of clients until ctx ends. Subscriptions then end with their result, and
+// requests under way are given a few seconds.
+func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) error {
+	server, err := a.openServer(cfg.AllowedHosts, cfg.AllowedOrigins)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return err
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.cfg.Logger.Warn("anybody who can reach this address can read the provider's resources: there is no authentication", "addr", listener.Addr().String())
+	}
+	if cfg.Ready != nil {
+		cfg.Ready(listener.Addr())
+	}
+	return server.Serve(ctx, listener)
+}
+
+// openServer makes the server, and logs what the operator should know when it starts.
+func (a *App) openServer(hosts, origins []string) (*runtime.Server, error) {
 	for _, one := range a.each() {
 		one.logIsolation()
-		one.WarnUngranted()
+		one.WarnMissingGrants()
 	}
-	budget := inflight.New(a.cfg.InFlight)
-	uris := mcp.NewURIs(a.cfg.MaxSubscribed)
-	core, err := a.newCore(a.cfg.Logger, budget, uris)
-	if err != nil {
-		return nil, nil, err
-	}
-	about := a.identity()
-	old, err := legacy.New(legacy.Config{
-		Core: core, Source: a.source, Name: about.name, Title: about.title, Version: about.version,
-		Instructions: about.instructions, Tools: a.cfg.Tools, InFlight: budget, URIs: uris, Logger: a.cfg.Logger,
-		MaxSessions: a.cfg.MaxHTTPSessions, MaxPerClient: a.cfg.MaxPerAddress, Idle: a.cfg.HTTPSessionIdle,
-	})
-	return core, old, err
+	opts := a.cfg.Server
+	opts.AllowedHosts, opts.AllowedOrigins, opts.Logger = hosts, origins, a.cfg.Logger
+	return a.newServer(opts)
 }
 
-// A connector is the older front as the stdio front wants it.
-type connector struct{ front *legacy.Front }
-
-func (c connector) Connect(ctx context.Context, send func(line []byte) error) (stdio.LegacySession, error) {
-	return c.front.Connect(ctx, send)
+// logIsolation logs where guests run and how they are reset.
+func (a *App) logIsolation() {
+	info := a.provider.Info()
+	if info.ResetNote != "" {
+		a.cfg.Logger.Warn("instances are reset in a slower way", "mode", string(info.Reset), "err", info.ResetNote)
+	}
+	if info.Isolation == runtime.IsolateNone {
+		a.cfg.Logger.Info("guests run in this process", "isolation", info.Isolation.String())
+		return
+	}
+	var on, spaces []string
+	for _, layer := range info.Layers {
+		if !layer.On {
+			a.cfg.Logger.Warn("isolation layer is off", "layer", layer.Name, "err", layer.Detail)
+		}
+		on = append(on, layer.String())
+	}
+	for _, n := range info.Namespaces {
+		if n.On {
+			spaces = append(spaces, n.Kind)
+		}
+	}
+	a.cfg.Logger.Info("guests run in a worker", "isolation", info.Isolation.String(), "layers", strings.Join(on, ", "),
+		"namespaces", cmp.Or(strings.Join(spaces, " "), "none"))
 }

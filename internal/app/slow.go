@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// slowAfter is for how long a module may load without a word.
+// slowAfter is for how long a module may load before the operator is told.
 const slowAfter = 300 * time.Millisecond
 
 // announceSlow calls begin when what follows takes longer than slowAfter, and what begin returns when stop is called.

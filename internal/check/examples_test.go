@@ -2,41 +2,35 @@ package check_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/check"
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/provider"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
 
 // checked checks a provider as it runs.
 func checked(t *testing.T, binary []byte, services capability.Services, limits runtime.Limits) *check.Report {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
+	h, err := runtime.NewHost(runtime.HostConfig{Isolation: runtime.IsolateNone, CacheDir: guesttest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: runtime.Config{Runner: runtime.InProcess{Engine: e}, Limits: limits, Services: services},
-	}, binary)
+	p, err := h.Load(t.Context(), binary, &runtime.Options{Limits: limits, Capabilities: []capability.Capability{services}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
+		if err := errors.Join(p.Close(), h.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	report, err := check.Run(t.Context(), check.Config{Source: p, Manifest: p.Module().Manifest(), Samples: 10})
+	report, err := check.Run(t.Context(), check.Config{Source: p.Source(), Manifest: p.Manifest(), Samples: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

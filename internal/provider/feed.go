@@ -7,20 +7,14 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
 )
 
 // A Feed tells of changes in something that the guest reads.
-type Feed interface {
-	// Next waits for changes since it was called last, or since the feed was opened. An error ends the feed.
-	Next(ctx context.Context) (FeedChange, error)
-	Close() error
-}
+type Feed = capability.Feed
 
 // A FeedChange is what a [Feed] tells.
-type FeedChange struct {
-	Since   time.Time // nothing of it happened before
-	Entries bool      // things may have come or gone, so that lists are not what they were
-}
+type FeedChange = capability.FeedChange
 
 // feeds are followed from the time on when somebody first watches anything.
 type feeds struct {
@@ -70,6 +64,9 @@ func (h *hub) followOne(open func(context.Context) (Feed, error), opened func())
 		if err != nil {
 			h.log.Warn("changes of what the provider reads are not noticed any more", "cause", err)
 			return
+		}
+		if change.Incomplete != nil {
+			h.log.Warn("a feed may miss changes of what the provider reads", "err", change.Incomplete)
 		}
 		began := time.Now()
 		h.disturb(change)

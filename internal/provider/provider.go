@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/uritemplate"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const defaultPageSize = 1000
@@ -114,6 +116,12 @@ func (p *Provider) index(m *abi.Manifest) error {
 
 // Module is the loaded module, to be looked at.
 func (p *Provider) Module() *runtime.Module { return p.module }
+
+// Identity implements [resource.Identified].
+func (p *Provider) Identity() resource.Identity {
+	m := p.module.Manifest()
+	return resource.Identity{Name: m.Name, Title: m.Title, Version: cmp.Or(m.Version, "0"), Instructions: m.Description}
+}
 
 // ListVersion is another number whenever the list has changed.
 func (p *Provider) ListVersion() uint64 { return p.watch.listVersion.Load() }

@@ -9,15 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/compiler"
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/session"
-	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/runtime"
 )
 
 // both has a test run guests in this process, and in one of their own.
-func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
+func both(t *testing.T, test func(t *testing.T, h *runtime.Host)) {
 	t.Run("in-process", func(t *testing.T) { test(t, inProcess(t)) })
 	if goruntime.GOOS != "linux" {
 		return
@@ -26,15 +24,7 @@ func both(t *testing.T, test func(t *testing.T, run runtime.Runner)) {
 		if testing.Short() {
 			t.Skip("a process prepares each provider again")
 		}
-		c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate})
-		if err != nil {
-			t.Fatal(err)
-		}
-		test(t, run)
+		test(t, hostOf(t, runtime.IsolateProcess))
 	})
 }
 
@@ -61,9 +51,9 @@ const chanceSteps = `-- time 2026-11-22T07:00:00Z --
 `
 
 // record gives a session with the answers of a provider that is opened for it. s changes with it.
-func record(t *testing.T, s *session.Session, cfg runtime.Config) string {
+func record(t *testing.T, h *runtime.Host, s *session.Session, opts runtime.Options) string {
 	t.Helper()
-	run(t, s, openWith(t, chance(t), cfg), true)
+	run(t, s, openWith(t, h, chance(t), opts), true)
 	return string(s.Format())
 }
 
@@ -74,15 +64,15 @@ func TestTheMomentIsReplayed(t *testing.T) {
 	}
 	t.Parallel()
 	var first string
-	both(t, func(t *testing.T, runner runtime.Runner) {
-		real := runtime.Config{Runner: runner}
-		if a, b := record(t, parse(t, chanceSteps), real), record(t, parse(t, chanceSteps), real); a == b {
+	both(t, func(t *testing.T, h *runtime.Host) {
+		real := runtime.Options{}
+		if a, b := record(t, h, parse(t, chanceSteps), real), record(t, h, parse(t, chanceSteps), real); a == b {
 			t.Errorf("nothing in it is of the moment:\n%s", a)
 		}
 		s := parse(t, chanceSteps)
-		moment := runtime.Config{Runner: runner, Determinism: s.Determinism()}
-		recorded := record(t, s, moment)
-		if report := run(t, parse(t, recorded), openWith(t, chance(t), moment), false); len(report.Failures) > 0 {
+		moment := runtime.Options{Clock: s.Clock()}
+		recorded := record(t, h, s, moment)
+		if report := run(t, parse(t, recorded), openWith(t, h, chance(t), moment), false); len(report.Failures) > 0 {
 			t.Errorf("got %+v", report)
 		}
 		if first == "" {
@@ -103,11 +93,11 @@ func TestTheMomentIsReplayed(t *testing.T) {
 
 func TestAStepDoesNotDependOnThoseBeforeIt(t *testing.T) {
 	s := parse(t, chanceSteps)
-	cfg := runtime.Config{Runner: inProcess(t), Determinism: s.Determinism()}
-	record(t, s, cfg)
+	h, opts := inProcess(t), runtime.Options{Clock: s.Clock()}
+	record(t, h, s, opts)
 	s.Steps[0], s.Steps[3] = s.Steps[3], s.Steps[0]
 	s.Steps = append(s.Steps, s.Steps[1], s.Steps[0])
-	if report := run(t, s, openWith(t, chance(t), cfg), false); len(report.Failures) > 0 {
+	if report := run(t, s, openWith(t, h, chance(t), opts), false); len(report.Failures) > 0 {
 		t.Errorf("got %+v", report)
 	}
 }
@@ -116,7 +106,7 @@ func TestAnotherSeedAndAnotherTimeAreAnotherMoment(t *testing.T) {
 	answers := func(time, seed string) (clocks, numbers string) {
 		text := strings.Replace(chanceSteps, "seed 42", "seed "+seed, 1)
 		s := parse(t, strings.Replace(text, "time 2026-11-22T07:00:00Z", "time "+time, 1))
-		record(t, s, runtime.Config{Runner: inProcess(t), Determinism: s.Determinism()})
+		record(t, inProcess(t), s, runtime.Options{Clock: s.Clock()})
 		if s.Steps[2].Want.String() == s.Steps[3].Want.String() {
 			t.Error("two requests get the same random numbers")
 		}
@@ -138,10 +128,10 @@ func TestAnotherSeedAndAnotherTimeAreAnotherMoment(t *testing.T) {
 func TestAKeptInstanceLivesOn(t *testing.T) {
 	const again = "-- read chance://time/1 --\n-- read chance://time/1 --\n-- read chance://number/1 --\n-- read chance://number/1 --\n"
 	var first string
-	both(t, func(t *testing.T, runner runtime.Runner) {
+	both(t, func(t *testing.T, h *runtime.Host) {
 		for range 2 {
 			s := parse(t, again)
-			got := record(t, s, runtime.Config{Runner: runner, Lifecycle: abi.LifecycleShared, Determinism: s.Determinism()})
+			got := record(t, h, s, runtime.Options{Lifecycle: abi.LifecycleShared, Clock: s.Clock()})
 			if first == "" {
 				first = got
 			}
@@ -162,9 +152,9 @@ func TestAKeptInstanceLivesOn(t *testing.T) {
 
 // TestSleepsTakeNoTimeButEndInTime sleeps for an hour, which takes a test no time.
 func TestSleepsTakeNoTimeButEndInTime(t *testing.T) {
-	both(t, func(t *testing.T, runner runtime.Runner) {
+	both(t, func(t *testing.T, h *runtime.Host) {
 		s := parse(t, "-- read chance://nap/1 --\n-- read chance://nap/3600 --\n")
-		record(t, s, runtime.Config{Runner: runner, Determinism: s.Determinism()})
+		record(t, h, s, runtime.Options{Clock: s.Clock()})
 		for step, want := range []string{"Slept well.", `"code": "deadline"`} {
 			if got := s.Steps[step].Want.String(); !strings.Contains(got, want) {
 				t.Errorf("step %d: got %s, want %s", step, got, want)

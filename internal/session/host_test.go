@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/session"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
@@ -526,7 +526,7 @@ func asker() *guesttest.Puppet {
 
 // TestAGuestIsAnsweredFromTheSession records and replays a guest, wherever it runs.
 func TestAGuestIsAnsweredFromTheSession(t *testing.T) {
-	both(t, func(t *testing.T, runner runtime.Runner) {
+	both(t, func(t *testing.T, h *runtime.Host) {
 		guest := asker()
 		ask := func(s *session.Session, host *session.Host, real capability.Services, update bool) *session.Report {
 			if real == nil {
@@ -537,7 +537,7 @@ func TestAGuestIsAnsweredFromTheSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := openWith(t, guest.Binary(t), runtime.Config{Runner: runner, Services: services, Determinism: s.Determinism()})
+			p := openWith(t, h, guest.Binary(t), runtime.Options{Capabilities: []capability.Capability{services}, Clock: s.Clock()})
 			report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p, Update: update})
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,8 @@
 package session
 
-import "errors"
+import (
+	"errors"
+)
 
 // A walk gives a copy of an answer in which each object that may hold a text is replaced by what f makes of it.
 type walk func(v *value, f func(*value) *value) *value

@@ -42,7 +42,7 @@ func (p *parser) addTime(s *section) (err error) {
 	if !ok || err != nil {
 		return errors.New("write it as: time 2026-11-22T07:00:00Z")
 	}
-	return p.session.Determinism().Check()
+	return p.session.Clock().Check()
 }
 
 func (p *parser) addSeed(s *section) (err error) {

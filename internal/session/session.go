@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/internal/door"
 )
 
 // Bounds of a file.
@@ -30,13 +30,13 @@ func New() *Session {
 	return &Session{Time: time.Now().UTC().Truncate(time.Second), Seed: uint64(rand.Uint32())} // which people can read
 }
 
-// Determinism is what the provider is to see.
-func (s *Session) Determinism() *runtime.Determinism {
+// Clock is what the provider is to see.
+func (s *Session) Clock() *runtime.Clock {
 	now := s.Time
 	if now.IsZero() {
 		now = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	return &runtime.Determinism{Time: now, Seed: s.Seed}
+	return &runtime.Clock{Time: now, Seed: s.Seed}
 }
 
 // A Step is one request with the answer it is to get.

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,42 +12,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/compiler"
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/session"
-	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestMain(m *testing.M) {
-	compiler.Main()
-	worker.Main()
+	runtime.Main()
 	sqlcap.Main()
 	m.Run()
 }
 
-// inProcess runs guests in this process.
-func inProcess(t *testing.T) runtime.Runner {
+// hostOf makes a host for the providers of a test.
+func hostOf(t *testing.T, isolation runtime.Isolation) *runtime.Host {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
+	h, err := runtime.NewHost(runtime.HostConfig{Isolation: isolation, CacheDir: guesttest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
+		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return runtime.InProcess{Engine: e}
+	return h
 }
 
-// open runs the provider of a session in this process. The host stands in for its services.
-func open(t *testing.T, binary []byte, s *session.Session, host *session.Host, granted capability.Services) *provider.Provider {
+// inProcess runs guests in this process.
+func inProcess(t *testing.T) *runtime.Host {
+	t.Helper()
+	return hostOf(t, runtime.IsolateNone)
+}
+
+// open runs the provider of a session in this process, with services that are the session's.
+func open(t *testing.T, binary []byte, s *session.Session, host *session.Host, granted capability.Services) resource.Source {
 	t.Helper()
 	services := capability.Services{abi.ServiceConfig: capability.Config(s.Grants.Config)}
 	maps.Copy(services, granted)
@@ -56,18 +56,14 @@ func open(t *testing.T, binary []byte, s *session.Session, host *session.Host, g
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := json.Marshal(s.Grants.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return openWith(t, binary, runtime.Config{
-		Runner: inProcess(t), Services: services, Config: string(config), Determinism: s.Determinism(),
+	return openWith(t, inProcess(t), binary, runtime.Options{
+		Capabilities: []capability.Capability{services}, Values: s.Grants.Config, Clock: s.Clock(),
 	})
 }
 
-func openWith(t *testing.T, binary []byte, cfg runtime.Config) *provider.Provider {
+func openWith(t *testing.T, h *runtime.Host, binary []byte, opts runtime.Options) resource.Source {
 	t.Helper()
-	p, err := provider.Open(t.Context(), provider.Config{Runtime: cfg}, binary)
+	p, err := h.Load(t.Context(), binary, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +72,22 @@ func openWith(t *testing.T, binary []byte, cfg runtime.Config) *provider.Provide
 			t.Error(err)
 		}
 	})
-	return p
+	return p.Source()
+}
+
+// manifestOf is what an example says of itself.
+func manifestOf(t *testing.T, example string) *abi.Manifest {
+	t.Helper()
+	p, err := inProcess(t).Load(t.Context(), guesttest.Binary(t, example), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.Manifest()
 }
 
 func parse(t *testing.T, text string) *session.Session {
@@ -224,7 +235,7 @@ func TestMatchTakesSteps(t *testing.T) {
 }
 
 func TestBegin(t *testing.T) {
-	m := guestManifest(t)
+	m := manifestOf(t, "hello")
 	_, steps := session.Begin(m)
 	var got []string
 	for _, s := range steps {
@@ -238,11 +249,6 @@ func TestBegin(t *testing.T) {
 	if _, steps := session.Begin(m); len(steps) > 110 {
 		t.Errorf("got %d steps of a provider with many resources", len(steps))
 	}
-}
-
-func guestManifest(t *testing.T) *abi.Manifest {
-	s := &session.Session{}
-	return open(t, guesttest.Binary(t, "hello"), s, session.Replay(s), nil).Module().Manifest()
 }
 
 // folder grants files of all kinds to read.

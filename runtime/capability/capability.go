@@ -39,8 +39,14 @@ type Response struct {
 	Body    []byte
 }
 
-// Services are the powers granted to a provider. What is absent is denied.
+// Services are what a provider may call. What is absent is denied. They are a [Capability] with nothing to close.
 type Services map[abi.Service]Service
+
+// Services implements [Capability].
+func (s Services) Services() Services { return s }
+
+// Close implements [Capability]. It does nothing.
+func (Services) Close() error { return nil }
 
 // Config is the power to read configuration values by key.
 type Config map[string]string

@@ -54,3 +54,17 @@ type AfterResponder interface {
 	// Calling it is optional; it is safe for concurrent use.
 	AfterResponse()
 }
+
+// An Identity is what a server tells its clients about itself.
+type Identity struct {
+	Name         string
+	Title        string // empty for none
+	Version      string // never empty
+	Instructions string // for the model; empty for none
+}
+
+// An Identified is a Source that says what it is, for a server whose options do not.
+type Identified interface {
+	// Identity says what the Source is. The server asks once.
+	Identity() Identity
+}

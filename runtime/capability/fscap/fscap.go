@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -53,6 +54,7 @@ type FS struct {
 
 type mount struct {
 	guest  string
+	host   string // without symbolic links
 	root   *os.Root
 	access Access
 
@@ -81,11 +83,15 @@ func (f *FS) add(g Grant) error {
 			return fmt.Errorf("directory grant: guest path %q is granted twice", g.Guest)
 		}
 	}
-	root, err := os.OpenRoot(g.Host)
+	host, err := filepath.EvalSymlinks(g.Host) // once, so that the folder that is watched is the one that is read
 	if err != nil {
 		return fmt.Errorf("directory grant: %w", err)
 	}
-	f.mounts = append(f.mounts, &mount{guest: g.Guest, root: root, access: g.Access, growth: growth{
+	root, err := os.OpenRoot(host)
+	if err != nil {
+		return fmt.Errorf("directory grant: %w", err)
+	}
+	f.mounts = append(f.mounts, &mount{guest: g.Guest, host: host, root: root, access: g.Access, growth: growth{
 		maxBytes: cmp.Or(g.MaxBytes, defaultMaxBytes), maxFiles: cmp.Or(g.MaxFiles, defaultMaxFiles),
 	}})
 	return nil

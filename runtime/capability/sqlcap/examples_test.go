@@ -206,7 +206,7 @@ func TestExampleSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		guest := hostedWith(t, guesttest.Binary(t, name), provider.Config{
-			Runtime: runtime.Config{Services: services, Determinism: recorded.Determinism()},
+			Runtime: runtime.Config{Services: services, Determinism: (*runtime.Determinism)(recorded.Clock())},
 		})
 		report, err := session.Run(t.Context(), session.Config{Session: recorded, Host: host, Source: guest, Update: true})
 		if err != nil || len(report.Failures) > 0 || report.Steps == 0 {

@@ -1,4 +1,4 @@
-package main
+package runtime
 
 import (
 	"testing"
@@ -24,8 +24,8 @@ func TestACollectorChecksTextsInPieces(t *testing.T) {
 			if valid := utf8.ValidString(text); valid != (err == nil) || !valid && abi.CodeOf(err) != abi.CodeInvalidText {
 				t.Errorf("%q, parted at %d: got %v", text, at, err)
 			}
-			if err == nil && string(c.list[0].body) != text {
-				t.Errorf("%q, parted at %d: got %q", text, at, c.list[0].body)
+			if err == nil && string(c.contents[0].Data) != text {
+				t.Errorf("%q, parted at %d: got %q", text, at, c.contents[0].Data)
 			}
 		}
 	}

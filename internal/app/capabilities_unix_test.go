@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
 )
@@ -31,7 +32,7 @@ func TestOpeningIsGivenUpWhileASecretIsWaitedFor(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			_, err := Open(ctx, Config{
-				File: guesttest.File(t, "hello"), Grants: grants, Isolation: IsolationInProcess,
+				File: guesttest.File(t, "hello"), Grants: grants, Isolation: runtime.IsolateNone,
 				Logger: slog.New(slog.DiscardHandler),
 			})
 			if !errors.Is(err, context.DeadlineExceeded) {

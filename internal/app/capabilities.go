@@ -7,11 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/approval"
@@ -28,23 +28,61 @@ import (
 // envKey begins the keys by which guests ask for variables of the host's environment, as for configuration values.
 const envKey = "env:"
 
-// services opens the powers that are granted.
-func (a *App) services(ctx context.Context) (capability.Services, error) {
-	services := capability.Services{abi.ServiceConfig: capability.Config(a.values())}
-	for _, open := range []func(context.Context) (capability.Services, error){
-		a.openFiles, a.openHTTP, a.openSQL, a.openKV,
-	} {
-		more, err := open(ctx)
+// A grants is all that a provider is granted, as one capability.
+type grants struct {
+	services capability.Services
+	feeds    []func(context.Context) (capability.Feed, error)
+	opened   []capability.Capability // in the order of opening
+}
+
+// Services implements [capability.Capability].
+func (g *grants) Services() capability.Services { return g.services }
+
+// Feeds implements [capability.Feeder].
+func (g *grants) Feeds() []func(context.Context) (capability.Feed, error) { return g.feeds }
+
+// Close implements [capability.Capability]. It closes all capabilities at once: the caller bounds the time of all.
+func (g *grants) Close() error {
+	errs := make([]error, len(g.opened))
+	var closing sync.WaitGroup
+	for i, c := range g.opened {
+		closing.Go(func() { errs[i] = c.Close() })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
+}
+
+// add takes a capability over.
+func (g *grants) add(c capability.Capability) {
+	g.opened = append(g.opened, c)
+	maps.Copy(g.services, c.Services())
+	if f, ok := c.(capability.Feeder); ok {
+		g.feeds = append(g.feeds, f.Feeds()...)
+	}
+}
+
+// openCapabilities opens what is granted, and reports what is denied.
+func (a *App) openCapabilities(ctx context.Context) (*grants, error) {
+	g := &grants{services: capability.Services{abi.ServiceConfig: capability.Config(a.values())}}
+	for _, open := range []func(context.Context) (capability.Capability, error){a.openFiles, a.openHTTP, a.openSQL, a.openKV} {
+		c, err := open(ctx)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, g.Close())
 		}
-		maps.Copy(services, more)
+		if c != nil {
+			g.add(c)
+		}
 	}
-	services = a.watchedServices(services)
-	if a.cfg.StandIn == nil {
-		return services, nil
+	g.services = a.watchedServices(g.services)
+	if a.cfg.ReplaceServices == nil {
+		return g, nil
 	}
-	return a.cfg.StandIn(services)
+	replaced, err := a.cfg.ReplaceServices(g.services)
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	g.services, g.feeds = replaced, nil // the guest may not see the granted folders at all
+	return g, nil
 }
 
 // values are what the provider may ask for by a key: its configuration, and variables of the environment.
@@ -59,17 +97,12 @@ func (a *App) values() map[string]string {
 	return values
 }
 
-// configOf is the configuration of a provider, which has none but an empty one otherwise.
-func configOf(grants policy.Policy) map[string]string {
-	if grants.Config == nil {
-		return map[string]string{}
+// opened gives a capability, or nil with the error for which it was not opened.
+func opened[C capability.Capability](c C, err error) (capability.Capability, error) {
+	if err != nil {
+		return nil, err
 	}
-	return grants.Config
-}
-
-// keep has a capability closed with the app.
-func (a *App) keep(c io.Closer) {
-	a.closers = append(a.closers, func() error { return within(closeTime, fmt.Sprintf("%T", c), c.Close) })
+	return c, nil
 }
 
 // accesses are what policies grant, in the words of the power.
@@ -77,35 +110,22 @@ var accesses = map[policy.Access]fscap.Access{
 	policy.Read: fscap.ReadOnly, policy.Write: fscap.WriteOnly, policy.Read | policy.Write: fscap.ReadWrite,
 }
 
-func (a *App) openFiles(context.Context) (capability.Services, error) {
+func (a *App) openFiles(context.Context) (capability.Capability, error) {
 	var grants []fscap.Grant
 	for _, s := range a.cfg.Grants.Storage {
-		// Links are followed once, so that what is watched is what is read.
-		host, err := filepath.EvalSymlinks(s.Host)
-		if err != nil {
-			return nil, fmt.Errorf("directory grant: %w", err)
-		}
 		grants = append(grants, fscap.Grant{
-			Host: host, Guest: s.Guest, Access: accesses[s.Access],
+			Host: s.Host, Guest: s.Guest, Access: accesses[s.Access],
 			MaxBytes: int64(cmp.Or(s.MaxBytes, policy.DefaultMaxBytes)),
 			MaxFiles: int64(cmp.Or(s.MaxFiles, policy.DefaultMaxFiles)),
 		})
-		if s.Access&policy.Read != 0 {
-			a.watched = append(a.watched, host)
-		}
 	}
 	if len(grants) == 0 {
 		return nil, nil
 	}
-	files, err := fscap.Open(grants, a.audit)
-	if err != nil {
-		return nil, err
-	}
-	a.keep(files)
-	return files.Services(), nil
+	return opened(fscap.Open(grants, a.audit))
 }
 
-func (a *App) openHTTP(ctx context.Context) (capability.Services, error) {
+func (a *App) openHTTP(ctx context.Context) (capability.Capability, error) {
 	if len(a.cfg.Grants.Network) == 0 {
 		return nil, nil
 	}
@@ -114,12 +134,7 @@ func (a *App) openHTTP(ctx context.Context) (capability.Services, error) {
 	if err != nil {
 		return nil, err
 	}
-	web, err := httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit})
-	if err != nil {
-		return nil, err
-	}
-	a.keep(web)
-	return web.Services(), nil
+	return opened(httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit}))
 }
 
 // await gives what somebody may have to type first, as the password of a keyring, unless ctx ends before.
@@ -175,7 +190,7 @@ func SecretSources(secrets []policy.Secret) map[string]secret.Source {
 	return sources
 }
 
-func (a *App) openSQL(ctx context.Context) (capability.Services, error) {
+func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 	if len(a.cfg.Grants.SQL) == 0 {
 		return nil, nil
 	}
@@ -190,12 +205,7 @@ func (a *App) openSQL(ctx context.Context) (capability.Services, error) {
 			Limits: sqlcap.Limits{Timeout: s.Timeout, Rows: s.MaxRows, Bytes: s.MaxBytes},
 		}
 	}
-	databases, err := sqlcap.Open(sqlcap.Config{Connections: connections, Logger: a.cfg.Logger}, a.audit)
-	if err != nil {
-		return nil, err
-	}
-	a.keep(databases)
-	return databases.Services(), nil
+	return opened(sqlcap.Open(sqlcap.Config{Connections: connections, Logger: a.cfg.Logger}, a.audit))
 }
 
 // dsnOf finds out where a database is. Errors do not repeat what it finds.
@@ -216,7 +226,7 @@ func dsnOf(s policy.SQL) (sqlcap.DSN, error) {
 	return sqlcap.ParseDSN(value.Reveal())
 }
 
-func (a *App) openKV(ctx context.Context) (capability.Services, error) {
+func (a *App) openKV(ctx context.Context) (capability.Capability, error) {
 	grant := a.cfg.Grants.KV
 	if grant == nil {
 		return nil, nil
@@ -225,9 +235,7 @@ func (a *App) openKV(ctx context.Context) (capability.Services, error) {
 	if err != nil {
 		return nil, err
 	}
-	kv := kvcap.Open(store, kvcap.Grant{ReadOnly: grant.ReadOnly}, a.audit)
-	a.keep(kv)
-	return kv.Services(), nil
+	return kvcap.Open(store, kvcap.Grant{ReadOnly: grant.ReadOnly}, a.audit), nil
 }
 
 // openStore opens the key-value store: by its name, or that of the file the provider is in, which no other provider can
@@ -235,7 +243,7 @@ func (a *App) openKV(ctx context.Context) (capability.Services, error) {
 func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, error) {
 	quota := kvcap.Quota{MaxKeys: int(grant.MaxKeys), MaxBytes: int64(grant.MaxBytes), MaxValue: int(grant.MaxValue)}
 	if a.cfg.DataDir == "" {
-		return nil, errors.New("key-value store: it is not said where to keep it")
+		return nil, errors.New("open key-value store: no data directory: set --data-dir or XDG_STATE_HOME")
 	}
 	file, err := approval.Origin(a.cfg.File)
 	if err != nil {

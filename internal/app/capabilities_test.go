@@ -16,11 +16,11 @@ func TestAPolicyBoundsWhatIsWritten(t *testing.T) {
 		{Host: dir, Guest: "/files", Access: policy.Write, MaxFiles: 1},
 		{Host: dir, Guest: "/default", Access: policy.Write},
 	}}}}
-	services, err := a.openFiles(t.Context())
+	files, err := a.openFiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
+	defer files.Close()
 	for _, step := range []struct {
 		path string
 		size int
@@ -31,7 +31,7 @@ func TestAPolicyBoundsWhatIsWritten(t *testing.T) {
 		{"/default/f", 1000, 0}, {"/default/g", 1000, 0},
 	} {
 		request := (&abi.FileRequest{Path: step.path, Data: make([]byte, step.size)}).Append(nil)
-		if _, err := services[abi.ServiceFileWrite].Call(t.Context(), request); abi.CodeOf(err) != step.want {
+		if _, err := files.Services()[abi.ServiceFileWrite].Call(t.Context(), request); abi.CodeOf(err) != step.want {
 			t.Errorf("%s, %d bytes: got %v, want %v", step.path, step.size, err, step.want)
 		}
 	}

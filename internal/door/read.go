@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"context"
+	"iter"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// Read gives the contents of a resource, at least one. Errors: abi.CodeNotFound when there is no such resource,
+// abi.CodeInvalidParams when uri is no URI, abi.CodeInvalidText for a text that is not UTF-8, and whatever code the provider gives.
+func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
+	var c collector
+	if err := p.Stream(ctx, uri, &c); err != nil {
+		return nil, err
+	}
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	return c.contents, nil
+}
+
+// Stream hands the contents of a resource to sink while the guest runs: for resources that are too large to hold. After
+// an error the caller discards what sink got. An error of sink ends the call and is returned.
+func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error {
+	defer p.inner.AfterResponse()
+	_, err := p.inner.Read(ctx, &abi.Request{URI: uri}, sink)
+	return err
+}
+
+// List gives all resources. It asks the provider for a page at a time as the loop goes on. An error ends the loop.
+func (p *Provider) List(ctx context.Context) iter.Seq2[*abi.Resource, error] {
+	return paged(ctx, p, p.inner.List, func(page *abi.Reply) []abi.Resource { return page.Resources })
+}
+
+// Templates gives all resource templates. An error ends the loop.
+func (p *Provider) Templates(ctx context.Context) iter.Seq2[*abi.Template, error] {
+	return paged(ctx, p, p.inner.Templates, func(page *abi.Reply) []abi.Template { return page.Templates })
+}
+
+// paged gives the entries of all pages.
+func paged[T any](
+	ctx context.Context, p *Provider, ask func(context.Context, *abi.Request) (*abi.Reply, error), entries func(*abi.Reply) []T,
+) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		defer p.inner.AfterResponse()
+		for cursor := ""; ; {
+			page, err := ask(ctx, &abi.Request{Cursor: cursor})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, entry := range entries(page) {
+				if !yield(&entry, nil) {
+					return
+				}
+			}
+			if cursor = page.NextCursor; cursor == "" {
+				return
+			}
+		}
+	}
+}
+
+// Complete gives the values for a variable of a URI template that begin with prefix. known are the template's variables
+// that have a value already. A provider without completion answers abi.CodeUnsupported.
+func (p *Provider) Complete(ctx context.Context, template, variable, prefix string, known ...abi.Var) ([]string, error) {
+	defer p.inner.AfterResponse()
+	reply, err := p.inner.Complete(ctx, &abi.Request{URI: template, Arg: variable, Value: prefix, Vars: known})
+	if err != nil {
+		return nil, err
+	}
+	return reply.Completions, nil
+}
