@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
@@ -23,32 +23,34 @@ import (
 const flooder = "worker-that-floods-"
 
 // floods give the nth message, by what the flood is called. The worker reads the answer to each ask.
-var floods = map[string]func(n int) wire.Message{
-	"changed":        repeat(message{wire.KindChanged, []byte("x:changed")}),
-	"list-changed":   repeat(message{wire.KindChanged, nil}),
-	"empty-frames":   repeat(message{wire.KindFrame, nil}),
-	"progress":       repeat(message{wire.KindFrame, (&abi.Progress{Done: 1, Total: 2}).Append(nil)}),
-	"large-progress": repeat(message{wire.KindFrame, slices.Repeat((&abi.Progress{}).Append(nil), 100_000)}),
-	"logs":           repeat(&wire.Log{Message: "guest log", Attrs: []wire.Attr{{Key: "text", Value: strings.Repeat("v", 1000)}}}),
-	"bodies":         repeat(message{wire.KindBody, []byte("b")}),
-	"chunks": func(n int) wire.Message {
+var floods = map[string]func(n int) protocol.Message{
+	"changed":        repeat(message{protocol.KindChanged, []byte("x:changed")}),
+	"list-changed":   repeat(message{protocol.KindChanged, nil}),
+	"empty-frames":   repeat(message{protocol.KindFrame, nil}),
+	"progress":       repeat(message{protocol.KindFrame, (&abi.Progress{Done: 1, Total: 2}).Append(nil)}),
+	"large-progress": repeat(message{protocol.KindFrame, slices.Repeat((&abi.Progress{}).Append(nil), 100_000)}),
+	"logs":           repeat(&protocol.Log{Message: "guest log", Attrs: []protocol.Attr{{Key: "text", Value: strings.Repeat("v", 1000)}}}),
+	"bodies":         repeat(message{protocol.KindBody, []byte("b")}),
+	"chunks": func(n int) protocol.Message {
 		const size = 64 << 10
-		return &wire.Chunk{Offset: uint32(n * size % wire.DefaultWindow), Length: size}
+		return &protocol.Chunk{Offset: uint32(n * size % protocol.DefaultWindow), Length: size}
 	},
-	"asks":                  repeat(&wire.Ask{Service: abi.ServiceConfig, Request: []byte("k")}),
-	"asks-for-notices":      repeat(&wire.Ask{Service: abi.ServiceNotifyList}),
-	"asks-for-what-is-slow": repeat(&wire.Ask{Service: abi.ServiceHTTP}),
+	"asks":                  repeat(&protocol.Ask{Service: abi.ServiceConfig, Request: []byte("k")}),
+	"asks-for-notices":      repeat(&protocol.Ask{Service: abi.ServiceNotifyList}),
+	"asks-for-what-is-slow": repeat(&protocol.Ask{Service: abi.ServiceHTTP}),
 }
 
-func repeat(m wire.Message) func(int) wire.Message { return func(int) wire.Message { return m } }
+func repeat(m protocol.Message) func(int) protocol.Message {
+	return func(int) protocol.Message { return m }
+}
 
 // A message has any kind and payload.
 type message struct {
-	kind    wire.Kind
+	kind    protocol.Kind
 	payload []byte
 }
 
-func (m message) Kind() wire.Kind        { return m.kind }
+func (m message) Kind() protocol.Kind    { return m.kind }
 func (m message) Append(b []byte) []byte { return append(b, m.payload...) }
 func (m message) Check() error           { return nil }
 
@@ -65,12 +67,12 @@ func flood() {
 }
 
 // floodParent says that it is ready, waits for a call, and floods.
-func floodParent(nth func(int) wire.Message) error {
-	link, err := wire.Open(os.NewFile(5, "link"), 0)
+func floodParent(nth func(int) protocol.Message) error {
+	link, err := protocol.Open(os.NewFile(5, "link"), 0)
 	if err != nil {
 		return err
 	}
-	link.Put(wire.KindReady, []byte(`{"lane":"reset"}`))
+	link.Put(protocol.KindReady, []byte(`{"lane":"reset"}`))
 	if err := link.Flush(); err != nil {
 		return err
 	}
@@ -78,18 +80,18 @@ func floodParent(nth func(int) wire.Message) error {
 		return err
 	}
 	link.Begin(link.Number())
-	if nth(0).Kind() != wire.KindAsk {
+	if nth(0).Kind() != protocol.KindAsk {
 		go discardCredit(link)
 	}
 	for n := 0; ; n++ {
 		m := nth(n)
-		if link.PutMessage(m); m.Kind() != wire.KindAsk && link.Queued() < 32<<10 {
+		if link.PutMessage(m); m.Kind() != protocol.KindAsk && link.Queued() < 32<<10 {
 			continue
 		}
 		if err := link.Flush(); err != nil {
 			return err
 		}
-		if m.Kind() != wire.KindAsk {
+		if m.Kind() != protocol.KindAsk {
 			continue
 		}
 		if _, _, err := link.Next(); err != nil {
@@ -98,7 +100,7 @@ func floodParent(nth func(int) wire.Message) error {
 	}
 }
 
-func discardCredit(link *wire.Conn) {
+func discardCredit(link *protocol.Conn) {
 	for {
 		if _, _, err := link.Next(); err != nil {
 			return

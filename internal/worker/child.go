@@ -10,7 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine"
@@ -21,7 +21,7 @@ import (
 // A child is the worker, as it sees itself.
 type child struct {
 	// fixed once it is ready
-	orders  orders
+	request protocol.StartRequest
 	layers  confine.Layers
 	host    *runtime.Host
 	guests  runtime.Guests
@@ -38,8 +38,8 @@ type child struct {
 // load gets the module ready, and locks the process down on the way: first to what it takes to load the compiled
 // module, and before any of the guest runs to nothing.
 func (c *child) load(first *inner, module *os.File) (err error) {
-	dir := string(c.orders.Compiled)
-	goruntime.GOMAXPROCS(c.orders.Processors) // it may have begun on fewer
+	dir := string(c.request.Compiled)
+	goruntime.GOMAXPROCS(c.request.Processors) // it may have begun on fewer
 	if !c.hasCode() {
 		return abi.Errorf(abi.CodeModule, "the compiled module is gone")
 	}
@@ -47,16 +47,16 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := snapshot.UseMethod(c.orders.Reset); err != nil {
+	if err := snapshot.UseMethod(c.request.Reset); err != nil {
 		return err
 	}
 	c.layers, err = confine.Enter(confine.Profile{
-		Memory: c.orders.memory(), Files: uint64(maxLinks + 64), FileSize: c.orders.Limits.Memory, Threads: c.orders.Threads, Read: []string{dir},
+		Memory: c.request.Memory(), Files: uint64(protocol.MaxLinks + 64), FileSize: c.request.Limits.Memory, Threads: c.request.Threads, Read: []string{dir},
 	})
 	if err != nil {
 		return err
 	}
-	logger := slog.New(&handler{level: slog.Level(c.orders.LogLevel), reports: c.reports})
+	logger := slog.New(&handler{level: slog.Level(c.request.LogLevel), reports: c.reports})
 	e, err := c.engine(logger)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (c *child) load(first *inner, module *os.File) (err error) {
 
 // open has a runner start the guests. What they ask and say while they start goes out on the link of ctx.
 func (c *child) open(ctx context.Context, runner runtime.Runner, prepared *runtime.Prepared, logger *slog.Logger) (err error) {
-	o := &c.orders
+	o := &c.request
 	c.host = runtime.NewHost(runtime.HostConfig{
 		Limits: o.Limits, Services: proxies(o.Services), Lifecycle: o.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
 	})
@@ -94,12 +94,12 @@ func (c *child) open(ctx context.Context, runner runtime.Runner, prepared *runti
 
 // hasCode reports whether the folder of the compiled module has one: the worker has the module without code.
 func (c *child) hasCode() bool {
-	code, err := wazero.Entries(string(c.orders.Compiled))
+	code, err := wazero.Entries(string(c.request.Compiled))
 	return err == nil && len(code) > 0
 }
 
 func (c *child) engine(logger *slog.Logger) (engine.Engine, error) {
-	e, err := wazero.Open(wazero.Config{CacheDir: string(c.orders.Compiled), Tested: &c.orders.Tests, Logger: logger})
+	e, err := wazero.Open(wazero.Config{CacheDir: string(c.request.Compiled), Tested: &c.request.Tests, Logger: logger})
 	if err != nil || c.inside.Engine == nil {
 		return e, err
 	}
@@ -116,7 +116,7 @@ func (c *child) seal(first *inner) (err error) {
 	if c.inside.Sealed != nil {
 		c.inside.Sealed()
 	}
-	if err := first.out.Put(wire.KindSealed); err != nil {
+	if err := first.out.Put(protocol.KindSealed); err != nil {
 		return err
 	}
 	return first.out.Flush()
@@ -125,16 +125,16 @@ func (c *child) seal(first *inner) (err error) {
 // ready tells the parent what it has got.
 func (c *child) ready(first *inner) error {
 	lane, why := c.guests.Lane()
-	text, err := json.Marshal(news{Lane: lane, Why: why, Start: c.guests.Started(), Layers: c.layers})
+	text, err := json.Marshal(protocol.ReadyMessage{Lane: lane, Why: why, Start: c.guests.Started(), Layers: c.layers})
 	if err != nil {
 		return err
 	}
 	if !c.packed {
-		if err := first.out.Put(wire.KindFrame, c.host.Manifest().Append(nil)); err != nil {
+		if err := first.out.Put(protocol.KindFrame, c.host.Manifest().Append(nil)); err != nil {
 			return err
 		}
 	}
-	if err := first.out.Put(wire.KindReady, text); err != nil {
+	if err := first.out.Put(protocol.KindReady, text); err != nil {
 		return err
 	}
 	return first.out.Flush()
@@ -149,7 +149,7 @@ func (c *child) begin(l *inner) {
 // readPrepared looks at the module where the parent has put it, and sealed it: nobody can change it.
 func readPrepared(f *os.File) (*runtime.Prepared, error) {
 	defer f.Close()
-	text, err := view(f)
+	text, err := protocol.MapFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("module: %w", err)
 	}

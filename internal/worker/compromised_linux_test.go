@@ -19,7 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
@@ -180,7 +180,7 @@ func (w *compromised) check(t *testing.T, m *runtime.Module, id uint32) {
 func (w *compromised) play(t *testing.T, host *worker.Host, i uint64) {
 	defer hangs()()
 	s := &speaker{worker: w, rng: rand.New(rand.NewPCG(w.seed, i<<32)), wild: 0.1}
-	speak := func(kinds ...wire.Kind) func(*os.File) {
+	speak := func(kinds ...protocol.Kind) func(*os.File) {
 		return func(socket *os.File) {
 			s.socket = socket
 			read := make(chan struct{})
@@ -201,10 +201,10 @@ func (w *compromised) play(t *testing.T, host *worker.Host, i uint64) {
 		}
 	}
 	if i%2 == 0 {
-		_ = host.Greet(t.Context(), speak(wire.KindFrame, wire.KindLog, wire.KindAsk, wire.KindChanged, wire.KindSealed, wire.KindReady, wire.KindFailed))
+		_ = host.Greet(t.Context(), speak(protocol.KindFrame, protocol.KindLog, protocol.KindAsk, protocol.KindChanged, protocol.KindSealed, protocol.KindReady, protocol.KindFailed))
 		return
 	}
-	if err := host.Listen(speak(wire.KindLog, wire.KindLog, wire.KindLog, wire.KindDone)); err != nil {
+	if err := host.Listen(speak(protocol.KindLog, protocol.KindLog, protocol.KindLog, protocol.KindDone)); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,7 +233,7 @@ type speaker struct {
 func (w *compromised) serve(socket, window *os.File) {
 	n := w.links.Add(1)
 	rng := rand.New(rand.NewPCG(w.seed, n))
-	shared, err := unix.Mmap(int(window.Fd()), 0, wire.DefaultWindow, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	shared, err := unix.Mmap(int(window.Fd()), 0, protocol.DefaultWindow, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		panic(err)
 	}
@@ -243,14 +243,14 @@ func (w *compromised) serve(socket, window *os.File) {
 	if err != nil {
 		panic(err)
 	}
-	conn, err := wire.Open(os.NewFile(uintptr(copied), "link"), 0)
+	conn, err := protocol.Open(os.NewFile(uintptr(copied), "link"), 0)
 	if err != nil {
 		panic(err)
 	}
 	defer conn.Close()
 	s := &speaker{worker: w, rng: rng, socket: socket, window: shared, free: &atomic.Int64{}}
 	s.wild = []float64{0, 0.001, 0.01, 0.1}[rng.IntN(4)]
-	s.free.Store(wire.DefaultWindow)
+	s.free.Store(protocol.DefaultWindow)
 	calls := make(chan came, 1000)
 	var heard sync.WaitGroup
 	heard.Go(func() { hear(conn, calls, s.free) })
@@ -261,17 +261,17 @@ func (w *compromised) serve(socket, window *os.File) {
 }
 
 // hear reads all that comes on a link.
-func hear(conn *wire.Conn, calls chan<- came, free *atomic.Int64) {
+func hear(conn *protocol.Conn, calls chan<- came, free *atomic.Int64) {
 	defer close(calls)
 	for {
 		kind, p, err := conn.Next()
 		switch {
 		case err != nil:
 			return
-		case kind == wire.KindCredit:
+		case kind == protocol.KindCredit:
 			free.Add(int64(binary.LittleEndian.Uint32(p)))
-		case kind == wire.KindCall:
-			var c wire.Call
+		case kind == protocol.KindCall:
+			var c protocol.Call
 			var req abi.Request
 			if c.Decode(p) == nil && req.Decode(c.Request) == nil {
 				calls <- came{conn.Number(), req.URI[2:]}
@@ -290,7 +290,7 @@ func (s *speaker) answerAll(calls <-chan came) {
 			return
 		}
 		if s.rng.IntN(8) > 0 {
-			s.put(wire.KindFrame, c.number, s.content(c.token))
+			s.put(protocol.KindFrame, c.number, s.content(c.token))
 		}
 		for range s.rng.IntN(60) {
 			if s.rng.Float64() >= s.wild {
@@ -309,15 +309,15 @@ func (s *speaker) answerAll(calls <-chan came) {
 			case 2:
 				s.say(kinds[s.rng.IntN(len(kinds))], s.rng.Uint64(), other)
 			case 3:
-				s.say(wire.KindDone, c.number, c.token)
+				s.say(protocol.KindDone, c.number, c.token)
 			case 4:
-				s.say(wire.Kind(s.rng.IntN(32)), c.number, c.token)
+				s.say(protocol.Kind(s.rng.IntN(32)), c.number, c.token)
 			case 5:
 				s.flush()
 				return
 			}
 		}
-		s.say(wire.KindDone, c.number, c.token)
+		s.say(protocol.KindDone, c.number, c.token)
 		s.flush()
 		switch {
 		case s.lied && s.rng.IntN(100) == 0:
@@ -332,21 +332,21 @@ func (s *speaker) answerAll(calls <-chan came) {
 }
 
 // kinds are those that a worker may send in the middle of a call.
-var kinds = []wire.Kind{
-	wire.KindFrame, wire.KindFrame, wire.KindFrame, wire.KindBody, wire.KindBody, wire.KindChunk, wire.KindAsk,
-	wire.KindChanged, wire.KindLog,
+var kinds = []protocol.Kind{
+	protocol.KindFrame, protocol.KindFrame, protocol.KindFrame, protocol.KindBody, protocol.KindBody, protocol.KindChunk, protocol.KindAsk,
+	protocol.KindChanged, protocol.KindLog,
 }
 
 // say sends a message of a kind, which belongs to a call.
-func (s *speaker) say(kind wire.Kind, number uint64, token string) {
+func (s *speaker) say(kind protocol.Kind, number uint64, token string) {
 	s.put(kind, number, s.payload(kind, token))
 }
 
 // put sends a message, or something like it.
-func (s *speaker) put(kind wire.Kind, number uint64, payload []byte) {
+func (s *speaker) put(kind protocol.Kind, number uint64, payload []byte) {
 	if s.rng.Float64() < s.wild/4 && len(payload) > 0 {
 		payload[s.rng.IntN(len(payload))] ^= 1 << s.rng.IntN(8)
-		s.lied = s.lied || kind == wire.KindChunk
+		s.lied = s.lied || kind == protocol.KindChunk
 	}
 	head := header(len(payload), kind, number)
 	if s.rng.Float64() < s.wild/8 {
@@ -369,40 +369,40 @@ func (s *speaker) flush() {
 }
 
 // payload makes one that a message of this kind may have, or nothing that makes sense.
-func (s *speaker) payload(kind wire.Kind, token string) []byte {
+func (s *speaker) payload(kind protocol.Kind, token string) []byte {
 	rng := s.rng
 	if rng.Float64() < s.wild/4 {
 		b := make([]byte, rng.IntN(100))
 		for i := range b {
 			b[i] = byte(rng.Uint32())
 		}
-		s.lied = s.lied || kind == wire.KindChunk
+		s.lied = s.lied || kind == protocol.KindChunk
 		return b
 	}
 	switch kind {
-	case wire.KindFrame:
+	case protocol.KindFrame:
 		return s.frame(token)
-	case wire.KindBody:
+	case protocol.KindBody:
 		return []byte(token)
-	case wire.KindChunk:
+	case protocol.KindChunk:
 		return s.chunk(token)
-	case wire.KindAsk:
+	case protocol.KindAsk:
 		services := []abi.Service{abi.ServiceConfig, abi.ServiceConfig, abi.ServiceNotifyList, abi.ServiceNotifyUpdated, abi.ServiceHTTP, 99}
 		requests := [][]byte{(&abi.ConfigRequest{Key: "key"}).Append(nil), nil, (&abi.NotifyRequest{URI: "x:n"}).Append(nil)}
-		return (&wire.Ask{Service: services[rng.IntN(len(services))], Request: requests[rng.IntN(len(requests))]}).Append(nil)
-	case wire.KindChanged:
+		return (&protocol.Ask{Service: services[rng.IntN(len(services))], Request: requests[rng.IntN(len(requests))]}).Append(nil)
+	case protocol.KindChanged:
 		return []byte([]string{"x:changed", "", "y:changed", "\xff"}[rng.IntN(4)])
-	case wire.KindLog:
+	case protocol.KindLog:
 		text := []string{"guest log", "instance discarded", "forged"}[rng.IntN(3)]
-		return (&wire.Log{Message: text, Attrs: []wire.Attr{{Key: "text", Value: token}, {Key: "why", Value: token}}}).Append(nil)
-	case wire.KindDone, wire.KindFailed:
-		d := &wire.Done{Fuel: rng.Uint64(), HostCalls: rng.Uint32()}
+		return (&protocol.Log{Message: text, Attrs: []protocol.Attr{{Key: "text", Value: token}, {Key: "why", Value: token}}}).Append(nil)
+	case protocol.KindDone, protocol.KindFailed:
+		d := &protocol.Done{Fuel: rng.Uint64(), HostCalls: rng.Uint32()}
 		if rng.IntN(4) == 0 {
 			d.Code, d.Message, d.Data, d.Cause = abi.Code(rng.Uint32N(50)), token, `{"a":1}`, token
 			d.Stack = []uint32{rng.Uint32(), 1}
 		}
 		return d.Append(nil)
-	case wire.KindReady:
+	case protocol.KindReady:
 		return []byte(`{"lane":"reset"}`)
 	}
 	return make([]byte, rng.IntN(30))
@@ -438,18 +438,18 @@ func (s *speaker) content(token string) []byte {
 func (s *speaker) chunk(token string) []byte {
 	if s.window == nil || s.rng.Float64() < s.wild {
 		s.lied = true
-		sizes := []uint32{0, 1, 64 << 10, 64<<10 + 1, wire.DefaultWindow, 1<<32 - 1, s.rng.Uint32()}
-		return (&wire.Chunk{Offset: s.rng.Uint32N(2 * wire.DefaultWindow), Length: sizes[s.rng.IntN(len(sizes))]}).Append(nil)
+		sizes := []uint32{0, 1, 64 << 10, 64<<10 + 1, protocol.DefaultWindow, 1<<32 - 1, s.rng.Uint32()}
+		return (&protocol.Chunk{Offset: s.rng.Uint32N(2 * protocol.DefaultWindow), Length: sizes[s.rng.IntN(len(sizes))]}).Append(nil)
 	}
 	n := min(len(token)*(1+s.rng.IntN(200)), len(s.window)-s.at)
 	if s.free.Load() < int64(n) {
-		return (&wire.Chunk{Offset: uint32(s.at)}).Append(nil)
+		return (&protocol.Chunk{Offset: uint32(s.at)}).Append(nil)
 	}
 	s.free.Add(-int64(n))
 	for i := 0; i < n; i += len(token) {
 		copy(s.window[s.at+i:s.at+n], token)
 	}
-	c := &wire.Chunk{Offset: uint32(s.at), Length: uint32(n)}
+	c := &protocol.Chunk{Offset: uint32(s.at), Length: uint32(n)}
 	s.at = (s.at + n) % len(s.window)
 	return c.Append(nil)
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // maxReports is how many lines a worker may report in a minute: each instance that is discarded is one, where debugging
@@ -17,7 +17,7 @@ func (w *worker) listen() {
 	c, since, lines := w.guests.order.StartCall(), time.Now(), 0
 	for {
 		kind, payload, err := w.reports.Next()
-		if err != nil || kind != wire.KindLog {
+		if err != nil || kind != protocol.KindLog {
 			w.process.Kill()
 			return
 		}
@@ -37,11 +37,11 @@ func (w *worker) listen() {
 
 // endSession tells the worker, if it is there, that a session has ended.
 func (w *worker) endSession(session string) {
-	if session == "" || len(session) > wire.MaxSession {
+	if session == "" || len(session) > protocol.MaxSession {
 		return // no call had such a name
 	}
 	_ = w.tell(func() error { // who is gone has forgotten everything
-		w.control.Put(wire.KindEndSession, []byte(session))
+		w.control.Put(protocol.KindEndSession, []byte(session))
 		return w.control.Flush()
 	})
 }
@@ -49,14 +49,14 @@ func (w *worker) endSession(session string) {
 // cancel tells the worker that nobody waits for a call any more.
 func (w *worker) cancel(link uint32, seq uint64) {
 	_ = w.tell(func() error { // who is gone has ended it
-		w.control.PutMessage(&wire.Cancel{Link: link, Seq: seq})
+		w.control.PutMessage(&protocol.Cancel{Link: link, Seq: seq})
 		return w.control.Flush()
 	})
 }
 
 // sendLink hands a link over.
 func (w *worker) sendLink(id uint32, files ...*os.File) error {
-	return w.tell(func() error { return w.control.SendFiles(&wire.NewLink{ID: id}, files...) })
+	return w.tell(func() error { return w.control.SendFiles(&protocol.NewLink{ID: id}, files...) })
 }
 
 // tell uses the control connection. An honest worker always reads it, so that sending takes no time: one that does not

@@ -3,14 +3,13 @@ package worker
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine"
 )
@@ -29,7 +28,7 @@ type Parent struct {
 
 // Open implements [runtime.Runner].
 func (p *Parent) Open(_ context.Context, o *runtime.Order) (runtime.Guests, error) {
-	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: name}) // has no orders
+	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: protocol.ProcessName}) // gets no start request
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (p *Parent) Open(_ context.Context, o *runtime.Order) (runtime.Guests, erro
 	g := &guests{runner: &Runner{cfg: Config{Grace: grace, Logger: slog.New(slog.DiscardHandler)}}, order: o}
 	p.worker = &worker{runner: g.runner, guests: g, process: ended}
 	p.worker.links = &links{worker: p.worker}
-	if p.worker.control, p.control, err = wire.Pair(); err == nil {
+	if p.worker.control, p.control, err = protocol.Pair(); err == nil {
 		go io.Copy(io.Discard, p.control) // until it is closed
 	}
 	return p, err
@@ -45,7 +44,7 @@ func (p *Parent) Open(_ context.Context, o *runtime.Order) (runtime.Guests, erro
 
 // Call implements [runtime.Guests].
 func (p *Parent) Call(ctx context.Context, c *runtime.Call) error {
-	conn, theirs, err := wire.Pair()
+	conn, theirs, err := protocol.Pair()
 	if err != nil {
 		return err
 	}
@@ -93,8 +92,8 @@ func OpenChild(ctx context.Context, e engine.Engine, limits runtime.Limits, bina
 		return nil, err
 	}
 	c := &Child{child{
-		orders: orders{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
-		links:  map[uint32]*inner{},
+		request: protocol.StartRequest{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
+		links:   map[uint32]*inner{},
 	}}
 	return c, c.open(ctx, runtime.InProcess{Engine: e}, prepared, slog.New(slog.DiscardHandler))
 }
@@ -107,17 +106,17 @@ func (c *Child) Close() error {
 
 // Serve does what comes over a link, until its end or what must not come.
 func (c *Child) Serve(socket, window *os.File) error {
-	conn, err := wire.Open(socket, 0)
+	conn, err := protocol.Open(socket, 0)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	mapping, err := wire.OpenWindow(window)
+	mapping, err := protocol.OpenWindow(window)
 	if err != nil {
 		return err
 	}
 	defer mapping.Close()
-	l := &inner{out: wire.NewSender(conn, mapping)}
+	l := &inner{out: protocol.NewSender(conn, mapping)}
 	for {
 		if err := l.next(c.host, c.guests); err != nil {
 			return err
@@ -128,7 +127,7 @@ func (c *Child) Serve(socket, window *os.File) error {
 
 // Obey does what comes over the control connection, until its end or what must not come.
 func (c *Child) Obey(socket *os.File) error {
-	control, err := wire.Open(socket, 2)
+	control, err := protocol.Open(socket, 2)
 	if err != nil {
 		return err
 	}
@@ -142,14 +141,4 @@ func (c *Child) Obey(socket *os.File) error {
 			return err
 		}
 	}
-}
-
-// Orders reads orders, and writes them as they were understood.
-func Orders(text []byte) (again []byte, d *runtime.Determinism, err error) {
-	var o orders
-	if err := json.Unmarshal(text, &o); err != nil {
-		return nil, nil, err
-	}
-	again, err = json.Marshal(&o)
-	return again, o.Determinism, err
 }

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
@@ -25,7 +24,7 @@ import (
 // many bytes or what is left. All have the same number.
 func messages(b []byte, number uint64) (all []byte) {
 	for len(b) > 3 {
-		kind, size := wire.Kind(b[0]%24), int(binary.LittleEndian.Uint16(b[1:]))
+		kind, size := protocol.Kind(b[0]%24), int(binary.LittleEndian.Uint16(b[1:]))
 		size = min(size, len(b)-3)
 		all = append(append(all, header(size, kind, number)...), b[3:3+size]...)
 		b = b[3+size:]
@@ -34,7 +33,7 @@ func messages(b []byte, number uint64) (all []byte) {
 }
 
 // unmake is the reverse of messages, for seeds.
-func unmake(list ...wire.Message) (b []byte) {
+func unmake(list ...protocol.Message) (b []byte) {
 	for _, m := range list {
 		b = append(b, byte(m.Kind()), 0, 0)
 		at := len(b)
@@ -46,11 +45,11 @@ func unmake(list ...wire.Message) (b []byte) {
 
 // A plain message has any kind and payload.
 type plain struct {
-	kind    wire.Kind
+	kind    protocol.Kind
 	payload []byte
 }
 
-func (p plain) Kind() wire.Kind        { return p.kind }
+func (p plain) Kind() protocol.Kind    { return p.kind }
 func (p plain) Append(b []byte) []byte { return append(b, p.payload...) }
 func (p plain) Check() error           { return nil }
 
@@ -73,14 +72,14 @@ func hangs() (ended func() bool) {
 }
 
 func FuzzParent(f *testing.F) {
-	head := plain{wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)}
-	text := plain{wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)}
-	page := plain{wire.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}, NextCursor: "c"}).Append(nil)}
+	head := plain{protocol.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)}
+	text := plain{protocol.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)}
+	page := plain{protocol.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}, NextCursor: "c"}).Append(nil)}
 	for _, seed := range [][]byte{
-		nil, unmake(text, &wire.Done{}), unmake(head, plain{wire.KindBody, make([]byte, 1000)}, &wire.Chunk{Length: 5000}, &wire.Chunk{Offset: 5000, Length: 60000}, &wire.Done{}),
-		unmake(page, page, &wire.Done{Fuel: 1 << 60}), unmake(&wire.Ask{Service: abi.ServiceConfig, Request: []byte("\n\x03key")}, &wire.Ask{Service: abi.ServiceNotifyUpdated}, &wire.Done{}),
-		unmake(plain{wire.KindChanged, []byte("x:c")}, plain{wire.KindChanged, nil}, &wire.Log{Message: "m", Attrs: []wire.Attr{{Key: "k", Value: "v"}}}, &wire.Done{Code: abi.CodeTrap, Message: "m", Data: "{}", Cause: "c"}),
-		unmake(&wire.Done{Code: 77}), unmake(head, &wire.Done{}, &wire.Done{}), unmake(&wire.Call{}), unmake(&wire.Answer{}), unmake(&wire.Credit{Bytes: 1}),
+		nil, unmake(text, &protocol.Done{}), unmake(head, plain{protocol.KindBody, make([]byte, 1000)}, &protocol.Chunk{Length: 5000}, &protocol.Chunk{Offset: 5000, Length: 60000}, &protocol.Done{}),
+		unmake(page, page, &protocol.Done{Fuel: 1 << 60}), unmake(&protocol.Ask{Service: abi.ServiceConfig, Request: []byte("\n\x03key")}, &protocol.Ask{Service: abi.ServiceNotifyUpdated}, &protocol.Done{}),
+		unmake(plain{protocol.KindChanged, []byte("x:c")}, plain{protocol.KindChanged, nil}, &protocol.Log{Message: "m", Attrs: []protocol.Attr{{Key: "k", Value: "v"}}}, &protocol.Done{Code: abi.CodeTrap, Message: "m", Data: "{}", Cause: "c"}),
+		unmake(&protocol.Done{Code: 77}), unmake(head, &protocol.Done{}, &protocol.Done{}), unmake(&protocol.Call{}), unmake(&protocol.Answer{}), unmake(&protocol.Credit{Bytes: 1}),
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))
@@ -132,14 +131,14 @@ func FuzzParent(f *testing.F) {
 }
 
 func FuzzWorker(f *testing.F) {
-	call := &wire.Call{Seq: 1, Op: abi.OpRead, Timeout: time.Second, Session: "s", Request: (&abi.Request{URI: "x:o"}).Append(nil)}
-	fault := func(uri string) *wire.Call {
-		return &wire.Call{Op: abi.OpRead, Timeout: time.Hour, Request: (&abi.Request{URI: uri}).Append(nil)}
+	call := &protocol.Call{Seq: 1, Op: abi.OpRead, Timeout: time.Second, Session: "s", Request: (&abi.Request{URI: "x:o"}).Append(nil)}
+	fault := func(uri string) *protocol.Call {
+		return &protocol.Call{Op: abi.OpRead, Timeout: time.Hour, Request: (&abi.Request{URI: uri}).Append(nil)}
 	}
 	for _, seed := range [][]byte{
-		nil, unmake(call, call), unmake(fault("x:l"), &wire.Credit{Bytes: 1 << 18}, fault("x:k"), fault("x:n")), unmake(fault("x:e"), fault("x:u"), &wire.Answer{Code: 3}),
-		unmake(&wire.Answer{}, call), unmake(&wire.Cancel{Link: 1, Seq: 1}, plain{wire.KindEndSession, []byte("s")}, &wire.NewLink{ID: 3}), unmake(&wire.Credit{Bytes: 1}, call),
-		unmake(&wire.Call{Op: 99, Timeout: 1}), unmake(&wire.Call{Op: abi.OpList, Timeout: -1}), unmake(plain{wire.KindStart, []byte("{}")}),
+		nil, unmake(call, call), unmake(fault("x:l"), &protocol.Credit{Bytes: 1 << 18}, fault("x:k"), fault("x:n")), unmake(fault("x:e"), fault("x:u"), &protocol.Answer{Code: 3}),
+		unmake(&protocol.Answer{}, call), unmake(&protocol.Cancel{Link: 1, Seq: 1}, plain{protocol.KindEndSession, []byte("s")}, &protocol.NewLink{ID: 3}), unmake(&protocol.Credit{Bytes: 1}, call),
+		unmake(&protocol.Call{Op: 99, Timeout: 1}), unmake(&protocol.Call{Op: abi.OpList, Timeout: -1}), unmake(plain{protocol.KindStart, []byte("{}")}),
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))
@@ -153,7 +152,7 @@ func FuzzWorker(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	window, err := wire.NewWindow(0)
+	window, err := protocol.NewWindow(0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -185,32 +184,5 @@ func FuzzWorker(f *testing.F) {
 			t.Error("it goes on when its parent is gone")
 		}
 		<-poured
-	})
-}
-
-// FuzzOrders finds that orders are what they were when they have been written and read, and that what a worker cannot
-// run is refused before anything is made of it.
-func FuzzOrders(f *testing.F) {
-	for _, text := range []string{
-		`{}`, `{"limits":{"Calls":4},"services":[1,12],"determinism":{"time":"2026-11-22T07:00:00.5+02:00","seed":18446744073709551615}}`,
-		`{"determinism":{"seed":-1}}`, `{"determinism":{"time":"9999-12-31T23:59:59Z"}}`, `{"determinism":{}}`, `{"determinism":null}`, `[]`,
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		once, d, err := worker.Orders(text)
-		if err != nil {
-			return
-		}
-		again, same, err := worker.Orders(once)
-		if err != nil || !bytes.Equal(once, again) {
-			t.Fatalf("got %s, %v, then %s", once, err, again)
-		}
-		if d == nil || d.Check() != nil {
-			return
-		}
-		if year := d.Time.UTC().Year(); year < 1971 || year > 2199 || !d.Time.Equal(same.Time) || d.Seed != same.Seed {
-			t.Errorf("got %+v, then %+v", d, same)
-		}
 	})
 }

@@ -69,7 +69,7 @@ func (g *guests) launch(ctx context.Context) (_ *worker, err error) {
 	}
 	g.remade = false
 	g.current.Store(w)
-	g.runner.current.Store(&Walls{Layers: w.news.Layers, Namespaces: w.process.Namespaces()})
+	g.runner.current.Store(&Walls{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
 }
 
@@ -90,7 +90,7 @@ func (g *guests) learn(w *worker) error {
 	if g.current.Load() != nil {
 		return nil
 	}
-	g.lane, g.why, g.started = w.news.Lane, w.news.Why, w.news.Start
+	g.lane, g.why, g.started = w.ready.Lane, w.ready.Why, w.ready.Start
 	if g.order.Packed() {
 		return nil
 	}

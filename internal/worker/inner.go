@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
@@ -18,8 +18,8 @@ import (
 // serves it, but for what mu guards.
 type inner struct {
 	id   uint32
-	out  *wire.Sender
-	done wire.Done // of the call under way
+	out  *protocol.Sender
+	done protocol.Done // of the call under way
 	buf  []byte
 
 	mu   sync.Mutex // guards the fields below
@@ -30,18 +30,18 @@ type inner struct {
 
 // maxOver is how many calls of a link may be cancelled that have not begun. Those that have ended are forgotten with the
 // next call.
-const maxOver = 4 * maxTrips
+const maxOver = 4 * protocol.MaxQueuedCalls
 
 func openLink(id uint32, socket, window *os.File) (*inner, error) {
-	conn, err := wire.Open(socket, 0)
+	conn, err := protocol.Open(socket, 0)
 	if err != nil {
 		return nil, errors.Join(err, window.Close())
 	}
-	mapping, err := wire.OpenWindow(window)
+	mapping, err := protocol.OpenWindow(window)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &inner{id: id, out: wire.NewSender(conn, mapping)}, nil
+	return &inner{id: id, out: protocol.NewSender(conn, mapping)}, nil
 }
 
 // serve does calls until the parent is gone, or says what it must not, which is the end of the process: there is
@@ -61,7 +61,7 @@ func (l *inner) next(host *runtime.Host, guests runtime.Guests) error {
 	if err != nil {
 		return err
 	}
-	call := wire.Call{Seq: number}
+	call := protocol.Call{Seq: number}
 	if err := call.Decode(payload); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (l *inner) next(host *runtime.Host, guests runtime.Guests) error {
 
 // forget leaves nothing of a call in the link.
 func (l *inner) forget() {
-	l.done = wire.Done{}
+	l.done = protocol.Done{}
 	if cap(l.buf) > 2*batch {
 		l.buf = nil
 	}
@@ -84,7 +84,7 @@ func (l *inner) forget() {
 }
 
 // do has the guest do a call, and sends what it answers.
-func (l *inner) do(host *runtime.Host, guests runtime.Guests, call *wire.Call) error {
+func (l *inner) do(host *runtime.Host, guests runtime.Guests, call *protocol.Call) error {
 	var req abi.Request
 	if err := req.Decode(call.Request); err != nil {
 		return abi.Errorf(abi.CodeInvalidParams, "the request has more in it than a provider can be asked").Because(err)
@@ -103,7 +103,7 @@ func (l *inner) do(host *runtime.Host, guests runtime.Guests, call *wire.Call) e
 }
 
 // begin makes the context of a call, which cancel and end end.
-func (l *inner) begin(call *wire.Call) (ctx context.Context, end context.CancelFunc) {
+func (l *inner) begin(call *protocol.Call) (ctx context.Context, end context.CancelFunc) {
 	deadline := time.Now().Add(call.Timeout)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.mu.Lock()
@@ -178,19 +178,19 @@ func (l *inner) put(n int) error {
 	if n > abi.MaxFrame {
 		return abi.Errorf(abi.CodeTooLarge, "an entry of the result has more than %d bytes", abi.MaxFrame)
 	}
-	err := l.out.Put(wire.KindFrame, l.buf[:n])
+	err := l.out.Put(protocol.KindFrame, l.buf[:n])
 	l.buf = append(l.buf[:0], l.buf[n:]...)
 	return err
 }
 
 // fail tells the parent that there will be no worker.
 func (l *inner) fail(err error) error {
-	var m wire.Done
+	var m protocol.Done
 	m.SetError(err)
 	if m.Message != "" {
 		m.Message = err.Error() // with what it was about
 	}
-	if err := l.out.Put(wire.KindFailed, m.Append(nil)); err != nil {
+	if err := l.out.Put(protocol.KindFailed, m.Append(nil)); err != nil {
 		return err
 	}
 	return l.out.Flush()
@@ -198,13 +198,13 @@ func (l *inner) fail(err error) error {
 
 // ask asks the parent for a service.
 func (l *inner) ask(id abi.Service, request []byte) (capability.Response, error) {
-	if err := l.out.PutMessage(&wire.Ask{Service: id, Request: request}); err != nil {
+	if err := l.out.PutMessage(&protocol.Ask{Service: id, Request: request}); err != nil {
 		return capability.Response{}, err
 	}
 	if err := l.out.Flush(); err != nil {
 		return capability.Response{}, err
 	}
-	var a wire.Answer
+	var a protocol.Answer
 	message, body, err := l.out.NextAnswer(&a, nil, nil)
 	if err != nil {
 		return capability.Response{}, err
@@ -217,7 +217,7 @@ func (l *inner) ask(id abi.Service, request []byte) (capability.Response, error)
 
 // changed passes a notice on. It goes with what is sent next.
 func (l *inner) changed(uri string) {
-	_ = l.out.Put(wire.KindChanged, []byte(uri)) // a connection that fails keeps failing
+	_ = l.out.Put(protocol.KindChanged, []byte(uri)) // a connection that fails keeps failing
 }
 
 // A callContext is that of a call. The deadline is looked at by the runtime alone.

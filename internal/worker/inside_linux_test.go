@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -108,9 +108,9 @@ func makeCode() error {
 // try makes the attempts in a worker that is locked down, and tells of them and of what else it sees in the parent's log.
 func try() {
 	tell := func(message, name, outcome string) {
-		m := &wire.Log{Level: slog.LevelWarn, Message: "guest log", Attrs: []wire.Attr{{Key: "stream", Value: message}, {Key: "op", Value: name}, {Key: "text", Value: outcome}}}
+		m := &protocol.Log{Level: slog.LevelWarn, Message: "guest log", Attrs: []protocol.Attr{{Key: "stream", Value: message}, {Key: "op", Value: name}, {Key: "text", Value: outcome}}}
 		payload := m.Append(nil)
-		_ = writeAll(fdLink, append(header(len(payload), wire.KindLog, 0), payload...))
+		_ = writeAll(fdLink, append(header(len(payload), protocol.KindLog, 0), payload...))
 	}
 	for name, attempt := range attempts() {
 		err := attempt()

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A liar is a worker that says what it likes. It is no worker of this package's: it has no guest and no walls.
 type liar struct {
-	control, link *wire.Conn
-	call          wire.Call // the last that came
-	number        uint64    // of messages from now on
+	control, link *protocol.Conn
+	call          protocol.Call // the last that came
+	number        uint64        // of messages from now on
 	talked        bool
 }
 
@@ -36,10 +36,10 @@ const (
 // lie does what a role is about, after a proper beginning unless that is what it is about.
 func lie(role string) (err error) {
 	l := &liar{}
-	if l.control, err = wire.Open(os.NewFile(fdControl, "control"), 2); err != nil {
+	if l.control, err = protocol.Open(os.NewFile(fdControl, "control"), 2); err != nil {
 		return err
 	}
-	if l.link, err = wire.Open(os.NewFile(fdLink, "link"), 0); err != nil {
+	if l.link, err = protocol.Open(os.NewFile(fdLink, "link"), 0); err != nil {
 		return err
 	}
 	if start, ok := bornLiars()[role]; ok {
@@ -72,7 +72,7 @@ func (l *liar) begin() error {
 	return err
 }
 
-func (l *liar) ready(news string) error { return l.say(wire.KindReady, []byte(news)) }
+func (l *liar) ready(news string) error { return l.say(protocol.KindReady, []byte(news)) }
 
 // next waits for the next call.
 func (l *liar) next() error {
@@ -81,7 +81,7 @@ func (l *liar) next() error {
 		if err != nil {
 			return err
 		}
-		if kind == wire.KindCall {
+		if kind == protocol.KindCall {
 			l.number = l.link.Number()
 			l.link.Begin(l.number)
 			return l.call.Decode(p)
@@ -90,7 +90,7 @@ func (l *liar) next() error {
 }
 
 // say writes a message, whatever is in it.
-func (l *liar) say(kind wire.Kind, payload []byte) error {
+func (l *liar) say(kind protocol.Kind, payload []byte) error {
 	return l.write(append(header(len(payload), kind, l.number), payload...))
 }
 
@@ -107,12 +107,12 @@ func writeAll(fd int, p []byte) error {
 	return nil
 }
 
-func header(size int, kind wire.Kind, number uint64) []byte {
+func header(size int, kind protocol.Kind, number uint64) []byte {
 	b := append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
 	return binary.LittleEndian.AppendUint64(b, number)
 }
 
-func (l *liar) send(messages ...wire.Message) error {
+func (l *liar) send(messages ...protocol.Message) error {
 	for _, m := range messages {
 		if err := l.say(m.Kind(), m.Append(nil)); err != nil {
 			return err
@@ -123,17 +123,17 @@ func (l *liar) send(messages ...wire.Message) error {
 
 // begun begins a content.
 func (l *liar) begun() error {
-	return l.say(wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil))
+	return l.say(protocol.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil))
 }
 
 // text answers a call with a text, as it should be done.
 func (l *liar) text(s string) error {
 	content := &abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte(s)}
-	return errors.Join(l.say(wire.KindFrame, content.Append(nil)), l.send(&wire.Done{}))
+	return errors.Join(l.say(protocol.KindFrame, content.Append(nil)), l.send(&protocol.Done{}))
 }
 
 // forever says the same again and again, until nobody listens.
-func (l *liar) forever(kind wire.Kind, payload []byte) error {
+func (l *liar) forever(kind protocol.Kind, payload []byte) error {
 	for {
 		if err := l.say(kind, payload); err != nil {
 			return err
@@ -150,10 +150,10 @@ func asleep() error {
 
 // lies are the ways to answer a call.
 func lies() map[string]func(l *liar) error {
-	say := func(kind wire.Kind, payload []byte) func(*liar) error {
+	say := func(kind protocol.Kind, payload []byte) func(*liar) error {
 		return func(l *liar) error { return errors.Join(l.begun(), l.say(kind, payload), asleep()) }
 	}
-	chunk := func(chunks ...wire.Chunk) func(*liar) error {
+	chunk := func(chunks ...protocol.Chunk) func(*liar) error {
 		return func(l *liar) error {
 			if err := l.begun(); err != nil {
 				return err
@@ -167,15 +167,15 @@ func lies() map[string]func(l *liar) error {
 		}
 	}
 	fault := func(code abi.Code) func(*liar) error {
-		return func(l *liar) error { return l.send(&wire.Done{Code: code}) }
+		return func(l *liar) error { return l.send(&protocol.Done{Code: code}) }
 	}
 	ask := func(id abi.Service, request []byte) func(*liar) error {
 		return func(l *liar) error {
-			if err := l.send(&wire.Ask{Service: id, Request: request}); err != nil {
+			if err := l.send(&protocol.Ask{Service: id, Request: request}); err != nil {
 				return err
 			}
 			kind, p, err := l.link.Next()
-			var a wire.Answer
+			var a protocol.Answer
 			if err := errors.Join(err, a.Decode(p)); err != nil {
 				return err
 			}
@@ -186,40 +186,40 @@ func lies() map[string]func(l *liar) error {
 		"ends": func(*liar) error { return errors.New("so it goes") }, "ends-well": func(*liar) error { os.Exit(0); return nil },
 		"ends-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), errors.New("gone")) },
 		"ends-in-a-frame": func(l *liar) error {
-			return errors.Join(l.write(append(header(100, wire.KindFrame, l.number), 1, 2)), errors.New("gone"))
+			return errors.Join(l.write(append(header(100, protocol.KindFrame, l.number), 1, 2)), errors.New("gone"))
 		},
 		"ends-in-a-content": func(l *liar) error {
-			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), errors.New("gone"))
+			return errors.Join(l.begun(), l.say(protocol.KindBody, make([]byte, 1000)), errors.New("gone"))
 		},
 		"is-silent":         func(*liar) error { return asleep() },
 		"waits-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), asleep()) },
 		"waits-in-a-frame": func(l *liar) error {
-			return errors.Join(l.write(append(header(100, wire.KindFrame, l.number), 1)), asleep())
+			return errors.Join(l.write(append(header(100, protocol.KindFrame, l.number), 1)), asleep())
 		},
-		"announces-4-GiB": func(l *liar) error { return errors.Join(l.write(header(-1, wire.KindFrame, l.number)), asleep()) },
-		"frames-too-much": say(wire.KindFrame, make([]byte, abi.MaxFrame+1)),
+		"announces-4-GiB": func(l *liar) error { return errors.Join(l.write(header(-1, protocol.KindFrame, l.number)), asleep()) },
+		"frames-too-much": say(protocol.KindFrame, make([]byte, abi.MaxFrame+1)),
 		"uses-reserved-bytes": func(l *liar) error {
 			return errors.Join(l.write([]byte{0, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), asleep())
 		},
 		"says-nothing-known":   say(99, nil),
 		"says-kind-zero":       say(0, nil),
-		"calls-the-parent":     say(wire.KindCall, (&wire.Call{}).Append(nil)),
-		"answers-the-parent":   say(wire.KindAnswer, (&wire.Answer{}).Append(nil)),
-		"gives-credit":         say(wire.KindCredit, (&wire.Credit{Bytes: 1 << 20}).Append(nil)),
-		"is-ready-again":       say(wire.KindReady, []byte(`{"lane":"reset"}`)),
-		"starts-the-parent":    say(wire.KindStart, []byte(`{}`)),
-		"fails-late":           say(wire.KindFailed, (&wire.Done{Code: abi.CodeModule}).Append(nil)),
-		"opens-links":          say(wire.KindNewLink, (&wire.NewLink{}).Append(nil)),
-		"chunks-elsewhere":     chunk(wire.Chunk{Offset: 1 << 30, Length: 1}),
-		"chunks-the-next":      chunk(wire.Chunk{Offset: 64 << 10, Length: 1}),
-		"chunks-too-much":      chunk(wire.Chunk{Length: 64<<10 + 1}),
-		"chunks-nothing":       chunk(wire.Chunk{}),
-		"chunks-4-GiB":         chunk(wire.Chunk{Length: 1<<32 - 1}),
+		"calls-the-parent":     say(protocol.KindCall, (&protocol.Call{}).Append(nil)),
+		"answers-the-parent":   say(protocol.KindAnswer, (&protocol.Answer{}).Append(nil)),
+		"gives-credit":         say(protocol.KindCredit, (&protocol.Credit{Bytes: 1 << 20}).Append(nil)),
+		"is-ready-again":       say(protocol.KindReady, []byte(`{"lane":"reset"}`)),
+		"starts-the-parent":    say(protocol.KindStart, []byte(`{}`)),
+		"fails-late":           say(protocol.KindFailed, (&protocol.Done{Code: abi.CodeModule}).Append(nil)),
+		"opens-links":          say(protocol.KindNewLink, (&protocol.NewLink{}).Append(nil)),
+		"chunks-elsewhere":     chunk(protocol.Chunk{Offset: 1 << 30, Length: 1}),
+		"chunks-the-next":      chunk(protocol.Chunk{Offset: 64 << 10, Length: 1}),
+		"chunks-too-much":      chunk(protocol.Chunk{Length: 64<<10 + 1}),
+		"chunks-nothing":       chunk(protocol.Chunk{}),
+		"chunks-4-GiB":         chunk(protocol.Chunk{Length: 1<<32 - 1}),
 		"sends-files":          sendsFiles,
-		"garbles-done":         say(wire.KindDone, make([]byte, 30)),
-		"garbles-log":          say(wire.KindLog, []byte{0, 1, 0, 0}),
-		"logs-no-text":         say(wire.KindLog, append([]byte{0, 0, 2, 0}, 0xff, 0xfe)),
-		"ends-with-no-text":    say(wire.KindDone, append((&wire.Done{Code: abi.CodeTrap, Message: "xx"}).Append(nil)[:24], 0xff, 0xff, 0xff, 0xff)),
+		"garbles-done":         say(protocol.KindDone, make([]byte, 30)),
+		"garbles-log":          say(protocol.KindLog, []byte{0, 1, 0, 0}),
+		"logs-no-text":         say(protocol.KindLog, append([]byte{0, 0, 2, 0}, 0xff, 0xfe)),
+		"ends-with-no-text":    say(protocol.KindDone, append((&protocol.Done{Code: abi.CodeTrap, Message: "xx"}).Append(nil)[:24], 0xff, 0xff, 0xff, 0xff)),
 		"answers-with-999":     fault(999),
 		"answers-with-20":      fault(20),
 		"answers-with-exit":    fault(abi.CodeExit),
@@ -227,31 +227,31 @@ func lies() map[string]func(l *liar) error {
 		"asks-for-files":       ask(abi.ServiceFileStat, []byte("/etc/passwd")),
 		"asks-for-the-unknown": ask(1<<31, nil),
 		"asks-nonsense":        ask(abi.ServiceConfig, []byte("not what a puppet asks")),
-		"asks-and-never-reads": func(l *liar) error { return l.forever(wire.KindAsk, (&wire.Ask{Service: 63}).Append(nil)) },
-		"is-done-twice":        func(l *liar) error { return errors.Join(l.text("fine"), l.send(&wire.Done{})) },
+		"asks-and-never-reads": func(l *liar) error { return l.forever(protocol.KindAsk, (&protocol.Ask{Service: 63}).Append(nil)) },
+		"is-done-twice":        func(l *liar) error { return errors.Join(l.text("fine"), l.send(&protocol.Done{})) },
 		"goes-on-when-done": func(l *liar) error {
-			return errors.Join(l.text("fine"), l.begun(), l.say(wire.KindBody, make([]byte, 100)))
+			return errors.Join(l.text("fine"), l.begun(), l.say(protocol.KindBody, make([]byte, 100)))
 		},
 		"reads-another's": func(l *liar) error {
-			return errors.Join(l.say(wire.KindFrame, (&abi.Content{URI: "y:o", Kind: abi.KindText}).Append(nil)), l.send(&wire.Done{}))
+			return errors.Join(l.say(protocol.KindFrame, (&abi.Content{URI: "y:o", Kind: abi.KindText}).Append(nil)), l.send(&protocol.Done{}))
 		},
-		"floods-bodies": func(l *liar) error { return errors.Join(l.begun(), l.forever(wire.KindBody, make([]byte, 64<<10))) },
+		"floods-bodies": func(l *liar) error { return errors.Join(l.begun(), l.forever(protocol.KindBody, make([]byte, 64<<10))) },
 		"floods-frames": func(l *liar) error {
-			return l.forever(wire.KindFrame, bytes.Repeat((&abi.Progress{Done: 1}).Append(nil), 1000))
+			return l.forever(protocol.KindFrame, bytes.Repeat((&abi.Progress{Done: 1}).Append(nil), 1000))
 		},
 		"floods-entries": func(l *liar) error {
-			return l.forever(wire.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}}).Append(nil))
+			return l.forever(protocol.KindFrame, (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}}).Append(nil))
 		},
-		"floods-logs":           floods(fdLink, wire.KindLog, logLine()),
-		"floods-reports":        floods(fdReports, wire.KindLog, logLine()),
-		"floods-notices":        floods(fdLink, wire.KindChanged, []byte("x:changed")),
-		"notices-what-is-wrong": floods(fdLink, wire.KindChanged, []byte("y:\xff")),
-		"reports-nonsense":      floods(fdReports, wire.KindDone, make([]byte, 26)),
+		"floods-logs":           floods(fdLink, protocol.KindLog, logLine()),
+		"floods-reports":        floods(fdReports, protocol.KindLog, logLine()),
+		"floods-notices":        floods(fdLink, protocol.KindChanged, []byte("x:changed")),
+		"notices-what-is-wrong": floods(fdLink, protocol.KindChanged, []byte("y:\xff")),
+		"reports-nonsense":      floods(fdReports, protocol.KindDone, make([]byte, 26)),
 		"drips": func(l *liar) error {
-			return errors.Join(l.begun(), l.forever(wire.KindBody, make([]byte, 1)))
+			return errors.Join(l.begun(), l.forever(protocol.KindBody, make([]byte, 1)))
 		},
 		"hangs-after-a-body": func(l *liar) error {
-			return errors.Join(l.begun(), l.say(wire.KindBody, make([]byte, 1000)), asleep())
+			return errors.Join(l.begun(), l.say(protocol.KindBody, make([]byte, 1000)), asleep())
 		},
 		"talks-of-strays": talksOfStrays,
 		"answers-again":   func(l *liar) error { return errors.Join(l.text("fine"), l.text("stale")) },
@@ -265,11 +265,11 @@ func lies() map[string]func(l *liar) error {
 }
 
 func logLine() []byte {
-	return (&wire.Log{Level: slog.LevelError, Message: strings.Repeat("flood ", 20), Attrs: []wire.Attr{{Key: "key", Value: strings.Repeat("v", 1000)}}}).Append(nil)
+	return (&protocol.Log{Level: slog.LevelError, Message: strings.Repeat("flood ", 20), Attrs: []protocol.Attr{{Key: "key", Value: strings.Repeat("v", 1000)}}}).Append(nil)
 }
 
 // floods says something many times, and then answers as it should.
-func floods(fd int, kind wire.Kind, payload []byte) func(*liar) error {
+func floods(fd int, kind protocol.Kind, payload []byte) func(*liar) error {
 	return func(l *liar) error {
 		number := l.number
 		if fd == fdReports {
@@ -287,7 +287,7 @@ func floods(fd int, kind wire.Kind, payload []byte) func(*liar) error {
 
 // sendsFiles sends descriptors along, which nobody has asked for.
 func sendsFiles(l *liar) error {
-	message := append(header(0, wire.KindFrame, l.number), header(0, wire.KindFrame, l.number)...)
+	message := append(header(0, protocol.KindFrame, l.number), header(0, protocol.KindFrame, l.number)...)
 	if err := unix.Sendmsg(fdLink, message, unix.UnixRights(0, 1, 2, fdLink), nil, 0); err != nil {
 		return err
 	}
@@ -311,18 +311,18 @@ func talksOfStrays(l *liar) error {
 	l.number = first
 	err := l.text("fine")
 	l.number = stray
-	err = errors.Join(err, l.begun(), l.say(wire.KindBody, make([]byte, 1000)),
-		l.send(&wire.Chunk{Length: 10}), l.say(wire.KindLog, logLine()), l.say(wire.KindChanged, []byte("x:changed")),
-		l.send(&wire.Ask{Service: abi.ServiceConfig}))
+	err = errors.Join(err, l.begun(), l.say(protocol.KindBody, make([]byte, 1000)),
+		l.send(&protocol.Chunk{Length: 10}), l.say(protocol.KindLog, logLine()), l.say(protocol.KindChanged, []byte("x:changed")),
+		l.send(&protocol.Ask{Service: abi.ServiceConfig}))
 	if err != nil {
 		return err
 	}
-	var a wire.Answer
+	var a protocol.Answer
 	_, p, err := l.link.Next()
 	if err := errors.Join(err, a.Decode(p)); err != nil || a.Code != abi.CodeUnavailable {
 		return fmt.Errorf("it was answered %v: %w", a.Code, err)
 	}
-	return l.send(&wire.Done{})
+	return l.send(&protocol.Done{})
 }
 
 // awaitCancel waits until a call is cancelled, and answers well on every other link that is made until the end.
@@ -331,10 +331,10 @@ func (l *liar) awaitCancel() error {
 	go func() {
 		for {
 			kind, _, err := l.control.Next()
-			if err == nil && kind == wire.KindNewLink {
+			if err == nil && kind == protocol.KindNewLink {
 				err = l.serveAnother()
 			}
-			if err != nil || kind == wire.KindCancel {
+			if err != nil || kind == protocol.KindCancel {
 				select {
 				case cancelled <- err:
 				default:
@@ -354,7 +354,7 @@ func (l *liar) serveAnother() error {
 	if err != nil {
 		return err
 	}
-	conn, err := wire.Open(files[0], 0)
+	conn, err := protocol.Open(files[0], 0)
 	if err != nil {
 		return err
 	}
@@ -377,25 +377,25 @@ func bornLiars() map[string]func(l *liar) error {
 	}
 	ready := func(news string) func(*liar) error { return after(func(l *liar) error { return l.ready(news) }) }
 	failed := func(p []byte) func(*liar) error {
-		return after(func(l *liar) error { return l.say(wire.KindFailed, p) })
+		return after(func(l *liar) error { return l.say(protocol.KindFailed, p) })
 	}
 	return map[string]func(*liar) error{
 		"begins-with-its-end":      func(*liar) error { return errors.New("so it goes") },
 		"ends-on-orders":           func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
 		"never-begins":             func(*liar) error { return asleep() },
 		"never-gets-ready":         after(func(*liar) error { return nil }),
-		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, wire.KindReady, 0), '{')) }),
+		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, protocol.KindReady, 0), '{')) }),
 		"is-ready-for-nonsense":    ready("nonsense"),
 		"is-ready-for-no-lane":     ready(`{"lane":"left"}`),
 		"is-ready-without-json":    ready("\xff\x00"),
-		"fails-with-success":       failed((&wire.Done{}).Append(nil)),
-		"fails-with-999":           failed((&wire.Done{Code: 999}).Append(nil)),
-		"fails-with-words":         failed((&wire.Done{Code: abi.CodeTrap, Message: "\x1b[2Jforged\nline"}).Append(nil)),
+		"fails-with-success":       failed((&protocol.Done{}).Append(nil)),
+		"fails-with-999":           failed((&protocol.Done{Code: 999}).Append(nil)),
+		"fails-with-words":         failed((&protocol.Done{Code: abi.CodeTrap, Message: "\x1b[2Jforged\nline"}).Append(nil)),
 		"fails-in-garbage":         failed(make([]byte, 30)),
-		"is-done-before-it-begins": after(func(l *liar) error { return l.send(&wire.Done{}) }),
-		"chunks-before-it-begins":  after(func(l *liar) error { return l.send(&wire.Chunk{Offset: 7, Length: 7}) }),
-		"manifests-without-end":    after(func(l *liar) error { return l.forever(wire.KindFrame, make([]byte, abi.MaxFrame)) }),
-		"logs-without-end":         after(func(l *liar) error { return l.forever(wire.KindLog, logLine()) }),
+		"is-done-before-it-begins": after(func(l *liar) error { return l.send(&protocol.Done{}) }),
+		"chunks-before-it-begins":  after(func(l *liar) error { return l.send(&protocol.Chunk{Offset: 7, Length: 7}) }),
+		"manifests-without-end":    after(func(l *liar) error { return l.forever(protocol.KindFrame, make([]byte, abi.MaxFrame)) }),
+		"logs-without-end":         after(func(l *liar) error { return l.forever(protocol.KindLog, logLine()) }),
 		"boasts": func(l *liar) error {
 			layer := `{"name":"` + strings.Repeat("n", 4000) + `","on":true,"detail":"` + strings.Repeat("d", 4000) + `"}`
 			news := `{"lane":"reset","why":"` + strings.Repeat("w", 100_000) + `","layers":[` + strings.Repeat(layer+",", 100) + layer + `]}`
@@ -423,7 +423,7 @@ func anotherEachTime(l *liar) error {
 		return err
 	}
 	manifest := &abi.Manifest{Name: fmt.Sprintf("number-%d", len(beside)), Ops: 1 << abi.OpRead}
-	if err := errors.Join(l.begin(), l.say(wire.KindFrame, manifest.Append(nil)), l.ready(`{"lane":"reset"}`)); err != nil {
+	if err := errors.Join(l.begin(), l.say(protocol.KindFrame, manifest.Append(nil)), l.ready(`{"lane":"reset"}`)); err != nil {
 		return err
 	}
 	for l.next() == nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A link is the parent's end of a connection on which a worker does one call after the other. The next ones may be on
@@ -17,9 +17,9 @@ type link struct {
 	// fixed at creation
 	id       uint32
 	worker   *worker
-	conn     *wire.Conn
-	window   *wire.Window
-	in       *wire.Receiver
+	conn     *protocol.Conn
+	window   *protocol.Window
+	in       *protocol.Receiver
 	watchdog *time.Timer
 
 	// guarded by links.mu
@@ -32,7 +32,7 @@ type link struct {
 	looking bool        // it is set
 
 	// owned by whose turn it is
-	done wire.Done
+	done protocol.Done
 	wide bool // the window was used since it was trimmed
 	used time.Time
 
@@ -74,7 +74,7 @@ func (l *link) await(t *trip) turn {
 func (l *link) send(t *trip) {
 	stuck := time.AfterFunc(time.Until(t.call.Deadline())+l.worker.runner.cfg.Grace, func() {
 		l.worker.process.Kill()
-		l.conn.Shut()
+		l.conn.Shutdown()
 	})
 	defer stuck.Stop()
 	_ = l.conn.Flush()
@@ -82,8 +82,8 @@ func (l *link) send(t *trip) {
 
 // begin sends what is to be sent for t, with nobody before it.
 func (l *link) begin(t *trip) error {
-	if l.conn.Ahead() {
-		return wire.Protocolf("the worker answers what it was not asked")
+	if l.conn.HasBuffered() {
+		return protocol.Errorf("the worker answers what it was not asked")
 	}
 	l.conn.Begin(t.seq)
 	l.watch(t.call.Deadline())
@@ -103,13 +103,13 @@ func (l *link) listen(ctx context.Context, t *trip) error {
 		if err != nil {
 			return l.lost(t, err)
 		}
-		if kind == wire.KindDone {
+		if kind == protocol.KindDone {
 			if err := l.done.Decode(payload); err != nil {
 				return l.lost(t, err)
 			}
 			err := t.finish(&l.done)
 			took := t.took(&l.done, time.Since(began))
-			l.done = wire.Done{}
+			l.done = protocol.Done{}
 			l.worker.links.leave(l, took)
 			return err
 		}
@@ -167,22 +167,22 @@ func (l *link) skip() error {
 		if err == nil {
 			err = l.ignore(kind, payload)
 		}
-		if err != nil || kind == wire.KindDone {
+		if err != nil || kind == protocol.KindDone {
 			return err
 		}
 	}
 }
 
 // ignore takes one message of a call that went elsewhere.
-func (l *link) ignore(kind wire.Kind, payload []byte) error {
+func (l *link) ignore(kind protocol.Kind, payload []byte) error {
 	switch kind {
-	case wire.KindFrame, wire.KindBody, wire.KindChanged, wire.KindLog, wire.KindDone:
+	case protocol.KindFrame, protocol.KindBody, protocol.KindChanged, protocol.KindLog, protocol.KindDone:
 		return nil
-	case wire.KindChunk:
+	case protocol.KindChunk:
 		l.wide = true
 		return l.in.Chunk(payload, nil)
-	case wire.KindAsk:
-		return l.conn.SendAnswer(&wire.Answer{Code: abi.CodeUnavailable}, nil)
+	case protocol.KindAsk:
+		return l.conn.SendAnswer(&protocol.Answer{Code: abi.CodeUnavailable}, nil)
 	}
 	return l.conn.Unexpected(kind)
 }

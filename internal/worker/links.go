@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 const (
@@ -17,8 +17,6 @@ const (
 	idleTime = time.Second
 	// stall is how long a call may last while others wait behind it; then they take other links.
 	stall = 2 * time.Millisecond
-	// maxTrips is how many calls may be on one link.
-	maxTrips = 8
 )
 
 // links are those of a worker. It is safe for concurrent use.
@@ -95,7 +93,7 @@ func (t *links) pop() *link {
 // roomiest is the shared link with the fewest calls, if one has room for another of that size.
 func (t *links) roomiest(size int) (best *link) {
 	for _, l := range t.shared {
-		if len(l.trips) < maxTrips && l.ahead+size <= wire.MaxAhead && (best == nil || len(l.trips) < len(best.trips)) {
+		if len(l.trips) < protocol.MaxQueuedCalls && l.ahead+size <= protocol.MaxQueuedBytes && (best == nil || len(l.trips) < len(best.trips)) {
 			best = l
 		}
 	}
@@ -181,7 +179,7 @@ func (t *links) unshare(l *link) {
 
 // open makes a link and hands its other end to the worker.
 func (t *links) open() (*link, error) {
-	conn, theirs, err := wire.Pair()
+	conn, theirs, err := protocol.Pair()
 	if err != nil {
 		return nil, err
 	}
@@ -199,12 +197,12 @@ func (t *links) open() (*link, error) {
 }
 
 // make makes the parent's end of a link, over a connection that it takes over.
-func (t *links) make(conn *wire.Conn) (*link, error) {
-	window, err := wire.NewWindow(0)
+func (t *links) make(conn *protocol.Conn) (*link, error) {
+	window, err := protocol.NewWindow(0)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	l := &link{worker: t.worker, conn: conn, window: window, in: wire.NewReceiver(conn, window)}
+	l := &link{worker: t.worker, conn: conn, window: window, in: protocol.NewReceiver(conn, window)}
 	l.watchdog = time.AfterFunc(time.Hour, l.onTimer)
 	l.watchdog.Stop()
 	t.mu.Lock()

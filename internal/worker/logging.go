@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A handler sends log records of the worker to the parent: on the link of the call they belong to, or else as reports.
@@ -20,9 +20,9 @@ func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return lev
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	m := &wire.Log{Level: r.Level, Message: r.Message}
+	m := &protocol.Log{Level: r.Level, Message: r.Message}
 	add := func(a slog.Attr) bool {
-		m.Attrs = append(m.Attrs, wire.Attr{Key: a.Key, Value: a.Value.String()})
+		m.Attrs = append(m.Attrs, protocol.Attr{Key: a.Key, Value: a.Value.String()})
 		return true
 	}
 	for _, a := range h.attrs {
@@ -48,10 +48,10 @@ func (h *handler) WithGroup(string) slog.Handler { return h }
 // A reporter sends what belongs to no call. It is safe for concurrent use.
 type reporter struct {
 	mu   sync.Mutex // guards the field below
-	conn *wire.Conn
+	conn *protocol.Conn
 }
 
-func (r *reporter) put(m wire.Message) error {
+func (r *reporter) put(m protocol.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conn.PutMessage(m)

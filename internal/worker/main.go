@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/engine"
 )
 
@@ -29,7 +29,7 @@ type Inside struct {
 // MainWith is [Main] for tests.
 func MainWith(inside Inside) {
 	process.Main()
-	if len(os.Args) != 1 || os.Args[0] != name {
+	if len(os.Args) != 1 || os.Args[0] != protocol.ProcessName {
 		return
 	}
 	process.Tie()
@@ -44,11 +44,11 @@ func MainWith(inside Inside) {
 // work serves until the parent closes the control connection. What goes wrong before the worker is ready is told the
 // parent on the first link.
 func work(inside Inside) error {
-	control, err := wire.Open(os.NewFile(fdControl, "control"), 2)
+	control, err := protocol.Open(os.NewFile(protocol.FDControl, "control"), 2)
 	if err != nil {
 		return err
 	}
-	first, err := openLink(0, os.NewFile(fdLink, "link"), os.NewFile(fdWindow, "window"))
+	first, err := openLink(0, os.NewFile(protocol.FDLink, "link"), os.NewFile(protocol.FDWindow, "window"))
 	if err != nil {
 		return err
 	}
@@ -63,24 +63,24 @@ func work(inside Inside) error {
 	return w.serve(control, first)
 }
 
-// open waits for the orders, of which there may be none for long, and carries them out.
-func open(control *wire.Conn, first *inner, program program, inside Inside) (*child, error) {
+// open waits for the start request, which may take long to come, and does what it says.
+func open(control *protocol.Conn, first *inner, program program, inside Inside) (*child, error) {
 	kind, text, err := control.Next()
 	if err != nil {
 		return nil, err
 	}
-	if kind != wire.KindStart {
+	if kind != protocol.KindStart {
 		return nil, control.Unexpected(kind)
 	}
 	c := &child{links: map[uint32]*inner{}, program: program, inside: inside}
-	if err := json.Unmarshal(text, &c.orders); err != nil {
+	if err := json.Unmarshal(text, &c.request); err != nil {
 		return nil, err
 	}
 	files, err := control.TakeFiles(1)
 	if err != nil {
 		return nil, err
 	}
-	reports, err := wire.Open(os.NewFile(fdReports, "reports"), 0)
+	reports, err := protocol.Open(os.NewFile(protocol.FDReports, "reports"), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func open(control *wire.Conn, first *inner, program program, inside Inside) (*ch
 }
 
 // serve does what the parent says until it is gone.
-func (c *child) serve(control *wire.Conn, first *inner) error {
+func (c *child) serve(control *protocol.Conn, first *inner) error {
 	if err := c.ready(first); err != nil {
 		return err
 	}
@@ -110,17 +110,17 @@ func (c *child) serve(control *wire.Conn, first *inner) error {
 }
 
 // obey carries out one message of the control connection.
-func (c *child) obey(control *wire.Conn, kind wire.Kind, payload []byte) error {
+func (c *child) obey(control *protocol.Conn, kind protocol.Kind, payload []byte) error {
 	switch kind {
-	case wire.KindNewLink:
+	case protocol.KindNewLink:
 		return c.newLink(control, payload)
-	case wire.KindCancel:
-		var m wire.Cancel
+	case protocol.KindCancel:
+		var m protocol.Cancel
 		if err := m.Decode(payload); err != nil {
 			return err
 		}
 		c.links[m.Link].cancel(m.Seq)
-	case wire.KindEndSession:
+	case protocol.KindEndSession:
 		c.guests.EndSession(string(payload))
 	default:
 		return control.Unexpected(kind)
@@ -129,8 +129,8 @@ func (c *child) obey(control *wire.Conn, kind wire.Kind, payload []byte) error {
 }
 
 // newLink opens another link.
-func (c *child) newLink(control *wire.Conn, payload []byte) error {
-	var m wire.NewLink
+func (c *child) newLink(control *protocol.Conn, payload []byte) error {
+	var m protocol.NewLink
 	if err := m.Decode(payload); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
@@ -32,14 +32,14 @@ func (h *Host) Open(_ context.Context, o *runtime.Order) (runtime.Guests, error)
 	var theirs *os.File
 	w, err := h.start()
 	if err == nil {
-		w.control, theirs, err = wire.Pair()
+		w.control, theirs, err = protocol.Pair()
 	}
 	if err != nil {
 		return nil, err
 	}
 	w.links.most, w.links.fast = 2, true
 	h.worker = w
-	control, err := wire.Open(theirs, 2)
+	control, err := protocol.Open(theirs, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *Host) Open(_ context.Context, o *runtime.Order) (runtime.Guests, error)
 
 // start makes the parent's side of a worker without connections.
 func (h *Host) start() (*worker, error) {
-	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: name}) // has no orders
+	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: protocol.ProcessName}) // gets no start request
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (h *Host) start() (*worker, error) {
 }
 
 // playControl serves each link that is opened.
-func (h *Host) playControl(control *wire.Conn) {
+func (h *Host) playControl(control *protocol.Conn) {
 	defer control.Close()
 	for {
 		kind, _, err := control.Next()
 		if err != nil {
 			return
 		}
-		if kind != wire.KindNewLink {
+		if kind != protocol.KindNewLink {
 			continue
 		}
 		files, err := control.TakeFiles(2)
@@ -91,7 +91,7 @@ func (h *Host) Call(ctx context.Context, c *runtime.Call) error {
 // Greet has play start another worker, given its end of the first link, which it closes.
 func (h *Host) Greet(ctx context.Context, play func(socket *os.File)) error {
 	w := h.worker
-	conn, theirs, err := wire.Pair()
+	conn, theirs, err := protocol.Pair()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (h *Host) Greet(ctx context.Context, play func(socket *os.File)) error {
 	defer first.close()
 	var orders *os.File
 	next := &worker{runner: w.runner, process: w.process, began: time.Now(), links: w.links}
-	if next.control, orders, err = wire.Pair(); err != nil {
+	if next.control, orders, err = protocol.Pair(); err != nil {
 		return errors.Join(err, theirs.Close())
 	}
 	defer next.control.Close()
@@ -117,14 +117,14 @@ func (h *Host) Greet(ctx context.Context, play func(socket *os.File)) error {
 	played.Go(func() { play(theirs) })
 	played.Go(func() { _, _ = io.Copy(io.Discard, orders); orders.Close() })
 	err = next.greet(ctx, first)
-	next.control.Shut()
-	first.conn.Shut()
+	next.control.Shutdown()
+	first.conn.Shutdown()
 	return err
 }
 
 // Listen hears what play reports beside calls, until it closes the connection or is ended.
 func (h *Host) Listen(play func(reports *os.File)) error {
-	conn, theirs, err := wire.Pair()
+	conn, theirs, err := protocol.Pair()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 const (
@@ -41,11 +41,11 @@ func (t *quota) charge(work time.Duration, now time.Time) (owed time.Duration) {
 
 // measured reports whether the work for the next message of a call is measured: not for the first ones, nor for those
 // over which this process may wait for clients and services.
-func (t *trip) measured(kind wire.Kind) bool {
+func (t *trip) measured(kind protocol.Kind) bool {
 	if t.messages++; t.messages <= quotaFree {
 		return false
 	}
-	return kind == wire.KindFrame || kind == wire.KindChanged || kind == wire.KindLog
+	return kind == protocol.KindFrame || kind == protocol.KindChanged || kind == protocol.KindLog
 }
 
 // pay charges the work for a message that began then, and pauses if something is owed and other modules are called.

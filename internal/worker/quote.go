@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 )
 
 // quote is how a call ended, as far as the worker is to be believed; nil for success.
-func quote(m *wire.Done) error {
+func quote(m *protocol.Done) error {
 	if m.Code == abi.CodeOK {
 		return nil
 	}
 	if m.Code > abi.CodeHostCalls || m.Code > abi.CodeInputRequired && m.Code < abi.CodeTrap {
-		return wire.Protocolf("there is no code %d", uint32(m.Code))
+		return protocol.Errorf("there is no code %d", uint32(m.Code))
 	}
 	err := runtime.PublicError(m.Code, &abi.GuestError{
 		Message: m.Message, Data: m.Data, RetryAfterMillis: uint64(m.RetryAfter / time.Millisecond),

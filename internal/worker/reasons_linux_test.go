@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/process"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A call is looked at by whoever comes, perhaps by several at once, and late: it is one reason to stand aside, and none
 // once it has ended.
 func TestACallIsOneReasonToStandAside(t *testing.T) {
-	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: name}) // has no orders
+	ended, err := process.Start(process.Config{Executable: "/proc/self/exe", Name: protocol.ProcessName}) // gets no start request
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,13 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 )
 
 // record logs what a worker says, from a call's budget.
 func record(ctx context.Context, c *runtime.Call, payload []byte) error {
-	var m wire.Log
+	var m protocol.Log
 	if err := m.Decode(payload); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A relay is the sink of a call: it sends contents on as they come.
@@ -15,7 +15,7 @@ func (r relay) Content(c *abi.Content) error {
 	head := *c
 	head.Inline = nil
 	r.link.buf = head.Append(r.link.buf[:0])
-	return r.link.out.Put(wire.KindFrame, r.link.buf)
+	return r.link.out.Put(protocol.KindFrame, r.link.buf)
 }
 
 // Waited implements [runtime.Waiter].
@@ -27,7 +27,7 @@ func (r relay) Body(p []byte) error { return r.link.out.Body(p) }
 // Progress implements [abi.Sink]. It does not wait for what comes next.
 func (r relay) Progress(p abi.Progress) {
 	r.link.buf = p.Append(r.link.buf[:0])
-	if r.link.out.Put(wire.KindFrame, r.link.buf) == nil {
+	if r.link.out.Put(protocol.KindFrame, r.link.buf) == nil {
 		_ = r.link.out.Flush() // a connection that fails keeps failing
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/engine/wazero"
 )
@@ -43,9 +42,6 @@ const grace = 60 * time.Millisecond * slowdown
 
 // quick is the default of Config.Quick.
 const quick = 250 * time.Microsecond
-
-// maxLinks is how many calls one worker does at once: each takes a thread on either side. More wait.
-const maxLinks = 256
 
 // A Runner is a [runtime.Runner] that runs each module's guests in a worker of its own. It is safe for concurrent use.
 type Runner struct {
@@ -115,11 +111,11 @@ func (r *Runner) open(ctx context.Context, o *runtime.Order) (*guests, error) {
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
-	module, err := share(stripped.Append(nil))
+	module, err := protocol.MemfdOf(stripped.Append(nil))
 	if err != nil {
 		return nil, fmt.Errorf("worker: hand over the module: %w", err)
 	}
-	g := &guests{runner: r, order: o, module: module, places: make(chan struct{}, min(o.Limits.Calls, maxLinks))}
+	g := &guests{runner: r, order: o, module: module, places: make(chan struct{}, min(o.Limits.Calls, protocol.MaxLinks))}
 	if err := g.open(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
@@ -130,23 +126,8 @@ func (r *Runner) open(ctx context.Context, o *runtime.Order) (*guests, error) {
 // Busy reports whether any module has been called of late.
 func (r *Runner) Busy() bool { return r.crowd.beside(nil) }
 
-// share makes a file of the module, which nobody can change.
-func share(text []byte) (_ *os.File, err error) {
-	f, err := anonymous()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Write(text); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if err := seal(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 // unusable reports whether a worker's failure to start may be the compiled module's fault: it has refused it, or has died
 // of it without a word.
 func unusable(err error) bool {
-	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, wire.ErrGone)
+	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, protocol.ErrGone)
 }

@@ -14,13 +14,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 )
 
 // An end is a worker's end of a link.
 type end struct {
-	*wire.Conn
+	*protocol.Conn
 	fd int
 }
 
@@ -51,8 +51,8 @@ func (e end) peek(n, size int) uint64 {
 
 // text answers a call with a text, as it should be done.
 func (e end) text(s string) {
-	e.Put(wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte(s)}).Append(nil))
-	e.PutMessage(&wire.Done{})
+	e.Put(protocol.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte(s)}).Append(nil))
+	e.PutMessage(&protocol.Done{})
 	_ = e.Flush()
 }
 
@@ -67,7 +67,7 @@ func (l *liar) serveLinks(links int, do func(end)) error {
 		if err != nil {
 			return err
 		}
-		if kind != wire.KindNewLink {
+		if kind != protocol.KindNewLink {
 			continue
 		}
 		files, err := l.control.TakeFiles(2)
@@ -75,7 +75,7 @@ func (l *liar) serveLinks(links int, do func(end)) error {
 			return err
 		}
 		fd := int(files[0].Fd())
-		conn, err := wire.Open(files[0], 0)
+		conn, err := protocol.Open(files[0], 0)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func leavesStrays(l *liar) error {
 			if _, err := e.next(); err != nil {
 				return
 			}
-			if n > quick && (e.Ahead() || e.unread() > 0) {
+			if n > quick && (e.HasBuffered() || e.unread() > 0) {
 				break
 			}
 			e.text("fine")
@@ -145,11 +145,11 @@ func stopsObeying(l *liar) error {
 				arrived()
 				both.Wait()
 			case bytes.Contains(p, []byte("x:long")):
-				e.Put(wire.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil))
-				e.Put(wire.KindBody, []byte{0})
+				e.Put(protocol.KindFrame, (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil))
+				e.Put(protocol.KindBody, []byte{0})
 				_ = e.Flush()
 				<-short
-				e.PutMessage(&wire.Done{})
+				e.PutMessage(&protocol.Done{})
 				_ = e.Flush()
 				continue
 			case bytes.Contains(p, []byte("x:o")):

@@ -9,7 +9,7 @@ import (
 // machine to himself.
 const refill = 100 * time.Millisecond
 
-// spares has one worker ahead while any module is open: its process is started and initialised, and waits for orders. It
+// spares has one worker ahead while any module is open: its process is started and initialised, and waits for its start request. It
 // belongs to no module, so that one will do for all, and has seen nothing of any. It is safe for concurrent use.
 type spares struct {
 	runner *Runner

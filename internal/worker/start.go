@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
@@ -28,7 +28,7 @@ var errSlow = errors.New("the worker was not ready in time")
 func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, (loadTime+g.order.Limits.Timeout)*slowdown+g.runner.cfg.Grace, errSlow)
 	defer cancel()
-	snapshot.Probe() // and the tests: for the orders, while the process starts
+	snapshot.Probe() // and the tests: for the start request, while the process starts
 	g.runner.tests()
 	crowded := g.runner.crowd.beside(g)
 	w, err := g.runner.spares.take(crowded)
@@ -67,9 +67,9 @@ func spawn(r *Runner, aside bool) (_ *worker, err error) {
 		}
 	}()
 	var theirs [3]*os.File // control, reports, and the socket of the first link
-	var ours [len(theirs)]*wire.Conn
+	var ours [len(theirs)]*protocol.Conn
 	for i := range theirs {
-		if ours[i], theirs[i], err = wire.Pair(); err != nil {
+		if ours[i], theirs[i], err = protocol.Pair(); err != nil {
 			return nil, errors.Join(err, closeAll(ours[:i]))
 		}
 		defer theirs[i].Close()
@@ -81,7 +81,7 @@ func spawn(r *Runner, aside bool) (_ *worker, err error) {
 	}
 	w.links.give(first)
 	w.process, err = process.Start(process.Config{
-		Executable: r.cfg.Executable, Name: name, Namespaces: true, MaxStderr: maxStderr, Logger: r.cfg.Logger,
+		Executable: r.cfg.Executable, Name: protocol.ProcessName, Namespaces: true, MaxStderr: maxStderr, Logger: r.cfg.Logger,
 		Files: append(theirs[:], first.window.File()),
 	})
 	if err != nil {
@@ -93,7 +93,7 @@ func spawn(r *Runner, aside bool) (_ *worker, err error) {
 	return w, nil
 }
 
-func closeAll(conns []*wire.Conn) error {
+func closeAll(conns []*protocol.Conn) error {
 	var errs []error
 	for _, c := range conns {
 		errs = append(errs, c.Close())
@@ -101,14 +101,14 @@ func closeAll(conns []*wire.Conn) error {
 	return errors.Join(errs...)
 }
 
-// greet hands the orders over and hears what the worker says while it starts, which counts as a call. From when the
+// greet sends the start request and hears what the worker says while it starts, which counts as a call. From when the
 // worker is sealed, the guest runs, and has as long as for one.
 func (w *worker) greet(ctx context.Context, first *link) error {
-	text, err := json.Marshal(w.order())
+	text, err := json.Marshal(w.startRequest())
 	if err != nil {
 		return err
 	}
-	if err := w.control.SendFiles(opening(text), w.guests.module); err != nil {
+	if err := w.control.SendFiles(protocol.StartMessage(text), w.guests.module); err != nil {
 		return err
 	}
 	t := &trip{call: w.guests.order.StartCall(), link: first}
@@ -122,17 +122,17 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 			return err
 		}
 		switch kind {
-		case wire.KindSealed:
+		case protocol.KindSealed:
 			if sealed {
 				return first.conn.Unexpected(kind)
 			}
 			sealed = true
 			first.watch(time.Now().Add(w.guests.order.Limits.Timeout))
-		case wire.KindReady:
+		case protocol.KindReady:
 			return w.take(payload)
-		case wire.KindFailed:
+		case protocol.KindFailed:
 			return failure(payload)
-		case wire.KindFrame:
+		case protocol.KindFrame:
 			w.manifest = append([]byte{}, payload...)
 		default:
 			if err := t.hear(ctx, kind, payload); err != nil {
@@ -142,13 +142,14 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	}
 }
 
-// order makes the orders of the worker.
-func (w *worker) order() *orders {
+// startRequest says what the worker is to do.
+func (w *worker) startRequest() *protocol.StartRequest {
 	g, o := w.guests, w.guests.order
 	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
-	return &orders{
+	return &protocol.StartRequest{
 		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Values, Services: o.Services, Determinism: o.Determinism,
-		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset, Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
+		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
+		Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
 	}
 }
 
@@ -157,7 +158,7 @@ func (w *worker) order() *orders {
 func (w *worker) threads() uint64 {
 	for _, n := range w.process.Namespaces() {
 		if n.Kind == "user" && n.Err == nil {
-			return 2*maxLinks + 64
+			return 2*protocol.MaxLinks + 64
 		}
 	}
 	return 0
@@ -175,26 +176,26 @@ func lowest(logger *slog.Logger) slog.Level {
 
 // take takes what the worker says of itself when it is ready.
 func (w *worker) take(text []byte) error {
-	if err := json.Unmarshal(text, &w.news); err != nil {
-		return wire.Protocolf("the worker's news: %v", err)
+	if err := json.Unmarshal(text, &w.ready); err != nil {
+		return protocol.Errorf("ready message of the worker: %v", err)
 	}
-	w.news.clip()
-	switch w.news.Lane {
+	w.ready.Truncate()
+	switch w.ready.Lane {
 	case runtime.LaneReset, runtime.LaneReplace, runtime.LaneBoot:
 		return nil
 	}
-	return wire.Protocolf("no lane is called %.32q", w.news.Lane)
+	return protocol.Errorf("no lane is called %.32q", w.ready.Lane)
 }
 
 func failure(payload []byte) error {
-	var m wire.Done
+	var m protocol.Done
 	if err := m.Decode(payload); err != nil {
 		return err
 	}
 	if err := quote(&m); err != nil {
 		return err
 	}
-	return wire.Protocolf("the worker failed with no error")
+	return protocol.Errorf("the worker failed with no error")
 }
 
 // explain says why a worker did not get ready, given what its connection said.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
@@ -18,7 +18,7 @@ import (
 type trip struct {
 	call    *runtime.Call
 	request []byte
-	told    wire.Call
+	told    protocol.Call
 	shares  bool // it may wait behind others for its turn on a link
 
 	link     *link // what it is on
@@ -52,9 +52,9 @@ func newTrip(c *runtime.Call) (t *trip, err error) {
 		t.release()
 		return nil, err
 	}
-	if n := len(c.Request.Session); n > wire.MaxSession {
+	if n := len(c.Request.Session); n > protocol.MaxSession {
 		t.release()
-		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", wire.MaxSession)
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", protocol.MaxSession)
 	}
 	t.call, t.shares, t.heard, t.changes, t.overdue, t.failure, t.others = c, true, false, false, false, nil, 0
 	t.messages = 0
@@ -65,21 +65,21 @@ func newTrip(c *runtime.Call) (t *trip, err error) {
 func (t *trip) release() {
 	clear(t.request)
 	t.request = t.request[:0]
-	t.call, t.link, t.failure, t.told = nil, nil, nil, wire.Call{}
+	t.call, t.link, t.failure, t.told = nil, nil, nil, protocol.Call{}
 	trips.Put(t)
 }
 
 // tell gives what the worker is told. It is made when that is on its way.
-func (t *trip) tell() *wire.Call {
+func (t *trip) tell() *protocol.Call {
 	c := t.call
-	t.told = wire.Call{
+	t.told = protocol.Call{
 		Seq: t.seq, Op: c.Op, Timeout: max(0, time.Until(c.Deadline())), Session: c.Request.Session, Request: t.request,
 	}
 	return &t.told
 }
 
 // size bounds what the worker is told, in bytes.
-func (t *trip) size() int { return len(t.request) + wire.MaxSession + 64 }
+func (t *trip) size() int { return len(t.request) + protocol.MaxSession + 64 }
 
 // travel waits for the trip's turn on its link and hears what the worker has to say. It fails with errLost when the link,
 // and the worker with it, is of no more use, and with errElsewhere when it is to take another.
@@ -98,29 +98,29 @@ func (t *trip) travel(ctx context.Context) error {
 }
 
 // hear takes one message of a call.
-func (t *trip) hear(ctx context.Context, kind wire.Kind, payload []byte) error {
+func (t *trip) hear(ctx context.Context, kind protocol.Kind, payload []byte) error {
 	c, l := t.call, t.link
 	switch kind {
-	case wire.KindFrame:
+	case protocol.KindFrame:
 		t.heard = true
 		t.hand(func() { c.Emit(payload) })
-	case wire.KindBody:
+	case protocol.KindBody:
 		t.heard = true
 		t.push(payload)
-	case wire.KindChunk:
+	case protocol.KindChunk:
 		t.heard, l.wide = true, true
 		defer t.clock()()
 		return l.in.Chunk(payload, func(p []byte) error { t.push(p); return nil })
-	case wire.KindAsk:
+	case protocol.KindAsk:
 		defer t.clock()()
 		return t.answer(ctx, payload)
-	case wire.KindChanged:
+	case protocol.KindChanged:
 		notify, request := abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: string(payload)}).Append(nil)
 		if len(payload) == 0 {
 			notify, request = abi.ServiceNotifyList, nil
 		}
 		t.guard(func() { c.Service(ctx, notify, request) }) // a worker that was asked answers the guest itself
-	case wire.KindLog:
+	case protocol.KindLog:
 		return record(ctx, c, payload)
 	default:
 		return l.conn.Unexpected(kind)
@@ -139,7 +139,7 @@ const fuelTime = 250 * time.Microsecond
 
 // took is what the call has taken, in all of lasted. That the machine was busy is left out, as far as it is bearable: it
 // would be the dearer to wait for each other the more there is to do. The fuel is what the worker says.
-func (t *trip) took(done *wire.Done, lasted time.Duration) time.Duration {
+func (t *trip) took(done *protocol.Done, lasted time.Duration) time.Duration {
 	took := t.others + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
 	if lasted > stall/2 {
 		took = max(took, lasted)
@@ -176,7 +176,7 @@ func (t *trip) guard(do func()) {
 
 // answer does what a guest asks of a service, if it may ask that.
 func (t *trip) answer(ctx context.Context, payload []byte) error {
-	var ask wire.Ask
+	var ask protocol.Ask
 	if err := ask.Decode(payload); err != nil {
 		return err
 	}
@@ -184,15 +184,15 @@ func (t *trip) answer(ctx context.Context, payload []byte) error {
 	resp, code := capability.Response{}, abi.CodeInternal
 	t.guard(func() { resp, code = t.call.Service(ctx, ask.Service, ask.Request) })
 	waited := uint32(min(t.call.Waited().Milliseconds(), math.MaxUint32))
-	answer := wire.Answer{Code: code, Waited: waited, Message: resp.Message}
-	if len(resp.Body) > wire.MaxAnswerBody || answer.Check() != nil {
-		answer, resp.Body = wire.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
+	answer := protocol.Answer{Code: code, Waited: waited, Message: resp.Message}
+	if len(resp.Body) > protocol.MaxAnswerBody || answer.Check() != nil {
+		answer, resp.Body = protocol.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
 	}
 	return t.link.conn.SendAnswer(&answer, resp.Body)
 }
 
 // finish ends a call as the worker says.
-func (t *trip) finish(done *wire.Done) error {
+func (t *trip) finish(done *protocol.Done) error {
 	t.call.SetUsage(done.Fuel, int(done.HostCalls))
 	if t.failure != nil {
 		return t.failure

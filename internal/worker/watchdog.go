@@ -63,5 +63,5 @@ func (l *link) end(due time.Duration) {
 	}
 	l.worker.runner.cfg.Logger.Warn("worker killed: a call has not ended when it must", "link", l.id)
 	l.worker.process.Kill()
-	l.conn.Shut() // the system takes its time with a process that has much memory
+	l.conn.Shutdown() // the system takes its time with a process that has much memory
 }

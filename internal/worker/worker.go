@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker/wire"
+	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
 // A worker is the process, as its parent sees it.
@@ -19,15 +19,15 @@ type worker struct {
 
 	// fixed once it is ready
 	guests   *guests // nil while it is a spare one
-	news     news
+	ready    protocol.ReadyMessage
 	manifest []byte // as the guest described it; nil when it is packed in
 
 	aside   aside
 	settled bool // that it starts is no reason any more; owned by who starts it
 
 	mu      sync.Mutex // guards the field below
-	control *wire.Conn
-	reports *wire.Conn // belongs to listen
+	control *protocol.Conn
+	reports *protocol.Conn // belongs to listen
 	heard   sync.WaitGroup
 }
 
@@ -47,7 +47,7 @@ func (w *worker) Close() (err error) {
 		w.process.Kill()
 		<-w.process.Done()
 	}
-	for _, c := range []*wire.Conn{w.control, w.reports} {
+	for _, c := range []*protocol.Conn{w.control, w.reports} {
 		if c != nil {
 			c.Close()
 		}

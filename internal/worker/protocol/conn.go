@@ -1,0 +1,204 @@
+package protocol
+
+import (
+	"encoding/binary"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// inBuffer is the size of the buffer for reading: 64 KiB and their headers. A longer message gets a buffer of its own.
+	inBuffer = 64<<10 + 1<<10
+	// maxKeptOut is the size of the largest buffer that is kept for further messages.
+	maxKeptOut = 128 << 10
+)
+
+// A Conn carries messages between two processes. One goroutine at a time may read, which may block, and with it a thread.
+// Any number may send: messages stay whole, and leave in the order in which they were put. Any goroutine may call
+// Shutdown and Close at any time.
+//
+// The first error of a Conn is its last: every later call gives the same. It is [io.EOF] when the other end was closed
+// between two messages, [ErrGone] when that happened in the middle of one or before one was sent, [ErrClosed] after
+// Shutdown or Close, and has [ErrViolation] in its chain when what came is no message.
+type Conn struct {
+	sock socket
+	err  atomic.Pointer[error] // nil while there is none
+
+	// owned by the goroutine that reads
+	in    []byte // read
+	at    int    // offset of the next message in it
+	small []byte // the array of in, unless a message is longer
+
+	number uint64 // see Begin
+	read   uint64 // see Number
+
+	mu  sync.Mutex // guards the field below
+	out []byte     // queued messages
+
+	sending  sync.Mutex // held while something is sent
+	spareOut []byte     // takes the place of out; belongs to the goroutine that sends
+}
+
+// Begin says which call is under way: Put and PutMessage give its number to each message, and Next refuses
+// messages with another number. It is 0 at first, and on connections that do no calls. A [Call] has a number of its own,
+// and a [Credit] has none. Begin, and all that sends what belongs to a call, is for the goroutine that reads.
+func (c *Conn) Begin(number uint64) { c.number = number }
+
+// numberOf is the number that a message is sent with.
+func (c *Conn) numberOf(kind Kind) uint64 {
+	if kind == KindCredit {
+		return 0
+	}
+	return c.number
+}
+
+// A Message is a kind together with its payload. The messages of this package are meant to be kept and used again.
+type Message interface {
+	Kind() Kind
+	// Append appends the payload to b. What it appends decodes to the same message again.
+	Append(b []byte) []byte
+	// Check says why the message cannot be sent; nil when it can.
+	Check() error
+}
+
+// Pair makes a connection: our end, and the file to hand to the other process, which the caller closes.
+func Pair() (*Conn, *os.File, error) {
+	ours, theirs, err := pair()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := Open(ours, 0)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return c, theirs, nil
+}
+
+// Open makes a connection of the other end of a [Pair]. The file belongs to the connection from now on, even after an
+// error. At most maxFiles files may come at once; with 0 any is a violation.
+func Open(f *os.File, maxFiles int) (*Conn, error) {
+	c := &Conn{}
+	if err := c.sock.open(f, maxFiles); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Put queues a message whose payload is parts, one after the other. Nothing is sent before Flush, which also gives the
+// error of a message that cannot be sent. The caller may change parts afterwards.
+func (c *Conn) Put(kind Kind, parts ...[]byte) {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if c.refuse(encodeError(kind.check(size))) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out = appendHeader(c.out, kind, size, c.numberOf(kind))
+	for _, p := range parts {
+		c.out = append(c.out, p...)
+	}
+}
+
+// PutMessage queues m, as [Conn.Put] does.
+func (c *Conn) PutMessage(m Message) {
+	if c.refuse(encodeError(m.Check())) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	start := len(c.out)
+	if call, ok := m.(*Call); ok {
+		c.out = appendHeader(c.out, KindCall, 0, call.Seq)
+	} else {
+		c.out = appendHeader(c.out, m.Kind(), 0, c.numberOf(m.Kind()))
+	}
+	c.out = m.Append(c.out)
+	size := len(c.out) - start - headerSize
+	if c.refuse(encodeError(m.Kind().check(size))) {
+		c.out = c.out[:start]
+		return
+	}
+	binary.LittleEndian.PutUint32(c.out[start:], uint32(size))
+}
+
+// Queued is how many bytes wait for Flush.
+func (c *Conn) Queued() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.out)
+}
+
+// Flush sends what is queued, and returns when the system has taken all of it.
+func (c *Conn) Flush() error {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	return c.flush(nil)
+}
+
+// flush sends what is queued, and files along with the first of it. The caller holds sending.
+func (c *Conn) flush(files []*os.File) error {
+	if err := c.failure(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	queued := c.out
+	c.out = c.spareOut[:0]
+	c.mu.Unlock()
+	if c.spareOut = queued; cap(queued) > maxKeptOut {
+		c.spareOut = nil
+	}
+	if len(files) > 0 {
+		sent, err := c.sock.writeFiles(queued, files)
+		if err != nil {
+			return c.fail(err)
+		}
+		queued = queued[sent:]
+	}
+	if len(queued) == 0 {
+		return nil
+	}
+	if err := c.sock.write(queued); err != nil {
+		return c.fail(err)
+	}
+	return nil
+}
+
+// Shutdown ends the connection for both sides: calls that block in it return, here and in the other process. What was
+// sent can still be read there.
+func (c *Conn) Shutdown() { c.sock.shutdown() }
+
+// Close shuts the connection down, and releases its descriptor once no call is using it.
+func (c *Conn) Close() error { return c.sock.close() }
+
+// failure is the first error, which is the last.
+func (c *Conn) failure() error {
+	if err := c.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// refuse keeps an error, if there is one, and reports whether the connection has failed.
+func (c *Conn) refuse(err error) bool {
+	if err != nil {
+		first := err // which alone is to be on the heap
+		c.err.CompareAndSwap(nil, &first)
+	}
+	return c.err.Load() != nil
+}
+
+func (c *Conn) fail(err error) error {
+	c.refuse(err)
+	return c.failure()
+}
+
+func appendHeader(b []byte, k Kind, size int, number uint64) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(size))
+	b = append(b, byte(k), 0, 0, 0)
+	return binary.LittleEndian.AppendUint64(b, number)
+}

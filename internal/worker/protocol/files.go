@@ -1,0 +1,31 @@
+package protocol
+
+import "os"
+
+// SendFiles sends what is queued and m, and the files along with it. They stay the caller's.
+func (c *Conn) SendFiles(m Message, files ...*os.File) error {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.PutMessage(m)
+	return c.flush(files)
+}
+
+// TakeFiles gives the n files that came with the message last read, in the order they were sent. They belong to the
+// caller. Another number of files is an error, and closes them.
+func (c *Conn) TakeFiles(n int) ([]*os.File, error) {
+	if err := c.failure(); err != nil {
+		return nil, err
+	}
+	files := c.sock.takeFiles()
+	if len(files) == n {
+		return files, nil
+	}
+	closeAll(files)
+	return nil, c.fail(Errorf("%d files came, not %d", len(files), n))
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}

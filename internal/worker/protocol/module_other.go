@@ -1,0 +1,18 @@
+//go:build !linux
+
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// MemfdOf gives an error that has [errors.ErrUnsupported] in its chain.
+func MemfdOf([]byte) (*os.File, error) {
+	return nil, fmt.Errorf("workers on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
+// MapFile gives [errors.ErrUnsupported].
+func MapFile(*os.File) ([]byte, error) { return nil, errors.ErrUnsupported }

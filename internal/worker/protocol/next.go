@@ -1,0 +1,88 @@
+package protocol
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Next gives the next message, and waits for it. The payload is within the bounds of its kind, and valid until the next
+// call of Next. The message belongs to the call under way, but for a [Call], whose number [Conn.Number] gives.
+func (c *Conn) Next() (Kind, []byte, error) {
+	if err := c.failure(); err != nil {
+		return 0, nil, err
+	}
+	c.resetBuffer()
+	if err := c.fill(headerSize); err != nil {
+		return 0, nil, c.fail(err)
+	}
+	kind, size, err := c.parseHeader(c.in[c.at:])
+	if err != nil {
+		return 0, nil, c.fail(err)
+	}
+	if err := c.fill(headerSize + size); err != nil {
+		return 0, nil, c.fail(fmt.Errorf("%v message of %d bytes: %w", kind, size, err))
+	}
+	start := c.at + headerSize
+	c.at = start + size
+	return kind, c.in[start:c.at:c.at], nil
+}
+
+// HasBuffered reports whether bytes were read that Next has not given yet. On a link nothing is due between two calls.
+func (c *Conn) HasBuffered() bool { return c.at < len(c.in) }
+
+// Number is that of the message last read.
+func (c *Conn) Number() uint64 { return c.read }
+
+func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
+	size, kind := binary.LittleEndian.Uint32(b), Kind(b[4])
+	if b[5]|b[6]|b[7] != 0 {
+		return 0, 0, Errorf("reserved bytes %x of a header are not zero", b[5:8])
+	}
+	if size > MaxPayload {
+		return 0, 0, Errorf("%v message of %d bytes, at most %d are allowed", kind, size, MaxPayload)
+	}
+	c.read = binary.LittleEndian.Uint64(b[8:])
+	if kind != KindCall && c.read != c.numberOf(kind) {
+		return 0, 0, Errorf("%v message of another call than the one under way", kind)
+	}
+	return kind, int(size), kind.check(int(size))
+}
+
+// resetBuffer starts at the beginning of the buffer when all of it was used, and drops one made for a long message.
+func (c *Conn) resetBuffer() {
+	if c.at == len(c.in) {
+		c.in, c.at = c.small[:0], 0
+	}
+}
+
+// fill reads until the message at hand has n bytes.
+func (c *Conn) fill(n int) error {
+	for len(c.in)-c.at < n {
+		if cap(c.in)-c.at < n {
+			c.makeRoom(n)
+		}
+		got, err := c.sock.read(c.in[len(c.in):cap(c.in)])
+		if err == io.EOF && len(c.in) > c.at {
+			err = ErrGone
+		}
+		if err != nil {
+			return err
+		}
+		c.in = c.in[:len(c.in)+got]
+	}
+	return nil
+}
+
+// makeRoom moves the message at hand to where n bytes of it fit.
+func (c *Conn) makeRoom(n int) {
+	begun := c.in[c.at:]
+	if c.small == nil {
+		c.small = make([]byte, 0, inBuffer)
+	}
+	to := c.small
+	if n > inBuffer {
+		to = make([]byte, 0, n) // all of it for this message: none of the next one is read into it
+	}
+	c.in, c.at = append(to, begun...), 0
+}

@@ -1,0 +1,95 @@
+package protocol
+
+// privateSize is how many bytes of a window are copied at once.
+const privateSize = 64 << 10
+
+// maxCredits is how many credits an honest worker has not read at any time: each is for a quarter of the window.
+const maxCredits = 4
+
+// A Receiver is the parent's end of a window. It belongs to one goroutine at a time.
+type Receiver struct {
+	conn     *Conn
+	window   *Window
+	private  []byte
+	at       int // where the next chunk begins
+	owed     int // bytes read and not credited yet
+	credited Credit
+}
+
+// NewReceiver makes the parent's end of a window. The window must stay open as long as it is in use.
+func NewReceiver(c *Conn, w *Window) *Receiver {
+	return &Receiver{conn: c, window: w}
+}
+
+// Chunk reads what a KindChunk message announces, and calls take with one private copy after the other, each of at most
+// 64 KiB and valid until take returns. The first error of take is returned as it is, after which the rest of the chunk
+// has been skipped and the connection is in order; a nil take skips all. A chunk other than the next one, or of more
+// than 64 KiB, is a violation.
+//
+// Credit is not checked, and need not be: a worker that announces a chunk without having read the credit for it has
+// overwritten bytes of its own, since the parent keeps nothing in the window.
+func (r *Receiver) Chunk(payload []byte, take func(p []byte) error) error {
+	var c Chunk
+	if err := c.Decode(payload); err != nil {
+		return r.conn.fail(err)
+	}
+	if err := r.check(c); err != nil {
+		return r.conn.fail(err)
+	}
+	start, n := r.at, int(c.Length)
+	r.at = (r.at + n) % r.window.Size()
+	taken := r.copyOut(start, n, take)
+	if err := r.credit(n); err != nil {
+		return err
+	}
+	return taken
+}
+
+func (r *Receiver) check(c Chunk) error {
+	offset, length := uint64(c.Offset), uint64(c.Length)
+	switch {
+	case offset != uint64(r.at):
+		return Errorf("chunk at %d, where %d is next", offset, r.at)
+	case length == 0 || length > maxChunk || offset+length > uint64(r.window.Size()):
+		return Errorf("chunk of %d bytes at %d of a window of %d", length, offset, r.window.Size())
+	}
+	return nil
+}
+
+func (r *Receiver) copyOut(start, n int, take func([]byte) error) error {
+	if take == nil {
+		return nil
+	}
+	if r.private == nil {
+		r.private = make([]byte, privateSize)
+	}
+	for end := start + n; start < end; {
+		p := r.private[:min(end-start, privateSize)]
+		if err := r.window.read(p, start); err != nil {
+			return r.conn.fail(err)
+		}
+		if err := take(p); err != nil {
+			return err
+		}
+		start += len(p)
+	}
+	return nil
+}
+
+// credit gives n bytes back, many at a time.
+func (r *Receiver) credit(n int) error {
+	if r.owed += n; r.owed < r.window.Size()/maxCredits {
+		return nil
+	}
+	r.credited.Bytes = uint32(r.owed)
+	r.conn.PutMessage(&r.credited)
+	r.owed = 0
+	return r.conn.Flush()
+}
+
+// Trim gives the memory of the window back, and that of the receiver, until the next call. It is for links that are
+// idle.
+func (r *Receiver) Trim() error {
+	r.private = nil
+	return r.window.Trim()
+}

@@ -1,0 +1,190 @@
+package protocol
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A socket is one end of a pair. It is read and written by system calls that block, since Go's poller takes longer to
+// wake up than all the rest of a small call.
+type socket struct {
+	file *os.File
+	fd   int // of file
+	// users counts the system calls under way, in steps of using, and holds closing. The call that takes it to closing alone
+	// closes the file, so that no call is left with a descriptor that means another file by then.
+	users      atomic.Int64
+	isShutdown atomic.Bool
+
+	in       unix.Msghdr // what read hands to the system, made once
+	buffer   unix.Iovec  // of in
+	maxFiles int         // how many descriptors may come at once
+	control  []byte      // room for them
+
+	mu    sync.Mutex // guards files
+	files []*os.File // came and were not taken
+}
+
+const (
+	closing = 1
+	using   = 2
+)
+
+func pair() (ours, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("socketpair: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "parent"), nil
+}
+
+func (s *socket) open(f *os.File, maxFiles int) error {
+	s.file, s.fd, s.maxFiles = f, int(f.Fd()), maxFiles
+	if maxFiles > 0 {
+		s.control = make([]byte, unix.CmsgSpace(4*maxFiles))
+	}
+	var stat unix.Stat_t // what getsockopt has to say a worker may not ask
+	err := unix.Fstat(s.fd, &stat)
+	if err == nil && stat.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		err = unix.ENOTSOCK
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("%s is not one end of a pair: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// enter makes sure that the descriptor stays what it is until leave, or reports that it is closed.
+func (s *socket) enter() bool {
+	for {
+		n := s.users.Load()
+		if n&closing != 0 {
+			return false
+		}
+		if s.users.CompareAndSwap(n, n+using) {
+			return true
+		}
+	}
+}
+
+func (s *socket) leave() error {
+	if s.users.Add(-using) != closing {
+		return nil
+	}
+	closeAll(s.takeFiles())
+	return s.file.Close()
+}
+
+// read gives at least one byte, or an error.
+func (s *socket) read(p []byte) (int, error) {
+	if !s.enter() {
+		return 0, ErrClosed
+	}
+	defer s.leave()
+	for {
+		n, err := s.receive(p)
+		if err == unix.EINTR {
+			continue
+		}
+		if err == nil && (s.in.Controllen > 0 || s.in.Flags&unix.MSG_CTRUNC != 0) {
+			err = s.keepFiles()
+		}
+		switch {
+		case s.isShutdown.Load() && (n == 0 || err != nil):
+			return 0, ErrClosed
+		case err == unix.ECONNRESET: // closed with something unread
+			return 0, io.EOF
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+// receive is recvmsg(2). That of x/sys allocates, and read(2) would not say that descriptors came.
+func (s *socket) receive(p []byte) (int, error) {
+	s.buffer.Base = unsafe.SliceData(p)
+	s.buffer.SetLen(len(p))
+	s.in = unix.Msghdr{Iov: &s.buffer, Control: unsafe.SliceData(s.control)}
+	s.in.SetIovlen(1)
+	s.in.SetControllen(len(s.control))
+	n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.in)), unix.MSG_CMSG_CLOEXEC)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
+// write sends all of p.
+func (s *socket) write(p []byte) error {
+	if !s.enter() {
+		return ErrClosed
+	}
+	defer s.leave()
+	for len(p) > 0 {
+		n, err := s.send(p, nil)
+		if err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// writeFiles sends some of p, and the files along with it.
+func (s *socket) writeFiles(p []byte, files []*os.File) (int, error) {
+	if !s.enter() {
+		return 0, ErrClosed
+	}
+	defer s.leave()
+	fds := make([]int, len(files))
+	for i, f := range files {
+		fds[i] = int(f.Fd())
+	}
+	n, err := s.send(p, unix.UnixRights(fds...))
+	runtime.KeepAlive(files)
+	return n, err
+}
+
+func (s *socket) send(p, control []byte) (int, error) {
+	for {
+		n, err := unix.SendmsgN(s.fd, p, control, nil, unix.MSG_NOSIGNAL)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil && s.isShutdown.Load():
+			return 0, ErrClosed
+		case err == unix.EPIPE || err == unix.ECONNRESET:
+			return 0, ErrGone
+		}
+		return n, err
+	}
+}
+
+func (s *socket) shutdown() {
+	if !s.enter() {
+		return
+	}
+	s.isShutdown.Store(true)
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // fails only when the other end has gone
+	_ = s.leave()
+}
+
+func (s *socket) close() error {
+	if !s.enter() {
+		return nil
+	}
+	s.isShutdown.Store(true)
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR)
+	s.users.Or(closing)
+	return s.leave()
+}

@@ -1,0 +1,30 @@
+//go:build !linux
+
+package protocol
+
+import (
+	"errors"
+	"os"
+)
+
+// A socket cannot be opened here.
+type socket struct{}
+
+func pair() (ours, theirs *os.File, err error) { return nil, nil, errors.ErrUnsupported }
+
+func (*socket) open(f *os.File, _ int) error {
+	f.Close()
+	return errors.ErrUnsupported
+}
+
+func (*socket) read([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+func (*socket) write([]byte) error { return errors.ErrUnsupported }
+
+func (*socket) writeFiles([]byte, []*os.File) (int, error) { return 0, errors.ErrUnsupported }
+
+func (*socket) takeFiles() []*os.File { return nil }
+
+func (*socket) shutdown() {}
+
+func (*socket) close() error { return nil }
