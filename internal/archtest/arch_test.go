@@ -85,6 +85,16 @@ func TestImportsFollowTheRanks(t *testing.T) {
 	}
 }
 
+// The server must work without the fast path, which only makes it faster: so one package alone knows of it.
+func TestTheFastPathCanBeRemoved(t *testing.T) {
+	const fastPath, user = "internal/mcp/streamable/fastpath", "internal/door"
+	for dir, imports := range packages(t) {
+		if imports[module+"/"+fastPath] && dir != user {
+			t.Errorf("%s imports %s, which only %s may", dir, fastPath, user)
+		}
+	}
+}
+
 func TestDependenciesHaveOneDoor(t *testing.T) {
 	for dir, imports := range packages(t) {
 		for imported := range imports {

@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/internal/mcp/stdio"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -146,9 +147,7 @@ const shutdownGrace = 5 * time.Second
 // their result, and requests under way have five seconds. Small requests are answered before net/http parses them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
-	server, err := streamable.NewServer(streamable.ServerConfig{
-		Handler: s.handler, MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger,
-	})
+	server, err := fastpath.NewServer(s.handler, fastpath.Config{MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -163,7 +162,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 }
 
 // shutDown takes no more connections, ends what would stay open for ever, and waits for the rest.
-func (s *Server) shutDown(ctx context.Context, server *streamable.Server) error {
+func (s *Server) shutDown(ctx context.Context, server *fastpath.Server) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	ended := make(chan error, 1)

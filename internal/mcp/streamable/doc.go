@@ -1,10 +1,10 @@
-// Package streamable serves the Model Context Protocol over Streamable HTTP, in both eras on one endpoint.
+// Package streamable serves the Model Context Protocol over Streamable HTTP, of all revisions at one endpoint.
 //
-// It owns the connections and their times, the door (origin, host, size, content types), the choice of the era, what
-// revision 2026-07-28 asks of headers and statuses, response streams, downloads, and whether an answer is compressed.
-// [Server] answers plain requests before net/http reads them; [Handler] has the rest, and defines what both do. Older
-// revisions are served by a [Legacy] it is given: their usual requests are answered here, as part of its sessions, and
-// all others are handed on as they came.
+// A [Handler] checks where a request comes from (hosts, origins), reads it within bounds of size and time, and finds out
+// its revision. It holds requests of revision 2026-07-28 to that revision's rules for headers, and has the core answer
+// them. Requests of older revisions belong to sessions of a [Legacy]: the core answers the usual ones as part of the
+// session, and the Legacy gets all others as they came. Package response writes the answers, subscription has the streams
+// of changes, and download serves the bytes of resources.
 //
-// Only internal/app imports it. It asks for no credentials: that is done in front of it.
+// The package does not authenticate clients: a proxy in front of the server does.
 package streamable

@@ -159,12 +159,12 @@ func localAddr(r *http.Request) netip.Addr {
 	if !ok {
 		return netip.Addr{}
 	}
-	return ipOf(addr)
+	return IPOf(addr)
 }
 
-// ipOf gives the IP address of a network address, an IPv4 address as such and without a zone; the zero Addr when it has
+// IPOf gives the IP address of a network address, an IPv4 address as such and without a zone; the zero Addr when it has
 // none.
-func ipOf(addr net.Addr) netip.Addr {
+func IPOf(addr net.Addr) netip.Addr {
 	ip, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
 		return netip.Addr{}

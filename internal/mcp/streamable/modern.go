@@ -22,7 +22,7 @@ const (
 // modern answers a message of revision 2026-07-28. failure is why it is none.
 func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
 	switch {
-	case !acceptsBoth(r.Header.Values("Accept")):
+	case !AcceptsBoth(r.Header.Values("Accept")):
 		response.Refuse(w, http.StatusNotAcceptable, "Accept does not name both application/json and text/event-stream")
 	case failure != nil:
 		response.WriteError(w, m, failure)
@@ -96,8 +96,8 @@ func decodeName(value string) (name string, ok bool) {
 	return value, true
 }
 
-// acceptsBoth reports whether a client takes a JSON body as well as a stream.
-func acceptsBoth(accept []string) bool {
+// AcceptsBoth reports whether a client takes a JSON body as well as a stream.
+func AcceptsBoth(accept []string) bool {
 	var body, stream bool
 	for _, value := range accept {
 		for part := range strings.SplitSeq(value, ",") {

@@ -49,7 +49,7 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 		modern := func(addr string) *opened {
 			return stream(addr, streamtest.Post(streamtest.Body("7", mcp.ListenMethod, `"notifications":{"resourcesListChanged":true}`)))
 		}
-		session := openDirectly(h)
+		session := openSession(h)
 		get := func(addr, session string) *opened {
 			r := httptest.NewRequest(http.MethodGet, "http://mcp.test/mcp", nil)
 			r.Header.Set("Accept", "text/event-stream")
@@ -74,14 +74,14 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 		if !newer.isOpen() || legacy.isOpen() || !second.isOpen() {
 			t.Error("a newer stream of the session is not in the place of the older")
 		}
-		refused := get(other, openDirectly(h))
+		refused := get(other, openSession(h))
 		if refused.isOpen() || refused.Code != http.StatusTooManyRequests || refused.Header().Get("Retry-After") == "" ||
 			!strings.Contains(refused.Body.String(), `"data":{"code":"busy"}`) {
 			t.Errorf("where all have one: got %d %s", refused.Code, refused.Body)
 		}
 		newer.leave()
 		synctest.Wait()
-		last := get(other, openDirectly(h))
+		last := get(other, openSession(h))
 		if !last.isOpen() {
 			t.Errorf("a place that is free is not given: %d %s", last.Code, last.Body)
 		}
@@ -89,4 +89,11 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 		last.leave()
 		clients.Wait()
 	})
+}
+
+// openSession opens a session and waits until it is initialized.
+func openSession(h http.Handler) string {
+	id := streamtest.OpenSession(h)
+	synctest.Wait()
+	return id
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/inflight"
@@ -99,6 +100,24 @@ func (h *Handler) Close() error {
 	return nil
 }
 
+// Core gives the Core of the configuration.
+func (h *Handler) Core() *mcp.Core { return h.cfg.Core }
+
+// Legacy gives what serves the older revisions; nil for nothing.
+func (h *Handler) Legacy() Legacy { return h.cfg.Legacy }
+
+// MaxRequestBytes is how long a body may be.
+func (h *Handler) MaxRequestBytes() int64 { return h.cfg.MaxRequestBytes }
+
+// Find gives h itself for the path of the endpoint, whatever the host: so it is a router of one endpoint.
+func (h *Handler) Find(_, path []byte) (*Handler, bool) { return h, string(path) == Path }
+
+// AllowsHost reports whether clients may name host, in lower case, on a connection to the address local; the zero Addr is
+// unknown.
+func (h *Handler) AllowsHost(host string, local netip.Addr) bool {
+	return h.door.allowsHost(host, local)
+}
+
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -152,7 +171,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !h.isLegacy(r, m):
 		h.modern(w, r, m, failure)
-	case failure == nil && m.Usual() && acceptsBoth(r.Header.Values("Accept")) && h.inSession(w, r, m):
+	case failure == nil && m.Usual() && AcceptsBoth(r.Header.Values("Accept")) && h.inSession(w, r, m):
 	default:
 		h.handOn(w, r, m, body)
 	}

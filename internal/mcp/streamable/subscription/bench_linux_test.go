@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/internal/provider"
 	wasmres "github.com/wasmres/wasmres/runtime"
@@ -128,7 +129,7 @@ func serveSubscribers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
+	server, err := fastpath.NewServer(h, fastpath.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -52,7 +53,7 @@ func overPipes(t *testing.T, src func() resource.Source, test func(t *testing.T,
 		return server.Close
 	}
 	serveOurs := func(h *streamable.Handler, l net.Listener) (end func() error) {
-		server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
+		server, err := fastpath.NewServer(h, fastpath.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
 // BenchmarkPlainRead is a request as clients usually send it, on a connection that costs nothing.
 func BenchmarkPlainRead(b *testing.B) {
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: streamtest.NewHandler(b, streamtest.Source(), streamable.Config{})})
+	server, err := fastpath.NewServer(streamtest.NewHandler(b, streamtest.Source(), streamable.Config{}), fastpath.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package streamable
+package fastpath
 
 import (
 	"bufio"
@@ -31,9 +31,9 @@ func FuzzHead(f *testing.F) {
 			return
 		}
 		h := parseHead(b[:end+4])
-		if !h.framed {
+		if !h.lengthKnown {
 			if h.plain {
-				t.Errorf("%q: plain, though not framed", b)
+				t.Errorf("%q: plain, though its length is not known", b)
 			}
 			return
 		}
@@ -56,11 +56,11 @@ func FuzzHead(f *testing.F) {
 }
 
 func comparePlain(t *testing.T, b []byte, h *head, r *http.Request) {
-	if r.Method != http.MethodPost || r.RequestURI != Path || r.Host != string(h.host) || r.Close {
+	if r.Method != http.MethodPost || r.RequestURI != string(h.path) || r.Host != string(h.host) || r.Close {
 		t.Errorf("%q: got %+v, want %s %s of %q", b, h, r.Method, r.RequestURI, r.Host)
 	}
 	for name, got := range map[string][]byte{
-		"Accept": h.accept, versionHeader: h.version, methodHeader: h.method, nameHeader: h.name, sessionHeader: h.session,
+		"Accept": h.accept, "Mcp-Protocol-Version": h.version, "Mcp-Method": h.method, "Mcp-Name": h.name, "Mcp-Session-Id": h.session,
 		"Accept-Encoding": h.encoding,
 	} {
 		want := r.Header.Values(name)

@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	sessions "github.com/wasmres/wasmres/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
@@ -140,12 +141,12 @@ func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
 }
 
 // serveInMemory serves a Handler until the test ends.
-func serveInMemory(t *testing.T, h *streamable.Handler) (*streamable.Server, *memory, *atomic.Int64) {
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
+func serveInMemory(t *testing.T, h *streamable.Handler) (*fastpath.Server, *memory, *atomic.Int64) {
+	router, l := &countingRouter{Handler: h}, newMemory()
+	server, err := fastpath.NewServer(router, fastpath.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	general, l := server.CountGeneral(), newMemory()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -153,7 +154,7 @@ func serveInMemory(t *testing.T, h *streamable.Handler) (*streamable.Server, *me
 			t.Errorf("shutdown: %v", err)
 		}
 	})
-	return server, l, general
+	return server, l, &router.general
 }
 
 // answers reads all that comes, and gives it when the server closes the connection.
@@ -596,4 +597,32 @@ func TestNextRequestComesSlowly(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
+}
+
+// rebound is a connection whose local address is not a loopback address.
+type rebound struct{ net.Conn }
+
+func (rebound) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080} }
+
+// A name that an attacker's DNS server points to this machine is refused by the Server and by net/http alike.
+func TestDoorRefusesReboundNames(t *testing.T) {
+	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
+	for host, want := range map[string]string{
+		"192.0.2.7:8080": "HTTP/1.1 200 ", "evil.test:8080": "HTTP/1.1 403 ", "localhost": "HTTP/1.1 403 ", "127.0.0.1": "HTTP/1.1 403 ",
+	} {
+		for _, addr := range []string{tw.hot, tw.plain} {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := strings.Replace(modernRead("test://text"), "Host: localhost", "Connection: close\r\nHost: "+host, 1)
+			if _, err := io.WriteString(c, request); err != nil {
+				t.Fatal(err)
+			}
+			answer, _ := io.ReadAll(c)
+			if c.Close(); !strings.HasPrefix(string(answer), want) {
+				t.Errorf("host %s: got %.100q, want %s", host, answer, want)
+			}
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"context"

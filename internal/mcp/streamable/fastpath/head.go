@@ -1,58 +1,58 @@
-package streamable
+package fastpath
 
 import "bytes"
 
+// Larger requests are left to net/http.
 const (
-	maxHead = 8 << 10  // bytes of a head that is looked at
-	maxBody = 32 << 10 // bytes of a body that is answered without net/http
+	maxHead = 8 << 10  // bytes
+	maxBody = 32 << 10 // bytes
 )
 
-// A head is the part of an HTTP request before its body, as far as it decides who answers. What is absent is nil.
+// A head is what precedes the body of an HTTP request, as far as it decides whether the request is answered here. Absent
+// values are nil.
 type head struct {
-	size int // bytes, the blank line included
+	size int // bytes, with the empty line
 	body int // bytes
-	// framed says that size and body are beyond doubt: the next request, if there is one, begins after them.
-	framed bool
-	// plain says that it is a POST of JSON to the endpoint, and has no header that asks for anything unusual.
+	// lengthKnown says that size and body are certain: the next request, if there is one, begins after them.
+	lengthKnown bool
+	// plain says that the request is a POST of JSON, and has no header that asks for anything unusual.
 	plain bool
 
-	host, accept, version, method, name, session, encoding []byte
+	path, host, accept, version, method, name, session, encoding []byte
 }
 
-const requestLine = "POST " + Path + " HTTP/1.1"
-
-// parseHead reads a head, which ends with a blank line. It is stricter than the standard: what it does not take is read
-// once more by net/http, which knows better.
+// parseHead reads a head that ends with an empty line, or the lines of one that have come so far. It is stricter than the
+// standard: what it does not accept is left to net/http.
 func parseHead(b []byte) head {
 	h := head{size: len(b)}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
-	h.plain = string(line) == requestLine
-	h.framed = h.plain || isRequestLine(line)
+	h.path, h.plain = postPath(line)
+	h.lengthKnown = h.plain || isRequestLine(line)
 	var length, kind []byte
-	for h.framed {
+	for h.lengthKnown {
 		if line, rest, _ = bytes.Cut(rest, []byte("\r\n")); len(line) == 0 {
 			break
 		}
 		name, value, ok := cutField(line)
 		if !ok {
-			h.framed = false
+			h.lengthKnown = false
 			break
 		}
 		switch field, known := h.field(name, &length, &kind); {
 		case !known:
-			h.consider(name, value)
+			h.noteHeader(name, value)
 		case *field != nil:
-			h.framed = false // net/http refuses some that come twice
+			h.lengthKnown = false // net/http refuses some headers that come twice
 		default:
 			*field = value
 		}
 	}
-	h.framed = h.framed && h.measure(length)
-	h.plain = h.plain && h.framed && h.host != nil && isJSON(kind)
+	h.lengthKnown = h.lengthKnown && h.parseContentLength(length)
+	h.plain = h.plain && h.lengthKnown && h.host != nil && isJSON(kind)
 	return h
 }
 
-// field gives the place for the value of a header that may come once.
+// field gives where the value of a header is stored that may come once.
 func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bool) {
 	switch {
 	case equalFold(name, "host"):
@@ -77,26 +77,26 @@ func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bo
 	return nil, false
 }
 
-// consider notes what any other header asks for.
-func (h *head) consider(name, value []byte) {
+// noteHeader notes what any other header asks for.
+func (h *head) noteHeader(name, value []byte) {
 	switch {
 	case equalFold(name, "connection"):
 		h.plain = h.plain && equalFold(value, "keep-alive")
 	case equalFold(name, "transfer-encoding"), equalFold(name, "expect"), equalFold(name, "upgrade"),
 		equalFold(name, "trailer"), equalFold(name, "te"):
-		h.framed = false
+		h.lengthKnown = false
 	case equalFold(name, "origin"), equalFold(name, "authorization"), equalFold(name, "content-encoding"),
 		equalFold(name, "access-control-request-method"):
 		h.plain = false
 	}
 }
 
-// measure reads the length of the body.
-func (h *head) measure(length []byte) (ok bool) {
+// parseContentLength reads the length of the body; nil is absent.
+func (h *head) parseContentLength(length []byte) (ok bool) {
 	if length == nil {
 		return true
 	}
-	const digits = 9 // no overflow, and more than is ever taken
+	const digits = 9 // more than maxBody has, and too few to overflow
 	if len(length) == 0 || len(length) > digits {
 		return false
 	}
@@ -109,7 +109,14 @@ func (h *head) measure(length []byte) (ok bool) {
 	return true
 }
 
-// isRequestLine reports whether a line begins a request with a method whose framing holds no surprises.
+// postPath gives the path of a request line with POST, a plain path and no query.
+func postPath(line []byte) (path []byte, ok bool) {
+	path, post := bytes.CutPrefix(line, []byte("POST "))
+	path, known := bytes.CutSuffix(path, []byte(" HTTP/1.1"))
+	return path, post && known && isPath(path)
+}
+
+// isRequestLine reports whether a line begins a request whose length is as its headers say.
 func isRequestLine(line []byte) bool {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, version, _ := bytes.Cut(rest, []byte(" "))
@@ -121,7 +128,7 @@ func isRequestLine(line []byte) bool {
 	return false
 }
 
-// isPath reports whether a path is of what needs no decoding.
+// isPath reports whether a path needs no decoding.
 func isPath(path []byte) bool {
 	for _, c := range path {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -133,7 +140,7 @@ func isPath(path []byte) bool {
 }
 
 // cutField splits a header field into its name and value, of letters, digits and dashes, and of visible ASCII, spaces
-// and tabs. A value is never nil.
+// and tabs. The value is never nil.
 func cutField(line []byte) (name, value []byte, ok bool) {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 {
@@ -141,7 +148,7 @@ func cutField(line []byte) (name, value []byte, ok bool) {
 	}
 	name, value = line[:colon], bytes.Trim(line[colon+1:], " \t")
 	if value == nil {
-		value = line[len(line):] // it counts as one that was there
+		value = line[len(line):] // not absent
 	}
 	for _, c := range name {
 		if lower := c | 0x20; (lower < 'a' || lower > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -177,7 +184,7 @@ func equalFold(b []byte, lower string) bool {
 	return true
 }
 
-// isHost reports whether a Host is of what names and addresses are made of. Only those are valid beyond doubt.
+// isHost reports whether a Host has only characters of names and addresses. Any other may be invalid.
 func isHost(host []byte) bool {
 	for _, c := range host {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -188,7 +195,7 @@ func isHost(host []byte) bool {
 	return true
 }
 
-// isJSON reports whether a Content-Type is JSON's, in one of the ways clients usually say so.
+// isJSON reports whether a Content-Type is that of JSON, in one of the usual spellings.
 func isJSON(kind []byte) bool {
 	return equalFold(kind, "application/json") || equalFold(kind, "application/json; charset=utf-8") ||
 		equalFold(kind, "application/json;charset=utf-8")

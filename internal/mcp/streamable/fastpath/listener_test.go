@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -45,9 +46,7 @@ type smallServer struct {
 
 // newSmallServer serves at most three connections at once, until the test ends.
 func newSmallServer(t *testing.T, src resource.Source) *smallServer {
-	server, err := streamable.NewServer(streamable.ServerConfig{
-		Handler: streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), MaxConnections: 3,
-	})
+	server, err := fastpath.NewServer(streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), fastpath.Config{MaxConnections: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

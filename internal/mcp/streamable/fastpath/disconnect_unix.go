@@ -1,6 +1,6 @@
 //go:build unix
 
-package streamable
+package fastpath
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// hasLeft reports whether the other end has closed the connection, without reading what it may have sent before.
-func hasLeft(c net.Conn) (left bool) {
+// isClosed reports whether the client has closed the connection. Bytes that the client has sent before stay unread.
+func isClosed(c net.Conn) (closed bool) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {
 		return false
@@ -21,7 +21,7 @@ func hasLeft(c net.Conn) (left bool) {
 	err = raw.Control(func(fd uintptr) {
 		var one [1]byte
 		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		left = n == 0 && err == nil || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+		closed = n == 0 && err == nil || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
 	})
-	return left || err != nil
+	return closed || err != nil
 }

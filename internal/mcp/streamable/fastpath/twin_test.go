@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
@@ -27,7 +28,7 @@ const (
 // A twin is one Handler that is served twice: by a Server, and by net/http alone.
 type twin struct {
 	hot, plain string // addresses
-	server     *streamable.Server
+	server     *fastpath.Server
 	general    *atomic.Int64 // requests of the Server that net/http was given
 }
 
@@ -36,14 +37,26 @@ func plainServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader}
 }
 
+// A countingRouter counts the requests that net/http reads.
+type countingRouter struct {
+	*streamable.Handler
+	general atomic.Int64
+}
+
+func (r *countingRouter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.general.Add(1)
+	r.Handler.ServeHTTP(w, req)
+}
+
 // newTwin serves h. wrap, unless it is nil, makes other connections of those that come.
 func newTwin(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn) *twin {
 	t.Helper()
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
+	router := &countingRouter{Handler: h}
+	server, err := fastpath.NewServer(router, fastpath.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tw := &twin{server: server, general: server.CountGeneral()}
+	tw := &twin{server: server, general: &router.general}
 	plain := plainServer(h)
 	a, b := listen(t, wrap), listen(t, wrap)
 	tw.hot, tw.plain = a.Addr().String(), b.Addr().String()

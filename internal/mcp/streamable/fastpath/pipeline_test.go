@@ -1,4 +1,4 @@
-package streamable_test
+package fastpath_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/mcp"
 	"github.com/wasmres/wasmres/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
@@ -57,7 +58,7 @@ func (p *memory) dial() net.Conn {
 // A pair is a twin in a bubble of time.
 type pair struct {
 	hot, plain *memory
-	server     *streamable.Server
+	server     *fastpath.Server
 	general    *atomic.Int64
 	session    string
 }
@@ -65,11 +66,12 @@ type pair struct {
 // newPair serves a Handler until the bubble ends.
 func newPair(t *testing.T) *pair {
 	h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 60_000, AllowedHosts: []string{"localhost"}})
-	server, err := streamable.NewServer(streamable.ServerConfig{Handler: h})
+	router := &countingRouter{Handler: h}
+	server, err := fastpath.NewServer(router, fastpath.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{hot: newMemory(), plain: newMemory(), server: server, general: server.CountGeneral(), session: openDirectly(h)}
+	p := &pair{hot: newMemory(), plain: newMemory(), server: server, general: &router.general, session: openDirectly(h)}
 	plain := plainServer(h)
 	var serving sync.WaitGroup
 	serving.Go(func() {
