@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp/streamable/response"
 )
 
-// Headers that repeat what is in the body, for whoever stands in between and does not read that.
+// Headers that repeat values of the body, for proxies that do not read the body.
 const (
 	versionHeader = "Mcp-Protocol-Version"
 	methodHeader  = "Mcp-Method"
@@ -19,8 +19,8 @@ const (
 	sessionHeader = "Mcp-Session-Id" // of the older revisions
 )
 
-// modern answers a message of revision 2026-07-28. failure is why it is none.
-func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
+// answerModern answers a message of revision 2026-07-28. failure says why it is malformed; nil if it is not.
+func (h *Handler) answerModern(w http.ResponseWriter, r *http.Request, m *mcp.Message, failure *mcp.Error) {
 	switch {
 	case !AcceptsBoth(r.Header.Values("Accept")):
 		response.Refuse(w, http.StatusNotAcceptable, "Accept does not name both application/json and text/event-stream")
@@ -29,23 +29,23 @@ func (h *Handler) modern(w http.ResponseWriter, r *http.Request, m *mcp.Message,
 	case m.IsNotification():
 		w.WriteHeader(http.StatusAccepted)
 	case !m.IsRequest():
-		response.Refuse(w, http.StatusBadRequest, "a response answers nothing here")
+		response.Refuse(w, http.StatusBadRequest, "a response was sent, but the server sends no requests")
 	default:
 		if failure = h.checkHeaders(r, m); failure != nil {
 			response.WriteError(w, m, failure)
 		} else if m.Method == mcp.ListenMethod {
-			h.listening.Serve(w, r, h.cfg.Core, m)
+			h.subscriptions.Serve(w, r, h.cfg.Core, m)
 		} else {
 			h.answer(w, r, m)
 		}
 	}
 }
 
-// checkHeaders holds the headers to what the body says.
+// checkHeaders checks that the headers repeat what the body says.
 func (h *Handler) checkHeaders(r *http.Request, m *mcp.Message) *mcp.Error {
 	asked := r.Header.Get(versionHeader)
 	version, ok := m.Version()
-	if ok && !repeats(r, versionHeader, version) {
+	if ok && !headerEquals(r, versionHeader, version) {
 		return mismatch(versionHeader)
 	}
 	if !m.Modern() && asked != "" && asked != string(mcp.Revision20260728) {
@@ -54,7 +54,7 @@ func (h *Handler) checkHeaders(r *http.Request, m *mcp.Message) *mcp.Error {
 	if err := h.cfg.Core.CheckModern(m); err != nil {
 		return err
 	}
-	if !repeats(r, methodHeader, m.Method) {
+	if !headerEquals(r, methodHeader, m.Method) {
 		return mismatch(methodHeader)
 	}
 	if target, ok, wanted := m.Target(); wanted && ok {
@@ -69,15 +69,15 @@ func (h *Handler) checkHeaders(r *http.Request, m *mcp.Message) *mcp.Error {
 	return nil
 }
 
-// repeats reports whether a header is there once and has that value.
-func repeats(r *http.Request, name, value string) bool {
+// headerEquals reports whether a header is there once and has that value.
+func headerEquals(r *http.Request, name, value string) bool {
 	values := r.Header.Values(name)
 	return len(values) == 1 && values[0] == value
 }
 
 func mismatch(name string) *mcp.Error {
 	return &mcp.Error{
-		Code: mcp.CodeHeaderMismatch, Message: fmt.Sprintf("Header mismatch: %s is missing, malformed, or not what the body says", name),
+		Code: mcp.CodeHeaderMismatch, Message: fmt.Sprintf("Header mismatch: %s is missing, malformed, or not that of the body", name),
 	}
 }
 
@@ -96,7 +96,8 @@ func decodeName(value string) (name string, ok bool) {
 	return value, true
 }
 
-// AcceptsBoth reports whether a client takes a JSON body as well as a stream.
+// AcceptsBoth reports whether a client accepts a JSON body and an event stream. accept has the values of the header
+// Accept.
 func AcceptsBoth(accept []string) bool {
 	var body, stream bool
 	for _, value := range accept {

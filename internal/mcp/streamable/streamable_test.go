@@ -117,16 +117,27 @@ func TestOtherPathsAndMethods(t *testing.T) {
 		{"GET", "/", 200, "", "wasmres serves the Model Context Protocol at /mcp\n"},
 		{"POST", "/", 404, "", "nothing here: the Model Context Protocol is at /mcp\n"},
 		{"GET", "/other", 404, "", "nothing here: the Model Context Protocol is at /mcp\n"},
-		{"GET", "/mcp", 405, "POST", "MCP messages are sent here with POST; GET with ?uri=URI downloads a resource\n"},
-		{"DELETE", "/mcp", 405, "POST", "MCP messages are sent here with POST; GET with ?uri=URI downloads a resource\n"},
-		{"PUT", "/mcp", 405, "POST", "MCP messages are sent here with POST; GET with ?uri=URI downloads a resource\n"},
-		{"OPTIONS", "/mcp", 405, "POST", "MCP messages are sent here with POST; GET with ?uri=URI downloads a resource\n"},
+		{"GET", "/mcp", 405, "POST", "send MCP messages with POST; download a resource with GET and ?uri=URI\n"},
+		{"DELETE", "/mcp", 405, "POST", "send MCP messages with POST; download a resource with GET and ?uri=URI\n"},
+		{"PUT", "/mcp", 405, "POST", "send MCP messages with POST; download a resource with GET and ?uri=URI\n"},
+		{"OPTIONS", "/mcp", 405, "POST", "send MCP messages with POST; download a resource with GET and ?uri=URI\n"},
 	}
 	for _, tt := range tests {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(tt.method, tt.path, nil))
 		if w.Code != tt.status || w.Header().Get("Allow") != tt.allow || w.Body.String() != tt.body {
 			t.Errorf("%s %s: got %d, Allow %q, %q", tt.method, tt.path, w.Code, w.Header().Get("Allow"), w.Body)
+		}
+	}
+}
+
+func TestServeEndpointIgnoresThePath(t *testing.T) {
+	h := http.HandlerFunc(streamtest.NewHandler(t, streamtest.Source(), streamable.Config{}).ServeEndpoint)
+	for host, want := range map[string]int{"mcp.test": 200, "evil.test": 403} {
+		r := streamtest.Post(streamtest.Body("1", "resources/list", ""), "Host", host)
+		r.URL.Path = "/some/path"
+		if status, _, answer := streamtest.Do(h, r); status != want {
+			t.Errorf("host %s: got %d, want %d: %s", host, status, want, answer)
 		}
 	}
 }

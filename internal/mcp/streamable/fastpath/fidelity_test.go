@@ -563,8 +563,8 @@ func others() (all []probe) {
 	all = append(all,
 		probe{name: "stream of a session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", streamtest.OldRevision, "Accept", "text/event-stream"), head: true},
 		probe{name: "stream of an unknown session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", "nobody", "Accept", "text/event-stream")},
-		probe{name: "large body refused at the door", request: raw(postLine, string(bytes.Repeat([]byte("x"), 50_000)), "Host", "evil.example")},
-		probe{name: "very large body refused at the door", request: raw(postLine, string(bytes.Repeat([]byte("x"), 600_000)), "Host", "evil.example")},
+		probe{name: "large body of a refused host", request: raw(postLine, string(bytes.Repeat([]byte("x"), 50_000)), "Host", "evil.example")},
+		probe{name: "very large body of a refused host", request: raw(postLine, string(bytes.Repeat([]byte("x"), 600_000)), "Host", "evil.example")},
 	)
 	return all
 }

@@ -605,7 +605,7 @@ type rebound struct{ net.Conn }
 func (rebound) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080} }
 
 // A name that an attacker's DNS server points to this machine is refused by the Server and by net/http alike.
-func TestDoorRefusesReboundNames(t *testing.T) {
+func TestReboundNamesAreRefused(t *testing.T) {
 	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
 	for host, want := range map[string]string{
 		"192.0.2.7:8080": "HTTP/1.1 200 ", "evil.test:8080": "HTTP/1.1 403 ", "localhost": "HTTP/1.1 403 ", "127.0.0.1": "HTTP/1.1 403 ",

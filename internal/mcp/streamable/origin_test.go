@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/mcp/streamable/streamtest"
 )
 
-func TestDoor(t *testing.T) {
+func TestOriginPolicy(t *testing.T) {
 	const public, public6, mapped = "192.0.2.7:8080", "[2001:db8::7]:8080", "[::ffff:192.0.2.7]:8080"
 	const local, local6, zoned = "127.0.0.1:8080", "[::1]:8080", "[fe80::7%eth0]:8080"
 	list := streamtest.Body("1", "resources/list", "")

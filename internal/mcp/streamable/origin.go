@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// A door keeps out web pages that have no business here: those of other origins, and those that made their own name
-// point to this server, which only the host they ask for gives away.
-type door struct {
+// An originPolicy keeps out web pages that may not call the server: those of other origins, and those whose own DNS name
+// points to this server, which only the header Host shows.
+type originPolicy struct {
 	hosts   map[string]bool // in lower case, with or without a port
 	origins map[string]bool // as [originKey] gives them
 }
 
-func newDoor(hosts, origins []string) (door, error) {
-	d := door{hosts: make(map[string]bool), origins: make(map[string]bool)}
+func newOriginPolicy(hosts, origins []string) (originPolicy, error) {
+	p := originPolicy{hosts: make(map[string]bool), origins: make(map[string]bool)}
 	var errs []error
 	for _, host := range hosts {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || host == "" {
 			errs = append(errs, fmt.Errorf("streamable: allowed host %q is not a host", host))
 		}
-		d.hosts[strings.ToLower(host)] = true
+		p.hosts[strings.ToLower(host)] = true
 	}
 	for _, origin := range origins {
 		u, err := parseOrigin(origin)
@@ -32,12 +32,12 @@ func newDoor(hosts, origins []string) (door, error) {
 			errs = append(errs, fmt.Errorf("streamable: allowed origin %q is not an origin", origin))
 			continue
 		}
-		d.origins[originKey(u)] = true
+		p.origins[originKey(u)] = true
 	}
-	return d, errors.Join(errs...)
+	return p, errors.Join(errs...)
 }
 
-// A refusal says why a request may not come in.
+// A refusal is the error of a request that is not allowed.
 type refusal struct {
 	kind string // "host" or "origin"
 	text string
@@ -45,11 +45,11 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// check says why a request may not come in; nil when it may.
-func (d *door) check(r *http.Request) *refusal {
+// check gives the reason to refuse a request; nil if it is allowed.
+func (p *originPolicy) check(r *http.Request) *refusal {
 	local := localAddr(r)
 	host := strings.ToLower(r.Host)
-	if !d.allowsHost(host, local) {
+	if !p.allowsHost(host, local) {
 		return &refusal{"host", fmt.Sprintf("host %.100q is not allowed: the operator allows it with --allowed-host", r.Host)}
 	}
 	origins := r.Header.Values("Origin")
@@ -59,18 +59,18 @@ func (d *door) check(r *http.Request) *refusal {
 	u, err := parseOrigin(origins[0])
 	switch {
 	case err != nil || len(origins) > 1:
-	case d.origins[originKey(u)], sameHost(u, host), local.IsLoopback() && isLocal(u.Hostname()):
+	case p.origins[originKey(u)], sameHost(u, host), local.IsLoopback() && isLocal(u.Hostname()):
 		return nil
 	}
 	return &refusal{"origin", fmt.Sprintf("origin %.100q is not allowed: the operator allows it with --allowed-origin", origins[0])}
 }
 
-// allowsHost reports whether clients may name host, in lower case, on a connection to the address local. They may name
-// an allowed host, local itself and, when local is a loopback address, localhost. Any other name could be one that an
-// attacker's DNS server points to this machine (DNS rebinding). The zero local is unknown and allows no address.
-func (d *door) allowsHost(host string, local netip.Addr) bool {
+// allowsHost reports whether a request may name host, in lower case, on a connection to the address local: an allowed
+// host, local itself or, if local is a loopback address, localhost. Any other name could be one that an attacker's DNS
+// server points to this machine (DNS rebinding). The zero local is unknown and allows no address.
+func (p *originPolicy) allowsHost(host string, local netip.Addr) bool {
 	name := hostname(host)
-	return d.hosts[host] || d.hosts[name] || local.IsLoopback() && isLocal(name) || isLiteral(name, local)
+	return p.hosts[host] || p.hosts[name] || local.IsLoopback() && isLocal(name) || isLiteral(name, local)
 }
 
 // isLiteral reports whether a host name is the IP literal of addr. An IPv6 literal is in brackets (RFC 3986 §3.2.2).
@@ -83,11 +83,11 @@ func isLiteral(name string, addr netip.Addr) bool {
 	return err == nil && bracketed == literal.Is6() && literal.Unmap() == addr
 }
 
-// cors tells browsers that pages of the allowed origins may read what they get, and answers when they ask before. It
-// reports whether that was all.
-func (d *door) cors(w http.ResponseWriter, r *http.Request) (done bool) {
+// setCORS sets the headers that permit pages of the allowed origins to read the response. It answers preflight requests,
+// and reports done for those.
+func (p *originPolicy) setCORS(w http.ResponseWriter, r *http.Request) (done bool) {
 	origin := r.Header.Get("Origin")
-	if u, err := parseOrigin(origin); err != nil || !d.origins[originKey(u)] {
+	if u, err := parseOrigin(origin); err != nil || !p.origins[originKey(u)] {
 		return false
 	}
 	header := w.Header()
@@ -107,7 +107,7 @@ func (d *door) cors(w http.ResponseWriter, r *http.Request) (done bool) {
 	return true
 }
 
-// parseOrigin accepts a scheme and a host, and nothing else.
+// parseOrigin accepts a scheme and a host without anything else.
 func parseOrigin(origin string) (*url.URL, error) {
 	u, err := url.Parse(origin)
 	if err != nil {
@@ -124,8 +124,8 @@ func originKey(u *url.URL) string {
 	return u.Scheme + "://" + withPort(strings.ToLower(u.Host), u.Scheme)
 }
 
-// sameHost reports whether a page of that origin is one of the server it asks. The scheme does not matter: somebody in
-// front of us may have taken TLS off.
+// sameHost reports whether a page of that origin comes from host, the server itself. The schemes may differ: a proxy in
+// front of the server may have terminated TLS.
 func sameHost(origin *url.URL, host string) bool {
 	return withPort(strings.ToLower(origin.Host), origin.Scheme) == withPort(host, origin.Scheme)
 }
@@ -148,12 +148,13 @@ func hostname(host string) string {
 	return host
 }
 
-// isLocal reports whether a host name is one of those this machine has for itself.
+// isLocal reports whether a host name means this machine on every machine.
 func isLocal(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == "[::1]"
 }
 
-// localAddr gives the address of this machine that a request came in on; the zero Addr when it is unknown.
+// localAddr gives the address of this machine on which the connection of a request arrived; the zero Addr when it is
+// unknown.
 func localAddr(r *http.Request) netip.Addr {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -162,8 +163,8 @@ func localAddr(r *http.Request) netip.Addr {
 	return IPOf(addr)
 }
 
-// IPOf gives the IP address of a network address, an IPv4 address as such and without a zone; the zero Addr when it has
-// none.
+// IPOf gives the IP address of a network address without its zone; the zero Addr when it has none. An IPv4 address that
+// is mapped to IPv6 is given as IPv4.
 func IPOf(addr net.Addr) netip.Addr {
 	ip, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
