@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 func policyCommand() *cli.Command {
@@ -112,7 +113,7 @@ func checkPolicy(c *cli.Context) error {
 	}
 	report := policyReport{Problems: []policyProblem{}, Permits: []string{}, Notes: []string{}}
 	p, err := policy.Load(args[0])
-	problems := policy.ProblemsOf(err)
+	problems := strict.ProblemsOf(err)
 	if err != nil && len(problems) == 0 {
 		return err
 	}
@@ -135,7 +136,7 @@ func checkPolicy(c *cli.Context) error {
 	return nil
 }
 
-func printPolicy(w io.Writer, file string, p *policy.Policy, problems policy.Problems) {
+func printPolicy(w io.Writer, file string, p *policy.Policy, problems strict.Problems) {
 	for _, found := range problems {
 		fmt.Fprintln(w, printable.Text(found.Error()))
 	}

@@ -22,7 +22,7 @@ var doors = map[string][]string{
 	"github.com/tetratelabs/wazero":           {"runtime/engine/wazero"},
 	"github.com/modelcontextprotocol/go-sdk":  {"internal/mcp/legacy"},
 	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
-	"github.com/goccy/go-yaml":                {"cmd/wasmres", "internal/policy"}, // writes reports, and reads policies
+	"github.com/goccy/go-yaml":                {"cmd/wasmres", "internal/strict"}, // writes reports; reads configuration files
 	"golang.org/x/term":                       {"cmd/wasmres"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},

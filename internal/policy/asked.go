@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/wasmres/wasmres/internal/strict"
+
 // Names of powers, as manifests call them.
 const (
 	PowerFS     = "fs"
@@ -11,7 +13,7 @@ const (
 )
 
 // Known reports whether there is a power of this name.
-func Known(power string) bool { _, ok := askForms[power]; return ok }
+func Known(power string) bool { return askings[power] != nil }
 
 // Asked gives what a manifest asks for by the name of a power and its parameters, a JSON object or nothing, in the
 // words of policy files:
@@ -26,107 +28,112 @@ func Known(power string) bool { _, ok := askForms[power]; return ok }
 // What the parameters leave open is open in the policy too. The error says what of them makes no sense; the policy is
 // then that of no parameters.
 func Asked(power, params string) (*Policy, error) {
-	ask, ok := askForms[power]
-	if !ok {
-		return &Policy{}, Problems{{File: power, Text: "there is no such power"}}
+	empty := askings[power]
+	if empty == nil {
+		return &Policy{}, strict.Problems{{File: power, Text: "there is no such power"}}
 	}
-	open := asking{}.policy(power)
 	if params == "" {
-		return open, nil
+		return empty().policy(), nil
 	}
-	r := &reader{file: "parameters of " + power}
-	root, ok := r.tree([]byte(params))
-	if !ok {
-		return open, r.problems
+	a := empty()
+	if err := format.Decode("parameters of "+power, []byte(params), a); err != nil {
+		return empty().policy(), err
 	}
-	var a asking
-	if ask.read(r, root, &a); len(r.problems) > 0 {
-		return open, r.problems
-	}
-	return a.policy(power), nil
+	return a.policy(), nil
 }
 
-// An asking is what parameters say, whatever the power.
-type asking struct {
-	names  []string // paths, hosts, connections, keys or names
-	folder Storage  // but for its path
-	rule   Network  // but for its host
-	rules  []Network
-	kv     KV
+// An asking is what the parameters of one power say. Its policy is open where they say nothing.
+type asking interface{ policy() *Policy }
+
+// askings gives an empty asking for each power.
+var askings = map[string]func() asking{
+	PowerFS:     func() asking { return &fsAsking{} },
+	PowerHTTP:   func() asking { return &httpAsking{} },
+	PowerSQL:    func() asking { return &sqlAsking{} },
+	PowerKV:     func() asking { return &kvAsking{} },
+	PowerEnv:    func() asking { return &envAsking{} },
+	PowerSecret: func() asking { return &secretAsking{} },
 }
 
-var askForms = map[string]form[asking]{
-	PowerFS: checked(record(
-		asked("paths", guestPath),
-		key("access", "", accessForm, func(a *asking) *Access { return &a.folder.Access }),
-		key("max_bytes", "", sizeForm, func(a *asking) *uint64 { return &a.folder.MaxBytes }),
-		key("max_files", "", countForm, func(a *asking) *uint64 { return &a.folder.MaxFiles }),
-	), func(a asking) string { return growsByWriting(a.folder) }),
-	PowerHTTP: record(
-		asked("hosts", host),
-		key("allow", "", list(networkForm), func(a *asking) *[]Network { return &a.rules }),
-		key("schemes", "", schemesForm, func(a *asking) *[]string { return &a.rule.Schemes }),
-		key("ports", "", portsForm, func(a *asking) *[]uint16 { return &a.rule.Ports }),
-		key("methods", "", methodsForm, func(a *asking) *[]string { return &a.rule.Methods }),
-		key("paths", "", pathsForm, func(a *asking) *[]string { return &a.rule.Paths }),
-		key("private", "", flag, func(a *asking) *bool { return &a.rule.Private }),
-		key("secrets", "", namesForm, func(a *asking) *[]string { return &a.rule.Secrets }),
-	),
-	PowerSQL:    record(asked("connections", name)),
-	PowerKV:     inside(kvForm, func(a *asking) *KV { return &a.kv }),
-	PowerEnv:    record(asked("keys", variable)),
-	PowerSecret: record(asked("names", name)),
+type fsAsking struct {
+	Paths    []string `yaml:"paths" check:"guest path"`
+	Access   Access   `yaml:"access,nonempty" check:"access"`
+	MaxBytes uint64   `yaml:"max_bytes" check:"size"`
+	MaxFiles uint64   `yaml:"max_files" check:"count"`
 }
 
-// inside is a form of a part.
-func inside[S, T any](f form[T], part func(*S) *T) form[S] {
-	return form[S]{
-		read:  func(r *reader, n node, into *S) { f.read(r, n, part(into)) },
-		write: func(from S) any { return f.write(*part(&from)) }, schema: f.schema,
-	}
-}
+func (a *fsAsking) Validate() error { return checkGrowth(a.Access, a.MaxBytes, a.MaxFiles) }
 
-// asked is a list of names.
-func asked(label string, parse func(string) (string, error)) member[asking] {
-	return key(label, "", list(words(parse, nil)), func(a *asking) *[]string { return &a.names })
-}
-
-// policy gives what is asked for. Without names, that is one thing without a name.
-func (a asking) policy(power string) *Policy {
+func (a *fsAsking) policy() *Policy {
 	p := &Policy{}
-	names := a.names
-	if len(names) == 0 {
-		names = []string{""}
+	for _, path := range orOpen(a.Paths) {
+		p.Storage = append(p.Storage, Storage{Guest: path, Access: max(a.Access, Read), MaxBytes: a.MaxBytes, MaxFiles: a.MaxFiles})
 	}
-	switch power {
-	case PowerKV:
-		p.KV = &a.kv
+	return p
+}
+
+type httpAsking struct {
+	Hosts   []string  `yaml:"hosts" check:"host"`
+	Allow   []Network `yaml:"allow"`
+	Schemes []string  `yaml:"schemes,nonempty" check:"scheme"`
+	Ports   []uint16  `yaml:"ports,nonempty" check:"port"`
+	Methods []string  `yaml:"methods,nonempty" check:"method"`
+	Paths   []string  `yaml:"paths,nonempty" check:"path"`
+	Private bool      `yaml:"private"`
+	Secrets []string  `yaml:"secrets,nonempty" check:"name"`
+}
+
+func (a *httpAsking) policy() *Policy {
+	p := &Policy{Network: a.Allow}
+	if len(a.Allow) > 0 && len(a.Hosts) == 0 {
 		return p
-	case PowerHTTP:
-		p.Network = a.rules
-		if len(a.rules) > 0 && len(a.names) == 0 {
-			return p
-		}
 	}
-	for _, n := range names {
-		switch power {
-		case PowerFS:
-			folder := a.folder
-			folder.Guest, folder.Access = n, max(folder.Access, Read)
-			p.Storage = append(p.Storage, folder)
-		case PowerHTTP:
-			rule := a.rule
-			rule.Host = n
-			p.Network = append(p.Network, rule)
-		case PowerSQL:
-			p.SQL = append(p.SQL, SQL{Name: n})
-		case PowerEnv:
-			p.Environment = append(p.Environment, n)
-		case PowerSecret:
-			p.Secrets = append(p.Secrets, Secret{Name: n})
-		}
+	for _, host := range orOpen(a.Hosts) {
+		p.Network = append(p.Network, Network{host, a.Schemes, a.Ports, a.Methods, a.Paths, a.Private, a.Secrets})
 	}
 	return p.clone()
+}
+
+type sqlAsking struct {
+	Connections []string `yaml:"connections" check:"name"`
+}
+
+func (a *sqlAsking) policy() *Policy {
+	p := &Policy{}
+	for _, name := range orOpen(a.Connections) {
+		p.SQL = append(p.SQL, SQL{Name: name})
+	}
+	return p
+}
+
+type kvAsking KV
+
+func (a *kvAsking) policy() *Policy { return &Policy{KV: (*KV)(a)} }
+
+type envAsking struct {
+	Keys []string `yaml:"keys" check:"variable"`
+}
+
+func (a *envAsking) policy() *Policy { return &Policy{Environment: orOpen(a.Keys)} }
+
+type secretAsking struct {
+	Names []string `yaml:"names" check:"name"`
+}
+
+func (a *secretAsking) policy() *Policy {
+	p := &Policy{}
+	for _, name := range orOpen(a.Names) {
+		p.Secrets = append(p.Secrets, Secret{Name: name})
+	}
+	return p
+}
+
+// orOpen gives names, or one that is left open where there are none.
+func orOpen(names []string) []string {
+	if len(names) == 0 {
+		return []string{""}
+	}
+	return names
 }
 
 // Drop takes a power away from p.

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 // A Verdict says whether a policy permits one thing, by which of its rules, and why.
@@ -24,7 +26,7 @@ func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 	scheme, rest, ok := strings.Cut(target, ":")
 	if !ok {
 		return Verdict{}, fmt.Errorf("%q is no URL: "+
-			"write it as https://api.example.org/v1, fs:/data/file, env:LANG, kv: or sql:main", clipped(target))
+			"write it as https://api.example.org/v1, fs:/data/file, env:LANG, kv: or sql:main", strict.Clip(target))
 	}
 	if scheme == "http" || scheme == "https" {
 		return match(p.Network, strings.ToUpper(method), target)
@@ -36,7 +38,7 @@ func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 	case "write", "put":
 		access = Write
 	default:
-		return Verdict{}, fmt.Errorf("there is no method %q for %s: it is read or write", clipped(method), scheme)
+		return Verdict{}, fmt.Errorf("there is no method %q for %s: it is read or write", strict.Clip(method), scheme)
 	}
 	switch scheme {
 	case "fs":
@@ -58,7 +60,7 @@ func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 		}
 		return verdict(access == Read || !p.KV.ReadOnly, p.KV.String(), "the store is read only"), nil
 	}
-	return Verdict{}, fmt.Errorf("nothing is known of %q: it is one of http, https, fs, env, sql, kv", clipped(scheme))
+	return Verdict{}, fmt.Errorf("nothing is known of %q: it is one of http, https, fs, env, sql, kv", strict.Clip(scheme))
 }
 
 func verdict(allowed bool, rule, otherwise string) Verdict {

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 // Flags are a policy as it stands on a command line: the values of each flag.
@@ -121,7 +123,7 @@ func addNet(p *Policy, spec string) error {
 	if head, tail, ok := strings.Cut(spec, ":"); ok && head != "" && !strings.ContainsFunc(head, notMethods) {
 		rest = tail
 		for m := range strings.SplitSeq(head, ",") {
-			m, err := oneOf("method", methods...)(m)
+			m, err := strict.Word("method", m, methods)
 			if err != nil {
 				return err
 			}
@@ -129,7 +131,7 @@ func addNet(p *Policy, spec string) error {
 		}
 	}
 	if scheme, tail, ok := strings.Cut(rest, "://"); ok {
-		scheme, err := oneOf("scheme", schemes...)(scheme)
+		scheme, err := strict.Word("scheme", scheme, schemes)
 		if err != nil {
 			return err
 		}

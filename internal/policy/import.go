@@ -8,7 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/strict"
 )
+
+// maxLost bounds what is said of one import.
+const maxLost = 50
 
 // An Import is a policy made of the file of another host.
 type Import struct {
@@ -23,7 +28,7 @@ func ImportFile(file string) ([]Import, error) {
 	if strings.HasSuffix(file, ".toml") {
 		return nil, fmt.Errorf("%s: TOML is not read: convert it to YAML or JSON", file)
 	}
-	text, err := readFile(file)
+	text, err := strict.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -41,51 +46,46 @@ func ImportFile(file string) ([]Import, error) {
 	return found, nil
 }
 
-// ParseImport is [ImportFile] of a text, whose relative paths stay as they are. Errors are [Problems].
+// ParseImport is [ImportFile] of a text, whose relative paths stay as they are. The error is [strict.Problems].
 func ParseImport(file string, b []byte) ([]Import, error) {
-	r := &reader{file: file}
-	root, ok := r.tree(b)
-	if !ok {
-		return nil, r.problems
+	root, err := strict.Parse(file, b)
+	if err != nil {
+		return nil, err
 	}
-	if !r.want(root, mapping) {
-		return nil, r.problems
+	if plugins, ok := root.Get("plugins"); ok {
+		return importHyperMCP(file, plugins)
 	}
-	if plugins, ok := root.get("plugins"); ok {
-		return r.hyperMCP(plugins)
-	}
-	if _, ok := root.get("wasm"); !ok && !slices.ContainsFunc(root.entries, extismKey) {
-		r.fail(root, "this is neither an Extism manifest nor a configuration of hyper-mcp: "+
+	if _, ok := root.Get("wasm"); !ok && !slices.ContainsFunc(root.Entries, extismKey) {
+		return nil, problemAt(file, root, "this is neither an Extism manifest nor a configuration of hyper-mcp: "+
 			"it has none of the keys wasm, allowed_hosts, plugins")
-		return nil, r.problems
 	}
 	i := &importer{}
 	i.extism(root)
 	return []Import{i.done("")}, nil
 }
 
-func extismKey(e entry) bool { return strings.HasPrefix(e.key.text, "allowed_") }
+func extismKey(e strict.Entry) bool { return strings.HasPrefix(e.Key.Text, "allowed_") }
 
-// hyperMCP makes a policy for each plugin, in the order of the file.
-func (r *reader) hyperMCP(plugins node) (found []Import, _ error) {
-	if !r.want(plugins, mapping) {
-		return nil, r.problems
-	}
-	for _, plugin := range plugins.entries {
+func problemAt(file string, n strict.Node, text string) error {
+	return strict.Problems{{File: file, Line: n.Line, Column: n.Column, Text: text}}
+}
+
+// importHyperMCP makes a policy for each plugin, in the order of the file.
+func importHyperMCP(file string, plugins strict.Node) (found []Import, _ error) {
+	for _, plugin := range plugins.Entries {
 		i := &importer{}
-		if config, ok := plugin.value.get("runtime_config"); ok && config.kind == mapping {
+		if config, ok := plugin.Value.Get("runtime_config"); ok && config.Kind == strict.Mapping {
 			i.plugin(config)
 		}
-		for _, e := range plugin.value.entries {
-			if !slices.Contains([]string{"url", "path", "runtime_config"}, e.key.text) {
-				i.lose(e.key.text, "it is not about what the plugin may touch")
+		for _, e := range plugin.Value.Entries {
+			if !slices.Contains([]string{"url", "path", "runtime_config"}, e.Key.Text) {
+				i.lose(e.Key.Text, "it is not about what the plugin may touch")
 			}
 		}
-		found = append(found, i.done(plugin.key.text))
+		found = append(found, i.done(plugin.Key.Text))
 	}
 	if len(found) == 0 {
-		r.fail(plugins, "there is no plugin")
-		return nil, r.problems
+		return nil, problemAt(file, plugins, "there is no plugin")
 	}
 	return found, nil
 }
@@ -97,8 +97,8 @@ type importer struct {
 }
 
 func (i *importer) lose(what, why string) {
-	if len(i.lost) < maxProblems {
-		i.lost = append(i.lost, clipped(shownLine(what))+": "+why)
+	if len(i.lost) < maxLost {
+		i.lost = append(i.lost, strict.Clip(shownLine(what))+": "+why)
 	}
 }
 
@@ -115,46 +115,46 @@ func shownLine(s string) string {
 func (i *importer) done(name string) Import {
 	i.policy.Description = "imported"
 	if name = shownLine(name); name != "" {
-		i.policy.Description += " from " + clipped(name)
+		i.policy.Description += " from " + strict.Clip(name)
 	}
 	return Import{Name: name, Policy: &i.policy, Lost: i.lost}
 }
 
 // extism takes over a manifest of Extism.
-func (i *importer) extism(root node) {
-	for _, e := range root.entries {
-		switch e.key.text {
+func (i *importer) extism(root strict.Node) {
+	for _, e := range root.Entries {
+		switch e.Key.Text {
 		case "wasm":
 		case "allowed_hosts":
-			i.hosts(e.value)
+			i.hosts(e.Value)
 		case "allowed_paths":
-			i.folders(e.value)
+			i.folders(e.Value)
 		case "config":
-			i.config(e.value)
+			i.config(e.Value)
 		case "timeout_ms":
-			i.milliseconds(e.key.text, e.value)
+			i.milliseconds(e.Key.Text, e.Value)
 		case "memory":
-			i.memory(e.value)
+			i.memory(e.Value)
 		default:
-			i.lose(e.key.text, "there is nothing like it here")
+			i.lose(e.Key.Text, "there is nothing like it here")
 		}
 	}
 }
 
-func (i *importer) memory(n node) {
-	for _, e := range n.entries {
-		switch e.key.text {
+func (i *importer) memory(n strict.Node) {
+	for _, e := range n.Entries {
+		switch e.Key.Text {
 		case "max_pages":
-			i.pages(e.value)
+			i.pages(e.Value)
 		default:
-			i.lose("memory."+e.key.text, "there is no such limit; what a provider reads and answers is bounded by output")
+			i.lose("memory."+e.Key.Text, "there is no such limit; what a provider reads and answers is bounded by output")
 		}
 	}
 }
 
 // pages is a number of pages of linear memory.
-func (i *importer) pages(n node) {
-	pages, err := strconv.ParseUint(n.text, 10, 32)
+func (i *importer) pages(n strict.Node) {
+	pages, err := strconv.ParseUint(n.Text, 10, 32)
 	if err != nil || pages == 0 || pages > 1<<16 {
 		i.lose("memory.max_pages", "it is no number from 1 to 65536")
 		return
@@ -162,8 +162,8 @@ func (i *importer) pages(n node) {
 	i.policy.Limits.Memory = pages << 16
 }
 
-func (i *importer) milliseconds(what string, n node) {
-	ms, err := strconv.ParseUint(n.text, 10, 31)
+func (i *importer) milliseconds(what string, n strict.Node) {
+	ms, err := strconv.ParseUint(n.Text, 10, 31)
 	if err != nil || ms == 0 {
 		i.lose(what, "it is no number of milliseconds from 1 on")
 		return
@@ -172,34 +172,34 @@ func (i *importer) milliseconds(what string, n node) {
 }
 
 // plugin takes over what hyper-mcp lets a plugin do.
-func (i *importer) plugin(config node) {
-	for _, e := range config.entries {
-		switch e.key.text {
+func (i *importer) plugin(config strict.Node) {
+	for _, e := range config.Entries {
+		switch e.Key.Text {
 		case "allowed_hosts":
-			i.hosts(e.value)
+			i.hosts(e.Value)
 		case "allowed_paths":
-			i.folders(e.value)
+			i.folders(e.Value)
 		case "env_vars":
-			i.config(e.value) // plugins read them as configuration, and so they are
+			i.config(e.Value) // plugins read them as configuration, and so they are
 		case "memory_limit":
-			bytes, err := size(strings.ReplaceAll(e.value.text, " ", ""))
+			bytes, err := size(strings.ReplaceAll(e.Value.Text, " ", ""))
 			if err != nil {
-				i.lose(e.key.text, err.Error())
+				i.lose(e.Key.Text, err.Error())
 				continue
 			}
 			i.policy.Limits.Memory = bytes
 		default:
-			i.lose(e.key.text, "there is nothing like it here")
+			i.lose(e.Key.Text, "there is nothing like it here")
 		}
 	}
 }
 
 // hosts takes over names of servers. There, a host may be asked anything; here that must be said.
-func (i *importer) hosts(n node) {
-	for _, item := range n.items {
-		h, err := host(item.text)
+func (i *importer) hosts(n strict.Node) {
+	for _, item := range n.Items {
+		h, err := host(item.Text)
 		if err != nil {
-			i.lose("allowed_hosts "+item.text, err.Error())
+			i.lose("allowed_hosts "+item.Text, err.Error())
 			continue
 		}
 		i.policy.Network = append(i.policy.Network, Network{
@@ -207,16 +207,16 @@ func (i *importer) hosts(n node) {
 			Private: privateAddress(h) || h == "localhost",
 		})
 	}
-	if len(n.items) > 0 {
+	if len(n.Items) > 0 {
 		i.lose("allowed_hosts", "names without a port are for those of https and http alone, "+
 			"and names of private addresses are refused: see ports and private")
 	}
 }
 
 // folders takes over a mapping of host paths to guest paths, or a list of paths that are the same in both.
-func (i *importer) folders(n node) {
-	for _, item := range n.items {
-		from, to, both := strings.Cut(item.text, ":")
+func (i *importer) folders(n strict.Node) {
+	for _, item := range n.Items {
+		from, to, both := strings.Cut(item.Text, ":")
 		if !both {
 			to = guestOf(strings.TrimPrefix(from, "ro:"))
 		}
@@ -225,8 +225,8 @@ func (i *importer) folders(n node) {
 		}
 		i.folder(from, to)
 	}
-	for _, e := range n.entries {
-		i.folder(e.key.text, e.value.text)
+	for _, e := range n.Entries {
+		i.folder(e.Key.Text, e.Value.Text)
 	}
 }
 
@@ -250,21 +250,21 @@ func (i *importer) folder(from, to string) {
 	i.policy.Storage = append(i.policy.Storage, Storage{Host: h, Guest: to, Access: access})
 }
 
-func (i *importer) config(n node) {
-	for _, e := range n.entries {
-		v, err := value(e.value.text)
-		if _, bad := line(e.key.text); err != nil || bad != nil || e.value.kind > boolean || e.value.kind == nothing {
-			i.lose("config "+e.key.text, "it is no short text")
+func (i *importer) config(n strict.Node) {
+	for _, e := range n.Entries {
+		v, err := value(e.Value.Text)
+		if _, bad := line(e.Key.Text); err != nil || bad != nil || e.Value.Kind > strict.Boolean || e.Value.Kind == strict.Null {
+			i.lose("config "+e.Key.Text, "it is no short text")
 			continue
 		}
 		if i.policy.Config == nil {
 			i.policy.Config = map[string]string{}
 		}
-		if len(i.policy.Config) < maxValues {
-			i.policy.Config[e.key.text] = v
+		if len(i.policy.Config) < strict.MaxEntries {
+			i.policy.Config[e.Key.Text] = v
 		}
-		if suspicious(e.key.text) {
-			i.lose("config "+e.key.text, "it was taken over, but looks like a secret, "+
+		if suspicious(e.Key.Text) {
+			i.lose("config "+e.Key.Text, "it was taken over, but looks like a secret, "+
 				"and the provider can read it: better put it under secrets")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 // foreign gives the files of other hosts.
@@ -72,7 +73,7 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		found, err := policy.ParseImport("file", text)
-		if err != nil && len(policy.ProblemsOf(err)) == 0 {
+		if err != nil && len(strict.ProblemsOf(err)) == 0 {
 			t.Fatalf("an error that says no problem: %v", err)
 		}
 		for _, one := range found {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -194,7 +195,7 @@ func TestUnderTakesRelativePathsFromAFolder(t *testing.T) {
 func TestLoadBoundsWhatItReads(t *testing.T) {
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big.yaml")
-	write(t, big, strings.Repeat("# x\n", policy.MaxSize/4+1))
+	write(t, big, strings.Repeat("# x\n", strict.MaxSize/4+1))
 	for file, want := range map[string]string{
 		big: "more than 1048576 bytes", dir: "is not a file", filepath.Join(dir, "absent"): "no such file", "/dev/zero": "is not a file",
 	} {
@@ -221,50 +222,12 @@ func TestErrorsSayWhereAndWhatToDo(t *testing.T) {
 				t.Fatalf("it is read as %+v", p)
 			}
 			var said strings.Builder
-			for _, problem := range policy.ProblemsOf(err) {
+			for _, problem := range strict.ProblemsOf(err) {
 				said.WriteString(problem.Error() + "\n")
 			}
 			golden(t, strings.TrimPrefix(strings.TrimSuffix(file, ".yaml"), "testdata/")+".txt", []byte(said.String()))
 		})
 	}
-}
-
-// Texts that would take a parser long, or too deep, are refused before it would run out of time, or of stack.
-func TestParseRefusesWhatTakesLong(t *testing.T) {
-	var keys strings.Builder
-	for i := range 60_000 {
-		keys.WriteString(strings.Repeat("k", 1+i%5) + string(rune('a'+i%26)) + ": 1\n")
-	}
-	for name, text := range map[string]string{
-		"brackets":    strings.Repeat("[", policy.MaxSize),
-		"braces":      strings.Repeat("{a: ", policy.MaxSize/4),
-		"dashes":      strings.Repeat("- ", 9_000),
-		"questions":   strings.Repeat("? ", 9_000),
-		"keys":        keys.String(),
-		"indentation": indented(1000),
-		"alias bomb":  "a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n",
-		"documents":   strings.Repeat("---\n", 9_000),
-		"anchors":     strings.Repeat("&a ", 9_000),
-		"too long":    strings.Repeat(" ", policy.MaxSize+1),
-		"not UTF-8":   "version: \xff",
-		"empty":       "",
-		"a comment":   "# nothing\n",
-		"two":         "version: \"1.0\"\npermissions: {}\n---\nversion: \"1.0\"\n",
-		"tag":         "version: !!str 1.0\npermissions: {}\n",
-		"merge":       "version: \"1.0\"\npermissions:\n  <<: {}\n",
-	} {
-		if _, err := policy.Parse("policy.yaml", []byte(text)); len(policy.ProblemsOf(err)) == 0 {
-			t.Errorf("%s: got %v, want problems", name, err)
-		}
-	}
-}
-
-func indented(depth int) string {
-	var b strings.Builder
-	for i := range depth {
-		b.WriteString(strings.Repeat(" ", i) + "a:\n")
-	}
-	return b.String()
 }
 
 func FuzzParse(f *testing.F) {
@@ -276,7 +239,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := policy.Parse("policy.yaml", text)
 		if err != nil {
-			if len(policy.ProblemsOf(err)) == 0 {
+			if len(strict.ProblemsOf(err)) == 0 {
 				t.Fatalf("an error that says no problem: %v", err)
 			}
 			return

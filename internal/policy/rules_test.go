@@ -217,6 +217,9 @@ func TestADraftIsNoPolicy(t *testing.T) {
 		if err != nil || !asked.IsOpen() {
 			t.Fatalf("%s: got %+v, %v", power, asked, err)
 		}
+		if p, err := policy.Parse("open.yaml", asked.Format()); err == nil {
+			t.Errorf("%s: what is open is read back as %q", power, p.Lines())
+		}
 		if _, err := policy.Parse("draft.yaml", asked.Filled().Format()); err == nil || !strings.Contains(err.Error(), "stands for what only you know") {
 			t.Errorf("%s: got %v of\n%s", power, err, asked.Filled().Format())
 		}

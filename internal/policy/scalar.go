@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 const (
@@ -50,24 +52,32 @@ func value(s string) (string, error) {
 	return s, nil
 }
 
-const nameShape = `^[A-Za-z0-9_.-]{1,64}$`
+// version is that of the format.
+func version(s string) (string, error) {
+	if s != Version {
+		return "", fmt.Errorf("the version is %q, expected %q", strict.Clip(s), Version)
+	}
+	return s, nil
+}
+
+const namePattern = `^[A-Za-z0-9_.-]{1,64}$`
 
 // name is what a secret, a connection or a namespace is called.
 func name(s string) (string, error) {
 	other := func(r rune) bool { return !word(r) && r != '-' && r != '.' }
 	if s == "" || len(s) > maxName || strings.ContainsFunc(s, other) {
-		return "", fmt.Errorf(`%q is no name: it has letters, digits, "_", "-" and ".", at most %d`, clipped(s), maxName)
+		return "", fmt.Errorf(`%q is no name: it has letters, digits, "_", "-" and ".", at most %d`, strict.Clip(s), maxName)
 	}
 	return s, filledIn(s, StandInName)
 }
 
-const variableShape = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
+const variablePattern = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
 
 // variable is the name of an environment variable.
 func variable(s string) (string, error) {
 	other := func(r rune) bool { return !word(r) }
 	if s == "" || len(s) > 256 || '0' <= s[0] && s[0] <= '9' || strings.ContainsFunc(s, other) {
-		return "", fmt.Errorf("%q is no name of an environment variable: it has letters, digits and \"_\"", clipped(s))
+		return "", fmt.Errorf("%q is no name of an environment variable: it has letters, digits and \"_\"", strict.Clip(s))
 	}
 	return s, filledIn(s, StandInVariable)
 }
@@ -80,7 +90,7 @@ func word(r rune) bool {
 // hostPath is a file or folder of the host.
 func hostPath(s string) (string, error) {
 	if s == "~" || strings.HasPrefix(s, "~/") {
-		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", clipped(s))
+		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", strict.Clip(s))
 	}
 	return line(s)
 }
@@ -89,7 +99,7 @@ func hostPath(s string) (string, error) {
 func keyring(s string) (string, error) {
 	service, user, ok := strings.Cut(s, "/")
 	if !ok || service == "" || user == "" {
-		return "", fmt.Errorf("%q is no entry of a keyring: write it as SERVICE/USER", clipped(s))
+		return "", fmt.Errorf("%q is no entry of a keyring: write it as SERVICE/USER", strict.Clip(s))
 	}
 	return line(s)
 }
@@ -97,10 +107,10 @@ func keyring(s string) (string, error) {
 // guestPath is a path as guests see it.
 func guestPath(s string) (string, error) {
 	if !path.IsAbs(s) || path.Clean(s) != s {
-		return "", fmt.Errorf("%q is no absolute clean path: write it like /data", clipped(s))
+		return "", fmt.Errorf("%q is no absolute clean path: write it like /data", strict.Clip(s))
 	}
 	if strings.Contains(s, ":") { // which has a meaning in flags
-		return "", fmt.Errorf("%q has a colon, which paths of guests do not have", clipped(s))
+		return "", fmt.Errorf("%q has a colon, which paths of guests do not have", strict.Clip(s))
 	}
 	if err := filledIn(s, StandInPath); err != nil {
 		return "", err
@@ -114,7 +124,7 @@ const storageScheme = "fs://"
 func storageURI(s string) (string, error) {
 	folder, ok := strings.CutPrefix(s, storageScheme)
 	if !ok {
-		return "", fmt.Errorf("%q is no URI of a folder: write it like fs:///srv/data/**", clipped(s))
+		return "", fmt.Errorf("%q is no URI of a folder: write it like fs:///srv/data/**", strict.Clip(s))
 	}
 	folder = strings.TrimSuffix(strings.TrimSuffix(folder, "**"), "/")
 	if folder == "" && strings.HasPrefix(s, storageScheme+"/") {
@@ -122,15 +132,25 @@ func storageURI(s string) (string, error) {
 	}
 	if folder == "" {
 		return "", fmt.Errorf("%q names no folder: write it like fs:///srv/data/**, or fs://./** for the one of this file",
-			clipped(s))
+			strict.Clip(s))
 	}
 	if strings.ContainsAny(folder, "*?[{") {
-		return "", fmt.Errorf("%q is a pattern: whole folders are granted, as in fs:///srv/data/**", clipped(s))
+		return "", fmt.Errorf("%q is a pattern: whole folders are granted, as in fs:///srv/data/**", strict.Clip(s))
 	}
 	if err := filledIn(folder, StandInFolder); err != nil {
 		return "", err
 	}
 	return hostPath(path.Clean(folder))
+}
+
+func formatStorageURI(folder string) string {
+	switch folder {
+	case "": // left open: not the root, which this would be otherwise
+		return `""`
+	case "/":
+		return strict.Quote("fs:///**")
+	}
+	return strict.Quote(storageScheme + folder + "/**")
 }
 
 // guestOf is where guests see a folder of which a policy does not say where.
@@ -145,21 +165,21 @@ func host(s string) (string, error) {
 		return "", errors.New("hosts are granted by name: write api.example.org, or *.example.org for those below it")
 	}
 	if scheme, rest, ok := strings.Cut(s, "://"); ok {
-		return "", fmt.Errorf("%q is a URL: write host: %s and schemes: [%s]", clipped(s), clipped(rest), clipped(scheme))
+		return "", fmt.Errorf("%q is a URL: write host: %s and schemes: [%s]", strict.Clip(s), strict.Clip(rest), strict.Clip(scheme))
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil && addr.Zone() == "" {
 		return addr.Unmap().String(), nil
 	}
 	if bare, port, ok := strings.Cut(s, ":"); ok && !strings.Contains(port, ":") {
-		return "", fmt.Errorf("%q has a port: write host: %s and ports: [%s]", clipped(s), clipped(bare), clipped(port))
+		return "", fmt.Errorf("%q has a port: write host: %s and ports: [%s]", strict.Clip(s), strict.Clip(bare), strict.Clip(port))
 	}
 	if bare, rest, ok := strings.Cut(s, "/"); ok {
-		return "", fmt.Errorf("%q has a path: write host: %s and paths: [\"/%s\"]", clipped(s), clipped(bare), clipped(rest))
+		return "", fmt.Errorf("%q has a path: write host: %s and paths: [\"/%s\"]", strict.Clip(s), strict.Clip(bare), strict.Clip(rest))
 	}
 	lower := strings.ToLower(strings.TrimSuffix(s, "."))
 	if !domain(strings.TrimPrefix(lower, "*.")) {
 		return "", fmt.Errorf("%q is no host: it is a name like api.example.org, *.example.org for those below it, "+
-			"or an address; names beyond ASCII are written as xn--…", clipped(s))
+			"or an address; names beyond ASCII are written as xn--…", strict.Clip(s))
 	}
 	return lower, nil
 }
@@ -179,35 +199,24 @@ func domain(s string) bool {
 	return last[0] < '0' || last[0] > '9' // 127.1 and 0x7f.1 are addresses to some
 }
 
-func oneOf(what string, known ...string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		for _, k := range known {
-			if s == k {
-				return s, nil
-			}
-		}
-		return "", fmt.Errorf("there is no %s %q: %s", what, clipped(s), orElse(s, known))
-	}
-}
-
 // pathPattern is a pattern of paths of URLs.
 func pathPattern(s string) (string, error) {
 	const form = `write it like /v1/users, which is all below it too, or /v1/*/profile`
 	if !strings.HasPrefix(s, "/") {
-		return "", fmt.Errorf("%q does not begin with a slash: %s", clipped(s), form)
+		return "", fmt.Errorf("%q does not begin with a slash: %s", strict.Clip(s), form)
 	}
 	if strings.ContainsAny(s, `?#[]{}\ `) {
-		return "", fmt.Errorf("%q has a sign that paths of rules do not have: %s", clipped(s), form)
+		return "", fmt.Errorf("%q has a sign that paths of rules do not have: %s", strict.Clip(s), form)
 	}
 	segments := strings.Split(s[1:], "/")
 	for i, segment := range segments {
 		switch {
 		case segment == "." || segment == "..":
-			return "", fmt.Errorf("%q has dot segments: %s", clipped(s), form)
+			return "", fmt.Errorf("%q has dot segments: %s", strict.Clip(s), form)
 		case segment == "" && i < len(segments)-1:
-			return "", fmt.Errorf("%q has an empty segment: %s", clipped(s), form)
+			return "", fmt.Errorf("%q has an empty segment: %s", strict.Clip(s), form)
 		case strings.Contains(segment, "**") && (segment != "**" || i < len(segments)-1):
-			return "", fmt.Errorf("%q has ** within: it stands at the end, for all below: %s", clipped(s), form)
+			return "", fmt.Errorf("%q has ** within: it stands at the end, for all below: %s", strict.Clip(s), form)
 		}
 	}
 	return line(s)
@@ -216,10 +225,12 @@ func pathPattern(s string) (string, error) {
 func port(s string) (uint16, error) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no port: it is a number from 1 to 65535", clipped(s))
+		return 0, fmt.Errorf("%q is no port: it is a number from 1 to 65535", strict.Clip(s))
 	}
 	return uint16(n), nil
 }
+
+func formatPort(p uint16) string { return strconv.Itoa(int(p)) }
 
 // units of sizes: those of Kubernetes, and as they are spelled on the command line.
 var units = []struct {
@@ -243,28 +254,25 @@ func size(s string) (uint64, error) {
 		}
 		break
 	}
-	return 0, fmt.Errorf("%q is no size: write it like 64Mi, 512Ki or 2Gi", clipped(s))
+	return 0, fmt.Errorf("%q is no size: write it like 64Mi, 512Ki or 2Gi", strict.Clip(s))
 }
 
-// plain is a text that is written without quotes.
-type plain string
-
 // formatSize gives the shortest exact form.
-func formatSize(n uint64) any {
+func formatSize(n uint64) string {
 	for _, u := range []struct {
 		suffix string
 		shift  int
 	}{{"Gi", 30}, {"Mi", 20}, {"Ki", 10}} {
 		if n%(1<<u.shift) == 0 {
-			return plain(strconv.FormatUint(n>>u.shift, 10) + u.suffix)
+			return strconv.FormatUint(n>>u.shift, 10) + u.suffix
 		}
 	}
-	return plain(strconv.FormatUint(n, 10))
+	return strconv.FormatUint(n, 10)
 }
 
 // Processors reads a number of processors, as "500m" or "1.5", from a thousandth to a thousand. It gives thousandths.
 func Processors(s string) (uint32, error) {
-	wrong := fmt.Errorf("%q is no number of processors: write it like 500m or 2", clipped(s))
+	wrong := fmt.Errorf("%q is no number of processors: write it like 500m or 2", strict.Clip(s))
 	if milli, ok := strings.CutSuffix(s, "m"); ok {
 		n, err := strconv.ParseUint(milli, 10, 32)
 		if err != nil || n == 0 || n > 1_000_000 {
@@ -283,34 +291,32 @@ func Processors(s string) (uint32, error) {
 	return uint32(n), nil
 }
 
-func formatProcessors(n uint32) any {
+func formatProcessors(n uint32) string {
 	if n%1000 == 0 {
-		return plain(strconv.FormatUint(uint64(n/1000), 10))
+		return strconv.FormatUint(uint64(n/1000), 10)
 	}
-	return plain(strconv.FormatUint(uint64(n), 10) + "m")
+	return strconv.FormatUint(uint64(n), 10) + "m"
 }
 
 // count is a positive number.
 func count(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n == 0 || n > 1<<62 {
-		return 0, fmt.Errorf("%q is no whole number from 1 on", clipped(s))
+		return 0, fmt.Errorf("%q is no whole number from 1 on", strict.Clip(s))
 	}
 	return n, nil
 }
 
-func formatCount(n uint64) any { return plain(strconv.FormatUint(n, 10)) }
+func formatCount(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // duration is a positive time of at most a year.
 func duration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > 366*24*time.Hour {
-		return 0, fmt.Errorf("%q is no time: write it like 2s or 500ms", clipped(s))
+		return 0, fmt.Errorf("%q is no time: write it like 2s or 500ms", strict.Clip(s))
 	}
 	return d, nil
 }
-
-func formatDuration(d time.Duration) any { return plain(shortDuration(d)) }
 
 // shortDuration leaves out what is zero at the end: 2h, and not 2h0m0s.
 func shortDuration(d time.Duration) string {

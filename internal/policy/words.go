@@ -88,7 +88,7 @@ func (s Storage) growth() string {
 		label = "and at most"
 	}
 	return bounds(
-		bound{"adding up to", bytes, fmt.Sprint(formatSize(s.MaxBytes))},
+		bound{"adding up to", bytes, formatSize(s.MaxBytes)},
 		bound{label, files, fmt.Sprint(s.MaxFiles, " files and folders")},
 	)
 }
@@ -153,7 +153,7 @@ func (s SQL) String() string {
 	return text + bounds(
 		bound{"for", s.Timeout > 0, shortDuration(s.Timeout)},
 		bound{"at most", s.MaxRows > 0, fmt.Sprint(s.MaxRows, " rows")},
-		bound{"up to", s.MaxBytes > 0, fmt.Sprint(formatSize(s.MaxBytes))},
+		bound{"up to", s.MaxBytes > 0, formatSize(s.MaxBytes)},
 	)
 }
 
@@ -167,9 +167,9 @@ func (k *KV) String() string {
 		text += ", in the store " + k.Namespace
 	}
 	return text + bounds(
-		bound{"up to", k.MaxBytes > 0, fmt.Sprint(formatSize(k.MaxBytes))},
+		bound{"up to", k.MaxBytes > 0, formatSize(k.MaxBytes)},
 		bound{"with at most", k.MaxKeys > 0, fmt.Sprint(k.MaxKeys, " keys")},
-		bound{"each up to", k.MaxValue > 0, fmt.Sprint(formatSize(k.MaxValue))},
+		bound{"each up to", k.MaxValue > 0, formatSize(k.MaxValue)},
 	)
 }
 
@@ -191,9 +191,9 @@ func bounds(all ...bound) string {
 }
 
 func (l Limits) named() []bound {
-	size := func(name string, n uint64) bound { return bound{name, n > 0, fmt.Sprint(formatSize(n))} }
+	size := func(name string, n uint64) bound { return bound{name, n > 0, formatSize(n)} }
 	return []bound{
-		{"cpu", l.MilliCPU > 0, fmt.Sprint(formatProcessors(l.MilliCPU))},
+		{"cpu", l.MilliCPU > 0, formatProcessors(l.MilliCPU)},
 		size("memory", l.Memory), {"fuel", l.Fuel > 0, fmt.Sprint(l.Fuel)},
 		{"timeout", l.Timeout > 0, shortDuration(l.Timeout)},
 		size("output", l.Output), size("stack", l.Stack), size("log", l.Log),

@@ -1,0 +1,267 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wasmres/wasmres/internal/strict"
+)
+
+// Version is the version of the format.
+const Version = "1.0"
+
+var (
+	schemes = []string{"https", "http"}
+	methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+)
+
+// format says how the values of policy files are written. The tags check and keys name its rules.
+var format = strict.Format{
+	Hints: map[string]string{"deny": "what is not allowed is denied, leave it out"},
+	Rules: map[string]strict.Rule{
+		"access":      strict.OneOf("access", "read", "write"),
+		"count":       numeric(count, formatCount, "1000"),
+		"cpu":         numeric(Processors, formatProcessors, "500m"),
+		"dsn":         strict.TextRule(openDSN, nil),
+		"duration":    strict.NewRule(duration, shortDuration, strict.Schema{"type": "string", "examples": []string{"2s", "500ms"}}),
+		"guest path":  strict.TextRule(guestPath, strict.Schema{"pattern": "^/"}),
+		"host":        strict.TextRule(host, strict.Schema{"examples": []string{"api.example.org", "*.example.org"}}),
+		"host path":   strict.TextRule(hostPath, nil),
+		"keyring":     strict.TextRule(keyring, strict.Schema{"pattern": "^[^/]+/.+$"}),
+		"line":        strict.TextRule(line, nil),
+		"method":      strict.OneOf("method", methods...),
+		"name":        strict.TextRule(name, strict.Schema{"pattern": namePattern}),
+		"path":        strict.TextRule(pathPattern, strict.Schema{"pattern": "^/"}),
+		"port":        strict.NewRule(port, formatPort, strict.Schema{"type": "integer", "minimum": 1, "maximum": 65535}, strict.Number),
+		"prose":       strict.TextRule(prose, nil),
+		"scheme":      strict.OneOf("scheme", schemes...),
+		"size":        numeric(size, formatSize, "64Mi"),
+		"storage URI": strict.NewRule(storageURI, formatStorageURI, strict.Schema{"type": "string", "pattern": "^fs://.+", "examples": []string{"fs://workspace/**"}}),
+		"value":       strict.NewRule(value, strict.Quote, strict.Schema{"type": []string{"string", "number", "boolean"}}, strict.Text, strict.Number, strict.Boolean),
+		"variable":    strict.TextRule(variable, strict.Schema{"pattern": variablePattern}),
+		"version":     strict.NewRule(version, strconv.Quote, strict.Schema{"const": Version}, strict.Text, strict.Number, strict.Boolean),
+	},
+}
+
+// numeric is the rule of a number that may have a unit.
+func numeric[T any](parse func(string) (T, error), format func(T) string, example string) strict.Rule {
+	schema := strict.Schema{"type": []string{"string", "integer", "number"}, "examples": []string{example}}
+	return strict.NewRule(parse, format, schema, strict.Text, strict.Number)
+}
+
+// A file is a policy file.
+type file struct {
+	Schema      string      `yaml:"$schema" doc:"where editors find the schema of this file; of no effect"`
+	Version     string      `yaml:"version,required" check:"version" doc:"the version of the format"`
+	Description string      `yaml:"description" check:"prose" doc:"what the policy is for"`
+	Permissions permissions `yaml:"permissions,required" doc:"what the provider may touch and use; what is not here is denied"`
+}
+
+type permissions struct {
+	Storage struct {
+		Allow []Storage `yaml:"allow,required" unique:"Guest" doc:"the folders"`
+	} `yaml:"storage" doc:"folders of the host"`
+	Network struct {
+		Allow []Network `yaml:"allow,required" doc:"the rules; one must allow a request"`
+	} `yaml:"network" doc:"servers that may be asked"`
+	Environment struct {
+		Allow []variableRule `yaml:"allow,required" unique:"Key" doc:"the variables"`
+	} `yaml:"environment" doc:"variables of the host's environment"`
+	Config    map[string]string `yaml:"config" check:"value" keys:"line" doc:"values handed over to the provider; secrets do not belong here"`
+	Secrets   []Secret          `yaml:"secrets" unique:"Name" doc:"values the provider may use and never sees"`
+	KV        *KV               `yaml:"kv" doc:"a key-value store of the provider's own; {} grants one with the host's bounds"`
+	SQL       []SQL             `yaml:"sql" unique:"Name" doc:"databases that may be read, by the name of the connection"`
+	Resources struct {
+		Limits Limits `yaml:"limits" doc:"bounds; the host's defaults where nothing is said"`
+	} `yaml:"resources" doc:"what the provider may use"`
+}
+
+type variableRule struct {
+	Key string `yaml:"key,required" check:"variable" doc:"the name of the variable"`
+}
+
+// ToFile gives p as it stands in a file.
+func (p *Policy) ToFile() any {
+	f := file{Version: Version, Description: p.Description}
+	f.Permissions.Storage.Allow, f.Permissions.Network.Allow = p.Storage, p.Network
+	for _, key := range p.Environment {
+		f.Permissions.Environment.Allow = append(f.Permissions.Environment.Allow, variableRule{key})
+	}
+	f.Permissions.Config, f.Permissions.Secrets, f.Permissions.KV, f.Permissions.SQL = p.Config, p.Secrets, p.KV, p.SQL
+	f.Permissions.Resources.Limits = p.Limits
+	return f
+}
+
+// FromFile takes over a policy from a file. The error names a secret that is not there.
+func (p *Policy) FromFile(v any) error {
+	f := v.(file)
+	*p = Policy{
+		Description: f.Description, Storage: f.Permissions.Storage.Allow, Network: f.Permissions.Network.Allow,
+		Config: f.Permissions.Config, Secrets: f.Permissions.Secrets, KV: f.Permissions.KV, SQL: f.Permissions.SQL,
+		Limits: f.Permissions.Resources.Limits,
+	}
+	for _, variable := range f.Permissions.Environment.Allow {
+		p.Environment = append(p.Environment, variable.Key)
+	}
+	return p.checkSecrets()
+}
+
+// checkSecrets finds a rule that names a secret there is not.
+func (p *Policy) checkSecrets() error {
+	var known []string
+	for _, s := range p.Secrets {
+		known = append(known, s.Name)
+	}
+	for _, n := range p.Network {
+		for _, s := range n.Secrets {
+			if slices.Contains(known, s) {
+				continue
+			}
+			hint := "there are none"
+			if len(known) > 0 {
+				hint = strict.Suggest(s, known)
+			}
+			return fmt.Errorf("the rule for %s names the secret %q, which is not under permissions.secrets: %s", n.Host, s, hint)
+		}
+	}
+	return nil
+}
+
+// ToFile gives a as a list of words.
+func (a Access) ToFile() any {
+	words := []string{}
+	if a&Read != 0 {
+		words = append(words, "read")
+	}
+	if a&Write != 0 {
+		words = append(words, "write")
+	}
+	return words
+}
+
+// FromFile takes over a list of words.
+func (a *Access) FromFile(v any) error {
+	for _, word := range v.([]string) {
+		if word == "write" {
+			*a |= Write
+		} else {
+			*a |= Read
+		}
+	}
+	return nil
+}
+
+// Validate mounts s at the path of the host folder, if it names no other, and checks its bounds.
+func (s *Storage) Validate() error {
+	if s.Guest == "" {
+		s.Guest = guestOf(s.Host)
+		if _, err := guestPath(s.Guest); err != nil {
+			return fmt.Errorf("%w: say with guest where the provider sees it", err)
+		}
+	}
+	return checkGrowth(s.Access, s.MaxBytes, s.MaxFiles)
+}
+
+// checkGrowth refuses bounds of what is added to a folder to which nothing is.
+func checkGrowth(access Access, maxBytes, maxFiles uint64) error {
+	if access&Write == 0 && maxBytes+maxFiles > 0 {
+		return errors.New("max_bytes and max_files bound what is written, and access does not have write: " +
+			"add it, or leave them out")
+	}
+	return nil
+}
+
+// Validate refuses secrets that would be sent unencrypted to a public server.
+func (n *Network) Validate() error {
+	if len(n.Secrets) > 0 && !n.Private && slices.Contains(n.Schemes, "http") {
+		return fmt.Errorf("the rule for %s lets secrets travel over http: let schemes be [https], or private be true", n.Host)
+	}
+	return nil
+}
+
+// Validate checks that s has one source.
+func (s *Secret) Validate() error {
+	return exactlyOne("secret", s.Name, "env, file or keyring", s.Env, s.File, s.Keyring)
+}
+
+// Validate checks that s has one source.
+func (s *SQL) Validate() error {
+	return exactlyOne("connection", s.Name, "dsn_env, dsn_file or dsn", s.DSNEnv, s.DSNFile, s.DSN)
+}
+
+// exactlyOne gives an error unless one of several values is set.
+func exactlyOne(what, name, keys string, values ...string) error {
+	set := 0
+	for _, v := range values {
+		if v != "" {
+			set++
+		}
+	}
+	if set == 1 {
+		return nil
+	}
+	return fmt.Errorf("the %s %q has %d sources: give it one of %s", what, name, set, keys)
+}
+
+// Load reads a policy file. Relative paths in it are taken from the folder it is in.
+func Load(file string) (*Policy, error) {
+	text, err := strict.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	return p.Under(dir), nil
+}
+
+// Parse reads a policy. name stands for the file in the error, which is [strict.Problems]. Relative paths stay as they
+// are.
+func Parse(name string, text []byte) (*Policy, error) {
+	p := &Policy{}
+	if err := format.Decode(name, text, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Schema gives the JSON Schema of policy files, for editors. Where JSON Schema cannot say a rule, as that a secret a
+// rule names must be there, only [Parse] knows it.
+func Schema() []byte { return format.Schema(&Policy{}, "policy of wasmres") }
+
+// Format gives p as the text of a policy file, the same for the same policy. [Parse] makes p of it again.
+func (p *Policy) Format() []byte { return format.Encode(p.canonical()) }
+
+// canonical gives p with what has no order in one.
+func (p *Policy) canonical() *Policy {
+	c := p.clone()
+	slices.SortFunc(c.Storage, func(a, b Storage) int {
+		return cmp.Or(strings.Compare(a.Guest, b.Guest), strings.Compare(a.Host, b.Host))
+	})
+	for i := range c.Network {
+		n := &c.Network[i]
+		slices.Sort(n.Schemes)
+		slices.Sort(n.Ports)
+		slices.Sort(n.Methods)
+		slices.Sort(n.Paths)
+		slices.Sort(n.Secrets)
+	}
+	slices.SortFunc(c.Network, func(a, b Network) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.Sort(c.Environment)
+	slices.SortFunc(c.Secrets, func(a, b Secret) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.SQL, func(a, b SQL) int { return strings.Compare(a.Name, b.Name) })
+	return c
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
