@@ -24,20 +24,20 @@ func TestStartsAreSlowerEachTime(t *testing.T) {
 		"the first replacement at once": {config{}, script{lives(second), immortal}, []time.Duration{0, second}},
 		"then doubling": {config{}, script{lives(second)},
 			[]time.Duration{0, second, 2100 * ms, 3300 * ms, 4700 * ms, 6500 * ms}},
-		"up to most": {config{First: second, Most: 3 * second}, script{lives(0)},
+		"up to most": {config{MinBackoff: second, MaxBackoff: 3 * second}, script{lives(0)},
 			[]time.Duration{0, 0, 1 * second, 3 * second, 6 * second, 9 * second, 12 * second}},
-		"most below the usual first": {config{Most: 10 * ms}, script{lives(0)},
+		"most below the usual first": {config{MaxBackoff: 10 * ms}, script{lives(0)},
 			[]time.Duration{0, 0, 10 * ms, 20 * ms, 30 * ms}},
-		"first above the usual most": {config{First: 20 * second}, script{lives(0)},
+		"first above the usual most": {config{MinBackoff: 20 * second}, script{lives(0)},
 			[]time.Duration{0, 0, 20 * second, 40 * second}},
 		"shortened at random, to half": {config{Random: func() float64 { return 1 }}, script{lives(0)},
 			[]time.Duration{0, 0, 50 * ms, 150 * ms, 350 * ms}},
 		"a start that fails is an end": {config{}, script{lives(second), fails, fails, immortal},
 			[]time.Duration{0, second, 1100 * ms, 1300 * ms}},
-		"a steady life is a new beginning": {config{Steady: 5 * second},
+		"a steady life is a new beginning": {config{StableAfter: 5 * second},
 			script{lives(0), lives(0), lives(0), lives(5 * second), lives(0), immortal},
 			[]time.Duration{0, 0, 100 * ms, 300 * ms, 5300 * ms, 5400 * ms}},
-		"a life almost steady is not": {config{Steady: 5 * second},
+		"a life almost steady is not": {config{StableAfter: 5 * second},
 			script{lives(0), lives(0), lives(0), lives(5*second - 1), immortal},
 			[]time.Duration{0, 0, 100 * ms, 300 * ms, 5700*ms - 1}},
 	} {
@@ -57,7 +57,7 @@ func TestStartsAreSlowerEachTime(t *testing.T) {
 
 func TestTheBreakerRefusesAtOnce(t *testing.T) {
 	p := &play{script: []func() (*worker, error){lives(second), fails}}
-	open(t, config{Start: p.start, Deaths: 2, Window: 10 * second}, func(t *testing.T, s *supervisor) {
+	open(t, config{Start: p.start, MaxExits: 2, Window: 10 * second}, func(t *testing.T, s *supervisor) {
 		time.Sleep(second + 50*ms) // two ends: this call waits, and the third end, which opens the breaker, ends that
 		_, err := s.Acquire(t.Context())
 		if got := abi.CodeOf(err); got != abi.CodeUnavailable || len(p.at) != 3 {
@@ -80,7 +80,7 @@ func TestEndsOutsideTheWindowDoNotOpenTheBreaker(t *testing.T) {
 		want bool
 	}{{5 * second, true}, {5*second + 1, false}} {
 		p := &play{script: []func() (*worker, error){lives(c.life)}}
-		cfg := config{Start: p.start, First: 1, Most: 1, Deaths: 2, Window: 10*second + 1}
+		cfg := config{Start: p.start, MinBackoff: 1, MaxBackoff: 1, MaxExits: 2, Window: 10*second + 1}
 		open(t, cfg, func(t *testing.T, s *supervisor) {
 			time.Sleep(20 * c.life)
 			if got := s.State().Open; got != c.want {
@@ -92,7 +92,7 @@ func TestEndsOutsideTheWindowDoNotOpenTheBreaker(t *testing.T) {
 
 func TestASteadyLifeForgetsTheWindowToo(t *testing.T) {
 	p := &play{script: []func() (*worker, error){lives(second)}}
-	open(t, config{Start: p.start, Deaths: 1, Steady: second, Window: time.Hour}, func(t *testing.T, s *supervisor) {
+	open(t, config{Start: p.start, MaxExits: 1, StableAfter: second, Window: time.Hour}, func(t *testing.T, s *supervisor) {
 		time.Sleep(20*second + 1)
 		if at := s.State(); at.Open || len(p.at) != 21 {
 			t.Errorf("got %+v, want 21 starts and a closed breaker", at)
@@ -106,7 +106,7 @@ func trial(t *testing.T, life time.Duration, test func(t *testing.T, s *supervis
 		time.Sleep(10 * ms)
 		return mortal(life), nil
 	}}}
-	open(t, config{Start: p.start, Deaths: 1, Steady: second}, func(t *testing.T, s *supervisor) {
+	open(t, config{Start: p.start, MaxExits: 1, StableAfter: second}, func(t *testing.T, s *supervisor) {
 		refused(t, s, "the provider keeps crashing", 100*ms)
 		time.Sleep(100*ms + 1)
 		test(t, s)

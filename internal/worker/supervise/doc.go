@@ -1,9 +1,8 @@
-// Package supervise keeps one worker alive: it starts the next when one has ended, slower each time, and stops trying so
-// often when they end all the time.
+// Package supervise keeps one worker running: it starts the next one when a worker has ended, after a longer wait each
+// time, and refuses callers at once while workers keep ending.
 //
-// It owns when a worker is started, the count of starts and ends, and who is told to wait and who is refused meanwhile.
-// The packages under internal/worker and those above them may import it; it imports only package abi, for its errors.
+// It owns when a worker is started and the counts of starts and exits. It imports only package abi, for its errors.
 //
-// Never done here: knowing what a worker is or does; judging why one ended, since every end counts alike; repeating a call
-// that was at work in a worker that has ended; bounding how long a start takes, which is the starter's to do.
+// It does not know what a worker is or does, does not judge why one ended, since every exit counts alike, does not repeat
+// a call of a worker that has ended, and does not bound how long a start takes: Config.Start does that.
 package supervise

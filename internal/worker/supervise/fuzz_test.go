@@ -40,7 +40,7 @@ type death struct {
 // whether the breaker is open.
 func expect(cfg config, all []death, random float64) (wait time.Duration, open bool) {
 	for i := len(all) - 1; i > 0; i-- {
-		if all[i].lived >= cfg.Steady {
+		if all[i].lived >= cfg.StableAfter {
 			all = all[i:]
 			break
 		}
@@ -52,12 +52,12 @@ func expect(cfg config, all []death, random float64) (wait time.Duration, open b
 				within++
 			}
 		}
-		open = open || within > cfg.Deaths
+		open = open || within > cfg.MaxExits
 	}
 	if len(all) == 1 {
 		return 0, open
 	}
-	wait = min(cfg.First<<(len(all)-2), cfg.Most)
+	wait = min(cfg.MinBackoff<<(len(all)-2), cfg.MaxBackoff)
 	return wait - time.Duration(random*float64(wait/2)), open
 }
 
@@ -120,7 +120,7 @@ func (d *drill) check() {
 		d.t.Errorf("start %d: acquire: got %v, want %v", d.n, err, want)
 	}
 	at := d.s.State()
-	if at.Open != open || at.Starts != uint64(d.n+1) || at.Ends != uint64(d.n) || at.Phase != supervise.Starting {
+	if at.Open != open || at.Starts != uint64(d.n+1) || at.Exits != uint64(d.n) || at.Phase != supervise.Starting {
 		d.t.Errorf("start %d: got %+v, want open %t", d.n, at, open)
 	}
 }
@@ -135,7 +135,7 @@ func FuzzStartsFollowTheRecord(f *testing.F) {
 			return
 		}
 		synctest.Test(t, func(t *testing.T) {
-			cfg := config{First: 10 * ms, Most: second / 2, Steady: second, Deaths: int(deaths%4) + 1}
+			cfg := config{MinBackoff: 10 * ms, MaxBackoff: second / 2, StableAfter: second, MaxExits: int(deaths%4) + 1}
 			cfg.Window = []time.Duration{1, 35 * ms, second, 10 * second}[window%4]
 			run(t, cfg, script[:min(len(script), 40)])
 		})

@@ -57,7 +57,7 @@ func (c *crowd) use(s *supervisor) {
 
 func TestManyCallersAndManyEnds(t *testing.T) {
 	c := &crowd{t: t}
-	cfg := config{Start: c.start, First: 1, Most: 1, Deaths: 1 << 30}
+	cfg := config{Start: c.start, MinBackoff: 1, MaxBackoff: 1, MaxExits: 1 << 30}
 	s, err := supervise.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -66,12 +66,12 @@ func TestManyCallersAndManyEnds(t *testing.T) {
 	for range 8 {
 		callers.Go(func() { c.use(s) })
 	}
-	for s.State().Ends < 500 {
+	for s.State().Exits < 500 {
 		w, err := s.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = s.AcquireOther(t.Context(), w) // somebody ends it
+		_, _ = s.AcquireOther(t.Context(), w) // until another goroutine ends it
 	}
 	for range 2 {
 		callers.Go(func() { _ = s.Close() })
@@ -82,7 +82,7 @@ func TestManyCallersAndManyEnds(t *testing.T) {
 			t.Errorf("worker %d: ended %t, closed %d times, want it closed once", i, w.ended(), w.closes.Load())
 		}
 	}
-	if at := s.State(); at.Starts != uint64(c.n.Load()) || at.Starts-at.Ends > 1 {
+	if at := s.State(); at.Starts != uint64(c.n.Load()) || at.Starts-at.Exits > 1 {
 		t.Errorf("got %+v, want %d starts, all but one ended", at, c.n.Load())
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// run keeps a worker alive until ctx ends.
+// run keeps a worker running until ctx ends.
 func (s *Supervisor[W]) run(ctx context.Context, w W) {
-	defer close(s.gone)
+	defer close(s.done)
 	for ok := true; ok; {
 		select {
 		case <-w.Done():
@@ -17,17 +17,17 @@ func (s *Supervisor[W]) run(ctx context.Context, w W) {
 			s.closeErr = w.Close()
 			return
 		}
-		w, ok = s.next(ctx, s.bury(w))
+		w, ok = s.next(ctx, s.onExit(w))
 	}
 }
 
-// next starts workers until one lives, the first after a wait; false when ctx has ended.
+// next starts workers until one runs, the first after a wait; false when ctx has ended.
 func (s *Supervisor[W]) next(ctx context.Context, wait time.Duration) (w W, ok bool) {
 	for pause(ctx, wait) {
-		s.begin()
+		s.beginStart()
 		w, err := s.cfg.Start(ctx)
 		if err == nil {
-			s.enter(w)
+			s.publish(w)
 			s.cfg.Logger.Info("worker started", "starts", s.State().Starts)
 			return w, true
 		}
@@ -52,36 +52,36 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Supervisor[W]) begin() {
+func (s *Supervisor[W]) beginStart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Starts++
-	s.turnLocked(Starting, time.Time{})
+	s.setPhaseLocked(Starting, time.Time{})
 }
 
-// enter gives w to those who wait, and to all that come.
-func (s *Supervisor[W]) enter(w W) {
+// publish gives w to the callers that wait, and to further ones.
+func (s *Supervisor[W]) publish(w W) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.Phase == Closed {
 		return
 	}
-	s.born = time.Now()
-	s.live.Store(&w)
-	s.turnLocked(Live, time.Time{})
+	s.started = time.Now()
+	s.current.Store(&w)
+	s.setPhaseLocked(Live, time.Time{})
 }
 
-// bury sees to a worker that has ended by itself, and gives how long to wait before the next start.
-func (s *Supervisor[W]) bury(w W) time.Duration {
-	lived := time.Since(s.born)
-	s.live.Store(nil)
-	return s.fail("worker ended", w.Close(), lived)
+// onExit counts and logs that a worker ended by itself, and gives how long to wait before the next start.
+func (s *Supervisor[W]) onExit(w W) time.Duration {
+	uptime := time.Since(s.started)
+	s.current.Store(nil)
+	return s.fail("worker ended", w.Close(), uptime)
 }
 
-// fail counts an end and logs what happened.
-func (s *Supervisor[W]) fail(what string, err error, lived time.Duration) time.Duration {
-	wait, at := s.count(err, lived)
-	attrs := []any{"lived", lived, "in_a_row", at.Row, "ends", at.Ends, "next_start_in", wait, "refusing", at.Open}
+// fail counts an exit and logs it.
+func (s *Supervisor[W]) fail(what string, err error, uptime time.Duration) time.Duration {
+	wait, at := s.countExit(err, uptime)
+	attrs := []any{"uptime", uptime, "in_a_row", at.Row, "exits", at.Exits, "next_start_in", wait, "refusing", at.Open}
 	if err != nil {
 		attrs = append(attrs, "err", err)
 	}
@@ -89,24 +89,24 @@ func (s *Supervisor[W]) fail(what string, err error, lived time.Duration) time.D
 	return wait
 }
 
-// count counts an end, and gives how long to wait before the next start and the state that follows.
-func (s *Supervisor[W]) count(err error, lived time.Duration) (time.Duration, State) {
+// countExit counts an exit, and gives how long to wait before the next start and the state that follows.
+func (s *Supervisor[W]) countExit(err error, uptime time.Duration) (time.Duration, State) {
 	random, now := s.cfg.Random(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wait := s.record.end(now, lived, random)
-	s.state.Ends++
+	wait := s.history.addExit(now, uptime, random)
+	s.state.Exits++
 	s.state.Err = err
 	if wait > 0 {
-		s.turnLocked(Waiting, now.Add(wait))
+		s.setPhaseLocked(Waiting, now.Add(wait))
 	} else {
-		s.turnLocked(Starting, time.Time{})
+		s.setPhaseLocked(Starting, time.Time{})
 	}
 	return wait, s.stateLocked()
 }
 
-// turnLocked changes the phase and has all who wait look again. Nothing comes after Closed.
-func (s *Supervisor[W]) turnLocked(p Phase, until time.Time) {
+// setPhaseLocked changes the phase and wakes the callers that wait. Closed is final.
+func (s *Supervisor[W]) setPhaseLocked(p Phase, until time.Time) {
 	if s.state.Phase == Closed {
 		return
 	}

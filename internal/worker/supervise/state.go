@@ -2,12 +2,12 @@ package supervise
 
 import "time"
 
-// A Phase is what a supervisor is about.
+// A Phase is what a supervisor is doing.
 type Phase uint8
 
-// What a supervisor is about.
+// The phases.
 const (
-	Live     Phase = iota // a worker lives
+	Live     Phase = iota // a worker runs
 	Starting              // one is being started
 	Waiting               // the next start is due later
 	Closed                // Close was called
@@ -26,18 +26,18 @@ func (p Phase) String() string {
 	return "closed"
 }
 
-// A State is what a supervisor is about at one moment, and what it has counted.
+// A State is what a supervisor is doing at one moment, and what it has counted.
 type State struct {
 	Phase Phase
 	Until time.Time // when the next start is due; zero unless Waiting
-	// Open says that the breaker is open: callers are refused unless a worker lives.
+	// Open says that the breaker is open: callers are refused unless a worker runs.
 	Open bool
-	// Starts counts all starts, Ends the workers that have ended and the starts that have failed. What Close ends is
-	// not counted.
-	Starts, Ends uint64
-	// Row is how many of the ends, counted from the last, are not forgotten.
+	// Starts counts all starts, Exits the workers that have ended and the starts that have failed. A worker that Close ends
+	// is not counted.
+	Starts, Exits uint64
+	// Row is how many of the exits, counted from the last, are not forgotten.
 	Row int
-	Err error // what the last worker that ended, or start that failed, said; nil for nothing, or when there was none
+	Err error // of the last worker that ended, or start that failed; nil when there was none
 }
 
 // State gives the state. It never waits.
@@ -49,8 +49,8 @@ func (s *Supervisor[W]) State() State {
 
 func (s *Supervisor[W]) stateLocked() State {
 	at := s.state
-	if at.Phase != Live || time.Since(s.born) < s.cfg.Steady {
-		at.Open, at.Row = s.record.open, s.record.row
+	if at.Phase != Live || time.Since(s.started) < s.cfg.StableAfter {
+		at.Open, at.Row = s.history.open, s.history.row
 	}
 	return at
 }

@@ -10,84 +10,84 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Supervisor keeps one worker alive. It is safe for concurrent use. It must be closed.
+// A Supervisor keeps one worker running. It is safe for concurrent use. It must be closed.
 type Supervisor[W Worker] struct {
-	// Fixed at creation.
+	// fixed at creation
 	cfg    Config[W]
 	cancel context.CancelFunc
-	gone   chan struct{} // closed when nothing of it runs any more
+	done   chan struct{} // closed when its goroutine has ended
 
-	live atomic.Pointer[W] // nil when there is none; a worker is stored under mu, and not after Close
+	current atomic.Pointer[W] // nil when there is none; a worker is stored under mu, and not after Close
 
 	mu       sync.Mutex // guards the fields below
-	state    State      // without Open and Row, which the record has
-	record   record
-	born     time.Time     // when the worker that lives, or was the last to live, had started
-	changed  chan struct{} // closed, and made anew, when those who wait should look again
+	state    State      // without Open and Row, which the history has
+	history  history
+	started  time.Time     // when the last worker was ready
+	changed  chan struct{} // closed, and replaced, when the callers that wait are to poll again
 	closeErr error
 }
 
-// Open starts the first worker and keeps it, or the next, alive until Close. When the first start fails, that is the
+// Open starts the first worker and keeps it, or the next, running until Close. When the first start fails, that is the
 // error. The end of ctx ends the first start, and nothing after it.
 func Open[W Worker](ctx context.Context, cfg Config[W]) (*Supervisor[W], error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)
 	}
-	keeping, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w, err := first(ctx, keeping, cancel, cfg.Start)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w, err := startFirst(ctx, running, cancel, cfg.Start)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	s := &Supervisor[W]{
-		cfg: cfg, cancel: cancel, gone: make(chan struct{}), changed: make(chan struct{}),
+		cfg: cfg, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}),
 		state: State{Starts: 1},
-		record: record{
-			first: cfg.First, most: cfg.Most, steady: cfg.Steady,
-			deaths: cfg.Deaths, window: cfg.Window,
+		history: history{
+			minBackoff: cfg.MinBackoff, maxBackoff: cfg.MaxBackoff, stableAfter: cfg.StableAfter,
+			maxExits: cfg.MaxExits, window: cfg.Window,
 		},
 	}
-	s.enter(w)
-	go s.run(keeping, w)
+	s.publish(w)
+	go s.run(running, w)
 	return s, nil
 }
 
-// first starts a worker that may live longer than ctx.
-func first[W Worker](ctx, keeping context.Context, cancel func(), start func(context.Context) (W, error)) (w W, err error) {
+// startFirst starts a worker that may outlive ctx.
+func startFirst[W Worker](ctx, running context.Context, cancel func(), start func(context.Context) (W, error)) (w W, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return w, err
 	}
 	detach := context.AfterFunc(ctx, cancel)
-	w, err = start(keeping)
+	w, err = start(running)
 	if detach() {
 		return w, err
 	}
 	if err == nil {
-		_ = w.Close() // that ctx has ended says enough
+		_ = w.Close() // the end of ctx is the error
 	}
 	return w, context.Cause(ctx)
 }
 
-// Acquire gives the worker that lives, in nanoseconds. It may have ended a moment ago: who finds that out calls
-// [Supervisor.AcquireOther]. Where none lives, Acquire waits for the next, until ctx ends. It fails with
-// [abi.CodeUnavailable] at once while the breaker is open, and says when to try again, and after Close.
+// Acquire gives the worker that runs, in nanoseconds. It may have ended a moment ago: a caller that finds that out calls
+// [Supervisor.AcquireOther]. Where none runs, Acquire waits for the next, until ctx ends. It fails with
+// [abi.CodeUnavailable] at once after Close and, with the time to retry after, while the breaker is open.
 func (s *Supervisor[W]) Acquire(ctx context.Context) (W, error) {
-	if w := s.live.Load(); w != nil {
+	if w := s.current.Load(); w != nil {
 		return *w, nil
 	}
 	var none W
 	return s.await(ctx, none)
 }
 
-// AcquireOther is Acquire for who was given old and found that it has ended: it never gives that one again. It does not
-// end old, so where old lives on, it waits until ctx ends.
+// AcquireOther is Acquire for a caller that was given old and found that it has ended: it never gives old again. It does
+// not end old, so where old runs on, it waits until ctx ends.
 func (s *Supervisor[W]) AcquireOther(ctx context.Context, old W) (W, error) {
 	return s.await(ctx, old)
 }
 
 func (s *Supervisor[W]) await(ctx context.Context, old W) (none W, _ error) {
 	for {
-		w, changed, err := s.look(old)
+		w, changed, err := s.poll(old)
 		if changed == nil {
 			return w, err
 		}
@@ -99,25 +99,26 @@ func (s *Supervisor[W]) await(ctx context.Context, old W) (none W, _ error) {
 	}
 }
 
-// look gives a worker other than old, an error, or a channel to wait for before looking again.
-func (s *Supervisor[W]) look(old W) (w W, changed <-chan struct{}, _ error) {
+// poll gives a worker other than old, an error, or a channel to wait for before polling again.
+func (s *Supervisor[W]) poll(old W) (w W, changed <-chan struct{}, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.live.Load(); at != nil && *at != old {
+	if at := s.current.Load(); at != nil && *at != old {
 		return *at, nil, nil
 	}
 	switch {
 	case s.state.Phase == Closed:
 		return w, nil, abi.Errorf(abi.CodeUnavailable, "the provider is closing")
-	case s.record.open && s.state.Phase != Live:
+	case s.history.open && s.state.Phase != Live:
 		return w, nil, s.refusalLocked()
 	}
 	return w, s.changed, nil
 }
 
-// refusalLocked says when the next start is due. One that is under way is taken to need as long as the first wait.
+// refusalLocked makes the error while the breaker is open. It has the time until the next start; for a start under way
+// that is MinBackoff.
 func (s *Supervisor[W]) refusalLocked() error {
-	after := s.cfg.First
+	after := s.cfg.MinBackoff
 	if s.state.Phase == Waiting {
 		after = max(time.Until(s.state.Until), 1)
 	}
@@ -126,18 +127,18 @@ func (s *Supervisor[W]) refusalLocked() error {
 	return e
 }
 
-// Close ends the worker, or the start under way, and waits until nothing of the supervisor runs any more. From its
-// beginning callers are refused. It gives the error of the worker's Close. Every Close waits and gives the same.
+// Close ends the worker, or the start under way, and waits until the supervisor has ended. From the
+// beginning of Close callers are refused. It gives the error of the worker's Close. Every Close waits and gives the same.
 func (s *Supervisor[W]) Close() error {
 	s.cancel()
-	s.shut()
-	<-s.gone
+	s.stop()
+	<-s.done
 	return s.closeErr
 }
 
-func (s *Supervisor[W]) shut() {
+func (s *Supervisor[W]) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live.Store(nil)
-	s.turnLocked(Closed, time.Time{})
+	s.current.Store(nil)
+	s.setPhaseLocked(Closed, time.Time{})
 }

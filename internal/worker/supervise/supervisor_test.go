@@ -94,7 +94,7 @@ func TestCloseEndsTheWorker(t *testing.T) {
 			t.Errorf("closed %d times, want once", got)
 		}
 		refused(t, s, "the provider is closing", 0)
-		if at := s.State(); at.Phase != supervise.Closed || at.Ends != 0 {
+		if at := s.State(); at.Phase != supervise.Closed || at.Exits != 0 {
 			t.Errorf("got %+v, want closed, with no ends", at)
 		}
 	})
@@ -114,7 +114,7 @@ func TestCloseEndsAStart(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if at := s.State(); at.Starts != 2 || at.Ends != 1 {
+		if at := s.State(); at.Starts != 2 || at.Exits != 1 {
 			t.Errorf("got %+v, want 2 starts and 1 end", at)
 		}
 	})
@@ -143,7 +143,7 @@ func TestCloseEndsWhatAStartGivesTooLate(t *testing.T) {
 
 func TestCloseDoesNotWaitForTheNextStart(t *testing.T) {
 	p := &play{script: []func() (*worker, error){lives(0)}}
-	open(t, config{Start: p.start, First: time.Hour, Most: time.Hour}, func(t *testing.T, s *supervisor) {
+	open(t, config{Start: p.start, MinBackoff: time.Hour, MaxBackoff: time.Hour}, func(t *testing.T, s *supervisor) {
 		began := time.Now()
 		if err := s.Close(); err != nil || time.Since(began) != 0 || len(p.at) != 2 {
 			t.Errorf("got %v after %v and %d starts, want nil at once after 2", err, time.Since(began), len(p.at))
@@ -173,7 +173,7 @@ func TestAWorkerThatEndsWithItsContextIsNotCounted(t *testing.T) {
 		open(t, config{Start: start}, func(t *testing.T, s *supervisor) {
 			w := acquired(t, s)
 			s.Close()
-			if at := s.State(); at.Ends != 0 || w.closes.Load() != 1 {
+			if at := s.State(); at.Exits != 0 || w.closes.Load() != 1 {
 				t.Errorf("got %+v, closed %d times, want no ends and once", at, w.closes.Load())
 			}
 		})
@@ -230,12 +230,12 @@ func TestOpenRefusesSenselessBounds(t *testing.T) {
 	start := func(context.Context) (*worker, error) { t.Error("started"); return nil, errStart }
 	for name, cfg := range map[string]config{
 		"no start":         {},
-		"negative first":   {Start: start, First: -1},
-		"negative most":    {Start: start, Most: -1},
-		"negative steady":  {Start: start, Steady: -1},
+		"negative first":   {Start: start, MinBackoff: -1},
+		"negative most":    {Start: start, MaxBackoff: -1},
+		"negative steady":  {Start: start, StableAfter: -1},
 		"negative window":  {Start: start, Window: -1},
-		"negative deaths":  {Start: start, Deaths: -1},
-		"first above most": {Start: start, First: 2, Most: 1},
+		"negative deaths":  {Start: start, MaxExits: -1},
+		"first above most": {Start: start, MinBackoff: 2, MaxBackoff: 1},
 	} {
 		if _, err := supervise.Open(t.Context(), cfg); err == nil || !strings.HasPrefix(err.Error(), "supervise: ") {
 			t.Errorf("%s: got %v, want an error of supervise", name, err)
@@ -255,11 +255,11 @@ func TestTheStateSaysWhatIsDone(t *testing.T) {
 		}
 		check("at first", supervise.State{Phase: supervise.Live, Starts: 1})
 		time.Sleep(second + 1)
-		check("after two ends", supervise.State{Phase: supervise.Waiting, Until: began.Add(1100 * ms), Starts: 2, Ends: 2, Row: 2, Err: errStart})
+		check("after two ends", supervise.State{Phase: supervise.Waiting, Until: began.Add(1100 * ms), Starts: 2, Exits: 2, Row: 2, Err: errStart})
 		time.Sleep(100 * ms)
-		check("alive again", supervise.State{Phase: supervise.Live, Starts: 3, Ends: 2, Row: 2, Err: errStart})
+		check("alive again", supervise.State{Phase: supervise.Live, Starts: 3, Exits: 2, Row: 2, Err: errStart})
 		time.Sleep(30 * second)
-		check("steady", supervise.State{Phase: supervise.Live, Starts: 3, Ends: 2, Err: errStart})
+		check("steady", supervise.State{Phase: supervise.Live, Starts: 3, Exits: 2, Err: errStart})
 		s.Close()
 		if got := s.State().Phase.String(); got != "closed" {
 			t.Errorf("got %s, want closed", got)
@@ -271,12 +271,12 @@ func TestEachEndIsLogged(t *testing.T) {
 	var lines bytes.Buffer
 	p := &play{script: []func() (*worker, error){lives(second), fails, immortal}}
 	log := slog.New(slog.NewTextHandler(&lines, nil))
-	open(t, config{Start: p.start, Logger: log, Deaths: 1}, func(t *testing.T, s *supervisor) {
+	open(t, config{Start: p.start, Logger: log, MaxExits: 1}, func(t *testing.T, s *supervisor) {
 		time.Sleep(2 * second)
 		s.Close()
 		for _, want := range []string{
-			`level=WARN msg="worker ended" lived=1s in_a_row=1 ends=1 next_start_in=0s refusing=false` + "\n",
-			`level=WARN msg="worker not started" lived=0s in_a_row=2 ends=2 next_start_in=100ms refusing=true err="no such program"` + "\n",
+			`level=WARN msg="worker ended" uptime=1s in_a_row=1 exits=1 next_start_in=0s refusing=false` + "\n",
+			`level=WARN msg="worker not started" uptime=0s in_a_row=2 exits=2 next_start_in=100ms refusing=true err="no such program"` + "\n",
 			`level=INFO msg="worker started" starts=3` + "\n",
 		} {
 			if !strings.Contains(lines.String(), want) {
