@@ -26,7 +26,7 @@ var doors = map[string][]string{
 	"golang.org/x/term":                       {"cmd/wasmres"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
-	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker", "internal/worker/protocol", "internal/mcp/stdio"}, // one for each system call family
+	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker/child", "internal/worker/protocol", "internal/mcp/stdio"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
 	"github.com/klauspost/compress":           {"internal/compress"},

@@ -55,8 +55,8 @@ type report struct {
 	Left       int           // goroutines that are still there when everything is closed
 }
 
-// child runs cases and reports each to its parent. It may hang, crash, and take memory: that is what it is for.
-func child(names string) int {
+// childMain runs cases and reports each to its parent. It may hang, crash, and take memory: that is what it is for.
+func childMain(names string) int {
 	limitMemory()
 	out := json.NewEncoder(os.NewFile(3, "report"))
 	cases := append(hostile.Cases(), hostile.Generated(true)...)

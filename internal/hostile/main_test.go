@@ -9,7 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/process"
-	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/internal/worker/child"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
@@ -17,12 +17,12 @@ import (
 func TestMain(m *testing.M) {
 	flood() // when this is the worker that floods its parent
 
-	compiler.Main()                                   // before anything else: it is the compiler that children start
-	worker.MainWith(worker.Inside{Engine: unmetered}) // and the worker, which here runs modules as they are
-	sqlcap.Main()                                     // and the SQLite helper
-	process.ForkServer()                              // has what starts processes begin, which never ends
+	compiler.Main()                                // before anything else: it is the compiler that children start
+	child.MainWith(child.Hooks{Engine: unmetered}) // and the worker, which here runs modules as they are
+	sqlcap.Main()                                  // and the SQLite helper
+	process.ForkServer()                           // has what starts processes begin, which never ends
 	if names, ok := os.LookupEnv(childEnv); ok {
-		os.Exit(child(names))
+		os.Exit(childMain(names))
 	}
 	os.Exit(m.Run())
 }

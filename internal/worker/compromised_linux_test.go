@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/internal/worker/protocol"
+	"github.com/wasmres/wasmres/internal/worker/protocol/protocoltest"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
@@ -348,7 +349,7 @@ func (s *speaker) put(kind protocol.Kind, number uint64, payload []byte) {
 		payload[s.rng.IntN(len(payload))] ^= 1 << s.rng.IntN(8)
 		s.lied = s.lied || kind == protocol.KindChunk
 	}
-	head := header(len(payload), kind, number)
+	head := protocoltest.Header(len(payload), kind, number)
 	if s.rng.Float64() < s.wild/8 {
 		head[s.rng.IntN(8)] ^= 1 << s.rng.IntN(8)
 		s.lied = true

@@ -7,11 +7,9 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime"
-	"github.com/wasmres/wasmres/runtime/engine"
 )
 
 // Slowdown is how much longer what is bounded by the clock may take in this build.
@@ -77,68 +75,3 @@ func (p *Parent) EndSession(string)            {}
 func (p *Parent) Started() runtime.Start       { return runtime.Start{} }
 func (p *Parent) Lane() (runtime.Lane, string) { return runtime.LaneReset, "" }
 func (p *Parent) Close() error                 { return p.worker.control.Close() }
-
-// A Child is a worker's side in this process, which has no walls.
-type Child struct{ child }
-
-// OpenChild loads a module as a worker does.
-func OpenChild(ctx context.Context, e engine.Engine, limits runtime.Limits, binary []byte) (*Child, error) {
-	limits, err := limits.WithDefaults()
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := runtime.Prepare(runtime.Config{Limits: limits}, binary)
-	if err != nil {
-		return nil, err
-	}
-	c := &Child{child{
-		request: protocol.StartRequest{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
-		links:   map[uint32]*inner{},
-	}}
-	return c, c.open(ctx, runtime.InProcess{Engine: e}, prepared, slog.New(slog.DiscardHandler))
-}
-
-// Close releases the guests.
-func (c *Child) Close() error {
-	c.host.Close()
-	return c.guests.Close()
-}
-
-// Serve does what comes over a link, until its end or what must not come.
-func (c *Child) Serve(socket, window *os.File) error {
-	conn, err := protocol.Open(socket, 0)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	mapping, err := protocol.OpenWindow(window)
-	if err != nil {
-		return err
-	}
-	defer mapping.Close()
-	l := &inner{out: protocol.NewSender(conn, mapping)}
-	for {
-		if err := l.next(c.host, c.guests); err != nil {
-			return err
-		}
-		c.guests.Settle()
-	}
-}
-
-// Obey does what comes over the control connection, until its end or what must not come.
-func (c *Child) Obey(socket *os.File) error {
-	control, err := protocol.Open(socket, 2)
-	if err != nil {
-		return err
-	}
-	defer control.Close()
-	for {
-		kind, payload, err := control.Next()
-		if err != nil {
-			return err
-		}
-		if err := c.obey(control, kind, payload); err != nil {
-			return err
-		}
-	}
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
 	"github.com/wasmres/wasmres/internal/worker/protocol"
+	"github.com/wasmres/wasmres/internal/worker/protocol/protocoltest"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -110,7 +111,7 @@ func try() {
 	tell := func(message, name, outcome string) {
 		m := &protocol.Log{Level: slog.LevelWarn, Message: "guest log", Attrs: []protocol.Attr{{Key: "stream", Value: message}, {Key: "op", Value: name}, {Key: "text", Value: outcome}}}
 		payload := m.Append(nil)
-		_ = writeAll(fdLink, append(header(len(payload), protocol.KindLog, 0), payload...))
+		_ = writeAll(fdLink, append(protocoltest.Header(len(payload), protocol.KindLog, 0), payload...))
 	}
 	for name, attempt := range attempts() {
 		err := attempt()

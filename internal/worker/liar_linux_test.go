@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/worker/protocol"
+	"github.com/wasmres/wasmres/internal/worker/protocol/protocoltest"
 )
 
 // A liar is a worker that says what it likes. It is no worker of this package's: it has no guest and no walls.
@@ -91,7 +91,7 @@ func (l *liar) next() error {
 
 // say writes a message, whatever is in it.
 func (l *liar) say(kind protocol.Kind, payload []byte) error {
-	return l.write(append(header(len(payload), kind, l.number), payload...))
+	return l.write(append(protocoltest.Header(len(payload), kind, l.number), payload...))
 }
 
 func (l *liar) write(p []byte) error { return writeAll(fdLink, p) }
@@ -105,11 +105,6 @@ func writeAll(fd int, p []byte) error {
 		p = p[max(n, 0):]
 	}
 	return nil
-}
-
-func header(size int, kind protocol.Kind, number uint64) []byte {
-	b := append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
-	return binary.LittleEndian.AppendUint64(b, number)
 }
 
 func (l *liar) send(messages ...protocol.Message) error {
@@ -186,7 +181,7 @@ func lies() map[string]func(l *liar) error {
 		"ends": func(*liar) error { return errors.New("so it goes") }, "ends-well": func(*liar) error { os.Exit(0); return nil },
 		"ends-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), errors.New("gone")) },
 		"ends-in-a-frame": func(l *liar) error {
-			return errors.Join(l.write(append(header(100, protocol.KindFrame, l.number), 1, 2)), errors.New("gone"))
+			return errors.Join(l.write(append(protocoltest.Header(100, protocol.KindFrame, l.number), 1, 2)), errors.New("gone"))
 		},
 		"ends-in-a-content": func(l *liar) error {
 			return errors.Join(l.begun(), l.say(protocol.KindBody, make([]byte, 1000)), errors.New("gone"))
@@ -194,9 +189,11 @@ func lies() map[string]func(l *liar) error {
 		"is-silent":         func(*liar) error { return asleep() },
 		"waits-in-a-header": func(l *liar) error { return errors.Join(l.write([]byte{1, 2, 3}), asleep()) },
 		"waits-in-a-frame": func(l *liar) error {
-			return errors.Join(l.write(append(header(100, protocol.KindFrame, l.number), 1)), asleep())
+			return errors.Join(l.write(append(protocoltest.Header(100, protocol.KindFrame, l.number), 1)), asleep())
 		},
-		"announces-4-GiB": func(l *liar) error { return errors.Join(l.write(header(-1, protocol.KindFrame, l.number)), asleep()) },
+		"announces-4-GiB": func(l *liar) error {
+			return errors.Join(l.write(protocoltest.Header(-1, protocol.KindFrame, l.number)), asleep())
+		},
 		"frames-too-much": say(protocol.KindFrame, make([]byte, abi.MaxFrame+1)),
 		"uses-reserved-bytes": func(l *liar) error {
 			return errors.Join(l.write([]byte{0, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), asleep())
@@ -275,7 +272,7 @@ func floods(fd int, kind protocol.Kind, payload []byte) func(*liar) error {
 		if fd == fdReports {
 			number = 0
 		}
-		message := append(header(len(payload), kind, number), payload...)
+		message := append(protocoltest.Header(len(payload), kind, number), payload...)
 		for range 20_000 {
 			if err := writeAll(fd, message); err != nil {
 				break
@@ -287,7 +284,7 @@ func floods(fd int, kind protocol.Kind, payload []byte) func(*liar) error {
 
 // sendsFiles sends descriptors along, which nobody has asked for.
 func sendsFiles(l *liar) error {
-	message := append(header(0, protocol.KindFrame, l.number), header(0, protocol.KindFrame, l.number)...)
+	message := append(protocoltest.Header(0, protocol.KindFrame, l.number), protocoltest.Header(0, protocol.KindFrame, l.number)...)
 	if err := unix.Sendmsg(fdLink, message, unix.UnixRights(0, 1, 2, fdLink), nil, 0); err != nil {
 		return err
 	}
@@ -384,7 +381,7 @@ func bornLiars() map[string]func(l *liar) error {
 		"ends-on-orders":           func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
 		"never-begins":             func(*liar) error { return asleep() },
 		"never-gets-ready":         after(func(*liar) error { return nil }),
-		"gets-half-ready":          after(func(l *liar) error { return l.write(append(header(100, protocol.KindReady, 0), '{')) }),
+		"gets-half-ready":          after(func(l *liar) error { return l.write(append(protocoltest.Header(100, protocol.KindReady, 0), '{')) }),
 		"is-ready-for-nonsense":    ready("nonsense"),
 		"is-ready-for-no-lane":     ready(`{"lane":"left"}`),
 		"is-ready-without-json":    ready("\xff\x00"),

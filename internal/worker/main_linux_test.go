@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/compiler"
 	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/internal/worker"
+	"github.com/wasmres/wasmres/internal/worker/child"
 	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
@@ -34,7 +35,7 @@ const rolePrefix = "worker-that-"
 // play does not come back.
 func play(role string) {
 	if role == "tries" {
-		worker.MainWith(worker.Inside{Sealed: try})
+		child.MainWith(child.Hooks{Sealed: try})
 	}
 	if err := lie(role); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,4 +1,4 @@
-package worker
+package child
 
 import (
 	"bufio"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is where the code of the running program's file is mapped. What else is mapped of it may be written to before
-// it is made read-only, by a dynamic linker, and would be lost.
+// A program is where the code of the running program's file is mapped. Its other mappings may hold what a dynamic linker
+// has written before it made them read-only.
 type program []region
 
 type region struct{ start, end uintptr }
@@ -38,10 +38,10 @@ func findProgram() (program, error) {
 	return p, nil
 }
 
-// forget unmaps the pages that starting took and serving does not: most of them. What is needed again comes back from
-// the file.
-func (p program) forget() {
+// unload releases the pages of the code: serving needs few of those that starting has read. The kernel reads a page from
+// the file again when it is needed.
+func (p program) unload() {
 	for _, r := range p {
-		_, _, _ = unix.Syscall(unix.SYS_MADVISE, r.start, r.end-r.start, unix.MADV_DONTNEED) // it saves memory, no more
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, r.start, r.end-r.start, unix.MADV_DONTNEED) // a failure costs memory, nothing else
 	}
 }

@@ -1,9 +1,9 @@
 //go:build !linux
 
-package worker
+package child
 
 type program struct{}
 
 func findProgram() (program, error) { return program{}, nil }
 
-func (program) forget() {}
+func (program) unload() {}

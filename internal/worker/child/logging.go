@@ -1,4 +1,4 @@
-package worker
+package child
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"github.com/wasmres/wasmres/internal/worker/protocol"
 )
 
-// A handler sends log records of the worker to the parent: on the link of the call they belong to, or else as reports.
+// A handler sends log records to the parent: on the link of their call, or else on the connection for reports.
 type handler struct {
-	level   slog.Level
-	reports *reporter
-	attrs   []slog.Attr
+	level slog.Level
+	log   *logWriter
+	attrs []slog.Attr
 }
 
 // Enabled implements [slog.Handler].
@@ -29,10 +29,10 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
-	if l := linkOf(ctx); l != nil {
+	if l := connectionOf(ctx); l != nil {
 		return l.out.PutMessage(m)
 	}
-	return h.reports.put(m)
+	return h.log.write(m)
 }
 
 // WithAttrs implements [slog.Handler].
@@ -45,15 +45,15 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements [slog.Handler]. The runtime makes no groups.
 func (h *handler) WithGroup(string) slog.Handler { return h }
 
-// A reporter sends what belongs to no call. It is safe for concurrent use.
-type reporter struct {
+// A logWriter sends log records that belong to no call. It is safe for concurrent use.
+type logWriter struct {
 	mu   sync.Mutex // guards the field below
 	conn *protocol.Conn
 }
 
-func (r *reporter) put(m protocol.Message) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.conn.PutMessage(m)
-	return r.conn.Flush()
+func (w *logWriter) write(m protocol.Message) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conn.PutMessage(m)
+	return w.conn.Flush()
 }

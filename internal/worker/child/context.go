@@ -1,0 +1,37 @@
+package child
+
+import (
+	"context"
+	"time"
+)
+
+// A callContext is the context of a call. The runtime checks its deadline: it has no timer.
+type callContext struct {
+	context.Context
+	link     *connection
+	deadline time.Time
+}
+
+// Deadline implements [context.Context].
+func (c *callContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+type connectionKey struct{}
+
+// Value implements [context.Context].
+func (c *callContext) Value(key any) any {
+	if key == (connectionKey{}) {
+		return c.link
+	}
+	return c.Context.Value(key)
+}
+
+// withConnection makes a context whose service calls and log records go out on a connection.
+func withConnection(ctx context.Context, l *connection) context.Context {
+	return context.WithValue(ctx, connectionKey{}, l)
+}
+
+// connectionOf is the connection of ctx; nil when it has none.
+func connectionOf(ctx context.Context) *connection {
+	l, _ := ctx.Value(connectionKey{}).(*connection)
+	return l
+}
