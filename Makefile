@@ -64,7 +64,7 @@ generate:
 
 # SEQUENTIAL start no goroutines in which the race detector could find anything, and compile many guests, for which it
 # takes several times as long.
-SEQUENTIAL = ./abi/abitest ./internal/check ./runtime/admit ./runtime/meter
+SEQUENTIAL = ./abi/abitest ./internal/check ./runtime/internal/admit ./runtime/internal/meter
 # LONG compile so many providers that they run whole without the race detector, and with it only their short tests.
 LONG       = ./cmd/wasmres ./internal/session
 ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e '%$$') $(LONG:.%=-e '%$$')
@@ -77,7 +77,7 @@ test: ## first what compiles the examples without the race detector: the other t
 	$(GO) test -race -short -shuffle=on -timeout=20m $(LONG)
 
 attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
-	$(GO) test -shuffle=on ./internal/hostile
+	$(GO) test -shuffle=on ./runtime/internal/hostile
 
 # FUZZED lists the folders of all modules with fuzz targets.
 FUZZED = grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | xargs -n1 dirname | sort -u
@@ -119,7 +119,7 @@ bench: ## wasmres beside other servers, then every benchmark
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt
-	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/engine/wazero/*.wat internal/door/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:

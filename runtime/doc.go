@@ -1,12 +1,33 @@
-// Package runtime turns untrusted WebAssembly modules into providers that can be called within limits.
+// Package runtime runs MCP resource providers, which are untrusted WebAssembly modules, and serves them to MCP clients.
 //
-// It owns loading, the checks of what a module imports and exports, the instances, the host side of ABI wasmres_v1,
-// and the limits of a call. Whoever serves providers imports it. It knows nothing of MCP, routing or caching, and it
-// never writes to standard output.
+// A program that embeds wasmres calls [Main] first in main, and then:
 //
-// Where guests run is for a [Runner] to say: [InProcess] has them here, internal/worker in a process of their own. What
-// they say is checked here either way.
+//	p, err := runtime.Open(ctx, "greeting.wasm", nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer p.Close()
+//	contents, err := p.Read(ctx, "greeting://World")
 //
-// Every call finds an instance as all of them start: the image of one that has initialised itself. Nothing one call
-// leaves in guest memory is seen by another, unless the provider asks for a longer lifecycle and is granted it.
+// # Providers
+//
+// [Open] and [Load] load a provider. [Options] say what the provider may do: a nil Options grants nothing and takes the
+// default limits. A [Provider] reads, lists, completes and subscribes for the program, and serves MCP clients by
+// [Provider.Handler].
+//
+// # Isolation
+//
+// By default, on Linux, the guests of each provider run in a worker: a child process that can open no file and no
+// connection. The child is the running program, started again, for which [Main] exists. A [Host] holds what several
+// providers share, and says where guests run.
+//
+// # Serving
+//
+// [NewServer] speaks MCP for one provider, for several that [Combine] serves as one, for a provider that is replaced
+// while it is served ([Replaceable]), or for any other [resource.Source].
+//
+// # Errors
+//
+// Errors of a provider have a code, by [abi.CodeOf], and a message for clients. The error chain of a crash holds an
+// [*abi.Crash], which is for the log of the operator alone.
 package runtime

@@ -1,220 +1,141 @@
 package runtime_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
-	"log/slog"
+	"io"
+	"net/http"
+	"net/url"
 	"regexp"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/hostile"
 	"github.com/wasmres/wasmres/runtime"
-	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/wasm"
+	"github.com/wasmres/wasmres/runtime/internal/hostile"
 )
 
-// loadTaking loads a guest that takes what it can while no operation runs, and whose reads answer what it got.
-func loadTaking(t *testing.T, run runtime.Runner, lifecycle abi.Lifecycle, d *runtime.Determinism) *runtime.Module {
+// serveProbe serves a provider that asks for all it can get, until the end of the test, and gives its endpoint.
+func serveProbe(t *testing.T, lifecycle abi.Lifecycle) string {
 	t.Helper()
-	manifest := abi.Manifest{
-		Name: "taking", Ops: 1<<abi.OpRead | 1<<abi.OpList | 1<<abi.OpConfigure, Limits: abi.ManifestLimits{Lifecycle: lifecycle},
-	}
-	binary, err := wasm.WithCustom(readModule(t, "takes.wasm"), abi.ManifestSection, manifest.Append(nil))
+	p := load(t, hostile.Probe(lifecycle, false), &runtime.Options{Lifecycle: lifecycle})
+	return serve(t, p.Source())
+}
+
+// A visitor is one client, which plants its token in all that it sends.
+type visitor struct {
+	t               *testing.T
+	endpoint, token string
+	session         string // empty for revision 2026-07-28
+}
+
+// do sends a request and gives the answer, its head included, with blobs decoded.
+func (v *visitor) do(method, target, body string, headers ...string) (head http.Header, seen string) {
+	req, err := http.NewRequestWithContext(v.t.Context(), method, target, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		v.t.Error(err)
+		return nil, ""
 	}
-	m, err := runtime.Load(t.Context(), runtime.Config{
-		Runner: run, Lifecycle: lifecycle, Determinism: d, Config: `{"k":"token-of-the-operator"}`,
-		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "token-of-the-service"}},
-	}, binary)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		v.t.Error(err)
+		return nil, ""
 	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
-}
-
-func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
-	determined := &runtime.Determinism{Time: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)}
-	both(t, func(t *testing.T, run runtime.Runner) {
-		for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
-			for name, d := range map[string]*runtime.Determinism{"": nil, " with determinism": determined} {
-				t.Run(lifecycle.String()+name, func(t *testing.T) {
-					m := loadTaking(t, run, lifecycle, d)
-					for i := range 30 {
-						token := fmt.Sprintf("token-of-client-%d", i%3)
-						req := &abi.Request{
-							URI: "x:" + token, Vars: []abi.Var{{Name: "v", Value: token}}, Session: token,
-							Principal: &abi.Principal{Subject: token}, Meta: `{"t":"` + token + `"}`,
-						}
-						if i%3 == 0 {
-							if _, err := m.Call(t.Context(), abi.OpList, req, nil); err != nil {
-								t.Fatal(err)
-							}
-						}
-						var got recorder
-						if _, err := m.Call(t.Context(), abi.OpRead, req, &got); err != nil {
-							t.Fatal(err)
-						}
-						if len(got.body) > 0 {
-							t.Fatalf("call %d: the guest got %.300q before its operation began", i, got.body)
-						}
-						if i%2 == 0 {
-							m.Settle()
-						}
-					}
-				})
-			}
-		}
-	})
-}
-
-// token is what a client plants in all that it sends.
-var token = regexp.MustCompile(`token-of-(client-[a-z]|the-operator)`)
-
-// tokens are those in a text, each once, sorted.
-func tokens[T string | []byte](text T) []string {
-	found := token.FindAllString(string(text), -1)
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-// A listener is the service to which a probe reports. It checks each report, and answers with the token of the client.
-type listener struct {
-	mu      sync.Mutex
-	reports int      // guarded by mu
-	wrong   []string // guarded by mu
-}
-
-func (l *listener) Call(_ context.Context, report []byte) (capability.Response, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reports++
-	found := tokens(report)
-	if n := bytes.Count(report, []byte("token-of-the-operator")); n != 2 { // a probe takes all channels twice
-		l.wrong = append(l.wrong, fmt.Sprintf("the configuration was there to be taken %d times, want 2: in configure", n))
-	}
-	found = slices.DeleteFunc(found, func(t string) bool { return t == "token-of-the-operator" })
-	if len(found) != 1 {
-		l.wrong = append(l.wrong, fmt.Sprintf("a report has the tokens %q", found))
-		return capability.Response{}, nil
-	}
-	answer := []byte("answer to " + found[0])
-	return capability.Response{Message: answer, Body: slices.Clone(answer)}, nil
-}
-
-// judge fails the test if a report was wrong, or none was made.
-func (l *listener) judge(t *testing.T) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.reports == 0 {
-		t.Error("no guest has reported anything")
-	}
-	for _, w := range l.wrong[:min(len(l.wrong), 3)] {
-		t.Error(w)
-	}
-	l.reports, l.wrong = 0, nil
-}
-
-// loadProbe loads a guest that asks for all there is, in every phase.
-func loadProbe(t *testing.T, run runtime.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*runtime.Module, *listener) {
-	t.Helper()
-	heard := &listener{}
-	logger := slog.New(slog.NewTextHandler(log, nil))
-	m, err := runtime.Load(t.Context(), runtime.Config{
-		Runner: run, Lifecycle: lifecycle, Config: `{"k":"token-of-the-operator"}`, Logger: logger,
-		Services: capability.Services{abi.ServiceConfig: heard}, Limits: runtime.Limits{Timeout: patience, Log: 1 << 20, LogLines: 10_000},
-	}, hostile.Probe(lifecycle, boot))
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err, errors.Unwrap(err))
+		v.t.Error(err)
 	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
+	seen = fmt.Sprintln(resp.Header, string(answer))
+	for _, blob := range blobs.FindAllSubmatch(answer, -1) {
+		text, err := base64.StdEncoding.DecodeString(string(blob[1]))
+		if err != nil {
+			v.t.Error(err)
 		}
-	})
-	return m, heard
+		seen += string(text)
+	}
+	return resp.Header, seen
 }
 
-// requestOf plants the token of a client in all fields of a request.
-func requestOf(client, ending string) *abi.Request {
-	planted := "token-of-client-" + client
-	return &abi.Request{
-		URI: "x:" + planted + "/" + ending, Vars: []abi.Var{{Name: planted, Value: planted}}, Cursor: planted, IfNoneMatch: planted,
-		Arg: planted, Value: planted, Meta: `{"t":"` + planted + `"}`, Session: planted,
-		Principal: &abi.Principal{Subject: planted, Tenant: planted, Scopes: []string{planted}, Claims: `{"t":"` + planted + `"}`},
-	}
-}
+var (
+	blobs   = regexp.MustCompile(`"blob":"([^"]*)"`)
+	planted = regexp.MustCompile(`token-of-client-[a-z]+`)
+)
 
-// visit makes one call for a client, and gives all that the client gets to see, and what the crash says.
-func visit(t *testing.T, m *runtime.Module, op abi.Op, client, ending string) string {
-	t.Helper()
-	var got recorder
-	reply, err := m.Call(t.Context(), op, requestOf(client, ending), &got)
-	seen := fmt.Sprintf("%s %+v %+v %s", got.body, got.heads, reply, describe(err))
-	want := map[string]abi.Code{"e": abi.CodeNotFound, "t": abi.CodeTrap, "x": abi.CodeExit}[ending]
-	if abi.CodeOf(err) != want {
-		t.Errorf("%v of client %s, %q: got %v, want %v", op, client, ending, err, want)
+// ask sends a JSON-RPC request, in the visitor's session if it has one.
+func (v *visitor) ask(method string, params map[string]any) string {
+	meta := map[string]any{"example.com/token": v.token}
+	headers := []string{"MCP-Protocol-Version", "2025-11-25", "Mcp-Session-Id", v.session}
+	if v.session == "" {
+		meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28"
+		meta["io.modelcontextprotocol/clientCapabilities"] = struct{}{}
+		headers = []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+		if uri, ok := params["uri"].(string); ok {
+			headers = append(headers, "Mcp-Name", uri)
+		}
 	}
+	params["_meta"] = meta
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": v.token, "method": method, "params": params})
+	if err != nil {
+		v.t.Error(err)
+	}
+	_, seen := v.do("POST", v.endpoint, string(body), headers...)
 	return seen
 }
 
-// plan is what each client does, one call after the other.
-var plan = []struct {
-	op     abi.Op
-	ending string
-}{
-	{abi.OpRead, "a"}, {abi.OpList, "a"}, {abi.OpRead, "e"}, {abi.OpComplete, "a"}, {abi.OpRead, "x"}, {abi.OpSubscribe, "a"},
-	{abi.OpPoll, "a"}, {abi.OpRead, "t"}, {abi.OpUnsubscribe, "a"}, {abi.OpPoll, "e"},
+// begin opens a session of an older revision.
+func (v *visitor) begin() {
+	head, _ := v.do("POST", v.endpoint, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+		"capabilities":{},"clientInfo":{"name":"`+v.token+`","version":"1"}}}`)
+	v.session = head.Get("Mcp-Session-Id")
+	v.do("POST", v.endpoint, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", v.session, "MCP-Protocol-Version", "2025-11-25")
 }
 
-func TestAClientSeesNothingOfAnother(t *testing.T) {
-	both(t, func(t *testing.T, run runtime.Runner) {
-		for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
-			for name, boot := range map[string]bool{"": false, " booted": true} {
-				t.Run(lifecycle.String()+name, func(t *testing.T) {
-					var log syncBuffer
-					m, heard := loadProbe(t, run, lifecycle, boot, &log)
-					check := func(client, what, seen string) {
-						for _, found := range tokens(seen) {
-							if found != "token-of-client-"+client && found != "token-of-the-operator" {
-								t.Errorf("%s of client %s has %s", what, client, found)
-							}
-						}
-					}
-					for _, step := range plan {
-						for _, client := range []string{"a", "b", "c"} {
-							before := len(log.String())
-							check(client, "the answer", visit(t, m, step.op, client, step.ending))
-							check(client, "the log", log.String()[before:])
-							m.Settle()
-						}
-					}
-					heard.judge(t)
-					var wg sync.WaitGroup
-					for _, client := range []string{"a", "b", "c"} {
-						wg.Go(func() {
-							for _, step := range plan {
-								check(client, "the answer", visit(t, m, step.op, client, step.ending))
-								m.Settle()
-							}
-						})
-					}
-					wg.Wait()
-					heard.judge(t)
-				})
+// visit asks in all ways there are, and fails the test where an answer has what is another client's.
+func (v *visitor) visit() {
+	for _, ending := range []string{"/a", "/e", "/t", "/a"} {
+		uri := "x:" + v.token + ending
+		_, download := v.do("GET", v.endpoint+"?uri="+url.QueryEscape(uri), "")
+		answers := map[string]string{
+			"a download": download, "a read": v.ask("resources/read", map[string]any{"uri": uri}),
+			"a list": v.ask("resources/list", map[string]any{}),
+		}
+		for what, seen := range answers {
+			for _, token := range planted.FindAllString(seen, -1) {
+				if token != v.token {
+					v.t.Errorf("%s of %s has %s", what, v.token, token)
+					return
+				}
 			}
 		}
-	})
+		if read := answers["a read"]; ending == "/a" && strings.Count(read, v.token) < 3 {
+			v.t.Errorf("the probe of %s has not seen its own request: %.300s", v.token, read)
+		}
+	}
+}
+
+func TestNoAnswerOverHTTPHasAnythingOfAnotherClient(t *testing.T) {
+	for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
+		t.Run(lifecycle.String(), func(t *testing.T) {
+			endpoint := serveProbe(t, lifecycle)
+			var all sync.WaitGroup
+			for _, name := range []string{"a", "b", "c", "d"} {
+				all.Go(func() {
+					v := &visitor{t: t, endpoint: endpoint, token: "token-of-client-" + name}
+					if name > "b" {
+						v.begin()
+					}
+					v.visit()
+				})
+			}
+			all.Wait()
+		})
+	}
 }

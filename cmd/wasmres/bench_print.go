@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func (b *benchRun) print(r *benchReport) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func buildCommand() *cli.Command {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func cacheCommand() *cli.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // clientFlags bound what clients of a server may hold.

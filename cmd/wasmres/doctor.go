@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func doctorCommand() *cli.Command {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 func inspectCommand() *cli.Command {

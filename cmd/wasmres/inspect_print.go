@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 

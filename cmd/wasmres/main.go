@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 

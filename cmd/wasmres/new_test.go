@@ -15,9 +15,9 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // showPicture draws a picture on terminals that can, and says whether it did.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/printable"
+	runtime "github.com/wasmres/wasmres/runtime"
 )
 
 func readCommand() *cli.Command {

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/resource"
 )

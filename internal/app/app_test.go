@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	runtime "github.com/wasmres/wasmres/internal/door"
+	runtime "github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 

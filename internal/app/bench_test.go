@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"testing"
 
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	runtime "github.com/wasmres/wasmres/runtime"
 )
 
 // BenchmarkSmallRead is a small read of a Go provider from the client's bytes to the server's, over one connection that

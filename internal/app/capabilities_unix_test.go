@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
+	runtime "github.com/wasmres/wasmres/runtime"
 )
 
 // A secret may be one that somebody has to type first. Whoever opens the provider need not wait for that.

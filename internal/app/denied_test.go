@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
+	runtime "github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 

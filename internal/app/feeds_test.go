@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
+	runtime "github.com/wasmres/wasmres/runtime"
 )
 
 // A provider that only reads files of a folder needs nothing more for clients to be told when they change.

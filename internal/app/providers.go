@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // OpenAll loads several providers, each with a worker and grants of its own, to be served as one, or none of them.

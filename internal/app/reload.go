@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // ReloadConfig says how to serve a provider that is replaced now and then.

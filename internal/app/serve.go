@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"github.com/wasmres/wasmres/internal/door"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // ServeStdio speaks MCP with one client until in or ctx ends.

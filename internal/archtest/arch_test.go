@@ -19,22 +19,22 @@ const module = "github.com/wasmres/wasmres"
 
 // doors names the packages that may import a dependency, tests aside.
 var doors = map[string][]string{
-	"github.com/tetratelabs/wazero":           {"runtime/engine/wazero"},
-	"github.com/modelcontextprotocol/go-sdk":  {"internal/mcp/legacy"},
+	"github.com/tetratelabs/wazero":           {"runtime/internal/engine/wazero"},
+	"github.com/modelcontextprotocol/go-sdk":  {"runtime/internal/mcp/legacy"},
 	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
 	"github.com/goccy/go-yaml":                {"cmd/wasmres", "internal/strict"}, // writes reports; reads configuration files
 	"golang.org/x/term":                       {"cmd/wasmres"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
-	"golang.org/x/sys":                        {"runtime/snapshot", "internal/confine", "internal/process", "internal/worker/child", "internal/worker/protocol", "internal/mcp/stdio"}, // one for each system call family
-	"github.com/landlock-lsm/go-landlock":     {"internal/confine"},
+	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio"}, // one for each system call family
+	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
-	"github.com/klauspost/compress":           {"internal/compress"},
+	"github.com/klauspost/compress":           {"runtime/internal/compress"},
 	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
 	"github.com/google/go-cmp":                {},
-	"github.com/google/jsonschema-go":         {"internal/mcp/mcptest"},
+	"github.com/google/jsonschema-go":         {"runtime/internal/mcp/mcptest"},
 	"github.com/rogpeppe/go-internal":         {"internal/session", "internal/guesttest"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},
@@ -87,7 +87,7 @@ func TestImportsFollowTheRanks(t *testing.T) {
 
 // The server must work without the fast path, which only makes it faster: so one package alone knows of it.
 func TestTheFastPathCanBeRemoved(t *testing.T) {
-	const fastPath, user = "internal/mcp/streamable/fastpath", "internal/door"
+	const fastPath, user = "runtime/internal/mcp/streamable/fastpath", "runtime"
 	for dir, imports := range packages(t) {
 		if imports[module+"/"+fastPath] && dir != user {
 			t.Errorf("%s imports %s, which only %s may", dir, fastPath, user)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A read is a request that is measured.
@@ -40,15 +41,16 @@ func BenchmarkSplit(b *testing.B) {
 	for _, g := range guests {
 		for _, r := range reads {
 			b.Run(g.name+"/"+r.name, func(b *testing.B) {
-				m := load(b, g)
+				source := load(b, g).Source()
+				reset := source.(resource.AfterResponder)
 				var sink buffer
 				var calls, settles, both times
 				for b.Loop() {
 					sink.bytes = sink.bytes[:0]
 					began := time.Now()
-					_, err := m.Call(b.Context(), abi.OpRead, &abi.Request{URI: string(r.uri)}, &sink)
+					_, err := source.Read(b.Context(), &abi.Request{URI: string(r.uri)}, &sink)
 					called := time.Now()
-					m.Settle()
+					reset.AfterResponse()
 					settled := time.Now()
 					calls.add(called.Sub(began))
 					settles.add(settled.Sub(called))

@@ -17,7 +17,6 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/peers/answer"
 	"github.com/wasmres/wasmres/runtime"
-	engine "github.com/wasmres/wasmres/runtime/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -75,25 +74,24 @@ func (b *buffer) Body(p []byte) error {
 }
 
 // load gives the guest in wasmres, with the limits every provider has.
-func load(tb testing.TB, g guest) *runtime.Module {
+func load(tb testing.TB, g guest) *runtime.Provider {
 	tb.Helper()
-	e, err := engine.Open(engine.Config{CacheDir: guesttest.CacheDir(tb)})
+	h, err := runtime.NewHost(runtime.HostConfig{Isolation: runtime.IsolateNone, CacheDir: guesttest.CacheDir(tb)})
 	check(tb, err)
-	tb.Cleanup(func() { check(tb, e.Close()) })
-	m, err := runtime.Load(tb.Context(), runtime.Config{Runner: runtime.InProcess{Engine: e}}, g.binary(tb, wasmresV1))
+	tb.Cleanup(func() { check(tb, h.Close()) })
+	p, err := h.Load(tb.Context(), g.binary(tb, wasmresV1), nil)
 	check(tb, err)
-	tb.Cleanup(func() { check(tb, m.Close()) })
-	return m
+	tb.Cleanup(func() { check(tb, p.Close()) })
+	return p
 }
 
-// openWasmres answers a request and puts the instance back.
+// openWasmres answers a request and resets the instance.
 func openWasmres(tb testing.TB, g guest) asked {
-	m := load(tb, g)
+	p := load(tb, g)
 	var sink buffer
 	return func(uri []byte) ([]byte, error) {
 		sink.bytes = sink.bytes[:0]
-		_, err := m.Call(tb.Context(), abi.OpRead, &abi.Request{URI: string(uri)}, &sink)
-		m.Settle()
+		err := p.Stream(tb.Context(), string(uri), &sink)
 		return sink.bytes, err
 	}
 }

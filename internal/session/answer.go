@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // maxBlob is how many bytes of a blob an answer shows. Of more there is the digest.
@@ -34,7 +34,7 @@ func resultAnswer(result []byte) (*Answer, error) {
 }
 
 // errorAnswer is the answer of a request that failed, but for the id by which only the log of one run knows it.
-func errorAnswer(failed *mcp.Error) (*Answer, error) {
+func errorAnswer(failed *runtime.RPCError) (*Answer, error) {
 	object := object(
 		member{"code", &value{text: strconv.Itoa(failed.Code)}},
 		member{"message", text(failed.Message)},

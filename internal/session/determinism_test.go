@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
-	runtime "github.com/wasmres/wasmres/internal/door"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/session"
+	runtime "github.com/wasmres/wasmres/runtime"
 )
 
 // both has a test run guests in this process, and in one of their own.

@@ -3,12 +3,11 @@ package session
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/wasmres/wasmres/internal/mcp"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -125,19 +124,19 @@ func (r *run) update(step *Step, got *Answer, kept []Exchange) {
 
 // ask gives what a client of revision 2025-11-25 would get of a server that has not answered anything yet.
 func (r *run) ask(ctx context.Context, request *Request) (*Answer, error) {
-	core, err := mcp.New(mcp.Config{Source: r.cfg.Source, Name: "session", Version: "0"})
+	server, err := runtime.NewServer(r.cfg.Source, &runtime.ServerOptions{Name: "session", Version: "0"})
 	if err != nil {
 		return nil, err
 	}
+	defer server.Close()
 	method, params := request.call()
-	text, err := json.Marshal(params)
-	if err != nil {
-		return nil, err
-	}
-	defer core.AfterResponse()
-	result, failed := core.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
-	if failed != nil {
+	result, err := server.Call(ctx, method, params)
+	var failed *runtime.RPCError
+	switch {
+	case errors.As(err, &failed):
 		return errorAnswer(failed)
+	case err != nil:
+		return nil, err
 	}
 	return resultAnswer(result)
 }

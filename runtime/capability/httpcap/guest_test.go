@@ -8,11 +8,11 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/provider"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
 // A page is what a guest has served.
@@ -54,7 +54,7 @@ func TestAGuestFetches(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	cfg := provider.Config{Runtime: runtime.Config{Runner: runtime.InProcess{Engine: engine}, Services: services}}
+	cfg := provider.Config{Runtime: sandbox.Config{Runner: sandbox.InProcess{Engine: engine}, Services: services}}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, "web"))
 	if err != nil {
 		t.Fatal(err)

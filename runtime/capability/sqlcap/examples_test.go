@@ -15,18 +15,18 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/provider"
 	"github.com/wasmres/wasmres/internal/session"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
 // hosted runs a guest in this process, with short pages.
 func hosted(t *testing.T, binary []byte, services capability.Services) *provider.Provider {
 	t.Helper()
-	return hostedWith(t, binary, provider.Config{Runtime: runtime.Config{Services: services}, PageSize: 2})
+	return hostedWith(t, binary, provider.Config{Runtime: sandbox.Config{Services: services}, PageSize: 2})
 }
 
 func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Provider {
@@ -35,7 +35,7 @@ func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Prov
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = runtime.InProcess{Engine: engine}, guesttest.Modules
+	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = sandbox.InProcess{Engine: engine}, guesttest.Modules
 	guest, err := provider.Open(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 	services := puppet.Services()
 	maps.Copy(services, p.Services())
 	guest := hostedWith(t, puppet.Binary(t), provider.Config{
-		Runtime: runtime.Config{Services: services, Limits: runtime.Limits{Timeout: 20 * time.Second}},
+		Runtime: sandbox.Config{Services: services, Limits: sandbox.Limits{Timeout: 20 * time.Second}},
 	})
 	for range 3 {
 		if _, err := guest.Read(call(t), &abi.Request{URI: "p://x"}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
@@ -206,7 +206,7 @@ func TestExampleSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		guest := hostedWith(t, guesttest.Binary(t, name), provider.Config{
-			Runtime: runtime.Config{Services: services, Determinism: (*runtime.Determinism)(recorded.Clock())},
+			Runtime: sandbox.Config{Services: services, Determinism: (*sandbox.Determinism)(recorded.Clock())},
 		})
 		report, err := session.Run(t.Context(), session.Config{Session: recorded, Host: host, Source: guest, Update: true})
 		if err != nil || len(report.Failures) > 0 || report.Steps == 0 {

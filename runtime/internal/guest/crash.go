@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/symbol"
+	"github.com/wasmres/wasmres/runtime/internal/symbol"
 )
 
 // WithCrash gives err with a crash, and does not change err. The cause of err, if it has one, is the reason.

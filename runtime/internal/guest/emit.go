@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/inflight"
+	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
 // Emit takes one frame of the guest's, of which nothing is kept, and says whether the guest may go on.

@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
-	"github.com/wasmres/wasmres/runtime/wasi"
+	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
 // classify decides what the failure of a guest was. The guest cannot choose: what the host itself knows comes first.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/wasi"
+	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
 // startOffset is how long before Determinism.Time an instance starts, so that what it finds to be now while it starts is in

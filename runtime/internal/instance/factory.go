@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 	"github.com/wasmres/wasmres/runtime/limits"
-	"github.com/wasmres/wasmres/runtime/snapshot"
 )
 
 // A Factory makes the instances of one module. It is safe for concurrent use.

@@ -5,8 +5,8 @@ import (
 	goruntime "runtime"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/engine"
-	"github.com/wasmres/wasmres/runtime/meter"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
 // fuelSlice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 10 to 50 µs of

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/admit"
-	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/wasi"
+	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
 // This file is where guests' offsets and lengths meet host memory, and the only one.

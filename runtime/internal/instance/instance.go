@@ -8,11 +8,11 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/meter"
-	"github.com/wasmres/wasmres/runtime/snapshot"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
 // An Instance is one live sandbox and what it is doing. It belongs to one goroutine at a time.

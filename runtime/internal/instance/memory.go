@@ -1,6 +1,6 @@
 package instance
 
-import "github.com/wasmres/wasmres/runtime/engine"
+import "github.com/wasmres/wasmres/runtime/internal/engine"
 
 // What a host function takes of the guest's fuel for each access to its memory. A unit is paid for as many bytes as in the
 // guest's own bulk operations: a look at four bytes never takes longer than filling them.

@@ -3,7 +3,7 @@ package instance
 import (
 	"context"
 
-	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 

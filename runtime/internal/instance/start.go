@@ -7,8 +7,8 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
-	"github.com/wasmres/wasmres/runtime/meter"
-	"github.com/wasmres/wasmres/runtime/snapshot"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
 // A startStep is a part of starting an instance.

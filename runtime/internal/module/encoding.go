@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/wasmres/wasmres/runtime/meter"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
 // Append appends the encoding of m to b. It is meant for another process of this very program, not for a disk.

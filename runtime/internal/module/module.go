@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/admit"
-	"github.com/wasmres/wasmres/runtime/engine"
+	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
 	"github.com/wasmres/wasmres/runtime/limits"
-	"github.com/wasmres/wasmres/runtime/meter"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/wasmres/wasmres/runtime/symbol"
+	"github.com/wasmres/wasmres/runtime/internal/symbol"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/engine"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/limits"

@@ -7,10 +7,10 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/internal/provider"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
-	"github.com/wasmres/wasmres/runtime/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
 // text is a sink for one text.
@@ -33,8 +33,8 @@ func memory(t *testing.T, dir string) *provider.Provider {
 	}
 	kv := kvcap.Open(open(t, dir, kvcap.Quota{}, nil), kvcap.Grant{}, nil)
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: runtime.Config{
-			Runner: runtime.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
+		Runtime: sandbox.Config{
+			Runner: sandbox.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
 		},
 	}, guesttest.Binary(t, "memory"))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/confine"
-	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+	"github.com/wasmres/wasmres/runtime/internal/confine"
+	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/confine"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
+	"github.com/wasmres/wasmres/runtime/internal/confine"
 )
 
 // insideName is the name of the file of a helper that tries what it must not be able to do.

@@ -14,9 +14,9 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite", which makes the databases
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/process"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
+	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
 // TestMain makes of this program whatever it is started as: a helper has neither arguments nor an environment, so that

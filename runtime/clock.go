@@ -1,0 +1,21 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// A Clock is the same time and random numbers in every run, for tests.
+type Clock struct {
+	Time time.Time // of the first look at a clock in each call, from 1971 to 2199; each look takes ClockStep
+	Seed uint64    // of the random numbers
+}
+
+// ClockStep is the time that passes with each look at a [Clock].
+const ClockStep = sandbox.Look
+
+func (c *Clock) determinism() *sandbox.Determinism { return (*sandbox.Determinism)(c) }
+
+// Check refuses a time that clocks cannot show.
+func (c *Clock) Check() error { return c.determinism().Check() }

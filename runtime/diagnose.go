@@ -1,0 +1,128 @@
+package runtime
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/confine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/process"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+)
+
+// probeModule is a provider of one resource, probeURI, whose text is probeText.
+//
+//go:embed probe.wasm
+var probeModule []byte
+
+const (
+	probeURI  = "probe:it"
+	probeText = "fine"
+)
+
+// A Diagnosis says what isolation and speed this machine gives to untrusted providers.
+type Diagnosis struct {
+	System     string      `json:"system"`
+	Engine     string      `json:"engine"`
+	Isolation  string      `json:"isolation"`
+	Layers     []Layer     `json:"layers"`     // of the worker that was tried; of the machine, if none was
+	Namespaces []Namespace `json:"namespaces"` // likewise
+	Reset      string      `json:"reset"`      // how instances are reset
+	Slower     []string    `json:"slower"`     // why not in a quicker way
+	Cache      string      `json:"cache"`      // the folder of compiled modules
+	Ready      float64     `json:"readyMs"`    // from nothing to a provider that answers
+	Read       float64     `json:"readMicros"` // one small resource, the quickest of some
+	Err        string      `json:"error,omitempty"`
+}
+
+// Diagnose looks at the machine, and runs a provider of its own on a Host as cfg says. All is well when Err is empty.
+func Diagnose(ctx context.Context, cfg HostConfig) *Diagnosis {
+	best, reasons := snapshot.Probe()
+	d := &Diagnosis{
+		System: goruntime.GOOS + "/" + goruntime.GOARCH, Engine: "wazero " + wazero.Version, Isolation: cfg.Isolation.String(),
+		Layers: layersOf(confine.Probe()), Namespaces: namespacesOf(process.Namespaces()), Reset: best.String(), Slower: []string{}, Cache: cfg.CacheDir,
+	}
+	for _, reason := range reasons {
+		d.Slower = append(d.Slower, reason.Error())
+	}
+	if err := d.try(ctx, cfg); err != nil {
+		d.Err = err.Error()
+	}
+	return d
+}
+
+// try runs the provider, and measures.
+func (d *Diagnosis) try(ctx context.Context, cfg HostConfig) (err error) {
+	h, err := NewHost(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	start := time.Now()
+	p, err := h.Load(ctx, probeModule, &Options{Name: "probe", Logger: cfg.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := readProbe(ctx, p); err != nil {
+		return err
+	}
+	d.Ready = float64(time.Since(start).Microseconds()) / 1e3
+	if info := p.Info(); info.Isolation == IsolateProcess {
+		d.Layers, d.Namespaces = info.Layers, info.Namespaces
+	}
+	return d.measure(ctx, p)
+}
+
+// measure reads some times.
+func (d *Diagnosis) measure(ctx context.Context, p *Provider) error {
+	const reads = 200
+	best := time.Hour
+	for range reads {
+		start := time.Now()
+		if err := readProbe(ctx, p); err != nil {
+			return err
+		}
+		best = min(best, time.Since(start))
+	}
+	d.Read = float64(best.Nanoseconds()) / 1e3
+	return nil
+}
+
+// readProbe reads the resource and compares it.
+func readProbe(ctx context.Context, p *Provider) error {
+	got, err := p.Read(ctx, probeURI)
+	if err != nil {
+		return err
+	}
+	if text := got[0].Text(); text != probeText {
+		return fmt.Errorf("the probe says %.64q, not %q", text, probeText)
+	}
+	return nil
+}
+
+// layersOf converts the layers of a process.
+func layersOf(list confine.Layers) []Layer {
+	all := []Layer{}
+	for _, l := range list {
+		all = append(all, Layer(l))
+	}
+	return all
+}
+
+// namespacesOf says of each kind of namespace whether a worker has one for itself.
+func namespacesOf(list []process.Namespace) []Namespace {
+	all := []Namespace{}
+	for _, n := range list {
+		found := Namespace{Kind: n.Kind, On: n.Err == nil}
+		if n.Err != nil {
+			found.Why = n.Err.Error()
+		}
+		all = append(all, found)
+	}
+	return all
+}

@@ -1,0 +1,240 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	goruntime "runtime"
+	"strings"
+	"sync"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+// An Isolation is where guests run.
+type Isolation int
+
+const (
+	// IsolateDefault is IsolateProcess on Linux, and IsolateNone on all other systems.
+	IsolateDefault Isolation = iota
+	// IsolateProcess runs the guests of each provider in a locked-down child process. Linux only.
+	IsolateProcess
+	// IsolateNone runs guests in this process. WebAssembly and the limits still bound them.
+	IsolateNone
+)
+
+// String names the place: process or in-process.
+func (i Isolation) String() string {
+	if i.resolve() == IsolateProcess {
+		return "process"
+	}
+	return "in-process"
+}
+
+// resolve replaces the default.
+func (i Isolation) resolve() Isolation {
+	switch {
+	case i != IsolateDefault:
+		return i
+	case goruntime.GOOS == "linux":
+		return IsolateProcess
+	}
+	return IsolateNone
+}
+
+// HostConfig says how a [Host] runs guests. The zero value is usable.
+type HostConfig struct {
+	// Isolation is where guests run. IsolateNone compiles modules in this process too, unless [Main] was called.
+	Isolation Isolation
+	// CacheDir is a private folder of compiled modules. NewHost makes it with mode 0700. When it is empty, Close removes
+	// a temporary one.
+	CacheDir string
+	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
+	CacheSize int64
+	Logger    *slog.Logger // nil discards
+}
+
+// A Host is where guests run. Its providers share its compiler, its cache and its standby worker, and nothing else. A
+// Host is safe for concurrent use. Close releases it.
+type Host struct {
+	// fixed at creation
+	isolation Isolation
+	runner    sandbox.Runner
+	workers   *worker.Runner      // nil when guests run in this process
+	modules   sandbox.ModuleCache // nil when modules are compiled in this process
+	log       *slog.Logger
+
+	mu      sync.Mutex
+	open    int            // providers; guarded by mu
+	closers []func() error // in the order of opening; guarded by mu
+}
+
+// NewHost makes a Host. It starts no process before a provider is opened. The error is [ErrNoMain], or it says what is
+// wrong with CacheDir.
+func NewHost(cfg HostConfig) (*Host, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{isolation: cfg.Isolation.resolve(), log: cfg.Logger}
+	if h.isolation == IsolateProcess && !mainCalled.Load() {
+		return nil, ErrNoMain
+	}
+	if err := h.start(cfg); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// start opens the compiler, and the workers or the engine.
+func (h *Host) start(cfg HostConfig) error {
+	if cfg.CacheDir == "" {
+		dir, err := os.MkdirTemp("", "wasmres-")
+		if err != nil {
+			return fmt.Errorf("make a temporary cache folder: %w", err)
+		}
+		cfg.CacheDir = dir
+		h.closers = append(h.closers, func() error { return os.RemoveAll(dir) })
+	}
+	if err := wazero.CheckCacheDir(cfg.CacheDir); err != nil {
+		return err
+	}
+	if !mainCalled.Load() {
+		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Logger: h.log})
+	}
+	c, err := compiler.New(compiler.Config{CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Busy: h.busy, Logger: h.log})
+	if err != nil {
+		return err
+	}
+	h.modules = c
+	if h.isolation == IsolateNone {
+		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
+	}
+	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Logger: h.log})
+	h.runner = h.workers
+	return err
+}
+
+// openEngine has guests run in this process.
+func (h *Host) openEngine(cfg wazero.Config) error {
+	engine, err := wazero.Open(cfg)
+	if err != nil {
+		return err
+	}
+	h.closers = append(h.closers, engine.Close)
+	h.runner = sandbox.InProcess{Engine: engine}
+	return nil
+}
+
+// busy reports whether workers have calls to run.
+func (h *Host) busy() bool { return h.workers != nil && h.workers.Busy() }
+
+// Isolation is where guests run: IsolateProcess or IsolateNone.
+func (h *Host) Isolation() Isolation { return h.isolation }
+
+// Open loads the provider in a .wasm file of at most 64 MiB. ctx bounds loading and starting. The error of a file that is
+// no provider has a code: abi.CodeModule for a module that is not valid or costs too much to compile,
+// abi.CodeIncompatible for one that is no provider.
+func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider, error) {
+	o := opts.withDefaults()
+	module, err := readModule(file)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(o.Capabilities))
+	}
+	if o.Name == "" {
+		o.Name = nameOf(file)
+	}
+	if o.DebugModules == nil {
+		o.DebugModules = debugModules(file)
+	}
+	p, err := h.Load(ctx, module, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
+}
+
+// Load loads the provider in a module. It does not keep module. Otherwise it is like Open.
+func (h *Host) Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) {
+	o := opts.withDefaults()
+	if err := h.enter(); err != nil {
+		return nil, errors.Join(err, closeAll(o.Capabilities))
+	}
+	p, err := h.load(ctx, module, o)
+	if err != nil {
+		h.leave()
+		return nil, errors.Join(err, closeAll(o.Capabilities))
+	}
+	return p, nil
+}
+
+// enter counts a provider in.
+func (h *Host) enter() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open < 0 {
+		return abi.Errorf(abi.CodeUnavailable, "open a provider: its Host is closed")
+	}
+	h.open++
+	return nil
+}
+
+// leave counts a provider out.
+func (h *Host) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open--
+}
+
+// Close releases the Host. It fails while a Provider is open. It is idempotent.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open > 0 {
+		return fmt.Errorf("close Host: %d providers are open: close them first", h.open)
+	}
+	h.open = -1
+	var errs []error
+	for i := len(h.closers) - 1; i >= 0; i-- {
+		errs = append(errs, h.closers[i]())
+	}
+	h.closers = nil
+	return errors.Join(errs...)
+}
+
+// Open loads the provider in a .wasm file on a Host of its own, which is closed with the provider. ctx bounds loading and
+// starting. A nil opts grants nothing and takes the default limits. Errors are those of [Host.Open] and [NewHost].
+func Open(ctx context.Context, file string, opts *Options) (*Provider, error) {
+	return onOwnHost(opts, func(h *Host) (*Provider, error) { return h.Open(ctx, file, opts) })
+}
+
+// Load is [Open] for a module in memory, as from an embed directive.
+func Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) {
+	return onOwnHost(opts, func(h *Host) (*Provider, error) { return h.Load(ctx, module, opts) })
+}
+
+// onOwnHost opens a provider on a new Host, which is the provider's to close.
+func onOwnHost(opts *Options, open func(*Host) (*Provider, error)) (*Provider, error) {
+	o := opts.withDefaults()
+	h, err := NewHost(HostConfig{Logger: o.Logger})
+	if err != nil {
+		return nil, errors.Join(err, closeAll(o.Capabilities))
+	}
+	p, err := open(h)
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	p.ownHost = h
+	return p, nil
+}
+
+// nameOf is a file's name without folder and ending.
+func nameOf(file string) string {
+	file = strings.ReplaceAll(file, `\`, "/")
+	return strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".wasm")
+}

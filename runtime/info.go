@@ -1,0 +1,78 @@
+package runtime
+
+import (
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/confine"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// Info is what a Host knows of a provider.
+type Info struct {
+	Digest     string        // SHA-256 of the module, as in "sha256:9f86…"
+	Size       int           // of the module, in bytes
+	Packed     bool          // the manifest was read from the module without running it
+	Lifecycle  abi.Lifecycle // in force: what the manifest asks for, as far as Options granted it
+	Limits     Limits        // in force
+	Isolation  Isolation     // IsolateProcess or IsolateNone
+	Layers     []Layer       // of the worker that started last on the Host, as it says; nil in process
+	Namespaces []Namespace   // likewise
+	Reset      ResetMode     // how each call gets a fresh instance
+	ResetNote  string        // why not in a quicker way; empty for ResetInPlace
+	Start      Start         // what starting the first instance used
+}
+
+// A Start is what starting the first instance of a module used.
+type Start = limits.Start
+
+// A ResetMode is how each call gets an instance that is like the image.
+type ResetMode string
+
+// The reset modes, the quickest first.
+const (
+	ResetInPlace   ResetMode = ResetMode(sandbox.LaneReset)   // instances are reset to the image
+	ResetOrReplace ResetMode = ResetMode(sandbox.LaneReplace) // instances are reset, or replaced by a copy of the image
+	StartFresh     ResetMode = ResetMode(sandbox.LaneBoot)    // an instance is started for each call
+)
+
+// A Layer is one way in which the kernel confines a worker.
+type Layer struct {
+	Name   string `json:"name"`
+	On     bool   `json:"on"`
+	Detail string `json:"detail,omitempty"` // how far it is on, or why it is off
+}
+
+// String is the layer in a few words, for a log.
+func (l Layer) String() string { return confine.Layer(l).String() }
+
+// A Namespace is one kind of Linux namespace that a worker has for itself, or the reason why it has not.
+type Namespace struct {
+	Kind string `json:"kind"`
+	On   bool   `json:"on"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Info says how the provider runs.
+func (p *Provider) Info() Info {
+	m := p.inner.Module()
+	mode, note := m.Lane()
+	layers, namespaces := p.host.layers()
+	return Info{
+		Digest: m.Digest(), Size: m.Size(), Packed: m.Packed(), Lifecycle: m.Lifecycle(), Limits: m.Limits(),
+		Isolation: p.host.isolation, Layers: layers, Namespaces: namespaces,
+		Reset: ResetMode(mode), ResetNote: note, Start: m.Started(),
+	}
+}
+
+// layers says what confines the worker that started last; nil when guests run in this process.
+func (h *Host) layers() ([]Layer, []Namespace) {
+	if h.workers == nil {
+		return nil, nil
+	}
+	var walls *worker.Walls
+	if walls = h.workers.Walls(); walls == nil {
+		return nil, nil
+	}
+	return layersOf(walls.Layers), namespacesOf(walls.Namespaces)
+}

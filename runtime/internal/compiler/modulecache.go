@@ -1,0 +1,96 @@
+package compiler
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+)
+
+const (
+	// maxPrepared bounds the prepared modules that are stored. The oldest are removed first.
+	maxPrepared = 128
+	// maxPreparedSize bounds one of them, in bytes.
+	maxPreparedSize = 128 << 20
+)
+
+// Get implements [runtime.ModuleCache] in the cache folder.
+func (c *Compiler) Get(key [sha256.Size]byte) []byte {
+	text, err := c.store.prepared(key)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.cfg.Logger.Debug("prepared module not read", "err", err)
+	}
+	return text
+}
+
+// Put implements [runtime.ModuleCache].
+func (c *Compiler) Put(key [sha256.Size]byte, text []byte) {
+	if err := c.store.putPrepared(key, text); err != nil {
+		c.cfg.Logger.Debug("prepared module not stored", "err", err)
+	}
+}
+
+// prepared gives what is stored under a key. It guards against damage only: a user that can write to the folder could
+// have native code run anyway.
+func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
+	if err := wazero.CheckCacheDir(s.dir); err != nil {
+		return nil, err
+	}
+	path, err := s.preparedPath(key)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxPreparedSize {
+		return nil, fmt.Errorf("%s is a %v of %d bytes", path, info.Mode(), info.Size())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, text); err != nil {
+		return nil, err
+	}
+	if len(text) < sha256.Size || sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+		return nil, fmt.Errorf("%s is damaged", path)
+	}
+	use(path)
+	return text[sha256.Size:], nil
+}
+
+func (s *store) putPrepared(key [sha256.Size]byte, text []byte) error {
+	path, err := s.preparedPath(key)
+	if err != nil {
+		return err
+	}
+	if err := wazero.CheckCacheDir(s.dir); err != nil {
+		return err
+	}
+	digest := sha256.Sum256(text)
+	if err := s.put(path, digest[:], text); err != nil {
+		return err
+	}
+	s.trim("*.prepared", maxPrepared)
+	s.limit()
+	return nil
+}
+
+// preparedPath is the file for a key. A prepared module depends on all of this program, and not only on its version.
+func (s *store) preparedPath(key [sha256.Size]byte) (string, error) {
+	program, err := s.program()
+	if err != nil {
+		return "", err
+	}
+	name := sha256.Sum256(append([]byte(program), key[:]...))
+	return filepath.Join(s.dir, hex.EncodeToString(name[:])+".prepared"), nil
+}

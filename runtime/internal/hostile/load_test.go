@@ -1,0 +1,73 @@
+package hostile_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/hostile"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// The compiled form of a module is shared by all who load it, so nothing of their limits may be in it.
+func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
+	e, err := wazero.Open(wazero.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	load := func(l sandbox.Limits) *sandbox.Module {
+		t.Helper()
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: l}, memoryModule(t))
+		if err != nil {
+			t.Fatal(err, errors.Unwrap(err))
+		}
+		t.Cleanup(func() { _ = m.Close() })
+		return m
+	}
+	ask := func(m *sandbox.Module, uri string) abi.Code {
+		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, sink{})
+		return abi.CodeOf(err)
+	}
+	// x:k needs three pages of memory, x:c takes time.
+	large := load(sandbox.Limits{Memory: 64 << 20, Timeout: 10 * time.Second})
+	small := load(sandbox.Limits{Memory: 2 << 16, Timeout: 10 * time.Second})
+	quick := load(sandbox.Limits{Memory: 64 << 20, Timeout: 20 * time.Millisecond})
+	for range 2 {
+		if got := ask(large, "x:k"); got != abi.CodeOK {
+			t.Errorf("64 MiB: got %v, want ok", got)
+		}
+		if got := ask(small, "x:k"); got == abi.CodeOK {
+			t.Errorf("two pages: got %v, want a failure", got)
+		}
+		start := time.Now()
+		if got := ask(quick, "x:c"); got == abi.CodeOK || time.Since(start) > 2*time.Second {
+			t.Errorf("20ms: got %v after %v", got, time.Since(start))
+		}
+	}
+}
+
+// memoryModule is the module of the case that grows memory under the host's hands.
+func memoryModule(t *testing.T) []byte {
+	t.Helper()
+	for _, c := range hostile.Cases() {
+		if c.Name == "grow-host" {
+			return c.Modules()[0]
+		}
+	}
+	t.Fatal("there is no case grow-host")
+	return nil
+}
+
+// A sink takes everything and keeps nothing.
+type sink struct{}
+
+func (sink) Content(*abi.Content) error { return nil }
+func (sink) Body([]byte) error          { return nil }
+func (sink) Progress(abi.Progress)      {}

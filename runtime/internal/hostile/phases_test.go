@@ -1,0 +1,139 @@
+//go:build linux
+
+package hostile_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/hostile"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// longEnv has the tests make the attacks as well that are much like others.
+const longEnv = "WASMRES_HOSTILE_LONG"
+
+// lenient is how long the parent lets a call overrun its deadline before it kills the worker. It is longer than what the
+// bounds of a case allow, so that a worker which does not stop its guest by itself fails the test.
+const lenient = 2 * time.Second
+
+// generated are the generated cases of a phase.
+func generated(phase hostile.Phase) (cases []hostile.Case) {
+	for _, c := range hostile.Generated(os.Getenv(longEnv) != "") {
+		if hostile.PhaseOf(c) == phase && wanted(c) {
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func TestProvidersThatAttackInOnePhaseAreStopped(t *testing.T) {
+	alone(t)
+	for _, phase := range hostile.Phases() {
+		t.Run(string(phase), func(t *testing.T) { judgeAll(t, generated(phase)) })
+	}
+}
+
+// TestProvidersThatAttackInOnePhaseAreStoppedInAWorker makes the same attacks in workers, one after the other, while a
+// tenant reads from a provider of its own.
+func TestProvidersThatAttackInOnePhaseAreStoppedInAWorker(t *testing.T) {
+	alone(t)
+	run, honest := neighbours(t, lenient)
+	for _, phase := range hostile.Phases() {
+		t.Run(string(phase), func(t *testing.T) {
+			for _, c := range generated(phase) {
+				t.Run(c.Name, func(t *testing.T) { attackInWorker(t, run, c, honest) })
+			}
+		})
+	}
+}
+
+// A precompiler compiles modules in this process, each into a folder of its own below this one. That is quicker than in a
+// process of its own, and the compiler is not what is attacked.
+type precompiler string
+
+func (p precompiler) folder(binary []byte) string {
+	return filepath.Join(string(p), fmt.Sprintf("%x", sha256.Sum256(binary)))
+}
+
+func (p precompiler) compile(ctx context.Context, binary []byte) (string, error) {
+	dir := p.folder(binary)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return dir, nil
+		}
+		return "", err
+	}
+	return dir, wazero.Precompile(ctx, dir, binary)
+}
+
+func (p precompiler) forget(binary []byte) error { return os.RemoveAll(p.folder(binary)) }
+
+// attackInWorker runs a generated case and judges it as the parent sees it.
+func attackInWorker(t *testing.T, run sandbox.Runner, c hostile.Case, honest *tenant) {
+	idle, read := control(), honest.n.Load()
+	resetPeak()
+	before := resident()
+	a := &attempt{Case: c, report: report{Case: c.Name, Codes: map[string]int{}, After: map[string]int{}, Modules: 1}}
+	var log counter
+	a.cfg = sandbox.Config{
+		Runner: run, Limits: limits(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
+	}
+	if m := a.load(c.Modules()[0]); m != nil {
+		a.ask(m)
+		if a.Case.After != "" {
+			a.note(a.report.After, retry(m, a.Case.After, startUp))
+		}
+		a.Peak = largestWorker()
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if grew := peak() - before; grew > wallPeak {
+		t.Errorf("the parent grew by %d bytes, at most %d are allowed", grew, wallPeak)
+	}
+	a.Log = log.n
+	noise := idle.stop()
+	for deadline := time.Now().Add(startUp); honest.n.Load() == read && time.Now().Before(deadline); {
+		<-time.After(pace)
+	}
+	if honest.n.Load() == read {
+		t.Error("the tenant was not answered")
+	}
+	judge(t, c, verdict{report: a.report, noise: noise})
+}
+
+// largestWorker is the most resident memory, in bytes, that any worker has had that lives.
+func largestWorker() (most int64) {
+	for _, pid := range descendants("self") {
+		if name, _ := os.ReadFile("/proc/" + pid + "/cmdline"); strings.HasPrefix(string(name), "wasmres-worker") {
+			most = max(most, status(pid, "VmHWM:"))
+		}
+	}
+	return most
+}
+
+// descendants are the children of a process, and theirs.
+func descendants(pid string) (all []string) {
+	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, child := range strings.Fields(string(text)) {
+			all = append(append(all, child), descendants(child)...)
+		}
+	}
+	return all
+}

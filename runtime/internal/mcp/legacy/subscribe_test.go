@@ -1,0 +1,221 @@
+package legacy_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
+)
+
+const (
+	updated     = "notifications/resources/updated"
+	listChanged = "notifications/resources/list_changed"
+)
+
+func subscribe(t *testing.T, w wire, uri string) {
+	t.Helper()
+	if m := last(t, w, request(1, "resources/subscribe", `{"uri":`+quote(uri)+`}`)); string(m.Result) != `{}` {
+		t.Fatalf("subscribe to %s: %+v", uri, m)
+	}
+}
+
+func unsubscribe(t *testing.T, w wire, uri string) {
+	t.Helper()
+	if m := last(t, w, request(1, "resources/unsubscribe", `{"uri":`+quote(uri)+`}`)); string(m.Result) != `{}` {
+		t.Fatalf("unsubscribe from %s: %+v", uri, m)
+	}
+}
+
+// hears expects the next notification.
+func hears(t *testing.T, w wire, method, params string) {
+	t.Helper()
+	if m := w.heard(t); m.Method != method || string(m.Params) != params {
+		t.Errorf("heard %s %s, want %s %s", m.Method, m.Params, method, params)
+	}
+}
+
+func TestUpdatesReachOnlyWhoSubscribed(t *testing.T) {
+	f := newFake()
+	front := newFront(t, f)
+	ann, bob := dialStdio(t, front, "2025-06-18"), dialHTTP(t, front, "2025-11-25")
+	subscribe(t, ann, "test://watched")
+	subscribe(t, bob, "test://other")
+
+	// The list tells both, and comes after what either must not hear.
+	f.change("test://watched")
+	hears(t, ann, updated, `{"uri":"test://watched"}`)
+	f.change("")
+	hears(t, ann, listChanged, `{}`)
+	hears(t, bob, listChanged, `{}`)
+
+	f.change("test://other")
+	hears(t, bob, updated, `{"uri":"test://other"}`)
+	f.change("")
+	hears(t, bob, listChanged, `{}`)
+	hears(t, ann, listChanged, `{}`)
+}
+
+func TestSubscriptionsOfOneSessionAreIndependent(t *testing.T) {
+	onBoth(t, "2025-06-18", func(t *testing.T, f *fake, w wire) {
+		subscribe(t, w, "test://watched")
+		subscribe(t, w, "test://other")
+		subscribe(t, w, "test://other")
+		if got := f.watching(); got != 3 {
+			t.Errorf("got %d watches, want two resources and the list", got)
+		}
+		f.change("test://watched")
+		hears(t, w, updated, `{"uri":"test://watched"}`)
+		f.change("test://other")
+		hears(t, w, updated, `{"uri":"test://other"}`)
+
+		unsubscribe(t, w, "test://other")
+		unsubscribe(t, w, "test://other")
+		unsubscribe(t, w, "test://never")
+		f.change("test://other")
+		f.change("test://watched")
+		hears(t, w, updated, `{"uri":"test://watched"}`)
+	})
+}
+
+func TestNothingIsToldBeforeTheHandshakeIsOver(t *testing.T) {
+	f := newFake()
+	w := connectStdio(t, newFront(t, f))
+	last(t, w, initializeLine("2025-06-18"))
+	if got := f.watching(); got != 0 {
+		t.Errorf("got %d watches before notifications/initialized", got)
+	}
+	w.tell(t, initializedLine)
+	eventually(t, "the list is watched", func() bool { return f.watching() == 1 })
+}
+
+func TestSubscriptionsAreBounded(t *testing.T) {
+	onBoth(t, "2025-06-18", func(t *testing.T, f *fake, w wire) {
+		subscribe(t, w, "test://text")
+		subscribe(t, w, "test://watched")
+		if m := last(t, w, request(1, "resources/subscribe", `{"uri":"test://other"}`)); code(m) != 413 || string(m.Error.Data) != `{"code":"too_many"}` {
+			t.Errorf("got %+v, want the limit", m)
+		}
+		unsubscribe(t, w, "test://text")
+		subscribe(t, w, "test://other")
+	}, func(c *legacy.Config) { c.MaxSubscriptions = 2 })
+}
+
+// A hasty source tells of a change while it is still being asked to, and goes on when it should not.
+type hasty struct {
+	*fake
+	notify chan func(string)
+}
+
+func (h hasty) Watch(ctx context.Context, uris []string, list bool, notify func(string)) ([]string, error) {
+	if !list {
+		notify(uris[0])
+		h.notify <- notify
+	}
+	return h.fake.Watch(ctx, uris, list, notify)
+}
+
+func TestChangeWhileSubscribingIsTold(t *testing.T) {
+	f := newFake()
+	h := hasty{f, make(chan func(string), 1)}
+	w := dialStdio(t, newFront(t, f, func(c *legacy.Config) { c.Source = h }), "2025-06-18")
+	w.tell(t, request(1, "resources/subscribe", `{"uri":"test://watched"}`))
+	heard := make(map[string]bool) // the answer may come first or last
+	for range 2 {
+		m := w.heard(t)
+		heard[m.Method+string(m.Result)] = true
+	}
+	if !heard[updated] || !heard["{}"] {
+		t.Errorf("heard %v, want the update and the answer", heard)
+	}
+	unsubscribe(t, w, "test://watched")
+	within(t, "the callback", h.notify)("test://watched")
+	f.change("")
+	hears(t, w, listChanged, `{}`)
+}
+
+func TestEverythingIsReleasedAtTheEnd(t *testing.T) {
+	subscribed := func(t *testing.T, f *fake, w wire) {
+		subscribe(t, w, "test://watched")
+		subscribe(t, w, "test://other")
+		eventually(t, "all three are watched", func() bool { return f.watching() == 3 })
+	}
+	released := func(t *testing.T, f *fake) {
+		eventually(t, "nothing is watched", func() bool { return f.watching() == 0 })
+	}
+	t.Run("DELETE", func(t *testing.T) {
+		f := newFake()
+		w := dialHTTP(t, newFront(t, f), "2025-06-18")
+		subscribed(t, f, w)
+		res := w.do(t, t.Context(), http.MethodDelete, "")
+		if res.Body.Close(); res.StatusCode != http.StatusNoContent {
+			t.Errorf("got %s", res.Status)
+		}
+		if res, _ := w.post(t, request(1, "ping", "")); res.StatusCode != http.StatusNotFound {
+			t.Errorf("afterwards got %s", res.Status)
+		}
+		released(t, f)
+	})
+	t.Run("close of stdio", func(t *testing.T) {
+		f := newFake()
+		w := dialStdio(t, newFront(t, f), "2025-06-18")
+		subscribed(t, f, w)
+		w.session.Close()
+		w.session.Close()
+		if err := w.session.Receive([]byte(request(1, "ping", ""))); err == nil {
+			t.Error("a line was taken afterwards")
+		}
+		released(t, f)
+	})
+	t.Run("close of the front", func(t *testing.T) {
+		f := newFake()
+		front := newFront(t, f)
+		subscribed(t, f, dialStdio(t, front, "2025-06-18"))
+		front.Close()
+		front.Close()
+		if _, err := front.Connect(t.Context(), func([]byte) error { return nil }); err == nil {
+			t.Error("a session was opened afterwards")
+		}
+		released(t, f)
+	})
+}
+
+func TestProgressComesOnTheStreamOfItsRequest(t *testing.T) {
+	for _, token := range []string{`"tok"`, `9007199254740993`} {
+		onBoth(t, "2025-06-18", func(t *testing.T, _ *fake, w wire) {
+			all := w.ask(t, request(1, "resources/read", `{"uri":"test://progress","_meta":{"progressToken":`+token+`}}`))
+			if len(all) != 3 {
+				t.Fatalf("got %d messages, want two of progress and the result: %+v", len(all), all)
+			}
+			for i, done := range []string{"1", "2"} {
+				want := `{"progressToken":` + token + `,"progress":` + done + `,"total":2}`
+				if all[i].Method != "notifications/progress" || string(all[i].Params) != want {
+					t.Errorf("got %s %s, want %s", all[i].Method, all[i].Params, want)
+				}
+			}
+			if !strings.Contains(string(all[2].Result), "hello") {
+				t.Errorf("got %+v", all[2])
+			}
+		})
+	}
+}
+
+// A client whose subscriptions fail again and again cannot fill the log.
+func TestFailedSubscriptionsDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := openBubble(t, newFake(), func(c *legacy.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		for n := range 500 {
+			b.serve(t.Context(), http.MethodPost, request(n+1, "resources/subscribe", `{"uri":"test://broken"}`))
+		}
+		b.front.Close()
+		lines := strings.Count(log.String(), "\n")
+		if lines != 2 || strings.Count(log.String(), "watch refused") != 2 || !strings.HasSuffix(log.String(), " left_out=498\n") {
+			t.Errorf("got %d lines:\n%.2000s", lines, log.String())
+		}
+	})
+}

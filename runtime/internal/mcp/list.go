@@ -1,0 +1,247 @@
+package mcp
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/inflight"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// maxValues is how many values one completion may hold.
+const maxValues = 100
+
+func (c *Core) list(ctx context.Context, r *request) error {
+	cursor, err := optional("cursor", r.params.cursor)
+	if err != nil {
+		return err
+	}
+	if kept, err := c.listKept(r, cursor); kept {
+		return err
+	}
+	version, mayKeep := c.listVersion()
+	var missing []resource.Degraded
+	hold := c.cfg.InFlight.Hold()
+	defer hold.End()
+	reply, err := c.askList(resource.WithDegraded(ctx, &missing), r.askPage(cursor), hold)
+	if err != nil {
+		return err
+	}
+	c.beginPage(r, missing)
+	begin := len(r.out)
+	if err := r.appendResources(reply, r.links); err != nil {
+		return err
+	}
+	if !r.sent && mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
+		ttl := time.Duration(min(reply.TTLMillis, maxKept)) * time.Millisecond
+		c.pages.keep(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
+	}
+	r.endCacheable(reply.TTLMillis, reply.CacheScope)
+	return nil
+}
+
+// askList asks the source for a page of resources, whose memory is taken from hold. Where pages are large, the request
+// waits for its turn before it asks: then the source need not be kept waiting.
+func (c *Core) askList(ctx context.Context, req *abi.Request, hold *inflight.Hold) (*abi.Reply, error) {
+	if usual := int(c.pageSize.Load()); usual > inflight.Free {
+		if err := hold.Wait(ctx, usual, c.cfg.Patience); err != nil {
+			return nil, err
+		}
+	}
+	reply, err := c.cfg.Source.List(inflight.With(ctx, hold), req)
+	if err != nil {
+		return nil, err
+	}
+	hold.Trim()
+	c.pageSize.Store(int64(hold.Used()))
+	return reply, nil
+}
+
+// maxKept is for how long a page is kept at most, in milliseconds.
+const maxKept = 3_600_000
+
+// listKept answers with a page that was kept, if there is one.
+func (c *Core) listKept(r *request, cursor string) (kept bool, err error) {
+	version, mayKeep := c.listVersion()
+	if !mayKeep || !r.isImpersonal() {
+		return false, nil
+	}
+	body, left := c.pages.find(pageKey{cursor, r.links}, version)
+	if body == nil {
+		return false, nil
+	}
+	c.begin(r)
+	if err := r.appendLong(body, true); err != nil {
+		return true, err
+	}
+	r.endCacheable(uint64(left.Milliseconds()), abi.CachePublic)
+	return true, nil
+}
+
+// listVersion is that of the source's list, if it has one.
+func (c *Core) listVersion() (version uint64, ok bool) {
+	s, ok := c.cfg.Source.(resource.Versioned)
+	if !ok {
+		return 0, false
+	}
+	return s.ListVersion(), true
+}
+
+// isImpersonal reports whether a request tells the source nothing that the answer might depend on.
+func (r *request) isImpersonal() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
+
+func (c *Core) templates(ctx context.Context, r *request) error {
+	cursor, err := optional("cursor", r.params.cursor)
+	if err != nil {
+		return err
+	}
+	var missing []resource.Degraded
+	reply, err := c.cfg.Source.Templates(resource.WithDegraded(ctx, &missing), r.askPage(cursor))
+	if err != nil {
+		return err
+	}
+	c.beginPage(r, missing)
+	if err := r.appendTemplates(reply); err != nil {
+		return err
+	}
+	r.endCacheable(reply.TTLMillis, reply.CacheScope)
+	return nil
+}
+
+// appendResources appends the members of a page of resources. With links, large ones say where to download them.
+func (r *request) appendResources(reply *abi.Reply, links bool) error {
+	r.out = append(r.out, `"resources":[`...)
+	for i := range reply.Resources {
+		one := &reply.Resources[i]
+		if err := r.makeRoom(worst * one.Weight()); err != nil {
+			return err
+		}
+		r.out = appendResource(comma(r.out, i), one, links)
+		if err := r.pass(); err != nil {
+			return err
+		}
+	}
+	r.out = appendMember(append(r.out, ']'), "nextCursor", reply.NextCursor)
+	return nil
+}
+
+// appendTemplates appends the members of a page of templates.
+func (r *request) appendTemplates(reply *abi.Reply) error {
+	r.out = append(r.out, `"resourceTemplates":[`...)
+	for i := range reply.Templates {
+		one := &reply.Templates[i]
+		if err := r.makeRoom(worst * one.Weight()); err != nil {
+			return err
+		}
+		r.out = appendTemplate(comma(r.out, i), one)
+		if err := r.pass(); err != nil {
+			return err
+		}
+	}
+	r.out = appendMember(append(r.out, ']'), "nextCursor", reply.NextCursor)
+	return nil
+}
+
+// complete answers completion/complete. A template that completes nothing has no values, which is no error.
+func (c *Core) complete(ctx context.Context, r *request) error {
+	req, err := r.params.completion()
+	if err != nil {
+		return err
+	}
+	req.Session = r.session
+	reply, err := c.cfg.Source.Complete(ctx, req)
+	if abi.CodeOf(err) == abi.CodeUnsupported {
+		reply, err = &abi.Reply{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	c.begin(r)
+	r.out = appendCompletion(r.out, reply)
+	r.end()
+	return nil
+}
+
+// appendCompletion appends the member completion, with as many values as it may hold.
+func appendCompletion(b []byte, reply *abi.Reply) []byte {
+	values := reply.Completions[:min(len(reply.Completions), maxValues)]
+	b = append(b, `"completion":{"values":`...)
+	b = appendStrings(b, values)
+	total := int(reply.CompletionTotal)
+	if total > 0 {
+		total = max(total, len(reply.Completions))
+		b = append(b, `,"total":`...)
+		b = strconv.AppendInt(b, int64(total), 10)
+	}
+	b = append(b, `,"hasMore":`...)
+	b = strconv.AppendBool(b, reply.CompletionMore || max(total, len(reply.Completions)) > len(values))
+	return append(b, '}')
+}
+
+// completion decodes the parameters of completion/complete. Any prompt is unknown: the server offers none.
+func (p *params) completion() (req *abi.Request, err error) {
+	var kind, uri, name, value, arguments []byte
+	if !pick(p.ref, choose("type", &kind, "uri", &uri)) {
+		return nil, invalidParams("ref is missing or not an object")
+	}
+	if !pick(p.argument, choose("name", &name, "value", &value)) {
+		return nil, invalidParams("argument is missing or not an object")
+	}
+	if !isNull(p.context) && !pick(p.context, choose("arguments", &arguments, "", nil)) {
+		return nil, invalidParams("context is not an object")
+	}
+	req = &abi.Request{Meta: p.guestMeta()}
+	if req.Arg, err = required("argument.name", name); err != nil {
+		return nil, err
+	}
+	if req.Value, err = required("argument.value", value); err != nil {
+		return nil, err
+	}
+	if req.Vars, err = vars(arguments); err != nil {
+		return nil, err
+	}
+	switch t, _ := unquote(kind); t {
+	case "ref/prompt":
+		return nil, invalidParams("this server has no prompts")
+	case "ref/resource":
+		req.URI, err = required("ref.uri", uri)
+		if err == nil && len(req.URI) > abi.MaxURI {
+			err = invalidParams("ref.uri is longer than %d bytes", abi.MaxURI)
+		}
+		return req, err
+	}
+	return nil, invalidParams("ref.type is neither ref/resource nor ref/prompt")
+}
+
+// vars decodes the variables already known.
+func vars(arguments []byte) (list []abi.Var, err error) {
+	if isNull(arguments) {
+		return nil, nil
+	}
+	if !isObject(arguments) {
+		return nil, invalidParams("context.arguments is not an object")
+	}
+	eachField(arguments, 0, maxDepth, func(name, value []byte) {
+		v, ok := unquote(value)
+		if !ok {
+			err = invalidParams("context.arguments has a value that is not a string")
+		}
+		list = append(list, abi.Var{Name: string(fieldName(name)), Value: v})
+	})
+	return list, err
+}
+
+// choose makes a setter of two fields for [pick].
+func choose(name1 string, field1 *[]byte, name2 string, field2 *[]byte) func(name, value []byte) bool {
+	return func(name, value []byte) bool {
+		switch string(name) {
+		case name1:
+			return put(field1, value)
+		case name2:
+			return put(field2, value)
+		}
+		return true
+	}
+}

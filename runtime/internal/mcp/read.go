@@ -1,0 +1,231 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/runtime/internal/inflight"
+)
+
+// maxHint bounds what is allocated on the word of a guest, in bytes.
+const maxHint = 1 << 20
+
+func (c *Core) read(ctx context.Context, r *request) error {
+	uri, err := required("uri", r.params.uri)
+	if err != nil {
+		return err
+	}
+	c.begin(r)
+	r.out = append(r.out, `"contents":[`...)
+	reply, err := c.readInto(ctx, r, uri, false)
+	if err != nil {
+		return err
+	}
+	r.out = append(r.out, ']')
+	r.endCacheable(reply.TTLMillis, reply.CacheScope)
+	return nil
+}
+
+// readInto appends the contents of a resource, separated by commas.
+func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bool) (*abi.Reply, error) {
+	if len(uri) <= abi.MaxURI {
+		r.uri = uri
+	}
+	if err := abi.CheckURI(uri); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
+	}
+	s := &r.contents
+	*s = contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
+	if err := s.cut(); err != nil {
+		return nil, err
+	}
+	req := r.ask()
+	req.URI = uri
+	defer s.progress.end()
+	reply, err := c.readExcerpt(ctx, req, s.window, s)
+	if err == nil {
+		err = s.close()
+	}
+	if err == nil && s.count == 0 {
+		err = abi.Errorf(abi.CodeInternal, "The provider gave no content")
+	}
+	return reply, err
+}
+
+// contents is the [abi.Sink] of a read: what arrives is encoded at once, into the result.
+type contents struct {
+	// fixed at creation
+	r        *request
+	asBlocks bool // of a tool's result: embedded resources
+
+	progress *progress
+	window   *excerpt // nil for whole contents
+	count    int
+	waited   atomic.Int64 // see Waited
+	tail     string       // closes the content last begun
+	kind     abi.Kind
+	text     wire.Text
+	blob     wire.Base64
+}
+
+// cut has the contents reduced to the window that was asked for, if there is one. Tools have none.
+func (s *contents) cut() error {
+	if s.asBlocks {
+		return nil
+	}
+	w, err := parseWindow(s.r.params.window)
+	s.window = newExcerpt(w, s)
+	return err
+}
+
+// Content implements [abi.Sink].
+func (s *contents) Content(c *abi.Content) error {
+	if err := s.close(); err != nil {
+		return err
+	}
+	if c.Kind != abi.KindText && c.Kind != abi.KindBlob {
+		return abi.Errorf(abi.CodeProtocol, "A content is neither text nor blob")
+	}
+	s.r.out = comma(s.r.out, s.count)
+	s.count++
+	s.kind = c.Kind
+	s.begin(c)
+	return s.makeRoom(encodedSize(c))
+}
+
+// makeRoom makes room for n bytes more. Where there is none, what there is of the answer leaves.
+func (s *contents) makeRoom(n int) error {
+	if s.r.tight == 0 && s.r.grow(n) {
+		return nil
+	}
+	if err := s.r.tighten(); err != nil {
+		return err
+	}
+	return s.spill()
+}
+
+// begin appends the head of a content, up to where its bytes begin.
+func (s *contents) begin(c *abi.Content) {
+	b := s.r.out
+	s.tail = `}`
+	if s.asBlocks {
+		b = append(b, `{"type":"resource","resource":`...)
+		s.tail = `}}`
+	}
+	b = append(b, `{"uri":`...)
+	b = wire.AppendString(b, abi.NormalURI(c.URI))
+	b = appendMember(b, "mimeType", c.MIMEType)
+	if s.window == nil {
+		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
+	}
+	if c.Kind == abi.KindText {
+		s.r.out = append(b, `,"text":"`...)
+		return
+	}
+	s.r.out = append(b, `,"blob":"`...)
+	if s.r.message != nil {
+		s.r.message.binary = true
+	}
+}
+
+// encodedSize guesses the room the bytes of a content will take.
+func encodedSize(c *abi.Content) int {
+	n := int(min(max(c.Size, uint64(len(c.Inline))), maxHint))
+	if c.Kind == abi.KindBlob {
+		return wire.Base64Len(n)
+	}
+	return n + n/16 // escapes
+}
+
+// Body implements [abi.Sink].
+func (s *contents) Body(p []byte) error {
+	for len(p) > 0 {
+		n := min(len(p), part)
+		if err := s.makeRoom(s.encodedLen(n)); err != nil {
+			return err
+		}
+		if s.kind == abi.KindText || s.r.tight > 0 {
+			n = s.r.fit(n)
+		}
+		if err := s.encode(p[:n]); err != nil {
+			return err
+		}
+		if err := s.spill(); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// spill lets a long answer go bit by bit. Nothing can be told of its progress then: it has begun.
+func (s *contents) spill() error {
+	if s.r.count(); !s.r.full() {
+		return nil
+	}
+	began := time.Now()
+	defer func() { s.waited.Add(int64(time.Since(began))) }()
+	s.progress.end()
+	w := s.r.core.Wait(s.r.outlet.Abort)
+	err := s.r.spill()
+	return cmp.Or(w.End(), err)
+}
+
+// Waited is for how long the client has kept the guest waiting, in this read.
+func (s *contents) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+
+// encodedLen is the room that n bytes of the content take, unless they are text with escapes.
+func (s *contents) encodedLen(n int) int {
+	switch {
+	case s.kind == abi.KindBlob:
+		return wire.Base64Len(n + 2)
+	case n > inflight.Free:
+		return n + inflight.Free // for some escapes
+	}
+	return n
+}
+
+func (s *contents) encode(p []byte) error {
+	switch s.kind {
+	case abi.KindText:
+		var ok bool
+		if s.r.out, ok = s.text.Append(s.r.out, p); !ok {
+			return notText()
+		}
+	case abi.KindBlob:
+		s.r.out = s.blob.Append(s.r.out, p)
+	default:
+		return abi.Errorf(abi.CodeProtocol, "A body without a content to belong to")
+	}
+	return nil
+}
+
+func notText() error {
+	return abi.Errorf(abi.CodeInvalidText, "The text is not UTF-8: serve it as a blob, or convert it")
+}
+
+// Progress implements [abi.Sink].
+func (s *contents) Progress(p abi.Progress) { s.progress.report(p) }
+
+// close ends the content last begun, if there is one.
+func (s *contents) close() error {
+	switch s.kind {
+	case abi.KindText:
+		if !s.text.End() {
+			return notText()
+		}
+	case abi.KindBlob:
+		s.r.out = s.blob.End(s.r.out)
+	default:
+		return nil
+	}
+	s.kind = abi.KindNone
+	s.r.out = append(s.r.out, '"')
+	s.r.out = s.window.appendMeta(s.r.out, s.r.links) // what it says is known at the end only
+	s.r.out = append(s.r.out, s.tail...)
+	return nil
+}

@@ -1,0 +1,66 @@
+package download
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+)
+
+// IsRequest reports whether a request to the endpoint is for the bytes of a resource: the query has a URI. Downloads
+// have no path of their own. So the relative reference "?uri=…" is valid behind any proxy, and what guards the endpoint
+// guards downloads, too.
+func IsRequest(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.URL.RawQuery, "uri=")
+}
+
+// Serve answers a GET or HEAD for the resource that the query names. The caller has checked the headers Host and Origin.
+// Serve panics with [http.ErrAbortHandler] where a response that has begun does not become whole.
+func Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	switch {
+	case isCrossSite(r):
+		response.Refuse(w, http.StatusForbidden, "pages of other sites cannot download resources")
+		return
+	case err != nil || len(query["uri"]) != 1:
+		response.Refuse(w, http.StatusBadRequest, "the query is not one percent-encoded uri")
+		return
+	}
+	defer core.AfterResponse()
+	t := newTransfer(core, w, r)
+	defer t.release()
+	failure := t.run(query.Get("uri"))
+	switch {
+	case t.begun && (failure != nil || !t.finish()):
+		panic(http.ErrAbortHandler) // the client must not take it for whole
+	case failure != nil:
+		writeFailure(w, failure)
+	}
+}
+
+// run reads the resource: at once or, from a provider that answers ranges, in parts.
+func (t *transfer) run(uri string) *mcp.Error {
+	d := &mcp.Download{URI: uri, IfNoneMatch: opaqueTag(onlyTag(t.r))}
+	for {
+		d.Offset, d.Length = t.offset, t.length
+		failure := t.core.Download(t.r.Context(), d, t)
+		again := failure != nil && errors.Is(failure, errOtherRange)
+		if !again && (failure != nil || !t.sendPart()) {
+			return failure
+		}
+		d.IfNoneMatch = "" // the first read has answered it
+	}
+}
+
+// isCrossSite reports whether a browser sends a request for a page of another site without naming that page's origin.
+// Requests with an Origin were checked by the caller.
+func isCrossSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return r.Header.Get("Origin") == ""
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+package fastpath_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// An addressed listener has each connection come from the next of some addresses.
+type addressed struct {
+	net.Listener
+	from chan string
+}
+
+type addressedConn struct {
+	net.Conn
+	from net.Addr
+}
+
+func (c addressedConn) RemoteAddr() net.Addr { return c.from }
+
+func (l addressed) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return addressedConn{c, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(<-l.from), 1))}, nil
+}
+
+// A smallServer takes few connections.
+type smallServer struct {
+	l    *memory
+	from chan string
+}
+
+// newSmallServer serves at most three connections at once, until the test ends.
+func newSmallServer(t *testing.T, src resource.Source) *smallServer {
+	server, err := fastpath.NewServer(streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), fastpath.Config{MaxConnections: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &smallServer{l: newMemory(), from: make(chan string, 1)}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(addressed{c.l, c.from}) }()
+	t.Cleanup(func() {
+		if err := errors.Join(server.Shutdown(context.Background()), <-served); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+	return c
+}
+
+// join opens a connection, and gives what tells that the server has closed it.
+func (c *smallServer) join(from, request string) (conn net.Conn, closed <-chan struct{}) {
+	c.from <- from
+	conn = c.l.dial()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	if request != "" {
+		_, _ = io.WriteString(conn, request)
+	}
+	synctest.Wait()
+	time.Sleep(time.Second)
+	return conn, ended
+}
+
+func isClosed(ended <-chan struct{}) bool {
+	synctest.Wait()
+	select {
+	case <-ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestOneConnectionTooManyClosesTheOneIdleForLongest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSmallServer(t, streamtest.Library())
+		first, one := c.join("192.0.2.1", modernRead("test://text"))
+		defer first.Close()
+		second, two := c.join("192.0.2.2", "")                  // has asked nothing
+		third, three := c.join("192.0.2.3", "POST /mcp HTTP/1") // has asked half of something
+		defer second.Close()
+		defer third.Close()
+		_, _ = io.WriteString(first, modernRead("test://text"))
+		synctest.Wait() // or the fourth may come before that is read
+		fourth, four := c.join("192.0.2.4", modernRead("test://text", "Origin", "http://localhost"))
+		defer fourth.Close()
+		if isClosed(one) || !isClosed(two) || isClosed(three) || isClosed(four) {
+			t.Errorf("closed are %v, %v, %v, %v, want the second", isClosed(one), isClosed(two), isClosed(three), isClosed(four))
+		}
+	})
+}
+
+func TestAClientWithManyConnectionsLosesThemFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newSmallServer(t, streamtest.Library())
+		first, honest := c.join("192.0.2.1", modernRead("test://text"))
+		defer first.Close()
+		var closed []bool
+		var many []<-chan struct{}
+		for range 5 {
+			conn, ended := c.join("192.0.2.2", modernRead("test://text"))
+			defer conn.Close()
+			many = append(many, ended)
+		}
+		for _, ended := range many {
+			closed = append(closed, isClosed(ended))
+		}
+		if isClosed(honest) || !closed[0] || !closed[1] || !closed[2] || closed[3] || closed[4] {
+			t.Errorf("the honest one is closed: %v, the others: %v, want the first three of these", isClosed(honest), closed)
+		}
+	})
+}
+
+func TestOneConnectionTooManyIsClosedWhenAllAreBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		c := newSmallServer(t, g)
+		var busy []<-chan struct{}
+		for i, headers := range [][]string{nil, {"Origin", "http://localhost"}, nil} {
+			conn, ended := c.join([]string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}[i], modernRead("test://gate", headers...))
+			defer conn.Close()
+			<-g.begun
+			busy = append(busy, ended)
+		}
+		extra, ended := c.join("192.0.2.4", "")
+		defer extra.Close()
+		if !isClosed(ended) || isClosed(busy[0]) || isClosed(busy[1]) || isClosed(busy[2]) {
+			t.Error("one that is busy was closed, or the one too many was not")
+		}
+		for range busy {
+			g.release <- struct{}{}
+		}
+	})
+}

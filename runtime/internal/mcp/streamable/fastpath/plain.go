@@ -1,0 +1,102 @@
+package fastpath
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+)
+
+// lastRequest has values of the last request on a connection. Most requests repeat them, and then need neither a check
+// nor an allocation.
+type lastRequest struct {
+	allowedBy    *streamable.Handler // allows host and accept; nil for none
+	host, accept string
+
+	session, version string
+}
+
+// answer answers a plain request to c.handler that c.buf begins with, as net/http and the handler would. It reports
+// false, and has done nothing, when the request is malformed or unusual: that is left to them.
+func (c *fastConn) answer(h *head) (done bool) {
+	m := &c.message
+	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.Plain() {
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	finish, ok := c.begin(h, m, cancel)
+	if !ok {
+		return false
+	}
+	defer finish()
+	c.answering.Lock()
+	defer c.answering.Unlock()
+	if c.closing.Load() {
+		return true // the answer could not be written
+	}
+	c.disconnect.begin(&cancel, c.Conn)
+	defer c.disconnect.end()
+	c.respond(ctx, h, m)
+	return true
+}
+
+// allows checks the host and the accepted types of a request to c.handler.
+func (c *fastConn) allows(h *head) bool {
+	last := &c.last
+	if last.allowedBy == c.handler && string(h.host) == last.host && string(h.accept) == last.accept {
+		return true
+	}
+	host, accept := string(h.host), string(h.accept)
+	if !isHost(h.host) || !c.handler.AllowsHost(strings.ToLower(host), c.local) || !streamable.AcceptsBoth([]string{accept}) {
+		return false
+	}
+	last.allowedBy, last.host, last.accept = c.handler, host, accept
+	return true
+}
+
+// begin checks the headers that repeat what is in the body, for a request that stands alone, or finds the session of any
+// other. cancel ends the request; finish is called when it was answered.
+func (c *fastConn) begin(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+	if h.session != nil {
+		return c.beginInSession(h, m, cancel)
+	}
+	version, ok := m.Version()
+	if !ok || string(h.version) != version || string(h.method) != m.Method || c.handler.Core().CheckModern(m) != nil {
+		return nil, false
+	}
+	if is, wanted := m.IsAbout(h.name); wanted && (!is || h.name == nil) || bytes.HasPrefix(h.name, []byte("=?")) {
+		return nil, false // it may be the same name in base64
+	}
+	return func() {}, true
+}
+
+func (c *fastConn) beginInSession(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+	legacy := c.handler.Legacy()
+	if legacy == nil || m.Modern() {
+		return nil, false
+	}
+	return legacy.Begin(reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m, cancel)
+}
+
+// reuse gives b as a string: the last one if it is the same, since a new one costs an allocation.
+func reuse(last *string, b []byte) string {
+	if string(b) != *last {
+		*last = string(b)
+	}
+	return *last
+}
+
+// respond has the core answer m. After an answer that was not written whole, the connection is closed.
+func (c *fastConn) respond(ctx context.Context, h *head, m *mcp.Message) {
+	client := response.Client{Local: c.local.IsLoopback()}
+	if !client.Local {
+		client.AcceptEncoding = string(h.encoding)
+	}
+	if c.writer.Answer(ctx, c.handler.Core(), m, client) != nil {
+		c.closing.Store(true)
+	}
+}

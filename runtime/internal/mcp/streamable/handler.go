@@ -1,0 +1,188 @@
+package streamable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/subscription"
+	"github.com/wasmres/wasmres/runtime/internal/throttle"
+)
+
+// Path is where [Handler.ServeHTTP] has the MCP endpoint.
+const Path = "/mcp"
+
+const jsonType = "application/json"
+
+const (
+	defaultMaxRequestBytes = 4 << 20
+	defaultBodyTimeout     = 30 * time.Second
+)
+
+// Config is what a Handler needs. Core is required.
+type Config struct {
+	Core   *mcp.Core
+	Legacy Legacy // serves the older revisions; nil serves none
+
+	// AllowedHosts are the names by which clients may reach the server, as in "mcp.example.com" or, for one port,
+	// "localhost:8080". The address on which a connection arrives is always allowed as an IP literal, and on a loopback
+	// address localhost, 127.0.0.1 and [::1].
+	AllowedHosts []string
+	// AllowedOrigins are the origins of web pages that may call the server, as in "https://app.example.com", beside the
+	// server's own and, on a loopback address, those of localhost.
+	AllowedOrigins []string
+
+	MaxRequestBytes int64         // the longest body; 0 means 4 MiB
+	BodyTimeout     time.Duration // for the body of a request to come; 0 means 30 s
+	Logger          *slog.Logger  // nil discards
+}
+
+// A Handler is an MCP endpoint. It is safe for concurrent use.
+type Handler struct {
+	// fixed at creation
+	cfg           Config
+	origins       originPolicy
+	refused       *throttle.Log // requests that origins refuses
+	subscriptions *subscription.Set
+}
+
+// New makes a Handler. The caller calls Close.
+func New(cfg Config) (*Handler, error) {
+	var errs []error
+	if cfg.Core == nil {
+		errs = append(errs, errors.New("streamable: a Core is required"))
+	}
+	if cfg.MaxRequestBytes < 0 || cfg.BodyTimeout < 0 {
+		errs = append(errs, errors.New("streamable: MaxRequestBytes or BodyTimeout is negative"))
+	}
+	origins, err := newOriginPolicy(cfg.AllowedHosts, cfg.AllowedOrigins)
+	if errs = append(errs, err); errors.Join(errs...) != nil {
+		return nil, errors.Join(errs...)
+	}
+	if cfg.MaxRequestBytes == 0 {
+		cfg.MaxRequestBytes = defaultMaxRequestBytes
+	}
+	if cfg.BodyTimeout == 0 {
+		cfg.BodyTimeout = defaultBodyTimeout
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{
+		cfg: cfg, origins: origins, refused: throttle.New(cfg.Logger), subscriptions: subscription.NewSet(cfg.Logger),
+	}, nil
+}
+
+// Close ends every subscription with its result, and waits for that. Later subscriptions are refused; other requests are
+// answered as before.
+func (h *Handler) Close() error {
+	h.refused.Close()
+	h.subscriptions.Close()
+	return nil
+}
+
+// Core gives the Core of the configuration.
+func (h *Handler) Core() *mcp.Core { return h.cfg.Core }
+
+// Legacy gives what serves the older revisions; nil for nothing.
+func (h *Handler) Legacy() Legacy { return h.cfg.Legacy }
+
+// MaxRequestBytes is how long a body may be.
+func (h *Handler) MaxRequestBytes() int64 { return h.cfg.MaxRequestBytes }
+
+// Find gives h for a POST to Path of any host. So a Handler is a router with one endpoint.
+func (h *Handler) Find(_, path []byte) (*Handler, bool) { return h, string(path) == Path }
+
+// AllowsHost reports whether clients may name host, in lower case, on a connection to the address local; the zero Addr is
+// unknown.
+func (h *Handler) AllowsHost(host string, local netip.Addr) bool {
+	return h.origins.allowsHost(host, local)
+}
+
+// ServeHTTP serves the endpoint at Path, and tells clients of other paths where it is.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !h.accept(w, r):
+	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		io.WriteString(w, "wasmres serves the Model Context Protocol at "+Path+"\n")
+	case r.URL.Path != Path:
+		http.Error(w, "nothing here: the Model Context Protocol is at "+Path, http.StatusNotFound)
+	default:
+		h.serve(w, r)
+	}
+}
+
+// ServeEndpoint serves the endpoint at any path.
+func (h *Handler) ServeEndpoint(w http.ResponseWriter, r *http.Request) {
+	if h.accept(w, r) {
+		h.serve(w, r)
+	}
+}
+
+// accept refuses a request whose Host or Origin is not allowed, and reports false for it.
+func (h *Handler) accept(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	err := h.origins.check(r)
+	if err != nil {
+		h.refused.Warn(err.kind, "request refused", "err", err)
+		response.Refuse(w, http.StatusForbidden, err.Error())
+	}
+	return err == nil
+}
+
+// serve answers a request to the endpoint.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
+	inSession := h.cfg.Legacy != nil && r.Header.Get(sessionHeader) != ""
+	switch {
+	case h.origins.setCORS(w, r):
+	case download.IsRequest(r):
+		download.Serve(w, r, h.cfg.Core)
+	case r.Method == http.MethodPost:
+		h.post(w, r)
+	case inSession && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
+		h.cfg.Legacy.ServeHTTP(w, r)
+	default:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "send MCP messages with POST; download a resource with GET and ?uri=URI", http.StatusMethodNotAllowed)
+	}
+}
+
+// post answers a message as its revision requires.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
+		response.Refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
+		return
+	}
+	hold := h.cfg.Core.InFlight().Hold()
+	defer hold.End()
+	body, err := h.readBody(w, r, hold)
+	if errors.Is(err, errNoRoom) {
+		w.Header().Set("Retry-After", "1")
+		response.WriteJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.TooBusy()))
+		return
+	}
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		response.Refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", tooLarge.Limit))
+		return
+	}
+	if err != nil {
+		response.Refuse(w, http.StatusBadRequest, "the body is incomplete")
+		return
+	}
+	m, failure := mcp.ParseMessage(body)
+	switch {
+	case !h.isLegacy(r, m):
+		h.answerModern(w, r, m, failure)
+	case failure == nil && m.Usual() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):
+	default:
+		h.passToLegacy(w, r, m, body)
+	}
+}

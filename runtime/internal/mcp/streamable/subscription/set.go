@@ -1,0 +1,129 @@
+package subscription
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+)
+
+const (
+	// keepAliveInterval is how often a stream without changes gets a comment.
+	keepAliveInterval = 15 * time.Second
+	// closeTimeout is how long a client may take to receive the end of its subscription.
+	closeTimeout = 2 * time.Second
+)
+
+// A Set is the subscriptions of one endpoint. It is safe for concurrent use.
+type Set struct {
+	logger *slog.Logger // fixed at creation
+
+	running sync.WaitGroup // members
+
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	members map[stopper]struct{}
+}
+
+// A stopper is a subscription as Close sees it. Its method does not block.
+type stopper interface{ stop() }
+
+// NewSet makes an empty Set. A nil logger discards.
+func NewSet(logger *slog.Logger) *Set {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	return &Set{logger: logger, members: make(map[stopper]struct{})}
+}
+
+// Close ends every subscription with its result, and waits for that. Later ones are refused.
+func (s *Set) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for member := range s.members {
+		member.stop()
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// Serve answers m, a request for subscriptions/listen: with a subscription that lasts until the client goes or Close is
+// called, or with an error. Where the subscription can take the connection from net/http, Serve returns when the
+// subscription has begun.
+func (s *Set) Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core, m *mcp.Message) {
+	m.Client = mcp.ClientOf(r.RemoteAddr)
+	var member stopper
+	var run func()
+	if r.ProtoMajor == 1 && canHijack(w) {
+		own := &subscriber{}
+		member, run = own, func() { s.hijack(own, w, r, core, m) }
+	} else {
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		within := cancelStopper(cancel)
+		member, run = &within, func() { serveWithin(ctx, w, core, m); s.remove(member) }
+	}
+	if !s.add(member) {
+		response.WriteError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
+		return
+	}
+	run()
+}
+
+// A cancelStopper stops a subscription that runs within its handler.
+type cancelStopper context.CancelCauseFunc
+
+func (c *cancelStopper) stop() { (*c)(mcp.ErrClosing) }
+
+// serveWithin runs a subscription on a connection that stays with net/http.
+func serveWithin(ctx context.Context, w http.ResponseWriter, core *mcp.Core, m *mcp.Message) {
+	stream := response.NewStream(w)
+	stop := stream.KeepAlive(keepAliveInterval)
+	defer stop()
+	failure := core.Listen(ctx, m, func(message []byte) error {
+		if ctx.Err() != nil {
+			return stream.Send(message, closeTimeout)
+		}
+		return stream.Send(message, response.AnswerTimeout)
+	})
+	if failure != nil && !stream.Begun() {
+		response.WriteError(w, m, failure)
+	}
+}
+
+// canHijack reports whether a response can give away its connection.
+func canHijack(w http.ResponseWriter) bool {
+	for {
+		switch t := w.(type) {
+		case http.Hijacker:
+			return true
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = t.Unwrap()
+		default:
+			return false
+		}
+	}
+}
+
+// add adds a subscription, unless the Set is closed.
+func (s *Set) add(member stopper) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.members[member] = struct{}{}
+	s.running.Add(1)
+	return true
+}
+
+func (s *Set) remove(member stopper) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.members, member)
+	s.running.Done()
+}

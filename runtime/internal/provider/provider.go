@@ -1,0 +1,229 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/abi/uritemplate"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+const defaultPageSize = 1000
+
+// Config says how a provider is run.
+type Config struct {
+	// Runtime says how its module is run. Notify is replaced.
+	Runtime sandbox.Config
+	// PageSize is the entries of a list page. 0 means 1000.
+	PageSize int
+	// KeepResults answers reads from what earlier ones have answered, where the guest says that it stays good for
+	// everybody (a TTL, and the scope public): up to 1 MiB each, 32 MiB in all, for an hour, until the guest tells of a
+	// change.
+	KeepResults bool
+	// Feeds tell of changes in what the guest reads, such as folders. They are opened when a client first watches
+	// something, and closed with the provider. After a change what is watched is looked at: by polling where the guest
+	// wants that, and by reading otherwise.
+	Feeds  []func(context.Context) (Feed, error)
+	Logger *slog.Logger // nil discards
+}
+
+// A Provider serves the resources of one module. It is safe for concurrent use.
+type Provider struct {
+	// fixed at creation
+	module   *sandbox.Module
+	pageSize int
+	keeps    bool
+	routes   []route           // most specific first
+	byText   map[string]route  // by the template's normal form
+	static   map[string]string // the guest's spelling of each declared resource, by normal form
+	watch    *hub
+
+	results results
+}
+
+// A route is one template of the manifest, ready to match.
+type route struct {
+	template *uritemplate.Template
+	declared *abi.Template
+	index    uint32 // as the guest counts: from 1
+}
+
+// Open loads a module and gets it ready to serve. ctx bounds the loading.
+func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
+	if cfg.PageSize <= 0 {
+		cfg.PageSize = defaultPageSize
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	limits, err := cfg.Runtime.Limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{pageSize: cfg.PageSize, keeps: cfg.KeepResults, static: map[string]string{}, byText: map[string]route{}}
+	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2), cfg.Feeds)
+	cfg.Runtime.Notify = p.watch.publish
+	module, err := sandbox.Load(ctx, cfg.Runtime, binary)
+	if err != nil {
+		p.watch.close()
+		return nil, err
+	}
+	p.module = module
+	if err := p.index(module.Manifest()); err != nil {
+		return nil, fmt.Errorf("manifest: %w", joinClose(err, p))
+	}
+	return p, nil
+}
+
+func joinClose(err error, p *Provider) error {
+	if closeErr := p.Close(); closeErr != nil {
+		return fmt.Errorf("%w (and closing: %v)", err, closeErr)
+	}
+	return err
+}
+
+// index gets templates and static resources ready to be looked up.
+func (p *Provider) index(m *abi.Manifest) error {
+	for i := range m.Resources {
+		uri := m.Resources[i].URI
+		if _, twice := p.static[abi.NormalURI(uri)]; twice {
+			return abi.Errorf(abi.CodeProtocol, "resource %q is declared twice", uri)
+		}
+		p.static[abi.NormalURI(uri)] = uri
+	}
+	for i := range m.Templates {
+		declared := &m.Templates[i]
+		t, err := uritemplate.Parse(declared.URITemplate)
+		if err != nil {
+			return abi.Errorf(abi.CodeProtocol, "template %.128q: %v", declared.URITemplate, err)
+		}
+		text := abi.NormalURI(declared.URITemplate)
+		if _, twice := p.byText[text]; twice {
+			return abi.Errorf(abi.CodeProtocol, "template %q is declared twice", t)
+		}
+		r := route{template: t, declared: declared, index: uint32(i + 1)}
+		p.routes = append(p.routes, r)
+		p.byText[text] = r
+	}
+	slices.SortFunc(p.routes, func(a, b route) int { return uritemplate.Compare(a.template, b.template) })
+	return nil
+}
+
+// Module is the loaded module, to be looked at.
+func (p *Provider) Module() *sandbox.Module { return p.module }
+
+// Identity implements [resource.Identified].
+func (p *Provider) Identity() resource.Identity {
+	m := p.module.Manifest()
+	return resource.Identity{Name: m.Name, Title: m.Title, Version: cmp.Or(m.Version, "0"), Instructions: m.Description}
+}
+
+// ListVersion is another number whenever the list has changed.
+func (p *Provider) ListVersion() uint64 { return p.watch.listVersion.Load() }
+
+// AfterResponse implements [resource.AfterResponder].
+func (p *Provider) AfterResponse() { p.module.Settle() }
+
+// EndSession forgets what the calls of a session have left in the guest.
+func (p *Provider) EndSession(session string) { p.module.EndSession(session) }
+
+// Close ends all watches, waits for running calls and releases the module.
+func (p *Provider) Close() error {
+	p.watch.close()
+	return p.module.Close()
+}
+
+// Read hands the contents of req.URI to sink. The most specific template that matches decides the variables, and whether
+// the guest hears of a range: otherwise contents are whole, with no RangeTotal.
+func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	routed, declared, err := p.route(req)
+	if err != nil {
+		return nil, err
+	}
+	switch promising := isLasting(declared); {
+	case !p.shareable(routed):
+		return p.ask(ctx, routed, declared, sink)
+	case promising || p.results.inUse():
+		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, routed, declared, sink) }
+		return p.results.read(ctx, abi.NormalURI(routed.URI), promising, sink, ask)
+	}
+	reply, err := p.ask(ctx, routed, declared, sink)
+	if err == nil && lasting(reply) {
+		p.results.promise(abi.NormalURI(routed.URI))
+	}
+	return reply, err
+}
+
+// shareable reports whether a read is of a whole, and the same whoever asks.
+func (p *Provider) shareable(req *abi.Request) bool {
+	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.MaxBytes == 0 && req.IfNoneMatch == ""
+	return p.keeps && whole && req.Meta == "" && req.Principal == nil && p.module.Lifecycle() != abi.LifecycleSession
+}
+
+// isLasting reports whether all resources of a template may be given to others for a while.
+func isLasting(declared *abi.Template) bool {
+	return declared != nil && declared.TTLMillis > 0 && declared.CacheScope == abi.CachePublic
+}
+
+// ask has the guest read.
+func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Template, sink abi.Sink) (*abi.Reply, error) {
+	reply, err := p.module.Call(ctx, abi.OpRead, req, unranged(req, declared, sink))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", req.URI, err)
+	}
+	if declared != nil && reply.TTLMillis == 0 {
+		reply.TTLMillis, reply.CacheScope = declared.TTLMillis, declared.CacheScope
+	}
+	return reply, nil
+}
+
+// route completes a request about one URI with the template it belongs to; declared is nil when it belongs to none.
+func (p *Provider) route(req *abi.Request) (routed *abi.Request, declared *abi.Template, err error) {
+	if err := abi.CheckURI(req.URI); err != nil {
+		return nil, nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
+	}
+	out := *req
+	out.Route, out.Vars = 0, nil
+	if declared, ok := p.static[abi.NormalURI(req.URI)]; ok {
+		out.URI = declared
+		return &out, nil, nil
+	}
+	for _, r := range p.routes {
+		values, ok := r.template.Match(req.URI)
+		if !ok {
+			continue
+		}
+		out.Route = r.index
+		for _, v := range values {
+			out.Vars = append(out.Vars, abi.Var(v))
+		}
+		return &out, r.declared, nil
+	}
+	return &out, nil, nil
+}
+
+// Complete answers values for the variable req.Arg of the template whose text is req.URI.
+func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	r, ok := p.byText[abi.NormalURI(req.URI)]
+	if !ok {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
+	}
+	if !slices.Contains(r.template.Variables(), req.Arg) {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "template %q has no variable %.64q", r.template, req.Arg)
+	}
+	if !slices.Contains(r.declared.Completes, req.Arg) {
+		return &abi.Reply{}, nil
+	}
+	routed := *req
+	routed.URI, routed.Route = r.declared.URITemplate, r.index
+	reply, err := p.module.Call(ctx, abi.OpComplete, &routed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("complete %s: %w", req.URI, err)
+	}
+	return reply, nil
+}

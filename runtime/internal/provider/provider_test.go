@@ -1,0 +1,237 @@
+package provider_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// open loads an example provider with pages of pageSize.
+func open(t testing.TB, example string, pageSize int) *provider.Provider {
+	t.Helper()
+	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := provider.Config{
+		Runtime: sandbox.Config{
+			Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
+		},
+		PageSize: pageSize,
+	}
+	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+type text struct{ strings.Builder }
+
+func (s *text) Content(*abi.Content) error { return nil }
+func (s *text) Body(p []byte) error        { _, err := s.Write(p); return err }
+func (s *text) Progress(abi.Progress)      {}
+
+func read(ctx context.Context, p *provider.Provider, uri string) (string, error) {
+	var got text
+	_, err := p.Read(ctx, &abi.Request{URI: uri}, &got)
+	return got.String(), err
+}
+
+func TestReadRoutesByTemplateAndByExactURI(t *testing.T) {
+	p := open(t, "everything", 0)
+	for _, tt := range []struct {
+		uri, want string
+		code      abi.Code
+	}{
+		{"test://static-text", "This is the content of the static text resource.", abi.CodeOK},
+		{"test://template/a%20b/data", `"id":"a b"`, abi.CodeOK},
+		{"test://empty", "", abi.CodeOK},
+		{"test://ünïcode/日本語", "日本語", abi.CodeOK},
+		{"test://%C3%BCn%c3%afcode/日%E6%9C%AC語", "日本語", abi.CodeOK},
+		{"test://nothing-here", "", abi.CodeNotFound},
+		{"test://../static-text", "", abi.CodeInvalidParams},
+		{"test://a/%2e%2e/b", "", abi.CodeInvalidParams},
+		{"test://a%2fb", "", abi.CodeInvalidParams},
+		{"test://a%00b", "", abi.CodeInvalidParams},
+		{"no scheme", "", abi.CodeInvalidParams},
+	} {
+		got, err := read(t.Context(), p, tt.uri)
+		if abi.CodeOf(err) != tt.code || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %.80q, %v, want %q, %v", tt.uri, got, err, tt.want, tt.code)
+		}
+	}
+}
+
+func TestEveryPageSizeListsTheSame(t *testing.T) {
+	var want []string
+	for _, size := range []int{1000, 3, 7, 1} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			p := open(t, "everything", size)
+			got := uris(t, p, size, 30)
+			if want == nil {
+				want = got
+			}
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("got  %v\nwant %v", got, want)
+			}
+		})
+	}
+}
+
+// uris lists the first limit URIs, page by page.
+func uris(t *testing.T, p *provider.Provider, pageSize, limit int) []string {
+	t.Helper()
+	var all []string
+	req := &abi.Request{}
+	for len(all) < limit {
+		page, err := p.List(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Resources) > pageSize {
+			t.Fatalf("a page has %d entries, want at most %d", len(page.Resources), pageSize)
+		}
+		for _, r := range page.Resources {
+			all = append(all, r.URI)
+		}
+		if page.NextCursor == "" {
+			break
+		}
+		req = &abi.Request{Cursor: page.NextCursor}
+	}
+	return all[:min(limit, len(all))]
+}
+
+func TestTheWholeListHasNoEntryTwice(t *testing.T) {
+	p := open(t, "everything", 0)
+	all := uris(t, p, 1000, 1<<20)
+	seen := map[string]bool{}
+	for _, uri := range all {
+		if seen[uri] {
+			t.Fatalf("%s is listed twice", uri)
+		}
+		seen[uri] = true
+	}
+	if len(all) < 10_000 {
+		t.Errorf("got %d entries, want 10,000 and more", len(all))
+	}
+}
+
+func TestForgedCursorsAreRefused(t *testing.T) {
+	p := open(t, "everything", 5)
+	for _, cursor := range []string{"x", "s", "s-1", "s0", "s999999", "s1e3", "\x00", strings.Repeat("g", 5000), "gnonsense"} {
+		if _, err := p.List(t.Context(), &abi.Request{Cursor: cursor}); abi.CodeOf(err) != abi.CodeInvalidParams {
+			t.Errorf("cursor %.20q: got %v, want invalid_params", cursor, err)
+		}
+	}
+	if _, err := p.Templates(t.Context(), &abi.Request{Cursor: "x"}); abi.CodeOf(err) != abi.CodeInvalidParams {
+		t.Errorf("templates: got %v, want invalid_params", err)
+	}
+}
+
+func TestCompletionAnswersForDeclaredVariablesOnly(t *testing.T) {
+	p := open(t, "everything", 0)
+	const template = "test://template/{id}/data"
+	reply, err := p.Complete(t.Context(), &abi.Request{URI: template, Arg: "id", Value: "1"})
+	if err != nil || len(reply.Completions) == 0 {
+		t.Errorf("got %+v, %v, want values", reply, err)
+	}
+	for _, req := range []abi.Request{{URI: template, Arg: "other"}, {URI: "test://{unknown}", Arg: "unknown"}} {
+		if _, err := p.Complete(t.Context(), &req); abi.CodeOf(err) != abi.CodeInvalidParams {
+			t.Errorf("%s of %s: got %v, want invalid_params", req.Arg, req.URI, err)
+		}
+	}
+}
+
+func TestUpdatesReachOnlyThoseWhoWatch(t *testing.T) {
+	p := open(t, "everything", 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	watching, other := make(chan string, 16), make(chan string, 16)
+	if got, err := p.Watch(ctx, []string{"test://watched-resource"}, true, func(uri string) { watching <- uri }); err != nil || len(got) != 1 {
+		t.Fatalf("watch: got %v, %v", got, err)
+	}
+	if _, err := p.Watch(ctx, []string{"test://static-text"}, false, func(uri string) { other <- uri }); err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range []string{"touch", "list-changed"} {
+		if _, err := read(t.Context(), p, "test://action/"+action); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]bool{<-watching: true, <-watching: true}
+	if !got["test://watched-resource"] || !got[""] {
+		t.Errorf("got %v, want the resource and the list", got)
+	}
+	if len(other) > 0 {
+		t.Errorf("somebody else was told of %q", <-other)
+	}
+}
+
+func TestAPolledResourceIsReportedWhenItChanges(t *testing.T) {
+	p := open(t, "everything", 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	changed := make(chan string, 16)
+	if _, err := p.Watch(ctx, []string{"test://clock"}, false, func(uri string) { changed <- uri }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := <-changed; got != "test://clock" {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+func TestWhatIsNoURICannotBeWatched(t *testing.T) {
+	p := open(t, "everything", 0)
+	got, err := p.Watch(t.Context(), []string{"test://a/../b", "not a uri", "test://clock"}, false, func(string) {})
+	if err != nil || len(got) != 1 || got[0] != "test://clock" {
+		t.Errorf("got %v, %v, want the clock alone", got, err)
+	}
+}
+
+func TestCloseEndsWatchesAndTellsLaterOnes(t *testing.T) {
+	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{Runner: sandbox.InProcess{Engine: e}}}, guesttest.Binary(t, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Watch(context.Background(), []string{"hello://about"}, true, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	p := open(b, "hello", 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := read(b.Context(), p, "greeting://World"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

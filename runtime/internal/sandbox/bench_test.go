@@ -1,0 +1,58 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// A counting sink counts what arrives.
+type counting struct{ bytes int }
+
+func (c *counting) Content(*abi.Content) error { return nil }
+func (c *counting) Body(p []byte) error        { c.bytes += len(p); return nil }
+func (c *counting) Progress(abi.Progress)      {}
+
+// cachedEngine spares tests with large guests the compiling, which takes the race detector most of a minute.
+func cachedEngine(tb testing.TB) engine.Engine {
+	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(tb)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { e.Close() })
+	return e
+}
+
+// BenchmarkCleanCall is one read in an instance that nothing has happened in, putting it back included, all limits on.
+func BenchmarkCleanCall(b *testing.B) {
+	for _, bb := range []struct {
+		name   string
+		binary func() []byte
+		req    abi.Request
+	}{
+		{"wat-text", func() []byte { return readModule(b, "faults.wasm") }, abi.Request{URI: "x:o"}},
+		{"go-text", func() []byte { return guesttest.Binary(b, "hello") }, abi.Request{URI: "hello://about"}},
+		{"go-template", func() []byte { return guesttest.Binary(b, "hello") }, abi.Request{
+			URI: "greeting://World", Route: 1, Vars: []abi.Var{{Name: "name", Value: "World"}},
+		}},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: cachedEngine(b)}}, bb.binary())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.Call(b.Context(), abi.OpRead, &bb.req, &counting{}); err != nil {
+					b.Fatal(err)
+				}
+				m.Settle()
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// TestDeterminismSeedsEachCallByItsRequest has a guest say its seed, in instances that are put back and in new ones.
+func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	seeds := map[string]string{} // by URI
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		for range 2 {
+			m := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now, Seed: 1<<64 - 1}}, "lanes.wasm")
+			for _, uri := range []string{"x:o", "x:t", "x:p", "x:o", "x:t", "x:o"} {
+				_, seed := lanes(t, m, uri)
+				if seeds[uri] == "" {
+					seeds[uri] = seed
+				}
+				if seed != seeds[uri] {
+					t.Errorf("%s: got seed %s, before it was %s", uri, seed, seeds[uri])
+				}
+			}
+		}
+		other := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now, Seed: 1}}, "lanes.wasm")
+		if _, seed := lanes(t, other, "x:o"); seed == seeds["x:o"] {
+			t.Errorf("two seeds give the same: %s", seed)
+		}
+	})
+	if seeds["x:o"] == seeds["x:p"] || seeds["x:o"] == seeds["x:t"] {
+		t.Errorf("got the same seed for several requests: %v", seeds)
+	}
+}
+
+func TestDeterminismIsChecked(t *testing.T) {
+	for _, year := range []int{1, 1970, 2200, 10_000} {
+		d := &sandbox.Determinism{Time: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
+		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{}, Determinism: d}, readModule(t, "lanes.wasm"))
+		if err == nil || !strings.Contains(err.Error(), "it must be from 1971 to 2199") {
+			t.Errorf("year %d: got %v", year, err)
+		}
+	}
+}
+
+// TestDeterminismLeavesTheHostItsClock has a guest that never ends, which no clock of its own can hide.
+func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		m := load(t, sandbox.Config{
+			Runner: run, Limits: sandbox.Limits{Timeout: 100 * time.Millisecond}, Determinism: &sandbox.Determinism{Time: time.Now()},
+		}, "faults.wasm")
+		if _, err := readURI(t, m, "x:e"); abi.CodeOf(err) != abi.CodeDeadline {
+			t.Errorf("got %v, want deadline", err)
+		}
+	})
+}
+
+// TestDeterminismOfAGuestThatIsStartedForEachCall looks at the clocks of instances that are never put back.
+func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now}}, "clocks.wasm")
+		if lane, why := m.Lane(); lane != sandbox.LaneBoot {
+			t.Fatalf("got lane %s, %s", lane, why)
+		}
+		for uri, want := range map[string]time.Duration{
+			"x:0": time.Duration(now.UnixNano()) + sandbox.Look, "x:1": time.Hour + sandbox.Look, "x:2": m.Limits().Timeout - sandbox.Look,
+		} {
+			for range 3 {
+				if got := clock(t, m, uri); got != want {
+					t.Errorf("%s: got %d, want %d", uri, got, want)
+				}
+			}
+		}
+	})
+}
+
+// clock reads one of clocks.wasm.
+func clock(t *testing.T, m *sandbox.Module, uri string) (nanos time.Duration) {
+	t.Helper()
+	body, err := readURI(t, m, uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Settle()
+	for i, letter := range []byte(body) {
+		nanos |= time.Duration(letter-'a') << (4 * i)
+	}
+	return nanos
+}

@@ -1,0 +1,83 @@
+package sandbox_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// A gathering holds every call that reaches it until all have come, so that each has an instance of its own.
+type gathering struct {
+	counting
+	all *sync.WaitGroup
+}
+
+func (g *gathering) Content(*abi.Content) error {
+	g.all.Done()
+	g.all.Wait()
+	return nil
+}
+
+// BenchmarkIdleInstance says what an instance takes that has served a call and was put back: the pages of its own, and
+// what the engine and this package keep for it.
+func BenchmarkIdleInstance(b *testing.B) {
+	for _, bb := range []struct {
+		name   string
+		binary func() []byte
+		uri    string
+	}{
+		{"wat", func() []byte { return readModule(b, "faults.wasm") }, "x:o"},
+		{"go", func() []byte { return guesttest.Binary(b, "hello") }, "hello://about"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			const instances = 200
+			m, err := sandbox.Load(b.Context(), sandbox.Config{
+				Runner: sandbox.InProcess{Engine: cachedEngine(b)}, Limits: sandbox.Limits{Calls: instances},
+			}, bb.binary())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Close()
+			before := proportional(b)
+			for b.Loop() {
+				var all, done sync.WaitGroup
+				all.Add(instances)
+				for range instances {
+					done.Go(func() {
+						if _, err := m.Call(b.Context(), abi.OpRead, &abi.Request{URI: bb.uri}, &gathering{all: &all}); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				done.Wait()
+				m.Settle()
+			}
+			b.ReportMetric(float64(proportional(b)-before)/instances, "KiB/instance")
+		})
+	}
+}
+
+// proportional is the process's proportional set size in KiB.
+func proportional(b *testing.B) (size int) {
+	b.Helper()
+	goruntime.GC()
+	file, err := os.Open("/proc/self/smaps_rollup")
+	if err != nil {
+		b.Skip(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), "Pss:"); ok {
+			fmt.Sscan(rest, &size)
+		}
+	}
+	return size
+}

@@ -1,0 +1,179 @@
+package sandbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+)
+
+// lanes reads from lanes.wasm: what is left of what came before, and the seed as the guest spells it.
+func lanes(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
+	t.Helper()
+	var got recorder
+	if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, &got); err != nil {
+		t.Fatal(err)
+	}
+	m.Settle()
+	return string(got.body), got.heads[0].ETag
+}
+
+func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		m := load(t, sandbox.Config{Runner: run}, "lanes.wasm")
+		seeds := map[string]bool{}
+		for range 20 {
+			state, seed := lanes(t, m, "x:o")
+			if state != "1-s" {
+				t.Fatalf("got %q, want it warmed once, with its table as it was, and a seed", state)
+			}
+			seeds[seed] = true
+		}
+		if len(seeds) != 20 {
+			t.Errorf("got %d seeds for 20 calls", len(seeds))
+		}
+	})
+}
+
+func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
+	e := &counter{Engine: openEngine(t)}
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}}, readModule(t, "lanes.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if lane, why := m.Lane(); lane != sandbox.LaneReplace || !strings.Contains(why, "table.set") {
+		t.Errorf("got lane %s, %q, want it to be replaced because of table.set", lane, why)
+	}
+	for i, step := range []struct {
+		uri  string
+		made int64 // instances in all, the one that started among them
+	}{{"x:o", 2}, {"x:o", 2}, {"x:t", 3}, {"x:o", 3}, {"x:t", 4}, {"x:t", 5}} {
+		if state, _ := lanes(t, m, step.uri); state != "1-s" {
+			t.Errorf("step %d: got %q: an earlier call was seen", i, state)
+		}
+		if got := e.made.Load(); got != step.made {
+			t.Errorf("step %d, %s: %d instances were made, want %d", i, step.uri, got, step.made)
+		}
+	}
+	if got := e.open.Load(); got != 1 {
+		t.Errorf("%d instances are open, want the last", got)
+	}
+}
+
+func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		m := load(t, sandbox.Config{Runner: run}, "boots.wasm")
+		if lane, why := m.Lane(); lane != sandbox.LaneBoot || !strings.Contains(why, "table.set") {
+			t.Errorf("got lane %s, %q, want each call to boot because of table.set", lane, why)
+		}
+		for range 3 {
+			if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {
+				t.Errorf("got %q, %v, want 1: an earlier call was seen", body, err)
+			}
+			m.Settle()
+		}
+	})
+}
+
+func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		var used []sandbox.Usage
+		cfg := sandbox.Config{Runner: run, Observe: func(_ context.Context, u sandbox.Usage) { used = append(used, u) }}
+		m := load(t, cfg, "faults.wasm")
+		for range 3 {
+			if _, err := readURI(t, m, "x:k"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := load(t, cfg, "faults.wasm")
+		if _, err := readURI(t, again, "x:k"); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range used {
+			if u != used[0] || u.Fuel == 0 || u.Op != abi.OpRead || u.Code != abi.CodeOK || u.HostCalls != 102 || u.Bytes != 4 {
+				t.Errorf("got %+v, want the same as %+v", u, used[0])
+			}
+		}
+		enough, tooLittle := used[0].Fuel, used[0].Fuel-1
+		for fuel, want := range map[uint64]abi.Code{enough: abi.CodeOK, tooLittle: abi.CodeFuel} {
+			m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
+			if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != want {
+				t.Errorf("fuel %d: got %v, want %v", fuel, err, want)
+			}
+		}
+	})
+}
+
+func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		var used sandbox.Usage
+		m := load(t, sandbox.Config{
+			Runner: run, Limits: sandbox.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u sandbox.Usage) { used = u },
+		}, "faults.wasm")
+		for range 3 {
+			_, err := readURI(t, m, "x:e")
+			if used.Fuel <= 2_000_000 || used.Fuel > 2_001_000 {
+				t.Errorf("got %d units used, want hardly more than the limit", used.Fuel)
+			}
+			if abi.CodeOf(err) != abi.CodeFuel || !strings.Contains(err.Error(), "more than 2000000 units") {
+				t.Errorf("got %v, want fuel", err)
+			}
+			if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+				t.Errorf("next call: got %q, %v", body, err)
+			}
+		}
+	})
+}
+
+func TestHostCallsAreCounted(t *testing.T) {
+	both(t, func(t *testing.T, run sandbox.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{HostCalls: 50}}, "faults.wasm")
+		if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != abi.CodeHostCalls {
+			t.Errorf("100 lines of log: got %v, want host_calls", err)
+		}
+		if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+			t.Errorf("next call: got %q, %v", body, err)
+		}
+	})
+}
+
+func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		uri    string
+		limits sandbox.Limits
+		want   abi.Code
+	}{
+		"deadline":   {"x:e", sandbox.Limits{Timeout: 200 * time.Millisecond}, abi.CodeDeadline},
+		"fuel":       {"x:e", sandbox.Limits{Fuel: 1_000_000}, abi.CodeFuel},
+		"stack":      {"x:q", sandbox.Limits{}, abi.CodeStack},
+		"host calls": {"x:k", sandbox.Limits{HostCalls: 10}, abi.CodeHostCalls},
+		"output":     {"x:l", sandbox.Limits{Output: 1e6}, abi.CodeTooLarge},
+		"memory":     {"x:f", sandbox.Limits{Memory: 1 << 20}, abi.CodeMemory},
+		"trap":       {"x:a", sandbox.Limits{}, abi.CodeTrap},
+		"exit":       {"x:m", sandbox.Limits{}, abi.CodeExit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &counter{Engine: openEngine(t)}
+			m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			for range 3 {
+				if _, err := readURI(t, m, tt.uri); abi.CodeOf(err) != tt.want {
+					t.Errorf("got %v, want %v", err, tt.want)
+				}
+				if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
+					t.Errorf("next call: got %q, %v", body, err)
+				}
+			}
+			if got := e.made.Load(); got != 2 {
+				t.Errorf("%d instances were made, want the one that started and one for all calls", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package sandbox
+
+import (
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/symbol"
+)
+
+type (
+	// Prepared is a module that was checked and metered.
+	Prepared = module.Module
+	// ModuleCache stores prepared modules.
+	ModuleCache = module.Cache
+)
+
+// DecodePrepared is the reverse of Prepared.Append.
+func DecodePrepared(b []byte) (*Prepared, error) { return module.Decode(b) }
+
+// Prepare checks and meters a module, under the limits of cfg, or finds it in cfg.ModuleCache. Errors are [abi.Error]s
+// that say what does not fit.
+func Prepare(cfg Config, binary []byte) (*Prepared, error) {
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	return module.Instrument(&module.Config{
+		Limits: cfg.Admission, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
+	}, binary)
+}
+
+// findSymbols gives the names of the module's functions, by index, as far as any of cfg.Symbols knows them.
+func (m *Module) findSymbols() symbol.Names {
+	if m.cfg.Symbols == nil {
+		return nil
+	}
+	names, err := m.prepared.FunctionNames(m.cfg.Symbols)
+	if err != nil {
+		m.cfg.Logger.Debug("functions have no names", "why", guest.Truncate(err))
+	}
+	return names
+}

@@ -1,0 +1,63 @@
+package sandbox_test
+
+import (
+	"log/slog"
+	goruntime "runtime"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+func TestMain(m *testing.M) {
+	compiler.Main()
+	worker.Main()
+	m.Run()
+}
+
+// patience is how long a test waits for what should happen at once: the machine may be busy.
+const patience = 20 * time.Second
+
+// both runs a test of what callers see with each runner there is.
+func both(t *testing.T, test func(t *testing.T, run sandbox.Runner)) {
+	t.Run("in-process", func(t *testing.T) { test(t, sandbox.InProcess{Engine: openEngine(t)}) })
+	if goruntime.GOOS == "linux" {
+		t.Run("process", func(t *testing.T) { test(t, workers(t, nil)) })
+	}
+}
+
+// workers runs guests in processes of their own.
+func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
+	tb.Helper()
+	dir := guesttest.CacheDir(tb)
+	c, err := compiler.New(compiler.Config{CacheDir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Grace: patience, Logger: logger})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// logging gives a runner of the same kind, whose workers know what is worth logging.
+func logging(tb testing.TB, run sandbox.Runner, logger *slog.Logger) sandbox.Runner {
+	if _, ok := run.(*worker.Runner); ok {
+		return workers(tb, logger)
+	}
+	return run
+}
+
+// eventually waits for what comes about by itself.
+func eventually(tb testing.TB, happened func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(patience); !happened(); goruntime.Gosched() {
+		if time.Now().After(deadline) {
+			tb.Fatal("it did not happen")
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package swap_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/swap"
+)
+
+// A fake is a generation that answers with its name. It fails the test when it is used once it is closed, or closed
+// while it is used or twice.
+type fake struct {
+	t    testing.TB
+	name string
+	// called is called in every call; nil for nothing.
+	called func(ctx context.Context)
+	refuse func(uri string) bool // what cannot be watched; nil for nothing
+	fail   error                 // of Watch
+
+	using   atomic.Int64
+	closed  atomic.Int64
+	version atomic.Uint64
+
+	mu       sync.Mutex // guards the field below
+	watching map[*fakeWatch]bool
+}
+
+type fakeWatch struct {
+	ctx    context.Context
+	uris   []string
+	list   bool
+	notify func(string)
+}
+
+func newFake(t testing.TB, name string) *fake {
+	return &fake{t: t, name: name, watching: map[*fakeWatch]bool{}}
+}
+
+func (f *fake) use(ctx context.Context) func() {
+	f.using.Add(1)
+	if f.closed.Load() > 0 {
+		f.t.Errorf("%s is used after it was closed", f.name)
+	}
+	if f.called != nil {
+		f.called(ctx)
+	}
+	return func() {
+		if f.closed.Load() > 0 {
+			f.t.Errorf("%s was closed while it was used", f.name)
+		}
+		f.using.Add(-1)
+	}
+}
+
+func (f *fake) List(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+	defer f.use(ctx)()
+	return &abi.Reply{
+		Resources: []abi.Resource{{URI: f.name, Name: f.name}}, TTLMillis: 60_000, CacheScope: abi.CachePublic,
+	}, nil
+}
+
+func (f *fake) Templates(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+	defer f.use(ctx)()
+	return &abi.Reply{Templates: []abi.Template{{URITemplate: f.name}}}, nil
+}
+
+func (f *fake) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	defer f.use(ctx)()
+	if err := sink.Content(&abi.Content{URI: req.URI, Kind: abi.KindText}); err != nil {
+		return nil, err
+	}
+	return &abi.Reply{}, sink.Body([]byte(f.name))
+}
+
+func (f *fake) Complete(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+	defer f.use(ctx)()
+	return &abi.Reply{Completions: []string{f.name}}, nil
+}
+
+func (f *fake) Watch(ctx context.Context, uris []string, list bool, notify func(string)) (watched []string, err error) {
+	defer f.use(ctx)()
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	for _, uri := range uris {
+		if f.refuse == nil || !f.refuse(uri) {
+			watched = append(watched, uri)
+		}
+	}
+	w := &fakeWatch{ctx, watched, list, notify}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watching[w] = true
+	context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.watching, w)
+	})
+	return watched, ctx.Err()
+}
+
+// watches gives what is watched now.
+func (f *fake) watches() (list []*fakeWatch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for w := range f.watching {
+		list = append(list, w)
+	}
+	return list
+}
+
+func (f *fake) AfterResponse()      { f.use(context.Background())() }
+func (f *fake) EndSession(string)   { f.use(context.Background())() }
+func (f *fake) ListVersion() uint64 { return f.version.Load() }
+
+func (f *fake) Close() error {
+	if n := f.using.Load(); n != 0 {
+		f.t.Errorf("%s is closed while %d use it", f.name, n)
+	}
+	if f.closed.Add(1) != 1 {
+		f.t.Errorf("%s is closed twice", f.name)
+	}
+	return nil
+}
+
+// isClosed fails the test unless f is closed, or not.
+func (f *fake) isClosed(t *testing.T, want bool) {
+	t.Helper()
+	if got := f.closed.Load() == 1; got != want {
+		t.Errorf("%s is closed: %v, want %v", f.name, got, want)
+	}
+}
+
+// newSource makes a source that the end of the test closes.
+func newSource(t *testing.T, first ...*fake) *swap.Source {
+	t.Helper()
+	s := swap.New(swap.Config{Empty: "nothing yet"})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, f := range first {
+		replace(t, s, f)
+	}
+	return s
+}
+
+func replace(t *testing.T, s *swap.Source, f *fake) {
+	t.Helper()
+	if err := s.Replace(f); err != nil {
+		t.Error(err)
+	}
+}
+
+type text struct{ body string }
+
+func (s *text) Content(*abi.Content) error { return nil }
+func (s *text) Body(p []byte) error        { s.body += string(p); return nil }
+func (s *text) Progress(abi.Progress)      {}
+
+// answers asks in each way there is, and gives the answers.
+func answers(ctx context.Context, s *swap.Source) ([]string, error) {
+	list, err := s.List(ctx, &abi.Request{})
+	if err != nil {
+		return nil, err
+	}
+	templates, err := s.Templates(ctx, &abi.Request{})
+	if err != nil {
+		return nil, err
+	}
+	var read text
+	if _, err := s.Read(ctx, &abi.Request{URI: "a:1"}, &read); err != nil {
+		return nil, err
+	}
+	completed, err := s.Complete(ctx, &abi.Request{})
+	if err != nil {
+		return nil, err
+	}
+	s.AfterResponse()
+	s.EndSession("one")
+	return []string{list.Resources[0].URI, templates.Templates[0].URITemplate, read.body, completed.Completions[0]}, nil
+}
+
+// A heard is what a watcher was told. It fails the test when it is told two things at once.
+type heard struct {
+	t    testing.TB
+	busy atomic.Bool
+
+	mu   sync.Mutex // guards the field below
+	uris []string
+}
+
+func (h *heard) notify(uri string) {
+	if !h.busy.CompareAndSwap(false, true) {
+		h.t.Error("two notifications at once")
+	}
+	h.mu.Lock()
+	h.uris = append(h.uris, uri)
+	h.mu.Unlock()
+	h.busy.Store(false)
+}
+
+// take gives what was told since the last time.
+func (h *heard) take() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	uris := h.uris
+	h.uris = nil
+	return uris
+}

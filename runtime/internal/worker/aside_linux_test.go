@@ -1,0 +1,86 @@
+package worker_test
+
+import (
+	"context"
+	goruntime "runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+// standsAside reports whether a worker leaves processors to others.
+func standsAside(t *testing.T, pid int) bool {
+	t.Helper()
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(pid, &set); err != nil {
+		t.Fatal(err)
+	}
+	return set.Count() < goruntime.NumCPU()
+}
+
+// spinning opens a module whose reads take all the time they have. Its worker is the last that is no spare one.
+func spinning(t *testing.T, r *worker.Runner) *sandbox.Module {
+	t.Helper()
+	return loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}},
+		func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
+}
+
+// spin reads from it, and says when that is over.
+func spin(t *testing.T, m *sandbox.Module) (over <-chan error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		_, err := read(context.Background(), m, "x:o")
+		done <- err
+	}()
+	return done
+}
+
+func TestALongCallStandsAside(t *testing.T) {
+	if goruntime.NumCPU() == 1 {
+		return // there is nowhere to stand
+	}
+	r := newRunner(t, worker.Config{})
+	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well)
+	its := workerOf(t)
+	busy := spinning(t, r)
+	hog := workers(t)[1]
+	works(t, quiet)
+	over := spin(t, busy)
+	eventually(t, func() bool { return standsAside(t, hog) })
+	if standsAside(t, its) {
+		t.Error("the worker of quick calls stands aside too")
+	}
+	if err := <-over; abi.CodeOf(err) != abi.CodeDeadline {
+		t.Errorf("got %v, want %v", err, abi.CodeDeadline)
+	}
+	eventually(t, func() bool { return !standsAside(t, hog) })
+}
+
+func TestACallAloneUsesAllProcessors(t *testing.T) {
+	r := newRunner(t, worker.Config{})
+	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well) // is open, and not called
+	busy := spinning(t, r)
+	hog := workers(t)[1]
+	over := spin(t, busy)
+	for {
+		select {
+		case err := <-over:
+			if abi.CodeOf(err) != abi.CodeDeadline {
+				t.Errorf("got %v, want %v", err, abi.CodeDeadline)
+			}
+			works(t, quiet)
+			return
+		default:
+			if standsAside(t, hog) {
+				t.Error("it stands aside for nobody")
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package worker_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+// harms are what may become of a compiled module.
+func harms() map[string]func(file string) error {
+	change := func(how func(text []byte) []byte) func(string) error {
+		return func(file string) error {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(file, how(text), 0o600)
+		}
+	}
+	flip := func(at func(size int) int) func(string) error {
+		return change(func(text []byte) []byte { text[at(len(text))] ^= 0x10; return text })
+	}
+	return map[string]func(string) error{
+		"gone":                     os.Remove,
+		"empty":                    change(func([]byte) []byte { return nil }),
+		"half":                     change(func(text []byte) []byte { return text[:len(text)/2] }),
+		"longer":                   change(func(text []byte) []byte { return append(text, text...) }),
+		"zeros":                    change(func(text []byte) []byte { return make([]byte, len(text)) }),
+		"other at the beginning":   flip(func(int) int { return 3 }),
+		"other in the middle":      flip(func(size int) int { return size / 2 }),
+		"other at the end":         flip(func(size int) int { return size - 1 }),
+		"somebody else's to read":  func(file string) error { return os.Chmod(file, 0) },
+		"the folder of it is gone": func(file string) error { return os.RemoveAll(filepath.Dir(file)) },
+	}
+}
+
+// entryOf compiles a module and gives the file it is in.
+func entryOf(t *testing.T, dir string, binary []byte) string {
+	t.Helper()
+	c, err := compiler.New(compiler.Config{CacheDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := sandbox.Prepare(sandbox.Config{}, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := c.Entry(t.Context(), p.Binary())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestACompiledModuleThatIsHarmedIsMadeAgain(t *testing.T) {
+	for name, harm := range harms() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := harm(entryOf(t, dir, wat(t, "faults.wasm"))); err != nil {
+				t.Fatal(err)
+			}
+			r := newRunnerIn(t, dir, worker.Config{})
+			works(t, load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
+		})
+	}
+}
+
+func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
+	takesLong(t)
+	for name, harm := range harms() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := newRunnerIn(t, dir, worker.Config{})
+			m := load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, wat(t, "faults.wasm"))
+			if err := harm(entryOf(t, dir, wat(t, "faults.wasm"))); err != nil {
+				t.Fatal(err)
+			}
+			signal(t, unix.SIGKILL)
+			recovers(t, m)
+		})
+	}
+}
+
+func TestAFullDiskIsSaidAndOvercome(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=64k,mode=0700"); err != nil {
+		t.Skipf("only root can mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 64<<10), 0o600); !errors.Is(err, unix.ENOSPC) && err != nil {
+		t.Fatal(err)
+	}
+	r := newRunnerIn(t, dir, worker.Config{})
+	cfg := sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}
+	_, err := sandbox.Load(t.Context(), cfg, wat(t, "faults.wasm"))
+	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("got %v, want the disk to be blamed", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	works(t, load(t, cfg, wat(t, "faults.wasm")))
+}

@@ -1,0 +1,155 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	goruntime "runtime"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/confine"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A child is the worker process.
+type child struct {
+	// fixed once it is ready
+	control *protocol.Conn
+	program program
+	hooks   Hooks
+	request protocol.StartRequest
+	log     *logWriter
+	layers  confine.Layers
+	host    *sandbox.Host
+	guests  sandbox.Guests
+	packed  bool // the manifest is part of the module
+
+	sealed bool // the compiled module is loaded
+
+	links map[uint32]*connection // owned by the goroutine that reads the control connection
+}
+
+// load gets the module ready. On the way it locks the process down: first to what loading the compiled module takes, and
+// before the guest runs to nothing.
+func (c *child) load(first *connection, file *os.File) (err error) {
+	goruntime.GOMAXPROCS(c.request.Processors) // the process may have started on fewer
+	if !c.hasCode() {
+		return errNoCode()
+	}
+	module, err := readModule(file)
+	if err != nil {
+		return err
+	}
+	if err := snapshot.UseMethod(c.request.Reset); err != nil {
+		return err
+	}
+	c.layers, err = confine.Enter(confine.Profile{
+		Memory: c.request.Memory(), Files: uint64(protocol.MaxLinks + 64), FileSize: c.request.Limits.Memory,
+		Threads: c.request.Threads, Read: []string{string(c.request.Compiled)},
+	})
+	if err != nil {
+		return err
+	}
+	logger := slog.New(&handler{level: slog.Level(c.request.LogLevel), log: c.log})
+	e, err := c.openEngine(logger)
+	if err != nil {
+		return err
+	}
+	runner := sandbox.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}
+	err = c.startGuests(withConnection(context.Background(), first), runner, module, logger)
+	if err != nil && !c.sealed && !c.hasCode() { // another process has removed it meanwhile
+		return errNoCode().Because(err)
+	}
+	return err
+}
+
+func errNoCode() *abi.Error {
+	return abi.Errorf(abi.CodeModule, "the compiled module is missing")
+}
+
+// hasCode reports whether the directory of the compiled module has one: the module that the worker gets has no code.
+func (c *child) hasCode() bool {
+	code, err := wazero.Entries(string(c.request.Compiled))
+	return err == nil && len(code) > 0
+}
+
+// readModule maps the file of the module, which the parent has sealed: no process can change it.
+func readModule(f *os.File) (*sandbox.Prepared, error) {
+	defer f.Close()
+	b, err := protocol.MapFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("module: %w", err)
+	}
+	return sandbox.DecodePrepared(b)
+}
+
+func (c *child) openEngine(logger *slog.Logger) (engine.Engine, error) {
+	e, err := wazero.Open(wazero.Config{CacheDir: string(c.request.Compiled), Tested: &c.request.Tests, Logger: logger})
+	if err != nil || c.hooks.Engine == nil {
+		return e, err
+	}
+	return c.hooks.Engine(e), nil
+}
+
+// seal locks the process down for good, and tells the parent that the guest starts.
+func (c *child) seal(first *connection) (err error) {
+	if c.layers, err = confine.Seal(c.layers); err != nil {
+		return err
+	}
+	c.sealed = true
+	limitHeap()
+	if c.hooks.Sealed != nil {
+		c.hooks.Sealed()
+	}
+	if err := first.out.Put(protocol.KindSealed); err != nil {
+		return err
+	}
+	return first.out.Flush()
+}
+
+// startGuests starts the guests. Their service calls and log records go out on the connection of ctx while they start.
+func (c *child) startGuests(ctx context.Context, runner sandbox.Runner, module *sandbox.Prepared, logger *slog.Logger) (err error) {
+	r := &c.request
+	c.host = sandbox.NewHost(sandbox.HostConfig{
+		Limits: r.Limits, Services: proxies(r.Services), Lifecycle: r.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
+	})
+	cfg := &sandbox.Order{
+		Module: module, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Determinism: r.Determinism,
+		Learn: c.host.SetManifest, Host: c.host,
+	}
+	if c.packed = cfg.Packed(); c.packed {
+		manifest, err := abi.DecodeManifest(module.Manifest)
+		if err != nil {
+			return err
+		}
+		if err := c.host.SetManifest(manifest); err != nil {
+			return err
+		}
+	}
+	c.guests, err = runner.Open(ctx, cfg)
+	return err
+}
+
+// sendReady reports to the parent that the guests have started, and how.
+func (c *child) sendReady(first *connection) error {
+	lane, why := c.guests.Lane()
+	text, err := json.Marshal(protocol.ReadyMessage{Lane: lane, Why: why, Start: c.guests.Started(), Layers: c.layers})
+	if err != nil {
+		return err
+	}
+	if !c.packed {
+		if err := first.out.Put(protocol.KindFrame, c.host.Manifest().Append(nil)); err != nil {
+			return err
+		}
+	}
+	if err := first.out.Put(protocol.KindReady, text); err != nil {
+		return err
+	}
+	return first.out.Flush()
+}

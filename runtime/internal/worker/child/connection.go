@@ -1,0 +1,172 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A connection is the worker's end of a link, on which it runs one call after the other. It belongs to the goroutine that
+// serves it, but for what mu guards.
+type connection struct {
+	id   uint32
+	out  *protocol.Sender
+	done protocol.Done // of the call under way
+	buf  []byte
+
+	mu        sync.Mutex // guards the fields below
+	seq       uint64     // of the call under way; 0 for none
+	stop      context.CancelFunc
+	cancelled []uint64 // numbers of calls that were cancelled and may not have begun
+}
+
+// maxCancelled bounds connection.cancelled. Numbers of calls that have ended leave it when the next call begins.
+const maxCancelled = 4 * protocol.MaxQueuedCalls
+
+func newConnection(id uint32, socket, window *os.File) (*connection, error) {
+	conn, err := protocol.Open(socket, 0)
+	if err != nil {
+		return nil, errors.Join(err, window.Close())
+	}
+	mapping, err := protocol.OpenWindow(window)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &connection{id: id, out: protocol.NewSender(conn, mapping)}, nil
+}
+
+// serve runs calls until the parent ends the connection or violates the protocol. Then the process exits.
+func (l *connection) serve(host *sandbox.Host, guests sandbox.Guests) {
+	for {
+		if err := l.serveCall(host, guests); err != nil {
+			os.Exit(1)
+		}
+		guests.Settle()
+	}
+}
+
+// serveCall waits for one call and runs it.
+func (l *connection) serveCall(host *sandbox.Host, guests sandbox.Guests) error {
+	number, payload, err := l.out.NextCall()
+	if err != nil {
+		return err
+	}
+	call := protocol.Call{Seq: number}
+	if err := call.Decode(payload); err != nil {
+		return err
+	}
+	l.done.SetError(l.run(host, guests, &call))
+	if err := l.out.PutMessage(&l.done); err != nil {
+		return err
+	}
+	l.erase()
+	return l.out.Flush()
+}
+
+// erase leaves nothing of a call in the connection.
+func (l *connection) erase() {
+	l.done = protocol.Done{}
+	if cap(l.buf) > 2*maxReplyFrame {
+		l.buf = nil
+	}
+	clear(l.buf[:cap(l.buf)])
+	l.buf = l.buf[:0]
+}
+
+// run has a guest run a call, and sends its answer.
+func (l *connection) run(host *sandbox.Host, guests sandbox.Guests, call *protocol.Call) error {
+	var req abi.Request
+	if err := req.Decode(call.Request); err != nil {
+		return abi.Errorf(abi.CodeInvalidParams, "the request is not one that a provider can get").Because(err)
+	}
+	req.Session = call.Session
+	ctx, end := l.begin(call)
+	defer end()
+	c := host.NewCall(call.Op, &req, linkSink{l})
+	err := c.Run(ctx, guests)
+	used := c.Usage(err)
+	l.done.Fuel, l.done.HostCalls = used.Fuel, uint32(used.HostCalls)
+	if err != nil {
+		return err
+	}
+	return l.sendReply(c.Reply())
+}
+
+// begin makes the context of a call, which cancel and end end.
+func (l *connection) begin(call *protocol.Call) (ctx context.Context, end context.CancelFunc) {
+	deadline := time.Now().Add(call.Timeout)
+	ctx, cancel := context.WithCancel(context.Background())
+	l.mu.Lock()
+	l.seq, l.stop = call.Seq, cancel
+	if slices.Contains(l.cancelled, call.Seq) {
+		cancel()
+	}
+	l.cancelled = slices.DeleteFunc(l.cancelled, func(seq uint64) bool { return seq <= call.Seq })
+	l.mu.Unlock()
+	return &callContext{Context: ctx, link: l, deadline: deadline}, func() {
+		l.mu.Lock()
+		l.seq, l.stop = 0, nil
+		l.mu.Unlock()
+		cancel()
+	}
+}
+
+// cancel ends a call, if it is still under way. A nil connection has none.
+func (l *connection) cancel(seq uint64) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.seq == seq && l.stop != nil:
+		l.stop()
+	case len(l.cancelled) < maxCancelled: // it has not begun, or has ended
+		l.cancelled = append(l.cancelled, seq)
+	}
+}
+
+// sendFailed reports to the parent why the worker cannot start.
+func (l *connection) sendFailed(err error) error {
+	var m protocol.Done
+	m.SetError(err)
+	if m.Message != "" {
+		m.Message = err.Error() // which names the step that failed
+	}
+	if err := l.out.Put(protocol.KindFailed, m.Append(nil)); err != nil {
+		return err
+	}
+	return l.out.Flush()
+}
+
+// ask asks the parent for a service.
+func (l *connection) ask(id abi.Service, request []byte) (capability.Response, error) {
+	if err := l.out.PutMessage(&protocol.Ask{Service: id, Request: request}); err != nil {
+		return capability.Response{}, err
+	}
+	if err := l.out.Flush(); err != nil {
+		return capability.Response{}, err
+	}
+	var a protocol.Answer
+	message, body, err := l.out.NextAnswer(&a, nil, nil)
+	if err != nil {
+		return capability.Response{}, err
+	}
+	if a.Code != abi.CodeOK {
+		return capability.Response{}, &abi.Error{Code: a.Code}
+	}
+	return capability.Response{Message: message, Body: body}, nil
+}
+
+// sendChanged sends a notice of the guest, together with the next message.
+func (l *connection) sendChanged(uri string) {
+	_ = l.out.Put(protocol.KindChanged, []byte(uri)) // a connection that fails keeps failing
+}

@@ -1,0 +1,77 @@
+package child
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// serve serves the first link, and does what comes over the control connection, until the parent closes it.
+func (c *child) serve(first *connection) error {
+	c.serveLink(first)
+	time.AfterFunc(resumeAfter, c.resumeGC) // ends with the process
+	err := c.handleMessages()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// handleMessages handles the messages of the control connection. It gives the error that ends the connection: io.EOF
+// when the parent has closed it.
+func (c *child) handleMessages() error {
+	for {
+		kind, payload, err := c.control.Next()
+		if err != nil {
+			return err
+		}
+		if err := c.handleControl(kind, payload); err != nil {
+			return err
+		}
+	}
+}
+
+// handleControl handles one message of the control connection.
+func (c *child) handleControl(kind protocol.Kind, payload []byte) error {
+	switch kind {
+	case protocol.KindNewLink:
+		return c.newLink(payload)
+	case protocol.KindCancel:
+		var m protocol.Cancel
+		if err := m.Decode(payload); err != nil {
+			return err
+		}
+		c.links[m.Link].cancel(m.Seq)
+	case protocol.KindEndSession:
+		c.guests.EndSession(string(payload))
+	default:
+		return c.control.Unexpected(kind)
+	}
+	return nil
+}
+
+// newLink opens another link.
+func (c *child) newLink(payload []byte) error {
+	var m protocol.NewLink
+	if err := m.Decode(payload); err != nil {
+		return err
+	}
+	files, err := c.control.TakeFiles(2)
+	if err != nil {
+		return err
+	}
+	l, err := newConnection(m.ID, files[0], files[1])
+	if err != nil {
+		return err
+	}
+	c.serveLink(l)
+	return nil
+}
+
+// serveLink serves a link until the process ends.
+func (c *child) serveLink(l *connection) {
+	c.links[l.id] = l
+	go l.serve(c.host, c.guests) // ends with the process
+}

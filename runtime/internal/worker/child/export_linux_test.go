@@ -1,0 +1,62 @@
+package child
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A Child is a worker in this process, which is not locked down.
+type Child struct{ child }
+
+// OpenChild starts the guests of a module as a worker does.
+func OpenChild(ctx context.Context, e engine.Engine, limits sandbox.Limits, binary []byte) (*Child, error) {
+	limits, err := limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	module, err := sandbox.Prepare(sandbox.Config{Limits: limits}, binary)
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{child{
+		request: protocol.StartRequest{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
+		links:   map[uint32]*connection{},
+	}}
+	return c, c.startGuests(ctx, sandbox.InProcess{Engine: e}, module, slog.New(slog.DiscardHandler))
+}
+
+// Serve serves a link until it ends, and gives the error that ended it.
+func (c *Child) Serve(socket, window *os.File) error {
+	conn, err := protocol.Open(socket, 0)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	mapping, err := protocol.OpenWindow(window)
+	if err != nil {
+		return err
+	}
+	defer mapping.Close()
+	l := &connection{out: protocol.NewSender(conn, mapping)}
+	for {
+		if err := l.serveCall(c.host, c.guests); err != nil {
+			return err
+		}
+		c.guests.Settle()
+	}
+}
+
+// Control handles the messages of a control connection until it ends, and gives the error that ended it.
+func (c *Child) Control(socket *os.File) (err error) {
+	if c.control, err = protocol.Open(socket, 2); err != nil {
+		return err
+	}
+	defer c.control.Close()
+	return c.handleMessages()
+}

@@ -1,0 +1,33 @@
+package child
+
+import (
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A linkSink is the sink of a call. It sends contents to the parent as they come.
+type linkSink struct{ link *connection }
+
+// Content implements [abi.Sink]. Bytes that came with the head follow as others do.
+func (s linkSink) Content(c *abi.Content) error {
+	head := *c
+	head.Inline = nil
+	s.link.buf = head.Append(s.link.buf[:0])
+	return s.link.out.Put(protocol.KindFrame, s.link.buf)
+}
+
+// Waited implements [runtime.Waiter].
+func (s linkSink) Waited() time.Duration { return s.link.out.Waited() }
+
+// Body implements [abi.Sink].
+func (s linkSink) Body(p []byte) error { return s.link.out.Body(p) }
+
+// Progress implements [abi.Sink]. It does not wait for the next message.
+func (s linkSink) Progress(p abi.Progress) {
+	s.link.buf = p.Append(s.link.buf[:0])
+	if s.link.out.Put(protocol.KindFrame, s.link.buf) == nil {
+		_ = s.link.out.Flush() // a connection that fails keeps failing
+	}
+}

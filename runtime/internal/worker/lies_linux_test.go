@@ -1,0 +1,286 @@
+package worker_test
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+// A verdict is what becomes of a call that a liar answers.
+type verdict struct {
+	code abi.Code
+	text string        // of the content, or in the error
+	op   abi.Op        // zero for a read
+	wait time.Duration // how long the call may last; zero for long
+}
+
+// shortLies are tried with -short as well: one for each way in which a worker is found out.
+var shortLies = []string{
+	"is-silent", "ends-in-a-frame", "garbles-done", "answers-with-999", "is-done-twice", "reads-another's",
+	"fails-in-garbage", "never-gets-ready",
+}
+
+func verdicts() map[string]verdict {
+	lost := verdict{code: abi.CodeUnavailable, text: "the provider's process has ended"}
+	good := verdict{text: "fine"}
+	late := verdict{code: abi.CodeDeadline, text: "longer than", wait: 500 * time.Millisecond}
+	all := map[string]verdict{
+		"is-silent": late, "talks-of-strays": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: time.Second},
+		"asks-and-never-reads": late, "hangs-after-a-body": late,
+		"drips":             {code: abi.CodeDeadline, text: "longer than", wait: 100 * time.Millisecond}, // too little to be too large by then
+		"ends-with-no-text": lost, "answers-with-999": {code: abi.CodeInternal}, "answers-with-20": {code: abi.CodeInternal},
+		"answers-with-exit": {code: abi.CodeExit}, "answers-with-nothing": {code: abi.CodeProtocol, text: "without contents"},
+		"asks-for-files": {text: "answer denied"}, "asks-for-the-unknown": {text: "answer denied"}, "asks-nonsense": {text: "answer internal"},
+		"reads-another's": {code: abi.CodeInvalidURI},
+		"floods-bodies":   {code: abi.CodeTooLarge, wait: time.Second}, "floods-entries": {code: abi.CodeTooMany, op: abi.OpList, wait: time.Second},
+		"floods-logs": good, "floods-reports": good, "floods-notices": good, "notices-what-is-wrong": good,
+		"is-done-twice": good, "goes-on-when-done": good, "never-obeys": good, "answers-again": good, "answers-the-next": good,
+	}
+	for name := range lies() {
+		if _, ok := all[name]; !ok {
+			all[name] = lost
+		}
+	}
+	return all
+}
+
+func TestALiarIsFoundOutAndLeavesNoHarm(t *testing.T) {
+	leavesNothing(t)
+	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
+	for role, want := range verdicts() {
+		t.Run(role, func(t *testing.T) {
+			if !slices.Contains(shortLies, role) {
+				takesLong(t)
+			}
+			spareOf(t)
+			before := takeStock(t)
+			var log journal
+			r := newRunner(t, worker.Config{Executable: roleOf(t, role), Logger: log.logger()})
+			limits := sandbox.Limits{Timeout: patience, Output: 1 << 20, Log: 10_000}
+			if want.wait > 0 {
+				limits.Timeout = want.wait
+			}
+			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits, Logger: log.logger()}, well)
+			op := want.op
+			if op == 0 {
+				op = abi.OpRead
+			}
+			var got sink
+			_, err := m.Call(t.Context(), op, &abi.Request{URI: "x:o"}, &got)
+			said := string(got.body)
+			if err != nil {
+				said = err.Error()
+			}
+			if abi.CodeOf(err) != want.code || !strings.Contains(said, want.text) {
+				t.Errorf("got %v %q, want %v %q", abi.CodeOf(err), said, want.code, want.text)
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			works(t, honest)
+			if n := len(log.String()); n > 40_000 {
+				t.Errorf("%d bytes were logged, the last %s", n, log.String()[n-2000:])
+			}
+			if n := strings.Count(log.String(), "worker killed"); n > 1 {
+				t.Errorf("that one worker was killed was logged %d times", n)
+			}
+			debug.FreeOSMemory()
+			eventually(t, func() bool { return len(children(t)) == 2 && takeStock(t).files <= before.files })
+			if now := takeStock(t); now.memory > before.memory+64<<10 {
+				t.Errorf("got %+v, at the start %+v", now, before)
+			}
+		})
+	}
+}
+
+// What a worker says of a call after its end, or before it has got the call, is no answer to another.
+func TestAnAnswerBelongsToItsCall(t *testing.T) {
+	leavesNothing(t)
+	for _, role := range []string{"answers-again", "answers-the-next"} {
+		t.Run(role, func(t *testing.T) {
+			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
+			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
+			works(t, m)
+			works(t, m) // in the next worker, since the first is ended
+		})
+	}
+}
+
+// A worker that never reads what it is told cannot hold up anybody for longer than a call lasts.
+func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-obeys")})
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, well)
+	for range 1000 {
+		m.EndSession(strings.Repeat("s", 200))
+	}
+	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
+	defer ended.Stop()
+	for range 3 {
+		_, _ = read(t.Context(), m, "x:o")
+	}
+}
+
+// Workers that hang, or go on for ever, while their call has more time than at the start, since a client keeps it waiting.
+func TestAWorkerWithASlowClientHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
+	for _, role := range []string{"hangs-after-a-body", "drips"} {
+		t.Run(role, func(t *testing.T) {
+			leavesNothing(t)
+			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
+			m := loadPuppet(t, sandbox.Config{
+				Runner: r, Limits: sandbox.Limits{Timeout: 100 * time.Millisecond, Wait: 500 * time.Millisecond},
+			}, well)
+			ended := time.AfterFunc(patience, func() { panic("the call does not end") })
+			defer ended.Stop()
+			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &unhurried{})
+			if abi.CodeOf(err) != abi.CodeDeadline {
+				t.Errorf("got %v, want deadline", err)
+			}
+		})
+	}
+}
+
+// unhurried takes its time with each piece, beyond that of a call.
+type unhurried struct {
+	sink
+	waited atomic.Int64
+}
+
+func (s *unhurried) Body(p []byte) error {
+	const long = 300 * time.Millisecond
+	<-time.After(long)
+	s.waited.Add(int64(long))
+	return s.sink.Body(p)
+}
+
+// Waited implements [sandbox.Waiter].
+func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+
+// Calls that are too long for a link's socket together, to a worker that reads none of them.
+func TestAWorkerThatReadsNoCallsHoldsNobodyUp(t *testing.T) {
+	takesLong(t)
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-unread")})
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, well)
+	var last error
+	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
+	defer ended.Stop()
+	for range 10 {
+		if _, last = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o", Value: strings.Repeat("v", 60_000)}, &sink{}); last != nil {
+			break
+		}
+	}
+	if code := abi.CodeOf(last); code != abi.CodeDeadline && code != abi.CodeUnavailable {
+		t.Errorf("got %v, want deadline, or unavailable since it answers ahead", last)
+	}
+}
+
+func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
+	leavesNothing(t)
+	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
+	for role, want := range map[string]string{
+		"begins-with-its-end":      "so it goes",
+		"ends-on-orders":           "so it goes",
+		"never-begins":             "deadline",
+		"never-gets-ready":         "deadline",
+		"gets-half-ready":          "deadline",
+		"is-ready-for-nonsense":    "ready message of the worker",
+		"is-ready-for-no-lane":     `no lane is called "left"`,
+		"is-ready-without-json":    "ready message of the worker",
+		"fails-with-success":       "failed with no error",
+		"fails-with-999":           "there is no code 999",
+		"fails-with-words":         `\x1b[2Jforged line`,
+		"fails-in-garbage":         "done message: truncated",
+		"is-done-before-it-begins": "unexpected done message",
+		"chunks-before-it-begins":  "chunk at 7",
+		"manifests-without-end":    "deadline",
+		"logs-without-end":         "deadline",
+	} {
+		t.Run(role, func(t *testing.T) {
+			if !slices.Contains(shortLies, role) {
+				takesLong(t)
+			}
+			spareOf(t)
+			before := takeStock(t)
+			var log journal
+			ctx, cancel := context.WithCancel(t.Context())
+			if want == "deadline" {
+				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+			}
+			defer cancel()
+			p := puppet()
+			_, err := sandbox.Load(ctx, sandbox.Config{
+				// A cache of its own: what a worker dies of before it is ready may be the compiled module, which is forgotten.
+				Runner: newRunnerIn(t, t.TempDir(), worker.Config{Executable: roleOf(t, role), Logger: log.logger()}), Services: p.Services(), Logger: log.logger(),
+			}, p.Binary(t))
+			if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(log.String(), want) {
+				t.Errorf("got %v, want %s\n%s", err, want, log.String())
+			}
+			works(t, honest)
+			if n := len(log.String()); n > 80_000 {
+				t.Errorf("%d bytes were logged", n)
+			}
+			eventually(t, func() bool { return len(children(t)) == 2 && takeStock(t).files <= before.files })
+		})
+	}
+}
+
+func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "boasts")})
+	m := loadPuppet(t, sandbox.Config{Runner: r}, well)
+	works(t, m)
+	if n := len(r.Walls().Layers.String()); n > 20_000 {
+		t.Errorf("its walls are told in %d bytes", n)
+	}
+	if lane, why := m.Lane(); lane != sandbox.LaneReset || len(why) > 1000 {
+		t.Errorf("got lane %s, because of %d bytes", lane, len(why))
+	}
+}
+
+// What a provider says of itself at first stands: the next time it may say it in another order.
+func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
+	leavesNothing(t)
+	var log journal
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "is-another-each-time"), Logger: log.logger()})
+	m := load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
+	works(t, m)
+	name := m.Manifest().Name
+	signal(t, unix.SIGKILL)
+	works(t, m)
+	if got := m.Manifest().Name; got != name {
+		t.Errorf("got %q, want what was said at first, %q", got, name)
+	}
+}
+
+// What a worker says of a call that has gone to another link is for nobody.
+func TestWhatIsSaidOfStraysIsIgnored(t *testing.T) {
+	leavesNothing(t)
+	var log journal
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "talks-of-strays"), Quick: time.Hour, Logger: log.debug()})
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
+	var clients sync.WaitGroup
+	for range 2 {
+		clients.Go(func() { works(t, m) })
+	}
+	clients.Wait()
+	for range 3 {
+		works(t, m)
+	}
+	if n := strings.Count(log.String(), relieved); n != 1 {
+		t.Errorf("calls were sent elsewhere %d times, want once\n%s", n, log.String())
+	}
+}

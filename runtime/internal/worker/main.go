@@ -1,0 +1,6 @@
+package worker
+
+import "github.com/wasmres/wasmres/runtime/internal/worker/child"
+
+// Main is [child.Main].
+func Main() { child.Main() }

@@ -1,0 +1,49 @@
+package protocol
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+)
+
+// MemfdOf makes a file in memory that has b and that no process can change. The caller closes it.
+func MemfdOf(b []byte) (*os.File, error) {
+	f, err := memfd("wasmres-module")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(b); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := snapshot.Seal(f.Fd()); err != nil {
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), f.Close())
+	}
+	return f, nil
+}
+
+// MapFile maps a file of [MemfdOf] for as long as the process runs, without a copy of it.
+func MapFile(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	return b, os.NewSyscallError("mmap", err)
+}
+
+// memfd makes an empty file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may
+// require it.
+func memfd(name string) (*os.File, error) {
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL {
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}

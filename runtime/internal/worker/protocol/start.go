@@ -1,0 +1,91 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/confine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// ProcessName is the zeroth argument of a worker, which is all the arguments it has.
+const ProcessName = "wasmres-worker"
+
+// The descriptors a worker starts with, beside the standard ones, which are /dev/null.
+const (
+	FDControl = 3 + iota // messages to it
+	FDReports            // messages from it that belong to no call
+	FDLink               // the first link: its socket
+	FDWindow             // and its window
+)
+
+// A StartRequest says what a worker is to do, as JSON. The module goes along as a file.
+type StartRequest struct {
+	Limits    limits.Limits `json:"limits"`
+	Lifecycle abi.Lifecycle `json:"lifecycle"` // the most that is granted
+	Config    string        `json:"config"`
+	Services  []abi.Service `json:"services"` // that are granted
+	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, which is all the worker may read
+	LogLevel  int           `json:"logLevel"` // the least that the parent logs
+
+	Determinism *sandbox.Determinism `json:"determinism,omitempty"` // nil for the real time and random numbers
+
+	// What the parent has found out about this machine, so that the worker need not.
+	Reset snapshot.Method `json:"reset"`
+	Tests wazero.Tests    `json:"tests"`
+
+	Threads    uint64 `json:"threads"`    // that the worker may have; 0 for any number
+	Processors int    `json:"processors"` // that it may use at once
+}
+
+// engineMemory is for a module's code, and for Go's own heap and stacks, in bytes.
+const engineMemory = 2 << 30
+
+// Memory is how much address space a worker may take beyond what it starts with, in bytes: for as many instances as may
+// run and as many that are being reset, for the sessions that are kept, and for the engine.
+func (r *StartRequest) Memory() uint64 {
+	instances := 2*r.Limits.Calls + 2
+	if r.Lifecycle > abi.LifecycleFresh {
+		instances += r.Limits.Sessions
+	}
+	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory
+}
+
+// A StartMessage carries a [StartRequest]. The file of the module goes along.
+type StartMessage []byte
+
+// Kind implements [Message].
+func (StartMessage) Kind() Kind { return KindStart }
+
+// Append implements [Message].
+func (m StartMessage) Append(b []byte) []byte { return append(b, m...) }
+
+// Check implements [Message].
+func (StartMessage) Check() error { return nil }
+
+// A ReadyMessage is what a worker reports of itself when it is ready, as JSON. Its manifest precedes it, as a frame, when
+// it is not packed into the module.
+type ReadyMessage struct {
+	Lane   sandbox.Lane   `json:"lane"`
+	Why    string         `json:"why"`
+	Start  limits.Start   `json:"start"`
+	Layers confine.Layers `json:"layers"`
+}
+
+// What is kept of a ReadyMessage at most.
+const (
+	maxReadyText   = 512 // bytes of each text
+	maxReadyLayers = 16
+)
+
+// Truncate cuts what is longer than a parent keeps.
+func (m *ReadyMessage) Truncate() {
+	m.Why = truncate(m.Why, maxReadyText)
+	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])
+	for i, l := range m.Layers {
+		m.Layers[i] = confine.Layer{Name: truncate(l.Name, maxReadyText), On: l.On, Detail: truncate(l.Detail, maxReadyText)}
+	}
+}

@@ -1,0 +1,346 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/process"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+// patience is how long a test waits for what should happen at once: the machine may be busy.
+const patience = 30 * time.Second
+
+// takesLong skips a test with -short.
+func takesLong(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes a second or more")
+	}
+}
+
+// newRunner makes a runner over the shared cache.
+func newRunner(tb testing.TB, cfg worker.Config) *worker.Runner {
+	tb.Helper()
+	return newRunnerIn(tb, guesttest.CacheDir(tb), cfg)
+}
+
+// newRunnerIn makes a runner over a cache.
+func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
+	tb.Helper()
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.NewTextHandler(newOutput(tb), nil))
+	}
+	c, err := compiler.New(compiler.Config{CacheDir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cfg.Compile, cfg.Forget = c.Folder, c.Invalidate
+	r, err := worker.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func wat(tb testing.TB, name string) []byte {
+	tb.Helper()
+	binary, err := os.ReadFile("../../../testdata/wasm/" + name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return binary
+}
+
+// load loads a module until the end of the test.
+func load(tb testing.TB, cfg sandbox.Config, binary []byte) *sandbox.Module {
+	tb.Helper()
+	m, err := sandbox.Load(tb.Context(), cfg, binary)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return m
+}
+
+// loadPuppet loads a guest that does as it is told.
+func loadPuppet(tb testing.TB, cfg sandbox.Config, next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *sandbox.Module {
+	tb.Helper()
+	p := puppetThat(next)
+	cfg.Services = p.Services()
+	return load(tb, cfg, p.Binary(tb))
+}
+
+// puppetThat makes a guest that does as it is told.
+func puppetThat(next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *guesttest.Puppet {
+	p := puppet()
+	p.Next = func(ctx context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step { return next(ctx, n, req) }
+	return p
+}
+
+// puppet makes a guest that does nothing yet.
+func puppet() *guesttest.Puppet {
+	return &guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet", Ops: 1<<abi.OpRead | 1<<abi.OpList, URIPrefixes: []string{"x:"}}}
+}
+
+var fine = guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil))
+
+// well is a play in which all goes well.
+func well(_ context.Context, n int, _ *abi.Request) guesttest.Step {
+	if n == 0 {
+		return fine
+	}
+	return guesttest.Return(abi.CodeOK)
+}
+
+// A sink keeps what it is given, and may do something each time.
+type sink struct {
+	heads []abi.Content
+	body  []byte
+	size  int
+	heard func(size int)
+}
+
+func (s *sink) Content(c *abi.Content) error { s.heads = append(s.heads, *c); return nil }
+func (s *sink) Progress(abi.Progress)        {}
+func (s *sink) Body(p []byte) error {
+	if s.size += len(p); len(s.body) < 1<<20 {
+		s.body = append(s.body, p...)
+	}
+	if s.heard != nil {
+		s.heard(s.size)
+	}
+	return nil
+}
+
+func read(ctx context.Context, m *sandbox.Module, uri string) (string, error) {
+	var s sink
+	_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: uri}, &s)
+	m.Settle()
+	return string(s.body), err
+}
+
+// works fails the test when a module that should answer does not.
+func works(t *testing.T, m *sandbox.Module) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if got, err := read(ctx, m, "x:o"); got != "fine" || err != nil {
+		t.Errorf("got %q, %v, want fine", got, err)
+	}
+}
+
+// recovers waits until a module answers again.
+func recovers(t *testing.T, m *sandbox.Module) {
+	t.Helper()
+	eventually(t, func() bool {
+		got, err := read(t.Context(), m, "x:o")
+		return got == "fine" && err == nil
+	})
+}
+
+// eventually waits for what comes about by itself.
+func eventually(tb testing.TB, happened func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(patience); !happened(); goruntime.Gosched() {
+		if time.Now().After(deadline) {
+			tb.Fatal("it did not happen")
+		}
+	}
+}
+
+// children are the processes this one has started, by their names; those of zombies are empty.
+func children(tb testing.TB) map[int]string {
+	tb.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	found := map[int]string{}
+	for _, file := range stats {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // gone since
+		}
+		var pid, parent int
+		var state string
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fmt.Sscan(string(text), &pid)
+		if fmt.Sscan(rest, &state, &parent); parent != os.Getpid() || pid == process.ForkServer() {
+			continue
+		}
+		name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		found[pid] = string(bytes.TrimRight(name, "\x00"))
+	}
+	return found
+}
+
+// workers are the numbers of all workers there are, the oldest first: spare ones are at the end.
+func workers(tb testing.TB) (pids []int) {
+	tb.Helper()
+	for pid, name := range children(tb) {
+		if name == "wasmres-worker" {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// workerOf gives the one worker there is that is not a spare one.
+func workerOf(tb testing.TB) (pid int) {
+	tb.Helper()
+	eventually(tb, func() bool {
+		all := workers(tb)
+		if len(all) > 0 {
+			pid = all[0]
+		}
+		return len(all) > 0
+	})
+	return pid
+}
+
+// spareOf gives the spare worker, when there is one beside the one there is.
+func spareOf(tb testing.TB) (pid int) {
+	tb.Helper()
+	eventually(tb, func() bool {
+		all := workers(tb)
+		if len(all) > 1 {
+			pid = all[1]
+		}
+		return len(all) > 1
+	})
+	return pid
+}
+
+// signal sends the worker a signal, and waits until it stands still if that is what it is for.
+func signal(tb testing.TB, s unix.Signal) (pid int) {
+	tb.Helper()
+	pid = workerOf(tb)
+	if err := unix.Kill(pid, s); err != nil {
+		tb.Fatal(err)
+	}
+	if s == unix.SIGSTOP {
+		if err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return pid
+}
+
+// leavesNothing fails the test when it leaves a process, a descriptor, a goroutine or much memory behind.
+func leavesNothing(t *testing.T) {
+	t.Helper()
+	before := takeStock(t)
+	t.Cleanup(func() {
+		var now stock
+		for deadline := time.Now().Add(patience); ; goruntime.Gosched() {
+			now = takeStock(t)
+			if now.files <= before.files && now.goroutines <= before.goroutines && now.children == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				stacks := make([]byte, 64<<10)
+				t.Fatalf("got %+v, at the start %+v, children %v\n%s", now, before, children(t), stacks[:goruntime.Stack(stacks, true)])
+			}
+		}
+		debug.FreeOSMemory()
+		if now = takeStock(t); now.memory > before.memory+128<<10 {
+			t.Errorf("got %+v, at the start %+v", now, before)
+		}
+	})
+}
+
+type stock struct{ files, goroutines, children, memory int }
+
+func takeStock(t *testing.T) (s stock) {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stock{len(files), goruntime.NumGoroutine(), len(children(t)), status(t, "self", "VmRSS")}
+}
+
+// status gives a number of a process's status, as memory in KiB.
+func status(tb testing.TB, pid any, field string) (value int) {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%v/status", pid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+field+":")
+	fmt.Sscan(rest, &value)
+	return value
+}
+
+// A journal is a log several goroutines write.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
+
+func (j *journal) debug() *slog.Logger {
+	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// An output is that of a test while it runs. A watchdog may still bark when it has ended.
+type output struct {
+	mu sync.Mutex
+	to io.Writer // nil when the test has ended
+}
+
+func newOutput(tb testing.TB) *output {
+	o := &output{to: tb.Output()}
+	tb.Cleanup(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.to = nil
+	})
+	return o
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.to == nil {
+		return len(p), nil
+	}
+	return o.to.Write(p)
+}

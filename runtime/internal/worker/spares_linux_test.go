@@ -1,0 +1,107 @@
+package worker_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+)
+
+func TestOneSpareWorkerIsThereForAllModulesAndGoesWithTheLast(t *testing.T) {
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{})
+	open := func() *sandbox.Module {
+		t.Helper()
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: r, Services: puppetThat(well).Services()}, puppetThat(well).Binary(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	first, second := open(), open()
+	eventually(t, func() bool { return len(workers(t)) == 3 })
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := len(workers(t)); got != 2 {
+		t.Errorf("got %d workers, want that of the second module and the spare one", got)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("children are left: %v", left)
+	}
+}
+
+func TestTheSpareWorkerTakesTheWorkersPlace(t *testing.T) {
+	leavesNothing(t)
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
+	spare := spareOf(t)
+	signal(t, unix.SIGKILL)
+	works(t, m)
+	if got := workerOf(t); got != spare {
+		t.Errorf("got worker %d, want the spare one, %d", got, spare)
+	}
+	if next := spareOf(t); next == spare {
+		t.Errorf("got spare worker %d, which is the worker", next)
+	}
+}
+
+func TestASpareWorkerThatDiesIsNotMissed(t *testing.T) {
+	leavesNothing(t)
+	log := &journal{}
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Logger: log.logger()})}, well)
+	spare := spareOf(t)
+	if err := unix.Kill(spare, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return len(children(t)) == 1 }) // the parent has reaped it
+	works(t, m)
+	signal(t, unix.SIGKILL)
+	works(t, m)
+	if got := workerOf(t); got == spare {
+		t.Errorf("the worker is %d, which has died", got)
+	}
+	// The parent may have reaped it a moment before it knows: then it finds out when it gives orders.
+	if text := log.String(); !strings.Contains(text, "spare worker lost") && !strings.Contains(text, "unusable") {
+		t.Errorf("the parent has not noticed its death:\n%s", text)
+	}
+}
+
+func TestASpareWorkerThatCannotBeStartedIsNotMissed(t *testing.T) {
+	takesLong(t)
+	leavesNothing(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Executable: program})}, well)
+	spareOf(t)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	signal(t, unix.SIGKILL)
+	works(t, m) // in the spare one, which is the last there will be
+	signal(t, unix.SIGKILL)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if got, err := read(ctx, m, "x:o"); err == nil {
+		t.Errorf("got %q of a program that is not there", got)
+	}
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	recovers(t, m)
+}

@@ -1,0 +1,68 @@
+package runtime
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// Options say what one provider may do. A zero field grants nothing or takes a safe default; no value means unlimited.
+type Options struct {
+	// Name is the provider's in logs and as a member of [Combine]. Open takes the file's name without .wasm when it is
+	// empty; Load takes the name in the manifest.
+	Name string
+	// Digest is the digest that the module must have, as in "sha256:9f86…". Empty accepts any module.
+	Digest string
+	// Capabilities are what the provider may use, such as an opened [fscap.FS]. Of two for the same service the later one
+	// counts. Open and Load take them over: they are closed with the provider, and when loading fails.
+	//
+	// [fscap.FS]: https://pkg.go.dev/github.com/wasmres/wasmres/runtime/capability/fscap#FS
+	Capabilities []capability.Capability
+	// Values is the configuration that the provider may read.
+	Values map[string]string
+	// Limits bound each call. Zero fields take the defaults.
+	Limits Limits
+	// ModuleLimits bound the size and the shape of the module. Zero fields take the defaults.
+	ModuleLimits ModuleLimits
+	// Lifecycle is the longest life of guest state that is granted. Zero grants none: each call gets a fresh instance.
+	Lifecycle abi.Lifecycle
+	// Cache answers reads from earlier answers where the provider allows it, by a TTL and the public scope: up to 1 MiB
+	// each and 32 MiB in all, for at most an hour.
+	Cache bool
+	// Clock is a fixed time and seed, for tests. Nil is for the system's time and random numbers.
+	Clock *Clock
+	// DebugModules are modules that may hold the names of the module's functions, for reports of crashes. They are read
+	// after a crash. Open takes the files FILE.debug.wasm and FILE.wasm when it is nil.
+	DebugModules iter.Seq[[]byte]
+	// OnCall receives what each call has used when it has ended, with the context of the call. Many goroutines call it
+	// at once. It must not block. Nil discards.
+	OnCall func(ctx context.Context, used Usage)
+	// OnUngranted receives the first request to each service that no capability provides, once in each call of the guest.
+	// It must not block or keep request. Nil discards.
+	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
+	Logger      *slog.Logger // nil discards
+}
+
+// Limits and ModuleLimits bound a provider. Usage is what one call has used.
+type (
+	Limits       = limits.Limits
+	ModuleLimits = admit.Limits
+	Usage        = limits.Usage
+)
+
+// withDefaults gives a copy of o, which may be nil, in which name and logger are set.
+func (o *Options) withDefaults() *Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Logger == nil {
+		out.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &out
+}

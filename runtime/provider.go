@@ -1,0 +1,126 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"sync"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+const maxPage = 1000 // entries of a list page
+
+// A Provider is a loaded provider. It is safe for concurrent use: at most Limits.Calls calls run at once; others wait for
+// at most Limits.Timeout and are then refused with abi.CodeBusy. Close releases it.
+//
+// Errors of its methods have a code, by [abi.CodeOf], and a message that may be shown to clients. The chain of an error
+// may hold an [*abi.Crash], which is for the log alone.
+type Provider struct {
+	// fixed at creation
+	name    string
+	host    *Host
+	ownHost *Host // nil when the caller owns the Host
+	inner   *provider.Provider
+	log     *slog.Logger
+	close   func() error // works once
+
+	serverOnce sync.Once
+	server     *Server // for Handler; nil before the first call
+}
+
+// load opens a provider, whose capabilities are the caller's to close when it fails.
+func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, error) {
+	if digest := digestOf(module); o.Digest != "" && o.Digest != digest {
+		return nil, fmt.Errorf("the module has the digest %s, expected %s", digest, o.Digest)
+	}
+	values, err := encodeValues(o.Values)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := provider.Open(ctx, provider.Config{
+		Runtime: sandbox.Config{
+			Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
+			Services: servicesOf(o), Ungranted: o.OnUngranted, Config: values, Determinism: o.Clock.determinism(),
+			Observe: o.OnCall, Symbols: o.DebugModules, Logger: o.Logger,
+		},
+		PageSize: pageSize(o.Limits), KeepResults: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
+	}, module)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{name: cmp.Or(o.Name, inner.Module().Manifest().Name), host: h, inner: inner, log: o.Logger}
+	p.close = sync.OnceValue(func() error { return p.release(o.Capabilities) })
+	return p, nil
+}
+
+// pageSize is the entries of a list page: as many as the limits allow, and no more than clients like to get at once.
+func pageSize(l Limits) int { return min(maxPage, cmp.Or(l.Items, limits.DefaultItems)) }
+
+// servicesOf gives the services of all capabilities, beside the configuration.
+func servicesOf(o *Options) capability.Services {
+	services := capability.Services{abi.ServiceConfig: capability.Config(o.Values)}
+	for _, c := range o.Capabilities {
+		maps.Copy(services, c.Services())
+	}
+	return services
+}
+
+// feedsOf gives the feeds of those capabilities that have some.
+func feedsOf(all []capability.Capability) (feeds []func(context.Context) (capability.Feed, error)) {
+	for _, c := range all {
+		if f, ok := c.(capability.Feeder); ok {
+			feeds = append(feeds, f.Feeds()...)
+		}
+	}
+	return feeds
+}
+
+// Name is the provider's name in logs and among others.
+func (p *Provider) Name() string { return p.name }
+
+// Manifest is what the provider says of itself. It must not be changed.
+func (p *Provider) Manifest() *abi.Manifest { return p.inner.Module().Manifest() }
+
+// Source serves the provider's resources: for [NewServer] and for wrappers. It is of no use after Close.
+func (p *Provider) Source() resource.Source { return p.inner }
+
+// Handler serves the provider to MCP clients over Streamable HTTP, in every revision of the protocol, on any path where
+// the caller mounts it. It has no authentication; browsers are held to the page's own origin. Close ends its streams.
+// [NewServer] has more options.
+func (p *Provider) Handler() http.Handler {
+	p.serverOnce.Do(func() {
+		inForce := p.inner.Module().Limits()
+		p.server, _ = NewServer(p.inner, &ServerOptions{ // a provider has a name and a version, and nothing else can fail
+			QueueTimeout: inForce.Timeout, MaxSlowReaders: inForce.Calls / 2, Logger: p.log,
+		})
+	})
+	return p.server
+}
+
+// Close ends subscriptions and streams, waits for running calls, and releases the provider, its capabilities, and its
+// Host if Open or Load made one. It waits for each capability no longer than a second. It is idempotent.
+func (p *Provider) Close() error { return p.close() }
+
+func (p *Provider) release(capabilities []capability.Capability) error {
+	var errs []error
+	p.serverOnce.Do(func() {}) // no server is made from now on
+	if p.server != nil {
+		errs = append(errs, p.server.Close())
+	}
+	errs = append(errs, p.inner.Close(), closeAll(capabilities))
+	p.host.leave()
+	if p.ownHost != nil {
+		errs = append(errs, p.ownHost.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,68 @@
+package runtime
+
+import (
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// A Replaceable serves a provider that can be replaced while it is served. A call ends on the provider on which it began;
+// subscriptions move on. It is safe for concurrent use. Close releases it.
+type Replaceable struct {
+	source *swap.Source
+	name   string
+	first  atomic.Pointer[resource.Identity] // of the first provider; nil while there is none
+}
+
+// NewReplaceable makes a Replaceable without a provider. Until the first Replace it has the given name, and requests fail
+// with the message unavailable. A nil log discards.
+func NewReplaceable(name, unavailable string, log *slog.Logger) *Replaceable {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Replaceable{source: swap.New(swap.Config{Empty: unavailable, Logger: log}), name: name}
+}
+
+// Replace has p serve all that begins from now on. It takes p over: p is closed when it has been replaced and the last of
+// its calls has ended, or by Close. After Close it fails, and the caller closes p.
+func (r *Replaceable) Replace(p *Provider) error {
+	if err := r.source.Replace(generation{p.inner, p}); err != nil {
+		return err
+	}
+	identity := p.inner.Identity()
+	r.first.CompareAndSwap(nil, &identity)
+	return nil
+}
+
+// Source serves the resources of the provider that is there: for [NewServer] and for wrappers. Its name is that of the
+// first provider, if that was there when the server was made.
+func (r *Replaceable) Source() resource.Source { return replaceableSource{r.source, r} }
+
+// Close ends subscriptions, waits for all calls, and closes all providers it was given. It is idempotent.
+func (r *Replaceable) Close() error { return r.source.Close() }
+
+// A replaceableSource is the source of a Replaceable that says what it is.
+type replaceableSource struct {
+	*swap.Source
+	of *Replaceable
+}
+
+// Identity implements [resource.Identified].
+func (s replaceableSource) Identity() resource.Identity {
+	if first := s.of.first.Load(); first != nil {
+		return *first
+	}
+	return resource.Identity{Name: s.of.name, Version: "0"}
+}
+
+// A generation is one provider of those that replace each other.
+type generation struct {
+	*provider.Provider
+	owner *Provider
+}
+
+// Close implements [swap.Generation].
+func (g generation) Close() error { return g.owner.Close() }
