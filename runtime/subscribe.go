@@ -4,9 +4,10 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Change says that a resource has changed, or the list of resources.
@@ -21,8 +22,8 @@ func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Chan
 	return func(yield func(Change, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		pending := newChanges()
-		accepted, err := p.inner.Watch(ctx, uris, len(uris) == 0, pending.add)
+		changes := coalesce.New(nil)
+		accepted, err := p.inner.Subscribe(ctx, uris, len(uris) == 0, resource.NotifierFunc(changes.Add))
 		if err != nil {
 			yield(Change{}, err)
 			return
@@ -37,46 +38,13 @@ func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Chan
 			select {
 			case <-ctx.Done():
 				return
-			case <-pending.wake:
+			case <-changes.C:
 			}
-			for uri, ok := pending.take(); ok; uri, ok = pending.take() {
+			for uri, ok := changes.Take(); ok; uri, ok = changes.Take() {
 				if !yield(Change{URI: uri}, nil) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// changes merges changes: each URI is pending once, the oldest is taken first.
-type changes struct {
-	wake chan struct{} // has a value when something is pending
-
-	mu      sync.Mutex
-	pending []string // guarded by mu
-}
-
-func newChanges() *changes { return &changes{wake: make(chan struct{}, 1)} }
-
-func (c *changes) add(uri string) {
-	c.mu.Lock()
-	if !slices.Contains(c.pending, uri) {
-		c.pending = append(c.pending, uri)
-	}
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (c *changes) take() (uri string, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.pending) == 0 {
-		return "", false
-	}
-	uri = c.pending[0]
-	c.pending = c.pending[1:]
-	return uri, true
 }

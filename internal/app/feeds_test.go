@@ -8,6 +8,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
 	runtime "github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A provider that only reads files of a folder needs nothing more for clients to be told when they change.
@@ -32,7 +33,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	told := make(chan string, 100)
 	notify := func(uri string) { told <- uri }
 	uris := []string{"project://file/notes.txt", "project://file/later.txt"}
-	if watched, err := a.source.Watch(t.Context(), uris, true, notify); err != nil || len(watched) != 2 {
+	if watched, err := a.source.Subscribe(t.Context(), uris, true, resource.NotifierFunc(notify)); err != nil || len(watched) != 2 {
 		t.Fatalf("got %q, %v", watched, err)
 	}
 	await := func(want string) {

@@ -75,14 +75,14 @@ func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, e
 	return reply, err
 }
 
-// Watch implements [resource.Source]. What the provider does later for a watch is no part of the request.
-func (o observer) Watch(
-	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
-) (watched []string, err error) {
+// Subscribe implements [resource.Source]. What the provider does later for a subscription is no part of the request.
+func (o observer) Subscribe(
+	ctx context.Context, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
 	ctx, end := o.begin(ctx, "watch", strings.Join(uris, " "))
-	watched, err = o.inside.Watch(ctx, uris, listChanged, notify)
+	accepted, err = o.inside.Subscribe(ctx, uris, list, n)
 	end(err)
-	return watched, err
+	return accepted, err
 }
 
 // AfterResponse implements [resource.AfterResponder].

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A source is a provider without fault, until a test replaces one of its parts.
@@ -139,6 +140,6 @@ func (s *source) Complete(_ context.Context, req *abi.Request) (*abi.Reply, erro
 }
 
 // Watch implements resource.Source.
-func (s *source) Watch(context.Context, []string, bool, func(string)) ([]string, error) {
+func (s *source) Subscribe(context.Context, []string, bool, resource.Notifier) ([]string, error) {
 	return nil, nil
 }

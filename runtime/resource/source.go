@@ -28,11 +28,39 @@ type Source interface {
 	// req.URI, given what was typed so far, req.Value, and the variables already known, req.Vars.
 	Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 
-	// Watch calls notify, from one goroutine at a time, until ctx ends: with a URI of uris, spelled as there, when that
-	// resource has changed, and with the empty string when the list has. It returns at once with those of uris that can be
-	// watched. notify must not block for long: changes that come meanwhile are merged, never queued without bound.
-	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
+	// Subscribe reports changes to n until ctx ends: of the resources uris and, if list is set, of the list. It returns
+	// soon, with those of uris that can be subscribed to, each once and in their order. It reports each change that begins
+	// after it has returned, and perhaps some before. A few calls of n may follow the end of ctx.
+	Subscribe(ctx context.Context, uris []string, list bool, n Notifier) (accepted []string, err error)
 }
+
+// A Notifier receives the changes of one subscription and merges those that it has not passed on yet. Its methods are
+// safe for concurrent use, do not block and do not call the Source, so that a Source may call them from anywhere.
+type Notifier interface {
+	// Updated says that a resource has changed. uri is one of those subscribed to, spelled as there, so that what a Notifier
+	// keeps has a bound.
+	Updated(uri string)
+	// ListChanged says that the list has changed.
+	ListChanged()
+}
+
+// Notify has n receive a change of uri, or of the list if that is empty.
+func Notify(n Notifier, uri string) {
+	if uri == "" {
+		n.ListChanged()
+		return
+	}
+	n.Updated(uri)
+}
+
+// A NotifierFunc is a Notifier made of a function, which receives the empty string for the list.
+type NotifierFunc func(uri string)
+
+// Updated implements [Notifier].
+func (f NotifierFunc) Updated(uri string) { f(uri) }
+
+// ListChanged implements [Notifier].
+func (f NotifierFunc) ListChanged() { f("") }
 
 // A SessionEnder is a Source with state that belongs to sessions.
 type SessionEnder interface {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // broken is a source whose lists are as wrong as they say.
@@ -178,7 +179,7 @@ func TestAClosedSourceAsksNobody(t *testing.T) {
 	if page, err := said.hear(s.List)(t.Context(), &abi.Request{}); err != nil || len(page.Resources) > 0 || !slices.Equal(said.take(), []string{"a unavailable"}) {
 		t.Errorf("got %v, %v", page, err)
 	}
-	_, err := s.Watch(t.Context(), nil, true, func(string) {})
+	_, err := s.Subscribe(t.Context(), nil, true, resource.NotifierFunc(func(string) {}))
 	wantCode(t, "watch", err, abi.CodeUnavailable)
 	if asked := sources[0].requests(); len(asked) > 0 {
 		t.Errorf("a was asked %v", asked)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // TestHammer does everything at once, with members that fail now and then, and closes the source while it goes on.
@@ -27,10 +28,10 @@ func TestHammer(t *testing.T) {
 			}
 			return nil
 		}
-		f.watch = func(ctx context.Context, uris []string, _ bool, notify func(string)) ([]string, error) {
-			context.AfterFunc(ctx, func() { notify("") })
+		f.watch = func(ctx context.Context, uris []string, _ bool, n resource.Notifier) ([]string, error) {
+			context.AfterFunc(ctx, n.ListChanged)
 			for range 3 {
-				notify("")
+				n.ListChanged()
 			}
 			return uris, nil
 		}
@@ -81,7 +82,7 @@ func hammer(t *testing.T, s *composite.Source, i int, said *recorder) {
 			t.Errorf("%s: got %q", uri, got)
 		}
 	case 3:
-		_, _ = s.Watch(ctx, []string{"a:1", "b:1", "z:1"}, i%3 == 0, func(string) {})
+		_, _ = s.Subscribe(ctx, []string{"a:1", "b:1", "z:1"}, i%3 == 0, resource.NotifierFunc(func(string) {}))
 		s.AfterResponse()
 		s.EndSession("one")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // openProvider loads an example. The end of the test closes it.
@@ -103,7 +104,7 @@ func TestChangesOfProvidersArrive(t *testing.T) {
 	defer cancel()
 	changed := make(chan string, 16)
 	uris := []string{"test://watched-resource", "greeting://Ada"}
-	if got, err := s.Watch(ctx, uris, true, func(uri string) { changed <- uri }); err != nil || !slices.Equal(got, uris) {
+	if got, err := s.Subscribe(ctx, uris, true, resource.NotifierFunc(func(uri string) { changed <- uri })); err != nil || !slices.Equal(got, uris) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	for _, action := range []string{"touch", "list-changed"} {

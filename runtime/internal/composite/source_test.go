@@ -22,7 +22,7 @@ type fake struct {
 	scope    abi.CacheScope
 
 	fail  func(ctx context.Context) error // of every call; nil for none
-	watch func(ctx context.Context, uris []string, listChanged bool, notify func(string)) ([]string, error)
+	watch func(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error)
 
 	mu      sync.Mutex // guards the fields below
 	asked   []abi.Request
@@ -106,11 +106,11 @@ func (f *fake) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, erro
 	return &abi.Reply{Completions: []string{f.name}}, nil
 }
 
-func (f *fake) Watch(ctx context.Context, uris []string, listChanged bool, notify func(string)) ([]string, error) {
+func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
 	if f.watch == nil {
 		return uris, nil
 	}
-	return f.watch(ctx, uris, listChanged, notify)
+	return f.watch(ctx, uris, list, n)
 }
 
 func (f *fake) AfterResponse() {

@@ -3,23 +3,24 @@ package composite
 import (
 	"context"
 	"sync"
+
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Watch implements [resource.Source]: each member watches those of uris that belong to it, and all watch the list if that is
-// wanted. What a member cannot watch, or does not begin to in time, is left out; only when that befalls all of those
-// that were asked, the failure of the first is returned.
-func (s *Source) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {
+// Subscribe implements [resource.Source]: each member subscribes n to those of uris that belong to it, and to the list if
+// that is asked for. URIs that a member refuses, or does not accept in time, are left out. Only when all members fail that
+// were asked, Subscribe returns the failure of the first.
+func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
 	split := s.split(uris)
 	began := make([]outcome[[]string], len(s.members))
-	tell := (&teller{ctx: ctx, notify: notify, pending: map[string]struct{}{}}).changed
 	var beginning sync.WaitGroup
 	asked := 0
 	for i, m := range s.members {
-		if len(split[i]) == 0 && !listChanged {
+		if len(split[i]) == 0 && !list {
 			continue
 		}
 		asked++
-		beginning.Go(func() { began[i].value, began[i].err = s.watch(ctx, m, split[i], listChanged, tell) })
+		beginning.Go(func() { began[i].value, began[i].err = s.subscribe(ctx, m, split[i], list, n) })
 	}
 	beginning.Wait()
 	if ctx.Err() != nil {
@@ -39,18 +40,18 @@ func (s *Source) split(uris []string) [][]string {
 	return split
 }
 
-// watch has one member watch until ctx ends, or not at all.
-func (s *Source) watch(
-	ctx context.Context, m *member, uris []string, listChanged bool, notify func(string),
-) (watched []string, err error) {
-	watching, stop := context.WithCancel(ctx)
+// subscribe subscribes n to one member until ctx ends, or not at all.
+func (s *Source) subscribe(
+	ctx context.Context, m *member, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
+	subscribed, stop := context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
 			stop()
 		}
 	}()
-	return within(watching, s, m, func(context.Context) ([]string, error) {
-		return m.Source.Watch(watching, uris, listChanged, notify)
+	return within(subscribed, s, m, func(context.Context) ([]string, error) {
+		return m.Source.Subscribe(subscribed, uris, list, n)
 	})
 }
 
@@ -78,50 +79,4 @@ func (s *Source) began(ctx context.Context, uris []string, asked int, began []ou
 		}
 	}
 	return watched, nil
-}
-
-// A teller brings the changes of all members to one who hears them one at a time. Whoever comes while somebody tells
-// leaves the change to that one and need not wait.
-type teller struct {
-	// fixed at creation
-	ctx    context.Context // of the watch
-	notify func(uri string)
-
-	mu      sync.Mutex // guards the fields below
-	telling bool
-	pending map[string]struct{}
-}
-
-// changed tells of a change, or leaves it to who tells now.
-func (t *teller) changed(uri string) {
-	if !t.begin(uri) {
-		return
-	}
-	for uri, ok := t.next(); ok; uri, ok = t.next() {
-		if t.ctx.Err() == nil {
-			t.notify(uri)
-		}
-	}
-}
-
-// begin notes a change and reports whether nobody tells.
-func (t *teller) begin(uri string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pending[uri] = struct{}{}
-	begun := !t.telling
-	t.telling = true
-	return begun
-}
-
-// next takes a change, or ends the telling.
-func (t *teller) next() (uri string, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for uri := range t.pending {
-		delete(t.pending, uri)
-		return uri, true
-	}
-	t.telling = false
-	return "", false
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -24,16 +24,26 @@ type watchable struct {
 }
 
 type watched struct {
-	ctx    context.Context
-	uris   []string
-	list   bool
-	notify func(string)
+	ctx      context.Context
+	uris     []string
+	list     bool
+	notifier resource.Notifier
 }
 
-func (w *watchable) watch(ctx context.Context, uris []string, list bool, notify func(string)) ([]string, error) {
+// changed tells of a change, or of one of the list, "".
+func (w *watchable) changed(uri string) { resource.Notify(w.last().notifier, uri) }
+
+// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+func merging(ctx context.Context, f func(uri string)) resource.Notifier {
+	s := coalesce.New(nil)
+	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
+	return resource.NotifierFunc(s.Add)
+}
+
+func (w *watchable) watch(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.watching = append(w.watching, watched{ctx, uris, list, notify})
+	w.watching = append(w.watching, watched{ctx, uris, list, n})
 	return uris, nil
 }
 
@@ -68,13 +78,13 @@ func TestEachMemberWatchesWhatIsItsOwn(t *testing.T) {
 				f.watch = asked[i].watch
 			}
 			s := compose(t, composite.Config{Members: members(sources)})
-			got, err := s.Watch(t.Context(), tt.uris, tt.list, func(string) {})
+			got, err := s.Subscribe(t.Context(), tt.uris, tt.list, resource.NotifierFunc(func(string) {}))
 			if err != nil || !slices.Equal(got, tt.got) {
 				t.Errorf("got %v, %v, want %v", got, err, tt.got)
 			}
 			for i := range asked {
 				w := asked[i].last()
-				if (w.notify != nil) != (tt.want[i] != nil) || !slices.Equal(w.uris, tt.want[i]) || w.list != (tt.list && w.notify != nil) {
+				if (w.notifier != nil) != (tt.want[i] != nil) || !slices.Equal(w.uris, tt.want[i]) || w.list != (tt.list && w.notifier != nil) {
 					t.Errorf("%s was asked to watch %v, list %v, want %v, %v", sources[i].name, w.uris, w.list, tt.want[i], tt.list)
 				}
 			}
@@ -83,12 +93,12 @@ func TestEachMemberWatchesWhatIsItsOwn(t *testing.T) {
 }
 
 func TestAWatchGoesOnWithoutAMemberThatFails(t *testing.T) {
-	hang := func(ctx context.Context, _ []string, _ bool, _ func(string)) ([]string, error) {
+	hang := func(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	fail := func(context.Context, []string, bool, func(string)) ([]string, error) { return nil, errBroken }
-	type watch = func(context.Context, []string, bool, func(string)) ([]string, error)
+	fail := func(context.Context, []string, bool, resource.Notifier) ([]string, error) { return nil, errBroken }
+	type watch = func(context.Context, []string, bool, resource.Notifier) ([]string, error)
 	for name, tt := range map[string]struct {
 		watches [2]watch
 		got     []string
@@ -99,7 +109,7 @@ func TestAWatchGoesOnWithoutAMemberThatFails(t *testing.T) {
 		"all fail":       {[2]watch{fail, hang}, nil, abi.CodeInternal},
 		"all hang":       {[2]watch{hang, hang}, nil, abi.CodeDeadline},
 		"none does":      {[2]watch{nil, nil}, []string{"a:1", "b:1"}, abi.CodeOK},
-		"one takes none": {[2]watch{func(context.Context, []string, bool, func(string)) ([]string, error) { return nil, nil }, nil}, []string{"b:1"}, abi.CodeOK},
+		"one takes none": {[2]watch{func(context.Context, []string, bool, resource.Notifier) ([]string, error) { return nil, nil }, nil}, []string{"b:1"}, abi.CodeOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,7 +119,7 @@ func TestAWatchGoesOnWithoutAMemberThatFails(t *testing.T) {
 				}
 				s := compose(t, composite.Config{Members: members(sources)})
 				begin := time.Now()
-				got, err := s.Watch(t.Context(), []string{"a:1", "b:1"}, true, func(string) {})
+				got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, true, resource.NotifierFunc(func(string) {}))
 				wantCode(t, "watch", err, tt.code)
 				if !slices.Equal(got, tt.got) || time.Since(begin) > 2*time.Second {
 					t.Errorf("got %v after %v, want %v after 2 s at most", got, time.Since(begin), tt.got)
@@ -124,12 +134,12 @@ func TestALateWatchIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late watchable
 		sources := fakes(1, 1)
-		sources[0].watch = func(ctx context.Context, uris []string, list bool, notify func(string)) ([]string, error) {
+		sources[0].watch = func(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
 			time.Sleep(time.Hour) // the fake clock's
-			return late.watch(ctx, uris, list, notify)
+			return late.watch(ctx, uris, list, n)
 		}
 		s := compose(t, composite.Config{Members: members(sources)})
-		if got, err := s.Watch(t.Context(), []string{"a:1", "b:1"}, false, func(string) {}); err != nil || !slices.Equal(got, []string{"b:1"}) {
+		if got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, resource.NotifierFunc(func(string) {})); err != nil || !slices.Equal(got, []string{"b:1"}) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		if err := s.Close(); err != nil {
@@ -141,51 +151,36 @@ func TestALateWatchIsNotKept(t *testing.T) {
 	})
 }
 
-func TestChangesOfAllMembersAreToldOneAtATime(t *testing.T) {
-	sources := fakes(1, 1, 1)
-	var asked [3]watchable
-	for i, f := range sources {
-		f.watch = asked[i].watch
-	}
-	s := compose(t, composite.Config{Members: members(sources)})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var telling atomic.Int32
-	var mu sync.Mutex
-	told := map[string]int{}
-	notify := func(uri string) {
-		if telling.Add(1) > 1 {
-			t.Error("told twice at once")
+func TestChangesOfAllMembersAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sources := fakes(1, 1, 1)
+		var asked [3]watchable
+		for i, f := range sources {
+			f.watch = asked[i].watch
 		}
-		mu.Lock()
-		told[uri]++
-		mu.Unlock()
-		telling.Add(-1)
-	}
-	if _, err := s.Watch(ctx, []string{"a:1", "b:1", "c:1"}, true, notify); err != nil {
-		t.Fatal(err)
-	}
-	var changing sync.WaitGroup
-	for i := range asked {
-		changing.Go(func() {
-			for range 1000 {
-				asked[i].last().notify(sources[i].name + ":1")
-				asked[i].last().notify("")
+		s := compose(t, composite.Config{Members: members(sources)})
+		told := map[string]int{}
+		notifier := merging(t.Context(), func(uri string) { told[uri]++ })
+		if _, err := s.Subscribe(t.Context(), []string{"a:1", "b:1", "c:1"}, true, notifier); err != nil {
+			t.Fatal(err)
+		}
+		var changing sync.WaitGroup
+		for i := range asked {
+			changing.Go(func() {
+				for range 1000 {
+					asked[i].changed(sources[i].name + ":1")
+					asked[i].changed("")
+				}
+			})
+		}
+		changing.Wait()
+		synctest.Wait()
+		for _, uri := range []string{"", "a:1", "b:1", "c:1"} {
+			if told[uri] == 0 {
+				t.Errorf("nobody was told of %q: %v", uri, told)
 			}
-		})
-	}
-	changing.Wait()
-	for _, uri := range []string{"", "a:1", "b:1", "c:1"} {
-		if told[uri] == 0 {
-			t.Errorf("nobody was told of %q: %v", uri, told)
 		}
-	}
-	before := len(told)
-	cancel()
-	asked[0].last().notify("a:2")
-	if len(told) != before {
-		t.Error("told after the end")
-	}
+	})
 }
 
 // While a client does not take a change, others are merged, and no member waits for more than that client.
@@ -197,13 +192,13 @@ func TestChangesAreMergedWhileSomebodyIsTold(t *testing.T) {
 		s := compose(t, composite.Config{Members: members(sources)})
 		stalled, told := make(chan struct{}), make(chan string, 100)
 		notify := func(uri string) { told <- uri; <-stalled }
-		if _, err := s.Watch(t.Context(), []string{"a:1", "b:1"}, false, notify); err != nil {
+		if _, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, merging(t.Context(), notify)); err != nil {
 			t.Fatal(err)
 		}
-		go asked[0].last().notify("a:1")
+		asked[0].changed("a:1")
 		synctest.Wait()
 		for range 50 {
-			asked[1].last().notify("b:1") // does not block
+			asked[1].changed("b:1") // does not block
 		}
 		close(stalled)
 		synctest.Wait()
@@ -223,6 +218,6 @@ func TestAWatchNobodyWaitsForIsNotAFailure(t *testing.T) {
 	s := compose(t, composite.Config{Members: members(sources)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Watch(ctx, []string{"a:1"}, true, func(string) {})
+	_, err := s.Subscribe(ctx, []string{"a:1"}, true, resource.NotifierFunc(func(string) {}))
 	wantCode(t, "watch", err, abi.CodeCancelled)
 }

@@ -216,7 +216,7 @@ func (c *Core) Release(answer []byte) {
 // InFlight is the budget that answers count against; nil for none.
 func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 
-// Settle is to be called by fronts when an answer has been written: what can wait until then is done now.
+// AfterResponse has the source do what need not delay a response. Fronts call it when they have written one.
 func (c *Core) AfterResponse() {
 	if s, ok := c.cfg.Source.(resource.AfterResponder); ok {
 		s.AfterResponse()

@@ -84,14 +84,14 @@ type filter struct {
 	byURIs bool     // the client asked for some, of which none may be left
 }
 
-// wanted gives the names of the changes, the list's "", each false.
-func (f *filter) wanted() map[string]bool {
-	wanted := make(map[string]bool)
+// wanted gives the names of the changes, the list's "".
+func (f *filter) wanted() map[string]struct{} {
+	wanted := make(map[string]struct{})
 	for _, uri := range f.uris {
-		wanted[uri] = false
+		wanted[uri] = struct{}{}
 	}
 	if f.list {
-		wanted[""] = false
+		wanted[""] = struct{}{}
 	}
 	return wanted
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A listener is a client of one subscription.
@@ -131,7 +132,7 @@ func TestListenRefuses(t *testing.T) {
 
 type deaf struct{ *mcptest.Source }
 
-func (deaf) Watch(context.Context, []string, bool, func(string)) ([]string, error) {
+func (deaf) Subscribe(context.Context, []string, bool, resource.Notifier) ([]string, error) {
 	return nil, abi.Errorf(abi.CodeUnavailable, "closing")
 }
 
@@ -243,19 +244,19 @@ func TestListenHammer(t *testing.T) {
 	wg.Wait()
 }
 
-// watching has the notify of its last Watch, or panics.
+// watching has the notifier of its last subscription, or panics.
 type watching struct {
 	*mcptest.Source
-	notify func(string)
-	panics bool
-	ctx    context.Context
+	notifier resource.Notifier
+	panics   bool
+	ctx      context.Context
 }
 
-func (w *watching) Watch(ctx context.Context, uris []string, _ bool, notify func(string)) ([]string, error) {
+func (w *watching) Subscribe(ctx context.Context, uris []string, _ bool, n resource.Notifier) ([]string, error) {
 	if w.panics {
 		panic("secret")
 	}
-	w.ctx, w.notify = ctx, notify
+	w.ctx, w.notifier = ctx, n
 	return uris, nil
 }
 
@@ -287,7 +288,7 @@ func TestSubscriptionWakesOnceForAllThatIsUnsaid(t *testing.T) {
 	l.heard()
 	for round := range 2 {
 		for _, uri := range []string{"test://b", "test://a", "test://b", "test://c", ""} {
-			src.notify(uri)
+			resource.Notify(src.notifier, uri)
 		}
 		if say(); wakes != round+1 {
 			t.Errorf("round %d: got %d wakes, want one for all", round, wakes)

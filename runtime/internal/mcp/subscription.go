@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Subscription is one client's stream of changes, for a front that asks for the messages when it can write them.
@@ -14,24 +16,24 @@ import (
 // and costs no goroutine.
 type Subscription struct {
 	// fixed at creation
-	core  *Core
-	id    json.RawMessage
-	wake  func()
-	stop  context.CancelFunc
-	leave func() // gives the place back
+	core    *Core
+	id      json.RawMessage
+	stop    context.CancelFunc
+	leave   func()              // gives the place back
+	wanted  map[string]struct{} // the URIs, "" for the list
+	changes *coalesce.Set       // of wanted
 
-	mu     sync.Mutex      // guards the fields below
-	agreed *filter         // to be acknowledged; nil once it was
-	named  int             // URIs of agreed that parts of the acknowledgment have named so far
-	wanted map[string]bool // the URIs, "" for the list; true for those of unsaid
-	unsaid []string        // what has changed, in order
+	mu     sync.Mutex // guards the fields below
+	agreed *filter    // to be acknowledged; nil once it was
+	named  int        // URIs of agreed that parts of the acknowledgment have named so far
 	closed bool
 }
 
 // Subscribe begins what m asks for, a request for subscriptions/listen. ctx bounds the beginning; what it says of the
-// client is kept, its end ends nothing later. wake is called when there is something to say and there was not; it must
-// not block, and may be called before Subscribe returns, and once more after Close has. end is called, likewise, when
-// another client needs the place: the caller then writes AppendEnd and closes. The caller calls Close.
+// client is kept, its end ends nothing later. wake is called when there is something to say, if Append has found nothing
+// since the last wake; it must not block, and may be called before Subscribe returns, and once more after Close has. end
+// is called, likewise, when another client needs the place: the caller then writes AppendEnd and closes. The caller calls
+// Close.
 //
 // The acknowledgment is there at once, without a wake.
 func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *Subscription, failure *Error) {
@@ -52,7 +54,9 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *
 		leave()
 		return nil, c.fail(ctx, r, err)
 	}
-	made := &Subscription{core: c, id: bytes.Clone(m.ID), wake: wake, leave: leave, agreed: &f, wanted: f.wanted()}
+	made := &Subscription{
+		core: c, id: bytes.Clone(m.ID), leave: leave, wanted: f.wanted(), changes: coalesce.New(wake), agreed: &f,
+	}
 	defer func() {
 		if s == nil {
 			made.Close()
@@ -72,7 +76,7 @@ func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
 		return nil
 	}
 	defer context.AfterFunc(ctx, stop)()
-	f.uris, err = s.core.cfg.Source.Watch(watching, f.uris, f.list, s.changed)
+	f.uris, err = s.core.cfg.Source.Subscribe(watching, f.uris, f.list, resource.NotifierFunc(s.changed))
 	return err
 }
 
@@ -80,6 +84,7 @@ func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
 func (s *Subscription) Close() {
 	s.stop()
 	s.leave()
+	s.changes.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -97,23 +102,12 @@ func (s *Subscription) giveBackLocked() {
 	}
 }
 
-// changed notes a change, to be told when the client takes it.
+// changed notes a change, to be told when the client takes it. What a source reports beside what it was asked for has no
+// bound, and is discarded.
 func (s *Subscription) changed(uri string) {
-	if s.note(uri) {
-		s.wake()
+	if _, ok := s.wanted[uri]; ok {
+		s.changes.Add(uri)
 	}
-}
-
-// note reports whether the change is the first that is unsaid.
-func (s *Subscription) note(uri string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known, ok := s.wanted[uri]; known || !ok {
-		return false
-	}
-	s.wanted[uri] = true
-	s.unsaid = append(s.unsaid, uri)
-	return len(s.unsaid) == 1
 }
 
 // Append appends the next message, without a line end: the acknowledgment first, then a notification for each change.
@@ -135,13 +129,9 @@ func (s *Subscription) AppendPart(b []byte) (out []byte, whole, ok bool) {
 		b, whole = s.acknowledgeLocked(b)
 		return b, whole, true
 	}
-	if len(s.unsaid) == 0 {
+	uri, ok := s.changes.Take()
+	if !ok {
 		return b, true, false
-	}
-	uri := s.unsaid[0]
-	s.wanted[uri] = false
-	if s.unsaid = s.unsaid[1:]; len(s.unsaid) == 0 {
-		s.unsaid = nil
 	}
 	return s.appendChange(b, uri), true, true
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // openPuppet opens a provider that does what p says. The end of the test closes it.
@@ -64,7 +65,7 @@ func numbered(n int) []string {
 	return uris
 }
 
-func ignore(string) {}
+var ignore = resource.NotifierFunc(func(string) {})
 
 func TestAllPagesOfAListAgreeOnCaching(t *testing.T) {
 	p := openPuppet(t, provider.Config{PageSize: 1}, &guesttest.Puppet{
@@ -129,7 +130,7 @@ func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	uris := numbered(64)
-	if got, err := p.Watch(ctx, uris, false, ignore); err != nil || !slices.Equal(got, uris) {
+	if got, err := p.Subscribe(ctx, uris, false, ignore); err != nil || !slices.Equal(got, uris) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -151,7 +152,7 @@ func TestPollsLeaveRoomForReads(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := p.Watch(ctx, numbered(8), false, ignore); err != nil {
+	if _, err := p.Subscribe(ctx, numbered(8), false, ignore); err != nil {
 		t.Fatal(err)
 	}
 	for begin := time.Now(); time.Since(begin) < 300*time.Millisecond; {
@@ -186,7 +187,7 @@ func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 			return guesttest.Return(abi.CodeOK)
 		},
 	})
-	if got, err := p.Watch(t.Context(), numbered(4), false, ignore); abi.CodeOf(err) != abi.CodeInternal {
+	if got, err := p.Subscribe(t.Context(), numbered(4), false, ignore); abi.CodeOf(err) != abi.CodeInternal {
 		t.Errorf("got %v, %v, want internal", got, err)
 	}
 	close(returned)
@@ -212,7 +213,7 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancels = append(cancels, cancel)
-		if _, err := p.Watch(ctx, uris, false, ignore); err != nil {
+		if _, err := p.Subscribe(ctx, uris, false, ignore); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,7 +247,7 @@ func TestOneSlowWatcherDelaysNobodyElse(t *testing.T) {
 	stalled, quick := make(chan struct{}), make(chan string, 100_000)
 	defer close(stalled)
 	for _, notify := range []func(string){func(string) { <-stalled }, func(uri string) { quick <- uri }} {
-		if _, err := p.Watch(ctx, []string{"x:w"}, false, notify); err != nil {
+		if _, err := p.Subscribe(ctx, []string{"x:w"}, false, merging(ctx, notify)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -273,7 +274,7 @@ func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
 	uris := numbered(5000)
 	var err error
 	for len(uris) > 0 && err == nil {
-		_, err = p.Watch(ctx, uris[:1000], false, ignore)
+		_, err = p.Subscribe(ctx, uris[:1000], false, ignore)
 		uris = uris[1000:]
 	}
 	if abi.CodeOf(err) != abi.CodeBusy {
@@ -308,7 +309,7 @@ func TestHammer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := p.Watch(t.Context(), []string{"x:1"}, true, ignore); abi.CodeOf(err) != abi.CodeUnavailable {
+	if _, err := p.Subscribe(t.Context(), []string{"x:1"}, true, ignore); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("watch after close: got %v, want unavailable", err)
 	}
 	if told.Load() == 0 {
@@ -344,7 +345,7 @@ func hammer(t *testing.T, p *provider.Provider, i int, told *atomic.Int64) {
 	case 0:
 		_, err = p.List(ctx, &abi.Request{Cursor: []string{"", "g", "s1"}[i%3]})
 	case 1:
-		_, err = p.Watch(ctx, []string{uri, "x:0", "x:0"}, true, func(string) { told.Add(1) })
+		_, err = p.Subscribe(ctx, []string{uri, "x:0", "x:0"}, true, resource.NotifierFunc(func(string) { told.Add(1) }))
 		_, _ = read(ctx, p, uri)
 	default:
 		_, err = read(ctx, p, uri)

@@ -7,9 +7,11 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A hub knows who watches what, and brings them changes by couriers.
+// A hub knows who watches what, and reports changes to them.
 type hub struct {
 	// fixed at creation
 	caller caller
@@ -18,6 +20,8 @@ type hub struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	// changes are URIs that are watched, in normal form, and "" for the list; a goroutine reports them while there are any.
+	changes *coalesce.Set
 
 	feeds       feeds
 	listVersion atomic.Uint64 // how often the list has changed
@@ -33,16 +37,17 @@ type hub struct {
 	polled   int                      // those of polls that ask the guest again
 	fresh    map[string]struct{}      // those of polls that are to be looked at for the first time
 	looking  bool                     // a goroutine looks at what is fresh
-	delivery delivery
 }
 
 func newHub(caller caller, log *slog.Logger, turns int, open []func(context.Context) (Feed, error)) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &hub{
+	h := &hub{
 		caller: caller, log: log, turns: make(chan struct{}, turns), ctx: ctx, cancel: cancel,
 		watchers: map[*watcher]struct{}{}, polls: map[string]*poll{}, calling: map[string]chan struct{}{}, leaving: map[string]leaving{}, fresh: map[string]struct{}{},
 		feeds: feeds{open: open, opened: make(chan struct{})},
 	}
+	h.changes = coalesce.New(func() { h.spawn(h.report) })
+	return h
 }
 
 // spawn runs what close waits for, unless the hub is closing.
@@ -54,11 +59,10 @@ func (h *hub) spawn(run func()) {
 	}
 }
 
-// Watch calls notify, from one goroutine at a time, for each of uris that changes and, with the empty string, when the
-// list does, until ctx ends or the provider is closed. It answers those of uris that can be watched.
-func (p *Provider) Watch(
-	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
-) (watched []string, err error) {
+// Subscribe implements [resource.Source]. Close ends all subscriptions.
+func (p *Provider) Subscribe(
+	ctx context.Context, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
 	h := p.watch
 	h.follow(ctx)
 	var asked, wanted []string // each once, as asked for and in normal form
@@ -70,21 +74,21 @@ func (p *Provider) Watch(
 		}
 	}
 	got, err := h.acquireAll(ctx, wanted)
-	var held []string // of wanted, as watched is of asked
+	var held []string // of wanted, as accepted is of asked
 	for i, ok := range got {
 		if ok {
-			watched, held = append(watched, asked[i]), append(held, wanted[i])
+			accepted, held = append(accepted, asked[i]), append(held, wanted[i])
 		}
 	}
 	if err != nil {
 		h.abandon(held)
 		return nil, err
 	}
-	if !h.start(&watcher{ctx: ctx, notify: notify, held: held, list: listChanged}, watched) {
+	if !h.start(&watcher{ctx: ctx, notifier: n, held: held, list: list}, accepted) {
 		h.abandon(held)
 		return nil, abi.Errorf(abi.CodeUnavailable, "the provider is closing")
 	}
-	return watched, nil
+	return accepted, nil
 }
 
 // acquireAll acquires each of uris that can be watched, several at a time, and says which, even beside an error.
@@ -175,6 +179,7 @@ func (h *hub) close() {
 	}
 	clear(h.watchers)
 	h.mu.Unlock()
+	h.changes.Close()
 	h.cancel()
 	h.done.Wait()
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // openTelling opens a provider that tells of a change of whatever is read, a hundred times over, and of the list.
@@ -54,7 +56,7 @@ func TestManyWatchersCostNoGoroutinesAndAllAreTold(t *testing.T) {
 		if i%10 == 0 {
 			told.Add(1)
 		}
-		_, err := p.Watch(ctx, uris, i%10 == 0, func(uri string) {
+		_, err := p.Subscribe(ctx, uris, i%10 == 0, resource.NotifierFunc(func(uri string) {
 			switch uri {
 			case "x:a":
 				once.Do(told.Done)
@@ -63,7 +65,7 @@ func TestManyWatchersCostNoGoroutinesAndAllAreTold(t *testing.T) {
 			default:
 				others.Add(1)
 			}
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,24 +83,31 @@ func TestManyWatchersCostNoGoroutinesAndAllAreTold(t *testing.T) {
 	}
 }
 
-// TestWhatABusyWatcherMissesIsMerged keeps several couriers, while others go on.
+// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+func merging(ctx context.Context, f func(uri string)) resource.Notifier {
+	s := coalesce.New(nil)
+	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
+	return resource.NotifierFunc(s.Add)
+}
+
+// TestWhatABusyWatcherMissesIsMerged has several watchers that are busy, while others go on.
 func TestWhatABusyWatcherMissesIsMerged(t *testing.T) {
 	p, change := openTelling(t)
 	const busy = 5
 	gate, heard, quick := make(chan struct{}), make(chan string, 1000), make(chan string, 1000)
 	for range busy {
 		first := true
-		_, err := p.Watch(t.Context(), []string{"x:a"}, false, func(uri string) {
+		_, err := p.Subscribe(t.Context(), []string{"x:a"}, false, merging(t.Context(), func(uri string) {
 			if heard <- uri; first {
 				first = false
 				<-gate
 			}
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Watch(t.Context(), []string{"x:a"}, false, func(uri string) { quick <- uri }); err != nil {
+	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { quick <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	change("x:a")
@@ -133,11 +142,11 @@ func TestAWatcherHearsNothingAfterItsEnd(t *testing.T) {
 	var told atomic.Int64
 	heard := make(chan string, 10_000)
 	for range 100 {
-		if _, err := p.Watch(ending, []string{"x:a"}, true, func(string) { told.Add(1) }); err != nil {
+		if _, err := p.Subscribe(ending, []string{"x:a"}, true, resource.NotifierFunc(func(string) { told.Add(1) })); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Watch(t.Context(), []string{"x:a"}, false, func(uri string) { heard <- uri }); err != nil {
+	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { heard <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	again := func(times int) int64 {

@@ -41,7 +41,6 @@ type poll struct {
 	every    time.Duration       // between two polls of the guest; 0 for none
 	stop     context.CancelFunc  // ends the asking again and again; nil when the guest speaks up by itself
 	watchers map[*watcher]string // with the URI as they asked for it; not yet those who still acquire others
-	changed  bool                // its watchers are to be told
 	looked   bool                // it is looked at when a feed tells of a change; fixed at creation
 
 	version versioned

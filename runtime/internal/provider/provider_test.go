@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // open loads an example provider with pages of pageSize.
@@ -165,10 +166,10 @@ func TestUpdatesReachOnlyThoseWhoWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	watching, other := make(chan string, 16), make(chan string, 16)
-	if got, err := p.Watch(ctx, []string{"test://watched-resource"}, true, func(uri string) { watching <- uri }); err != nil || len(got) != 1 {
+	if got, err := p.Subscribe(ctx, []string{"test://watched-resource"}, true, resource.NotifierFunc(func(uri string) { watching <- uri })); err != nil || len(got) != 1 {
 		t.Fatalf("watch: got %v, %v", got, err)
 	}
-	if _, err := p.Watch(ctx, []string{"test://static-text"}, false, func(uri string) { other <- uri }); err != nil {
+	if _, err := p.Subscribe(ctx, []string{"test://static-text"}, false, resource.NotifierFunc(func(uri string) { other <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range []string{"touch", "list-changed"} {
@@ -190,7 +191,7 @@ func TestAPolledResourceIsReportedWhenItChanges(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	changed := make(chan string, 16)
-	if _, err := p.Watch(ctx, []string{"test://clock"}, false, func(uri string) { changed <- uri }); err != nil {
+	if _, err := p.Subscribe(ctx, []string{"test://clock"}, false, resource.NotifierFunc(func(uri string) { changed <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -202,7 +203,7 @@ func TestAPolledResourceIsReportedWhenItChanges(t *testing.T) {
 
 func TestWhatIsNoURICannotBeWatched(t *testing.T) {
 	p := open(t, "everything", 0)
-	got, err := p.Watch(t.Context(), []string{"test://a/../b", "not a uri", "test://clock"}, false, func(string) {})
+	got, err := p.Subscribe(t.Context(), []string{"test://a/../b", "not a uri", "test://clock"}, false, resource.NotifierFunc(func(string) {}))
 	if err != nil || len(got) != 1 || got[0] != "test://clock" {
 		t.Errorf("got %v, %v, want the clock alone", got, err)
 	}
@@ -218,7 +219,7 @@ func TestCloseEndsWatchesAndTellsLaterOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Watch(context.Background(), []string{"hello://about"}, true, func(string) {}); err != nil {
+	if _, err := p.Subscribe(context.Background(), []string{"hello://about"}, true, resource.NotifierFunc(func(string) {})); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err != nil {

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A fake is a generation that answers with its name. It fails the test when it is used once it is closed, or closed
@@ -18,7 +20,7 @@ type fake struct {
 	// called is called in every call; nil for nothing.
 	called func(ctx context.Context)
 	refuse func(uri string) bool // what cannot be watched; nil for nothing
-	fail   error                 // of Watch
+	fail   error                 // of Subscribe
 
 	using   atomic.Int64
 	closed  atomic.Int64
@@ -29,10 +31,10 @@ type fake struct {
 }
 
 type fakeWatch struct {
-	ctx    context.Context
-	uris   []string
-	list   bool
-	notify func(string)
+	ctx  context.Context
+	uris []string
+	list bool
+	n    resource.Notifier
 }
 
 func newFake(t testing.TB, name string) *fake {
@@ -80,17 +82,17 @@ func (f *fake) Complete(ctx context.Context, _ *abi.Request) (*abi.Reply, error)
 	return &abi.Reply{Completions: []string{f.name}}, nil
 }
 
-func (f *fake) Watch(ctx context.Context, uris []string, list bool, notify func(string)) (watched []string, err error) {
+func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
 	defer f.use(ctx)()
 	if f.fail != nil {
 		return nil, f.fail
 	}
 	for _, uri := range uris {
 		if f.refuse == nil || !f.refuse(uri) {
-			watched = append(watched, uri)
+			accepted = append(accepted, uri)
 		}
 	}
-	w := &fakeWatch{ctx, watched, list, notify}
+	w := &fakeWatch{ctx, accepted, list, n}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.watching[w] = true
@@ -99,7 +101,7 @@ func (f *fake) Watch(ctx context.Context, uris []string, list bool, notify func(
 		defer f.mu.Unlock()
 		delete(f.watching, w)
 	})
-	return watched, ctx.Err()
+	return accepted, ctx.Err()
 }
 
 // watches gives what is watched now.
@@ -183,6 +185,13 @@ func answers(ctx context.Context, s *swap.Source) ([]string, error) {
 	s.AfterResponse()
 	s.EndSession("one")
 	return []string{list.Resources[0].URI, templates.Templates[0].URITemplate, read.body, completed.Completions[0]}, nil
+}
+
+// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+func merging(ctx context.Context, f func(uri string)) resource.Notifier {
+	s := coalesce.New(nil)
+	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
+	return resource.NotifierFunc(s.Add)
 }
 
 // A heard is what a watcher was told. It fails the test when it is told two things at once.

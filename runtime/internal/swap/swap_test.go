@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestEmptySourceSaysWhatItIsTold(t *testing.T) {
@@ -90,7 +91,7 @@ func TestCloseWaitsForEverything(t *testing.T) {
 		a.isClosed(t, true)
 		b.isClosed(t, true)
 		c.isClosed(t, false)
-		_, err = s.Watch(t.Context(), []string{"a:1"}, true, func(string) {})
+		_, err = s.Subscribe(t.Context(), []string{"a:1"}, true, resource.NotifierFunc(func(string) {}))
 		if abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("a watch of a closed source: got %v", err)
 		}
@@ -186,10 +187,10 @@ func TestHammer(t *testing.T) {
 func (f *fake) tellAll() {
 	for _, w := range f.watches() {
 		for _, uri := range w.uris {
-			w.notify(uri)
+			w.n.Updated(uri)
 		}
 		if w.list {
-			w.notify("")
+			w.n.ListChanged()
 		}
 	}
 }
@@ -205,13 +206,13 @@ func hammer(ctx context.Context, t *testing.T, s *swap.Source, i int) {
 	watching, leave := context.WithCancel(t.Context())
 	defer leave()
 	told, h := make(chan struct{}, 1), &heard{t: t}
-	watched, err := s.Watch(watching, []string{"a:1", "b:1"}, i%2 == 0, func(uri string) {
+	watched, err := s.Subscribe(watching, []string{"a:1", "b:1"}, i%2 == 0, merging(watching, func(uri string) {
 		h.notify(uri)
 		select {
 		case told <- struct{}{}:
 		default:
 		}
-	})
+	}))
 	if err != nil || len(watched) != 2 {
 		t.Errorf("got %q, %v, want both watched", watched, err)
 	}

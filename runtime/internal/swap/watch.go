@@ -4,31 +4,29 @@ import (
 	"context"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A watcher wants to know of some URIs, and perhaps of the list, whichever generation there is.
 type watcher struct {
 	// fixed at creation
-	source *Source
-	ctx    context.Context
-	notify func(uri string)
-	list   bool
+	ctx      context.Context
+	notifier resource.Notifier
+	list     bool
 
 	uris []string // fixed when it joins
 
 	// guarded by the source's mu
-	at      *generation         // that watches for it
-	leave   func() bool         // ends the waiting for the end of ctx
-	moving  bool                // to the current generation
-	telling bool                // of what is pending
-	pending map[string]struct{} // "" is the list; nil when there is nothing
+	at     *generation // that watches for it
+	leave  func() bool // ends the waiting for the end of ctx
+	moving bool        // to the current generation
 }
 
-// Watch implements [resource.Source].
-func (s *Source) Watch(
-	ctx context.Context, uris []string, listChanged bool, notify func(uri string),
-) (watched []string, err error) {
-	w := &watcher{source: s, ctx: ctx, notify: notify, list: listChanged}
+// Subscribe implements [resource.Source].
+func (s *Source) Subscribe(
+	ctx context.Context, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
+	w := &watcher{ctx: ctx, notifier: n, list: list}
 	for joined := false; !joined; {
 		g := s.enter()
 		if g == nil {
@@ -67,7 +65,7 @@ func (w *watcher) watch(g *generation, uris []string) (watched []string, err err
 	ctx, stop := context.WithCancel(w.ctx)
 	forget := context.AfterFunc(g.ctx, stop)
 	context.AfterFunc(ctx, func() { forget() })
-	if watched, err = g.Watch(ctx, uris, w.list, w.changed); err != nil {
+	if watched, err = g.Subscribe(ctx, uris, w.list, w.notifier); err != nil {
 		stop()
 	}
 	return watched, err
@@ -117,12 +115,17 @@ func (s *Source) move(w *watcher) {
 		if err != nil && w.ctx.Err() == nil {
 			s.cfg.Logger.Warn("a watch was not carried over", "uris", len(w.uris), "err", err)
 		}
-		if w.list {
-			w.changed("")
-		}
-		for _, uri := range w.uris {
-			w.changed(uri)
-		}
+		w.reportAll()
+	}
+}
+
+// reportAll reports a change of everything that w subscribed to: another generation serves it.
+func (w *watcher) reportAll() {
+	if w.list {
+		w.notifier.ListChanged()
+	}
+	for _, uri := range w.uris {
+		w.notifier.Updated(uri)
 	}
 }
 
@@ -137,45 +140,4 @@ func (s *Source) next(w *watcher) *generation {
 	w.at = s.current
 	w.at.calls.Add(1)
 	return w.at
-}
-
-// changed notes a change, of which w is told soon. It waits for nobody.
-func (w *watcher) changed(uri string) {
-	s := w.source
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || w.ctx.Err() != nil {
-		return
-	}
-	if w.pending == nil {
-		w.pending = map[string]struct{}{}
-	}
-	w.pending[uri] = struct{}{}
-	if !w.telling {
-		w.telling = true
-		s.work.Go(w.tell)
-	}
-}
-
-// tell tells w what is pending, until there is nothing.
-func (w *watcher) tell() {
-	for pending := w.take(); pending != nil; pending = w.take() {
-		for uri := range pending {
-			if w.ctx.Err() == nil {
-				w.notify(uri)
-			}
-		}
-	}
-}
-
-// take takes what is pending, or ends the telling.
-func (w *watcher) take() (pending map[string]struct{}) {
-	w.source.mu.Lock()
-	defer w.source.mu.Unlock()
-	pending, w.pending = w.pending, nil
-	w.telling = pending != nil && !w.source.closed
-	if !w.telling {
-		return nil
-	}
-	return pending
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // wants fails the test unless h was told of these, in any order.
@@ -27,7 +28,7 @@ func TestWatchesMoveToTheNextGeneration(t *testing.T) {
 		s := newSource(t, a)
 		h := &heard{t: t}
 		ctx, leave := context.WithCancel(t.Context())
-		watched, err := s.Watch(ctx, []string{"a:1", "b:1"}, true, h.notify)
+		watched, err := s.Subscribe(ctx, []string{"a:1", "b:1"}, true, merging(ctx, h.notify))
 		if err != nil || !slices.Equal(watched, []string{"a:1", "b:1"}) {
 			t.Fatalf("got %q, %v", watched, err)
 		}
@@ -57,10 +58,10 @@ func TestOnlyWhoWatchesTheListHearsOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, newFake(t, "a"))
 		list, one := &heard{t: t}, &heard{t: t}
-		if _, err := s.Watch(t.Context(), nil, true, list.notify); err != nil {
+		if _, err := s.Subscribe(t.Context(), nil, true, merging(t.Context(), list.notify)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Watch(t.Context(), []string{"a:1"}, false, one.notify); err != nil {
+		if _, err := s.Subscribe(t.Context(), []string{"a:1"}, false, merging(t.Context(), one.notify)); err != nil {
 			t.Fatal(err)
 		}
 		replace(t, s, newFake(t, "b"))
@@ -73,7 +74,7 @@ func TestWatchesOfAnEmptySourceWaitForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t)
 		h := &heard{t: t}
-		watched, err := s.Watch(t.Context(), []string{"a:1", "no uri"}, true, h.notify)
+		watched, err := s.Subscribe(t.Context(), []string{"a:1", "no uri"}, true, merging(t.Context(), h.notify))
 		if err != nil || !slices.Equal(watched, []string{"a:1"}) {
 			t.Fatalf("got %q, %v", watched, err)
 		}
@@ -95,7 +96,7 @@ func TestWatchesOutliveAGenerationThatRefusesThem(t *testing.T) {
 		failing.fail = errors.New("no")
 		s := newSource(t, newFake(t, "a"))
 		h := &heard{t: t}
-		if _, err := s.Watch(t.Context(), []string{"a:1"}, false, h.notify); err != nil {
+		if _, err := s.Subscribe(t.Context(), []string{"a:1"}, false, merging(t.Context(), h.notify)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range []*fake{without, failing, with} {
@@ -111,12 +112,12 @@ func TestARefusalIsTheGenerations(t *testing.T) {
 	a := newFake(t, "a")
 	a.refuse = func(uri string) bool { return uri == "b:1" }
 	s := newSource(t, a)
-	got, err := s.Watch(t.Context(), []string{"a:1", "b:1"}, false, func(string) {})
+	got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, resource.NotifierFunc(func(string) {}))
 	if err != nil || !slices.Equal(got, []string{"a:1"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	a.fail = abi.Errorf(abi.CodeBusy, "too many")
-	if _, err := s.Watch(t.Context(), nil, true, func(string) {}); abi.CodeOf(err) != abi.CodeBusy {
+	if _, err := s.Subscribe(t.Context(), nil, true, resource.NotifierFunc(func(string) {})); abi.CodeOf(err) != abi.CodeBusy {
 		t.Errorf("got %v, want busy", err)
 	}
 }
@@ -137,7 +138,7 @@ func TestAWatchThatBeginsDuringASwapIsNotLost(t *testing.T) {
 				h := &heard{t: t}
 				var watched []string
 				var err error
-				go func() { watched, err = s.Watch(t.Context(), []string{"a:1"}, true, h.notify) }()
+				go func() { watched, err = s.Subscribe(t.Context(), []string{"a:1"}, true, merging(t.Context(), h.notify)) }()
 				synctest.Wait()
 				replace(t, s, b)
 				synctest.Wait()
@@ -158,10 +159,10 @@ func TestChangesAreMergedWhileAWatcherIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, newFake(t, "0"))
 		h, goOn := &heard{t: t}, make(chan struct{})
-		_, err := s.Watch(t.Context(), nil, true, func(uri string) {
+		_, err := s.Subscribe(t.Context(), nil, true, merging(t.Context(), func(uri string) {
 			h.notify(uri)
 			<-goOn
-		})
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

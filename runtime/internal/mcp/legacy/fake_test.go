@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A fake is a core and a source in one, of a few resources. Its answers are written by hand, so that a test can say to
@@ -27,11 +28,10 @@ type fake struct {
 }
 
 type fakeWatch struct {
-	ctx    context.Context
-	uris   []string
-	list   bool
-	notify func(string)
-	mu     sync.Mutex // one notify at a time
+	ctx  context.Context
+	uris []string
+	list bool
+	n    resource.Notifier
 }
 
 func newFake() *fake {
@@ -125,14 +125,14 @@ func (f *fake) read(ctx context.Context, call *mcp.Call, uri string, token json.
 	return nil, &mcp.Error{Code: -32002, Message: "Resource not found", Data: json.RawMessage(`{"uri":` + quote(uri) + `}`)}
 }
 
-func (f *fake) Watch(ctx context.Context, uris []string, list bool, notify func(string)) ([]string, error) {
+func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
 	for _, u := range uris {
 		if strings.HasPrefix(u, "test://broken") {
 			return nil, (&abi.Error{Code: abi.CodeUnavailable, Message: "come back later"}).Because(context.DeadlineExceeded)
 		}
 	}
 	uris = slices.DeleteFunc(slices.Clone(uris), func(u string) bool { return contents[u] == "" })
-	w := &fakeWatch{ctx: ctx, uris: uris, list: list, notify: notify}
+	w := &fakeWatch{ctx: ctx, uris: uris, list: list, n: n}
 	f.mu.Lock()
 	f.watches[w] = true
 	f.mu.Unlock()
@@ -155,11 +155,9 @@ func (f *fake) change(uri string) {
 	}
 	f.mu.Unlock()
 	for _, w := range told {
-		w.mu.Lock()
 		if w.ctx.Err() == nil {
-			w.notify(uri)
+			resource.Notify(w.n, uri)
 		}
-		w.mu.Unlock()
 	}
 }
 

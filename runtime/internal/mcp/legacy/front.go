@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Defaults of a Config.
@@ -43,15 +44,15 @@ type Caller interface {
 	OpenStream(ctx context.Context, client string, end func()) (leave func(), failure *mcp.Error)
 }
 
-// A Watcher tells of changes; every [resource.Source] is one.
-type Watcher interface {
-	Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) (watched []string, err error)
+// A Subscriber reports changes; every [resource.Source] is one.
+type Subscriber interface {
+	Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error)
 }
 
 // Config is what a Front needs. Core, Source, Name and Version are required.
 type Config struct {
 	Core   Caller
-	Source Watcher
+	Source Subscriber
 
 	Name         string
 	Title        string

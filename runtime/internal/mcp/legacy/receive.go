@@ -161,7 +161,7 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 		return res, err
 	}
 	if s := f.session(req.GetSession().(*sdk.ServerSession)); s != nil {
-		if e := s.watch(ctx, ""); e != nil {
+		if e := s.subscribe(ctx, ""); e != nil {
 			f.failed.Warn("list", "list changes not watched", "err", e)
 		}
 		revision := s.revision()
@@ -213,8 +213,8 @@ func (s *session) subscription(ctx context.Context, method string, req sdk.Reque
 		return nil, wireError(invalidParams("%v", err))
 	}
 	if method == "resources/unsubscribe" {
-		s.unwatch(uri)
-	} else if e := s.watch(ctx, uri); e != nil {
+		s.unsubscribe(uri)
+	} else if e := s.subscribe(ctx, uri); e != nil {
 		return nil, wireError(e)
 	}
 	return &rawResult{raw: []byte("{}")}, nil
@@ -279,7 +279,7 @@ func wireError(e *mcp.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: e.Data}
 }
 
-// sourceError is what the client learns of a failed Watch; the log learns the cause.
+// sourceError is what the client learns of a failed Subscribe; the log learns the cause.
 func (f *Front) sourceError(err error, uri string) *mcp.Error {
 	e := &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	cause := err

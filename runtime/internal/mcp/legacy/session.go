@@ -3,7 +3,6 @@ package legacy
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -11,31 +10,24 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// Notifications sent from here.
-const (
-	resourceUpdated = "notifications/resources/updated"
-	listChanged     = "notifications/resources/list_changed"
-)
-
-// breath is the least time between telling a client of the same thing twice.
-const breath = 10 * time.Millisecond
-
 // A session is one client: what it has subscribed to, what it has not been told yet, and what it has running.
 //
-// Each subscription is a Watch of its own, and the list is one more: to subscribe never disturbs what is being watched,
-// and to let go is to cancel one context. Their callbacks only mark what changed; one goroutine tells the client, that of
-// its GET stream or deliver, so that a slow client delays no other, and several changes of one resource become one
-// notification.
+// Each subscription is one of the source's, and the list is one more: a new subscription leaves the others alone, and the
+// end of a context ends one. Changes are merged; one goroutine tells the client, that of its GET stream or, on stdio,
+// deliver.
 type session struct {
 	// fixed at creation
-	front  *Front
-	sdk    *sdk.ServerSession
-	opened time.Time
-	wake   chan struct{} // holds one token while there may be something to tell
-	done   chan struct{} // closed by end
+	front   *Front
+	sdk     *sdk.ServerSession
+	opened  time.Time
+	ctx     context.Context // ended by end
+	stopCtx context.CancelFunc
+	// changes are what the client has not been told yet, of watches. Add is called with mu held.
+	changes *coalesce.Set
 
 	// guarded by the front's mu
 	client  string // over HTTP, as [mcp.ClientOf] names it
@@ -45,10 +37,9 @@ type session struct {
 
 	mu          sync.Mutex // guards the fields below
 	ended       bool
-	watches     map[string]*watch   // by URI; "" is the list
-	unsaid      map[string]struct{} // what changed, of watches
-	stream      *stream             // over HTTP; nil while there is none
-	leaveStream func()              // gives the place of stream back; nil while there is none
+	watches     map[string]*watch // by URI; "" is the list
+	stream      *stream           // over HTTP; nil while there is none
+	leaveStream func()            // gives the place of stream back; nil while there is none
 	// lastEvent is the id of the last event of a stream; streamBegan is that of the last one before the newest stream.
 	lastEvent, streamBegan uint64
 	calls                  map[string]context.CancelCauseFunc // by id, as it came, or by what no id is
@@ -60,23 +51,17 @@ type session struct {
 	used      time.Time   // the end of the last HTTP request
 }
 
-// A watch is one subscription. Its fields are guarded by the session's mu.
-type watch struct {
-	cancel context.CancelFunc
-	early  bool   // it changed before the session knew of it
-	told   uint64 // the id of the event that told of it last; 0 for none
-}
-
 func newSession(f *Front, ss *sdk.ServerSession) *session {
+	ctx, cancel := context.WithCancel(context.Background())
 	return &session{
 		front:   f,
 		opened:  time.Now(),
 		used:    time.Now(),
 		sdk:     ss,
-		wake:    make(chan struct{}, 1),
-		done:    make(chan struct{}),
+		ctx:     ctx,
+		stopCtx: cancel,
+		changes: coalesce.New(nil),
 		watches: make(map[string]*watch),
-		unsaid:  make(map[string]struct{}),
 		calls:   make(map[string]context.CancelCauseFunc),
 
 		responses: make(map[string]*response),
@@ -105,7 +90,7 @@ func (s *session) stop(mayEnd func() bool) bool {
 		return false
 	}
 	s.ended = true
-	close(s.done)
+	s.stopCtx()
 	if s.idle != nil {
 		s.idle.Stop()
 	}
@@ -113,7 +98,7 @@ func (s *session) stop(mayEnd func() bool) bool {
 		w.cancel()
 	}
 	clear(s.watches)
-	clear(s.unsaid)
+	s.changes.Close()
 	return true
 }
 
@@ -264,188 +249,4 @@ func (s *session) cancel(id string) bool {
 	}
 	end(mcp.ErrCancelled)
 	return true
-}
-
-// watch starts a subscription to uri, or to the list when it is empty. One that is there already stays as it is.
-func (s *session) watch(ctx context.Context, uri string) *mcp.Error {
-	if s.watching(uri) {
-		return nil
-	}
-	if refusal := s.mayWatch(uri); refusal != nil {
-		return refusal
-	}
-	var uris []string
-	if uri != "" {
-		uris = []string{uri}
-		if err := s.front.cfg.URIs.Take(uris); err != nil {
-			return s.front.sourceError(err, uri)
-		}
-		uri = uris[0]
-	}
-	// The subscription outlives the request, but keeps what its context says of the client.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watch{cancel: sync.OnceFunc(func() { cancel(); s.front.forget(uri) })}
-	watched, err := s.front.cfg.Source.Watch(ctx, uris, uri == "", func(uri string) { s.changed(w, uri) })
-	switch {
-	case err != nil:
-		w.cancel()
-		return s.front.sourceError(err, uri)
-	case uri != "" && len(watched) == 0:
-		w.cancel()
-		return notFound(uri)
-	}
-	return s.keep(uri, w)
-}
-
-// forget gives back the URI of a subscription that has ended; the list, "", has none.
-func (f *Front) forget(uri string) {
-	if uri != "" {
-		f.cfg.URIs.Drop(uri)
-	}
-}
-
-// keep takes w in, unless the session has ended meanwhile or another request was quicker.
-func (s *session) keep(uri string, w *watch) *mcp.Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watches[uri] != nil {
-		w.cancel()
-		return nil
-	}
-	if refusal := s.mayWatchLocked(uri); refusal != nil {
-		w.cancel()
-		return refusal
-	}
-	s.watches[uri] = w
-	if w.early {
-		s.unsaid[uri] = struct{}{}
-		s.nudge()
-	}
-	return nil
-}
-
-func (s *session) watching(uri string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.watches[uri] != nil
-}
-
-func (s *session) mayWatch(uri string) *mcp.Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mayWatchLocked(uri)
-}
-
-func (s *session) mayWatchLocked(uri string) *mcp.Error {
-	switch {
-	case s.ended:
-		return &mcp.Error{Code: mcp.CodeInternalError, Message: errEnded.Error()}
-	case uri != "" && len(s.watches) > s.front.cfg.MaxSubscriptions: // one of watches is the list
-		return tooMany(s.front.cfg.MaxSubscriptions)
-	}
-	return nil
-}
-
-// unwatch ends a subscription, if there is one.
-func (s *session) unwatch(uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if w := s.watches[uri]; w != nil {
-		w.cancel()
-	}
-	delete(s.watches, uri)
-	delete(s.unsaid, uri)
-}
-
-// changed marks uri, or the list, as something to tell the client. It is the callback of w.
-func (s *session) changed(w *watch, uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watches[uri] != w {
-		w.early = true
-		return
-	}
-	s.unsaid[uri] = struct{}{}
-	s.nudge()
-}
-
-// nudge makes deliver try again.
-func (s *session) nudge() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// deliver tells a client on stdio what changed until the session ends.
-func (s *session) deliver() {
-	for {
-		select {
-		case <-s.done:
-			return
-		case <-s.wake:
-		}
-		for uri := range s.take() {
-			if s.watching(uri) && s.tell(uri) != nil {
-				s.putBack(uri) // the next change nudges
-			}
-		}
-		select { // so that a restless source does not flood the client
-		case <-s.done:
-			return
-		case <-time.After(breath):
-		}
-	}
-}
-
-// take gives what is unsaid, which is then taken for said.
-func (s *session) take() map[string]struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := s.unsaid
-	s.unsaid = make(map[string]struct{})
-	return taken
-}
-
-// putBack makes uri unsaid again, unless it is no longer wanted.
-func (s *session) putBack(uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watches[uri] != nil {
-		s.unsaid[uri] = struct{}{}
-	}
-}
-
-func (s *session) tell(uri string) error {
-	ctx := context.Background() // of no request
-	if uri == "" {
-		return s.notify(ctx, listChanged, nil)
-	}
-	params, err := json.Marshal(struct {
-		URI string `json:"uri"`
-	}{uri})
-	if err != nil {
-		return err
-	}
-	return s.notify(ctx, resourceUpdated, params)
-}
-
-// notify sends one notification to this client, on the stream of the request ctx belongs to.
-func (s *session) notify(ctx context.Context, method string, params json.RawMessage) error {
-	req := &sdk.ServerRequest[*rawParams]{Session: s.sdk, Params: &rawParams{raw: params}}
-	_, err := s.front.send(ctx, method, req)
-	return err
-}
-
-// rawParams are parameters that are JSON already.
-type rawParams struct {
-	sdk.ParamsBase
-	raw json.RawMessage
-}
-
-func (p *rawParams) MarshalJSON() ([]byte, error) {
-	if len(p.raw) == 0 {
-		return []byte("{}"), nil
-	}
-	return p.raw, nil
 }

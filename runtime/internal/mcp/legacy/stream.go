@@ -1,8 +1,10 @@
 package legacy
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,7 +75,7 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 			return
 		}
 		var pause <-chan time.Time // so that a restless source does not flood the client
-		wake := s.wake
+		wake := s.changes.C
 		if len(out) > 0 {
 			if w.send(out) != nil {
 				return
@@ -85,7 +87,7 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 			return
 		case <-st.replaced:
 			return
-		case <-s.done:
+		case <-s.ctx.Done():
 			return
 		case <-pause:
 		case <-wake:
@@ -137,13 +139,23 @@ func (s *session) attach(lastID string, leave func()) (_ *stream, ok bool) {
 	if err != nil || heard > s.lastEvent {
 		heard = s.streamBegan // the client got no event of the stream before, or does not say
 	}
-	for uri, w := range s.watches {
-		if w.told > heard {
-			s.unsaid[uri] = struct{}{}
-		}
-	}
+	s.retellLocked(heard)
 	s.stream, s.streamBegan = &stream{replaced: make(chan struct{})}, s.lastEvent
 	return s.stream, true
+}
+
+// retellLocked has the client told again of what an event after the one heard told it of.
+func (s *session) retellLocked(heard uint64) {
+	var missed []*watch
+	for _, w := range s.watches {
+		if w.told > heard {
+			missed = append(missed, w)
+		}
+	}
+	slices.SortFunc(missed, func(a, b *watch) int { return cmp.Compare(a.told, b.told) })
+	for _, w := range missed {
+		s.changes.Add(w.uri)
+	}
 }
 
 // endStream ends the stream: another client needs its place. The client may come back.
@@ -169,7 +181,7 @@ func (s *session) detach(st *stream) {
 	if s.stream == st {
 		s.closeStreamLocked()
 	}
-	s.nudge() // the newer stream's, if st has taken it
+	s.changes.Wake() // the newer stream, if st has taken its token
 }
 
 // appendOpening appends what makes proxies pass the head on and, where clients take it, an event of no data whose id the
@@ -188,28 +200,28 @@ func (s *session) appendOpening(b []byte) []byte {
 	return append(b, "\ndata: \n\n"...)
 }
 
-// appendEvents appends an event for each change that is unsaid, or for some of many, and takes them for said. It reports
-// false when st is no longer the session's stream.
+// appendEvents takes the changes, or some of many, and appends an event for each. It reports false when st is no longer
+// the session's stream.
 func (s *session) appendEvents(b []byte, st *stream) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || s.stream != st {
 		return b, false
 	}
-	for uri := range s.unsaid {
-		if len(b) >= fullWrite {
-			s.nudge()
-			break
+	for len(b) < fullWrite {
+		uri, ok := s.changes.Take()
+		if !ok {
+			return b, true
 		}
-		delete(s.unsaid, uri)
 		s.lastEvent++
-		s.watches[uri].told = s.lastEvent // unsaid has but what is watched
+		s.watches[uri].told = s.lastEvent // changes are of watches
 		b = append(b, "event: message\nid: "...)
 		b = strconv.AppendUint(b, s.lastEvent, 10)
 		b = append(b, "\ndata: "...)
 		b = appendChange(b, uri)
 		b = append(b, "\n\n"...)
 	}
+	s.changes.Wake()
 	return b, true
 }
 

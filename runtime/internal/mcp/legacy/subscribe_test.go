@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -108,20 +110,20 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 // A hasty source tells of a change while it is still being asked to, and goes on when it should not.
 type hasty struct {
 	*fake
-	notify chan func(string)
+	notifier chan resource.Notifier
 }
 
-func (h hasty) Watch(ctx context.Context, uris []string, list bool, notify func(string)) ([]string, error) {
+func (h hasty) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
 	if !list {
-		notify(uris[0])
-		h.notify <- notify
+		n.Updated(uris[0])
+		h.notifier <- n
 	}
-	return h.fake.Watch(ctx, uris, list, notify)
+	return h.fake.Subscribe(ctx, uris, list, n)
 }
 
 func TestChangeWhileSubscribingIsTold(t *testing.T) {
 	f := newFake()
-	h := hasty{f, make(chan func(string), 1)}
+	h := hasty{f, make(chan resource.Notifier, 1)}
 	w := dialStdio(t, newFront(t, f, func(c *legacy.Config) { c.Source = h }), "2025-06-18")
 	w.tell(t, request(1, "resources/subscribe", `{"uri":"test://watched"}`))
 	heard := make(map[string]bool) // the answer may come first or last
@@ -133,8 +135,67 @@ func TestChangeWhileSubscribingIsTold(t *testing.T) {
 		t.Errorf("heard %v, want the update and the answer", heard)
 	}
 	unsubscribe(t, w, "test://watched")
-	within(t, "the callback", h.notify)("test://watched")
+	within(t, "the notifier", h.notifier).Updated("test://watched")
 	f.change("")
+	hears(t, w, listChanged, `{}`)
+}
+
+// A gated source answers each subscription to a resource when it is let.
+type gated struct {
+	*fake
+	asked, goOn chan struct{}
+	release     func() // closes goOn
+}
+
+func (g gated) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+	if !list {
+		g.asked <- struct{}{}
+		<-g.goOn
+	}
+	return g.fake.Subscribe(ctx, uris, list, n)
+}
+
+func openGated(t *testing.T) (gated, *stdioWire) {
+	goOn := make(chan struct{})
+	g := gated{newFake(), make(chan struct{}, 10), goOn, sync.OnceFunc(func() { close(goOn) })}
+	defer t.Cleanup(g.release) // before the front is closed
+	return g, dialStdio(t, newFront(t, g.fake, func(c *legacy.Config) { c.Source = g }), "2025-06-18")
+}
+
+func TestRequestsForOneSubscriptionShareItsFate(t *testing.T) {
+	for uri, want := range map[string]int{"test://watched": 0, "test://nothing": -32002} {
+		g, w := openGated(t)
+		w.tell(t, request(1, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
+		within(t, "the first request", g.asked)
+		w.tell(t, request(2, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
+		g.release()
+		for range 2 {
+			if m := w.heard(t); m.Error == nil && want != 0 || m.Error != nil && code(m) != want {
+				t.Errorf("%s: got %+v, want code %d", uri, m, want)
+			}
+		}
+		if want != 0 {
+			eventually(t, "only the list is watched", func() bool { return g.watching() == 1 })
+			continue
+		}
+		if n := len(g.asked); n > 0 || g.watching() != 2 {
+			t.Errorf("asked the source %d times more, got %d watches, want the resource and the list", n, g.watching())
+		}
+	}
+}
+
+func TestASubscriptionCanEndBeforeItHasBegun(t *testing.T) {
+	g, w := openGated(t)
+	w.tell(t, request(7, "resources/subscribe", `{"uri":"test://watched"}`))
+	within(t, "the request", g.asked)
+	unsubscribe(t, w, "test://watched")
+	g.release()
+	if m := w.heard(t); string(m.Result) != `{}` {
+		t.Errorf("got %+v", m)
+	}
+	eventually(t, "only the list is watched", func() bool { return g.watching() == 1 })
+	g.change("test://watched")
+	g.change("")
 	hears(t, w, listChanged, `{}`)
 }
 

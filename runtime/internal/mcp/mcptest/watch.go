@@ -2,41 +2,37 @@ package mcptest
 
 import (
 	"context"
-	"sync"
+
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A watcher wants to know of some changes.
 type watcher struct {
-	wanted map[string]bool // by URI; "" is the list
-	wake   chan struct{}   // holds one token while something is pending
-
-	mu      sync.Mutex // guards the field below
-	pending map[string]bool
+	wanted   map[string]bool // by URI; "" is the list
+	notifier resource.Notifier
 }
 
-// Watch implements resource.Source: resources that are there can be watched.
-func (s *Source) Watch(ctx context.Context, uris []string, listChanged bool, notify func(uri string)) ([]string, error) {
-	w := &watcher{wanted: make(map[string]bool), wake: make(chan struct{}, 1), pending: make(map[string]bool)}
+// Subscribe implements [resource.Source]: it accepts resources that are there.
+func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
+	w := &watcher{wanted: make(map[string]bool), notifier: n}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var watched []string
 	for _, uri := range uris {
 		if _, ok := s.resources[uri]; ok {
 			w.wanted[uri] = true
-			watched = append(watched, uri)
+			accepted = append(accepted, uri)
 		}
 	}
-	w.wanted[""] = listChanged
+	w.wanted[""] = list
 	s.watchers[w] = struct{}{}
 	s.turnout.Broadcast()
-	go func() { // ends with ctx
-		w.deliver(ctx, notify)
+	context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.watchers, w)
 		s.turnout.Broadcast()
-	}()
-	return watched, nil
+	})
+	return accepted, nil
 }
 
 // Watchers counts the watches that have not ended.
@@ -59,38 +55,7 @@ func (s *Source) AwaitWatchers(n int) {
 func (s *Source) publishLocked(uri string) {
 	for w := range s.watchers {
 		if w.wanted[uri] {
-			w.add(uri)
-		}
-	}
-}
-
-func (w *watcher) add(uri string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pending[uri] = true
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (w *watcher) take() map[string]bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	taken := w.pending
-	w.pending = make(map[string]bool)
-	return taken
-}
-
-func (w *watcher) deliver(ctx context.Context, notify func(string)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-		}
-		for uri := range w.take() {
-			notify(uri)
+			resource.Notify(w.notifier, uri)
 		}
 	}
 }

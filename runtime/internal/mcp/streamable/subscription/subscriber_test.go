@@ -364,7 +364,7 @@ func TestCloseWaitsForNoStalledSubscriber(t *testing.T) {
 // A deadlocked source never gets done with beginning to watch.
 type deadlocked struct{ *mcptest.Source }
 
-func (deadlocked) Watch(ctx context.Context, _ []string, _ bool, _ func(string)) ([]string, error) {
+func (deadlocked) Subscribe(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -395,7 +395,7 @@ type late struct {
 	asked chan struct{}
 }
 
-func (l late) Watch(ctx context.Context, uris []string, _ bool, _ func(string)) ([]string, error) {
+func (l late) Subscribe(ctx context.Context, uris []string, _ bool, _ resource.Notifier) ([]string, error) {
 	l.asked <- struct{}{}
 	<-ctx.Done()
 	return uris, nil
