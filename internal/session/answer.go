@@ -20,7 +20,7 @@ type Answer struct{ v *value }
 
 // String gives the answer as it stands in files: JSON, then a section for each text that is not a plain line.
 func (a *Answer) String() string {
-	head, texts := lift(a.v, overContents)
+	head, texts := extractTexts(a.v, mapContents)
 	return string(appendParts(nil, head, texts))
 }
 
@@ -30,7 +30,7 @@ func resultAnswer(result []byte) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the answer cannot be kept: %w", err)
 	}
-	return &Answer{overContents(v, digested)}, nil
+	return &Answer{mapContents(v, withDigest)}, nil
 }
 
 // errorAnswer is the answer of a request that failed, but for the id by which only the log of one run knows it.
@@ -61,14 +61,14 @@ func parseAnswer(text []byte, texts []string) (*Answer, error) {
 	if v.kind != kindObject {
 		return nil, errors.New(`an answer is an object, as in {"contents": […]} or {"error": {…}}`)
 	}
-	if v, err = lower(v, texts, overContents, true); err != nil {
+	if v, err = insertTexts(v, texts, mapContents, true); err != nil {
 		return nil, err
 	}
-	return &Answer{overContents(v, digested)}, nil
+	return &Answer{mapContents(v, withDigest)}, nil
 }
 
-// digested gives a content with the digest of its blob, where that is long.
-func digested(content *value) *value {
+// withDigest gives a content with the digest of its blob, where that is long.
+func withDigest(content *value) *value {
 	blob := content.get("blob")
 	if blob == nil || blob.kind != kindString || base64.StdEncoding.DecodedLen(len(blob.text)) <= maxBlob {
 		return content

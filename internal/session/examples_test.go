@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -29,13 +30,6 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(text), string(s.Format())); diff != "" {
-				t.Errorf("the file is not as it would be written; file -, written +:\n%s", diff)
-			}
 			host := session.Replay(s)
 			p := open(t, guesttest.Binary(t, example), s, host, nil)
 			report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p})
@@ -49,6 +43,39 @@ func TestExamples(t *testing.T) {
 				t.Errorf("got %d steps of %d", report.Steps, len(s.Steps))
 			}
 		})
+	}
+}
+
+// TestRecordedFilesKeepTheirBytes reads every recorded session of this repository and writes it again.
+func TestRecordedFilesKeepTheirBytes(t *testing.T) {
+	var files []string
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
+		case filepath.Base(filepath.Dir(path)) == "tests" && strings.Contains(d.Name(), ".txtar"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) < 19 {
+		t.Fatalf("got %d sessions, %v", len(files), err)
+	}
+	for _, file := range files {
+		s, err := session.Load(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(text), string(s.Format())); diff != "" {
+			t.Errorf("%s is written with other bytes; file -, written +:\n%s", file, diff)
+		}
 	}
 }
 

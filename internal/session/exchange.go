@@ -3,8 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -12,10 +12,10 @@ import (
 
 // An Exchange is one question of a guest to a service of the host, with the answer.
 type Exchange struct {
-	dialect  *dialect
+	format   *serviceFormat
 	question string
 	code     abi.Code // CodeOK when there is a response
-	response response
+	response message
 	body     []byte // beside the response
 }
 
@@ -26,17 +26,17 @@ func (e *Exchange) Question() string { return e.question }
 // parseExchange reads the words of a question.
 func parseExchange(words []string) (*Exchange, error) {
 	if len(words) == 0 {
-		return nil, fmt.Errorf("write it as: host SERVICE …, where the service is one of %s", dialectNames())
+		return nil, fmt.Errorf("write it as: host SERVICE …, where the service is one of %s", serviceNames())
 	}
-	d := dialectNamed(words[0])
-	if d == nil {
-		return nil, fmt.Errorf("there is no service %.64q: it is one of %s", words[0], dialectNames())
+	f := findFormat(0, words[0])
+	if f == nil {
+		return nil, fmt.Errorf("there is no service %.64q: it is one of %s", words[0], serviceNames())
 	}
-	q, err := d.parse(words[1:])
+	question, err := f.parseQuestion(words[1:])
 	if err != nil {
 		return nil, err
 	}
-	return &Exchange{dialect: d, question: d.format(q)}, nil
+	return &Exchange{format: f, question: question, response: zero(f.response)}, nil
 }
 
 // answer gives what the guest gets.
@@ -47,31 +47,32 @@ func (e *Exchange) answer() (capability.Response, error) {
 	return capability.Response{Message: e.response.Append(nil), Body: e.body}, nil
 }
 
-// take keeps what a service has answered.
-func (e *Exchange) take(resp capability.Response, err error) error {
+// record takes what a service has answered. An error says that a file cannot hold it.
+func (e *Exchange) record(resp capability.Response, err error) error {
 	if err != nil {
 		e.code = min(abi.CodeOf(err), abi.CodeInternal)
 		return nil
 	}
-	if len(resp.Body) > 0 && !e.dialect.hasBody {
+	if len(resp.Body) > 0 && !e.format.hasBody {
 		return errors.New("there are bytes beside it")
 	}
 	e.body = slices.Clone(resp.Body)
-	return e.read(slices.Clone(resp.Message))
+	return e.decodeResponse(slices.Clone(resp.Message))
 }
 
-// read fills the response from a message, which it keeps.
-func (e *Exchange) read(message []byte) error {
-	e.response = e.dialect.response()
-	if err := e.response.Decode(message); err != nil {
+// decodeResponse fills the response from a message of the ABI, which it keeps.
+func (e *Exchange) decodeResponse(b []byte) error {
+	e.response = zero(e.format.response)
+	if err := e.response.Decode(b); err != nil {
 		return err
 	}
-	return e.response.check()
+	_, err := encode(reflect.ValueOf(e.response).Elem())
+	return err
 }
 
 // String gives the answer as it stands in files: JSON, then a section for a text that is not a plain line.
 func (e *Exchange) String() string {
-	head, texts := lift(e.value(), overItself)
+	head, texts := extractTexts(e.value(), mapSelf)
 	return string(appendParts(nil, head, texts))
 }
 
@@ -79,7 +80,10 @@ func (e *Exchange) value() *value {
 	if e.code != abi.CodeOK {
 		return object(member{"error", text(e.code.String())})
 	}
-	v := object(e.response.members()...)
+	v, err := encode(reflect.ValueOf(e.response).Elem())
+	if err != nil {
+		return object() // decodeResponse has refused it
+	}
 	if len(e.body) == 0 {
 		return v
 	}
@@ -96,39 +100,41 @@ func (e *Exchange) parse(text []byte, texts []string) error {
 	if v.kind != kindObject {
 		return errors.New(`the answer of the host is an object: {"files": […]} or {"error": "not_found"}`)
 	}
-	if v, err = lower(v, texts, overItself, false); err != nil {
+	if v, err = insertTexts(v, texts, mapSelf, false); err != nil {
 		return err
 	}
-	e.response = e.dialect.response()
+	others := []string{"error"}
+	if e.format.hasBody {
+		others = []string{"text", "blob", "error"}
+	}
+	response := &value{kind: kindObject}
 	for _, m := range v.members {
-		if err := e.set(m); err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+		if !slices.Contains(others, m.name) {
+			response.members = append(response.members, m)
+		} else if err := e.set(m); err != nil {
+			return fmt.Errorf("%s: %w", m.name, m.value.at(err))
 		}
 	}
-	return e.read(e.response.Append(nil)) // as the guest will
+	if err := decodeObject(response, reflect.ValueOf(e.response).Elem(), others...); err != nil {
+		return err
+	}
+	return e.decodeResponse(e.response.Append(nil)) // which has the limits of the ABI
 }
 
+// set takes a member that is not of the response.
 func (e *Exchange) set(m member) (err error) {
-	switch {
-	case m.name == "error":
+	if m.name == "error" {
 		e.code, err = parseCode(m.value)
 		return err
-	case m.name == "text" && e.dialect.hasBody, m.name == "blob" && e.dialect.hasBody:
-		var s string
-		if err = m.value.into(&s); err == nil {
-			e.body, err = decodeBytes(m.name, s)
-		}
-		return err
 	}
-	err = e.response.set(m)
-	if err != errUnknown {
-		return err
+	var s string
+	if !m.value.isNull() {
+		s, err = m.value.string()
 	}
-	known := slices.Clone(e.dialect.answers)
-	if e.dialect.hasBody {
-		known = append(known, "text", "blob")
+	if err == nil {
+		e.body, err = decodeBytes(m.name, s)
 	}
-	return fmt.Errorf("unknown; an answer has %s, or error", strings.Join(known, ", "))
+	return err
 }
 
 // parseCode reads the name of a code that guests may get.
@@ -138,5 +144,5 @@ func parseCode(v *value) (abi.Code, error) {
 			return code, nil
 		}
 	}
-	return 0, errors.New("it is the name of a code, as in \"not_found\" or \"denied\"")
+	return 0, errors.New(`write the name of a code, as in "not_found" or "denied"`)
 }

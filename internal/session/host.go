@@ -22,13 +22,13 @@ type Host struct {
 	shared  map[string][]*Exchange // by question: what is recorded for the start, and so for each step
 
 	mu       sync.Mutex
-	starting *desk // guarded by mu, as are the desks of steps
-	bytes    int   // of what is kept; guarded by mu
+	starting *stepHost // guarded by mu, as are the stepHosts of steps
+	bytes    int       // of what is kept; guarded by mu
 }
 
 // Replay makes a host that answers from s.
 func Replay(s *Session) *Host {
-	return &Host{session: s, shared: byQuestion(s.Host), starting: newDesk(nil)}
+	return &Host{session: s, shared: byQuestion(s.Host), starting: newStepHost(nil)}
 }
 
 // Record makes a host that asks the services that are granted, and keeps what they answer until [Run] puts it into s in
@@ -46,17 +46,17 @@ func (h *Host) RecordEnvironment() { h.environ = h.records }
 // isLive reports whether services answer, and what they say is kept.
 func (h *Host) isLive() bool { return len(h.live) > 0 }
 
-// A desk answers what is asked in one step, or while the guest starts.
-type desk struct {
+// A stepHost answers what is asked in one step, or while the guest starts.
+type stepHost struct {
 	answers map[string][]*Exchange // by question
 	turns   map[string]int         // how often a question was answered
 	kept    []*Exchange            // answers of real services, as they came
-	streams map[string]*numbering  // of real services, by capability
+	streams map[string]*streamIDs  // of real services, by capability
 	problem string                 // the first thing that went wrong
 }
 
-func newDesk(recorded []Exchange) *desk {
-	return &desk{answers: byQuestion(recorded), turns: map[string]int{}, streams: map[string]*numbering{}}
+func newStepHost(recorded []Exchange) *stepHost {
+	return &stepHost{answers: byQuestion(recorded), turns: map[string]int{}, streams: map[string]*streamIDs{}}
 }
 
 func byQuestion(recorded []Exchange) map[string][]*Exchange {
@@ -70,7 +70,7 @@ func byQuestion(recorded []Exchange) map[string][]*Exchange {
 
 // next gives the answer to a question whose turn it is, of its own or else of shared; nil when there is none. The last
 // is given again and again.
-func (d *desk) next(question string, shared map[string][]*Exchange) *Exchange {
+func (d *stepHost) next(question string, shared map[string][]*Exchange) *Exchange {
 	list := d.answers[question]
 	if len(list) == 0 {
 		list = shared[question]
@@ -84,7 +84,7 @@ func (d *desk) next(question string, shared map[string][]*Exchange) *Exchange {
 }
 
 // keep adds an answer of so many bytes, and gives how many more there are to be kept.
-func (d *desk) keep(e *Exchange, size int) (added int) {
+func (d *stepHost) keep(e *Exchange, size int) (added int) {
 	list := d.answers[e.question]
 	if added = size; len(list) > 0 && list[len(list)-1].String() == e.String() {
 		e, added = list[len(list)-1], 0 // which is then there once
@@ -95,7 +95,7 @@ func (d *desk) keep(e *Exchange, size int) (added int) {
 }
 
 // recorded gives what is kept but for answers that would be given anyway: those that repeat the last one to a question.
-func (d *desk) recorded() []Exchange {
+func (d *stepHost) recorded() []Exchange {
 	needed := map[string]int{}
 	for question, list := range d.answers {
 		n := len(list)
@@ -113,10 +113,10 @@ func (d *desk) recorded() []Exchange {
 	return out
 }
 
-// numbering gives that of a capability's streams.
-func (d *desk) numbering(capability string) *numbering {
+// streamIDs gives those of a capability's streams.
+func (d *stepHost) streamIDs(capability string) *streamIDs {
 	if d.streams[capability] == nil {
-		d.streams[capability] = &numbering{}
+		d.streams[capability] = &streamIDs{}
 	}
 	return d.streams[capability]
 }
@@ -126,17 +126,17 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 	out := capability.Services{}
 	var recorded []string
 	for id, service := range granted {
-		d := dialectOf(id)
+		d := findFormat(id, "")
 		switch {
 		case id == abi.ServiceConfig && h.environ:
-			out[id] = keys{service, &teller{host: h, dialect: d, real: service}}
+			out[id] = configService{service, &replayService{host: h, format: d, real: service}}
 			recorded = append(recorded, d.capability)
 		case id == abi.ServiceConfig:
 			out[id] = service
 		case d == nil:
 			return nil, fmt.Errorf("session: service %d cannot be recorded", id)
 		case h.records:
-			out[id] = &teller{host: h, dialect: d, real: service}
+			out[id] = &replayService{host: h, format: d, real: service}
 			recorded = append(recorded, d.capability)
 		}
 	}
@@ -144,11 +144,11 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 		h.live = slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool { return !slices.Contains(recorded, c) })
 		return out, nil
 	}
-	for _, d := range dialects {
-		switch t := (&teller{host: h, dialect: d}); {
+	for _, d := range serviceFormats {
+		switch t := (&replayService{host: h, format: d}); {
 		case !h.session.Grants.Has(d.capability):
 		case d.service == abi.ServiceConfig:
-			out[d.service] = keys{granted[d.service], t}
+			out[d.service] = configService{granted[d.service], t}
 		default:
 			out[d.service] = t
 		}
@@ -156,42 +156,42 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 	return out, nil
 }
 
-// A teller is the host's stand-in for one service.
-type teller struct {
-	host    *Host
-	dialect *dialect
-	real    capability.Service // nil in a replay
+// A replayService is the host's stand-in for one service.
+type replayService struct {
+	host   *Host
+	format *serviceFormat
+	real   capability.Service // nil in a replay
 }
 
 // Call implements [capability.Service].
-func (t *teller) Call(ctx context.Context, request []byte) (capability.Response, error) {
-	q := t.dialect.question()
-	if err := q.Decode(request); err != nil {
+func (t *replayService) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	m, err := t.format.decodeRequest(request)
+	if err != nil {
 		return capability.Response{}, err
 	}
-	e := &Exchange{dialect: t.dialect, question: t.dialect.format(q)}
+	e := &Exchange{format: t.format, question: t.format.question(m)}
 	if t.real == nil {
 		return t.host.recall(ctx, e.question)
 	}
 	asked := uint64(0)
-	if s, ok := q.(streaming); ok {
-		asked = *s.stream()
-		*s.stream() = t.host.realStream(ctx, t.dialect.capability, asked)
-		request = s.Append(nil)
+	if stream := streamOf(m); stream != nil {
+		asked = *stream
+		*stream = t.host.realStream(ctx, t.format.capability, asked)
+		request = m.Append(nil)
 	}
 	resp, err := t.real.Call(ctx, request)
 	if ctx.Err() != nil {
-		return resp, err // which nobody hears
+		return resp, err // which is discarded
 	}
 	return t.host.keep(ctx, e, asked, resp, err)
 }
 
-// deskKey is the key of the desk of a step in its context.
-type deskKey struct{}
+// stepKey is the key of the stepHost of a step in its context.
+type stepKey struct{}
 
-// at gives the desk of a call, that of the start when it belongs to no step.
-func (h *Host) at(ctx context.Context) *desk {
-	if d, ok := ctx.Value(deskKey{}).(*desk); ok {
+// at gives the stepHost of a call, that of the start when it belongs to no step.
+func (h *Host) at(ctx context.Context) *stepHost {
+	if d, ok := ctx.Value(stepKey{}).(*stepHost); ok {
 		return d
 	}
 	return h.starting
@@ -201,7 +201,7 @@ func (h *Host) at(ctx context.Context) *desk {
 func (h *Host) realStream(ctx context.Context, capability string, number uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.at(ctx).numbering(capability).real(number)
+	return h.at(ctx).streamIDs(capability).real(number)
 }
 
 // recall answers from the session: from what is recorded for the step, or else for the start.
@@ -232,7 +232,7 @@ func clip(question string) string {
 func (h *Host) keep(
 	ctx context.Context, e *Exchange, asked uint64, resp capability.Response, err error,
 ) (capability.Response, error) {
-	bad := e.take(resp, err)
+	bad := e.record(resp, err)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.at(ctx)
@@ -242,8 +242,8 @@ func (h *Host) keep(
 		}
 		return resp, err
 	}
-	if s, ok := e.response.(streaming); ok {
-		*s.stream() = d.numbering(e.dialect.capability).number(*s.stream(), asked)
+	if stream := streamOf(e.response); stream != nil {
+		*stream = d.streamIDs(e.format.capability).number(*stream, asked)
 	}
 	if size := len(resp.Body) + len(resp.Message); h.bytes+size > MaxSize {
 		d.problem = cmp.Or(d.problem, fmt.Sprintf("the host answers more than the %d bytes a session has: split it", MaxSize))

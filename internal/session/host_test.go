@@ -408,7 +408,7 @@ func TestAnswersThatJSONCannotSay(t *testing.T) {
 		want    string
 	}{
 		"no message":  {inquiry{service: abi.ServiceHTTP, ask: &abi.HTTPRequest{URL: "a:"}, answer: broken{}}, "http.fetch GET a:: "},
-		"header name": {inquiry{service: abi.ServiceHTTP, ask: &abi.HTTPRequest{URL: "a:"}, answer: &abi.HTTPResponse{Header: []abi.HTTPField{{Name: "a:"}}}}, `"a:" is no name of a header field`},
+		"header name": {inquiry{service: abi.ServiceHTTP, ask: &abi.HTTPRequest{URL: "a:"}, answer: &abi.HTTPResponse{Header: []abi.HTTPField{{Name: "a:"}}}}, `"a:" is not the name of a header field`},
 		"kind":        {inquiry{service: abi.ServiceSQL, ask: &abi.SQLRequest{}, answer: &abi.SQLResponse{Rows: []abi.SQLRow{row(abi.SQLValue{Kind: 6})}}}, "unknown kind 6"},
 		"expiry":      {inquiry{service: abi.ServiceKVGet, ask: &abi.KVRequest{Key: "a"}, answer: &abi.KVResponse{Entries: []abi.KVEntry{{ExpiresMillis: math.MaxInt64}}}}, "out of range"},
 		"body":        {inquiry{service: abi.ServiceSQL, ask: &abi.SQLRequest{}, answer: &abi.SQLResponse{}, body: "a"}, "bytes beside"},

@@ -65,9 +65,9 @@ type section struct {
 // where says of an error where it is.
 func (p *parser) where(s *section, err error) error {
 	line := s.line
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
-		line += 1 + bytes.Count(s.body[:min(syntax.offset, int64(len(s.body)))], []byte("\n"))
+	var position *positionError
+	if errors.As(err, &position) {
+		line += 1 + bytes.Count(s.body[:min(position.offset, int64(len(s.body)))], []byte("\n"))
 	}
 	return fmt.Errorf("%s:%d: %w", p.name, line, err)
 }

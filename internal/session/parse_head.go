@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,7 +69,9 @@ func (p *parser) addGrants(s *section) error {
 		Config       map[string]string
 		Capabilities []string
 	}
-	if err := v.into(&grants); err != nil {
+	d := json.NewDecoder(bytes.NewReader(v.append(nil, "")))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&grants); err != nil {
 		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
 	}
 	for _, c := range grants.Capabilities {

@@ -85,11 +85,11 @@ func (r *run) start() {
 
 // step runs one step. An error ends the run.
 func (r *run) step(ctx context.Context, step *Step) error {
-	d := newDesk(nil)
+	d := newStepHost(nil)
 	if !r.cfg.Host.isLive() {
-		d = newDesk(step.Host)
+		d = newStepHost(step.Host)
 	}
-	got, err := r.ask(context.WithValue(ctx, deskKey{}, d), &step.Request)
+	got, err := r.ask(context.WithValue(ctx, stepKey{}, d), &step.Request)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func inline(text string) bool { return quote(text) == `"`+text+`"` }
 func appendText(b []byte, text string) []byte {
 	for line := range strings.Lines(text) {
 		line, ended := strings.CutSuffix(line, "\n")
-		if isOdd(line) {
+		if needsQuoting(line) {
 			b = append(b, '\\')
 			line = quote(line)
 		}
@@ -31,8 +31,8 @@ func appendText(b []byte, text string) []byte {
 	return b
 }
 
-// isOdd reports whether a line would be taken for something else, or cannot be seen.
-func isOdd(line string) bool {
+// needsQuoting reports whether a line would be taken for something else, or cannot be seen.
+func needsQuoting(line string) bool {
 	hidden := func(r rune) bool { return r != '\t' && unicode.IsControl(r) }
 	return strings.HasPrefix(line, `\`) || strings.HasPrefix(line, "-- ") || strings.IndexFunc(line, hidden) >= 0
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,6 +23,7 @@ const (
 // members.
 type value struct {
 	kind    kind
+	offset  int32    // where it begins in the text it was made of, or ends if it is a string or plain; at most MaxSize
 	text    string   // of a string; a number, a truth value or null as it is written
 	members []member // of an object; those of an array have no names
 }
@@ -40,13 +42,40 @@ const (
 	kindObject
 )
 
-// A syntaxError says where in a text something is wrong.
-type syntaxError struct {
+// A positionError says where in a text something is wrong.
+type positionError struct {
 	offset int64
 	err    error
 }
 
-func (e *syntaxError) Error() string { return e.err.Error() }
+func (e *positionError) Error() string { return e.err.Error() }
+
+// at adds the place of a value to an error, unless the error is nil or has a place.
+func (v *value) at(err error) error {
+	var position *positionError
+	if err == nil || errors.As(err, &position) {
+		return err
+	}
+	return &positionError{int64(v.offset), err}
+}
+
+func (v *value) isNull() bool { return v.kind == kindPlain && v.text == "null" }
+
+var errBool = errors.New("write true or false")
+
+func (v *value) bool() (bool, error) {
+	if v.kind != kindPlain || v.text != "true" && v.text != "false" {
+		return false, errBool
+	}
+	return v.text == "true", nil
+}
+
+func (v *value) string() (string, error) {
+	if v.kind != kindString {
+		return "", errors.New("write a text in quotes")
+	}
+	return v.text, nil
+}
 
 // parseValue reads a JSON text.
 func parseValue(text []byte) (*value, error) {
@@ -64,7 +93,7 @@ func parseValue(text []byte) (*value, error) {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = errors.New("the JSON text does not end")
 	}
-	return nil, &syntaxError{offset: d.InputOffset(), err: err}
+	return nil, &positionError{offset: d.InputOffset(), err: err}
 }
 
 // A decoder reads a bounded number of values.
@@ -84,21 +113,23 @@ func (d *decoder) value(depth int) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
+	v := &value{offset: int32(d.InputOffset()), text: "null"}
 	switch t := token.(type) {
 	case json.Delim:
-		return d.members(t, depth)
+		return v, d.members(v, t, depth)
 	case string:
-		return &value{kind: kindString, text: t}, nil
+		v.kind, v.text = kindString, t
 	case json.Number:
-		return &value{text: t.String()}, nil
+		v.text = t.String()
 	case bool:
-		return &value{text: fmt.Sprint(t)}, nil
+		v.text = strconv.FormatBool(t)
 	}
-	return &value{text: "null"}, nil
+	return v, nil
 }
 
-func (d *decoder) members(opening json.Delim, depth int) (*value, error) {
-	v := &value{kind: kindArray}
+// members reads the rest of an array or object into v.
+func (d *decoder) members(v *value, opening json.Delim, depth int) error {
+	v.kind, v.text = kindArray, ""
 	if opening == '{' {
 		v.kind = kindObject
 	}
@@ -107,21 +138,21 @@ func (d *decoder) members(opening json.Delim, depth int) (*value, error) {
 		if v.kind == kindObject {
 			name, err := d.Token()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			m.name, _ = name.(string) // the decoder takes nothing else
 		}
 		var err error
 		if m.value, err = d.value(depth + 1); err != nil {
-			return nil, err
+			return err
 		}
 		v.members = append(v.members, m)
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, err
+		return err
 	}
 	v.sort()
-	return v, nil
+	return nil
 }
 
 var errTooMany = fmt.Errorf("there are more than %d JSON values: split the session", maxValues)

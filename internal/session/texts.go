@@ -4,11 +4,11 @@ import (
 	"errors"
 )
 
-// A walk gives a copy of an answer in which each object that may hold a text is replaced by what f makes of it.
-type walk func(v *value, f func(*value) *value) *value
+// A mapObjects gives a copy of an answer in which f has replaced each object that may hold a text.
+type mapObjects func(v *value, f func(*value) *value) *value
 
-// overContents walks the contents of a read.
-func overContents(v *value, f func(*value) *value) *value {
+// mapContents replaces the contents of a read.
+func mapContents(v *value, f func(*value) *value) *value {
 	contents := v.get("contents")
 	if contents == nil || contents.kind != kindArray {
 		return v
@@ -23,12 +23,12 @@ func overContents(v *value, f func(*value) *value) *value {
 	return v.with("contents", array(items))
 }
 
-// overItself walks the answer of a host service, which is one object.
-func overItself(v *value, f func(*value) *value) *value { return f(v) }
+// mapSelf replaces the answer of a host service, which is one object.
+func mapSelf(v *value, f func(*value) *value) *value { return f(v) }
 
-// lift takes those texts out of v that JSON could not write as they are.
-func lift(v *value, over walk) (head *value, texts []string) {
-	head = over(v, func(holder *value) *value {
+// extractTexts takes those texts out of v that JSON could not write as they are.
+func extractTexts(v *value, each mapObjects) (head *value, texts []string) {
+	head = each(v, func(holder *value) *value {
 		t := holder.get("text")
 		if t == nil || t.kind != kindString || inline(t.text) || holder.get("blob") != nil {
 			return holder
@@ -39,10 +39,10 @@ func lift(v *value, over walk) (head *value, texts []string) {
 	return head, texts
 }
 
-// lower puts texts back where neither a text nor a blob is. With all, none of these places may stay empty.
-func lower(v *value, texts []string, over walk, all bool) (*value, error) {
+// insertTexts puts texts back where neither a text nor a blob is. With all, none of these places may stay empty.
+func insertTexts(v *value, texts []string, each mapObjects, all bool) (*value, error) {
 	missing := false
-	v = over(v, func(holder *value) *value {
+	v = each(v, func(holder *value) *value {
 		switch {
 		case holder.get("text") != nil || holder.get("blob") != nil:
 			return holder
@@ -63,7 +63,7 @@ func lower(v *value, texts []string, over walk, all bool) (*value, error) {
 	return v, nil
 }
 
-// appendParts appends what lift has made.
+// appendParts appends what extractTexts has made.
 func appendParts(b []byte, head *value, texts []string) []byte {
 	b = append(head.append(b, ""), '\n')
 	for _, t := range texts {
