@@ -1,9 +1,9 @@
-// Package stdio serves the Model Context Protocol over one pair of streams, a line a message, in both eras at once.
+// Package stdio serves the Model Context Protocol on a pair of streams, one message on each line, of all revisions.
 //
-// It owns the framing, what runs at the same time, cancellation, and the end of the connection. A request that names
-// its revision in _meta is answered by the core; initialize opens a session of an older revision, which from then on
-// gets whatever is not modern, but for the usual requests, which the core answers as soon as the session is ready.
+// It splits lines, runs requests beside each other within bounds, cancels them, and ends the connection in order. A request
+// that names its revision in _meta is answered by the core. initialize opens a session of an older revision. From then
+// on the session gets the other messages, except that the core answers its usual requests once it is ready.
 //
-// Only internal/app imports it. It knows the older revisions by the interface [Legacy] alone, and never touches the
-// process's own standard streams.
+// The package knows the older revisions by the interface [Legacy] alone, and does not use the standard streams of the
+// process unless its caller passes them.
 package stdio

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// widePipe is the room for a large content, in bytes: four times what pipes have by default, and a small part of what one
-// user's may have in all (/proc/sys/fs/pipe-user-pages-soft).
-const widePipe = 256 << 10
+// pipeSize is the size of a pipe for large contents, in bytes: four times the default, and a small part of what all pipes
+// of a user may have (/proc/sys/fs/pipe-user-pages-soft).
+const pipeSize = 256 << 10
 
-// widen makes room in a pipe, so that who reads it and who writes need not wait for each other so often. It gives how
-// many bytes are best written at once: a part of the room, since who reads is woken when a write has ended or there is no
-// room left. Zero means any number: what is written to is no pipe, or may not be changed.
-func widen(out io.Writer) (atOnce int) {
+// growPipe enlarges a pipe, so that its reader and its writer wait for each other less often. It gives how many bytes are
+// best written at once: a part of the pipe, since the kernel wakes the reader when a write has ended or the pipe is full.
+// Zero means any number: out is no pipe, or its size is unknown.
+func growPipe(out io.Writer) (maxWrite int) {
 	file, ok := out.(*os.File)
 	if !ok {
 		return 0
@@ -23,14 +23,14 @@ func widen(out io.Writer) (atOnce int) {
 	if err != nil {
 		return 0
 	}
-	_ = conn.Control(func(fd uintptr) { // fails when it is closed, as does the write then
+	_ = conn.Control(func(fd uintptr) { // fails if the file is closed; the write then fails, too
 		size, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0)
-		if err == nil && size < widePipe {
-			size, err = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, widePipe)
+		if err == nil && size < pipeSize {
+			size, err = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize)
 		}
 		if err == nil {
-			atOnce = size / 4
+			maxWrite = size / 4
 		}
 	})
-	return atOnce
+	return maxWrite
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roomOf is how many bytes a pipe holds.
-func roomOf(t *testing.T, f *os.File) int {
+// sizeOf is how many bytes a pipe has room for.
+func sizeOf(t *testing.T, f *os.File) int {
 	t.Helper()
 	size, err := unix.FcntlInt(f.Fd(), unix.F_GETPIPE_SZ, 0)
 	if err != nil {
@@ -20,14 +20,14 @@ func roomOf(t *testing.T, f *os.File) int {
 	return size
 }
 
-func TestOnlyLargeLinesWidenThePipe(t *testing.T) {
+func TestOnlyLargeLinesGrowThePipe(t *testing.T) {
 	r, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	before := roomOf(t, r)
-	small, big := bytes.Repeat([]byte("s"), large-1), bytes.Repeat([]byte("0123456789"), large)
+	before := sizeOf(t, r)
+	small, big := bytes.Repeat([]byte("s"), largeWrite-1), bytes.Repeat([]byte("0123456789"), largeWrite)
 	read := make(chan []byte)
 	go func() {
 		all, _ := io.ReadAll(r) // what is missing is noticed
@@ -37,14 +37,14 @@ func TestOnlyLargeLinesWidenThePipe(t *testing.T) {
 	if err := w.write(small, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := roomOf(t, r); got != before {
+	if got := sizeOf(t, r); got != before {
 		t.Errorf("a small line has made it %d bytes, want %d as before", got, before)
 	}
 	if err := w.write(big, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := roomOf(t, r); got != widePipe {
-		t.Errorf("a large line has made it %d bytes, want %d", got, widePipe)
+	if got := sizeOf(t, r); got != pipeSize {
+		t.Errorf("a large line has made it %d bytes, want %d", got, pipeSize)
 	}
 	w.close()
 	<-w.ended
@@ -56,7 +56,7 @@ func TestOnlyLargeLinesWidenThePipe(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPipeIsWrittenAtOnce(t *testing.T) {
+func TestOnlyPipesAreGrown(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestWhatIsNoPipeIsWrittenAtOnce(t *testing.T) {
 	other.Close()
 	closed.Close()
 	for name, out := range map[string]io.Writer{"file": file, "closed pipe": closed, "writer": io.Discard} {
-		if got := widen(out); got != 0 {
+		if got := growPipe(out); got != 0 {
 			t.Errorf("%s: got %d", name, got)
 		}
 	}
@@ -77,17 +77,17 @@ func TestWhatIsNoPipeIsWrittenAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWiderPipeIsLeftAsItIs(t *testing.T) {
+func TestALargerPipeIsLeftAsItIs(t *testing.T) {
 	r, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	defer out.Close()
-	if _, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, 2*widePipe); err != nil {
+	if _, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, 2*pipeSize); err != nil {
 		t.Skipf("this user may not have so large a pipe: %v", err)
 	}
-	if got := widen(out); got != widePipe/2 || roomOf(t, r) != 2*widePipe {
-		t.Errorf("got %d at once, %d bytes of room", got, roomOf(t, r))
+	if got := growPipe(out); got != pipeSize/2 || sizeOf(t, r) != 2*pipeSize {
+		t.Errorf("got %d at once, %d bytes of room", got, sizeOf(t, r))
 	}
 }

@@ -4,5 +4,5 @@ package stdio
 
 import "io"
 
-// widen changes nothing without Linux.
-func widen(io.Writer) (atOnce int) { return 0 }
+// growPipe does nothing on this system.
+func growPipe(io.Writer) (maxWrite int) { return 0 }

@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// readAhead is how many lines are handed out at once, if they are there.
+// readAhead is how many lines a batch has at most.
 const readAhead = 64
 
-// A line is what was read: a message, or a line too long to be one, or the end.
+// A line is one that was read, or the error that ended the stream.
 type line struct {
 	text    []byte
-	tooLong bool
+	tooLong bool  // text is empty
 	err     error // io.EOF at the end
 }
 
@@ -23,7 +23,7 @@ type reader struct {
 	in    *bufio.Reader
 	most  int // bytes of a line
 	lines chan []line
-	stop  chan struct{} // closed when nobody takes lines any more
+	stop  chan struct{} // closed when no more lines are received
 }
 
 func newReader(in io.Reader, most int) *reader {
@@ -33,39 +33,39 @@ func newReader(in io.Reader, most int) *reader {
 	}
 }
 
-// run reads until the stream ends or stop is closed, and hands out the error as the last line.
+// run reads until the stream ends or stop is closed, and sends batches of lines. The last line has the error.
 func (r *reader) run() {
 	for {
-		some := r.some()
+		batch := r.readBatch()
 		select {
-		case r.lines <- some:
+		case r.lines <- batch:
 		case <-r.stop:
 			return
 		}
-		if some[len(some)-1].err != nil {
+		if batch[len(batch)-1].err != nil {
 			return
 		}
 	}
 }
 
-// some reads a line, and those after it that are there already.
-func (r *reader) some() []line {
+// readBatch reads a line, and those after it that have been read ahead.
+func (r *reader) readBatch() []line {
 	list := []line{r.next()}
-	for len(list) < readAhead && list[len(list)-1].err == nil && r.isNextHere() {
+	for len(list) < readAhead && list[len(list)-1].err == nil && r.hasNext() {
 		list = append(list, r.next())
 	}
 	return list
 }
 
-// isNextHere reports whether a whole line has been read ahead that is not blank.
-func (r *reader) isNextHere() bool {
-	here, _ := r.in.Peek(r.in.Buffered()) // no more than there is
+// hasNext reports whether a whole line that is not blank has been read ahead.
+func (r *reader) hasNext() bool {
+	here, _ := r.in.Peek(r.in.Buffered()) // never reads
 	here = bytes.TrimLeft(here, " \t\r\n")
 	return bytes.IndexByte(here, '\n') >= 0
 }
 
-// next reads one line that is not blank, without the space around it. Of a line that is too long nothing is kept. At the
-// end of the stream a line needs no line end.
+// next reads one line that is not blank, without the space around it. A line that is too long is discarded as it is read.
+// The last line of the stream needs no line end.
 func (r *reader) next() line {
 	var l line
 	for {
@@ -79,7 +79,7 @@ func (r *reader) next() line {
 			continue
 		}
 		if l.text = bytes.Trim(l.text, " \t\r\n"); l.tooLong || len(l.text) > 0 {
-			return l // an error comes again with the next call
+			return l // the next call gets the same error
 		}
 		if err != nil {
 			return line{err: err}

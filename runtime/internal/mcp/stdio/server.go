@@ -15,73 +15,73 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// Requests that have not been answered, waiting ones included, are bounded by number and by size.
+// Bounds of the requests that were received and are not answered yet.
 const (
 	maxPending      = 1024
-	maxPendingLines = 16 // of full length
+	maxPendingLines = 16 // lines of the greatest length, as bytes
 )
 
 var (
-	errCancelled = errors.New("cancelled by the client")
-	errStuck     = errors.New("the client does not read")
+	errCancelled        = errors.New("cancelled by the client")
+	errClientNotReading = errors.New("the client does not read its answers")
 )
 
 // A server is one connection.
 type server struct {
 	// fixed at creation
-	cfg  Config
-	out  *writer
-	crew *crew
+	cfg     Config
+	out     *writer
+	workers *workers
 
 	legacy  LegacySession  // owned by loop, then by shutdown; nil before initialize
 	running sync.WaitGroup // requests and subscriptions
 
-	mu      sync.Mutex // guards the fields below
-	flights map[string]*flight
-	pending int // requests
-	bytes   int // of their lines
+	mu       sync.Mutex                 // guards the fields below
+	requests map[string]*pendingRequest // by id
+	pending  int                        // requests, without subscriptions
+	bytes    int                        // of their lines
 }
 
-// A flight is a request that has not been answered, unless the session of an older revision has it.
-type flight struct {
+// A pendingRequest is one that the core has not answered yet.
+type pendingRequest struct {
 	// fixed at creation
 	message *mcp.Message
-	size    int // bytes of its line
-	listen  bool
+	size    int  // bytes of its line
+	listen  bool // it is a subscription
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	cancelled atomic.Bool // by the client, who must hear nothing more of it
+	cancelled atomic.Bool // by the client, which must get no answer
 }
 
-// loop handles lines until they end, ctx does, or a write fails. Requests run under work.
+// loop handles lines until the input or ctx ends, or a write fails. The contexts of requests are children of work.
 func (s *server) loop(ctx, work context.Context, lines <-chan []line) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.out.broken:
-			return nil // shutdown tells
-		case some := <-lines:
-			for _, l := range some {
+			return nil // shutdown returns the error
+		case batch := <-lines:
+			for _, l := range batch {
 				if l.err != nil {
-					return endOf(l.err)
+					return inputError(l.err)
 				}
-				s.line(work, l)
+				s.handleLine(work, l)
 			}
 		}
 	}
 }
 
-// endOf is what a connection has ended with.
-func endOf(err error) error {
+// inputError gives the error for the end of the input; nil for the usual end.
+func inputError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("read: %w", err)
+	return fmt.Errorf("read from the client: %w", err)
 }
 
-func (s *server) line(work context.Context, l line) {
+func (s *server) handleLine(work context.Context, l line) {
 	if l.tooLong {
 		s.refuse(nil, &mcp.Error{
 			Code: mcp.CodeInvalidRequest, Message: fmt.Sprintf("Invalid request: longer than %d bytes", s.cfg.MaxLine),
@@ -91,11 +91,11 @@ func (s *server) line(work context.Context, l line) {
 	s.handle(work, l.text)
 }
 
-// handle finds out for whom a line is.
+// handle has a message answered by the core or by the session of an older revision.
 func (s *server) handle(work context.Context, text []byte) {
 	m, err := mcp.ParseMessage(text)
 	switch {
-	case err != nil && text[0] == '[' && s.legacy != nil: // a batch, which some revisions have
+	case err != nil && text[0] == '[' && s.legacy != nil: // a batch, which only some revisions allow
 		s.receive(m, text)
 	case err != nil:
 		s.refuse(m.ID, err)
@@ -104,23 +104,23 @@ func (s *server) handle(work context.Context, text []byte) {
 	case m.Cancels() != nil && s.cancel(m.Cancels()):
 	case m.IsRequest() && m.Method == "initialize" && s.cfg.Legacy != nil:
 		s.initialize(work, m, text)
-	case s.legacy != nil && m.Usual() && s.inSession(m):
+	case s.legacy != nil && m.Usual() && s.setRevision(m):
 		s.start(work, m, len(text))
 	case s.legacy != nil:
 		s.receive(m, text)
 	case m.IsRequest():
-		s.start(work, m, len(text)) // the core says what is missing
+		s.start(work, m, len(text)) // the core answers with an error that says what is missing
 	}
 }
 
-// inSession makes m a request of the older revision's session that the core can answer, if that session is ready.
-func (s *server) inSession(m *mcp.Message) bool {
+// setRevision makes m a request of the session's revision. It reports false while the session is not ready.
+func (s *server) setRevision(m *mcp.Message) bool {
 	revision, ok := s.legacy.Ready()
 	m.Revision = revision
 	return ok
 }
 
-// initialize opens the session of an older revision, unless it is open: then it refuses the message itself.
+// initialize opens the session of an older revision. If it is open already, the session refuses the message.
 func (s *server) initialize(work context.Context, m *mcp.Message, text []byte) {
 	if s.legacy == nil {
 		session, err := s.cfg.Legacy.Connect(work, func(line []byte) error {
@@ -128,7 +128,7 @@ func (s *server) initialize(work context.Context, m *mcp.Message, text []byte) {
 			return s.out.write(append(slices.Clip(line), '\n'), nil)
 		})
 		if err != nil {
-			s.cfg.Logger.Error("legacy session refused", "error", err)
+			s.cfg.Logger.Error("legacy session not opened", "err", err)
 			s.refuse(m.ID, &mcp.Error{Code: mcp.CodeInternalError, Message: "Internal error"})
 			return
 		}
@@ -137,13 +137,13 @@ func (s *server) initialize(work context.Context, m *mcp.Message, text []byte) {
 	s.receive(m, mcp.LegacyInitialize(text))
 }
 
-// receive hands a line to the session of an older revision.
+// receive passes a line to the session of an older revision.
 func (s *server) receive(m *mcp.Message, text []byte) {
 	err := s.legacy.Receive(text)
 	if err == nil {
 		return
 	}
-	s.cfg.Logger.Warn("legacy session ended", "error", err)
+	s.cfg.Logger.Warn("legacy session ended", "err", err)
 	_ = s.legacy.Close() // it has ended already
 	s.legacy = nil
 	if m.IsRequest() {
@@ -151,121 +151,120 @@ func (s *server) receive(m *mcp.Message, text []byte) {
 	}
 }
 
-// refuse answers with an error at once. A failed write ends the loop.
+// refuse answers with an error at once. When the write fails, the loop ends.
 func (s *server) refuse(id json.RawMessage, e *mcp.Error) {
 	_ = s.out.write(append(mcp.AppendError(nil, id, e), '\n'), nil)
 }
 
-// start runs a request, which came in a line of size bytes, unless there is no room for it.
+// start runs a request that came in a line of size bytes, if the bounds allow another.
 func (s *server) start(work context.Context, m *mcp.Message, size int) {
-	f := &flight{message: m, size: size, listen: m.Method == mcp.ListenMethod}
-	if refusal := s.admit(f); refusal != nil {
+	p := &pendingRequest{message: m, size: size, listen: m.Method == mcp.ListenMethod}
+	if refusal := s.begin(p); refusal != nil {
 		s.refuse(m.ID, refusal)
 		return
 	}
-	f.ctx, f.cancel = context.WithCancelCause(work)
+	p.ctx, p.cancel = context.WithCancelCause(work)
 	s.running.Add(1)
-	if f.listen {
-		go s.listen(f)
+	if p.listen {
+		go s.listen(p)
 	} else {
-		s.crew.add(f)
+		s.workers.add(p)
 	}
 }
 
-// admit notes a request as under way.
-func (s *server) admit(f *flight) *mcp.Error {
+// begin counts a request as pending, or gives the error that refuses it.
+func (s *server) begin(p *pendingRequest) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := string(f.message.ID)
+	id := string(p.message.ID)
 	switch {
-	case s.flights[id] != nil:
-		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: one with this id is under way"}
-	case f.listen: // the core bounds these
-	case s.pending == maxPending || s.bytes+f.size > maxPendingLines*s.cfg.MaxLine:
+	case s.requests[id] != nil:
+		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: a request with this id is running"}
+	case p.listen: // the core bounds these
+	case s.pending == maxPending || s.bytes+p.size > maxPendingLines*s.cfg.MaxLine:
 		return mcp.TooBusy()
 	default:
 		s.pending++
-		s.bytes += f.size
+		s.bytes += p.size
 	}
-	s.flights[id] = f
+	s.requests[id] = p
 	return nil
 }
 
-// settle undoes admit: it is called just before the answer is written, after which the client may use the id again.
-func (s *server) settle(f *flight) {
+// end undoes begin. It is called just before the answer is written: after that the client may use the id again.
+func (s *server) end(p *pendingRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id := f.message.ID; s.flights[string(id)] == f {
-		delete(s.flights, string(id))
+	if id := p.message.ID; s.requests[string(id)] == p {
+		delete(s.requests, string(id))
 	}
-	if !f.listen {
+	if !p.listen {
 		s.pending--
-		s.bytes -= f.size
+		s.bytes -= p.size
 	}
 }
 
-// cancel stops the request with that id, and reports whether there is one.
+// cancel cancels the request with that id, and reports whether there is one.
 func (s *server) cancel(id json.RawMessage) bool {
 	s.mu.Lock()
-	f := s.flights[string(id)]
-	delete(s.flights, string(id))
+	p := s.requests[string(id)]
+	delete(s.requests, string(id))
 	s.mu.Unlock()
-	if f == nil {
+	if p == nil {
 		return false
 	}
-	f.cancelled.Store(true)
-	f.cancel(errCancelled)
+	p.cancelled.Store(true)
+	p.cancel(errCancelled)
 	return true
 }
 
-// session is what all requests of a connection have in common, and with no other: a process has one.
+// session names the one session of the process, for a source that keeps state for each session.
 const session = "stdio"
 
-// answer runs a request.
-func (s *server) answer(f *flight) {
+// answer has the core answer a request.
+func (s *server) answer(p *pendingRequest) {
 	defer s.running.Done()
-	defer f.cancel(nil)
-	f.message.Session = session
-	x := exchange{server: s, flight: f}
-	out, failure := s.cfg.Core.Answer(f.ctx, s.cfg.Core.Buffer(), f.message, mcp.Outlet{Notify: x.notify, Flush: x.flush})
-	x.finish(out, failure)
+	defer p.cancel(nil)
+	p.message.Session = session
+	r := response{server: s, request: p}
+	out, failure := s.cfg.Core.Answer(p.ctx, s.cfg.Core.Buffer(), p.message, mcp.Outlet{Notify: r.notify, Flush: r.flush})
+	r.finish(out, failure)
 	s.cfg.Core.Release(out)
 	s.cfg.Core.AfterResponse()
 }
 
-// listen runs a subscription. The crew has no part in it: it lasts for hours.
-func (s *server) listen(f *flight) {
+// listen runs a subscription, on a goroutine of its own since it lasts for hours.
+func (s *server) listen(p *pendingRequest) {
 	defer s.running.Done()
-	defer f.cancel(nil)
-	request := f.message
-	f.message = &mcp.Message{ID: bytes.Clone(request.ID)} // which keeps nothing of the line, for hours
-	err := s.cfg.Core.Listen(f.ctx, request, func(message []byte) error {
-		return s.out.write(append(slices.Clip(message), '\n'), f)
+	defer p.cancel(nil)
+	request := p.message
+	p.message = &mcp.Message{ID: bytes.Clone(request.ID)} // without the line, which may be long
+	err := s.cfg.Core.Listen(p.ctx, request, func(message []byte) error {
+		return s.out.write(append(slices.Clip(message), '\n'), p)
 	})
-	s.settle(f)
+	s.end(p)
 	if err != nil {
-		_ = s.out.write(append(mcp.AppendError(nil, f.message.ID, err), '\n'), f) // a failed write ends the loop
+		_ = s.out.write(append(mcp.AppendError(nil, p.message.ID, err), '\n'), p) // when the write fails, the loop ends
 	}
 }
 
-// cancelTime is how long requests may take to end that are cancelled because the grace is over.
+// cancelTime is how long requests may take to end after Config.Grace, when they are cancelled.
 const cancelTime = time.Second
 
-// shutdown answers what is under way within the grace, and cancels the rest. It takes no longer than the grace and
-// cancelTime.
+// shutdown waits for the requests under way, cancels them after Config.Grace, and returns after cancelTime at the latest.
 func (s *server) shutdown(cancel context.CancelCauseFunc) error {
-	stuck := time.After(s.cfg.Grace + cancelTime)
+	timeout := time.After(s.cfg.Grace + cancelTime)
 	s.mu.Lock()
-	for _, f := range s.flights {
-		if f.listen {
-			f.cancel(mcp.ErrClosing)
+	for _, p := range s.requests {
+		if p.listen {
+			p.cancel(mcp.ErrClosing)
 		}
 	}
 	s.mu.Unlock()
 	ended := make(chan struct{})
-	go func() { // ends when everything has
+	go func() { // ends when all requests have ended
 		defer close(ended)
-		s.running.Wait() // some are of the session, whose state ends with it
+		s.running.Wait() // requests of the session need its state
 		if s.legacy != nil {
 			_ = s.legacy.Close()
 		}
@@ -279,15 +278,15 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	}
 	select {
 	case <-ended:
-	case <-stuck:
+	case <-timeout:
 		s.out.close()
-		return errStuck
+		return errClientNotReading
 	}
 	s.out.close()
 	select {
 	case <-s.out.ended:
 		return s.out.failure()
-	case <-stuck:
-		return errStuck
+	case <-timeout:
+		return errClientNotReading
 	}
 }

@@ -19,19 +19,19 @@ const (
 
 // A Legacy opens sessions of the revisions that begin with a handshake.
 type Legacy interface {
-	// Connect opens a session with one client. What the client is to get goes to send, a message at a time and without
-	// its line end; send is called from many goroutines. When ctx ends so does the session, with what it is doing.
+	// Connect opens a session with one client. The session calls send with each message for the client, without a line end,
+	// from any goroutine. When ctx ends, the session ends with all its requests.
 	Connect(ctx context.Context, send func(line []byte) error) (LegacySession, error)
 }
 
 // A LegacySession is one client of an older revision. Its methods are called one at a time.
 type LegacySession interface {
-	// Ready gives the revision of the session once the handshake is over, from when on requests of the usual kind may be
-	// answered by the core.
-	Ready() (mcp.Revision, bool)
-	// Receive takes a line from the client, which it does not keep. An error means that the session has ended.
+	// Ready gives the revision of the session. ok is false until the handshake has ended: then the core may answer the usual
+	// requests.
+	Ready() (r mcp.Revision, ok bool)
+	// Receive handles a line from the client, which is valid until it returns. An error means that the session has ended.
 	Receive(line []byte) error
-	// Close answers what was received, ends the session, and waits for all of it.
+	// Close answers what was received, ends the session, and waits for that.
 	Close() error
 }
 
@@ -42,8 +42,8 @@ type Config struct {
 	In     io.Reader
 	Out    io.Writer
 
-	MaxLine       int           // bytes of a message; 0 means 4 MiB
-	MaxConcurrent int           // requests that run at once; 0 means 64
+	MaxLine       int           // bytes of the longest message; 0 means 4 MiB
+	MaxConcurrent int           // requests that run at once, subscriptions aside; 0 means 64
 	Grace         time.Duration // for requests under way when the input or ctx ends; 0 means 5 s
 
 	Logger *slog.Logger // nil discards
@@ -54,7 +54,7 @@ func (c *Config) fill() error {
 		return errors.New("stdio: Core, In and Out are required")
 	}
 	if c.MaxLine < 0 || c.MaxConcurrent < 0 || c.Grace < 0 {
-		return errors.New("stdio: a limit is negative")
+		return errors.New("stdio: MaxLine, MaxConcurrent or Grace is negative")
 	}
 	if c.MaxLine == 0 {
 		c.MaxLine = defaultMaxLine
@@ -71,12 +71,11 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// Serve answers what comes from In until that ends, or ctx does. Subscriptions then end with their result, and requests
-// under way are given Grace to be answered, before they are cancelled. It returns nil unless reading or writing went
-// wrong.
+// Serve answers the messages of In until In or ctx ends. Subscriptions then end with their result. Requests under way have
+// Grace to be answered, and are cancelled after that. The error is one of reading or writing.
 //
-// Reads of In and writes to Out cannot be interrupted: when ctx ends first, the goroutine that reads stays until In gives
-// something, and so do those that write while nobody reads Out.
+// Reads of In and writes to Out cannot be interrupted. So when ctx ends first, the goroutine that reads In stays until that
+// read returns, and those that write to Out stay while the client does not read.
 func Serve(ctx context.Context, cfg Config) error {
 	if err := cfg.fill(); err != nil {
 		return err
@@ -84,17 +83,17 @@ func Serve(ctx context.Context, cfg Config) error {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(mcp.ErrClosing)
 	s := &server{
-		cfg:     cfg,
-		out:     newWriter(cfg.Out),
-		flights: make(map[string]*flight),
+		cfg:      cfg,
+		out:      newWriter(cfg.Out),
+		requests: make(map[string]*pendingRequest),
 	}
-	s.crew = newCrew(cfg.MaxConcurrent, s.answer, s.out.kick)
-	defer s.crew.end()
+	s.workers = newWorkers(cfg.MaxConcurrent, s.answer, s.out.flush)
+	defer s.workers.end()
 	input := newReader(cfg.In, cfg.MaxLine)
 	go input.run()
 	defer close(input.stop)
 	ended := make(chan error, 1)
-	go func() { ended <- s.loop(ctx, work, input.lines) }() // ends with ctx, unless it is stuck in a write
+	go func() { ended <- s.loop(ctx, work, input.lines) }() // ends with ctx, or later if a write blocks
 	select {
 	case err := <-ended:
 		return errors.Join(err, s.shutdown(cancel))
@@ -104,6 +103,6 @@ func Serve(ctx context.Context, cfg Config) error {
 	case err := <-ended:
 		return errors.Join(err, s.shutdown(cancel))
 	case <-time.After(cfg.Grace):
-		return errStuck
+		return errClientNotReading
 	}
 }

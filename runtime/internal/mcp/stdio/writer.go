@@ -8,41 +8,41 @@ import (
 )
 
 const (
-	// gather is how much may wait to be written, in bytes. Whoever has more to write waits, so that a client that does
-	// not read slows down those who write rather than filling memory.
-	gather = 256 << 10
-	// alone is the size of a line that is written by itself, in bytes: to gather it would be to copy it.
-	alone = 64 << 10
-	// together is for how long lines that come one right after the other are gathered, to leave with one write.
-	together = 100 * time.Microsecond
-	// large is of how many bytes on it is worth to make room for them.
-	large = 512 << 10
+	// maxBatch is how many bytes may wait to be written. While there are more, every writer of a line waits: so a client that
+	// does not read slows down requests and does not fill memory.
+	maxBatch = 256 << 10
+	// largeLine is the size from which on a line is written by itself, in bytes. A smaller one is copied into the batch.
+	largeLine = 64 << 10
+	// batchDelay is for how long lines that follow each other are batched, to be written at once.
+	batchDelay = 100 * time.Microsecond
+	// largeWrite is the size of a write for which it pays to grow a pipe, in bytes.
+	largeWrite = 512 << 10
 )
 
-// A writer writes whole lines. Those that come while others are being written leave together with the next write.
+// A writer writes whole lines. Lines that come during a write are batched: the next write has all of them.
 type writer struct {
 	// fixed at creation
 	out    io.Writer
 	broken chan struct{} // closed when a write has failed
-	ended  chan struct{} // closed when nothing is written any more
+	ended  chan struct{} // closed after the last write
 
 	mu      sync.Mutex // guards the fields below
-	work    *sync.Cond // run has something to do
-	room    *sync.Cond // others may have
-	busy    bool       // somebody writes
-	holders int        // who wait for their turn, which is before that of run
+	work    *sync.Cond // run may have something to do
+	room    *sync.Cond // goroutines that write lines may have
+	busy    bool       // a goroutine writes: the one that has the lock
+	lockers int        // goroutines that wait for the lock, which they get before run
 	closed  bool
-	waiting []byte    // lines
-	since   time.Time // the first of them came
-	spare   []byte    // takes the place of waiting
+	pending []byte    // the batch
+	since   time.Time // when its first line came
+	spare   []byte    // the buffer of the next batch
 	err     error
 
-	// owned by who writes
-	widened bool // a large piece has been written
-	atOnce  int  // bytes of one write then; 0 for any number
+	// owned by the goroutine that has the lock
+	grown    bool // growPipe was called
+	maxWrite int  // bytes of one write; 0 for any number
 }
 
-// newWriter makes a writer, to be closed.
+// newWriter makes a writer. The caller calls close.
 func newWriter(out io.Writer) *writer {
 	w := &writer{out: out, broken: make(chan struct{}), ended: make(chan struct{})}
 	w.work, w.room = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
@@ -50,178 +50,179 @@ func newWriter(out io.Writer) *writer {
 	return w
 }
 
-// run writes what has gathered, whenever there is something, until close.
+// run writes batches until close.
 func (w *writer) run() {
 	defer close(w.ended)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		for w.busy || w.holders > 0 || len(w.waiting) == 0 {
-			if w.closed && !w.busy && len(w.waiting) == 0 {
+		for w.busy || w.lockers > 0 || len(w.pending) == 0 {
+			if w.closed && !w.busy && len(w.pending) == 0 {
 				return
 			}
 			w.work.Wait()
 		}
-		w.writeLocked()
+		w.writeBatchLocked()
 	}
 }
 
-// writeLocked writes what has gathered, when nobody else writes.
-func (w *writer) writeLocked() {
+// writeBatchLocked writes the batch. No goroutine has the lock.
+func (w *writer) writeBatchLocked() {
 	w.busy = true
-	w.releaseLocked(w.emptyLocked())
+	w.unlockLocked(w.writePendingLocked())
 }
 
-// emptyLocked writes what has gathered. It is called by whoever is the one to write.
-func (w *writer) emptyLocked() error {
-	lines := w.waiting
-	w.waiting = w.spare[:0]
+// writePendingLocked writes the batch, and unlocks mu meanwhile. The caller has the lock.
+func (w *writer) writePendingLocked() error {
+	lines := w.pending
+	w.pending = w.spare[:0]
 	w.mu.Unlock()
-	err := w.put(lines)
+	err := w.writeRaw(lines)
 	w.mu.Lock()
 	w.spare = lines[:0]
 	return err
 }
 
-// write writes a line, its end included, unless f has been cancelled by then. A nil f cannot be. What it returns is of
-// lines before this one, unless this one is long.
-func (w *writer) write(line []byte, f *flight) error {
-	if len(line) >= alone {
-		return w.writeAlone(line, f)
+// write writes a line with its line end, unless p has been cancelled by then; nil cannot be. A large line is written when
+// write returns. Otherwise the error is one of an earlier line.
+func (w *writer) write(line []byte, p *pendingRequest) error {
+	if len(line) >= largeLine {
+		return w.writeLarge(line, p)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.addLocked(line, f); err != nil {
+	if err := w.addLocked(line, p); err != nil {
 		return err
 	}
 	w.work.Signal()
 	return nil
 }
 
-// gather does as write, in this goroutine rather than in that of run. Where more says that the next line comes at once,
-// this one may be left to wait for it; then kick must be called, sooner or later.
-func (w *writer) gather(line []byte, f *flight, more bool) (left bool, err error) {
-	if len(line) >= alone {
-		return false, w.writeAlone(line, f)
+// batch is write, but on the calling goroutine if no other writes. more says that another line follows at once: then the
+// line may be left in the batch, and the caller must have flush called later.
+func (w *writer) batch(line []byte, p *pendingRequest, more bool) (left bool, err error) {
+	if len(line) >= largeLine {
+		return false, w.writeLarge(line, p)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err = w.addLocked(line, f)
+	err = w.addLocked(line, p)
 	switch {
-	case len(w.waiting) == 0:
-	case more && time.Since(w.since) < together:
+	case len(w.pending) == 0:
+	case more && time.Since(w.since) < batchDelay:
 		left = true
-	case w.busy || w.holders > 0:
+	case w.busy || w.lockers > 0:
 		w.work.Signal()
 	default:
-		w.writeLocked()
+		w.writeBatchLocked()
 	}
 	return left, err
 }
 
-// kick has all written that has gathered.
-func (w *writer) kick() {
+// flush has run write the batch.
+func (w *writer) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.work.Signal()
 }
 
-func (w *writer) writeAlone(line []byte, f *flight) error {
-	if err := w.hold(f); err != nil {
+func (w *writer) writeLarge(line []byte, p *pendingRequest) error {
+	if err := w.lock(p); err != nil {
 		return err
 	}
-	err := w.put(line)
-	w.release(err)
+	err := w.writeRaw(line)
+	w.unlock(err)
 	return err
 }
 
-// addLocked adds a line to those that have gathered, when there is room.
-func (w *writer) addLocked(line []byte, f *flight) error {
-	for w.err == nil && len(w.waiting) > gather {
+// addLocked adds a line to the batch, when there is room.
+func (w *writer) addLocked(line []byte, p *pendingRequest) error {
+	for w.err == nil && len(w.pending) > maxBatch {
 		w.room.Wait()
 	}
-	if err := w.refusalLocked(f); err != nil {
+	if err := w.checkLocked(p); err != nil {
 		return err
 	}
-	if len(w.waiting) == 0 {
+	if len(w.pending) == 0 {
 		w.since = time.Now()
 	}
-	w.waiting = append(w.waiting, line...)
+	w.pending = append(w.pending, line...)
 	return nil
 }
 
-// hold has all written that has gathered and keeps others from writing, until release. What they have to write gathers.
-func (w *writer) hold(f *flight) error {
+// lock writes the batch and keeps other goroutines from writing until unlock. Their lines are batched meanwhile.
+func (w *writer) lock(p *pendingRequest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.holders++
+	w.lockers++
 	for w.busy {
 		w.room.Wait()
 	}
-	w.holders--
-	if err := w.refusalLocked(f); err != nil {
-		w.work.Signal() // it may have waited for this
+	w.lockers--
+	if err := w.checkLocked(p); err != nil {
+		w.work.Signal() // run may have waited for this goroutine
 		return err
 	}
 	w.busy = true
-	if len(w.waiting) == 0 {
+	if len(w.pending) == 0 {
 		return nil
 	}
-	err := w.emptyLocked()
+	err := w.writePendingLocked()
 	if err != nil {
-		w.releaseLocked(err)
+		w.unlockLocked(err)
 		return err
 	}
 	w.room.Broadcast()
 	return nil
 }
 
-// put writes p. It is called by whoever is the one to write.
-func (w *writer) put(p []byte) error {
-	if len(p) >= large && !w.widened {
-		w.widened, w.atOnce = true, widen(w.out)
+// writeRaw writes bytes of a line. The caller has the lock.
+func (w *writer) writeRaw(p []byte) error {
+	if len(p) >= largeWrite && !w.grown {
+		w.grown, w.maxWrite = true, growPipe(w.out)
 	}
 	for len(p) > 0 {
 		n := len(p)
-		if w.atOnce > 0 {
-			n = min(n, w.atOnce)
+		if w.maxWrite > 0 {
+			n = min(n, w.maxWrite)
 		}
 		if _, err := w.out.Write(p[:n]); err != nil {
-			return fmt.Errorf("write: %w", err)
+			return fmt.Errorf("write to the client: %w", err)
 		}
 		p = p[n:]
 	}
 	return nil
 }
 
-// release lets others write. err is what became of what was written.
-func (w *writer) release(err error) {
+// unlock undoes lock. err is that of the writes; nil for none.
+func (w *writer) unlock(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.releaseLocked(err)
+	w.unlockLocked(err)
 }
 
-func (w *writer) releaseLocked(err error) {
+func (w *writer) unlockLocked(err error) {
 	w.busy = false
 	if err != nil && w.err == nil {
-		w.err, w.waiting = err, nil
+		w.err, w.pending = err, nil
 		close(w.broken)
 	}
 	w.room.Broadcast()
 	w.work.Signal()
 }
 
-func (w *writer) refusalLocked(f *flight) error {
+// checkLocked gives the reason why a line of p must not be written.
+func (w *writer) checkLocked(p *pendingRequest) error {
 	switch {
 	case w.err != nil:
 		return w.err
-	case w.closed || f != nil && f.cancelled.Load():
+	case w.closed || p != nil && p.cancelled.Load():
 		return errCancelled
 	}
 	return nil
 }
 
-// close has all that has gathered written, and nothing more. Then ended is closed.
+// close has run write the batch and end. Later lines are refused.
 func (w *writer) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,42 +9,42 @@ import (
 	"time"
 )
 
-// TestCrewForgetsWhatIsDone keeps some jobs waiting all the time, as a client does that has many requests under way.
-func TestCrewForgetsWhatIsDone(t *testing.T) {
+// A queue that is never empty, as of a client with many requests under way, does not grow.
+func TestTheQueueForgetsWhatIsDone(t *testing.T) {
 	const jobs, ahead = 20_000, 40
-	var c *crew
+	var c *workers
 	var done sync.WaitGroup
 	done.Add(jobs)
 	var mu sync.Mutex
 	left := jobs - ahead
-	c = newCrew(2, func(*flight) {
+	c = newWorkers(2, func(*pendingRequest) {
 		mu.Lock()
 		more := left > 0
 		left--
 		mu.Unlock()
 		if more {
-			c.add(&flight{})
+			c.add(&pendingRequest{})
 		}
 		done.Done()
 	}, func() {})
 	for range ahead {
-		c.add(&flight{})
+		c.add(&pendingRequest{})
 	}
 	done.Wait()
 	c.end()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if got, most := cap(c.jobs), 16*ahead; got > most {
-		t.Errorf("got room for %d jobs, want at most %d", got, most)
+	if got, most := cap(c.queue), 16*ahead; got > most {
+		t.Errorf("got room for %d requests, want at most %d", got, most)
 	}
 }
 
-// TestCrewGrowsWhenItWaits has all of the usual goroutines wait for a job behind them.
-func TestCrewGrowsWhenItWaits(t *testing.T) {
+// When the goroutines that stay all wait for a request behind them, another starts.
+func TestWorkersAreAddedWhenAllWait(t *testing.T) {
 	const slow = 30
-	release, quick := make(chan struct{}), &flight{}
+	release, quick := make(chan struct{}), &pendingRequest{}
 	var done sync.WaitGroup
-	c := newCrew(slow+1, func(f *flight) {
+	c := newWorkers(slow+1, func(f *pendingRequest) {
 		defer done.Done()
 		if f == quick {
 			close(release)
@@ -53,82 +53,82 @@ func TestCrewGrowsWhenItWaits(t *testing.T) {
 	}, func() {})
 	done.Add(slow + 1)
 	for range slow {
-		c.add(&flight{})
+		c.add(&pendingRequest{})
 	}
 	c.add(quick)
 	done.Wait()
 	c.end()
 }
 
-// TestABurstOfSlowJobsIsDoneAtOnce has none of them wait for more than a few others.
-func TestABurstOfSlowJobsIsDoneAtOnce(t *testing.T) {
+// Of many slow requests at once, none waits for another.
+func TestABurstOfSlowRequestsRunsAtOnce(t *testing.T) {
 	const jobs, each = 64, 5 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		var done sync.WaitGroup
-		c := newCrew(jobs, func(*flight) {
+		c := newWorkers(jobs, func(*pendingRequest) {
 			<-time.After(each)
 			done.Done()
 		}, func() {})
 		began := time.Now()
 		done.Add(jobs)
 		for range jobs {
-			c.add(&flight{})
+			c.add(&pendingRequest{})
 		}
 		done.Wait()
 		c.end()
-		if got, most := time.Since(began), each+2*stall; got > most {
+		if got, most := time.Since(began), each+2*maxQueueTime; got > most {
 			t.Errorf("got %v for all, want at most %v", got, most)
 		}
 	})
 }
 
-// TestOnlyAFewStay counts who is left of a crew when there is nothing to do, and when it has ended.
+// Goroutines that were added end when there is nothing to do, and all do after end.
 func TestOnlyAFewStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const jobs = 100
-		c := newCrew(jobs, func(*flight) { <-time.After(10 * stall) }, func() {})
+		c := newWorkers(jobs, func(*pendingRequest) { <-time.After(10 * maxQueueTime) }, func() {})
 		at := func() int {
 			synctest.Wait()
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			return c.at
+			return c.running
 		}
 		for range 3 {
 			for range jobs {
-				c.add(&flight{})
+				c.add(&pendingRequest{})
 			}
-			time.Sleep(5 * stall)
+			time.Sleep(5 * maxQueueTime)
 			if got := at(); got != jobs {
-				t.Errorf("%d are at work, want %d", got, jobs)
+				t.Errorf("%d goroutines run, want %d", got, jobs)
 			}
-			time.Sleep(20 * stall)
-			if got := at(); got != c.few {
-				t.Errorf("%d have stayed, want %d", got, c.few)
+			time.Sleep(20 * maxQueueTime)
+			if got := at(); got != c.minWorkers {
+				t.Errorf("%d goroutines have stayed, want %d", got, c.minWorkers)
 			}
 		}
 		c.end()
 		if got := at(); got != 0 {
-			t.Errorf("%d have stayed after the end", got)
+			t.Errorf("%d goroutines have stayed after the end", got)
 		}
 	})
 }
 
-// A tap is an output whose writes wait to be let through.
-type tap struct {
+// A gatedOutput is an output whose writes wait for a token.
+type gatedOutput struct {
 	began   chan string
 	through chan struct{}
 	all     bytes.Buffer
 }
 
-func (o *tap) Write(p []byte) (int, error) {
+func (o *gatedOutput) Write(p []byte) (int, error) {
 	o.began <- string(p)
 	<-o.through
 	return o.all.Write(p)
 }
 
-// TestLongLineHasItsTurn has short lines come all the time: each while one before is written.
-func TestLongLineHasItsTurn(t *testing.T) {
-	out := &tap{began: make(chan string), through: make(chan struct{})}
+// A long line is written soon, even if a short one comes during each write.
+func TestALongLineIsNotDelayedByShortOnes(t *testing.T) {
+	out := &gatedOutput{began: make(chan string), through: make(chan struct{})}
 	w := newWriter(out)
 	if err := w.write([]byte("first\n"), nil); err != nil {
 		t.Fatal(err)
@@ -136,16 +136,16 @@ func TestLongLineHasItsTurn(t *testing.T) {
 	<-out.began
 	held := make(chan error, 1)
 	go func() {
-		err := w.hold(nil)
+		err := w.lock(nil)
 		if err == nil {
-			err = w.put([]byte("long\n"))
+			err = w.writeRaw([]byte("long\n"))
 		}
-		w.release(err)
+		w.unlock(err)
 		held <- err
 	}()
 	for waits := false; !waits; runtime.Gosched() {
 		w.mu.Lock()
-		waits = w.holders == 1
+		waits = w.lockers == 1
 		w.mu.Unlock()
 	}
 	long := false
@@ -174,29 +174,29 @@ func TestLongLineHasItsTurn(t *testing.T) {
 	close(out.began)
 }
 
-// TestAQuickAnswerDoesNotWaitForASlowOne has a slow job come right after one that has left its line to be gathered.
+// A line that was left in the batch is written though the request after it is slow.
 func TestAQuickAnswerDoesNotWaitForASlowOne(t *testing.T) {
 	const long = time.Second
 	synctest.Test(t, func(t *testing.T) {
 		var out arrivals
 		w := newWriter(&out)
-		quick, slow, both := &flight{}, &flight{}, make(chan struct{})
+		quick, slow, both := &pendingRequest{}, &pendingRequest{}, make(chan struct{})
 		var done sync.WaitGroup
-		var c *crew
-		c = newCrew(1, func(f *flight) {
+		var c *workers
+		c = newWorkers(1, func(f *pendingRequest) {
 			defer done.Done()
 			<-both
 			if f == slow {
 				<-time.After(long)
 			}
-			left, err := w.gather([]byte("line\n"), f, c.more())
+			left, err := w.batch([]byte("line\n"), f, c.hasMore())
 			if err != nil {
 				t.Error(err)
 			}
 			if left {
-				c.remind()
+				c.scheduleFlush()
 			}
-		}, w.kick)
+		}, w.flush)
 		began := time.Now()
 		done.Add(2)
 		c.add(quick)
@@ -206,13 +206,13 @@ func TestAQuickAnswerDoesNotWaitForASlowOne(t *testing.T) {
 		c.end()
 		w.close()
 		<-w.ended
-		if len(out.at) != 2 || out.at[0].Sub(began) > 2*stall {
+		if len(out.at) != 2 || out.at[0].Sub(began) > 2*maxQueueTime {
 			t.Errorf("lines arrived at %v after %v", out.at, began)
 		}
 	})
 }
 
-// arrivals notes when something is written.
+// arrivals has the times of writes.
 type arrivals struct{ at []time.Time }
 
 func (a *arrivals) Write(p []byte) (int, error) {
