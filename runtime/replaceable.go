@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/internal/reload"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A Replaceable serves a provider that can be replaced while it is served. A call ends on the provider on which it began;
 // subscriptions move on. It is safe for concurrent use. Close releases it.
 type Replaceable struct {
-	source *swap.Source
+	source *reload.Source
 	name   string
 	first  atomic.Pointer[resource.Identity] // of the first provider; nil while there is none
 }
@@ -23,7 +23,7 @@ func NewReplaceable(name, unavailable string, log *slog.Logger) *Replaceable {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Replaceable{source: swap.New(swap.Config{Empty: unavailable, Logger: log}), name: name}
+	return &Replaceable{source: reload.New(reload.Config{Empty: unavailable, Logger: log}), name: name}
 }
 
 // Replace has p serve all that begins from now on. It takes p over: p is closed when it has been replaced and the last of
@@ -46,7 +46,7 @@ func (r *Replaceable) Close() error { return r.source.Close() }
 
 // A replaceableSource is the source of a Replaceable that says what it is.
 type replaceableSource struct {
-	*swap.Source
+	*reload.Source
 	of *Replaceable
 }
 
@@ -64,5 +64,5 @@ type generation struct {
 	owner *Provider
 }
 
-// Close implements [swap.Generation].
+// Close implements [reload.Generation].
 func (g generation) Close() error { return g.owner.Close() }

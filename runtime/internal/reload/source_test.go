@@ -1,4 +1,4 @@
-package swap_test
+package reload_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/coalesce"
-	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/internal/reload"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -137,9 +137,9 @@ func (f *fake) isClosed(t *testing.T, want bool) {
 }
 
 // newSource makes a source that the end of the test closes.
-func newSource(t *testing.T, first ...*fake) *swap.Source {
+func newSource(t *testing.T, first ...*fake) *reload.Source {
 	t.Helper()
-	s := swap.New(swap.Config{Empty: "nothing yet"})
+	s := reload.New(reload.Config{Empty: "nothing yet"})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -151,7 +151,7 @@ func newSource(t *testing.T, first ...*fake) *swap.Source {
 	return s
 }
 
-func replace(t *testing.T, s *swap.Source, f *fake) {
+func replace(t *testing.T, s *reload.Source, f *fake) {
 	t.Helper()
 	if err := s.Replace(f); err != nil {
 		t.Error(err)
@@ -165,7 +165,7 @@ func (s *text) Body(p []byte) error        { s.body += string(p); return nil }
 func (s *text) Progress(abi.Progress)      {}
 
 // answers asks in each way there is, and gives the answers.
-func answers(ctx context.Context, s *swap.Source) ([]string, error) {
+func answers(ctx context.Context, s *reload.Source) ([]string, error) {
 	list, err := s.List(ctx, &abi.Request{})
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func merging(ctx context.Context, f func(uri string)) resource.Notifier {
 	return resource.NotifierFunc(s.Add)
 }
 
-// A heard is what a watcher was told. It fails the test when it is told two things at once.
+// A heard is what a subscriber received. It fails the test when it is told two things at once.
 type heard struct {
 	t    testing.TB
 	busy atomic.Bool

@@ -1,4 +1,4 @@
-package swap_test
+package reload_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (h *heard) wants(t *testing.T, when string, want ...string) {
 	}
 }
 
-func TestWatchesMoveToTheNextGeneration(t *testing.T) {
+func TestSubscriptionsMoveToTheNextGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newFake(t, "a"), newFake(t, "b")
 		s := newSource(t, a)
@@ -54,7 +54,7 @@ func TestWatchesMoveToTheNextGeneration(t *testing.T) {
 	})
 }
 
-func TestOnlyWhoWatchesTheListHearsOfIt(t *testing.T) {
+func TestOnlySubscribersOfTheListReceiveItsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, newFake(t, "a"))
 		list, one := &heard{t: t}, &heard{t: t}
@@ -70,7 +70,7 @@ func TestOnlyWhoWatchesTheListHearsOfIt(t *testing.T) {
 	})
 }
 
-func TestWatchesOfAnEmptySourceWaitForTheFirst(t *testing.T) {
+func TestSubscriptionsOfAnEmptySourceWaitForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t)
 		h := &heard{t: t}
@@ -89,7 +89,7 @@ func TestWatchesOfAnEmptySourceWaitForTheFirst(t *testing.T) {
 }
 
 // A resource that is gone for one generation is watched again by the next that has it.
-func TestWatchesOutliveAGenerationThatRefusesThem(t *testing.T) {
+func TestSubscriptionsOutliveAGenerationThatRefusesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		without, failing, with := newFake(t, "without"), newFake(t, "failing"), newFake(t, "with")
 		without.refuse = func(uri string) bool { return uri == "a:1" }
@@ -122,8 +122,8 @@ func TestARefusalIsTheGenerations(t *testing.T) {
 	}
 }
 
-// A watch that begins while the generation is replaced is one of the next.
-func TestAWatchThatBeginsDuringASwapIsNotLost(t *testing.T) {
+// A subscription that begins while the generation is replaced is one of the next.
+func TestASubscriptionThatBeginsDuringAReplacementIsNotLost(t *testing.T) {
 	for name, heeds := range map[string]bool{"heeds the end of its context": true, "does not": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAWatchThatBeginsDuringASwapIsNotLost(t *testing.T) {
 	}
 }
 
-func TestChangesAreMergedWhileAWatcherIsBusy(t *testing.T) {
+func TestChangesAreMergedWhileASubscriberIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, newFake(t, "0"))
 		h, goOn := &heard{t: t}, make(chan struct{})

@@ -1,4 +1,4 @@
-package swap_test
+package reload_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
-	"github.com/wasmres/wasmres/runtime/internal/swap"
+	"github.com/wasmres/wasmres/runtime/internal/reload"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -93,7 +93,7 @@ func TestCloseWaitsForEverything(t *testing.T) {
 		c.isClosed(t, false)
 		_, err = s.Subscribe(t.Context(), []string{"a:1"}, true, resource.NotifierFunc(func(string) {}))
 		if abi.CodeOf(err) != abi.CodeUnavailable {
-			t.Errorf("a watch of a closed source: got %v", err)
+			t.Errorf("a subscription to a closed source: got %v", err)
 		}
 	})
 }
@@ -149,7 +149,7 @@ func TestPagesThatAreKeptGoWithTheirGeneration(t *testing.T) {
 // is closed.
 func TestHammer(t *testing.T) {
 	const rounds, workers = 200, 6
-	s := swap.New(swap.Config{Empty: "nothing yet"})
+	s := reload.New(reload.Config{Empty: "nothing yet"})
 	first := newFake(t, "0")
 	all := []*fake{first}
 	replace(t, s, first)
@@ -195,8 +195,8 @@ func (f *fake) tellAll() {
 	}
 }
 
-// hammer does one thing of many. Whoever watches does so until told something, or the end of the test.
-func hammer(ctx context.Context, t *testing.T, s *swap.Source, i int) {
+// hammer does one thing of many. A subscription lasts until a change is reported, or the test ends.
+func hammer(ctx context.Context, t *testing.T, s *reload.Source, i int) {
 	if i%3 > 0 {
 		if _, err := answers(t.Context(), s); err != nil {
 			t.Errorf("a call was lost: %v", err)

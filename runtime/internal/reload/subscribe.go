@@ -1,0 +1,143 @@
+package reload
+
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// A subscription moves from each generation to the next.
+type subscription struct {
+	// fixed at creation
+	ctx      context.Context
+	notifier resource.Notifier
+	list     bool
+
+	uris []string // fixed when it is registered
+
+	// guarded by the source's mu
+	at        *generation // that reports to it, or will soon; nil for none
+	ignoreEnd func() bool // stops waiting for the end of ctx
+	moving    bool        // to the current generation
+}
+
+// Subscribe implements [resource.Source].
+func (s *Source) Subscribe(
+	ctx context.Context, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
+	sub := &subscription{ctx: ctx, notifier: n, list: list}
+	for registered := false; !registered; {
+		g := s.enter()
+		if g == nil {
+			sub.uris, err = valid(uris), nil
+		} else {
+			sub.uris, err = sub.subscribe(g, uris)
+			g.calls.Done()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && g.ctx.Err() == nil:
+			return nil, err
+		case err != nil: // since g was replaced: the next one is asked
+			continue
+		}
+		if registered, err = s.register(sub, g); err != nil {
+			return nil, err
+		}
+	}
+	return sub.uris, nil
+}
+
+// valid gives those of uris that are valid.
+func valid(uris []string) (list []string) {
+	for _, uri := range uris {
+		if abi.CheckURI(uri) == nil {
+			list = append(list, uri)
+		}
+	}
+	return list
+}
+
+// subscribe subscribes to g, until ctx ends or g is replaced.
+func (sub *subscription) subscribe(g *generation, uris []string) (accepted []string, err error) {
+	ctx, stop := context.WithCancel(sub.ctx)
+	ignoreReplaced := context.AfterFunc(g.ctx, stop)
+	context.AfterFunc(ctx, func() { ignoreReplaced() })
+	if accepted, err = g.Subscribe(ctx, uris, sub.list, sub.notifier); err != nil {
+		stop()
+	}
+	return accepted, err
+}
+
+// register has Replace move sub from now on. It reports false when g, to which sub has subscribed, or nil, is not the
+// current generation any more.
+func (s *Source) register(sub *subscription, g *generation) (registered bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return false, errClosing()
+	case s.current != g:
+		return false, nil
+	}
+	sub.at = g
+	s.subscriptions[sub] = struct{}{}
+	sub.ignoreEnd = context.AfterFunc(sub.ctx, func() { s.forget(sub) })
+	return true, nil
+}
+
+func (s *Source) forget(sub *subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.subscriptions, sub)
+}
+
+// moveLocked starts moving sub to the current generation, unless it is being moved already.
+func (s *Source) moveLocked(sub *subscription) {
+	if !sub.moving {
+		sub.moving = true
+		s.work.Go(func() { s.move(sub) })
+	}
+}
+
+// move subscribes to the current generation, and to the next one where that has been replaced meanwhile.
+func (s *Source) move(sub *subscription) {
+	s.moveSlots <- struct{}{}
+	defer func() { <-s.moveSlots }()
+	for g := s.nextFor(sub); g != nil; g = s.nextFor(sub) {
+		_, err := sub.subscribe(g, sub.uris)
+		g.calls.Done()
+		if g.ctx.Err() != nil {
+			continue
+		}
+		if err != nil && sub.ctx.Err() == nil {
+			s.cfg.Logger.Warn("subscription not moved to the new provider", "uris", len(sub.uris), "err", err)
+		}
+		sub.reportAll()
+	}
+}
+
+// reportAll reports a change of everything subscribed to, since another generation serves it.
+func (sub *subscription) reportAll() {
+	if sub.list {
+		sub.notifier.ListChanged()
+	}
+	for _, uri := range sub.uris {
+		sub.notifier.Updated(uri)
+	}
+}
+
+// nextFor begins a call on the generation to which sub is to move. It gives nil, and ends the moving, when there is none.
+func (s *Source) nextFor(sub *subscription) *generation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.current == sub.at || sub.ctx.Err() != nil {
+		sub.moving = false
+		return nil
+	}
+	sub.at = s.current
+	sub.at.calls.Add(1)
+	return sub.at
+}
