@@ -24,7 +24,7 @@ func Combine(members ...*Provider) (*Combined, error) {
 	first := members[0]
 	cfg := composite.Config{PageSize: pageSize(first.inner.Module().Limits()), Logger: first.log}
 	for _, p := range members {
-		cfg.Patience = max(cfg.Patience, p.inner.Module().Limits().Timeout)
+		cfg.MemberTimeout = max(cfg.MemberTimeout, p.inner.Module().Limits().Timeout)
 		cfg.Members = append(cfg.Members, composite.Member{Name: p.name, Source: p.inner, Claims: composite.ClaimsOf(p.Manifest())})
 	}
 	source, err := composite.New(cfg)

@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// usedMembers are those that have ended a call since they were settled. It is safe for concurrent use.
+// usedMembers are those with calls that have ended since AfterResponse. It is safe for concurrent use.
 type usedMembers struct {
 	mu    sync.Mutex
 	first *member // guarded by mu, as is nextUsed of each member
@@ -34,7 +34,7 @@ func (u *usedMembers) take() *member {
 	return m
 }
 
-// AfterResponse implements [resource.AfterResponder], for the members that have ended a call since.
+// AfterResponse implements [resource.AfterResponder], for the members with calls that have ended since the last one.
 func (s *Source) AfterResponse() {
 	for m := s.used.take(); m != nil; m = s.used.take() {
 		if a, ok := m.Source.(resource.AfterResponder); ok {

@@ -8,18 +8,18 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// An outcome is what a call of a member came to.
+// An outcome is the result of a call of a member.
 type outcome[T any] struct {
 	value T
 	err   error
 }
 
-// within waits for a call of m, no longer than the source is patient. What comes later is dropped; the call itself goes
-// on until it heeds the end of its context, and keeps its slot until then, so that a member that hangs costs a bounded
-// number of goroutines. A panic is a failure of the member.
-func within[T any](ctx context.Context, s *Source, m *member, call func(context.Context) (T, error)) (T, error) {
+// callMember calls m and waits for at most Config.MemberTimeout; it discards a later result. A call that ignores the end
+// of its context goes on and keeps its slot, so that a member that hangs costs a bounded number of goroutines. A panic is
+// a failure of the member.
+func callMember[T any](ctx context.Context, s *Source, m *member, call func(context.Context) (T, error)) (T, error) {
 	var none T
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Patience)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.MemberTimeout)
 	defer cancel()
 	select {
 	case m.slots <- struct{}{}:
@@ -29,7 +29,7 @@ func within[T any](ctx context.Context, s *Source, m *member, call func(context.
 	done := make(chan outcome[T], 1)
 	started := s.start(func() {
 		defer func() { <-m.slots }()
-		o := guarded(ctx, call)
+		o := withRecover(ctx, call)
 		s.used.add(m)
 		done <- o
 	})
@@ -40,8 +40,8 @@ func within[T any](ctx context.Context, s *Source, m *member, call func(context.
 	return await(ctx, s, done)
 }
 
-// await waits for an outcome until ctx ends, and then takes it only if it is there and an answer: what a member says
-// that was told to stop is that it was late, in whatever words.
+// await waits for an outcome until ctx ends. An error that a member returns when ctx has ended is that it was late, in
+// whatever words.
 func await[T any](ctx context.Context, s *Source, done <-chan outcome[T]) (T, error) {
 	var o outcome[T]
 	select {
@@ -54,14 +54,14 @@ func await[T any](ctx context.Context, s *Source, done <-chan outcome[T]) (T, er
 		}
 	}
 	if o.err != nil && ctx.Err() != nil {
-		late := abi.Errorf(abi.CodeDeadline, "the provider has not answered within %v", s.cfg.Patience)
+		late := abi.Errorf(abi.CodeDeadline, "the provider has not answered within %v", s.cfg.MemberTimeout)
 		return o.value, late.Because(o.err)
 	}
 	return o.value, o.err
 }
 
-// guarded makes a failure of a panic, which would end the process here, where nobody of those who asked can catch it.
-func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (o outcome[T]) {
+// withRecover makes an error of a panic. Call runs on a goroutine of its own, where no caller can recover.
+func withRecover[T any](ctx context.Context, call func(context.Context) (T, error)) (o outcome[T]) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -71,7 +71,7 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 	return o
 }
 
-// start runs a call that Close waits for, unless the source is closed.
+// start runs a call for which Close waits. It reports false when the source is closed.
 func (s *Source) start(call func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// Claims are the URIs that a member says are its own. The package comment says who wins.
+// Claims are the URIs that a member says are its own. The package comment says which claim wins.
 type Claims struct {
 	Resources []string // URIs
 	Templates []string // as in RFC 6570
 	Prefixes  []string // if there are any, nothing outside of them belongs to the member
-	Rest      bool     // also what nobody else claims; of no effect beside Prefixes
+	Rest      bool     // also what no other member claims; of no effect beside Prefixes
 }
 
-// ClaimsOf gives the claims of a provider: what its manifest declares, the prefixes it keeps to, and the rest when it
-// keeps to none and lists resources that its manifest does not have.
+// ClaimsOf gives the claims of a provider: the resources, templates and prefixes that its manifest declares, and the rest
+// when it declares no prefixes and has a dynamic list.
 func ClaimsOf(m *abi.Manifest) Claims {
 	c := Claims{Prefixes: m.URIPrefixes, Rest: m.Implements(abi.OpList)}
 	for i := range m.Resources {
@@ -39,7 +39,7 @@ func (c *Claims) prefixes() []string {
 	return list
 }
 
-// bounds gives the prefixes, in normal form, that all URIs of the member have one of.
+// bounds gives prefixes, in normal form. Each URI of the member begins with one of them.
 func (c *Claims) bounds() []string {
 	if len(c.Prefixes) == 0 {
 		return []string{""}
@@ -57,8 +57,8 @@ func hasPrefix(normal string, prefixes []string) bool {
 	return false
 }
 
-// anonymous gives a template in normal form and without the names of its variables, where these stand in no URI: two
-// templates that have it in common match the same.
+// anonymous gives a template in normal form, without the names of variables where these are no part of the URI. Two
+// templates match the same URIs if it gives the same for both.
 func anonymous(template string) string {
 	template = abi.NormalURI(template)
 	var b strings.Builder
@@ -74,7 +74,7 @@ func anonymous(template string) string {
 	}
 }
 
-// anonymousExpression does that for what stands between braces.
+// anonymousExpression does so for the text between braces.
 func anonymousExpression(expression string) string {
 	if strings.IndexAny(expression, ";?&") == 0 { // followed by names that stand in the URI
 		return expression

@@ -15,10 +15,10 @@ import (
 
 const (
 	defaultPageSize = 1000
-	defaultPatience = 2 * time.Second
+	defaultTimeout  = 2 * time.Second
 
 	minKey     = 16 // bytes
-	maxCalls   = 64 // of one member that are under way, lists and watches
+	maxCalls   = 64 // lists and subscriptions of one member that run at once
 	maxMembers = 1024
 	maxPage    = 1 << 20 // entries
 	maxName    = 256     // bytes
@@ -33,11 +33,11 @@ type Member struct {
 
 // Config says what a Source is made of. Members are required.
 type Config struct {
-	Members  []Member      // in the order of lists
-	PageSize int           // entries of a page, at most 1,048,576; 0 means 1,000
-	Patience time.Duration // how long one member may take for its part of a page, or to begin a watch; 0 means 2 s
-	// Key authenticates cursors, with at least 16 bytes. Processes that share it, and have the same members, can go on
-	// with each other's lists. Nil means a key of this Source alone.
+	Members       []Member      // in the order of lists
+	PageSize      int           // entries of a page, at most 1,048,576; 0 means 1,000
+	MemberTimeout time.Duration // how long one member may take for its part of a page, or to begin a subscription; 0 means 2 s
+	// Key authenticates cursors; at least 16 bytes. Processes with the same key and members accept each other's cursors.
+	// Nil means a random key.
 	Key    []byte
 	Logger *slog.Logger // nil discards
 }
@@ -52,13 +52,13 @@ func (c *Config) fill() error {
 	}
 	var errs []error
 	if len(c.Key) < minKey {
-		errs = append(errs, fmt.Errorf("composite: Key has %d bytes, it takes at least %d", len(c.Key), minKey))
+		errs = append(errs, fmt.Errorf("composite: Key has %d bytes, expected at least %d", len(c.Key), minKey))
 	}
-	if c.PageSize < 0 || c.PageSize > maxPage || c.Patience < 0 {
-		errs = append(errs, fmt.Errorf("composite: PageSize is %d, expected 0 to %d, and Patience %v, not negative",
-			c.PageSize, maxPage, c.Patience))
+	if c.PageSize < 0 || c.PageSize > maxPage || c.MemberTimeout < 0 {
+		errs = append(errs, fmt.Errorf("composite: PageSize is %d, expected 0 to %d, and MemberTimeout %v, not negative",
+			c.PageSize, maxPage, c.MemberTimeout))
 	}
-	c.PageSize, c.Patience = cmp.Or(c.PageSize, defaultPageSize), cmp.Or(c.Patience, defaultPatience)
+	c.PageSize, c.MemberTimeout = cmp.Or(c.PageSize, defaultPageSize), cmp.Or(c.MemberTimeout, defaultTimeout)
 	return errors.Join(append(errs, c.checkMembers()...)...)
 }
 
@@ -86,9 +86,9 @@ type Source struct {
 	cfg     Config
 	members []*member
 	owners  *owners
-	seal    *seal
+	cursors *cursorCodec
 
-	calls sync.WaitGroup // of members, those included nobody waits for any longer
+	calls sync.WaitGroup // of members, those included that were late
 
 	mu     sync.Mutex // guards the field below
 	closed bool
@@ -96,7 +96,7 @@ type Source struct {
 	used usedMembers
 }
 
-// A member is one of the sources, and the room for calls of it.
+// A member is one of the sources, with the bound of its calls.
 type member struct {
 	Member
 	slots chan struct{} // holds a token for each call under way
@@ -111,7 +111,7 @@ var (
 	_ resource.SessionEnder   = (*Source)(nil)
 )
 
-// New makes a Source. It refuses members that claim the same.
+// New makes a Source. It refuses members with equal claims.
 func New(cfg Config) (*Source, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
@@ -120,15 +120,15 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{cfg: cfg, owners: owners, seal: newSeal(cfg.Key, cfg.Members)}
+	s := &Source{cfg: cfg, owners: owners, cursors: newCursorCodec(cfg.Key, cfg.Members)}
 	for _, m := range cfg.Members {
 		s.members = append(s.members, &member{Member: m, slots: make(chan struct{}, maxCalls)})
 	}
 	return s, nil
 }
 
-// Close waits for calls of members nobody waits for any longer: each ends soon after it was cancelled. Lists and
-// watches that begin later are unavailable. It leaves the members open, and is idempotent.
+// Close waits for calls of members that were late; each ends soon after it was cancelled. Lists and subscriptions that
+// begin later are unavailable. It leaves the members open, and is idempotent.
 func (s *Source) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -13,10 +13,10 @@ import (
 const (
 	cursorVersion = 1
 
-	macSize   = 16
-	maxOwn    = 5 << 10                              // bytes of a member's own cursor
-	maxSealed = 2 + 2*binary.MaxVarintLen64 + maxOwn // without the MAC
-	maxSkip   = 1<<31 - 1                            // entries
+	macSize         = 16
+	maxMemberCursor = 5 << 10                                       // bytes of a member's own cursor
+	maxPayload      = 2 + 2*binary.MaxVarintLen64 + maxMemberCursor // without the MAC
+	maxSkip         = 1<<31 - 1                                     // entries
 )
 
 // A place is where a list goes on.
@@ -27,51 +27,51 @@ type place struct {
 	own    string // the member's cursor of that page; empty for its first
 }
 
-// A seal makes cursors and knows its own.
-type seal struct {
+// A cursorCodec writes and reads cursors, which it authenticates.
+type cursorCodec struct {
 	// fixed at creation
 	key     []byte // of these members in this order
 	members int
 }
 
-func newSeal(key []byte, members []Member) *seal {
+func newCursorCodec(key []byte, members []Member) *cursorCodec {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("wasmres composite cursor\x00"))
 	for _, m := range members {
 		mac.Write(binary.AppendUvarint(nil, uint64(len(m.Name))))
 		mac.Write([]byte(m.Name))
 	}
-	return &seal{key: mac.Sum(nil), members: len(members)}
+	return &cursorCodec{key: mac.Sum(nil), members: len(members)}
 }
 
-// coding is strict: no cursor has two spellings.
+// coding is strict, so that no cursor has two spellings.
 func coding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
 
-func (s *seal) mac(sealed []byte) []byte {
+func (s *cursorCodec) mac(payload []byte) []byte {
 	mac := hmac.New(sha256.New, s.key)
-	mac.Write(sealed)
+	mac.Write(payload)
 	return mac.Sum(nil)[:macSize]
 }
 
-// write gives the cursor of p, whose own is not too long for one.
-func (s *seal) write(p place) string {
-	b := append(make([]byte, 0, maxSealed-maxOwn+len(p.own)+macSize), cursorVersion, byte(p.kind))
+// write gives the cursor of p. The member's cursor in it has at most maxMemberCursor bytes.
+func (s *cursorCodec) write(p place) string {
+	b := append(make([]byte, 0, maxPayload-maxMemberCursor+len(p.own)+macSize), cursorVersion, byte(p.kind))
 	b = binary.AppendUvarint(b, uint64(p.member))
 	b = binary.AppendUvarint(b, uint64(p.skip))
 	b = append(b, p.own...)
 	return coding().EncodeToString(append(b, s.mac(b)...))
 }
 
-// read gives the place a cursor of this kind of list stands for. The empty cursor is the start.
-func (s *seal) read(k kind, cursor string) (place, error) {
+// read gives the place of a cursor of this kind of list. The empty cursor is the start.
+func (s *cursorCodec) read(k kind, cursor string) (place, error) {
 	if cursor == "" {
 		return place{kind: k}, nil
 	}
-	sealed, ok := s.open(cursor)
-	if !ok || len(sealed) < 2 || sealed[0] != cursorVersion || kind(sealed[1]) != k {
+	payload, ok := s.open(cursor)
+	if !ok || len(payload) < 2 || payload[0] != cursorVersion || kind(payload[1]) != k {
 		return place{}, invalidCursor()
 	}
-	p, ok := s.parse(k, sealed[2:])
+	p, ok := s.parse(k, payload[2:])
 	if !ok {
 		return place{}, invalidCursor()
 	}
@@ -80,21 +80,21 @@ func (s *seal) read(k kind, cursor string) (place, error) {
 
 func invalidCursor() error { return abi.Errorf(abi.CodeInvalidParams, "invalid cursor") }
 
-// open gives what was sealed, if it is ours.
-func (s *seal) open(cursor string) (sealed []byte, ok bool) {
-	if len(cursor) > coding().EncodedLen(maxSealed+macSize) || strings.ContainsAny(cursor, "\r\n") { // which decoders skip
+// open gives the payload of a cursor, if its MAC is right.
+func (s *cursorCodec) open(cursor string) (payload []byte, ok bool) {
+	if len(cursor) > coding().EncodedLen(maxPayload+macSize) || strings.ContainsAny(cursor, "\r\n") { // which decoders skip
 		return nil, false
 	}
 	b, err := coding().DecodeString(cursor)
 	if err != nil || len(b) < macSize {
 		return nil, false
 	}
-	sealed, mac := b[:len(b)-macSize], b[len(b)-macSize:]
-	return sealed, hmac.Equal(mac, s.mac(sealed))
+	payload, mac := b[:len(b)-macSize], b[len(b)-macSize:]
+	return payload, hmac.Equal(mac, s.mac(payload))
 }
 
-// parse reads what stands after the version and the kind.
-func (s *seal) parse(k kind, b []byte) (p place, ok bool) {
+// parse reads the payload after the version and the kind.
+func (s *cursorCodec) parse(k kind, b []byte) (p place, ok bool) {
 	member, n := binary.Uvarint(b)
 	if n <= 0 || member >= uint64(s.members) {
 		return p, false

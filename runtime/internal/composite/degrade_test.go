@@ -98,18 +98,18 @@ func TestAListOfNothingButFailuresIsEmpty(t *testing.T) {
 		sources[0].fail = func(context.Context) error { return errBroken }
 		sources[1].fail = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		said := &recorder{}
-		s := compose(t, composite.Config{Members: members(sources), Patience: time.Minute})
+		s := compose(t, composite.Config{Members: members(sources), MemberTimeout: time.Minute})
 		for name, list := range map[string]lister{"resources": said.hear(s.List), "templates": said.hear(s.Templates)} {
 			begin := time.Now()
 			page, err := list(t.Context(), &abi.Request{})
 			if err != nil || len(page.Resources)+len(page.Templates) > 0 || page.NextCursor != "" || page.TTLMillis != 0 || page.CacheScope != abi.CachePrivate {
-				t.Errorf("%s: got %+v, %v, want an empty page nobody keeps", name, page, err)
+				t.Errorf("%s: got %+v, %v, want an empty page that is not cached", name, page, err)
 			}
 			if got := said.take(); !slices.Equal(got, []string{"a internal", "b deadline"}) {
 				t.Errorf("%s: got %v missing", name, got)
 			}
 			if took := time.Since(begin); took != time.Minute {
-				t.Errorf("%s took %v, want the patience with one", name, took)
+				t.Errorf("%s took %v, want the timeout of one", name, took)
 			}
 		}
 	})
@@ -130,7 +130,7 @@ func TestAClientThatLeavesIsNotTheMembersFailure(t *testing.T) {
 	})
 }
 
-// A member that does not heed its context keeps a bounded number of goroutines, and Close waits for them.
+// A member that ignores the end of its context costs a bounded number of goroutines, and Close waits for them.
 func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -169,7 +169,7 @@ func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 	})
 }
 
-func TestAClosedSourceAsksNobody(t *testing.T) {
+func TestAClosedSourceAsksNoMember(t *testing.T) {
 	sources := fakes(3)
 	said := &recorder{}
 	s := compose(t, composite.Config{Members: members(sources)})

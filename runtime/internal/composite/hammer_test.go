@@ -37,7 +37,7 @@ func TestHammer(t *testing.T) {
 		}
 	}
 	said := &recorder{}
-	s := compose(t, composite.Config{Members: members(sources), PageSize: 7, Patience: 5 * time.Millisecond})
+	s := compose(t, composite.Config{Members: members(sources), PageSize: 7, MemberTimeout: 5 * time.Millisecond})
 	var workers sync.WaitGroup
 	for worker := range 8 {
 		workers.Go(func() {

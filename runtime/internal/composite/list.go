@@ -17,7 +17,7 @@ const (
 	templates kind = 't'
 )
 
-// ListVersion is another number whenever the list of a member has changed that says so.
+// ListVersion implements [resource.Versioned]: it is another number whenever that of a member is.
 func (s *Source) ListVersion() (version uint64) {
 	for _, m := range s.members {
 		if v, ok := m.Source.(resource.Versioned); ok {
@@ -47,7 +47,7 @@ type page struct {
 }
 
 func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply, error) {
-	at, err := s.seal.read(k, req.Cursor)
+	at, err := s.cursors.read(k, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply
 		m := s.members[p.at.member]
 		answer, err := s.ask(ctx, m, req, p)
 		if err != nil && ctx.Err() != nil {
-			return nil, ctx.Err() // nobody waits: that is not the member's failure
+			return nil, ctx.Err() // the caller has given up, which is no failure of the member
 		}
 		if err == nil {
 			err = s.take(p, answer)
@@ -69,11 +69,11 @@ func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply
 	return p.reply, nil
 }
 
-// ask asks a member for as much as there is room for.
+// ask asks a member for as many entries as there is room for.
 func (s *Source) ask(ctx context.Context, m *member, req *abi.Request, p *page) (*abi.Reply, error) {
 	asked, k := *req, p.at.kind // the call may outlast the page
 	asked.Cursor, asked.Limit = p.at.own, uint32(p.room)
-	return within(ctx, s, m, func(ctx context.Context) (*abi.Reply, error) {
+	return callMember(ctx, s, m, func(ctx context.Context) (*abi.Reply, error) {
 		if k == templates {
 			return m.Source.Templates(ctx, &asked)
 		}
@@ -81,9 +81,9 @@ func (s *Source) ask(ctx context.Context, m *member, req *abi.Request, p *page) 
 	})
 }
 
-// degrade leaves the rest of a member out of the list.
+// degrade leaves the rest of a member's entries out of the list.
 func (s *Source) degrade(ctx context.Context, p *page, m *member, err error) {
-	s.warn(ctx, "a list goes without a provider", m, err)
+	s.warn(ctx, "provider left out of a list", m, err)
 	resource.Degrade(ctx, resource.Degraded{Provider: m.Name, Code: abi.CodeOf(err)})
 	p.degraded = true
 	p.next()
@@ -112,7 +112,7 @@ func (s *Source) take(p *page, answer *abi.Reply) error {
 	case answer.NextCursor == "":
 		p.next()
 		return nil
-	case answer.NextCursor == p.at.own || len(answer.NextCursor) > maxOwn:
+	case answer.NextCursor == p.at.own || len(answer.NextCursor) > maxMemberCursor:
 		return abi.Errorf(abi.CodeProtocol, "the list does not advance: its next cursor repeats the last, or is too long")
 	default:
 		p.at.own, p.at.skip = answer.NextCursor, 0
@@ -125,23 +125,23 @@ func (s *Source) take(p *page, answer *abi.Reply) error {
 // that were left out, and whether there were more.
 func (s *Source) entries(p *page, answer *abi.Reply) (taken int, cut bool) {
 	if p.at.kind == templates {
-		list := room(answer.Templates, p)
-		p.reply.Templates = join(p.reply.Templates, list)
+		list := truncate(answer.Templates, p)
+		p.reply.Templates = concat(p.reply.Templates, list)
 		return len(list), len(answer.Templates) > p.at.skip+len(list)
 	}
-	list := room(answer.Resources, p)
-	p.reply.Resources = join(p.reply.Resources, s.ownOf(p.at.member, list))
+	list := truncate(answer.Resources, p)
+	p.reply.Resources = concat(p.reply.Resources, s.ownOf(p.at.member, list))
 	return len(list), len(answer.Resources) > p.at.skip+len(list)
 }
 
 // room gives those of a member's entries that are to be listed now.
-func room[T any](list []T, p *page) []T {
+func truncate[T any](list []T, p *page) []T {
 	list = list[min(p.at.skip, len(list)):]
 	return list[:min(p.room, len(list))]
 }
 
 // join appends to a list without writing to what is not its own: the first part may be a member's memory.
-func join[T any](list, more []T) []T {
+func concat[T any](list, more []T) []T {
 	if len(list) == 0 {
 		return slices.Clip(more)
 	}
@@ -151,7 +151,7 @@ func join[T any](list, more []T) []T {
 // ownOf gives list without entries that belong to other members.
 func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
 	first := 0 // that is foreign
-	for first < len(list) && !s.owners.isForeign(member, list[first].URI) {
+	for first < len(list) && !s.owners.ownedByOther(member, list[first].URI) {
 		first++
 	}
 	if first == len(list) {
@@ -159,19 +159,19 @@ func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
 	}
 	own := slices.Clone(list[:first])
 	for i := first + 1; i < len(list); i++ {
-		if !s.owners.isForeign(member, list[i].URI) {
+		if !s.owners.ownedByOther(member, list[i].URI) {
 			own = append(own, list[i])
 		}
 	}
-	s.cfg.Logger.Debug("a provider lists what belongs to another",
+	s.cfg.Logger.Debug("provider listed resources of another, left out",
 		"provider", s.members[member].Name, "entries", len(list)-len(own))
 	return own
 }
 
-// finish says where the list goes on, and for how long and for whom the page may be kept.
+// finish sets where the list goes on, and how long and by which caches the page may be cached.
 func (s *Source) finish(p *page, first bool) {
 	if p.at.member < len(s.members) {
-		p.reply.NextCursor = s.seal.write(p.at)
+		p.reply.NextCursor = s.cursors.write(p.at)
 	}
 	if !first || p.reply.NextCursor != "" {
 		p.reply.CacheScope = abi.CachePrivate // what all pages of the list can agree on

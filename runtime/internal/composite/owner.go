@@ -9,15 +9,15 @@ import (
 	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
-// anything goes on from a prefix.
+// anything, appended to a prefix, makes the template that matches the same URIs.
 const anything = "{+rest}"
 
 // The owners say which member a URI belongs to.
 type owners struct {
 	// fixed at creation
 	names     []string       // of the members
-	bounds    [][]string     // of each member, the prefixes one of which all its URIs have
-	sure      [][]string     // of each member, prefixes under which everything is its own
+	bounds    [][]string     // of each member: each of its URIs begins with one of these prefixes
+	exclusive [][]string     // of each member: every URI that begins with one of these prefixes is its own
 	resources map[string]int // the member of each claimed resource, by normal form
 	templates map[string]int // the member of each claimed template, by normal form
 	claims    []claim        // templates and prefixes, most specific first
@@ -26,7 +26,7 @@ type owners struct {
 // A claim is a template or a prefix of one member.
 type claim struct {
 	member   int
-	template *uritemplate.Template // of a prefix: what goes on from it
+	template *uritemplate.Template // of a prefix: the one that matches the same
 	isPrefix bool
 	prefix   string // in normal form
 }
@@ -44,12 +44,12 @@ func newOwners(members []Member) (*owners, error) {
 	}
 	slices.SortStableFunc(o.claims, func(a, b claim) int { return uritemplate.Compare(a.template, b.template) })
 	for i := range members {
-		o.sure = append(o.sure, o.sureOf(i))
+		o.exclusive = append(o.exclusive, o.exclusivePrefixes(i))
 	}
 	return o, nil
 }
 
-// conflict says that two members claim the same, and what to do.
+// conflict is the error of two members with equal claims.
 func (o *owners) conflict(first, second int, what string) error {
 	return fmt.Errorf("%s and %s both claim %s: serve them apart, or have one of them claim something else",
 		o.names[first], o.names[second], what)
@@ -80,7 +80,7 @@ func (o *owners) add(member int, c *Claims, claimed map[string]int) error {
 	return nil
 }
 
-// claim takes one that is a template, or counts as one.
+// claim adds a template, or a prefix as one.
 func (o *owners) claim(c claim, text string, claimed map[string]int) (err error) {
 	if c.template, err = uritemplate.Parse(text); err != nil {
 		return fmt.Errorf("%s claims %.128q: %w", o.names[c.member], text, err)
@@ -94,11 +94,11 @@ func (o *owners) claim(c claim, text string, claimed map[string]int) (err error)
 	return nil
 }
 
-// String says what is claimed.
+// String names the claim in an error.
 func (c *claim) String() string {
 	switch {
 	case c.isPrefix && c.prefix == "":
-		return "what nobody else does, as they list resources and declare no prefixes of URIs"
+		return "all other URIs, since they list resources and declare no prefixes"
 	case c.isPrefix:
 		return fmt.Sprintf("the prefix %.128q", c.prefix)
 	}
@@ -112,7 +112,7 @@ func (o *owners) of(uri string) (member int, ok bool) {
 		return member, true
 	}
 	for i := range o.claims {
-		if o.meets(&o.claims[i], uri, normal) {
+		if o.matches(&o.claims[i], uri, normal) {
 			return o.claims[i].member, true
 		}
 	}
@@ -126,7 +126,7 @@ func (o *owners) ofTemplate(text string) (member int, ok bool) {
 }
 
 // meets reports whether a claim is for uri.
-func (o *owners) meets(c *claim, uri, normal string) bool {
+func (o *owners) matches(c *claim, uri, normal string) bool {
 	if c.isPrefix {
 		return strings.HasPrefix(normal, c.prefix)
 	}

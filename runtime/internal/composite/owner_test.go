@@ -156,17 +156,17 @@ func TestNewRefuses(t *testing.T) {
 		cfg  composite.Config
 		want string
 	}{
-		"nobody":            {composite.Config{}, "0 members"},
-		"no name":           {composite.Config{Members: []composite.Member{{Source: f}}}, "no name"},
-		"no source":         {composite.Config{Members: []composite.Member{{Name: "a"}}}, "no source"},
-		"a long name":       {composite.Config{Members: []composite.Member{{Name: strings.Repeat("a", 257), Source: f}}}, "256 bytes"},
-		"a name twice":      {composite.Config{Members: []composite.Member{{Name: "a", Source: f}, {Name: "a", Source: f}}}, `called "a"`},
-		"too many":          {composite.Config{Members: make([]composite.Member, 1025)}, "1025 members"},
-		"a short key":       {composite.Config{Members: members(fakes(1)), Key: make([]byte, 15)}, "Key has 15 bytes"},
-		"an empty key":      {composite.Config{Members: members(fakes(1)), Key: []byte{}}, "Key has 0 bytes"},
-		"negative page":     {composite.Config{Members: members(fakes(1)), PageSize: -1}, "PageSize is -1"},
-		"huge page":         {composite.Config{Members: members(fakes(1)), PageSize: 1<<20 + 1}, "PageSize is 1048577"},
-		"negative patience": {composite.Config{Members: members(fakes(1)), Patience: -1}, "Patience"},
+		"nobody":           {composite.Config{}, "0 members"},
+		"no name":          {composite.Config{Members: []composite.Member{{Source: f}}}, "no name"},
+		"no source":        {composite.Config{Members: []composite.Member{{Name: "a"}}}, "no source"},
+		"a long name":      {composite.Config{Members: []composite.Member{{Name: strings.Repeat("a", 257), Source: f}}}, "256 bytes"},
+		"a name twice":     {composite.Config{Members: []composite.Member{{Name: "a", Source: f}, {Name: "a", Source: f}}}, `called "a"`},
+		"too many":         {composite.Config{Members: make([]composite.Member, 1025)}, "1025 members"},
+		"a short key":      {composite.Config{Members: members(fakes(1)), Key: make([]byte, 15)}, "Key has 15 bytes"},
+		"an empty key":     {composite.Config{Members: members(fakes(1)), Key: []byte{}}, "Key has 0 bytes"},
+		"negative page":    {composite.Config{Members: members(fakes(1)), PageSize: -1}, "PageSize is -1"},
+		"huge page":        {composite.Config{Members: members(fakes(1)), PageSize: 1<<20 + 1}, "PageSize is 1048577"},
+		"negative timeout": {composite.Config{Members: members(fakes(1)), MemberTimeout: -1}, "MemberTimeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := composite.New(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {

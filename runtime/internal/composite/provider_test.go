@@ -55,7 +55,7 @@ func openProviders(t *testing.T, cfg composite.Config, examples ...string) (*com
 		cfg.Members = append(cfg.Members, composite.Member{Name: example, Source: p, Claims: composite.ClaimsOf(p.Module().Manifest())})
 		opened = append(opened, p)
 	}
-	cfg.Patience = 20 * time.Second
+	cfg.MemberTimeout = 20 * time.Second
 	return compose(t, cfg), opened
 }
 

@@ -14,11 +14,11 @@ func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*ab
 	}
 	owner, ok := s.owners.of(req.URI)
 	if !ok {
-		return nil, &abi.Error{Code: abi.CodeNotFound} // as one that has no words of its own says it
+		return nil, &abi.Error{Code: abi.CodeNotFound} // without a message, as a provider without one answers
 	}
 	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Read(ctx, req, sink)
-	return reply, s.named(owner, err)
+	return reply, s.withProvider(owner, err)
 }
 
 // Complete implements [resource.Source]: the member answers that claims the template.
@@ -29,11 +29,11 @@ func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, er
 	}
 	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Complete(ctx, req)
-	return reply, s.named(owner, err)
+	return reply, s.withProvider(owner, err)
 }
 
-// named says in the log whose failure it is.
-func (s *Source) named(owner int, err error) error {
+// withProvider adds the name of the member to err, for the log.
+func (s *Source) withProvider(owner int, err error) error {
 	if err == nil {
 		return nil
 	}

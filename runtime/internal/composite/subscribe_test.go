@@ -17,7 +17,7 @@ import (
 // plain is a source with nothing to settle and no sessions.
 type plain struct{ resource.Source }
 
-// A watchable is a fake whose watchers are told by the test.
+// A watchable is a fake whose subscribers the test notifies.
 type watchable struct {
 	mu       sync.Mutex // guards the fields below
 	watching []watched
@@ -57,7 +57,7 @@ func (w *watchable) last() watched {
 	return w.watching[len(w.watching)-1]
 }
 
-func TestEachMemberWatchesWhatIsItsOwn(t *testing.T) {
+func TestEachMemberGetsSubscriptionsToItsOwnURIs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		uris []string
 		list bool
@@ -92,7 +92,7 @@ func TestEachMemberWatchesWhatIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestAWatchGoesOnWithoutAMemberThatFails(t *testing.T) {
+func TestASubscriptionGoesOnWithoutAMemberThatFails(t *testing.T) {
 	hang := func(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -129,8 +129,8 @@ func TestAWatchGoesOnWithoutAMemberThatFails(t *testing.T) {
 	}
 }
 
-// A watch that begins when nobody waits for it any longer ends at once.
-func TestALateWatchIsNotKept(t *testing.T) {
+// A subscription that begins too late ends at once.
+func TestALateSubscriptionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late watchable
 		sources := fakes(1, 1)
@@ -184,7 +184,7 @@ func TestChangesOfAllMembersAreTold(t *testing.T) {
 }
 
 // While a client does not take a change, others are merged, and no member waits for more than that client.
-func TestChangesAreMergedWhileSomebodyIsTold(t *testing.T) {
+func TestChangesAreMergedWhileASubscriberIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := fakes(1, 1)
 		var asked [2]watchable
@@ -213,7 +213,7 @@ func TestChangesAreMergedWhileSomebodyIsTold(t *testing.T) {
 	})
 }
 
-func TestAWatchNobodyWaitsForIsNotAFailure(t *testing.T) {
+func TestACancelledSubscriptionIsNotAFailure(t *testing.T) {
 	sources := fakes(1)
 	s := compose(t, composite.Config{Members: members(sources)})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,0 +1,82 @@
+package composite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// Subscribe implements [resource.Source]: n is subscribed at each member to those of uris that belong to it, and to the
+// list if that is asked for. URIs that a member refuses, or does not accept in time, are left out. Only when all members
+// fail that were asked, Subscribe returns the failure of the first.
+func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
+	split := s.split(uris)
+	outcomes := make([]outcome[[]string], len(s.members))
+	var subscribing sync.WaitGroup
+	asked := 0
+	for i, m := range s.members {
+		if len(split[i]) == 0 && !list {
+			continue
+		}
+		asked++
+		subscribing.Go(func() { outcomes[i].value, outcomes[i].err = s.subscribe(ctx, m, split[i], list, n) })
+	}
+	subscribing.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.accepted(ctx, uris, asked, outcomes)
+}
+
+// split gives those of uris that belong to each member.
+func (s *Source) split(uris []string) [][]string {
+	split := make([][]string, len(s.members))
+	for _, uri := range uris {
+		if owner, ok := s.owners.of(uri); ok {
+			split[owner] = append(split[owner], uri)
+		}
+	}
+	return split
+}
+
+// subscribe subscribes n to one member until ctx ends, or not at all.
+func (s *Source) subscribe(
+	ctx context.Context, m *member, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
+	subscribed, stop := context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			stop()
+		}
+	}()
+	return callMember(subscribed, s, m, func(context.Context) ([]string, error) {
+		return m.Source.Subscribe(subscribed, uris, list, n)
+	})
+}
+
+// accepted gives those of uris that members have accepted, in their order.
+func (s *Source) accepted(ctx context.Context, uris []string, asked int, outcomes []outcome[[]string]) ([]string, error) {
+	isAccepted := map[string]bool{}
+	var failures []error
+	for i, o := range outcomes {
+		for _, uri := range o.value {
+			isAccepted[uri] = true
+		}
+		if o.err != nil {
+			failures = append(failures, s.withProvider(i, o.err))
+			s.warn(ctx, "provider left out of a subscription", s.members[i], o.err)
+		}
+	}
+	if asked > 0 && len(failures) == asked {
+		return nil, failures[0]
+	}
+	var accepted []string
+	for _, uri := range uris {
+		if isAccepted[uri] {
+			accepted = append(accepted, uri)
+			delete(isAccepted, uri)
+		}
+	}
+	return accepted, nil
+}
