@@ -41,11 +41,11 @@ func (d Denial) String() string {
 		return b.String()
 	}
 	b.WriteString("; grant it with " + d.Grant)
-	if strings.Contains(d.Grant, policy.StandInFolder+":") {
-		b.WriteString(", where " + policy.StandInFolder + " is a folder of yours")
+	if strings.Contains(d.Grant, policy.PlaceholderFolder+":") {
+		b.WriteString(", where " + policy.PlaceholderFolder + " is a folder of yours")
 	}
-	if strings.Contains(d.Grant, policy.StandInVariable) {
-		b.WriteString(", where " + policy.StandInVariable + " is an environment variable that has the address of the database")
+	if strings.Contains(d.Grant, policy.PlaceholderVariable) {
+		b.WriteString(", where " + policy.PlaceholderVariable + " is an environment variable that has the address of the database")
 	}
 	return b.String()
 }
@@ -170,10 +170,10 @@ func clipped(s string) string {
 
 // powerOf names the capability that a service belongs to; empty for those that need no grant, or go on with another.
 var powerOf = map[abi.Service]string{
-	abi.ServiceKVGet: policy.PowerKV, abi.ServiceKVPut: policy.PowerKV, abi.ServiceKVDelete: policy.PowerKV, abi.ServiceKVList: policy.PowerKV,
-	abi.ServiceHTTP: policy.PowerHTTP, abi.ServiceSQL: policy.PowerSQL,
-	abi.ServiceFileStat: policy.PowerFS, abi.ServiceFileRead: policy.PowerFS, abi.ServiceFileList: policy.PowerFS,
-	abi.ServiceFileWrite: policy.PowerFS, abi.ServiceFileRemove: policy.PowerFS,
+	abi.ServiceKVGet: policy.CapabilityKV, abi.ServiceKVPut: policy.CapabilityKV, abi.ServiceKVDelete: policy.CapabilityKV, abi.ServiceKVList: policy.CapabilityKV,
+	abi.ServiceHTTP: policy.CapabilityHTTP, abi.ServiceSQL: policy.CapabilitySQL,
+	abi.ServiceFileStat: policy.CapabilityFS, abi.ServiceFileRead: policy.CapabilityFS, abi.ServiceFileList: policy.CapabilityFS,
+	abi.ServiceFileWrite: policy.CapabilityFS, abi.ServiceFileRemove: policy.CapabilityFS,
 }
 
 // denialOf says what a denied call was about, and what would permit it. The request is as the guest sent it.
@@ -183,13 +183,13 @@ func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
 	switch d.Capability {
 	case "":
 		return d, false
-	case policy.PowerHTTP:
+	case policy.CapabilityHTTP:
 		d.Subject, value = aboutHTTP(request)
 		flag = "net"
-	case policy.PowerFS:
+	case policy.CapabilityFS:
 		d.Subject, value = aboutFile(id, request)
 		flag = "dir"
-	case policy.PowerSQL:
+	case policy.CapabilitySQL:
 		d.Subject, value = aboutSQL(request)
 		flag = "sql"
 	default:
@@ -261,14 +261,14 @@ func aboutFile(id abi.Service, request []byte) (subject, grant string) {
 	if id == abi.ServiceFileWrite || id == abi.ServiceFileRemove {
 		verb, access = "writing", ":rw"
 	}
-	return verb + " " + req.Path, policy.StandInFolder + ":" + topFolder(req.Path) + access
+	return verb + " " + req.Path, policy.PlaceholderFolder + ":" + topFolder(req.Path) + access
 }
 
 // topFolder gives the first folder of a path, which is where providers expect what they are granted.
 func topFolder(path string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
 	if first == "" || first == "." || first == ".." || strings.ContainsRune(first, ':') {
-		return policy.StandInPath
+		return policy.PlaceholderPath
 	}
 	return "/" + first
 }
@@ -282,5 +282,5 @@ func aboutSQL(request []byte) (subject, grant string) {
 	if _, err := policy.FromFlags(policy.Flags{SQL: []string{req.Connection + "=env:X"}}); err != nil {
 		return "", ""
 	}
-	return "the connection " + req.Connection, req.Connection + "=env:" + policy.StandInVariable
+	return "the connection " + req.Connection, req.Connection + "=env:" + policy.PlaceholderVariable
 }

@@ -10,12 +10,12 @@ import (
 
 // granted tells by the names of powers, as manifests call them, whether a policy has something of one.
 var granted = map[string]func(*policy.Policy) bool{
-	policy.PowerFS:     func(p *policy.Policy) bool { return len(p.Storage) > 0 },
-	policy.PowerHTTP:   func(p *policy.Policy) bool { return len(p.Network) > 0 },
-	policy.PowerSQL:    func(p *policy.Policy) bool { return len(p.SQL) > 0 },
-	policy.PowerKV:     func(p *policy.Policy) bool { return p.KV != nil },
-	policy.PowerEnv:    func(p *policy.Policy) bool { return len(p.Environment) > 0 },
-	policy.PowerSecret: func(p *policy.Policy) bool { return len(p.Secrets) > 0 },
+	policy.CapabilityFS:     func(p *policy.Policy) bool { return len(p.Storage) > 0 },
+	policy.CapabilityHTTP:   func(p *policy.Policy) bool { return len(p.Network) > 0 },
+	policy.CapabilitySQL:    func(p *policy.Policy) bool { return len(p.SQL) > 0 },
+	policy.CapabilityKV:     func(p *policy.Policy) bool { return p.KV != nil },
+	policy.CapabilityEnv:    func(p *policy.Policy) bool { return len(p.Environment) > 0 },
+	policy.CapabilitySecret: func(p *policy.Policy) bool { return len(p.Secrets) > 0 },
 }
 
 // HowToGrant gives the flags that grant what is asked for, in which FOLDER, VARIABLE and the like stand for what only
@@ -25,7 +25,7 @@ func HowToGrant(asked abi.Capability) string {
 		return ""
 	}
 	wanted := approval.Wanted(&abi.Manifest{Capabilities: []abi.Capability{asked}})
-	if asked.Name == policy.PowerSecret { // which goes with the flags for servers
+	if asked.Name == policy.CapabilitySecret { // which goes with the flags for servers
 		flags, _ := wanted.Flags()
 		return approval.Quote(flags.Args())
 	}
@@ -40,7 +40,7 @@ func Grants(p *policy.Policy, name string) bool {
 
 // GrantsAll reports whether a policy has all that is asked for. Of parameters that make no sense, something is all.
 func GrantsAll(p *policy.Policy, asked abi.Capability) bool {
-	wanted, err := policy.Asked(asked.Name, asked.Params)
+	wanted, err := policy.Requested(asked.Name, asked.Params)
 	return Grants(p, asked.Name) && (err != nil || policy.Covers(p, wanted))
 }
 

@@ -36,7 +36,7 @@ func canonical(text string) string {
 
 // wants gives what is asked for as a policy. clear is false when the parameters make no sense to us.
 func (a AskedFor) wants() (wanted *policy.Policy, clear bool) {
-	wanted, err := policy.Asked(a.Power, a.Params)
+	wanted, err := policy.Requested(a.Power, a.Params)
 	return wanted, err == nil
 }
 

@@ -150,7 +150,7 @@ func (d *Decision) Draft() []byte {
 	if _, whole := wanted.Flags(); whole {
 		return nil
 	}
-	return wanted.Filled().Format()
+	return wanted.WithPlaceholders().Format()
 }
 
 // Quote gives a command line that a POSIX shell takes apart into args again.

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// Words that stand for what only the operator knows. They are no values, of flags nor of policies.
+// Placeholders for values that only the operator knows. Flags and policy files refuse them as values.
 const (
-	StandInFolder   = "FOLDER"
-	StandInPath     = "/PATH"
-	StandInHost     = "HOST"
-	StandInName     = "NAME"
-	StandInVariable = "VARIABLE"
+	PlaceholderFolder   = "FOLDER"
+	PlaceholderPath     = "/PATH"
+	PlaceholderHost     = "HOST"
+	PlaceholderName     = "NAME"
+	PlaceholderVariable = "VARIABLE"
 )
 
-// Flags gives what p is as flags, in which stand-ins are in the place of what p leaves open, and whether they say all of
-// it, and no more: a policy file can say more than flags.
-func (p *Policy) Flags() (f Flags, whole bool) {
-	trial := p.filled(trialWords)
-	again, err := FromFlags(trial.flags())
-	return p.Filled().flags(), err == nil && Covers(again, trial) && Covers(trial, again)
+// Flags gives p as flags, with placeholders for the values that p leaves open. complete reports whether the flags grant
+// just what p does, which is not so for all policies.
+func (p *Policy) Flags() (f Flags, complete bool) {
+	sample := p.fill(sampleValues)
+	again, err := FromFlags(sample.flags())
+	return p.WithPlaceholders().flags(), err == nil && Covers(again, sample) && Covers(sample, again)
 }
 
-// flags gives what p is as flags. Nothing in p may be open.
+// flags gives p as flags. p may leave nothing open.
 func (p *Policy) flags() (f Flags) {
 	for _, s := range p.Storage {
 		spec := s.Host + ":" + s.Guest
@@ -52,55 +52,55 @@ func (p *Policy) flags() (f Flags) {
 	return f
 }
 
-// IsOpen reports whether p leaves something open that only the operator knows.
+// IsOpen reports whether p lacks a value that only the operator knows.
 func (p *Policy) IsOpen() bool {
-	one, other := p.Filled().flags().named(), p.filled(trialWords).flags().named()
+	one, other := p.WithPlaceholders().flags().named(), p.fill(sampleValues).flags().named()
 	return !slices.EqualFunc(one, other, func(a, b namedFlag) bool { return slices.Equal(a.values, b.values) })
 }
 
-// standIns are the words for what a policy leaves open.
-type standIns struct{ folder, path, host, name, variable string }
+// placeholders are values for what a policy leaves open.
+type placeholders struct{ folder, path, host, name, variable string }
 
-// trialWords are valid values, with which it can be tried what flags say.
-var trialWords = standIns{"folder", "/path", "host.example", "name", "variable"}
+// sampleValues are valid placeholders, for comparing a policy with its flags.
+var sampleValues = placeholders{"folder", "/path", "host.example", "name", "variable"}
 
-// filledIn refuses a stand-in, which was copied without filling it in.
-func filledIn(s, standIn string) error {
-	if s == standIn {
-		return fmt.Errorf("%s stands for what only you know: write that in its place", standIn)
+// checkPlaceholder refuses s if it is the placeholder, which the operator has not replaced.
+func checkPlaceholder(s, placeholder string) error {
+	if s == placeholder {
+		return fmt.Errorf("%s is a placeholder: write your own value in its place", placeholder)
 	}
 	return nil
 }
 
-// Filled gives p with stand-ins for what it leaves open.
-func (p *Policy) Filled() *Policy {
-	return p.filled(standIns{StandInFolder, StandInPath, StandInHost, StandInName, StandInVariable})
+// WithPlaceholders gives a copy of p, in canonical order, with placeholders for the values it leaves open.
+func (p *Policy) WithPlaceholders() *Policy {
+	return p.fill(placeholders{PlaceholderFolder, PlaceholderPath, PlaceholderHost, PlaceholderName, PlaceholderVariable})
 }
 
-func (p *Policy) filled(words standIns) *Policy {
+func (p *Policy) fill(with placeholders) *Policy {
 	p = p.canonical()
 	for i := range p.Storage {
 		s := &p.Storage[i]
-		s.Host, s.Guest = cmp.Or(s.Host, words.folder), cmp.Or(s.Guest, words.path)
+		s.Host, s.Guest = cmp.Or(s.Host, with.folder), cmp.Or(s.Guest, with.path)
 	}
 	for i := range p.Network {
-		p.Network[i].Host = cmp.Or(p.Network[i].Host, words.host)
+		p.Network[i].Host = cmp.Or(p.Network[i].Host, with.host)
 	}
 	for i := range p.Environment {
-		p.Environment[i] = cmp.Or(p.Environment[i], words.variable)
+		p.Environment[i] = cmp.Or(p.Environment[i], with.variable)
 	}
 	for i := range p.Secrets {
 		s := &p.Secrets[i]
-		s.Name = cmp.Or(s.Name, words.name)
+		s.Name = cmp.Or(s.Name, with.name)
 		if s.Env == "" && s.File == "" && s.Keyring == "" {
-			s.Env = words.variable
+			s.Env = with.variable
 		}
 	}
 	for i := range p.SQL {
 		s := &p.SQL[i]
 		s.Name = cmp.Or(s.Name, "main")
 		if s.DSNEnv == "" && s.DSNFile == "" && s.DSN == "" {
-			s.DSNEnv = words.variable
+			s.DSNEnv = with.variable
 		}
 	}
 	return p
@@ -119,10 +119,10 @@ func (f Flags) Args() (args []string) {
 	return args
 }
 
-// maxSpecs bounds the flags one rule becomes.
+// maxSpecs bounds the flags that are made of one rule.
 const maxSpecs = 16
 
-// specs gives n as values of --net: each names one scheme, one port and one path.
+// specs gives n as values of --net, each with one scheme, one port and one path.
 func (n Network) specs() (specs []string) {
 	methods := ""
 	if len(n.Methods) > 0 && !slices.Equal(n.Methods, []string{"GET", "HEAD"}) {
@@ -153,7 +153,7 @@ func (n Network) specs() (specs []string) {
 	return specs[:min(len(specs), maxSpecs)]
 }
 
-// source gives where a secret is, as flags say it.
+// source gives the source of a secret as a flag has it.
 func source(env, file, other string) string {
 	return cmp.Or(prefixed("env:", env), prefixed("file:", file), other)
 }

@@ -7,50 +7,49 @@ import (
 	"strings"
 )
 
-// Covers reports whether all that asked permits, or asks for, granted permits too. What asked leaves open, as the
-// folder of the host, any grant answers. It may say no where only several rules together would do. Configuration is no
-// power and is not compared; of limits, those that asked names are.
-func Covers(granted, asked *Policy) bool {
-	return all(asked.Storage, granted.coversStorage) &&
-		all(asked.Network, granted.coversNetwork) &&
-		all(asked.Environment, granted.coversVariable) &&
-		all(asked.Secrets, granted.coversSecret) &&
-		all(asked.SQL, granted.coversSQL) &&
-		granted.coversKV(asked.KV) &&
-		granted.Limits.cover(asked.Limits)
+// Covers reports whether granted permits all that requested permits. A value that requested leaves open, as a host folder,
+// matches any. It may report false where several rules of granted together cover one of requested. It does not compare
+// configuration, which grants nothing, nor limits that requested does not set.
+func Covers(granted, requested *Policy) bool {
+	return all(requested.Storage, granted.coversStorage) &&
+		all(requested.Network, granted.coversNetwork) &&
+		all(requested.Environment, granted.coversVariable) &&
+		all(requested.Secrets, granted.coversSecret) &&
+		all(requested.SQL, granted.coversSQL) &&
+		granted.coversKV(requested.KV) &&
+		granted.Limits.cover(requested.Limits)
 }
 
 func all[T any](entries []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(entries, func(e T) bool { return !ok(e) })
 }
 
-func (p *Policy) coversStorage(asked Storage) bool {
-	return slices.ContainsFunc(p.Storage, func(s Storage) bool { return s.covers(asked) })
+func (p *Policy) coversStorage(requested Storage) bool {
+	return slices.ContainsFunc(p.Storage, func(s Storage) bool { return s.covers(requested) })
 }
 
-func (s Storage) covers(asked Storage) bool {
-	if asked.Access&^s.Access != 0 || asked.Access&Write != 0 && !s.coversGrowth(asked) {
+func (s Storage) covers(requested Storage) bool {
+	if requested.Access&^s.Access != 0 || requested.Access&Write != 0 && !s.coversGrowth(requested) {
 		return false
 	}
-	if asked.Guest == "" {
+	if requested.Guest == "" {
 		return true
 	}
-	below, ok := below(s.Guest, asked.Guest)
-	return ok && (asked.Host == "" || asked.Host == path.Join(s.Host, below))
+	below, ok := below(s.Guest, requested.Guest)
+	return ok && (requested.Host == "" || requested.Host == path.Join(s.Host, below))
 }
 
-// coversGrowth compares how much may be added. What an asking leaves open, any grant answers; otherwise what is not
-// said is the default.
-func (s Storage) coversGrowth(asked Storage) bool {
-	answers := func(granted, asked, byDefault uint64, open bool) bool {
-		return open && asked == 0 || cmp.Or(asked, byDefault) <= cmp.Or(granted, byDefault)
+// coversGrowth compares how much may be added. Zero is the default; of a request that leaves it open, it matches any.
+func (s Storage) coversGrowth(requested Storage) bool {
+	answers := func(granted, requested, byDefault uint64, open bool) bool {
+		return open && requested == 0 || cmp.Or(requested, byDefault) <= cmp.Or(granted, byDefault)
 	}
-	open := asked.Host == "" && s.Host != ""
-	return answers(s.MaxBytes, asked.MaxBytes, DefaultMaxBytes, open) &&
-		answers(s.MaxFiles, asked.MaxFiles, DefaultMaxFiles, open)
+	open := requested.Host == "" && s.Host != ""
+	return answers(s.MaxBytes, requested.MaxBytes, DefaultMaxBytes, open) &&
+		answers(s.MaxFiles, requested.MaxFiles, DefaultMaxFiles, open)
 }
 
-// below gives what of a path is behind a folder that it is, or is in.
+// below gives the rest of a path that is folder, or below it.
 func below(folder, name string) (string, bool) {
 	if folder == "/" {
 		return name, path.IsAbs(name)
@@ -59,17 +58,17 @@ func below(folder, name string) (string, bool) {
 	return rest, ok && folder != "" && (rest == "" || rest[0] == '/')
 }
 
-func (p *Policy) coversNetwork(asked Network) bool {
-	return all(asked.split(), func(part Network) bool {
+func (p *Policy) coversNetwork(requested Network) bool {
+	return all(requested.split(), func(part Network) bool {
 		return slices.ContainsFunc(p.Network, func(n Network) bool { return n.covers(part) })
 	})
 }
 
-// maxParts bounds what one rule is split into.
+// maxParts bounds the parts of one rule.
 const maxParts = 256
 
-// split gives rules of one scheme, port and path each, which permit together what n does; n itself when there would be
-// too many.
+// split gives rules with one scheme, port and path each that together permit what n does. It gives n itself instead of
+// more than maxParts.
 func (n Network) split() (parts []Network) {
 	e := n.effective()
 	if len(e.Schemes)*len(e.Ports)*len(e.Paths) > maxParts {
@@ -91,24 +90,24 @@ func (n Network) split() (parts []Network) {
 	return parts
 }
 
-func (n Network) covers(asked Network) bool {
-	if asked.Host == "" {
-		return n.coversUses(asked)
+func (n Network) covers(requested Network) bool {
+	if requested.Host == "" {
+		return n.coversUses(requested)
 	}
-	return coversHost(n.Host, asked.Host) && n.coversUses(asked)
+	return coversHost(n.Host, requested.Host) && n.coversUses(requested)
 }
 
-// coversUses compares all but the hosts.
-func (n Network) coversUses(asked Network) bool {
-	n, asked = n.effective(), asked.effective()
-	return contains(n.Schemes, asked.Schemes) && contains(n.Ports, asked.Ports) && contains(n.Methods, asked.Methods) &&
-		contains(n.Secrets, asked.Secrets) && (n.Private || !asked.Private) &&
-		all(asked.Paths, func(p string) bool {
+// coversUses compares everything but the hosts.
+func (n Network) coversUses(requested Network) bool {
+	n, requested = n.effective(), requested.effective()
+	return contains(n.Schemes, requested.Schemes) && contains(n.Ports, requested.Ports) && contains(n.Methods, requested.Methods) &&
+		contains(n.Secrets, requested.Secrets) && (n.Private || !requested.Private) &&
+		all(requested.Paths, func(p string) bool {
 			return slices.ContainsFunc(n.Paths, func(pattern string) bool { return coversPath(pattern, p) })
 		})
 }
 
-// effective gives n with what empty lists stand for. Ports become those of the schemes.
+// effective gives n with the defaults in place of empty lists. The default ports are those of the schemes.
 func (n Network) effective() Network {
 	if len(n.Schemes) == 0 {
 		n.Schemes = []string{"https"}
@@ -129,27 +128,27 @@ func (n Network) effective() Network {
 
 var defaultPorts = map[string]uint16{"https": 443, "http": 80}
 
-func contains[T comparable](granted, asked []T) bool {
-	return all(asked, func(v T) bool { return slices.Contains(granted, v) })
+func contains[T comparable](granted, requested []T) bool {
+	return all(requested, func(v T) bool { return slices.Contains(granted, v) })
 }
 
-func coversHost(granted, asked string) bool {
-	if granted == asked {
+func coversHost(granted, requested string) bool {
+	if granted == requested {
 		return true
 	}
 	suffix, wild := strings.CutPrefix(granted, "*")
-	return wild && strings.HasSuffix(strings.TrimPrefix(asked, "*"), suffix)
+	return wild && strings.HasSuffix(strings.TrimPrefix(requested, "*"), suffix)
 }
 
 // coversPath compares patterns segment by segment. One without a star stands for itself and all below it.
-func coversPath(granted, asked string) bool {
-	if granted == asked {
+func coversPath(granted, requested string) bool {
+	if granted == requested {
 		return true
 	}
 	if !strings.Contains(granted, "*") {
-		return strings.HasPrefix(asked, strings.TrimSuffix(granted, "/")+"/")
+		return strings.HasPrefix(requested, strings.TrimSuffix(granted, "/")+"/")
 	}
-	g, a := strings.Split(granted, "/"), strings.Split(asked, "/")
+	g, a := strings.Split(granted, "/"), strings.Split(requested, "/")
 	for i, segment := range g {
 		switch {
 		case segment == "**":
@@ -160,52 +159,52 @@ func coversPath(granted, asked string) bool {
 			return false
 		}
 	}
-	return len(g) == len(a) && strings.Contains(asked, "*")
+	return len(g) == len(a) && strings.Contains(requested, "*")
 }
 
-func (p *Policy) coversVariable(asked string) bool {
-	return slices.Contains(p.Environment, asked) || asked == "" && len(p.Environment) > 0
+func (p *Policy) coversVariable(requested string) bool {
+	return slices.Contains(p.Environment, requested) || requested == "" && len(p.Environment) > 0
 }
 
-func (p *Policy) coversSecret(asked Secret) bool {
-	if asked == (Secret{}) {
+func (p *Policy) coversSecret(requested Secret) bool {
+	if requested == (Secret{}) {
 		return len(p.Secrets) > 0
 	}
 	return slices.ContainsFunc(p.Secrets, func(s Secret) bool {
-		return s == asked || s.Name == asked.Name && asked == Secret{Name: asked.Name}
+		return s == requested || s.Name == requested.Name && requested == Secret{Name: requested.Name}
 	})
 }
 
-func (p *Policy) coversSQL(asked SQL) bool {
-	if asked == (SQL{}) {
+func (p *Policy) coversSQL(requested SQL) bool {
+	if requested == (SQL{}) {
 		return len(p.SQL) > 0
 	}
-	return slices.ContainsFunc(p.SQL, func(s SQL) bool { return s.covers(asked) })
+	return slices.ContainsFunc(p.SQL, func(s SQL) bool { return s.covers(requested) })
 }
 
-func (s SQL) covers(asked SQL) bool {
-	sameSource := asked.DSN == "" && asked.DSNEnv == "" && asked.DSNFile == "" ||
-		asked.DSN == s.DSN && asked.DSNEnv == s.DSNEnv && asked.DSNFile == s.DSNFile
-	return s.Name == asked.Name && sameSource && (s.Privileged || !asked.Privileged) && within(asked.Timeout, s.Timeout) &&
-		within(asked.MaxRows, s.MaxRows) && within(asked.MaxBytes, s.MaxBytes)
+func (s SQL) covers(requested SQL) bool {
+	sameSource := requested.DSN == "" && requested.DSNEnv == "" && requested.DSNFile == "" ||
+		requested.DSN == s.DSN && requested.DSNEnv == s.DSNEnv && requested.DSNFile == s.DSNFile
+	return s.Name == requested.Name && sameSource && (s.Privileged || !requested.Privileged) && within(requested.Timeout, s.Timeout) &&
+		within(requested.MaxRows, s.MaxRows) && within(requested.MaxBytes, s.MaxBytes)
 }
 
-func (p *Policy) coversKV(asked *KV) bool {
-	if asked == nil {
+func (p *Policy) coversKV(requested *KV) bool {
+	if requested == nil {
 		return true
 	}
 	kv := p.KV
-	return kv != nil && (asked.Namespace == "" || asked.Namespace == kv.Namespace) &&
-		within(asked.MaxBytes, kv.MaxBytes) && within(asked.MaxKeys, kv.MaxKeys) &&
-		within(asked.MaxValue, kv.MaxValue) && (asked.ReadOnly || !kv.ReadOnly)
+	return kv != nil && (requested.Namespace == "" || requested.Namespace == kv.Namespace) &&
+		within(requested.MaxBytes, kv.MaxBytes) && within(requested.MaxKeys, kv.MaxKeys) &&
+		within(requested.MaxValue, kv.MaxValue) && (requested.ReadOnly || !kv.ReadOnly)
 }
 
-func (l Limits) cover(asked Limits) bool {
-	return within(asked.MilliCPU, l.MilliCPU) && within(asked.Memory, l.Memory) && within(asked.Fuel, l.Fuel) &&
-		within(asked.Timeout, l.Timeout) && within(asked.Output, l.Output) && within(asked.Stack, l.Stack) &&
-		within(asked.Log, l.Log)
+func (l Limits) cover(requested Limits) bool {
+	return within(requested.MilliCPU, l.MilliCPU) && within(requested.Memory, l.Memory) && within(requested.Fuel, l.Fuel) &&
+		within(requested.Timeout, l.Timeout) && within(requested.Output, l.Output) && within(requested.Stack, l.Stack) &&
+		within(requested.Log, l.Log)
 }
 
-// within reports whether a bound that is asked for is no more than the granted one. Zero asks for nothing particular;
-// whether the host's default is enough is not known here, so that it is not.
-func within[T ~int64 | ~uint64 | ~uint32](asked, granted T) bool { return asked <= granted }
+// within reports whether a requested bound is at most the granted one. A requested zero is always within; a granted zero
+// is the host's default, which is unknown here, and covers no other.
+func within[T ~int64 | ~uint64 | ~uint32](requested, granted T) bool { return requested <= granted }

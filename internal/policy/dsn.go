@@ -9,15 +9,15 @@ import (
 
 const sqliteScheme = "sqlite:"
 
-// openDSN is a data source name that may stand in a file everybody can read: one without a password. It errs on the
-// side of refusing.
+// openDSN gives s if it is a data source name without a password, which a file may contain that others can read. It
+// refuses in doubt.
 func openDSN(s string) (string, error) {
 	if _, err := line(s); err != nil {
 		return "", err
 	}
 	scheme, _, _ := strings.Cut(s, ":")
 	if !slices.Contains([]string{"postgres", "postgresql", "mysql", "mariadb", "sqlite"}, scheme) {
-		return "", errors.New("this is no data source name, which is not repeated here: it is written like " +
+		return "", errors.New("this is not a data source name: write it like " +
 			"postgres://user@host/database, mysql://user@host/database or sqlite:/path")
 	}
 	if hasPassword(s) {
@@ -27,7 +27,7 @@ func openDSN(s string) (string, error) {
 	return s, nil
 }
 
-// sqliteFile gives the file a data source name of SQLite names.
+// sqliteFile gives the file of a data source name of SQLite. It reports false for other databases.
 func sqliteFile(dsn string) (string, bool) {
 	file, ok := strings.CutPrefix(dsn, sqliteScheme)
 	return strings.TrimPrefix(file, "//"), ok

@@ -10,22 +10,22 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// A Verdict says whether a policy permits one thing, by which of its rules, and why.
+// A Verdict says whether a policy permits one use of a capability, and why.
 type Verdict struct {
 	Allowed bool
-	Rule    string // in words; empty when none is about it
+	Rule    string // the rule that decided, in words; empty when no rule matches
 	Why     string
 }
 
-// A Matcher decides whether rules permit a request, as the power that sends it does.
+// A Matcher decides whether rules permit an HTTP request, by the same rules as the capability that sends it.
 type Matcher func(rules []Network, method, url string) (Verdict, error)
 
-// Explain says whether p permits a use of a power: a method and an http or https URL; "read" or "write" and fs:PATH, as
-// the provider sees it; "read" and env:KEY, sql:NAME or kv:. Requests are left to match.
+// Explain says whether p permits a use of a capability: an HTTP method and an http or https URL, which match decides;
+// "read" or "write" and fs:PATH, a path as the guest sees it; "read" and env:KEY, sql:NAME or kv:.
 func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 	scheme, rest, ok := strings.Cut(target, ":")
 	if !ok {
-		return Verdict{}, fmt.Errorf("%q is no URL: "+
+		return Verdict{}, fmt.Errorf("%q is not a URL: "+
 			"write it as https://api.example.org/v1, fs:/data/file, env:LANG, kv: or sql:main", strict.Clip(target))
 	}
 	if scheme == "http" || scheme == "https" {
@@ -45,13 +45,13 @@ func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 		return p.explainFile("/"+strings.TrimLeft(rest, "/"), access)
 	case "env":
 		if !slices.Contains(p.Environment, rest) {
-			return Verdict{Why: "no rule names the variable"}, nil
+			return Verdict{Why: "no rule grants the variable"}, nil
 		}
 		return verdict(access == Read, "read the environment variable "+rest, "variables are read only"), nil
 	case "sql":
 		i := slices.IndexFunc(p.SQL, func(s SQL) bool { return s.Name == rest })
 		if i < 0 {
-			return Verdict{Why: "there is no connection of that name"}, nil
+			return Verdict{Why: "no rule grants a connection of this name"}, nil
 		}
 		return verdict(access == Read, p.SQL[i].String(), "databases are read only"), nil
 	case "kv":
@@ -60,7 +60,7 @@ func Explain(p *Policy, method, target string, match Matcher) (Verdict, error) {
 		}
 		return verdict(access == Read || !p.KV.ReadOnly, p.KV.String(), "the store is read only"), nil
 	}
-	return Verdict{}, fmt.Errorf("nothing is known of %q: it is one of http, https, fs, env, sql, kv", strict.Clip(scheme))
+	return Verdict{}, fmt.Errorf("unknown scheme %q: it is one of http, https, fs, env, sql, kv", strict.Clip(scheme))
 }
 
 func verdict(allowed bool, rule, otherwise string) Verdict {
@@ -70,10 +70,10 @@ func verdict(allowed bool, rule, otherwise string) Verdict {
 	return Verdict{Rule: rule, Why: otherwise}
 }
 
-// explainFile finds the folder a path of the provider's is in: the innermost, as the power does.
+// explainFile decides by the innermost granted folder that a guest's path is in, as the capability does.
 func (p *Policy) explainFile(file string, access Access) (Verdict, error) {
 	if path.Clean(file) != file {
-		return Verdict{Why: "the path has dot segments or double slashes, which no provider may use"}, nil
+		return Verdict{Why: "the path has dot segments or double slashes, which are never allowed"}, nil
 	}
 	var found *Storage
 	for i := range p.Storage {
@@ -83,23 +83,22 @@ func (p *Policy) explainFile(file string, access Access) (Verdict, error) {
 		}
 	}
 	if found == nil {
-		return Verdict{Why: "it is in no granted folder"}, nil
+		return Verdict{Why: "the path is in no granted folder"}, nil
 	}
-	return verdict(found.Access&access != 0, found.String(), "the folder is not granted for that"), nil
+	return verdict(found.Access&access != 0, found.String(), "the folder is not granted for this access"), nil
 }
 
-// maxNear bounds the rules that are shown for one that is missing.
+// maxNear bounds the rules that Near gives.
 const maxNear = 8
 
-// Near gives in words the rules for the host of a URL, to tell what else would have to fit; of all hosts when there are
-// none.
+// Near gives, in words, the rules for the host of a URL that no rule permits; rules for other hosts when there are none.
 func (p *Policy) Near(rawURL string) (words []string) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {
 		return nil
 	}
-	asked := strings.ToLower(u.Hostname())
-	ofHost := slices.DeleteFunc(slices.Clone(p.Network), func(n Network) bool { return !coversHost(n.Host, asked) })
+	host := strings.ToLower(u.Hostname())
+	ofHost := slices.DeleteFunc(slices.Clone(p.Network), func(n Network) bool { return !coversHost(n.Host, host) })
 	if len(ofHost) == 0 {
 		ofHost = p.Network
 	}
@@ -109,10 +108,10 @@ func (p *Policy) Near(rawURL string) (words []string) {
 	return words
 }
 
-// Notes says what of p this host does not do, or what is worth a thought.
+// Notes gives warnings about p.
 func (p *Policy) Notes() (notes []string) {
 	for _, k := range sortedKeys(p.Config) {
-		if suspicious(k) {
+		if looksSecret(k) {
 			notes = append(notes, fmt.Sprintf("the configuration value %s looks like a secret, "+
 				"and the provider can read it: consider secrets", k))
 		}

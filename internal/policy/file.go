@@ -21,9 +21,9 @@ var (
 	methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 )
 
-// format says how the values of policy files are written. The tags check and keys name its rules.
+// format has the rules that the tags check and keys name.
 var format = strict.Format{
-	Hints: map[string]string{"deny": "what is not allowed is denied, leave it out"},
+	Hints: map[string]string{"deny": "what is not allowed is denied: leave it out"},
 	Rules: map[string]strict.Rule{
 		"access":      strict.OneOf("access", "read", "write"),
 		"count":       numeric(count, formatCount, "1000"),
@@ -49,7 +49,7 @@ var format = strict.Format{
 	},
 }
 
-// numeric is the rule of a number that may have a unit.
+// numeric makes the rule of a number that may have a unit.
 func numeric[T any](parse func(string) (T, error), format func(T) string, example string) strict.Rule {
 	schema := strict.Schema{"type": []string{"string", "integer", "number"}, "examples": []string{example}}
 	return strict.NewRule(parse, format, schema, strict.Text, strict.Number)
@@ -57,36 +57,36 @@ func numeric[T any](parse func(string) (T, error), format func(T) string, exampl
 
 // A file is a policy file.
 type file struct {
-	Schema      string      `yaml:"$schema" doc:"where editors find the schema of this file; of no effect"`
+	Schema      string      `yaml:"$schema" doc:"where editors find the schema of this file; without effect"`
 	Version     string      `yaml:"version,required" check:"version" doc:"the version of the format"`
 	Description string      `yaml:"description" check:"prose" doc:"what the policy is for"`
-	Permissions permissions `yaml:"permissions,required" doc:"what the provider may touch and use; what is not here is denied"`
+	Permissions permissions `yaml:"permissions,required" doc:"what the provider may access and use; everything else is denied"`
 }
 
 type permissions struct {
 	Storage struct {
-		Allow []Storage `yaml:"allow,required" unique:"Guest" doc:"the folders"`
-	} `yaml:"storage" doc:"folders of the host"`
+		Allow []Storage `yaml:"allow,required" unique:"Guest" doc:"the folders; each has its own guest path"`
+	} `yaml:"storage" doc:"folders of the host that the provider may access"`
 	Network struct {
-		Allow []Network `yaml:"allow,required" doc:"the rules; one must allow a request"`
-	} `yaml:"network" doc:"servers that may be asked"`
+		Allow []Network `yaml:"allow,required" doc:"the rules; a request is allowed if one of them allows it"`
+	} `yaml:"network" doc:"servers to which the provider may send requests"`
 	Environment struct {
 		Allow []variableRule `yaml:"allow,required" unique:"Key" doc:"the variables"`
-	} `yaml:"environment" doc:"variables of the host's environment"`
-	Config    map[string]string `yaml:"config" check:"value" keys:"line" doc:"values handed over to the provider; secrets do not belong here"`
-	Secrets   []Secret          `yaml:"secrets" unique:"Name" doc:"values the provider may use and never sees"`
-	KV        *KV               `yaml:"kv" doc:"a key-value store of the provider's own; {} grants one with the host's bounds"`
-	SQL       []SQL             `yaml:"sql" unique:"Name" doc:"databases that may be read, by the name of the connection"`
+	} `yaml:"environment" doc:"variables of the host's environment that the provider may read"`
+	Config    map[string]string `yaml:"config" check:"value" keys:"line" doc:"values for the provider, which can read them: no place for secrets"`
+	Secrets   []Secret          `yaml:"secrets" unique:"Name" doc:"values that requests of the provider may carry, and that it never sees"`
+	KV        *KV               `yaml:"kv" doc:"a key-value store of the provider's own; {} grants one with the host's default limits"`
+	SQL       []SQL             `yaml:"sql" unique:"Name" doc:"databases that the provider may read"`
 	Resources struct {
-		Limits Limits `yaml:"limits" doc:"bounds; the host's defaults where nothing is said"`
-	} `yaml:"resources" doc:"what the provider may use"`
+		Limits Limits `yaml:"limits" doc:"limits; default: those of the host"`
+	} `yaml:"resources" doc:"resources that the provider may use"`
 }
 
 type variableRule struct {
 	Key string `yaml:"key,required" check:"variable" doc:"the name of the variable"`
 }
 
-// ToFile gives p as it stands in a file.
+// ToFile gives p in the shape of its file.
 func (p *Policy) ToFile() any {
 	f := file{Version: Version, Description: p.Description}
 	f.Permissions.Storage.Allow, f.Permissions.Network.Allow = p.Storage, p.Network
@@ -98,7 +98,7 @@ func (p *Policy) ToFile() any {
 	return f
 }
 
-// FromFile takes over a policy from a file. The error names a secret that is not there.
+// FromFile sets p to the policy of a file. The error names a secret that a rule uses and the file lacks.
 func (p *Policy) FromFile(v any) error {
 	f := v.(file)
 	*p = Policy{
@@ -112,7 +112,7 @@ func (p *Policy) FromFile(v any) error {
 	return p.checkSecrets()
 }
 
-// checkSecrets finds a rule that names a secret there is not.
+// checkSecrets gives an error if a rule names a secret that p lacks.
 func (p *Policy) checkSecrets() error {
 	var known []string
 	for _, s := range p.Secrets {
@@ -145,7 +145,7 @@ func (a Access) ToFile() any {
 	return words
 }
 
-// FromFile takes over a list of words.
+// FromFile sets a to a list of words.
 func (a *Access) FromFile(v any) error {
 	for _, word := range v.([]string) {
 		if word == "write" {
@@ -157,22 +157,22 @@ func (a *Access) FromFile(v any) error {
 	return nil
 }
 
-// Validate mounts s at the path of the host folder, if it names no other, and checks its bounds.
+// Validate sets the guest path, if s has none, to the one of the host folder, and checks the bounds.
 func (s *Storage) Validate() error {
 	if s.Guest == "" {
 		s.Guest = guestOf(s.Host)
 		if _, err := guestPath(s.Guest); err != nil {
-			return fmt.Errorf("%w: say with guest where the provider sees it", err)
+			return fmt.Errorf("%w: set guest to the path at which the provider sees it", err)
 		}
 	}
 	return checkGrowth(s.Access, s.MaxBytes, s.MaxFiles)
 }
 
-// checkGrowth refuses bounds of what is added to a folder to which nothing is.
+// checkGrowth refuses bounds of writing for a folder that is granted for reading only.
 func checkGrowth(access Access, maxBytes, maxFiles uint64) error {
 	if access&Write == 0 && maxBytes+maxFiles > 0 {
-		return errors.New("max_bytes and max_files bound what is written, and access does not have write: " +
-			"add it, or leave them out")
+		return errors.New("max_bytes and max_files bound what is written, and access lacks write: " +
+			"add write, or leave them out")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func checkGrowth(access Access, maxBytes, maxFiles uint64) error {
 // Validate refuses secrets that would be sent unencrypted to a public server.
 func (n *Network) Validate() error {
 	if len(n.Secrets) > 0 && !n.Private && slices.Contains(n.Schemes, "http") {
-		return fmt.Errorf("the rule for %s lets secrets travel over http: let schemes be [https], or private be true", n.Host)
+		return fmt.Errorf("the rule for %s sends secrets over http: set schemes to [https], or private to true", n.Host)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (s *SQL) Validate() error {
 	return exactlyOne("connection", s.Name, "dsn_env, dsn_file or dsn", s.DSNEnv, s.DSNFile, s.DSN)
 }
 
-// exactlyOne gives an error unless one of several values is set.
+// exactlyOne gives an error unless exactly one of values is set.
 func exactlyOne(what, name, keys string, values ...string) error {
 	set := 0
 	for _, v := range values {
@@ -236,14 +236,14 @@ func Parse(name string, text []byte) (*Policy, error) {
 	return p, nil
 }
 
-// Schema gives the JSON Schema of policy files, for editors. Where JSON Schema cannot say a rule, as that a secret a
-// rule names must be there, only [Parse] knows it.
+// Schema gives the JSON Schema of policy files, for editors. It lacks rules that JSON Schema cannot express, as that a
+// secret which a rule names must exist; [Parse] checks these too.
 func Schema() []byte { return format.Schema(&Policy{}, "policy of wasmres") }
 
-// Format gives p as the text of a policy file, the same for the same policy. [Parse] makes p of it again.
+// Format gives p as a policy file, which [Parse] reads again. Equal policies give equal files.
 func (p *Policy) Format() []byte { return format.Encode(p.canonical()) }
 
-// canonical gives p with what has no order in one.
+// canonical gives a copy of p, with the lists sorted whose order means nothing.
 func (p *Policy) canonical() *Policy {
 	c := p.clone()
 	slices.SortFunc(c.Storage, func(a, b Storage) int {

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// Flags are a policy as it stands on a command line: the values of each flag.
+// Flags are a policy as a command line has it: the values of each flag.
 type Flags struct {
 	Dir    []string // HOST:GUEST[:ro|:rw]
 	Net    []string // [METHOD,…:]URL, as https://api.example.org/v1/** or just the host
@@ -23,7 +23,7 @@ type Flags struct {
 
 // FromFlags gives the policy that flags are short for. Errors name the flag.
 //
-// Secrets go with the one rule of Net there is: which of several may carry one, only a policy file can say.
+// The one rule of Net carries all secrets. With several rules, only a policy file can say which one carries a secret.
 func FromFlags(f Flags) (*Policy, error) {
 	p := &Policy{}
 	for _, one := range f.named() {
@@ -54,7 +54,7 @@ var adders = map[string]func(p *Policy, value string) error{
 	"dir": addDir, "net": addNet, "env": addEnv, "secret": addSecret, "sql": addSQL, "config": addConfig,
 }
 
-// Add adds to p what one flag with a value grants. The error names both, and leaves p as it was.
+// Add adds the grant of one flag with a value to p. The error names both; p is then unchanged.
 func Add(p *Policy, flag, value string) error {
 	add, ok := adders[flag]
 	if !ok {
@@ -68,7 +68,7 @@ func Add(p *Policy, flag, value string) error {
 	return nil
 }
 
-// withoutPassword gives the value of a flag as it can be repeated.
+// withoutPassword gives the value of a flag without what may be a secret.
 func withoutPassword(flag, value string) string {
 	if name, _, ok := strings.Cut(value, "="); ok && (flag == "sql" || flag == "secret") {
 		return name + "=…"
@@ -76,13 +76,13 @@ func withoutPassword(flag, value string) string {
 	return value
 }
 
-// shareSecrets lets the one rule for servers carry the secrets.
+// shareSecrets lets the one network rule carry all secrets.
 func (p *Policy) shareSecrets() error {
 	if len(p.Secrets) == 0 {
 		return nil
 	}
 	if len(p.Network) != 1 {
-		return fmt.Errorf("--secret %s: with %d times --net it is not said which may carry it: "+
+		return fmt.Errorf("--secret %s: with %d --net flags, it is unclear which server gets it: "+
 			"write a policy file, and give it with --policy", p.Secrets[0].Name, len(p.Network))
 	}
 	for _, s := range p.Secrets {
@@ -157,7 +157,7 @@ func addNet(p *Policy, spec string) error {
 
 func notMethods(r rune) bool { return (r < 'A' || r > 'Z') && r != ',' }
 
-// setAuthority takes over a host with a port or without.
+// setAuthority sets the host and the port, which authority may lack.
 func (n *Network) setAuthority(authority string) (err error) {
 	bare := authority
 	if !strings.HasSuffix(authority, "]") {
@@ -170,7 +170,7 @@ func (n *Network) setAuthority(authority string) (err error) {
 		}
 	}
 	n.Host, err = host(bare)
-	n.Private = n.Host == "localhost" || privateAddress(n.Host) // whoever names one means it
+	n.Private = n.Host == "localhost" || privateAddress(n.Host) // the operator named it on purpose
 	return err
 }
 
@@ -207,7 +207,7 @@ func addSecret(p *Policy, spec string) error {
 			"the secret itself has no place on a command line")
 	}
 	if err == nil && slices.ContainsFunc(p.Secrets, func(o Secret) bool { return o.Name == s.Name }) {
-		err = fmt.Errorf("there are two secrets %s", s.Name)
+		err = fmt.Errorf("the secret %s is granted twice", s.Name)
 	}
 	p.Secrets = append(p.Secrets, s)
 	return err
@@ -233,7 +233,7 @@ func addSQL(p *Policy, spec string) error {
 		s.DSN, err = openDSN(source)
 	}
 	if err == nil && slices.ContainsFunc(p.SQL, func(o SQL) bool { return o.Name == s.Name }) {
-		err = fmt.Errorf("there are two connections %s", s.Name)
+		err = fmt.Errorf("the connection %s is granted twice", s.Name)
 	}
 	p.SQL = append(p.SQL, s)
 	return err

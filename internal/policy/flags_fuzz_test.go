@@ -16,8 +16,8 @@ func FuzzFlags(f *testing.F) {
 		if err != nil {
 			return
 		}
-		flags, whole := p.Flags()
-		if !whole {
+		flags, complete := p.Flags()
+		if !complete {
 			return
 		}
 		again, err := policy.FromFlags(flags)

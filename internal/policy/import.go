@@ -12,21 +12,21 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// maxLost bounds what is said of one import.
-const maxLost = 50
+// maxDropped bounds the notes about one import.
+const maxDropped = 50
 
-// An Import is a policy made of the file of another host.
+// An Import is a policy made of another MCP host's file.
 type Import struct {
-	Name   string // what the file calls the plugin; empty when it names none
+	Name   string // of the plugin in the file; empty when it has none
 	Policy *Policy
-	Lost   []string // what was not taken over, and why
+	Lost   []string // parts of the file that the policy lacks or changes, and why
 }
 
-// ImportFile makes policies of an Extism manifest, of which there is one, or of a configuration of hyper-mcp, as JSON
-// or YAML. Relative paths are taken from its folder.
+// ImportFile makes one policy of an Extism manifest, or one for each plugin of a configuration of hyper-mcp. The file is
+// JSON or YAML. Relative paths in it are taken from the folder it is in.
 func ImportFile(file string) ([]Import, error) {
 	if strings.HasSuffix(file, ".toml") {
-		return nil, fmt.Errorf("%s: TOML is not read: convert it to YAML or JSON", file)
+		return nil, fmt.Errorf("%s: TOML is not supported: convert the file to YAML or JSON", file)
 	}
 	text, err := strict.ReadFile(file)
 	if err != nil {
@@ -46,7 +46,7 @@ func ImportFile(file string) ([]Import, error) {
 	return found, nil
 }
 
-// ParseImport is [ImportFile] of a text, whose relative paths stay as they are. The error is [strict.Problems].
+// ParseImport is [ImportFile] of a text, in which relative paths stay as they are. The error is [strict.Problems].
 func ParseImport(file string, b []byte) ([]Import, error) {
 	root, err := strict.Parse(file, b)
 	if err != nil {
@@ -79,7 +79,7 @@ func importHyperMCP(file string, plugins strict.Node) (found []Import, _ error) 
 		}
 		for _, e := range plugin.Value.Entries {
 			if !slices.Contains([]string{"url", "path", "runtime_config"}, e.Key.Text) {
-				i.lose(e.Key.Text, "it is not about what the plugin may touch")
+				i.drop(e.Key.Text, "a policy has no such setting")
 			}
 		}
 		found = append(found, i.done(plugin.Key.Text))
@@ -92,20 +92,20 @@ func importHyperMCP(file string, plugins strict.Node) (found []Import, _ error) 
 
 // An importer makes one policy.
 type importer struct {
-	policy Policy
-	lost   []string
+	policy  Policy
+	dropped []string
 }
 
-func (i *importer) lose(what, why string) {
-	if len(i.lost) < maxLost {
-		i.lost = append(i.lost, strict.Clip(shownLine(what))+": "+why)
+func (i *importer) drop(what, why string) {
+	if len(i.dropped) < maxDropped {
+		i.dropped = append(i.dropped, strict.Clip(visible(what))+": "+why)
 	}
 }
 
-// shownLine is a foreign text as it can be printed.
-func shownLine(s string) string {
+// visible gives an untrusted text with U+FFFD for each invisible character.
+func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if invisible(r) {
 			return '\uFFFD'
 		}
 		return r
@@ -114,13 +114,13 @@ func shownLine(s string) string {
 
 func (i *importer) done(name string) Import {
 	i.policy.Description = "imported"
-	if name = shownLine(name); name != "" {
+	if name = visible(name); name != "" {
 		i.policy.Description += " from " + strict.Clip(name)
 	}
-	return Import{Name: name, Policy: &i.policy, Lost: i.lost}
+	return Import{Name: name, Policy: &i.policy, Lost: i.dropped}
 }
 
-// extism takes over a manifest of Extism.
+// extism converts a manifest of Extism.
 func (i *importer) extism(root strict.Node) {
 	for _, e := range root.Entries {
 		switch e.Key.Text {
@@ -136,7 +136,7 @@ func (i *importer) extism(root strict.Node) {
 		case "memory":
 			i.memory(e.Value)
 		default:
-			i.lose(e.Key.Text, "there is nothing like it here")
+			i.drop(e.Key.Text, "a policy has no such setting")
 		}
 	}
 }
@@ -147,16 +147,16 @@ func (i *importer) memory(n strict.Node) {
 		case "max_pages":
 			i.pages(e.Value)
 		default:
-			i.lose("memory."+e.Key.Text, "there is no such limit; what a provider reads and answers is bounded by output")
+			i.drop("memory."+e.Key.Text, "there is no such limit; output bounds the contents of a read")
 		}
 	}
 }
 
-// pages is a number of pages of linear memory.
+// pages converts a number of pages of linear memory.
 func (i *importer) pages(n strict.Node) {
 	pages, err := strconv.ParseUint(n.Text, 10, 32)
 	if err != nil || pages == 0 || pages > 1<<16 {
-		i.lose("memory.max_pages", "it is no number from 1 to 65536")
+		i.drop("memory.max_pages", "it is not a number from 1 to 65536")
 		return
 	}
 	i.policy.Limits.Memory = pages << 16
@@ -165,13 +165,13 @@ func (i *importer) pages(n strict.Node) {
 func (i *importer) milliseconds(what string, n strict.Node) {
 	ms, err := strconv.ParseUint(n.Text, 10, 31)
 	if err != nil || ms == 0 {
-		i.lose(what, "it is no number of milliseconds from 1 on")
+		i.drop(what, "it is not a positive number of milliseconds")
 		return
 	}
 	i.policy.Limits.Timeout = time.Duration(ms) * time.Millisecond
 }
 
-// plugin takes over what hyper-mcp lets a plugin do.
+// plugin converts the permissions of a plugin of hyper-mcp.
 func (i *importer) plugin(config strict.Node) {
 	for _, e := range config.Entries {
 		switch e.Key.Text {
@@ -180,26 +180,26 @@ func (i *importer) plugin(config strict.Node) {
 		case "allowed_paths":
 			i.folders(e.Value)
 		case "env_vars":
-			i.config(e.Value) // plugins read them as configuration, and so they are
+			i.config(e.Value) // plugins read them as configuration
 		case "memory_limit":
 			bytes, err := size(strings.ReplaceAll(e.Value.Text, " ", ""))
 			if err != nil {
-				i.lose(e.Key.Text, err.Error())
+				i.drop(e.Key.Text, err.Error())
 				continue
 			}
 			i.policy.Limits.Memory = bytes
 		default:
-			i.lose(e.Key.Text, "there is nothing like it here")
+			i.drop(e.Key.Text, "a policy has no such setting")
 		}
 	}
 }
 
-// hosts takes over names of servers. There, a host may be asked anything; here that must be said.
+// hosts converts names of servers. There, any request to a host is allowed, so the rule names all schemes and methods.
 func (i *importer) hosts(n strict.Node) {
 	for _, item := range n.Items {
 		h, err := host(item.Text)
 		if err != nil {
-			i.lose("allowed_hosts "+item.Text, err.Error())
+			i.drop("allowed_hosts "+item.Text, err.Error())
 			continue
 		}
 		i.policy.Network = append(i.policy.Network, Network{
@@ -208,12 +208,12 @@ func (i *importer) hosts(n strict.Node) {
 		})
 	}
 	if len(n.Items) > 0 {
-		i.lose("allowed_hosts", "names without a port are for those of https and http alone, "+
-			"and names of private addresses are refused: see ports and private")
+		i.drop("allowed_hosts", "without ports, a rule allows those of https and http only, "+
+			"and without private, no private addresses")
 	}
 }
 
-// folders takes over a mapping of host paths to guest paths, or a list of paths that are the same in both.
+// folders converts a mapping of host paths to guest paths, or a list of paths that are the same in both.
 func (i *importer) folders(n strict.Node) {
 	for _, item := range n.Items {
 		from, to, both := strings.Cut(item.Text, ":")
@@ -241,10 +241,10 @@ func (i *importer) folder(from, to string) {
 	}
 	switch {
 	case err != nil:
-		i.lose("allowed_paths "+from, err.Error())
+		i.drop("allowed_paths "+from, err.Error())
 		return
 	case slices.ContainsFunc(i.policy.Storage, func(s Storage) bool { return s.Guest == to }):
-		i.lose("allowed_paths "+from, to+" is another folder already")
+		i.drop("allowed_paths "+from, to+" is granted twice")
 		return
 	}
 	i.policy.Storage = append(i.policy.Storage, Storage{Host: h, Guest: to, Access: access})
@@ -254,7 +254,7 @@ func (i *importer) config(n strict.Node) {
 	for _, e := range n.Entries {
 		v, err := value(e.Value.Text)
 		if _, bad := line(e.Key.Text); err != nil || bad != nil || e.Value.Kind > strict.Boolean || e.Value.Kind == strict.Null {
-			i.lose("config "+e.Key.Text, "it is no short text")
+			i.drop("config "+e.Key.Text, "it is not a short text")
 			continue
 		}
 		if i.policy.Config == nil {
@@ -263,15 +263,15 @@ func (i *importer) config(n strict.Node) {
 		if len(i.policy.Config) < strict.MaxEntries {
 			i.policy.Config[e.Key.Text] = v
 		}
-		if suspicious(e.Key.Text) {
-			i.lose("config "+e.Key.Text, "it was taken over, but looks like a secret, "+
+		if looksSecret(e.Key.Text) {
+			i.drop("config "+e.Key.Text, "it was converted, but looks like a secret, "+
 				"and the provider can read it: better put it under secrets")
 		}
 	}
 }
 
-// suspicious reports whether a key looks like that of a secret.
-func suspicious(key string) bool {
+// looksSecret reports whether a key looks like that of a secret.
+func looksSecret(key string) bool {
 	key = strings.ToLower(key)
 	named := func(word string) bool { return strings.Contains(key, word) }
 	return slices.ContainsFunc([]string{"token", "secret", "password", "api_key", "apikey"}, named)

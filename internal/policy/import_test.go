@@ -58,7 +58,7 @@ func TestImportFileTakesPathsFromItsFolder(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Policy.Storage[0].Host != filepath.Join(dir, "notes") {
 		t.Errorf("got %+v, %v", found, err)
 	}
-	if _, err := policy.ImportFile(filepath.Join(dir, "config.toml")); err == nil || !strings.Contains(err.Error(), "TOML is not read") {
+	if _, err := policy.ImportFile(filepath.Join(dir, "config.toml")); err == nil || !strings.Contains(err.Error(), "TOML is not supported") {
 		t.Errorf("got %v", err)
 	}
 }

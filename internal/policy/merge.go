@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Merge gives what both permit together. Where they contradict each other, as in a limit or the source of a secret,
-// more counts: it is the one that was said last, as flags are after a file.
+// Merge gives a policy that permits what p permits and what more permits. Where they differ, as in a limit or the source of
+// a secret, more wins, as flags win over a file.
 func Merge(p, more *Policy) *Policy {
 	m := p.clone()
 	if more.Description != "" {
@@ -34,7 +34,7 @@ func Merge(p, more *Policy) *Policy {
 	return m
 }
 
-// mergeBy puts entries in the place of those of the same name, and others behind them.
+// mergeBy replaces the entries that have the name of one of more, and appends the rest of more.
 func mergeBy[T any](entries, more []T, name func(T) string) []T {
 	for _, e := range more {
 		i := slices.IndexFunc(entries, func(old T) bool { return name(old) == name(e) })
@@ -48,19 +48,19 @@ func mergeBy[T any](entries, more []T, name func(T) string) []T {
 }
 
 func mergeLimits(l, more Limits) Limits {
-	over(&l.MilliCPU, more.MilliCPU)
-	over(&l.Memory, more.Memory)
-	over(&l.Fuel, more.Fuel)
-	over(&l.Timeout, more.Timeout)
-	over(&l.Output, more.Output)
-	over(&l.Stack, more.Stack)
-	over(&l.Log, more.Log)
+	override(&l.MilliCPU, more.MilliCPU)
+	override(&l.Memory, more.Memory)
+	override(&l.Fuel, more.Fuel)
+	override(&l.Timeout, more.Timeout)
+	override(&l.Output, more.Output)
+	override(&l.Stack, more.Stack)
+	override(&l.Log, more.Log)
 	return l
 }
 
-func over[T comparable](into *T, v T) {
-	var unsaid T
-	if v != unsaid {
+func override[T comparable](into *T, v T) {
+	var zero T
+	if v != zero {
 		*into = v
 	}
 }

@@ -20,93 +20,92 @@ type Policy struct {
 
 // Storage grants a folder of the host.
 type Storage struct {
-	// Host is the folder; empty of what a provider asks for, which does not know.
+	// Host is the folder; empty in a request, since a provider does not know it.
 	Host string `yaml:"uri,required" check:"storage URI" doc:"the folder with all below it, as fs:///srv/data/**; without a third slash it is taken from the folder of this file"`
-	// Guest is an absolute clean slash-separated path; empty of an asking that names none.
-	Guest  string `yaml:"guest" check:"guest path" doc:"the absolute path at which the provider sees it; else that of the URI"`
-	Access Access `yaml:"access,required,nonempty" check:"access" doc:"what may be done"`
-	// What may be there more, by what the provider writes, than when it was loaded. Zero is for the default, except of
-	// an asking, which leaves it open. Without Write both are zero.
-	MaxBytes uint64 `yaml:"max_bytes" check:"size" doc:"how much what is written may add; 256Mi when nothing is said"`
-	MaxFiles uint64 `yaml:"max_files" check:"count" doc:"how many files and folders may be added; 10000 when nothing is said"`
+	// Guest is an absolute clean slash-separated path; empty in a request that names none.
+	Guest  string `yaml:"guest" check:"guest path" doc:"the absolute path at which the provider sees it; default: that of the URI"`
+	Access Access `yaml:"access,required,nonempty" check:"access" doc:"what the provider may do"`
+	// How much may be there, by what the provider writes, beyond what was there when it was loaded. Zero is the default;
+	// in a request, it leaves the bound open. Without Write both are zero.
+	MaxBytes uint64 `yaml:"max_bytes" check:"size" doc:"how many bytes the provider may add; default: 256Mi"`
+	MaxFiles uint64 `yaml:"max_files" check:"count" doc:"how many files and folders the provider may add; default: 10000"`
 }
 
-// What a provider may add to a folder of which a policy does not say it.
+// Defaults of Storage.
 const (
 	DefaultMaxBytes = 256 << 20
 	DefaultMaxFiles = 10_000 // files and folders
 )
 
-// Access is what may be done with files: a set of bits.
+// Access is a set of bits: what a provider may do with files.
 type Access uint8
 
-// What may be done with files.
+// The bits of Access.
 const (
-	Read  Access = 1 << iota // files and folders can be read
-	Write                    // and written
+	Read  Access = 1 << iota // read files and folders
+	Write                    // write and remove them
 )
 
-// Network grants requests to servers. Lists that are empty stand for what their comments say.
+// Network grants requests to servers. An empty list is the default that its description names.
 type Network struct {
-	// Host is empty of an asking that names none.
-	Host    string   `yaml:"host,required" check:"host" doc:"a name, *.example.org for those below it, or an address"`
-	Schemes []string `yaml:"schemes,nonempty" check:"scheme" doc:"https when nothing is said"`
-	Ports   []uint16 `yaml:"ports,nonempty" check:"port" doc:"the one of the scheme when nothing is said"`
-	Methods []string `yaml:"methods,nonempty" check:"method" doc:"GET and HEAD when nothing is said"`
-	// Paths without * stand for themselves and all below. In others * stands for a part of a segment, and a last ** for
-	// all below.
-	Paths   []string `yaml:"paths,nonempty" check:"path" doc:"as /v1, which is all below it too, or /v1/*/profile; every path when nothing is said"`
-	Private bool     `yaml:"private" doc:"whether the host may have an address of a private network, or of this machine"`
+	// Host is empty in a request that names none.
+	Host    string   `yaml:"host,required" check:"host" doc:"a name, *.example.org for all names below it, or an address"`
+	Schemes []string `yaml:"schemes,nonempty" check:"scheme" doc:"default: https"`
+	Ports   []uint16 `yaml:"ports,nonempty" check:"port" doc:"default: the port of the scheme"`
+	Methods []string `yaml:"methods,nonempty" check:"method" doc:"default: GET and HEAD"`
+	// A path without * matches itself and all paths below. In others * matches a segment, and a last ** all paths below.
+	Paths   []string `yaml:"paths,nonempty" check:"path" doc:"as /v1, which includes all paths below it, or /v1/*/profile; default: every path"`
+	Private bool     `yaml:"private" doc:"whether the host may have an address of a private network or of this machine"`
 	Secrets []string `yaml:"secrets,nonempty" check:"name" doc:"names of the secrets that requests may carry"`
 }
 
-// A Secret is a value the provider may use and never see. Exactly one source is set.
+// A Secret is a value that requests of the provider may carry, and that the guest never sees. Exactly one source is set.
 type Secret struct {
-	Name    string `yaml:"name,required" check:"name" doc:"what rules and the provider call it"`
-	Env     string `yaml:"env" check:"variable" doc:"the variable of the host's environment that has it"`
-	File    string `yaml:"file" check:"host path" doc:"the file that has it"`
+	Name    string `yaml:"name,required" check:"name" doc:"its name in rules and for the provider"`
+	Env     string `yaml:"env" check:"variable" doc:"the variable of the host's environment that contains it"`
+	File    string `yaml:"file" check:"host path" doc:"the file that contains it"`
 	Keyring string `yaml:"keyring" check:"keyring" doc:"its entry in the system's keyring, as SERVICE/USER"`
 }
 
-// KV grants a key-value store of the provider's own. Zero fields are for the host's defaults.
+// KV grants a key-value store of the provider's own. Zero fields are the host's defaults.
 type KV struct {
-	Namespace string `yaml:"namespace" check:"name" doc:"the store's name, when it is not the provider's"`
+	Namespace string `yaml:"namespace" check:"name" doc:"the name of the store; default: one of the provider's own"`
 	MaxBytes  uint64 `yaml:"max_bytes" check:"size" doc:"of all keys and values"`
-	MaxKeys   uint64 `yaml:"max_keys" check:"count" doc:"how many there may be"`
+	MaxKeys   uint64 `yaml:"max_keys" check:"count" doc:"how many keys there may be"`
 	MaxValue  uint64 `yaml:"max_value" check:"size" doc:"the size of one value"`
-	ReadOnly  bool   `yaml:"read_only" doc:"whether values can be read alone, and neither put nor deleted"`
+	ReadOnly  bool   `yaml:"read_only" doc:"whether the provider can only read values, and neither put nor delete them"`
 }
 
-// SQL grants reading from a database by a connection with a name. Exactly one of the three sources is set, except of
-// what a provider asks for, which knows none. Zero limits are for the host's defaults.
+// SQL grants reading from a database by a connection with a name. Exactly one of the three sources is set; in a request,
+// none. Zero limits are the host's defaults.
 type SQL struct {
-	Name       string        `yaml:"name,required" check:"name" doc:"what the provider calls the connection"`
-	DSNEnv     string        `yaml:"dsn_env" check:"variable" doc:"the variable of the host's environment that has the data source name"`
-	DSNFile    string        `yaml:"dsn_file" check:"host path" doc:"the file that has it"`
-	DSN        string        `yaml:"dsn" check:"dsn" doc:"the data source name itself, when it carries no password"`
+	Name       string        `yaml:"name,required" check:"name" doc:"the name of the connection for the provider"`
+	DSNEnv     string        `yaml:"dsn_env" check:"variable" doc:"the variable of the host's environment that contains the data source name"`
+	DSNFile    string        `yaml:"dsn_file" check:"host path" doc:"the file that contains the data source name"`
+	DSN        string        `yaml:"dsn" check:"dsn" doc:"the data source name itself, without a password"`
 	Timeout    time.Duration `yaml:"timeout" check:"duration" doc:"of one statement"`
 	MaxRows    uint64        `yaml:"max_rows" check:"count" doc:"of one statement"`
 	MaxBytes   uint64        `yaml:"max_bytes" check:"size" doc:"of the rows of one statement"`
-	Privileged bool          `yaml:"privileged" doc:"whether the role may be one that a read-only transaction does not hold"`
+	Privileged bool          `yaml:"privileged" doc:"whether the role may be able to write in spite of a read-only transaction"`
 }
 
-// Limits bound what the provider may use. Zero is for the host's default.
+// Limits bound the resources of the provider. Zero is the host's default.
 type Limits struct {
-	MilliCPU uint32        `yaml:"cpu" check:"cpu" doc:"processors that calls may use, all together and in the long run"`
+	MilliCPU uint32        `yaml:"cpu" check:"cpu" doc:"processors that all calls together may use, in the long run"`
 	Memory   uint64        `yaml:"memory" check:"size" doc:"linear memory of one instance"` // hosts round down to pages of 64 KiB
 	Fuel     uint64        `yaml:"fuel" check:"count" doc:"instructions of one call"`
 	Timeout  time.Duration `yaml:"timeout" check:"duration" doc:"wall-clock time of one call"`
 	Output   uint64        `yaml:"output" check:"size" doc:"contents of one read"`
 	Stack    uint64        `yaml:"stack" check:"size" doc:"native stack of one call"`
-	Log      uint64        `yaml:"log" check:"size" doc:"what may be logged in one call"`
+	Log      uint64        `yaml:"log" check:"size" doc:"bytes logged in one call"`
 }
 
-// Empty reports whether p grants no power. Configuration and limits are none.
+// Empty reports whether p grants no capability. It may have configuration and limits.
 func (p *Policy) Empty() bool {
 	return len(p.Storage)+len(p.Network)+len(p.Environment)+len(p.Secrets)+len(p.SQL) == 0 && p.KV == nil
 }
 
-// Under gives p with relative host paths taken from dir.
+// Under gives a copy of p with its relative host paths joined to dir.
 func (p *Policy) Under(dir string) *Policy {
 	from := func(path string) string {
 		if path == "" || filepath.IsAbs(path) {

@@ -35,12 +35,12 @@ func TestCovers(t *testing.T) {
 	sql := func(s policy.SQL) *policy.Policy { return &policy.Policy{SQL: []policy.SQL{s}} }
 	kv := func(k policy.KV) *policy.Policy { return &policy.Policy{KV: &k} }
 	tests := []struct {
-		name           string
-		granted, asked *policy.Policy
-		want           bool
+		name               string
+		granted, requested *policy.Policy
+		want               bool
 	}{
 		{"nothing", &policy.Policy{}, &policy.Policy{}, true},
-		{"configuration is no power", &policy.Policy{}, &policy.Policy{Config: map[string]string{"a": "b"}}, true},
+		{"configuration grants nothing", &policy.Policy{}, &policy.Policy{Config: map[string]string{"a": "b"}}, true},
 
 		{"the same folder", dir("/srv", "/data", rw), dir("/srv", "/data", rw), true},
 		{"a folder within", dir("/srv", "/data", policy.Read), dir("/srv/a", "/data/a", policy.Read), true},
@@ -107,8 +107,8 @@ func TestCovers(t *testing.T) {
 		{"more memory", &policy.Policy{Limits: policy.Limits{Memory: 1}}, &policy.Policy{Limits: policy.Limits{Memory: 2}}, false},
 	}
 	for _, tt := range tests {
-		if got := policy.Covers(tt.granted, tt.asked); got != tt.want {
-			t.Errorf("%s: got %v, want %v\ngranted %q\nasked   %q", tt.name, got, tt.want, tt.granted.Lines(), tt.asked.Lines())
+		if got := policy.Covers(tt.granted, tt.requested); got != tt.want {
+			t.Errorf("%s: got %v, want %v\ngranted %q\nasked   %q", tt.name, got, tt.want, tt.granted.Lines(), tt.requested.Lines())
 		}
 	}
 }
@@ -178,10 +178,10 @@ func TestFlagsAreShortForAPolicy(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
-	back, whole := p.Flags()
+	back, complete := p.Flags()
 	again, err := policy.FromFlags(back)
-	if err != nil || !whole || string(again.Format()) != string(p.Format()) {
-		t.Errorf("%q\nis %s, whole %v, %v", back.Args(), again.Format(), whole, err)
+	if err != nil || !complete || string(again.Format()) != string(p.Format()) {
+		t.Errorf("%q\nis %s, complete %v, %v", back.Args(), again.Format(), complete, err)
 	}
 }
 
@@ -198,30 +198,30 @@ func TestFlagsSayWhenTheyCannotSayAll(t *testing.T) {
 		"an address":     `  network: {allow: [{host: 127.0.0.1}]}`,
 		"privileged":     `  sql: [{name: a, dsn_env: A, privileged: true}]`,
 	} {
-		if f, whole := parse(t, permissions(text+"\n")).Flags(); whole {
+		if f, complete := parse(t, permissions(text+"\n")).Flags(); complete {
 			t.Errorf("%s: %q is said to be all of it", name, f.Args())
 		}
 	}
-	if f, whole := parse(t, permissions(`  network: {allow: [{host: "::1", schemes: [http, https], ports: [80, 8080], paths: [/a, /b], private: true}]}`+"\n")).Flags(); !whole || len(f.Net) != 8 {
-		t.Errorf("%v of %q", whole, f.Args())
+	if f, complete := parse(t, permissions(`  network: {allow: [{host: "::1", schemes: [http, https], ports: [80, 8080], paths: [/a, /b], private: true}]}`+"\n")).Flags(); !complete || len(f.Net) != 8 {
+		t.Errorf("%v of %q", complete, f.Args())
 	}
 }
 
 // TestADraftIsNoPolicy loads policies in which the operator has left placeholders.
-func TestADraftIsNoPolicy(t *testing.T) {
-	for power, params := range map[string]string{
-		policy.PowerFS: "", policy.PowerHTTP: "", policy.PowerEnv: "", policy.PowerSQL: "",
-		policy.PowerSecret: `{"names":["token"]}`,
+func TestADraftIsNotAPolicy(t *testing.T) {
+	for capability, params := range map[string]string{
+		policy.CapabilityFS: "", policy.CapabilityHTTP: "", policy.CapabilityEnv: "", policy.CapabilitySQL: "",
+		policy.CapabilitySecret: `{"names":["token"]}`,
 	} {
-		asked, err := policy.Asked(power, params)
-		if err != nil || !asked.IsOpen() {
-			t.Fatalf("%s: got %+v, %v", power, asked, err)
+		requested, err := policy.Requested(capability, params)
+		if err != nil || !requested.IsOpen() {
+			t.Fatalf("%s: got %+v, %v", capability, requested, err)
 		}
-		if p, err := policy.Parse("open.yaml", asked.Format()); err == nil {
-			t.Errorf("%s: what is open is read back as %q", power, p.Lines())
+		if p, err := policy.Parse("open.yaml", requested.Format()); err == nil {
+			t.Errorf("%s: what is open is read back as %q", capability, p.Lines())
 		}
-		if _, err := policy.Parse("draft.yaml", asked.Filled().Format()); err == nil || !strings.Contains(err.Error(), "stands for what only you know") {
-			t.Errorf("%s: got %v of\n%s", power, err, asked.Filled().Format())
+		if _, err := policy.Parse("draft.yaml", requested.WithPlaceholders().Format()); err == nil || !strings.Contains(err.Error(), "is a placeholder") {
+			t.Errorf("%s: got %v of\n%s", capability, err, requested.WithPlaceholders().Format())
 		}
 	}
 }
@@ -235,25 +235,25 @@ func TestFlagsAreRefusedWithWhatToDo(t *testing.T) {
 		{policy.Flags{Dir: []string{"a:/x", "b:/x"}}, "--dir b:/x: /x is granted twice"},
 		{policy.Flags{Dir: []string{"~/a:/x"}}, "--dir ~/a:/x: \"~/a\": ~ is not expanded"},
 		{policy.Flags{Net: []string{"ftp://a.org"}}, `there is no scheme "ftp"`},
-		{policy.Flags{Net: []string{"https://user@a.org"}}, `"user@a.org" is no host`},
-		{policy.Flags{Net: []string{"https://a.org:0"}}, `"0" is no port`},
+		{policy.Flags{Net: []string{"https://user@a.org"}}, `"user@a.org" is not a host`},
+		{policy.Flags{Net: []string{"https://a.org:0"}}, `"0" is not a port`},
 		{policy.Flags{Net: []string{"FETCH:https://a.org"}}, `there is no method "FETCH"`},
-		{policy.Flags{Net: []string{"https://a.org/x?y"}}, "has a sign that paths of rules do not have"},
-		{policy.Flags{Net: []string{""}}, "is no host"},
-		{policy.Flags{Env: []string{"A=B"}}, "is no name of an environment variable"},
+		{policy.Flags{Net: []string{"https://a.org/x?y"}}, "has a character that path patterns cannot have"},
+		{policy.Flags{Net: []string{""}}, "is not a host"},
+		{policy.Flags{Env: []string{"A=B"}}, "is not the name of an environment variable"},
 		{policy.Flags{Secret: []string{"token=hunter2"}}, "--secret token=…: write it as NAME=env:VARIABLE"},
 		{policy.Flags{Secret: []string{"t=env:T"}}, "write a policy file"},
-		{policy.Flags{Secret: []string{"t=env:T"}, Net: []string{"a.org", "b.org"}}, "with 2 times --net"},
+		{policy.Flags{Secret: []string{"t=env:T"}, Net: []string{"a.org", "b.org"}}, "with 2 --net flags"},
 		{policy.Flags{SQL: []string{"a=postgres://u:hunter2@h/d"}}, "--sql a=…: the data source name carries a password"},
 		{policy.Flags{SQL: []string{"a"}}, "write it as NAME=env:VARIABLE"},
 		{policy.Flags{Config: []string{"a"}}, "write it as KEY=VALUE"},
-		{policy.Flags{Dir: []string{"FOLDER:/data"}}, "--dir FOLDER:/data: FOLDER stands for what only you know"},
-		{policy.Flags{Dir: []string{".:/PATH:rw"}}, "/PATH stands for"},
-		{policy.Flags{Net: []string{"https://HOST"}}, "HOST stands for"},
-		{policy.Flags{Net: []string{"POST:https://HOST:8443/v1"}}, "HOST stands for"},
-		{policy.Flags{Env: []string{"VARIABLE"}}, "VARIABLE stands for"},
-		{policy.Flags{Secret: []string{"NAME=env:A"}, Net: []string{"a.org"}}, "NAME stands for"},
-		{policy.Flags{SQL: []string{"main=env:VARIABLE"}}, "VARIABLE stands for"},
+		{policy.Flags{Dir: []string{"FOLDER:/data"}}, "--dir FOLDER:/data: FOLDER is a placeholder"},
+		{policy.Flags{Dir: []string{".:/PATH:rw"}}, "/PATH is a placeholder"},
+		{policy.Flags{Net: []string{"https://HOST"}}, "HOST is a placeholder"},
+		{policy.Flags{Net: []string{"POST:https://HOST:8443/v1"}}, "HOST is a placeholder"},
+		{policy.Flags{Env: []string{"VARIABLE"}}, "VARIABLE is a placeholder"},
+		{policy.Flags{Secret: []string{"NAME=env:A"}, Net: []string{"a.org"}}, "NAME is a placeholder"},
+		{policy.Flags{SQL: []string{"main=env:VARIABLE"}}, "VARIABLE is a placeholder"},
 	} {
 		_, err := policy.FromFlags(tt.flags)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
@@ -290,8 +290,8 @@ func TestMergeTakesBothAndTheLaterWord(t *testing.T) {
 	}
 }
 
-func TestAskedSpeaksTheWordsOfManifests(t *testing.T) {
-	for _, tt := range []struct{ power, params, want string }{
+func TestRequestedSpeaksTheWordsOfManifests(t *testing.T) {
+	for _, tt := range []struct{ capability, params, want string }{
 		{"fs", `{"paths":["/x","/y"]}`, "read files at /x; read files at /y"},
 		{"fs", `{"paths":["/x"],"access":["read","write"]}`, "read and write files at /x"},
 		{
@@ -311,16 +311,16 @@ func TestAskedSpeaksTheWordsOfManifests(t *testing.T) {
 		{"env", `{"keys":["LANG"]}`, "read the environment variable LANG"},
 		{"secret", `{"names":["token"]}`, "use the secret token, unseen"},
 	} {
-		p, err := policy.Asked(tt.power, tt.params)
+		p, err := policy.Requested(tt.capability, tt.params)
 		if err != nil || strings.Join(p.Lines(), "; ") != tt.want {
-			t.Errorf("%s %s: got %q, %v, want %q", tt.power, tt.params, p.Lines(), err, tt.want)
+			t.Errorf("%s %s: got %q, %v, want %q", tt.capability, tt.params, p.Lines(), err, tt.want)
 		}
 	}
 	for _, tt := range [][2]string{
 		{"teleport", ""}, {"fs", `{"paths":["../etc"]}`}, {"http", `{"host":"a.org"}`}, {"http", `{"hosts":"a.org"}`}, {"kv", `[]`}, {"fs", `{"paths":["/data:rw"]}`}, {"fs", `{"paths":["/x:/etc"]}`}, {"fs", `{"max_bytes":1}`}, {"fs", `{"access":["write"],"max_bytes":0}`}, {"sql", `{"connections":["a b"]}`},
 		{"env", `{"keys":["` + strings.Repeat("A", 1000) + `"]}`},
 	} {
-		if p, err := policy.Asked(tt[0], tt[1]); err == nil {
+		if p, err := policy.Requested(tt[0], tt[1]); err == nil {
 			t.Errorf("%s %s: it is taken for %q", tt[0], tt[1], p.Lines())
 		}
 	}
@@ -388,17 +388,17 @@ func TestExplainNamesTheRule(t *testing.T) {
 	for _, tt := range []struct{ method, url, want string }{
 		{"get", "https://a.org/x", "true  https://a.org/x"},
 		{"read", "fs:/data/a", "true read and write files at /data, which are those of /srv the rule allows it"},
-		{"write", "fs:///data/in/a", "false read files at /data/in, which are those of /in the folder is not granted for that"},
-		{"read", "fs:/database", "false  it is in no granted folder"},
-		{"read", "fs:/data/../x", "false  the path has dot segments or double slashes, which no provider may use"},
+		{"write", "fs:///data/in/a", "false read files at /data/in, which are those of /in the folder is not granted for this access"},
+		{"read", "fs:/database", "false  the path is in no granted folder"},
+		{"read", "fs:/data/../x", "false  the path has dot segments or double slashes, which are never allowed"},
 		{"GET", "env:LANG", "true read the environment variable LANG the rule allows it"},
-		{"read", "env:HOME", "false  no rule names the variable"},
+		{"read", "env:HOME", "false  no rule grants the variable"},
 		{"write", "env:LANG", "false read the environment variable LANG variables are read only"},
 		{"read", "kv:", "true read kept values the rule allows it"},
 		{"put", "kv:", "false read kept values the store is read only"},
 		{"read", "sql:main", "true read the database main, by the environment variable D the rule allows it"},
 		{"write", "sql:main", "false read the database main, by the environment variable D databases are read only"},
-		{"read", "sql:other", "false  there is no connection of that name"},
+		{"read", "sql:other", "false  no rule grants a connection of this name"},
 	} {
 		v, err := policy.Explain(p, tt.method, tt.url, match)
 		if got := fmt.Sprint(v.Allowed, " ", v.Rule, " ", v.Why); err != nil || got != tt.want {

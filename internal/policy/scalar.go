@@ -19,23 +19,23 @@ const (
 	maxName = 64
 )
 
-// line is a text on one line without control characters.
+// line gives s if it is a text on one line without invisible characters.
 func line(s string) (string, error) {
 	switch {
 	case s == "":
 		return "", errors.New("the text is empty")
 	case len(s) > maxLine:
 		return "", fmt.Errorf("the text has %d bytes, at most %d are allowed", len(s), maxLine)
-	case strings.ContainsFunc(s, hidden):
-		return "", errors.New("the text has a control character, or one that cannot be seen")
+	case strings.ContainsFunc(s, invisible):
+		return "", errors.New("the text has a control character or an invisible one")
 	}
 	return s, nil
 }
 
-// hidden reports whether a person would not see r, or see something else because of it.
-func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+// invisible reports whether a person cannot see r, or sees other text in another order because of it.
+func invisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
-// prose is a text of several lines.
+// prose gives s if it is a text of one or more lines.
 func prose(s string) (string, error) {
 	flat, err := line(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
 	if err != nil || flat == "" {
@@ -44,7 +44,7 @@ func prose(s string) (string, error) {
 	return s, nil
 }
 
-// value is a configuration value, which may be empty.
+// value gives s if it is short enough for a configuration value. It may be empty.
 func value(s string) (string, error) {
 	if len(s) > maxLine {
 		return "", fmt.Errorf("the value has %d bytes, at most %d are allowed", len(s), maxLine)
@@ -52,7 +52,7 @@ func value(s string) (string, error) {
 	return s, nil
 }
 
-// version is that of the format.
+// version gives s if it is the version of the format.
 func version(s string) (string, error) {
 	if s != Version {
 		return "", fmt.Errorf("the version is %q, expected %q", strict.Clip(s), Version)
@@ -62,24 +62,24 @@ func version(s string) (string, error) {
 
 const namePattern = `^[A-Za-z0-9_.-]{1,64}$`
 
-// name is what a secret, a connection or a namespace is called.
+// name gives s if it is a name for a secret, a connection or a namespace.
 func name(s string) (string, error) {
 	other := func(r rune) bool { return !word(r) && r != '-' && r != '.' }
 	if s == "" || len(s) > maxName || strings.ContainsFunc(s, other) {
-		return "", fmt.Errorf(`%q is no name: it has letters, digits, "_", "-" and ".", at most %d`, strict.Clip(s), maxName)
+		return "", fmt.Errorf(`%q is not a name: a name has letters, digits, "_", "-" and ".", at most %d`, strict.Clip(s), maxName)
 	}
-	return s, filledIn(s, StandInName)
+	return s, checkPlaceholder(s, PlaceholderName)
 }
 
 const variablePattern = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
 
-// variable is the name of an environment variable.
+// variable gives s if it is the name of an environment variable.
 func variable(s string) (string, error) {
 	other := func(r rune) bool { return !word(r) }
 	if s == "" || len(s) > 256 || '0' <= s[0] && s[0] <= '9' || strings.ContainsFunc(s, other) {
-		return "", fmt.Errorf("%q is no name of an environment variable: it has letters, digits and \"_\"", strict.Clip(s))
+		return "", fmt.Errorf("%q is not the name of an environment variable: it has letters, digits and \"_\"", strict.Clip(s))
 	}
-	return s, filledIn(s, StandInVariable)
+	return s, checkPlaceholder(s, PlaceholderVariable)
 }
 
 // word reports whether r is an ASCII letter, a digit or "_".
@@ -87,7 +87,7 @@ func word(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
 }
 
-// hostPath is a file or folder of the host.
+// hostPath gives s if it is a path of the host.
 func hostPath(s string) (string, error) {
 	if s == "~" || strings.HasPrefix(s, "~/") {
 		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", strict.Clip(s))
@@ -95,24 +95,24 @@ func hostPath(s string) (string, error) {
 	return line(s)
 }
 
-// keyring is an entry of a keyring.
+// keyring gives s if it names an entry of a keyring.
 func keyring(s string) (string, error) {
 	service, user, ok := strings.Cut(s, "/")
 	if !ok || service == "" || user == "" {
-		return "", fmt.Errorf("%q is no entry of a keyring: write it as SERVICE/USER", strict.Clip(s))
+		return "", fmt.Errorf("%q is not an entry of a keyring: write it as SERVICE/USER", strict.Clip(s))
 	}
 	return line(s)
 }
 
-// guestPath is a path as guests see it.
+// guestPath gives s if it is a path as guests see it.
 func guestPath(s string) (string, error) {
 	if !path.IsAbs(s) || path.Clean(s) != s {
-		return "", fmt.Errorf("%q is no absolute clean path: write it like /data", strict.Clip(s))
+		return "", fmt.Errorf("%q is not an absolute clean path: write it like /data", strict.Clip(s))
 	}
-	if strings.Contains(s, ":") { // which has a meaning in flags
-		return "", fmt.Errorf("%q has a colon, which paths of guests do not have", strict.Clip(s))
+	if strings.Contains(s, ":") { // flags use it as a separator
+		return "", fmt.Errorf("%q has a colon, which guest paths cannot have", strict.Clip(s))
 	}
-	if err := filledIn(s, StandInPath); err != nil {
+	if err := checkPlaceholder(s, PlaceholderPath); err != nil {
 		return "", err
 	}
 	return line(s)
@@ -120,24 +120,24 @@ func guestPath(s string) (string, error) {
 
 const storageScheme = "fs://"
 
-// storageURI gives the folder that a URI of the host's files names, which is written with /** at its end or without.
+// storageURI gives the folder of a URI, which may end in /**.
 func storageURI(s string) (string, error) {
 	folder, ok := strings.CutPrefix(s, storageScheme)
 	if !ok {
-		return "", fmt.Errorf("%q is no URI of a folder: write it like fs:///srv/data/**", strict.Clip(s))
+		return "", fmt.Errorf("%q is not the URI of a folder: write it like fs:///srv/data/**", strict.Clip(s))
 	}
 	folder = strings.TrimSuffix(strings.TrimSuffix(folder, "**"), "/")
 	if folder == "" && strings.HasPrefix(s, storageScheme+"/") {
 		folder = "/"
 	}
 	if folder == "" {
-		return "", fmt.Errorf("%q names no folder: write it like fs:///srv/data/**, or fs://./** for the one of this file",
+		return "", fmt.Errorf("%q names no folder: write it like fs:///srv/data/**, or fs://./** for the folder of this file",
 			strict.Clip(s))
 	}
 	if strings.ContainsAny(folder, "*?[{") {
-		return "", fmt.Errorf("%q is a pattern: whole folders are granted, as in fs:///srv/data/**", strict.Clip(s))
+		return "", fmt.Errorf("%q is a pattern: name a whole folder, as in fs:///srv/data/**", strict.Clip(s))
 	}
-	if err := filledIn(folder, StandInFolder); err != nil {
+	if err := checkPlaceholder(folder, PlaceholderFolder); err != nil {
 		return "", err
 	}
 	return hostPath(path.Clean(folder))
@@ -145,7 +145,7 @@ func storageURI(s string) (string, error) {
 
 func formatStorageURI(folder string) string {
 	switch folder {
-	case "": // left open: not the root, which this would be otherwise
+	case "": // open: it must not become the root
 		return `""`
 	case "/":
 		return strict.Quote("fs:///**")
@@ -153,16 +153,16 @@ func formatStorageURI(folder string) string {
 	return strict.Quote(storageScheme + folder + "/**")
 }
 
-// guestOf is where guests see a folder of which a policy does not say where.
+// guestOf gives the default guest path of a host folder.
 func guestOf(host string) string { return path.Clean("/" + host) }
 
-// host is a name, "*." and a name, or an address, in lower case.
+// host gives a name, "*." and a name, or an address, in lower case.
 func host(s string) (string, error) {
-	if err := filledIn(s, StandInHost); err != nil {
+	if err := checkPlaceholder(s, PlaceholderHost); err != nil {
 		return "", err
 	}
 	if s == "*" {
-		return "", errors.New("hosts are granted by name: write api.example.org, or *.example.org for those below it")
+		return "", errors.New("* is not a host: write api.example.org, or *.example.org for all names below it")
 	}
 	if scheme, rest, ok := strings.Cut(s, "://"); ok {
 		return "", fmt.Errorf("%q is a URL: write host: %s and schemes: [%s]", strict.Clip(s), strict.Clip(rest), strict.Clip(scheme))
@@ -178,13 +178,13 @@ func host(s string) (string, error) {
 	}
 	lower := strings.ToLower(strings.TrimSuffix(s, "."))
 	if !domain(strings.TrimPrefix(lower, "*.")) {
-		return "", fmt.Errorf("%q is no host: it is a name like api.example.org, *.example.org for those below it, "+
-			"or an address; names beyond ASCII are written as xn--…", strict.Clip(s))
+		return "", fmt.Errorf("%q is not a host: write a name like api.example.org, *.example.org for all names below it, "+
+			"or an address; names beyond ASCII as xn--…", strict.Clip(s))
 	}
 	return lower, nil
 }
 
-// domain reports whether s is a name of the domain name system, and cannot be an address in disguise.
+// domain reports whether s is a domain name, and no program takes it for an address.
 func domain(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
@@ -196,17 +196,17 @@ func domain(s string) bool {
 			return false
 		}
 	}
-	return last[0] < '0' || last[0] > '9' // 127.1 and 0x7f.1 are addresses to some
+	return last[0] < '0' || last[0] > '9' // some programs read 127.1 and 0x7f.1 as addresses
 }
 
-// pathPattern is a pattern of paths of URLs.
+// pathPattern gives s if it is a pattern of URL paths.
 func pathPattern(s string) (string, error) {
-	const form = `write it like /v1/users, which is all below it too, or /v1/*/profile`
+	const form = `write it like /v1/users, which includes all paths below it, or /v1/*/profile`
 	if !strings.HasPrefix(s, "/") {
 		return "", fmt.Errorf("%q does not begin with a slash: %s", strict.Clip(s), form)
 	}
 	if strings.ContainsAny(s, `?#[]{}\ `) {
-		return "", fmt.Errorf("%q has a sign that paths of rules do not have: %s", strict.Clip(s), form)
+		return "", fmt.Errorf("%q has a character that path patterns cannot have: %s", strict.Clip(s), form)
 	}
 	segments := strings.Split(s[1:], "/")
 	for i, segment := range segments {
@@ -216,7 +216,7 @@ func pathPattern(s string) (string, error) {
 		case segment == "" && i < len(segments)-1:
 			return "", fmt.Errorf("%q has an empty segment: %s", strict.Clip(s), form)
 		case strings.Contains(segment, "**") && (segment != "**" || i < len(segments)-1):
-			return "", fmt.Errorf("%q has ** within: it stands at the end, for all below: %s", strict.Clip(s), form)
+			return "", fmt.Errorf("%q has ** before its end: %s", strict.Clip(s), form)
 		}
 	}
 	return line(s)
@@ -225,14 +225,14 @@ func pathPattern(s string) (string, error) {
 func port(s string) (uint16, error) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no port: it is a number from 1 to 65535", strict.Clip(s))
+		return 0, fmt.Errorf("%q is not a port: write a number from 1 to 65535", strict.Clip(s))
 	}
 	return uint16(n), nil
 }
 
 func formatPort(p uint16) string { return strconv.Itoa(int(p)) }
 
-// units of sizes: those of Kubernetes, and as they are spelled on the command line.
+// units of sizes: those of Kubernetes, and those of the command line.
 var units = []struct {
 	suffix string
 	bytes  uint64
@@ -241,7 +241,7 @@ var units = []struct {
 	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1}, {"", 1},
 }
 
-// size is a positive number of bytes, at most 1 TiB.
+// size gives a positive number of bytes, at most 1 TiB.
 func size(s string) (uint64, error) {
 	for _, u := range units {
 		digits, ok := strings.CutSuffix(s, u.suffix)
@@ -254,7 +254,7 @@ func size(s string) (uint64, error) {
 		}
 		break
 	}
-	return 0, fmt.Errorf("%q is no size: write it like 64Mi, 512Ki or 2Gi", strict.Clip(s))
+	return 0, fmt.Errorf("%q is not a size: write it like 64Mi, 512Ki or 2Gi", strict.Clip(s))
 }
 
 // formatSize gives the shortest exact form.
@@ -272,7 +272,7 @@ func formatSize(n uint64) string {
 
 // Processors reads a number of processors, as "500m" or "1.5", from a thousandth to a thousand. It gives thousandths.
 func Processors(s string) (uint32, error) {
-	wrong := fmt.Errorf("%q is no number of processors: write it like 500m or 2", strict.Clip(s))
+	wrong := fmt.Errorf("%q is not a number of processors: write it like 500m or 2", strict.Clip(s))
 	if milli, ok := strings.CutSuffix(s, "m"); ok {
 		n, err := strconv.ParseUint(milli, 10, 32)
 		if err != nil || n == 0 || n > 1_000_000 {
@@ -298,27 +298,27 @@ func formatProcessors(n uint32) string {
 	return strconv.FormatUint(uint64(n), 10) + "m"
 }
 
-// count is a positive number.
+// count gives a positive number.
 func count(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n == 0 || n > 1<<62 {
-		return 0, fmt.Errorf("%q is no whole number from 1 on", strict.Clip(s))
+		return 0, fmt.Errorf("%q is not a positive whole number", strict.Clip(s))
 	}
 	return n, nil
 }
 
 func formatCount(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// duration is a positive time of at most a year.
+// duration gives a positive time of at most a year.
 func duration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > 366*24*time.Hour {
-		return 0, fmt.Errorf("%q is no time: write it like 2s or 500ms", strict.Clip(s))
+		return 0, fmt.Errorf("%q is not a duration: write it like 2s or 500ms", strict.Clip(s))
 	}
 	return d, nil
 }
 
-// shortDuration leaves out what is zero at the end: 2h, and not 2h0m0s.
+// shortDuration formats d without zeros at its end: 2h, not 2h0m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

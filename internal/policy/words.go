@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Lines says in words what p permits, one thing a line: powers first, then configuration and limits. Values of the
-// configuration are left out, since they may be nobody else's business.
+// Lines describes p in words: a line for each grant, then for each configuration key and limit. It leaves out
+// configuration values, which may be private.
 func (p *Policy) Lines() []string {
 	var lines []string
-	for _, power := range p.powers() {
-		lines = append(lines, power.words)
+	for _, grant := range p.grants() {
+		lines = append(lines, grant.words)
 	}
 	for _, key := range sortedKeys(p.Config) {
 		lines = append(lines, "be told the configuration value "+key)
@@ -25,34 +25,34 @@ func (p *Policy) Lines() []string {
 	return lines
 }
 
-// A power is one thing that is permitted: in words, and as a policy of nothing else.
-type power struct {
+// A grant is one entry of a policy: in words, and as a policy of its own.
+type grant struct {
 	words string
 	alone *Policy
 }
 
-func (p *Policy) powers() (powers []power) {
+func (p *Policy) grants() (grants []grant) {
 	p = p.canonical()
 	for _, s := range p.Storage {
-		powers = append(powers, power{s.String(), &Policy{Storage: []Storage{s}}})
+		grants = append(grants, grant{s.String(), &Policy{Storage: []Storage{s}}})
 	}
 	for _, n := range p.Network {
-		powers = append(powers, power{n.String(), &Policy{Network: []Network{n}}})
+		grants = append(grants, grant{n.String(), &Policy{Network: []Network{n}}})
 	}
 	for _, s := range p.Secrets {
-		powers = append(powers, power{s.String(), &Policy{Secrets: []Secret{s}}})
+		grants = append(grants, grant{s.String(), &Policy{Secrets: []Secret{s}}})
 	}
 	for _, s := range p.SQL {
-		powers = append(powers, power{s.String(), &Policy{SQL: []SQL{s}}})
+		grants = append(grants, grant{s.String(), &Policy{SQL: []SQL{s}}})
 	}
 	if p.KV != nil {
-		powers = append(powers, power{p.KV.String(), &Policy{KV: p.KV}})
+		grants = append(grants, grant{p.KV.String(), &Policy{KV: p.KV}})
 	}
 	for _, key := range p.Environment {
 		variable := cmp.Or(prefixed("the environment variable ", key), "environment variables it does not name")
-		powers = append(powers, power{"read " + variable, &Policy{Environment: []string{key}}})
+		grants = append(grants, grant{"read " + variable, &Policy{Environment: []string{key}}})
 	}
-	return powers
+	return grants
 }
 
 func (a Access) String() string {
@@ -67,7 +67,7 @@ func (a Access) String() string {
 	return "see"
 }
 
-// String says in words what s permits.
+// String describes in words what s permits.
 func (s Storage) String() string {
 	text := s.Access.String() + " files"
 	if s.Guest != "" {
@@ -79,7 +79,7 @@ func (s Storage) String() string {
 	return text + s.growth()
 }
 
-// growth says in words what may be added, unless that is the default.
+// growth describes in words how much may be added, unless that is the default.
 func (s Storage) growth() string {
 	bytes := cmp.Or(s.MaxBytes, DefaultMaxBytes) != DefaultMaxBytes
 	files := cmp.Or(s.MaxFiles, DefaultMaxFiles) != DefaultMaxFiles
@@ -93,7 +93,7 @@ func (s Storage) growth() string {
 	)
 }
 
-// String says in words what n permits.
+// String describes in words what n permits.
 func (n Network) String() string {
 	var b strings.Builder
 	e := n.effective()
@@ -119,7 +119,7 @@ func (n Network) String() string {
 	return b.String()
 }
 
-// String says in words what s permits.
+// String describes in words what s permits.
 func (s Secret) String() string {
 	text := "use " + cmp.Or(prefixed("the secret ", s.Name), "secrets it does not name") + ", unseen"
 	switch {
@@ -133,7 +133,7 @@ func (s Secret) String() string {
 	return text
 }
 
-// String says in words what s permits.
+// String describes in words what s permits.
 func (s SQL) String() string {
 	text := "read databases by connections it does not name"
 	if s.Name != "" {
@@ -157,7 +157,7 @@ func (s SQL) String() string {
 	)
 }
 
-// String says in words what k permits.
+// String describes in words what k permits.
 func (k *KV) String() string {
 	text := "keep values between requests"
 	if k.ReadOnly {
@@ -173,7 +173,7 @@ func (k *KV) String() string {
 	)
 }
 
-// A bound is a number with a name, if it is set.
+// A bound is a limit in words.
 type bound struct {
 	name string
 	set  bool
@@ -200,12 +200,12 @@ func (l Limits) named() []bound {
 	}
 }
 
-// A Difference is what one policy permits more than another, and what less, in words.
+// A Difference lists in words what one policy permits and another does not, each way.
 type Difference struct{ More, Less []string }
 
-// Diff says what now permits more than before, and what less.
+// Diff compares what two versions of a policy permit.
 func Diff(before, now *Policy) Difference {
-	d := Difference{More: beyond(before, now), Less: beyond(now, before)}
+	d := Difference{More: added(before, now), Less: added(now, before)}
 	for _, key := range sortedKeys(now.Config) {
 		if v, was := before.Config[key]; !was || v != now.Config[key] {
 			d.More = append(d.More, "be told another configuration value "+key)
@@ -221,18 +221,18 @@ func Diff(before, now *Policy) Difference {
 		if old[i] == next[i] {
 			continue
 		}
-		was := cmp.Or(before.Limits.named()[i].shown(), "the default")
-		text := fmt.Sprintf("use %s %s, where it was %s", l.name, cmp.Or(l.shown(), "as by default"), was)
+		was := cmp.Or(before.Limits.named()[i].orEmpty(), "the default")
+		text := fmt.Sprintf("use %s %s, where it was %s", l.name, cmp.Or(l.orEmpty(), "as by default"), was)
 		if next[i] != 0 && next[i] < old[i] {
 			d.Less = append(d.Less, text)
 		} else {
-			d.More = append(d.More, text) // of a default it is not known here whether it is less
+			d.More = append(d.More, text) // the default is unknown here, and may be less
 		}
 	}
 	return d
 }
 
-func (b bound) shown() string {
+func (b bound) orEmpty() string {
 	if !b.set {
 		return ""
 	}
@@ -243,9 +243,9 @@ func (l Limits) numbers() []uint64 {
 	return []uint64{uint64(l.MilliCPU), l.Memory, l.Fuel, uint64(l.Timeout / time.Nanosecond), l.Output, l.Stack, l.Log}
 }
 
-// beyond says which powers of now before does not cover.
-func beyond(before, now *Policy) (words []string) {
-	for _, p := range now.powers() {
+// added gives, in words, the grants of now that before does not cover.
+func added(before, now *Policy) (words []string) {
+	for _, p := range now.grants() {
 		if !Covers(before, p.alone) {
 			words = append(words, p.words)
 		}
