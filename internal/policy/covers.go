@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Covers reports whether granted permits all that requested permits. A value that requested leaves open, as a host folder,
-// matches any. It may report false where several rules of granted together cover one of requested. It does not compare
-// configuration, which grants nothing, nor limits that requested does not set.
+// Covers reports whether granted permits all that requested permits. A value that requested leaves open, as a host
+// folder, matches any. It may report false where several rules of granted together cover one of requested. It does not
+// compare configuration, which grants nothing, nor limits that requested does not set.
 func Covers(granted, requested *Policy) bool {
 	return all(requested.Storage, granted.coversStorage) &&
 		all(requested.Network, granted.coversNetwork) &&
@@ -205,6 +205,6 @@ func (l Limits) cover(requested Limits) bool {
 		within(requested.Log, l.Log)
 }
 
-// within reports whether a requested bound is at most the granted one. A requested zero is always within; a granted zero
-// is the host's default, which is unknown here, and covers no other.
+// within reports whether a requested bound is at most the granted one. A requested zero is always within; a granted
+// zero is the host's default, which is unknown here, and covers no other.
 func within[T ~int64 | ~uint64 | ~uint32](requested, granted T) bool { return requested <= granted }

@@ -91,7 +91,8 @@ func (p *Policy) explainFile(file string, access Access) (Verdict, error) {
 // maxNear bounds the rules that Near gives.
 const maxNear = 8
 
-// Near gives, in words, the rules for the host of a URL that no rule permits; rules for other hosts when there are none.
+// Near gives, in words, the rules for the host of a URL that no rule permits; rules for other hosts when there are
+// none.
 func (p *Policy) Near(rawURL string) (words []string) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {

@@ -22,8 +22,8 @@ type Import struct {
 	Lost   []string // parts of the file that the policy lacks or changes, and why
 }
 
-// ImportFile makes one policy of an Extism manifest, or one for each plugin of a configuration of hyper-mcp. The file is
-// JSON or YAML. Relative paths in it are taken from the folder it is in.
+// ImportFile makes one policy of an Extism manifest, or one for each plugin of a configuration of hyper-mcp. The file
+// is JSON or YAML. Relative paths in it are taken from the folder it is in.
 func ImportFile(file string) ([]Import, error) {
 	if strings.HasSuffix(file, ".toml") {
 		return nil, fmt.Errorf("%s: TOML is not supported: convert the file to YAML or JSON", file)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Merge gives a policy that permits what p permits and what more permits. Where they differ, as in a limit or the source of
-// a secret, more wins, as flags win over a file.
+// Merge gives a policy that permits what p permits and what more permits. Where they differ, as in a limit or the
+// source of a secret, more wins, as flags win over a file.
 func Merge(p, more *Policy) *Policy {
 	m := p.clone()
 	if more.Description != "" {

@@ -25,8 +25,8 @@ type Storage struct {
 	// Guest is an absolute clean slash-separated path; empty in a request that names none.
 	Guest  string `yaml:"guest" check:"guest path" doc:"the absolute path at which the provider sees it; default: that of the URI"`
 	Access Access `yaml:"access,required,nonempty" check:"access" doc:"what the provider may do"`
-	// How much may be there, by what the provider writes, beyond what was there when it was loaded. Zero is the default;
-	// in a request, it leaves the bound open. Without Write both are zero.
+	// How much may be there, by what the provider writes, beyond what was there when it was loaded. Zero is the
+	// default; in a request, it leaves the bound open. Without Write both are zero.
 	MaxBytes uint64 `yaml:"max_bytes" check:"size" doc:"how many bytes the provider may add; default: 256Mi"`
 	MaxFiles uint64 `yaml:"max_files" check:"count" doc:"how many files and folders the provider may add; default: 10000"`
 }
@@ -53,13 +53,15 @@ type Network struct {
 	Schemes []string `yaml:"schemes,nonempty" check:"scheme" doc:"default: https"`
 	Ports   []uint16 `yaml:"ports,nonempty" check:"port" doc:"default: the port of the scheme"`
 	Methods []string `yaml:"methods,nonempty" check:"method" doc:"default: GET and HEAD"`
-	// A path without * matches itself and all paths below. In others * matches a segment, and a last ** all paths below.
+	// A path without * matches itself and all paths below. In others * matches a segment, and a last ** all paths
+	// below.
 	Paths   []string `yaml:"paths,nonempty" check:"path" doc:"as /v1, which includes all paths below it, or /v1/*/profile; default: every path"`
 	Private bool     `yaml:"private" doc:"whether the host may have an address of a private network or of this machine"`
 	Secrets []string `yaml:"secrets,nonempty" check:"name" doc:"names of the secrets that requests may carry"`
 }
 
-// A Secret is a value that requests of the provider may carry, and that the guest never sees. Exactly one source is set.
+// A Secret is a value that requests of the provider may carry, and that the guest never sees. Exactly one source is
+// set.
 type Secret struct {
 	Name    string `yaml:"name,required" check:"name" doc:"its name in rules and for the provider"`
 	Env     string `yaml:"env" check:"variable" doc:"the variable of the host's environment that contains it"`
@@ -76,8 +78,8 @@ type KV struct {
 	ReadOnly  bool   `yaml:"read_only" doc:"whether the provider can only read values, and neither put nor delete them"`
 }
 
-// SQL grants reading from a database by a connection with a name. Exactly one of the three sources is set; in a request,
-// none. Zero limits are the host's defaults.
+// SQL grants reading from a database by a connection with a name. Exactly one of the three sources is set; in a
+// request, none. Zero limits are the host's defaults.
 type SQL struct {
 	Name       string        `yaml:"name,required" check:"name" doc:"the name of the connection for the provider"`
 	DSNEnv     string        `yaml:"dsn_env" check:"variable" doc:"the variable of the host's environment that contains the data source name"`

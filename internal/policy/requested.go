@@ -25,8 +25,8 @@ func Known(capability string) bool { return requests[capability] != nil }
 //	env     keys
 //	secret  names
 //
-// The policy leaves open what the parameters do. The error names the parameters that are invalid; the policy is then that
-// of no parameters.
+// The policy leaves open what the parameters do. The error names the parameters that are invalid; the policy is then
+// that of no parameters.
 func Requested(capability, params string) (*Policy, error) {
 	empty := requests[capability]
 	if empty == nil {

@@ -73,8 +73,8 @@ func (d *decoder) scalar(n Node, v reflect.Value, rule Rule) {
 	v.Set(reflect.ValueOf(read).Convert(v.Type()))
 }
 
-// record reads a mapping into a struct. It reports no key as missing beside one that is unknown, since that is often the
-// missing one, misspelt.
+// record reads a mapping into a struct. It reports no key as missing beside one that is unknown, since that is often
+// the missing one, misspelt.
 func (d *decoder) record(n Node, v reflect.Value) {
 	if !d.want(n, Mapping) {
 		return

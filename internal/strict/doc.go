@@ -10,8 +10,8 @@
 //
 // The tag yaml names the key in the file; a field without it is not in the file. Its option required demands the key,
 // and nonempty refuses an empty list. The tag check names the [Rule], in [Format.Rules], of the value, or of each entry
-// of a list or mapping; keys names the rule of each key of a mapping. The tag unique names the field of the entries of a
-// list in which no two entries may be equal. The tag doc is the description in the JSON Schema.
+// of a list or mapping; keys names the rule of each key of a mapping. The tag unique names the field of the entries of
+// a list in which no two entries may be equal. The tag doc is the description in the JSON Schema.
 //
 // A field is a struct, a pointer to one (nil when the key is absent), a slice, a map with strings for keys, a bool, a
 // string, or of any type for which check names a rule. Other types panic, and no type may contain itself. A type that

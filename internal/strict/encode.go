@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Encode writes v, a struct or [Converter] or a pointer to one, as YAML that [Format.Decode] reads. Equal values give equal
-// texts: keys are in the order of the fields, those of maps sorted. Fields that are not required are left out when they are
-// zero, or made of zero values and empty lists.
+// Encode writes v, a struct or [Converter] or a pointer to one, as YAML that [Format.Decode] reads. Equal values give
+// equal texts: keys are in the order of the fields, those of maps sorted. Fields that are not required are left out
+// when they are zero, or made of zero values and empty lists.
 func (f *Format) Encode(v any) []byte {
 	var w writer
 	w.entries(f.node(reflect.Indirect(reflect.ValueOf(v)), field{}).Entries, 0)
@@ -133,8 +133,8 @@ func reserved(s string) bool {
 	return slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s))
 }
 
-// Schema gives the JSON Schema, indented, of files that [Format.Decode] reads into values of the type of v. It lacks the
-// checks of a [Validator] or [Converter].
+// Schema gives the JSON Schema, indented, of files that [Format.Decode] reads into values of the type of v. It lacks
+// the checks of a [Validator] or [Converter].
 func (f *Format) Schema(v any, title string) []byte {
 	whole := maps.Clone(f.schema(reflect.TypeOf(v), field{}))
 	whole["$schema"] = "https://json-schema.org/draft/2020-12/schema"

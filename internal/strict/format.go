@@ -12,8 +12,8 @@ import (
 // MaxEntries bounds the entries of a list, and of a mapping that is read into a map.
 const MaxEntries = 256
 
-// A Format reads, writes and describes files of one kind. Its zero value has no rules. It is not to be changed once it is
-// used, and is then safe for concurrent use.
+// A Format reads, writes and describes files of one kind. Its zero value has no rules. It is not to be changed once it
+// is used, and is then safe for concurrent use.
 type Format struct {
 	Rules map[string]Rule   // by their names, as in the tags check and keys
 	Hints map[string]string // by an unknown key: what to do, in place of a suggestion
@@ -31,9 +31,9 @@ type Rule struct {
 // A Schema is a JSON Schema.
 type Schema map[string]any
 
-// NewRule makes the rule of values of type T, which must convert to and from the types of the fields with this rule. In a
-// file they are of one of kinds; of Text when none is given. parse gets the text of a value without quotes; format gives
-// its YAML.
+// NewRule makes the rule of values of type T, which must convert to and from the types of the fields with this rule. In
+// a file they are of one of kinds; of Text when none is given. parse gets the text of a value without quotes; format
+// gives its YAML.
 func NewRule[T any](parse func(string) (T, error), format func(T) string, schema Schema, kinds ...Kind) Rule {
 	if len(kinds) == 0 {
 		kinds = []Kind{Text}
@@ -59,8 +59,8 @@ func OneOf(what string, known ...string) Rule {
 	return TextRule(parse, Schema{"enum": known})
 }
 
-// A Validator is a type that checks its values. Validate is called on a value, by its pointer, once it is read without problems. It may fill in defaults. Its error
-// becomes a problem at the place of the value.
+// A Validator is a type that checks its values. Validate is called on a value, by its pointer, once it is read without
+// problems. It may fill in defaults. Its error becomes a problem at the place of the value.
 type Validator interface{ Validate() error }
 
 // A Converter is a type that has another type in the file: that of the value which ToFile gives, for a zero value too.

@@ -88,8 +88,8 @@ func ReadFile(file string) ([]byte, error) {
 	return text, err
 }
 
-// Parse gives the value that text is made of, within the bounds of this package, for a file of another program, which no
-// struct describes. name stands for the file in the error, which is [Problems].
+// Parse gives the value that text is made of, within the bounds of this package, for a file of another program, which
+// no struct describes. name stands for the file in the error, which is [Problems].
 func Parse(name string, text []byte) (Node, error) {
 	r := &reader{file: name}
 	root, _ := r.tree(text)
