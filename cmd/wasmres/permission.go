@@ -187,7 +187,7 @@ func grantPermission(c *cli.Context) error {
 	}
 	printPermitted(c.App.Writer, fmt.Sprintf("%s %s may", printable.Line(record.Name), record.Digest[:digestShown]), given)
 	for _, a := range decision.Missing(given) {
-		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", printable.Line(a.Power))
+		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", printable.Line(a.Capability))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func HowToGrant(asked abi.Capability) string {
 	if !policy.Known(asked.Name) {
 		return ""
 	}
-	wanted := approval.Wanted(&abi.Manifest{Capabilities: []abi.Capability{asked}})
+	wanted := approval.RequestedPolicy(&abi.Manifest{Capabilities: []abi.Capability{asked}})
 	if asked.Name == policy.CapabilitySecret { // which goes with the flags for servers
 		flags, _ := wanted.Flags()
 		return approval.Quote(flags.Args())

@@ -11,62 +11,62 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// A Request is a provider that is about to run.
+// A Request is a provider that is about to start.
 type Request struct {
 	Manifest *abi.Manifest
-	Digest   string         // of the bytes that will run
-	File     string         // they were read from
-	Given    *policy.Policy // what the command line grants; nil, or empty, when it grants nothing
-	Store    *Store         // nil when there is none, so that nothing is remembered
-	Exact    bool           // what was decided about other versions does not count
+	Digest   string         // of the module
+	File     string         // that contains the module
+	Given    *policy.Policy // by the command line; nil or empty when it grants nothing
+	Store    *Store         // nil: nothing is remembered
+	Exact    bool           // ignore the decisions about other versions
 }
 
-// An Outcome is what became of a Request.
+// An Outcome is the result of a Request.
 type Outcome int
 
 // The outcomes.
 const (
-	Ask     Outcome = iota // a person has to say
-	Granted                // the provider gets Policy
-	Revoked                // a person has said no to this module
+	Ask     Outcome = iota // the user must decide
+	Granted                // Policy is granted
+	Revoked                // the user has revoked this module
 )
 
-// A Decision says what a provider may touch, and why.
+// A Decision says what a provider is granted, and why.
 type Decision struct {
-	Outcome Outcome
-	Policy  *policy.Policy // of Granted; never nil then
-	Why     string         // for the log
-	Asks    []AskedFor     // all of them, whatever the outcome
-	// Previous is the latest approved version of the same provider, if there is one; what follows compares with it.
+	Outcome  Outcome
+	Policy   *policy.Policy // not nil if Granted
+	Why      string         // for the log
+	Requests []Requested    // all of them, whatever the outcome
+	// Previous is the latest approved version of the same provider, nil if there is none.
 	Previous *Record
-	More     []AskedFor // what Previous did not ask for
-	Less     []AskedFor // what only Previous asked for
-	// Stranger is an approved provider of the same name whose place this one does not take, and Doubt says why.
-	Stranger *Record
-	Doubt    string
-	Problem  error // with the store: what it says does not count, or nothing can be kept in it
+	More     []Requested // requests that Previous did not have
+	Less     []Requested // requests that only Previous had
+	// SameName is an approved provider of the same name, from which this one does not inherit; Mismatch says why.
+	SameName *Record
+	Mismatch string
+	Problem  error // with the store: its records cannot be trusted, or not be written
 
 	request Request
 	origin  string
 }
 
-// Missing gives what the provider cannot do without, that there is, and that p does not grant.
-func (d *Decision) Missing(p *policy.Policy) (missing []AskedFor) {
-	for _, a := range d.Asks {
-		if !a.Optional && policy.Known(a.Power) && !a.coveredBy(p) {
+// Missing gives the requests that are not optional, of capabilities that exist, and that p does not grant.
+func (d *Decision) Missing(p *policy.Policy) (missing []Requested) {
+	for _, a := range d.Requests {
+		if !a.Optional && policy.Known(a.Capability) && !a.coveredBy(p) {
 			missing = append(missing, a)
 		}
 	}
 	return missing
 }
 
-// Decide says what a provider may touch. What the command line grants is all of it for that run, whatever else was
-// approved. Otherwise what was decided about this very module counts, then what the same provider was granted before,
-// if it asks for no more. A provider that asks for nothing there is gets nothing, and nobody is asked.
+// Decide says what a provider is granted. What the command line grants replaces all approvals for this run. Otherwise
+// the decision about this module counts, then the grants of an earlier version that requested no less. A provider that
+// requests no existing capability is granted nothing, and the user is not asked.
 func Decide(r Request) *Decision {
-	d := &Decision{request: r, Asks: asksOf(r.Manifest)}
+	d := &Decision{request: r, Requests: requests(r.Manifest)}
 	if r.Given != nil && !r.Given.Empty() {
-		return d.grant(r.Given, "granted on the command line")
+		return d.allow(r.Given, "granted on the command line")
 	}
 	var err error
 	if d.origin, err = Origin(r.File); err != nil {
@@ -78,14 +78,14 @@ func Decide(r Request) *Decision {
 	if d.Problem == nil && r.Store != nil && !r.Exact && d.inherit() {
 		return d
 	}
-	if !slices.ContainsFunc(d.Asks, func(a AskedFor) bool { return policy.Known(a.Power) }) {
-		return d.grant(&policy.Policy{}, "it asks for nothing")
+	if !slices.ContainsFunc(d.Requests, func(a Requested) bool { return policy.Known(a.Capability) }) {
+		return d.allow(&policy.Policy{}, "it requests no capabilities")
 	}
 	return d
 }
 
-// grant settles a decision. Configuration and limits of the command line count whatever else does.
-func (d *Decision) grant(p *policy.Policy, why string) *Decision {
+// allow grants p, and the configuration and limits of the command line in any case.
+func (d *Decision) allow(p *policy.Policy, why string) *Decision {
 	d.Outcome, d.Policy, d.Why = Granted, p, why
 	if given := d.request.Given; given != nil && given != p {
 		d.Policy = policy.Merge(p, given)
@@ -93,7 +93,7 @@ func (d *Decision) grant(p *policy.Policy, why string) *Decision {
 	return d
 }
 
-// lookUp decides by what was said about this very module.
+// lookUp decides by the record of this module. It reports false when there is none.
 func (d *Decision) lookUp() bool {
 	if d.request.Store == nil {
 		return false
@@ -108,34 +108,34 @@ func (d *Decision) lookUp() bool {
 	case record.Inherited:
 		return false
 	case record.Revoked:
-		d.Outcome, d.Why = Revoked, "revoked "+said(record)
+		d.Outcome, d.Why = Revoked, "revoked "+decided(record)
 		return true
 	}
-	d.grant(record.Policy, "approved "+said(record))
+	d.allow(record.Policy, "approved "+decided(record))
 	return true
 }
 
-// inherit decides by what an earlier version was granted.
+// inherit decides by the grants of an earlier version. It reports false when the user must decide.
 func (d *Decision) inherit() bool {
 	records, err := d.request.Store.List()
 	if err != nil {
-		d.Problem = err // what does not count may say that this provider was refused since
+		d.Problem = err // a record that cannot be trusted may be a later refusal of this provider
 		return false
 	}
 	name := d.request.Manifest.Name
 	for i := range records {
 		r := &records[i]
 		same := r.Name == name && !r.Revoked && !r.Inherited
-		doubt := d.doubts(r)
+		doubt := d.mismatch(r)
 		if same && doubt == "" {
-			d.Previous, d.Stranger, d.Doubt = r, nil, ""
+			d.Previous, d.SameName, d.Mismatch = r, nil, ""
 			break
 		}
-		if same && d.Stranger == nil {
-			d.Stranger, d.Doubt = r, doubt
+		if same && d.SameName == nil {
+			d.SameName, d.Mismatch = r, doubt
 		}
 		if r.Origin == d.origin && (r.Revoked || r.Pinned) {
-			break // whoever was approved before that is not the one to go by
+			break // it ends inheritance from earlier versions
 		}
 	}
 	if d.Previous == nil {
@@ -145,54 +145,54 @@ func (d *Decision) inherit() bool {
 	if len(d.More) > 0 {
 		return false
 	}
-	d.grant(without(d.Previous.Policy, d.Less, d.Asks),
-		fmt.Sprintf("it asks for no more than version %s, approved %s", orNone(d.Previous.Version), said(d.Previous)))
+	d.allow(without(d.Previous.Policy, d.Less, d.Requests),
+		fmt.Sprintf("it requests no more than version %s, approved %s", orNone(d.Previous.Version), decided(d.Previous)))
 	return true
 }
 
-// doubts says why the provider that is about to run may be another one than an approved one of the same name.
-func (d *Decision) doubts(r *Record) string {
+// mismatch says why r may be about another provider of the same name; empty when it is about this one.
+func (d *Decision) mismatch(r *Record) string {
 	switch {
 	case r.Pinned:
-		return "it was approved for its digest alone"
+		return "it was approved for its digest only"
 	case d.origin == "" || r.Origin != d.origin:
 		return "it was the file " + r.Origin
-	case !undisturbed(d.origin):
-		return "others can write to " + d.origin + " or a folder it is in"
+	case !isProtected(d.origin):
+		return "others can write to " + d.origin + " or to a folder above it"
 	}
 	return ""
 }
 
-// compare tells what is asked for now from what was then.
+// compare sets More and Less.
 func (d *Decision) compare() {
-	for _, a := range d.Asks {
+	for _, a := range d.Requests {
 		if !a.within(d.Previous.Asked) {
 			d.More = append(d.More, a)
 		}
 	}
 	for _, a := range d.Previous.Asked {
-		if !a.within(d.Asks) {
+		if !a.within(d.Requests) {
 			d.Less = append(d.Less, a)
 		}
 	}
 }
 
-// without takes the powers out of a policy that are not asked for any more.
-func without(p *policy.Policy, less, asks []AskedFor) *policy.Policy {
+// without removes the capabilities from p that are among less, and not among requests.
+func without(p *policy.Policy, less, requests []Requested) *policy.Policy {
 	rest := policy.Merge(p, &policy.Policy{})
 	for _, a := range less {
-		if !slices.ContainsFunc(asks, func(now AskedFor) bool { return now.Power == a.Power }) {
-			rest.Drop(a.Power)
+		if !slices.ContainsFunc(requests, func(now Requested) bool { return now.Capability == a.Capability }) {
+			rest.Drop(a.Capability)
 		}
 	}
 	return rest
 }
 
-// said says when something was decided, and by whom.
-func said(r *Record) string {
+// decided gives the date and the user of a decision.
+func decided(r *Record) string {
 	text := "on " + r.When.Local().Format(time.DateOnly)
 	if r.By != "" {
-		text += " by " + shown(r.By, maxShownName)
+		text += " by " + escape(r.By, maxName)
 	}
 	return text
 }
@@ -201,14 +201,14 @@ func orNone(version string) string {
 	if version == "" {
 		return "(none)"
 	}
-	return shown(version, maxShownName)
+	return escape(version, maxName)
 }
 
-// Record gives what is to be kept of a decision, once a person has said what is granted. when is now, and by the user.
+// Record gives the record of a decision by which policy granted is granted at a time by a user.
 func (d *Decision) Record(granted *policy.Policy, when time.Time, by string) Record {
 	m := d.request.Manifest
 	return Record{
-		Digest: d.request.Digest, Name: m.Name, Version: m.Version, Origin: d.origin, Asked: d.Asks, Policy: granted,
+		Digest: d.request.Digest, Name: m.Name, Version: m.Version, Origin: d.origin, Asked: d.Requests, Policy: granted,
 		When: when, By: by,
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// asking is a manifest that asks for one power.
-func asking(power, params string) *abi.Manifest {
-	return &abi.Manifest{Name: "notes", Version: "2.0.0", Capabilities: []abi.Capability{{Name: power, Params: params, Reason: "to be useful"}}}
+// asking is a manifest that requests one capability.
+func asking(capability, params string) *abi.Manifest {
+	return &abi.Manifest{Name: "notes", Version: "2.0.0", Capabilities: []abi.Capability{{Name: capability, Params: params, Reason: "to be useful"}}}
 }
 
-// asks is a manifest that asks for several, each "power params".
+// asks is a manifest that requests several, each "capability params".
 func asks(all ...string) *abi.Manifest {
 	m := &abi.Manifest{Name: "notes", Version: "2.0.0"}
 	for _, one := range all {
-		power, params, _ := strings.Cut(one, " ")
-		m.Capabilities = append(m.Capabilities, abi.Capability{Name: power, Params: params})
+		capability, params, _ := strings.Cut(one, " ")
+		m.Capabilities = append(m.Capabilities, abi.Capability{Name: capability, Params: params})
 	}
 	return m
 }
@@ -91,7 +91,7 @@ func TestAnApprovalIsForADigest(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	d := approval.Decide(approval.Request{Manifest: m, Digest: digestB, File: file, Store: s})
-	if d.Outcome != approval.Ask || d.Stranger == nil || !strings.Contains(d.Doubt, "/srv/notes.wasm") {
+	if d.Outcome != approval.Ask || d.SameName == nil || !strings.Contains(d.Mismatch, "/srv/notes.wasm") {
 		t.Errorf("another digest of that name, elsewhere: got %+v", d)
 	}
 	must(t, s.Revoke(record(digestA)))
@@ -118,9 +118,9 @@ func TestANewVersionThatAsksForMoreIsHeld(t *testing.T) {
 		{"no particular host, by an empty object", asks("http {}"), 1},
 		{"a folder around", asks(`fs {"paths":["/"]}`), 1},
 		{"writing", asks(`fs {"paths":["/data"],"access":["write"]}`), 1},
-		{"other powers", asks("kv", `env {"keys":["A"]}`, `secret {"names":["a"]}`, "sql"), 3},
-		{"parameters that make no sense", asks(`fs {"path":"/data"}`), 1},
-		{"a power there is not", asks("kv", "teleport"), 1},
+		{"other capabilities", asks("kv", `env {"keys":["A"]}`, `secret {"names":["a"]}`, "sql"), 3},
+		{"invalid parameters", asks(`fs {"path":"/data"}`), 1},
+		{"an unknown capability", asks("kv", "teleport"), 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := newStore(t)
@@ -203,7 +203,7 @@ func TestANameAloneInheritsNothing(t *testing.T) {
 			r.Pinned = true
 			must(t, s.Grant(r))
 			return file
-		}, "for its digest alone"},
+		}, "for its digest only"},
 		"a file others can write": {func(t *testing.T, s *approval.Store, r approval.Record, file string) string {
 			must(t, s.Grant(r), os.Chmod(file, 0o666))
 			return file
@@ -232,8 +232,8 @@ func TestANameAloneInheritsNothing(t *testing.T) {
 			first := approval.Decide(approval.Request{Manifest: asking("http", params), Digest: digestA, File: file, Store: s})
 			file = tt.prepare(t, s, first.Record(server("a.org"), noon, "ada"), file)
 			d := approval.Decide(approval.Request{Manifest: asking("http", params), Digest: digestB, File: file, Store: s})
-			if d.Outcome != approval.Ask || d.Previous != nil || !strings.Contains(d.Doubt, tt.want) {
-				t.Errorf("got %v, previous %v, doubt %q, want %q", d.Outcome, d.Previous, d.Doubt, tt.want)
+			if d.Outcome != approval.Ask || d.Previous != nil || !strings.Contains(d.Mismatch, tt.want) {
+				t.Errorf("got %v, previous %v, doubt %q, want %q", d.Outcome, d.Previous, d.Mismatch, tt.want)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestANameAloneInheritsNothing(t *testing.T) {
 		must(t, s.Grant(first.Record(server("a.org"), noon, "ada")))
 		m := asking("http", params)
 		m.Name = "other"
-		if d := approval.Decide(approval.Request{Manifest: m, Digest: digestB, File: file, Store: s}); d.Outcome != approval.Ask || d.Stranger != nil {
+		if d := approval.Decide(approval.Request{Manifest: m, Digest: digestB, File: file, Store: s}); d.Outcome != approval.Ask || d.SameName != nil {
 			t.Errorf("got %+v", d)
 		}
 	})
@@ -332,7 +332,7 @@ func TestWhoCanDoWithoutRuns(t *testing.T) {
 	m := asking("kv", "")
 	m.Capabilities[0].Optional = true
 	d, err := approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, nil, "ada")
-	if err != nil || d.Outcome != approval.Granted || !d.Policy.Empty() || !strings.Contains(d.Why, "can do without") {
+	if err != nil || d.Outcome != approval.Granted || !d.Policy.Empty() || !strings.Contains(d.Why, "all optional") {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }
@@ -402,7 +402,7 @@ func TestAPinEndsWhatVersionsInherit(t *testing.T) {
 	grant(digestA, noon, false)
 	grant(digestB, noon.Add(time.Hour), true)
 	d := approval.Decide(approval.Request{Manifest: asks("kv"), Digest: digestC, File: file, Store: s})
-	if d.Outcome != approval.Ask || d.Stranger == nil {
+	if d.Outcome != approval.Ask || d.SameName == nil {
 		t.Errorf("the third version: got %v, because %q; want a question", d.Outcome, d.Why)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // What is decoded can be encoded, and is the same again.
 func FuzzDecode(f *testing.F) {
 	r := Record{
-		Digest: digestPrefix + string(bytes.Repeat([]byte("a"), 64)), Name: "notes", Asked: []AskedFor{{Power: "kv"}},
+		Digest: digestPrefix + string(bytes.Repeat([]byte("a"), 64)), Name: "notes", Asked: []Requested{{Capability: "kv"}},
 		Policy: &policy.Policy{KV: &policy.KV{}}, When: time.Unix(1, 0).UTC(),
 	}
 	text, err := r.encode()

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxShownName = 64 // runes
-	maxShown     = 200
+	maxName = 64 // runes
+	maxText = 200
 )
 
-// shown gives a foreign text for a terminal: on one line, of at most so many characters, with what is hidden escaped, and
-// without marks that would pile up over its line.
-func shown(s string, most int) string {
+// escape gives an untrusted text for a terminal: on one line, cut to most characters, with invisible characters
+// escaped, and with at most two combining marks in a row, which would otherwise cover other lines.
+func escape(s string, most int) string {
 	var b strings.Builder
 	n, marks := 0, 0
 	for _, word := range strings.Fields(s) {
@@ -39,11 +39,11 @@ func shown(s string, most int) string {
 	return b.String()
 }
 
-// harmless is shown for what a person says yes to, of which nothing may be left out.
-func harmless(s string) string { return shown(s, math.MaxInt) }
+// escapeAll is escape without a bound, for a text that the user approves.
+func escapeAll(s string) string { return escape(s, math.MaxInt) }
 
-// wrap breaks a text into lines of at most so many columns, each behind an indent, so that the terminal breaks none:
-// nothing foreign ever stands at the left margin.
+// wrap breaks a text into lines of at most width columns, each with the indent, so that the terminal breaks none: no
+// untrusted text is ever at the left margin.
 func wrap(text, indent string, width int) (lines []string) {
 	room := max(width-utf8.RuneCountInString(indent)-1, 10)
 	line, used := "", 0
@@ -71,8 +71,8 @@ func wrap(text, indent string, width int) (lines []string) {
 	return lines
 }
 
-// hang is wrap with the first line at the margin, for texts that begin with our words.
-func hang(text string, width int) []string {
+// hangingIndent is wrap with the first line at the margin, for a text that begins with trusted words.
+func hangingIndent(text string, width int) []string {
 	lines := wrap(text, "  ", width)
 	if len(lines) > 0 {
 		lines[0] = strings.TrimPrefix(lines[0], "  ")
@@ -87,7 +87,7 @@ func columns(s string) (n int) {
 	return n
 }
 
-// columnsOf is the most columns a terminal gives a character.
+// columnsOf gives the most columns that a terminal uses for a character.
 func columnsOf(r rune) int {
 	if r < 0x1100 {
 		return 1

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	scratchSuffix = ".tmp"    // of a file while a record is written to it
-	scratchAge    = time.Hour // after which its writer cannot be alive
+	scratchSuffix = ".tmp"    // of a file while its record is being written
+	scratchAge    = time.Hour // after which its writer has ended
 )
 
-// digestOf gives the digest that the file of a record is about, by its name.
+// digestOf gives the digest in the name of a record's file.
 func digestOf(name string) (digest string, ok bool) {
 	hex, ok := strings.CutSuffix(name, suffix)
 	return digestPrefix + hex, ok && CheckDigest(digestPrefix+hex) == nil
 }
 
-// names gives the names of the files of records, in order. It removes what writers left that died while they wrote.
+// names gives the sorted names of the files of records. It removes the scratch files of writers that have died.
 func (s *Store) names(root *os.Root) (names []string, err error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -51,13 +51,13 @@ func (s *Store) names(root *os.Root) (names []string, err error) {
 	}
 }
 
-// isScratch reports whether a file is one that [replace] makes, by its name.
+// isScratch reports whether [replace] makes files of this name.
 func isScratch(name string) bool {
 	hex, rest, ok := strings.Cut(name, suffix+".")
 	return ok && CheckDigest(digestPrefix+hex) == nil && strings.Count(rest, ".") == 2 && strings.HasSuffix(rest, scratchSuffix)
 }
 
-// removeOld removes a file that its writer left, by its age. One that cannot be removed stays, and does no harm.
+// removeOld removes a scratch file whose age shows that its writer has died. A file that it cannot remove is harmless.
 func removeOld(root *os.Root, name string) {
 	info, err := root.Lstat(name)
 	if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) >= scratchAge {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Origin gives what identifies the file of a provider: its absolute path, links resolved.
+// Origin identifies the file of a provider: it gives its absolute path, with symbolic links resolved.
 func Origin(file string) (string, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -15,11 +15,10 @@ func Origin(file string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// undisturbed reports whether nobody but this user and the system could have put a file at this path, by any of the
-// folders it is in.
-func undisturbed(origin string) bool {
+// isProtected reports whether only this user and the system can replace the file at this path, or a folder above it.
+func isProtected(origin string) bool {
 	info, err := os.Lstat(origin)
-	if err != nil || !guarded(info) {
+	if err != nil || !notWritableByOthers(info) {
 		return false
 	}
 	for below := origin; ; {
@@ -28,15 +27,15 @@ func undisturbed(origin string) bool {
 			return true
 		}
 		info, err := os.Lstat(dir)
-		if err != nil || !guarded(info) && !shelters(info, below) {
+		if err != nil || !notWritableByOthers(info) && !isSticky(info, below) {
 			return false
 		}
 		below = dir
 	}
 }
 
-// shelters reports whether a folder everybody writes to, like /tmp, lets nobody else move what is ours in it.
-func shelters(dir fs.FileInfo, entry string) bool {
+// isSticky reports whether dir is a sticky folder, like /tmp, in which other users cannot replace the folder entry.
+func isSticky(dir fs.FileInfo, entry string) bool {
 	info, err := os.Lstat(entry)
-	return err == nil && info.IsDir() && dir.Mode()&fs.ModeSticky != 0 && rooted(dir) && guarded(info)
+	return err == nil && info.IsDir() && dir.Mode()&fs.ModeSticky != 0 && ownedByRootOrSelf(dir) && notWritableByOthers(info)
 }

@@ -6,10 +6,10 @@ import "io/fs"
 
 const nonblock = 0
 
-// private cannot be told here: the user's folder is private by its place.
-func private(fs.FileInfo) error { return nil }
+// checkPrivate always accepts a file: on these systems, the folder of the user is private by its place.
+func checkPrivate(fs.FileInfo) error { return nil }
 
-// guarded cannot be told here, so that no version inherits from another.
-func guarded(fs.FileInfo) bool { return false }
+// notWritableByOthers reports false, so that no version inherits from another.
+func notWritableByOthers(fs.FileInfo) bool { return false }
 
-func rooted(fs.FileInfo) bool { return false }
+func ownedByRootOrSelf(fs.FileInfo) bool { return false }

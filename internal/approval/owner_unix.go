@@ -10,34 +10,34 @@ import (
 	"syscall"
 )
 
-// nonblock has a pipe opened without waiting for a writer.
+// nonblock opens a pipe without waiting for a writer.
 const nonblock = syscall.O_NONBLOCK
 
-// private refuses what others could have written, or can read.
-func private(info fs.FileInfo) error {
+// checkPrivate refuses a file that other users can read or write.
+func checkPrivate(info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("its mode is %04o, others than you can use it: if all in it is yours, close it with chmod go-rwx",
+		return fmt.Errorf("its mode is %04o, so other users can access it: if all its contents are yours, run chmod go-rwx",
 			mode)
 	}
-	if !owned(info) {
-		return errors.New("it belongs to somebody else")
+	if !ownedBySelf(info) {
+		return errors.New("it belongs to another user")
 	}
 	return nil
 }
 
-// owned reports whether a file is this user's.
-func owned(info fs.FileInfo) bool {
+// ownedBySelf reports whether a file belongs to this user.
+func ownedBySelf(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// rooted reports whether a folder is the system's or this user's.
-func rooted(info fs.FileInfo) bool {
+// ownedByRootOrSelf reports whether a folder belongs to root or to this user.
+func ownedByRootOrSelf(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
 }
 
-// guarded reports whether only this user and the system's can write to a file or folder.
-func guarded(info fs.FileInfo) bool {
-	return rooted(info) && info.Mode().Perm()&0o022 == 0
+// notWritableByOthers reports whether only root and this user can write to a file or folder.
+func notWritableByOthers(info fs.FileInfo) bool {
+	return ownedByRootOrSelf(info) && info.Mode().Perm()&0o022 == 0
 }

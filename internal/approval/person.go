@@ -12,57 +12,57 @@ import (
 )
 
 const (
-	maxQuestions = 16 // to one person about one provider
-	maxTries     = 3  // to answer one of them
+	maxQuestions = 16 // about one provider
+	maxTries     = 3  // to answer one question
 )
 
-// A person is asked questions, one after the other.
+// A person answers questions at a terminal, one after the other.
 type person struct {
 	ctx   context.Context
 	out   io.Writer
 	in    *bufio.Reader
 	width int
 	asked int
-	gone  bool // nothing more is going to be said
+	ended bool // the input has ended
 }
 
-// ask gives the answer to a question: a line, without spaces around it. Who is gone answers nothing, and so is a line
-// that does not end.
+// ask gives the answer to a question: a line, without spaces around it. The answer is empty when the input has ended,
+// also within a line.
 func (p *person) ask(question string) (string, error) {
-	if p.gone {
+	if p.ended {
 		return "", nil
 	}
 	if _, err := io.WriteString(p.out, question); err != nil {
 		return "", err
 	}
-	type said struct {
+	type answer struct {
 		line string
 		err  error
 	}
-	heard := make(chan said, 1)
+	answers := make(chan answer, 1)
 	go func() {
 		line, err := p.in.ReadSlice('\n')
-		heard <- said{string(line), err}
+		answers <- answer{string(line), err}
 	}()
 	select {
 	case <-p.ctx.Done():
 		return "", p.ctx.Err()
-	case answer := <-heard:
-		if answer.err != nil {
-			p.gone = true
+	case a := <-answers:
+		if a.err != nil {
+			p.ended = true
 			fmt.Fprintln(p.out)
 			return "", nil
 		}
-		return strings.TrimSpace(answer.line), nil
+		return strings.TrimSpace(a.line), nil
 	}
 }
 
-// fill asks for a value until add takes it, or there is none.
+// fill asks for a value until add accepts it, the answer is empty, or there were maxTries.
 func (p *person) fill(add func(value string) error, format string, args ...any) error {
 	if p.asked++; p.asked > maxQuestions {
 		return errTooMuch
 	}
-	question := "\n" + strings.Join(hang(fmt.Sprintf(format, args...), p.width), "\n") + "\n> "
+	question := "\n" + strings.Join(hangingIndent(fmt.Sprintf(format, args...), p.width), "\n") + "\n> "
 	for range maxTries {
 		value, err := p.ask(question)
 		if err != nil || value == "" {
@@ -71,14 +71,14 @@ func (p *person) fill(add func(value string) error, format string, args ...any) 
 		if err = add(value); err == nil {
 			return nil
 		}
-		fmt.Fprintln(p.out, strings.Join(wrap(shown(err.Error(), maxShown), "  ", p.width), "\n"))
+		fmt.Fprintln(p.out, strings.Join(wrap(escape(err.Error(), maxText), "  ", p.width), "\n"))
 	}
 	return nil
 }
 
-// complete gives what is asked for, with what only the operator knows. What has no answer is not granted.
-func (d *Decision) complete(p *person) (*policy.Policy, error) {
-	asked := wishes(d.Asks)
+// askForValues gives the requested policy with values that the user enters. It leaves out entries without a value.
+func (d *Decision) askForValues(p *person) (*policy.Policy, error) {
+	asked := policyOf(d.Requests)
 	granted := &policy.Policy{KV: asked.KV}
 	type question func(p *person, granted, asked *policy.Policy) error
 	for _, ask := range []question{folders, servers, variables, secrets, databases} {
@@ -93,15 +93,15 @@ func (d *Decision) complete(p *person) (*policy.Policy, error) {
 	return granted.Under(dir), nil
 }
 
-// adding gives what adds the value of a flag, made of an answer.
-func adding(granted *policy.Policy, flag, format string) func(string) error {
+// addFlag gives a function that adds a flag to granted, with an answer in format as its value.
+func addFlag(granted *policy.Policy, flag, format string) func(string) error {
 	return func(answer string) error { return policy.Add(granted, flag, fmt.Sprintf(format, answer)) }
 }
 
 func folders(p *person, granted, asked *policy.Policy) error {
 	for _, s := range asked.Storage {
 		add := func(spec string) error {
-			spec, err := existing(spec)
+			spec, err := resolveHost(spec)
 			if err != nil {
 				return err
 			}
@@ -114,10 +114,10 @@ func folders(p *person, granted, asked *policy.Policy) error {
 		}
 		var err error
 		if s.Guest == "" {
-			err = p.fill(add, "Which folder may it %s, and where does it expect it? As in .:/data; empty for none.", s.Access)
+			err = p.fill(add, "Which folder may it %s, and at which path does it expect it? For example .:/data; empty for none.", s.Access)
 		} else {
 			err = p.fill(func(folder string) error { return add(folder + ":" + s.Guest) },
-				"Which folder may it %s at %s? Empty for none.", s.Access, shown(s.Guest, maxShown))
+				"Which folder may it %s at %s? Empty for none.", s.Access, escape(s.Guest, maxText))
 		}
 		if err != nil {
 			return err
@@ -126,11 +126,11 @@ func folders(p *person, granted, asked *policy.Policy) error {
 	return nil
 }
 
-// existing gives HOST:GUEST with a host folder that is there. No shell has expanded what was typed here.
-func existing(spec string) (string, error) {
+// resolveHost gives spec, which is HOST:GUEST, with ~ expanded, since no shell does. The host folder must exist.
+func resolveHost(spec string) (string, error) {
 	at := strings.LastIndex(spec, ":/")
 	if at < 0 {
-		return spec, nil // which is refused for what it is
+		return spec, nil // policy.Add refuses it
 	}
 	folder, guest := spec[:at], spec[at:]
 	if folder == "~" || strings.HasPrefix(folder, "~/") {
@@ -142,7 +142,7 @@ func existing(spec string) (string, error) {
 	}
 	info, err := os.Stat(folder)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no folder", folder)
+		err = fmt.Errorf("%s is not a folder", folder)
 	}
 	return folder + guest, err
 }
@@ -153,8 +153,8 @@ func servers(p *person, granted, asked *policy.Policy) error {
 			granted.Network = append(granted.Network, n)
 			continue
 		}
-		err := p.fill(adding(granted, "net", "%s"),
-			"Which server may it ask? As in https://api.example.org; empty for none.")
+		err := p.fill(addFlag(granted, "net", "%s"),
+			"To which server may it send requests? For example https://api.example.org; empty for none.")
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func variables(p *person, granted, asked *policy.Policy) error {
 			granted.Environment = append(granted.Environment, key)
 			continue
 		}
-		err := p.fill(adding(granted, "env", "%s"), "Which variable of the environment may it read? Empty for none.")
+		err := p.fill(addFlag(granted, "env", "%s"), "Which environment variable may it read? Empty for none.")
 		if err != nil {
 			return err
 		}
@@ -182,8 +182,8 @@ func databases(p *person, granted, asked *policy.Policy) error {
 		if name == "" {
 			name = "main"
 		}
-		err := p.fill(adding(granted, "sql", name+"=%s"),
-			"Where is the database %s? As env:VARIABLE or file:PATH, which has its address, or sqlite:PATH; empty for none.",
+		err := p.fill(addFlag(granted, "sql", name+"=%s"),
+			"Where is the database %s? Enter env:VARIABLE or file:PATH, which contains its address, or sqlite:PATH; empty for none.",
 			name)
 		if err != nil {
 			return err
@@ -192,18 +192,18 @@ func databases(p *person, granted, asked *policy.Policy) error {
 	return nil
 }
 
-// secrets asks where they are. Rules keep those that there are then.
+// secrets asks for the source of each secret. Rules then lose the secrets without one.
 func secrets(p *person, granted, asked *policy.Policy) error {
 	for _, s := range asked.Secrets {
 		if s.Name == "" {
-			continue // there is nothing it could be called by
+			continue // an open request: a secret needs a name
 		}
-		err := p.fill(adding(granted, "secret", s.Name+"=%s"),
-			"Where is the secret %s? As env:VARIABLE, file:PATH or keyring:SERVICE/USER; empty for none.", s.Name)
+		err := p.fill(addFlag(granted, "secret", s.Name+"=%s"),
+			"Where is the secret %s? Enter env:VARIABLE, file:PATH or keyring:SERVICE/USER; empty for none.", s.Name)
 		if err != nil {
 			return err
 		}
 	}
-	carry(granted)
+	assignSecrets(granted)
 	return nil
 }

@@ -12,50 +12,51 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// An Answer is what a person said.
+// An Answer is the user's answer at the prompt.
 type Answer int
 
-// The answers. Everything that is not clearly a yes is No.
+// The answers. Any input that is not clearly a yes is No.
 const (
 	No   Answer = iota
-	Yes         // and remember it
-	Once        // for this run
+	Yes         // grant, and remember it
+	Once        // grant for this run
 )
 
-// A Terminal is where a person is asked. Nothing else may read from it.
+// A Terminal is where the user is asked. Nothing else may read from it.
 type Terminal struct {
 	In    io.Reader
 	Out   io.Writer
-	Width int // columns; 0 when that is not known
+	Width int // columns; 0 if unknown
 }
 
 const (
 	unknownWidth = 80
-	maxLines     = 60 // of all that is asked: what is more, nobody reads
+	maxLines     = 60 // of the prompt: a user does not read more
 	maxAnswer    = 4 << 10
 )
 
-const opening = "A provider asks for powers. What it says of itself is in quotes, and proves nothing."
+const opening = "A provider requests capabilities. Text in quotes is the provider's own, and is not to be trusted."
 
-const decisive = "Grant this? yes (and remember it), once (for this time only), or No:"
+const decisive = "Grant this? yes (and remember it), once (for this run only), or No:"
 
-// errTooMuch says that nobody could say yes to all of it with good reason.
-var errTooMuch = errors.New("it asks for more than can be shown here")
+// errTooMuch refuses a request that is too long to be read.
+var errTooMuch = errors.New("it requests more than can be shown here")
 
-// Prompt shows what is asked and why, and asks for what only the operator knows, as the folder of the host. It gives
-// the answer and, unless that is No, what is granted. When ctx ends while it waits, that is its error.
+// Prompt shows what the provider requests and why, and asks the user for the values that only the user knows, as a host
+// folder. It gives the answer and, unless that is No, what is granted. When ctx ends while Prompt waits, it gives the
+// error of ctx.
 func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Policy, error) {
 	t.Width = cmp.Or(t.Width, unknownWidth)
 	page := d.page(t.Width)
 	if len(page) > maxLines {
-		return No, nil, fmt.Errorf("%s: %w: look at it with 'wasmres inspect', and grant what it should have: %s",
-			shown(d.request.Manifest.Name, maxShownName), errTooMuch, d.Command())
+		return No, nil, fmt.Errorf("%s: %w: see 'wasmres inspect', and grant what it should have with: %s",
+			escape(d.request.Manifest.Name, maxName), errTooMuch, d.Command())
 	}
 	if _, err := fmt.Fprintln(t.Out, strings.Join(page, "\n")); err != nil {
 		return No, nil, err
 	}
 	p := &person{ctx: ctx, out: t.Out, in: bufio.NewReaderSize(t.In, maxAnswer), width: t.Width}
-	granted, err := d.complete(p)
+	granted, err := d.askForValues(p)
 	if err != nil {
 		return No, nil, err
 	}
@@ -63,11 +64,11 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 		fmt.Fprintln(t.Out, "Nothing is granted.")
 		return No, nil, nil
 	}
-	fmt.Fprintln(t.Out, "\nWith yes it may, and nothing else:")
+	fmt.Fprintln(t.Out, "\nYes allows this and nothing else:")
 	for _, line := range granted.Lines() {
-		fmt.Fprintln(t.Out, strings.Join(wrap("- "+harmless(line), "  ", t.Width), "\n"))
+		fmt.Fprintln(t.Out, strings.Join(wrap("- "+escapeAll(line), "  ", t.Width), "\n"))
 	}
-	text, err := p.ask("\n" + strings.Join(hang(decisive, t.Width), "\n") + " ")
+	text, err := p.ask("\n" + strings.Join(hangingIndent(decisive, t.Width), "\n") + " ")
 	if err != nil {
 		return No, nil, err
 	}
@@ -81,85 +82,85 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 	return No, nil, nil
 }
 
-// page is what a person is shown. Foreign words stand in quotes and are indented; our own begin at the margin.
+// page gives the lines of the prompt. Untrusted text is in quotes and indented; only trusted text begins at the margin.
 func (d *Decision) page(width int) (lines []string) {
 	m := d.request.Manifest
 	say := func(format string, args ...any) {
 		lines = append(lines, wrap(fmt.Sprintf(format, args...), "  ", width)...)
 	}
 	lines = append(lines, "")
-	lines = append(lines, hang(opening, width)...)
+	lines = append(lines, hangingIndent(opening, width)...)
 	lines = append(lines, "")
-	say("provider: %q, version %q", shown(m.Name, maxShownName), shown(m.Version, maxShownName))
-	say("file: %s", shown(cmp.Or(d.origin, d.request.File), maxShown))
+	say("provider: %q, version %q", escape(m.Name, maxName), escape(m.Version, maxName))
+	say("file: %s", escape(cmp.Or(d.origin, d.request.File), maxText))
 	say("digest: %s", d.request.Digest)
 	if d.Problem != nil {
 		lines = append(lines, "")
-		problem := shown(d.Problem.Error(), maxShown)
-		lines = append(lines, hang("What is remembered could not be relied on: "+problem, width)...)
+		problem := escape(d.Problem.Error(), maxText)
+		lines = append(lines, hangingIndent("Stored approvals are ignored: "+problem, width)...)
 	}
 	lines = append(lines, d.history(width)...)
-	lines = append(lines, "", "It asks to:", "")
-	for _, a := range d.Asks {
-		lines = append(lines, about(a, width)...)
+	lines = append(lines, "", "It requests to:", "")
+	for _, a := range d.Requests {
+		lines = append(lines, describe(a, width)...)
 	}
 	return lines
 }
 
-// about says what one power is asked for.
-func about(a AskedFor, width int) (lines []string) {
-	for _, words := range a.words() {
-		lines = append(lines, wrap("- "+harmless(words), "  ", width)...)
+// describe gives the lines about one request.
+func describe(a Requested, width int) (lines []string) {
+	for _, line := range a.lines() {
+		lines = append(lines, wrap("- "+escapeAll(line), "  ", width)...)
 	}
 	if a.Optional {
-		lines = append(lines, "    it can do without")
+		lines = append(lines, "    optional")
 	}
 	if a.Reason != "" {
-		lines = append(lines, wrap(fmt.Sprintf("%q", shown(a.Reason, maxShown)), "    ", width)...)
+		lines = append(lines, wrap(fmt.Sprintf("%q", escape(a.Reason, maxText)), "    ", width)...)
 	}
 	return lines
 }
 
-// words say what is asked for. What makes no sense to us is shown as it stands.
-func (a AskedFor) words() []string {
-	wanted, clear := a.wants()
+// lines describes a request. Invalid parameters are shown as they are.
+func (a Requested) lines() []string {
+	requested, valid := a.policy()
 	switch {
-	case !policy.Known(a.Power):
-		return []string{fmt.Sprintf("use %q, a power that wasmres does not have", shown(a.Power, maxShownName))}
-	case !clear:
-		params := shown(a.Params, maxShown)
-		return append(wanted.Lines(), fmt.Sprintf("with parameters that make no sense to wasmres: %q", params))
+	case !policy.Known(a.Capability):
+		return []string{fmt.Sprintf("use %q, a capability that wasmres does not have", escape(a.Capability, maxName))}
+	case !valid:
+		params := escape(a.Params, maxText)
+		return append(requested.Lines(), fmt.Sprintf("with invalid parameters: %q", params))
 	}
-	return wanted.Lines()
+	return requested.Lines()
 }
 
-// history says what is known of earlier versions.
+// history describes earlier versions.
 func (d *Decision) history(width int) (lines []string) {
 	say := func(format string, args ...any) {
-		lines = append(lines, hang(fmt.Sprintf(format, args...), width)...)
+		lines = append(lines, hangingIndent(fmt.Sprintf(format, args...), width)...)
 	}
 	switch {
 	case d.Previous != nil:
 		lines = append(lines, "")
-		say("It is held because it asks for more than version %s of it, approved %s. New is:",
-			orNone(d.Previous.Version), said(d.Previous))
-		lines = append(lines, listed("+ ", d.More, width)...)
+		say("It needs approval because it requests more than its version %s, approved %s. New requests:",
+			orNone(d.Previous.Version), decided(d.Previous))
+		lines = append(lines, list("+ ", d.More, width)...)
 		if len(d.Less) > 0 {
-			lines = append(lines, "No longer asked for is:")
-			lines = append(lines, listed("- ", d.Less, width)...)
+			lines = append(lines, "No longer requested:")
+			lines = append(lines, list("- ", d.Less, width)...)
 		}
-	case d.Stranger != nil:
+	case d.SameName != nil:
 		lines = append(lines, "")
-		say("A provider of the same name was approved %s, which says nothing about this one: %s.",
-			said(d.Stranger), shown(d.Doubt, maxShown))
+		say("Another provider of this name was approved %s. That approval is not valid for this one: %s.",
+			decided(d.SameName), escape(d.Mismatch, maxText))
 	}
 	return lines
 }
 
-func listed(mark string, asks []AskedFor, width int) (lines []string) {
-	for _, a := range asks {
-		for _, words := range a.words() {
-			lines = append(lines, wrap(mark+harmless(words), "  ", width)...)
+func list(mark string, requests []Requested, width int) (lines []string) {
+	for _, a := range requests {
+		for _, line := range a.lines() {
+			lines = append(lines, wrap(mark+escapeAll(line), "  ", width)...)
 		}
 	}
 	return lines

@@ -98,12 +98,12 @@ func TestPromptShowsTheDifference(t *testing.T) {
 func TestPromptCannotBeForged(t *testing.T) {
 	evil := []string{
 		"\x1b[2J\x1b[H\x1b[31mGrant this? yes\r\n", "\u202egnihton rof sksa tI", "x\u2028Grant this? No", "\u0000\u0007\u0008",
-		strings.Repeat(" ", 300) + "It asks to:\u00a0\u00a0\u00a0nothing", strings.Repeat("x", 5000), strings.Repeat("漢", 2000),
+		strings.Repeat(" ", 300) + "It requests to:\u00a0\u00a0\u00a0nothing", strings.Repeat("x", 5000), strings.Repeat("漢", 2000),
 		strings.Repeat("a\u0301\u0301\u0301\u0301\u0301\u0301", 300), "\u200b\u2060\ufeff\u3164\u2800", strings.Repeat("y ", 3000),
-		"\" \n- and nothing else\n\"", "\xff\xfe", "\U000e0041\U0001f468\u200d\U0001f469", "Grant this? yes (and remember it), once (for this time only), or No: yes",
+		"\" \n- and nothing else\n\"", "\xff\xfe", "\U000e0041\U0001f468\u200d\U0001f469", "Grant this? yes (and remember it), once (for this run only), or No: yes",
 	}
 	margin := []string{
-		"A provider asks for powers.", "It asks to:", "With yes it may, and nothing else:", "Nothing is granted.", "Grant this? yes", "What is remembered could not ",
+		"A provider requests capabilities.", "It requests to:", "Yes allows this and nothing else:", "Nothing is granted.", "Grant this? yes", "Stored approvals are ignored: ",
 	}
 	for _, text := range evil {
 		for _, width := range []int{40, 80, 200} {

@@ -12,42 +12,42 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// A Record is what was decided about one module.
+// A Record is the decision about one module.
 type Record struct {
 	Digest  string         // of the module, as "sha256:…"
-	Name    string         // as the provider calls itself
+	Name    string         // of the provider, by its manifest
 	Version string         // likewise
-	Origin  string         // absolute path of the file it was, links resolved
-	Asked   []AskedFor     // what it asked for then
-	Policy  *policy.Policy // what it was granted; empty when Revoked
+	Origin  string         // absolute path of its file, symbolic links resolved
+	Asked   []Requested    // what it requested
+	Policy  *policy.Policy // what is granted; empty if Revoked
 	When    time.Time
 	By      string // the user
-	Pinned  bool   // counts for this digest alone, and never for a new version
-	Revoked bool   // is refused, whatever earlier versions were granted
-	// Inherited says that nobody decided about this module: it ran with what an earlier version was granted, and that
-	// goes on deciding. The record is there for it to be listed, and revoked.
+	Pinned  bool   // valid for this digest only, and not for a new version
+	Revoked bool   // the module is refused, whatever earlier versions were granted
+	// Inherited says that the user did not decide about this module: it ran with the grants of an earlier version,
+	// whose record remains the one that counts. This one exists so that it can be listed and revoked.
 	Inherited bool
 }
 
 const (
 	format    = 1
-	maxRecord = 4 << 20 // bytes: a manifest has 1 MiB, a policy too
+	maxRecord = 4 << 20 // bytes: a manifest has at most 1 MiB, and so has a policy
 )
 
-// stored is a Record as it stands in a file.
+// stored is a Record in its file.
 type stored struct {
-	Format    int        `json:"format"`
-	Digest    string     `json:"digest"`
-	Name      string     `json:"name"`
-	Version   string     `json:"version"`
-	Origin    string     `json:"origin"`
-	Asked     []AskedFor `json:"asked"`
-	Policy    string     `json:"policy"`
-	When      time.Time  `json:"when"`
-	By        string     `json:"by"`
-	Pinned    bool       `json:"pinned"`
-	Revoked   bool       `json:"revoked"`
-	Inherited bool       `json:"inherited"`
+	Format    int         `json:"format"`
+	Digest    string      `json:"digest"`
+	Name      string      `json:"name"`
+	Version   string      `json:"version"`
+	Origin    string      `json:"origin"`
+	Asked     []Requested `json:"asked"`
+	Policy    string      `json:"policy"`
+	When      time.Time   `json:"when"`
+	By        string      `json:"by"`
+	Pinned    bool        `json:"pinned"`
+	Revoked   bool        `json:"revoked"`
+	Inherited bool        `json:"inherited"`
 }
 
 func (r *Record) encode() ([]byte, error) {
@@ -60,12 +60,12 @@ func (r *Record) encode() ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > maxRecord {
-		return nil, fmt.Errorf("the approval has %d bytes, at most %d can be kept", len(text), maxRecord)
+		return nil, fmt.Errorf("the approval has %d bytes, at most %d are allowed", len(text), maxRecord)
 	}
 	return append(text, '\n'), nil
 }
 
-// decode reads a record, and accepts nothing that encode would not have written.
+// decode reads a record. It refuses a text that encode does not write.
 func decode(text []byte) (*Record, error) {
 	if len(text) > maxRecord+1 {
 		return nil, errors.New("it is too large")
@@ -77,7 +77,7 @@ func decode(text []byte) (*Record, error) {
 		return nil, errors.New("it is damaged")
 	}
 	if head.Format != format {
-		return nil, fmt.Errorf("it has format %d, this wasmres knows %d: use the one that wrote it", head.Format, format)
+		return nil, fmt.Errorf("it has format %d, this version of wasmres reads %d: use the version that wrote it", head.Format, format)
 	}
 	var s stored
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -86,7 +86,7 @@ func decode(text []byte) (*Record, error) {
 		return nil, errors.New("it is damaged")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it is damaged: something follows its end")
+		return nil, errors.New("it is damaged: there is text after its end")
 	}
 	if err := CheckDigest(s.Digest); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func CheckDigest(digest string) error {
 	hex, ok := strings.CutPrefix(digest, digestPrefix)
 	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }
 	if !ok || len(hex) != 64 || strings.ContainsFunc(hex, other) {
-		return fmt.Errorf("%.80q is no digest: it is %s and 64 hexadecimal digits", digest, digestPrefix)
+		return fmt.Errorf("%.80q is not a digest: write %s and 64 hexadecimal digits", digest, digestPrefix)
 	}
 	return nil
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// An AskedFor is one power a provider asks for.
-type AskedFor struct {
-	Power    string `json:"power"` // as manifests call it
-	Params   string `json:"params,omitempty"`
-	Optional bool   `json:"optional,omitempty"`
-	Reason   string `json:"-"` // in the provider's own words, which prove nothing
+// Requested is one capability that a provider requests.
+type Requested struct {
+	Capability string `json:"power"` // its name in manifests
+	Params     string `json:"params,omitempty"`
+	Optional   bool   `json:"optional,omitempty"`
+	Reason     string `json:"-"` // the provider's own text, which is not to be trusted
 }
 
-// asksOf gives what a manifest asks for.
-func asksOf(m *abi.Manifest) (asks []AskedFor) {
+// requests gives what a manifest requests.
+func requests(m *abi.Manifest) (all []Requested) {
 	for _, c := range m.Capabilities {
-		asks = append(asks, AskedFor{Power: c.Name, Params: canonical(c.Params), Optional: c.Optional, Reason: c.Reason})
+		all = append(all, Requested{Capability: c.Name, Params: compactJSON(c.Params), Optional: c.Optional, Reason: c.Reason})
 	}
-	return asks
+	return all
 }
 
-// canonical gives a JSON text without spaces between its words.
-func canonical(text string) string {
+// compactJSON gives a JSON text without spaces between its tokens, or text itself if it is not JSON.
+func compactJSON(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {
 		return text
@@ -34,59 +34,61 @@ func canonical(text string) string {
 	return b.String()
 }
 
-// wants gives what is asked for as a policy. clear is false when the parameters make no sense to us.
-func (a AskedFor) wants() (wanted *policy.Policy, clear bool) {
-	wanted, err := policy.Requested(a.Power, a.Params)
-	return wanted, err == nil
+// policy gives the request as a policy. It reports false when the parameters are invalid; the policy is then that of no
+// parameters.
+func (a Requested) policy() (requested *policy.Policy, valid bool) {
+	requested, err := policy.Requested(a.Capability, a.Params)
+	return requested, err == nil
 }
 
-// open reports whether the provider leaves to the operator what of a power it needs.
-func (a AskedFor) open() bool { return a.Params == "" || a.Params == "{}" }
+// open reports whether the provider leaves all parameters to the operator.
+func (a Requested) open() bool { return a.Params == "" || a.Params == "{}" }
 
-// within reports whether a asks for no more than was asked for before.
-func (a AskedFor) within(before []AskedFor) bool {
-	return slices.ContainsFunc(before, func(b AskedFor) bool {
-		if a.Power != b.Power {
+// within reports whether a requests no more than one of before.
+func (a Requested) within(before []Requested) bool {
+	return slices.ContainsFunc(before, func(b Requested) bool {
+		if a.Capability != b.Capability {
 			return false
 		}
 		if a.Params == b.Params || b.open() {
 			return true
 		}
-		wanted, clear := a.wants()
-		had, hadClear := b.wants()
-		return clear && hadClear && !a.open() && policy.Covers(had, wanted)
+		requested, valid := a.policy()
+		had, hadValid := b.policy()
+		return valid && hadValid && !a.open() && policy.Covers(had, requested)
 	})
 }
 
-// coveredBy reports whether p grants what is asked for. What makes no sense to us is not.
-func (a AskedFor) coveredBy(p *policy.Policy) bool {
-	wanted, clear := a.wants()
-	return clear && policy.Covers(p, wanted)
+// coveredBy reports whether p grants what a requests. It reports false when the parameters are invalid.
+func (a Requested) coveredBy(p *policy.Policy) bool {
+	requested, valid := a.policy()
+	return valid && policy.Covers(p, requested)
 }
 
-// Wanted gives what a manifest asks for as a policy, which leaves open what only the operator knows, as the folder of
-// the host.
-func Wanted(m *abi.Manifest) *policy.Policy { return wishes(asksOf(m)) }
+// RequestedPolicy gives what a manifest requests as a policy. It leaves open the values that only the operator knows,
+// as a host folder.
+func RequestedPolicy(m *abi.Manifest) *policy.Policy { return policyOf(requests(m)) }
 
-// wishes puts together what all of them ask for, but for what makes no sense to us. Secrets go with the rules that name
-// them, or else with the one rule there is.
-func wishes(asks []AskedFor) *policy.Policy {
+// policyOf merges requests into one policy, without invalid parameters. A secret goes with the rules that name it, or
+// with the only rule.
+func policyOf(requests []Requested) *policy.Policy {
 	all := &policy.Policy{}
-	for _, a := range asks {
-		wanted, _ := a.wants()
-		all = policy.Merge(all, wanted)
+	for _, a := range requests {
+		requested, _ := a.policy()
+		all = policy.Merge(all, requested)
 	}
 	for _, n := range all.Network {
 		for _, name := range n.Secrets {
 			all = policy.Merge(all, &policy.Policy{Secrets: []policy.Secret{{Name: name}}})
 		}
 	}
-	carry(all)
+	assignSecrets(all)
 	return all
 }
 
-// carry has rules name the secrets there are. What no rule names goes with the one rule there is, as with flags.
-func carry(p *policy.Policy) {
+// assignSecrets removes secrets that p lacks from its rules. When no rule names a secret, a single rule gets all of
+// them, as with flags.
+func assignSecrets(p *policy.Policy) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(p.Secrets, func(s policy.Secret) bool { return s.Name == name })
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// A Refusal says why a provider does not run, and what to do.
+// A Refusal is the error of a provider that is not started. It names the command that grants what is missing.
 type Refusal struct {
-	Name    string // as the provider calls itself, for people
-	Why     string // a clause of its own
-	Command string // that grants what it needs
-	Draft   bool   // the Command needs a policy file: [Decision.Draft]
-	Asks    bool   // the Command asks on a terminal for what only the operator knows
+	Name    string // of the provider, escaped
+	Why     string // a clause
+	Command string // grants what the provider needs
+	Draft   bool   // Command needs a policy file: [Decision.Draft]
+	Asks    bool   // Command asks on a terminal for values that only the operator knows
 }
 
 func (r *Refusal) Error() string {
@@ -31,13 +31,13 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("provider %s not started: %s. %s: %s", r.Name, r.Why, how, r.Command)
 }
 
-// Settle decides what a provider may touch: by itself where it can, and otherwise by asking the person at the terminal,
-// whose yes is remembered. Without a terminal, and when the person says no, the error is a [*Refusal]; a provider that
-// can do without all it asks for gets nothing then, and runs. by is the user.
+// Settle decides what a provider is granted: by itself where it can, and otherwise by asking the user at the terminal,
+// whose yes it remembers. t is nil when there is no terminal. Without one, or when the user says no, a provider whose
+// requests are all optional is granted nothing; for others the error is a [*Refusal]. by is the name of the user.
 func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, error) {
 	d := Decide(r)
 	if d.Outcome == Granted && d.Previous != nil {
-		// Where that cannot be kept, it can only be revoked by its file.
+		// Without the record, the module can only be revoked by the path of its file.
 		d.Problem = r.Store.Inherit(d.Record(d.Policy, time.Now(), by))
 	}
 	if d.Outcome == Granted {
@@ -52,18 +52,18 @@ func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, 
 			return nil, err
 		}
 		if answer != No {
-			return d.settle(answer, granted, by)
+			return d.grant(answer, granted, by)
 		}
 	}
 	if len(d.Missing(&policy.Policy{})) == 0 {
-		return d.grant(&policy.Policy{}, "it can do without what it asks for, which nobody approved"), nil
+		return d.allow(&policy.Policy{}, "its requests are all optional, and not approved"), nil
 	}
-	return nil, d.refusal(d.whyHeld(t != nil))
+	return nil, d.refusal(d.refusalReason(t != nil))
 }
 
-// settle grants what a person said yes to.
-func (d *Decision) settle(answer Answer, granted *policy.Policy, by string) (*Decision, error) {
-	d.grant(granted, "approved for this time")
+// grant grants what the user approved, and remembers it unless the answer is Once.
+func (d *Decision) grant(answer Answer, granted *policy.Policy, by string) (*Decision, error) {
+	d.allow(granted, "approved for this run")
 	if answer == Once {
 		return d, nil
 	}
@@ -72,52 +72,52 @@ func (d *Decision) settle(answer Answer, granted *policy.Policy, by string) (*De
 	}
 	d.Why = "approved now"
 	if err := d.request.Store.Grant(d.Record(granted, time.Now(), by)); err != nil {
-		return nil, fmt.Errorf("the answer could not be kept: %w", err)
+		return nil, fmt.Errorf("the answer could not be stored: %w", err)
 	}
 	return d, nil
 }
 
-func (d *Decision) whyHeld(asked bool) string {
+func (d *Decision) refusalReason(asked bool) string {
 	switch {
 	case asked:
 		return "its capabilities were not granted at the prompt"
 	case d.Problem != nil:
-		return "it needs capabilities, and the remembered grant does not count: " + shown(d.Problem.Error(), maxShown)
+		return "it needs capabilities, and the stored approvals are ignored: " + escape(d.Problem.Error(), maxText)
 	case d.Previous != nil:
 		return fmt.Sprintf("it needs more capabilities than version %s, which was approved %s (%s)",
-			orNone(d.Previous.Version), said(d.Previous), inWords(d.More))
-	case d.Stranger != nil:
-		return fmt.Sprintf("it needs capabilities that are not granted (%s); the grant of another provider of that name does not count: %s",
-			inWords(d.Asks), shown(d.Doubt, maxShown))
+			orNone(d.Previous.Version), decided(d.Previous), summary(d.More))
+	case d.SameName != nil:
+		return fmt.Sprintf("it needs capabilities that are not granted (%s); the approval of another provider of this name is not valid for it: %s",
+			summary(d.Requests), escape(d.Mismatch, maxText))
 	}
-	return "it needs capabilities that are not granted (" + inWords(d.Asks) + ")"
+	return "it needs capabilities that are not granted (" + summary(d.Requests) + ")"
 }
 
-// inWords gives in a few words what is asked for.
-func inWords(asks []AskedFor) string {
+// summary gives a short description of requests.
+func summary(requests []Requested) string {
 	var all []string
-	for _, a := range asks {
-		words := a.words()
+	for _, a := range requests {
+		words := a.lines()
 		if a.Optional {
 			words[len(words)-1] += " (optional)"
 		}
 		all = append(all, words...)
 	}
-	return shown(strings.Join(all, "; "), maxShown)
+	return escape(strings.Join(all, "; "), maxText)
 }
 
 func (d *Decision) refusal(why string) error {
 	asks := d.isOpen()
 	return &Refusal{
-		Name: shown(d.request.Manifest.Name, maxShownName), Why: why, Command: d.Command(), Draft: !asks && d.Draft() != nil, Asks: asks,
+		Name: escape(d.request.Manifest.Name, maxName), Why: why, Command: d.Command(), Draft: !asks && d.Draft() != nil, Asks: asks,
 	}
 }
 
-// isOpen reports whether a grant needs what only the operator knows, as the folder of the host.
-func (d *Decision) isOpen() bool { return wishes(d.Asks).IsOpen() }
+// isOpen reports whether a grant needs values that only the operator knows, as a host folder.
+func (d *Decision) isOpen() bool { return policyOf(d.Requests).IsOpen() }
 
-// Command is the command line that approves what is asked for. Where a grant needs what only the operator knows, the
-// command asks for that on a terminal; POLICY.yaml stands in it for a file with the [Decision.Draft].
+// Command is the command line that approves the requests. It asks on a terminal for values that only the operator
+// knows. POLICY.yaml in it is to be a file with the [Decision.Draft].
 func (d *Decision) Command() string {
 	if d.isOpen() {
 		return Quote(d.grantCommand())
@@ -125,35 +125,35 @@ func (d *Decision) Command() string {
 	return d.Example()
 }
 
-// Example is the command line that approves what is asked for without a terminal. FOLDER, VARIABLE and the like stand in
-// it for what only the operator knows.
+// Example is the command line that approves the requests without a terminal. It has placeholders, as FOLDER, for values
+// that only the operator knows.
 func (d *Decision) Example() string {
-	return Quote(append(d.grantCommand(), FlagsFor(wishes(d.Asks))...))
+	return Quote(append(d.grantCommand(), FlagsFor(policyOf(d.Requests))...))
 }
 
 func (d *Decision) grantCommand() []string {
 	return []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
 }
 
-// FlagsFor gives the arguments that grant what a policy says, and no more. Where flags cannot say it, a file does.
+// FlagsFor gives the arguments that grant just what p permits: flags, or --policy POLICY.yaml where flags cannot.
 func FlagsFor(p *policy.Policy) []string {
-	if flags, whole := p.Flags(); whole {
+	if flags, complete := p.Flags(); complete {
 		return flags.Args()
 	}
 	return []string{"--policy", "POLICY.yaml"}
 }
 
-// Draft is the policy file that Command needs, with the same words for what only the operator knows; nil when flags say
-// all of it.
+// Draft is the policy file that Command needs, with placeholders for values that only the operator knows; nil when
+// flags are enough.
 func (d *Decision) Draft() []byte {
-	wanted := wishes(d.Asks)
-	if _, whole := wanted.Flags(); whole {
+	requested := policyOf(d.Requests)
+	if _, complete := requested.Flags(); complete {
 		return nil
 	}
-	return wanted.WithPlaceholders().Format()
+	return requested.WithPlaceholders().Format()
 }
 
-// Quote gives a command line that a POSIX shell takes apart into args again.
+// Quote gives a command line that a POSIX shell splits into args.
 func Quote(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -172,7 +172,7 @@ func quote(arg string) string {
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// Refused gives the refusal in err, if it is one.
+// Refused gives the Refusal in err, if there is one.
 func Refused(err error) (*Refusal, bool) {
 	var r *Refusal
 	ok := errors.As(err, &r)

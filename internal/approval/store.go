@@ -19,11 +19,11 @@ const (
 	maxRecords = 10_000
 )
 
-// A Store keeps records in a folder that is the user's alone. Several processes may use it at once: files appear and go
-// as a whole, and the last to write wins. Nothing is held open between calls.
+// A Store stores records in a private folder of the user. Several processes may use it at once: a file is replaced
+// atomically, and the last writer wins. The store holds no file open between calls, so there is nothing to close.
 type Store struct{ dir string }
 
-// DefaultDir is where the user's approvals are kept.
+// DefaultDir gives the folder of the user's approvals.
 func DefaultDir() (string, error) {
 	base, err := os.UserConfigDir()
 	if err != nil {
@@ -32,8 +32,8 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "wasmres", "approvals"), nil
 }
 
-// Open gives the store in a folder, which must be the user's and closed to all others. The folder is made with the first
-// record.
+// Open gives the store in a folder, which must belong to the user and be inaccessible to other users. The first record
+// creates the folder.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir}
 	root, err := s.open()
@@ -43,7 +43,7 @@ func Open(dir string) (*Store, error) {
 	return s, ignoreAbsent(err)
 }
 
-// open opens the folder, and checks that nobody else uses it. The error is [fs.ErrNotExist] when it is not there.
+// open opens the folder, and checks that it is private. The error is [fs.ErrNotExist] when there is no folder.
 func (s *Store) open() (*os.Root, error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -51,15 +51,15 @@ func (s *Store) open() (*os.Root, error) {
 	}
 	info, err := root.Stat(".")
 	if err == nil {
-		err = private(info)
+		err = checkPrivate(info)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("approvals: the folder %s is not used: %w", s.dir, err), root.Close())
+		return nil, errors.Join(fmt.Errorf("approvals: the folder %s is ignored: %w", s.dir, err), root.Close())
 	}
 	return root, nil
 }
 
-// Get gives the record of a digest. The error is [fs.ErrNotExist] when there is none; any other says that what there is
+// Get gives the record of a digest. The error is [fs.ErrNotExist] when there is none; another error says why the record
 // cannot be trusted.
 func (s *Store) Get(digest string) (*Record, error) {
 	if err := CheckDigest(digest); err != nil {
@@ -87,22 +87,21 @@ func (s *Store) get(root *os.Root, digest string) (*Record, error) {
 		err = errors.New("it is about another module")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the approval %s does not count: %w", filepath.Join(s.dir, name), err)
+		return nil, fmt.Errorf("the approval %s is ignored: %w", filepath.Join(s.dir, name), err)
 	}
 	return r, nil
 }
 
 func fileOf(digest string) string { return strings.TrimPrefix(digest, digestPrefix) + suffix }
 
-// read reads a file that is one, and the user's own. It is checked when it is open, so that nobody changes it
-// meanwhile.
+// read reads a private regular file. It checks the open file, so that the check and the reading are of the same one.
 func read(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -112,7 +111,7 @@ func read(root *os.Root, name string) ([]byte, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}
-	if err := private(info); err != nil {
+	if err := checkPrivate(info); err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxRecord+1 {
@@ -121,26 +120,26 @@ func read(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxRecord+2))
 }
 
-// Grant keeps that a person granted r.Policy to the module r.Digest, in place of what was decided before.
+// Grant stores that the user granted r.Policy to the module r.Digest. It replaces an earlier decision.
 func (s *Store) Grant(r Record) error {
 	r.Revoked, r.Inherited = false, false
 	return s.put(&r)
 }
 
-// Inherit keeps that a module ran with what an earlier version was granted, unless something was decided about it.
+// Inherit stores that a module ran with the grants of an earlier version, unless there is a record of the module.
 func (s *Store) Inherit(r Record) error {
 	if _, err := s.Get(r.Digest); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	r.Revoked, r.Inherited = false, true
-	return errors.Join(s.put(&r), s.thin(r.Origin))
+	return errors.Join(s.put(&r), s.pruneInherited(r.Origin))
 }
 
-// maxInherited is how many records are kept of versions of one file that nobody decided about: the last ones.
+// maxInherited bounds the inherited records of one file: the latest are kept.
 const maxInherited = 10
 
-// thin takes away what is too many of the records of a file that only say that it inherited.
-func (s *Store) thin(origin string) error {
+// pruneInherited removes the oldest inherited records of a file, beyond maxInherited.
+func (s *Store) pruneInherited(origin string) error {
 	records, _ := s.List()
 	kept := 0
 	for _, r := range records {
@@ -157,13 +156,13 @@ func (s *Store) thin(origin string) error {
 	return nil
 }
 
-// Revoke keeps that a module is refused, whatever earlier versions of it were granted.
+// Revoke stores that a module is refused, whatever earlier versions of it were granted.
 func (s *Store) Revoke(r Record) error {
 	r.Revoked, r.Inherited, r.Policy = true, false, &policy.Policy{}
 	return s.put(&r)
 }
 
-// Reset forgets what was decided about a module. Forgetting nothing is fine.
+// Reset removes the record of a module, if there is one.
 func (s *Store) Reset(digest string) error {
 	if err := CheckDigest(digest); err != nil {
 		return err
@@ -176,7 +175,7 @@ func (s *Store) Reset(digest string) error {
 	return ignoreAbsent(root.Remove(fileOf(digest)))
 }
 
-// put writes a record under another name, and then in its place.
+// put writes a record.
 func (s *Store) put(r *Record) error {
 	if err := CheckDigest(r.Digest); err != nil {
 		return err
@@ -186,7 +185,7 @@ func (s *Store) put(r *Record) error {
 		return err
 	}
 	if _, err := decode(text); err != nil {
-		return fmt.Errorf("approvals: this could not be read again: %w", err)
+		return fmt.Errorf("approvals: the record is invalid: %w", err)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("approvals: %w", err)
@@ -202,7 +201,7 @@ func (s *Store) put(r *Record) error {
 	return nil
 }
 
-// replace has a file hold a text, at once and for good.
+// replace replaces the contents of a file atomically and durably.
 func replace(root *os.Root, name string, text []byte) error {
 	scratch := fmt.Sprintf("%s.%d.%d%s", name, os.Getpid(), time.Now().UnixNano(), scratchSuffix)
 	err := write(root, scratch, text)
@@ -224,7 +223,7 @@ func write(root *os.Root, name string, text []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// sync has the folder's entries on disk. Systems that cannot do that keep them without being asked.
+// sync writes the folder's entries to disk. Systems on which that fails do so by themselves.
 func sync(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -241,7 +240,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// List gives the records that count, the latest first, and what is wrong with the others.
+// List gives the valid records, the latest first, and an error about the others.
 func (s *Store) List() (records []Record, wrong error) {
 	root, err := s.open()
 	if err != nil {

@@ -55,7 +55,7 @@ func newStore(t *testing.T) (*approval.Store, string) {
 func record(digest string) approval.Record {
 	return approval.Record{
 		Digest: digest, Name: "notes", Version: "1.0.0", Origin: "/srv/notes.wasm",
-		Asked: []approval.AskedFor{{Power: "http", Params: `{"hosts":["a.org"]}`}, {Power: "kv", Optional: true}},
+		Asked: []approval.Requested{{Capability: "http", Params: `{"hosts":["a.org"]}`}, {Capability: "kv", Optional: true}},
 		Policy: &policy.Policy{
 			Network: []policy.Network{{Host: "a.org"}}, KV: &policy.KV{},
 			Storage: []policy.Storage{{Host: "/srv", Guest: "/data", Access: policy.Write, MaxBytes: 64 << 20, MaxFiles: 100}},
@@ -178,7 +178,7 @@ func TestWhatCannotBeTrustedDoesNotCount(t *testing.T) {
 			file := filepath.Join(dir, strings.TrimPrefix(digestA, "sha256:")+".approval")
 			harm(t, file)
 			got, err := s.Get(digestA)
-			if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "does not count") {
+			if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "is ignored") {
 				t.Errorf("got %+v, %v", got, err)
 			}
 			records, err := s.List()
