@@ -11,29 +11,28 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// maxBlob is how many bytes of a blob an answer shows. Of more there is the digest.
+// maxBlob bounds the bytes of a blob in an answer. A longer blob is replaced by its digest and size.
 const maxBlob = 1 << 10
 
-// An Answer is what a client gets: the result of MCP, or an object with the member error. Equal answers have the same
-// text.
+// An Answer is the answer to a client: an MCP result, or an object with the member error. Equal answers have equal texts.
 type Answer struct{ v *value }
 
-// String gives the answer as it stands in files: JSON, then a section for each text that is not a plain line.
+// String gives the form of files: JSON, then a section for each text that JSON would have to escape.
 func (a *Answer) String() string {
 	head, texts := extractTexts(a.v, mapContents)
 	return string(appendParts(nil, head, texts))
 }
 
-// resultAnswer is the answer of a request that did not fail.
+// resultAnswer makes an Answer of an MCP result.
 func resultAnswer(result []byte) (*Answer, error) {
 	v, err := parseValue(result)
 	if err != nil {
-		return nil, fmt.Errorf("the answer cannot be kept: %w", err)
+		return nil, fmt.Errorf("record answer: %w", err)
 	}
 	return &Answer{mapContents(v, withDigest)}, nil
 }
 
-// errorAnswer is the answer of a request that failed, but for the id by which only the log of one run knows it.
+// errorAnswer makes an Answer of an MCP error, without the errorId, which differs in each run.
 func errorAnswer(failed *runtime.RPCError) (*Answer, error) {
 	object := object(
 		member{"code", &value{text: strconv.Itoa(failed.Code)}},
@@ -42,7 +41,7 @@ func errorAnswer(failed *runtime.RPCError) (*Answer, error) {
 	if len(failed.Data) > 0 {
 		data, err := parseValue(failed.Data)
 		if err != nil {
-			return nil, fmt.Errorf("the data of an error cannot be kept: %w", err)
+			return nil, fmt.Errorf("record the data of an error: %w", err)
 		}
 		if data.kind == kindObject {
 			data = data.with("errorId", nil)
@@ -52,14 +51,14 @@ func errorAnswer(failed *runtime.RPCError) (*Answer, error) {
 	return &Answer{(&value{kind: kindObject}).with("error", object)}, nil
 }
 
-// parseAnswer reads the JSON of an answer and what stands in sections of its own.
+// parseAnswer reads the JSON of an answer and puts the texts of its text sections into it.
 func parseAnswer(text []byte, texts []string) (*Answer, error) {
 	v, err := parseValue(text)
 	if err != nil {
 		return nil, err
 	}
 	if v.kind != kindObject {
-		return nil, errors.New(`an answer is an object, as in {"contents": […]} or {"error": {…}}`)
+		return nil, errors.New(`the answer is not a JSON object: write {"contents": […]} or {"error": {…}}`)
 	}
 	if v, err = insertTexts(v, texts, mapContents, true); err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func parseAnswer(text []byte, texts []string) (*Answer, error) {
 	return &Answer{mapContents(v, withDigest)}, nil
 }
 
-// withDigest gives a content with the digest of its blob, where that is long.
+// withDigest gives a content in which the digest replaces a long blob.
 func withDigest(content *value) *value {
 	blob := content.get("blob")
 	if blob == nil || blob.kind != kindString || base64.StdEncoding.DecodedLen(len(blob.text)) <= maxBlob {

@@ -1,6 +1,7 @@
-// Package session tests providers by recorded sessions: files of requests with the answers they are to get.
+// Package session tests providers with recorded sessions. A recorded session is a text file of requests and the answers
+// a provider must give to them.
 //
-// It owns the format of those files, which people read and write by hand, and what it takes to replay them: what a
-// guest asks of the host is answered from the file, so that a replay needs no grants and gives the same answers
-// everywhere. Files are foreign input: what stands in one is bounded and checked before it is used.
+// The package has the format of those files and replays them. In a replay the file answers for the services of the host,
+// so that a replay needs no grants and gives the same result on every machine. Files are untrusted input: the package
+// checks their bounds before it uses what they hold.
 package session

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// An Exchange is one question of a guest to a service of the host, with the answer.
+// An Exchange is one question of a guest to a service of the host, and the answer.
 type Exchange struct {
 	format   *serviceFormat
 	question string
@@ -19,18 +19,17 @@ type Exchange struct {
 	body     []byte // beside the response
 }
 
-// Question gives the short form of the question, as in "fs.stat /project/README.md". It is that of files, and equal
-// questions have equal ones.
+// Question gives the short form of files, as in "fs.stat /project/README.md". Equal questions have equal short forms.
 func (e *Exchange) Question() string { return e.question }
 
-// parseExchange reads the words of a question.
+// parseExchange reads the words of a question; the answer is empty.
 func parseExchange(words []string) (*Exchange, error) {
 	if len(words) == 0 {
-		return nil, fmt.Errorf("write it as: host SERVICE …, where the service is one of %s", serviceNames())
+		return nil, fmt.Errorf("write it as: host SERVICE …; the services are %s", serviceNames())
 	}
 	f := findFormat(0, words[0])
 	if f == nil {
-		return nil, fmt.Errorf("there is no service %.64q: it is one of %s", words[0], serviceNames())
+		return nil, fmt.Errorf("unknown service %.64q: write one of %s", words[0], serviceNames())
 	}
 	question, err := f.parseQuestion(words[1:])
 	if err != nil {
@@ -39,7 +38,7 @@ func parseExchange(words []string) (*Exchange, error) {
 	return &Exchange{format: f, question: question, response: zero(f.response)}, nil
 }
 
-// answer gives what the guest gets.
+// answer gives the answer to the guest.
 func (e *Exchange) answer() (capability.Response, error) {
 	if e.code != abi.CodeOK {
 		return capability.Response{}, abi.Errorf(e.code, "%s, as it is recorded", e.code)
@@ -47,14 +46,14 @@ func (e *Exchange) answer() (capability.Response, error) {
 	return capability.Response{Message: e.response.Append(nil), Body: e.body}, nil
 }
 
-// record takes what a service has answered. An error says that a file cannot hold it.
+// record takes the answer of a service. An error means that a file cannot hold it.
 func (e *Exchange) record(resp capability.Response, err error) error {
 	if err != nil {
 		e.code = min(abi.CodeOf(err), abi.CodeInternal)
 		return nil
 	}
 	if len(resp.Body) > 0 && !e.format.hasBody {
-		return errors.New("there are bytes beside it")
+		return errors.New("it has a body, which this service never has")
 	}
 	e.body = slices.Clone(resp.Body)
 	return e.decodeResponse(slices.Clone(resp.Message))
@@ -70,7 +69,7 @@ func (e *Exchange) decodeResponse(b []byte) error {
 	return err
 }
 
-// String gives the answer as it stands in files: JSON, then a section for a text that is not a plain line.
+// String gives the form of files: JSON, then a section for a text that JSON would have to escape.
 func (e *Exchange) String() string {
 	head, texts := extractTexts(e.value(), mapSelf)
 	return string(appendParts(nil, head, texts))
@@ -82,7 +81,7 @@ func (e *Exchange) value() *value {
 	}
 	v, err := encode(reflect.ValueOf(e.response).Elem())
 	if err != nil {
-		return object() // decodeResponse has refused it
+		return object() // does not happen: decodeResponse has encoded it
 	}
 	if len(e.body) == 0 {
 		return v
@@ -91,14 +90,14 @@ func (e *Exchange) value() *value {
 	return v.with(name, text(s))
 }
 
-// parse fills the answer from what String has made of it.
+// parse is the inverse of String.
 func (e *Exchange) parse(text []byte, texts []string) error {
 	v, err := parseValue(text)
 	if err != nil {
 		return err
 	}
 	if v.kind != kindObject {
-		return errors.New(`the answer of the host is an object: {"files": […]} or {"error": "not_found"}`)
+		return errors.New(`the answer is not a JSON object: write {"files": […]} or {"error": "not_found"}`)
 	}
 	if v, err = insertTexts(v, texts, mapSelf, false); err != nil {
 		return err
@@ -118,10 +117,10 @@ func (e *Exchange) parse(text []byte, texts []string) error {
 	if err := decodeObject(response, reflect.ValueOf(e.response).Elem(), others...); err != nil {
 		return err
 	}
-	return e.decodeResponse(e.response.Append(nil)) // which has the limits of the ABI
+	return e.decodeResponse(e.response.Append(nil)) // checks the limits of the ABI
 }
 
-// set takes a member that is not of the response.
+// set reads the member error, text or blob.
 func (e *Exchange) set(m member) (err error) {
 	if m.name == "error" {
 		e.code, err = parseCode(m.value)
@@ -137,7 +136,7 @@ func (e *Exchange) set(m member) (err error) {
 	return err
 }
 
-// parseCode reads the name of a code that guests may get.
+// parseCode reads the name of a code that a service may answer with.
 func parseCode(v *value) (abi.Code, error) {
 	for code := abi.CodeNotFound; code <= abi.CodeInternal; code++ {
 		if v.kind == kindString && v.text == code.String() {

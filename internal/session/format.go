@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Format gives the text of a session. [Parse] reads it back, and formatting that gives the same text.
+// Format gives the text of a session. Parse and Format of that text give the same text.
 func (s *Session) Format() []byte {
 	b := []byte(s.Comment)
 	if len(b) > 0 && b[len(b)-1] != '\n' {
@@ -49,7 +49,7 @@ func appendExchanges(b []byte, exchanges []Exchange) []byte {
 	return b
 }
 
-// value gives the grants as they stand in files; nil when there are none.
+// value gives the grants as they stand in files; nil for none.
 func (g *Grants) value() *value {
 	if len(g.Config) == 0 && len(g.Capabilities) == 0 {
 		return nil
@@ -59,20 +59,20 @@ func (g *Grants) value() *value {
 		Capabilities []string          `json:"capabilities,omitempty"`
 	}{g.Config, g.Capabilities})
 	if err != nil {
-		return nil // strings are always encoded
+		return nil // does not happen: strings can be encoded
 	}
 	v, err := parseValue(text)
 	if err != nil {
-		return nil // it was encoded just now
+		return nil // does not happen: json.Marshal has made the text
 	}
 	return v
 }
 
-// Save writes a session to a file, whole or not at all, and makes the folder the file is in.
+// Save replaces a file by the session, atomically, and makes its directory. It does not write an unchanged file.
 func (s *Session) Save(file string) error {
 	text := s.Format()
 	if len(text) > MaxSize {
-		return fmt.Errorf("%s would have %d bytes, a session has at most %d: record fewer steps or smaller resources",
+		return fmt.Errorf("save session %s: %d bytes exceed the limit of %d: record fewer steps or smaller resources",
 			file, len(text), MaxSize)
 	}
 	dir := filepath.Dir(file)
@@ -83,7 +83,7 @@ func (s *Session) Save(file string) error {
 		return nil
 	}
 	draft := filepath.Join(dir, "."+filepath.Base(file)+".draft")
-	_ = os.Remove(draft) // which a stranger's folder may have as a link to somewhere else
+	_ = os.Remove(draft) // in an untrusted directory it may be a link to another file
 	err := writeNew(draft, text)
 	if err == nil {
 		err = os.Rename(draft, file)
@@ -94,7 +94,7 @@ func (s *Session) Save(file string) error {
 	return err
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that must not exist.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

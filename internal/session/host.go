@@ -12,51 +12,51 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// A Host is what a guest asks in place of real services: it answers from a session, or asks them and keeps what they
-// answer. It is safe for concurrent use.
+// A Host stands between a guest and the services of the host. It answers from a session, or calls the real services and
+// records their answers. It is safe for concurrent use.
 type Host struct {
 	session *Session
-	records bool                   // what services answer that are granted
-	environ bool                   // and so does that for configuration, about variables of the environment
-	live    []string               // the capabilities of those; empty when the session answers
-	shared  map[string][]*Exchange // by question: what is recorded for the start, and so for each step
+	records bool                   // records answers of the granted services
+	environ bool                   // records environment variables too, which the service for configuration gives
+	live    []string               // capabilities whose services are recorded; empty when the session answers
+	shared  map[string][]*Exchange // by question: answers recorded for the start, which all steps can use
 
 	mu       sync.Mutex
-	starting *stepHost // guarded by mu, as are the stepHosts of steps
-	bytes    int       // of what is kept; guarded by mu
+	starting *stepHost // guarded by mu, as is the stepHost of each step
+	bytes    int       // of all recorded answers; guarded by mu
 }
 
-// Replay makes a host that answers from s.
+// Replay makes a Host that answers from s.
 func Replay(s *Session) *Host {
 	return &Host{session: s, shared: byQuestion(s.Host), starting: newStepHost(nil)}
 }
 
-// Record makes a host that asks the services that are granted, and keeps what they answer until [Run] puts it into s in
-// place of what is there. When none is granted it answers from s.
+// Record makes a Host that calls the granted services and records their answers. [Run] replaces the answers in s by them.
+// Without granted services the Host answers from s.
 func Record(s *Session) *Host {
 	h := Replay(s)
 	h.records = true
 	return h
 }
 
-// RecordEnvironment has a host that records keep variables of the environment too. Those that are granted are among what
-// the service for configuration values gives. It is called before Services.
+// RecordEnvironment makes a Host of [Record] record environment variables too; it does nothing to others. The service for
+// configuration values gives the granted variables. Call RecordEnvironment before Services.
 func (h *Host) RecordEnvironment() { h.environ = h.records }
 
-// isLive reports whether services answer, and what they say is kept.
+// isLive reports whether real services answer and the Host records them.
 func (h *Host) isLive() bool { return len(h.live) > 0 }
 
-// A stepHost answers what is asked in one step, or while the guest starts.
+// A stepHost answers the questions of one step, or of the start of the guest.
 type stepHost struct {
 	answers map[string][]*Exchange // by question
-	turns   map[string]int         // how often a question was answered
-	kept    []*Exchange            // answers of real services, as they came
+	calls   map[string]int         // by question: how many have been answered
+	log     []*Exchange            // answers of real services, in the order of the calls
 	streams map[string]*streamIDs  // of real services, by capability
-	problem string                 // the first thing that went wrong
+	problem string                 // the first failure; empty for none
 }
 
 func newStepHost(recorded []Exchange) *stepHost {
-	return &stepHost{answers: byQuestion(recorded), turns: map[string]int{}, streams: map[string]*streamIDs{}}
+	return &stepHost{answers: byQuestion(recorded), calls: map[string]int{}, streams: map[string]*streamIDs{}}
 }
 
 func byQuestion(recorded []Exchange) map[string][]*Exchange {
@@ -68,36 +68,36 @@ func byQuestion(recorded []Exchange) map[string][]*Exchange {
 	return answers
 }
 
-// next gives the answer to a question whose turn it is, of its own or else of shared; nil when there is none. The last
-// is given again and again.
-func (d *stepHost) next(question string, shared map[string][]*Exchange) *Exchange {
-	list := d.answers[question]
+// next gives the next answer to a question: from the step, or from shared if the step has none. After the last answer it
+// repeats the last one. It gives nil for a question without answers.
+func (s *stepHost) next(question string, shared map[string][]*Exchange) *Exchange {
+	list := s.answers[question]
 	if len(list) == 0 {
 		list = shared[question]
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	turn := min(d.turns[question], len(list)-1)
-	d.turns[question]++
-	return list[turn]
+	i := min(s.calls[question], len(list)-1)
+	s.calls[question]++
+	return list[i]
 }
 
-// keep adds an answer of so many bytes, and gives how many more there are to be kept.
-func (d *stepHost) keep(e *Exchange, size int) (added int) {
-	list := d.answers[e.question]
+// add records an answer of size bytes and gives the bytes by which the recording grows.
+func (s *stepHost) add(e *Exchange, size int) (added int) {
+	list := s.answers[e.question]
 	if added = size; len(list) > 0 && list[len(list)-1].String() == e.String() {
-		e, added = list[len(list)-1], 0 // which is then there once
+		e, added = list[len(list)-1], 0 // shares the memory of the equal answer
 	}
-	d.answers[e.question] = append(list, e)
-	d.kept = append(d.kept, e)
+	s.answers[e.question] = append(list, e)
+	s.log = append(s.log, e)
 	return added + len(e.question)
 }
 
-// recorded gives what is kept but for answers that would be given anyway: those that repeat the last one to a question.
-func (d *stepHost) recorded() []Exchange {
+// recorded gives the log without answers that a replay repeats anyway: those equal to the last one to a question.
+func (s *stepHost) recorded() []Exchange {
 	needed := map[string]int{}
-	for question, list := range d.answers {
+	for question, list := range s.answers {
 		n := len(list)
 		for n > 1 && list[n-1] == list[n-2] {
 			n--
@@ -105,7 +105,7 @@ func (d *stepHost) recorded() []Exchange {
 		needed[question] = n
 	}
 	var out []Exchange
-	for _, e := range d.kept {
+	for _, e := range s.log {
 		if needed[e.question]--; needed[e.question] >= 0 {
 			out = append(out, *e)
 		}
@@ -113,50 +113,51 @@ func (d *stepHost) recorded() []Exchange {
 	return out
 }
 
-// streamIDs gives those of a capability's streams.
-func (d *stepHost) streamIDs(capability string) *streamIDs {
-	if d.streams[capability] == nil {
-		d.streams[capability] = &streamIDs{}
+// streamIDs gives the stream numbers of a capability.
+func (s *stepHost) streamIDs(capability string) *streamIDs {
+	if s.streams[capability] == nil {
+		s.streams[capability] = &streamIDs{}
 	}
-	return d.streams[capability]
+	return s.streams[capability]
 }
 
-// Services gives what the guest is to be granted, before it runs. Of granted it passes on the configuration.
+// Services gives the services to grant to the guest in place of granted. It keeps the service for configuration values.
+// Call it once, before the guest runs.
 func (h *Host) Services(granted capability.Services) (capability.Services, error) {
 	out := capability.Services{}
 	var recorded []string
 	for id, service := range granted {
-		d := findFormat(id, "")
+		f := findFormat(id, "")
 		switch {
 		case id == abi.ServiceConfig && h.environ:
-			out[id] = configService{service, &replayService{host: h, format: d, real: service}}
-			recorded = append(recorded, d.capability)
+			out[id] = configService{service, &replayService{host: h, format: f, real: service}}
+			recorded = append(recorded, f.capability)
 		case id == abi.ServiceConfig:
 			out[id] = service
-		case d == nil:
-			return nil, fmt.Errorf("session: service %d cannot be recorded", id)
+		case f == nil:
+			return nil, fmt.Errorf("record session: service %d cannot be recorded: run the test without its grant", id)
 		case h.records:
-			out[id] = &replayService{host: h, format: d, real: service}
-			recorded = append(recorded, d.capability)
+			out[id] = &replayService{host: h, format: f, real: service}
+			recorded = append(recorded, f.capability)
 		}
 	}
 	if len(recorded) > 0 {
 		h.live = slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool { return !slices.Contains(recorded, c) })
 		return out, nil
 	}
-	for _, d := range serviceFormats {
-		switch t := (&replayService{host: h, format: d}); {
-		case !h.session.Grants.Has(d.capability):
-		case d.service == abi.ServiceConfig:
-			out[d.service] = configService{granted[d.service], t}
+	for _, f := range serviceFormats {
+		switch s := (&replayService{host: h, format: f}); {
+		case !h.session.Grants.Has(f.capability):
+		case f.service == abi.ServiceConfig:
+			out[f.service] = configService{granted[f.service], s}
 		default:
-			out[d.service] = t
+			out[f.service] = s
 		}
 	}
 	return out, nil
 }
 
-// A replayService is the host's stand-in for one service.
+// A replayService takes the place of one service.
 type replayService struct {
 	host   *Host
 	format *serviceFormat
@@ -164,62 +165,62 @@ type replayService struct {
 }
 
 // Call implements [capability.Service].
-func (t *replayService) Call(ctx context.Context, request []byte) (capability.Response, error) {
-	m, err := t.format.decodeRequest(request)
+func (s *replayService) Call(ctx context.Context, request []byte) (capability.Response, error) {
+	m, err := s.format.decodeRequest(request)
 	if err != nil {
 		return capability.Response{}, err
 	}
-	e := &Exchange{format: t.format, question: t.format.question(m)}
-	if t.real == nil {
-		return t.host.recall(ctx, e.question)
+	e := &Exchange{format: s.format, question: s.format.question(m)}
+	if s.real == nil {
+		return s.host.replay(ctx, e.question)
 	}
 	asked := uint64(0)
 	if stream := streamOf(m); stream != nil {
 		asked = *stream
-		*stream = t.host.realStream(ctx, t.format.capability, asked)
+		*stream = s.host.realStream(ctx, s.format.capability, asked)
 		request = m.Append(nil)
 	}
-	resp, err := t.real.Call(ctx, request)
+	resp, err := s.real.Call(ctx, request)
 	if ctx.Err() != nil {
-		return resp, err // which is discarded
+		return resp, err // the runtime discards it
 	}
-	return t.host.keep(ctx, e, asked, resp, err)
+	return s.host.record(ctx, e, asked, resp, err)
 }
 
 // stepKey is the key of the stepHost of a step in its context.
 type stepKey struct{}
 
-// at gives the stepHost of a call, that of the start when it belongs to no step.
-func (h *Host) at(ctx context.Context) *stepHost {
-	if d, ok := ctx.Value(stepKey{}).(*stepHost); ok {
-		return d
+// stepOf gives the stepHost of a call, that of the start if the call belongs to no step.
+func (h *Host) stepOf(ctx context.Context) *stepHost {
+	if step, ok := ctx.Value(stepKey{}).(*stepHost); ok {
+		return step
 	}
 	return h.starting
 }
 
-// realStream gives what a service calls a stream.
+// realStream gives the number a service gave a stream.
 func (h *Host) realStream(ctx context.Context, capability string, number uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.at(ctx).streamIDs(capability).real(number)
+	return h.stepOf(ctx).streamIDs(capability).real(number)
 }
 
-// recall answers from the session: from what is recorded for the step, or else for the start.
-func (h *Host) recall(ctx context.Context, question string) (capability.Response, error) {
+// replay answers from the session.
+func (h *Host) replay(ctx context.Context, question string) (capability.Response, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.at(ctx)
-	if found := d.next(question, h.shared); found != nil {
+	step := h.stepOf(ctx)
+	if found := step.next(question, h.shared); found != nil {
 		return found.answer()
 	}
-	if d.problem == "" {
-		d.problem = "the provider asks the host what is not recorded: " + clip(question)
+	if step.problem == "" {
+		step.problem = "the session has no answer to the question of the provider; record it again: " + truncate(question)
 	}
-	return capability.Response{}, abi.Errorf(abi.CodeUnavailable, "not recorded: %s", clip(question))
+	return capability.Response{}, abi.Errorf(abi.CodeUnavailable, "not recorded: %s", truncate(question))
 }
 
-// clip gives as much of a question as people read.
-func clip(question string) string {
+// truncate gives the beginning of a long question, for messages.
+func truncate(question string) string {
 	const most = 1 << 10
 	if len(question) <= most {
 		return question
@@ -227,31 +228,31 @@ func clip(question string) string {
 	return strings.ToValidUTF8(question[:most], "") + "…"
 }
 
-// keep takes down what a real service has answered to a question about a stream or, with 0, about none. It gives what
-// a replay would give.
-func (h *Host) keep(
+// record adds the answer of a real service to the recording and gives the answer a replay would give. asked is the number
+// of the stream in the question; 0 for none.
+func (h *Host) record(
 	ctx context.Context, e *Exchange, asked uint64, resp capability.Response, err error,
 ) (capability.Response, error) {
-	bad := e.record(resp, err)
+	failed := e.record(resp, err)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.at(ctx)
-	if bad != nil {
-		if d.problem == "" {
-			d.problem = "what the host answers cannot be recorded: " + clip(e.question) + ": " + bad.Error()
+	step := h.stepOf(ctx)
+	if failed != nil {
+		if step.problem == "" {
+			step.problem = "the answer of a service cannot be recorded: " + truncate(e.question) + ": " + failed.Error()
 		}
 		return resp, err
 	}
 	if stream := streamOf(e.response); stream != nil {
-		*stream = d.streamIDs(e.format.capability).number(*stream, asked)
+		*stream = step.streamIDs(e.format.capability).number(*stream, asked)
 	}
 	if size := len(resp.Body) + len(resp.Message); h.bytes+size > MaxSize {
-		d.problem = cmp.Or(d.problem, fmt.Sprintf("the host answers more than the %d bytes a session has: split it", MaxSize))
+		step.problem = cmp.Or(step.problem, fmt.Sprintf("the services answer with more than the %d bytes a session can have: split the session", MaxSize))
 	} else {
-		h.bytes += d.keep(e, size)
+		h.bytes += step.add(e, size)
 	}
 	if err != nil {
-		return resp, err // which says more to the log
+		return resp, err // the log needs the cause
 	}
 	return e.answer()
 }

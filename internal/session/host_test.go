@@ -411,7 +411,7 @@ func TestAnswersThatJSONCannotSay(t *testing.T) {
 		"header name": {inquiry{service: abi.ServiceHTTP, ask: &abi.HTTPRequest{URL: "a:"}, answer: &abi.HTTPResponse{Header: []abi.HTTPField{{Name: "a:"}}}}, `"a:" is not the name of a header field`},
 		"kind":        {inquiry{service: abi.ServiceSQL, ask: &abi.SQLRequest{}, answer: &abi.SQLResponse{Rows: []abi.SQLRow{row(abi.SQLValue{Kind: 6})}}}, "unknown kind 6"},
 		"expiry":      {inquiry{service: abi.ServiceKVGet, ask: &abi.KVRequest{Key: "a"}, answer: &abi.KVResponse{Entries: []abi.KVEntry{{ExpiresMillis: math.MaxInt64}}}}, "out of range"},
-		"body":        {inquiry{service: abi.ServiceSQL, ask: &abi.SQLRequest{}, answer: &abi.SQLResponse{}, body: "a"}, "bytes beside"},
+		"body":        {inquiry{service: abi.ServiceSQL, ask: &abi.SQLRequest{}, answer: &abi.SQLResponse{}, body: "a"}, "has a body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, "-- read x:y --\n")
@@ -559,7 +559,7 @@ func TestAGuestIsAnsweredFromTheSession(t *testing.T) {
 		}
 		s = parse(t, strings.Replace(text, "select 1", "select 2", 1))
 		report := ask(s, session.Replay(s), nil, false)
-		if len(report.Failures) != 1 || !strings.HasSuffix(report.Failures[0].Problem, `not recorded: sql.query main "select 1"`) {
+		if len(report.Failures) != 1 || !strings.HasSuffix(report.Failures[0].Problem, `record it again: sql.query main "select 1"`) {
 			t.Errorf("another question: got %+v", report)
 		}
 	})

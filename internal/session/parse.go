@@ -24,13 +24,13 @@ func Load(file string) (*Session, error) {
 	return Parse(file, text)
 }
 
-// Parse reads a session. Errors say where in the file, which is called name, something is wrong.
+// Parse reads a session from text, of at most MaxSize bytes. name is the file's, for errors, which begin with NAME:LINE.
 func Parse(name string, text []byte) (*Session, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s: it has more than %d bytes: split it into several sessions", name, MaxSize)
+		return nil, fmt.Errorf("%s: the file has more than %d bytes: split it into several sessions", name, MaxSize)
 	}
 	if !utf8.Valid(text) {
-		return nil, fmt.Errorf("%s: it is not UTF-8: convert it", name)
+		return nil, fmt.Errorf("%s: the file is not UTF-8: convert it", name)
 	}
 	p := &parser{name: name, session: &Session{}, seen: map[string]bool{}}
 	if err := p.collect(string(text)); err != nil {
@@ -49,20 +49,20 @@ type parser struct {
 	name     string
 	session  *Session
 	sections []*section
-	seen     map[string]bool // sections of the head that have been read, by their kind
-	values   int             // of all answers
+	seen     map[string]bool // kinds of the head's sections that have been read
+	values   int             // JSON values in all answers so far
 }
 
-// A section is one of the archive, with the text sections that follow it.
+// A section is a section of the archive and the text sections that follow it.
 type section struct {
 	line  int      // of its marker
-	name  string   // as it stands there
+	name  string   // the marker without its dashes
 	words []string // of the name
 	body  []byte
 	texts []string
 }
 
-// where says of an error where it is.
+// where adds the file and the line to an error.
 func (p *parser) where(s *section, err error) error {
 	line := s.line
 	var position *positionError
@@ -72,14 +72,14 @@ func (p *parser) where(s *section, err error) error {
 	return fmt.Errorf("%s:%d: %w", p.name, line, err)
 }
 
-// collect splits a text, an archive in the format txtar, into sections and puts texts to what they belong to.
+// collect splits a txtar archive into sections. It adds each text section to the section before it.
 func (p *parser) collect(text string) error {
 	s := &section{} // the comment, which has no name
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		line = strings.TrimRight(line, "\r\n") // files written on Windows are the same
-		name, ok := marked(line)
+		line = strings.TrimRight(line, "\r\n") // accepts the line ends of Windows
+		name, ok := marker(line)
 		if !ok {
 			s.body = append(append(s.body, line...), '\n')
 			continue
@@ -92,15 +92,15 @@ func (p *parser) collect(text string) error {
 	return p.end(s)
 }
 
-// marked gives the name of the section that a line begins, if it is a marker.
-func marked(line string) (name string, ok bool) {
+// marker gives the name of the section that a line begins, if the line is a marker.
+func marker(line string) (name string, ok bool) {
 	rest, begins := strings.CutPrefix(line, "-- ")
 	rest, ends := strings.CutSuffix(rest, " --")
 	name = strings.TrimSpace(rest)
 	return name, begins && ends && name != ""
 }
 
-// end takes a section that has been read.
+// end adds a section whose last line has been read.
 func (p *parser) end(s *section) (err error) {
 	if s.name == "" {
 		p.session.Comment = string(s.body)
@@ -118,19 +118,19 @@ func (p *parser) end(s *section) (err error) {
 		return p.where(s, err)
 	}
 	if len(p.sections) == 0 {
-		return p.where(s, errors.New("a text section follows the answer it belongs to"))
+		return p.where(s, errors.New("a text section has no answer before it: move it below the answer it belongs to"))
 	}
 	last := p.sections[len(p.sections)-1]
 	last.texts = append(last.texts, text)
 	return nil
 }
 
-const sections = "a section is list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
+const sections = "write a section as list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
 	"host SERVICE …, time TIME, seed NUMBER, or grants"
 
 func (p *parser) add(s *section) error {
 	if len(s.words) == 0 {
-		return errors.New(sections)
+		return errors.New("a section has no name: " + sections)
 	}
 	switch s.words[0] {
 	case "host":
@@ -143,9 +143,9 @@ func (p *parser) add(s *section) error {
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("%.64q: %s", s.words[0], sections)
+		return fmt.Errorf("unknown section %.64q: %s", s.words[0], sections)
 	case len(p.session.Steps) == MaxSteps:
-		return fmt.Errorf("there are more than %d steps: split the file into several sessions", MaxSteps)
+		return fmt.Errorf("the file has more than %d steps: split it into several sessions", MaxSteps)
 	}
 	step := &Step{Line: s.line, Request: request}
 	p.session.Steps = append(p.session.Steps, step)

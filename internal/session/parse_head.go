@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// addHead takes a section of the head, which says what holds for all steps.
+// addHead reads a section of the head, which holds for all steps.
 func (p *parser) addHead(s *section) error {
 	kind := s.words[0]
 	if p.seen[kind] || len(p.session.Steps) > 0 || len(s.texts) > 0 {
-		return fmt.Errorf("%s: it stands once, before the first step, and without a text", kind)
+		return fmt.Errorf("section %s: write it once, before the first step, and without a text section", kind)
 	}
 	p.seen[kind] = true
 	switch kind {
@@ -27,7 +27,7 @@ func (p *parser) addHead(s *section) error {
 	return p.addGrants(s)
 }
 
-// argument gives the one there is of a section that is nothing else.
+// argument gives the second word of a section that has two words and no body.
 func (s *section) argument() (arg string, ok bool) {
 	if len(s.words) != 2 || len(bytes.TrimSpace(s.body)) > 0 {
 		return "", false
@@ -59,7 +59,7 @@ func (p *parser) addSeed(s *section) (err error) {
 
 func (p *parser) addGrants(s *section) error {
 	if len(s.words) > 1 {
-		return errors.New("grants are JSON, on the lines below")
+		return errors.New("section grants: write the grants as JSON on the lines below")
 	}
 	v, err := parseValue(s.body)
 	if err != nil {
@@ -72,11 +72,11 @@ func (p *parser) addGrants(s *section) error {
 	d := json.NewDecoder(bytes.NewReader(v.append(nil, "")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&grants); err != nil {
-		return fmt.Errorf(`grants are like {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
+		return fmt.Errorf(`section grants: write it as {"config": {"owner": "ada"}, "capabilities": [%q]}: %w`, CapabilityFS, err)
 	}
 	for _, c := range grants.Capabilities {
 		if !slices.Contains(capabilities, c) {
-			return fmt.Errorf("capability %.64q cannot be replayed, only %s", c, strings.Join(capabilities, ", "))
+			return fmt.Errorf("section grants: capability %.64q cannot be replayed: write one of %s", c, strings.Join(capabilities, ", "))
 		}
 	}
 	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Kind is what a request asks for, as files name it.
+// A Kind is the kind of a request, by its name in files.
 type Kind string
 
 // The kinds of requests.
@@ -21,16 +21,16 @@ const (
 type Request struct {
 	Kind     Kind
 	Cursor   string     // List, Templates; empty for the first page
-	URI      string     // Read; of Complete the template's text
-	Variable string     // Complete: which one
-	Prefix   string     // Complete: what has been typed of it
+	URI      string     // Read: of the resource; Complete: the template
+	Variable string     // Complete: the one to complete
+	Prefix   string     // Complete: the value typed so far
 	Known    []Argument // Complete: variables known already
 }
 
 // An Argument is the value of a template's variable.
 type Argument struct{ Name, Value string }
 
-// String gives the short form, as in "read greeting://Ada". It is that of files.
+// String gives the short form of files, as in "read greeting://Ada".
 func (r *Request) String() string {
 	words := []string{string(r.Kind)}
 	switch r.Kind {
@@ -49,7 +49,7 @@ func (r *Request) String() string {
 	return strings.Join(words, " ")
 }
 
-// parseRequest reads the words of a step. ok is false when the first of them names no kind of request.
+// parseRequest reads the words of a step. ok is false if the first word is no Kind.
 func parseRequest(words []string) (r Request, ok bool, err error) {
 	r.Kind = Kind(words[0])
 	switch r.Kind {
@@ -101,7 +101,7 @@ func (r *Request) parseCompletion(words []string) error {
 	return nil
 }
 
-// call gives the method and the parameters of MCP.
+// call gives the MCP method and its parameters.
 func (r *Request) call() (method string, params any) {
 	switch r.Kind {
 	case Read:

@@ -11,37 +11,38 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Config says what to run. All but Match and Update are required.
+// Config says what [Run] runs. Match and Update are optional.
 type Config struct {
 	Session *Session
-	Host    *Host           // of Session, whose services the provider has
+	Host    *Host           // made for Session; the provider has its services
 	Source  resource.Source // the provider
-	// Match says whether to take a step, given its request's short form. Nil takes all.
+	// Match reports whether to run a step, given the short form of its request. Nil runs all steps.
 	Match func(request string) bool
-	// Update puts the answers into the session in place of comparing them.
+	// Update writes the answers into Session and does not compare them.
 	Update bool
 }
 
-// A Report says what became of the steps of a session.
+// A Report has the result of a run.
 type Report struct {
-	Steps    int       `json:"steps"`    // that were run
-	Skipped  int       `json:"skipped"`  // those that did not match
-	Changed  int       `json:"recorded"` // whose answer is another one now; with Update only
-	Failures []Failure `json:"failures"` // at most one of each step, and one of the start
+	Steps    int       `json:"steps"`    // steps that ran
+	Skipped  int       `json:"skipped"`  // steps that Match excluded
+	Changed  int       `json:"recorded"` // steps whose answer differs from the recorded one; only with Update
+	Failures []Failure `json:"failures"` // at most one for each step and one for the start
 }
 
-// A Failure is a step that went wrong.
+// A Failure is a step that failed.
 type Failure struct {
-	Line    int    `json:"line,omitempty"` // of the file
+	Line    int    `json:"line,omitempty"` // line in the file, from 1; 0 for none
 	Step    string `json:"step"`           // the request's short form, or "start"
 	Problem string `json:"problem"`
-	Diff    string `json:"diff,omitempty"` // unified, from the answer that was expected to the one there was
+	Diff    string `json:"diff,omitempty"` // unified diff from the expected answer to the received one; may be empty
 }
 
-// Run asks the provider step by step. An error says that the session could not be run to its end.
+// Run sends the requests of a session to the provider, one after the other. An error means that the run did not reach the
+// end: ctx has ended, or Config is incomplete. A step that fails is no error but a [Failure].
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Session == nil || cfg.Host == nil || cfg.Source == nil {
-		return nil, errors.New("session: Session, Host and Source are required")
+		return nil, errors.New("run session: Config.Session, Host and Source are required")
 	}
 	r := &run{cfg: cfg, report: &Report{Failures: []Failure{}}}
 	r.start()
@@ -58,7 +59,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return r.report, nil
 }
 
-// A run is one session under way.
+// A run is one call of Run.
 type run struct {
 	cfg    Config
 	report *Report
@@ -70,7 +71,7 @@ func (r *run) fail(step *Step, problem, diff string) {
 	})
 }
 
-// start looks at what was asked of the host while the guest started.
+// start reports and records the questions from the start of the guest.
 func (r *run) start() {
 	h := r.cfg.Host
 	h.mu.Lock()
@@ -85,16 +86,16 @@ func (r *run) start() {
 
 // step runs one step. An error ends the run.
 func (r *run) step(ctx context.Context, step *Step) error {
-	d := newStepHost(nil)
+	host := newStepHost(nil)
 	if !r.cfg.Host.isLive() {
-		d = newStepHost(step.Host)
+		host = newStepHost(step.Host)
 	}
-	got, err := r.ask(context.WithValue(ctx, stepKey{}, d), &step.Request)
+	got, err := r.ask(context.WithValue(ctx, stepKey{}, host), &step.Request)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.cfg.Host.mu.Lock() // the guest may not have ended with its answer
-	problem, kept := d.problem, d.recorded()
+	r.cfg.Host.mu.Lock() // the guest may still run after its answer
+	problem, recorded := host.problem, host.recorded()
 	r.cfg.Host.mu.Unlock()
 	switch {
 	case err != nil:
@@ -102,27 +103,28 @@ func (r *run) step(ctx context.Context, step *Step) error {
 	case problem != "":
 		r.fail(step, problem, difference(step.Want, got))
 	case r.cfg.Update:
-		r.update(step, got, kept)
+		r.update(step, got, recorded)
 	case step.Want == nil:
-		r.fail(step, "no answer is recorded", "")
+		r.fail(step, "no answer is recorded: record the session", "")
 	case step.Want.String() != got.String():
-		r.fail(step, "the answer is another one", difference(step.Want, got))
+		r.fail(step, "the answer differs from the recorded one", difference(step.Want, got))
 	}
 	return nil
 }
 
-// update puts an answer into the session.
-func (r *run) update(step *Step, got *Answer, kept []Exchange) {
+// update writes an answer into the session.
+func (r *run) update(step *Step, got *Answer, recorded []Exchange) {
 	if step.Want == nil || step.Want.String() != got.String() {
 		r.report.Changed++
 	}
 	step.Want = got
 	if r.cfg.Host.isLive() {
-		step.Host = kept
+		step.Host = recorded
 	}
 }
 
-// ask gives what a client of revision 2025-11-25 would get of a server that has not answered anything yet.
+// ask gives the answer a client of revision 2025-11-25 gets. Each request has a core of its own, so that no answer comes
+// from a page that another step has cached.
 func (r *run) ask(ctx context.Context, request *Request) (*Answer, error) {
 	server, err := runtime.NewServer(r.cfg.Source, &runtime.ServerOptions{Name: "session", Version: "0"})
 	if err != nil {
@@ -147,6 +149,6 @@ func difference(want, got *Answer) string {
 		return ""
 	}
 	out := diff.Diff("expected", []byte(want.String()), "got", []byte(got.String()))
-	_, out, _ = bytes.Cut(out, []byte("\n")) // which names both, as the next two lines do
+	_, out, _ = bytes.Cut(out, []byte("\n")) // names both files, as the next two lines do
 	return string(out)
 }

@@ -15,19 +15,19 @@ const (
 	MaxSteps = 10_000
 )
 
-// A Session is a file of recorded requests and answers.
+// A Session is the content of one file of recorded requests and answers.
 type Session struct {
-	Comment string     // for people: all that stands before the first section
-	Time    time.Time  // which it is for the provider; zero for the start of the year 2000, UTC
-	Seed    uint64     // of the random numbers the provider gets
-	Grants  Grants     // what the provider is granted in a replay
-	Host    []Exchange // what is asked while the guest starts, or in steps that have no answer of their own
+	Comment string     // the text before the first section
+	Time    time.Time  // the provider's clock; zero for the start of the year 2000, UTC
+	Seed    uint64     // of the provider's random numbers
+	Grants  Grants     // of a replay
+	Host    []Exchange // answers for the start of the guest, and for steps that have no answer of their own
 	Steps   []*Step
 }
 
-// New makes a session without steps, at the time it is now, and with a seed of its own.
+// New makes a session without steps, with the current time and a random seed.
 func New() *Session {
-	return &Session{Time: time.Now().UTC().Truncate(time.Second), Seed: uint64(rand.Uint32())} // which people can read
+	return &Session{Time: time.Now().UTC().Truncate(time.Second), Seed: uint64(rand.Uint32())} // short, since people read them
 }
 
 // Clock is what the provider is to see.
@@ -39,12 +39,12 @@ func (s *Session) Clock() *runtime.Clock {
 	return &runtime.Clock{Time: now, Seed: s.Seed}
 }
 
-// A Step is one request with the answer it is to get.
+// A Step is one request with its expected answer.
 type Step struct {
-	Line    int // of the file, from 1; 0 when the step is of no file
+	Line    int // in the file, from 1; 0 when the step has no file
 	Request Request
-	Want    *Answer    // nil when none is recorded yet
-	Host    []Exchange // what the guest asks the host meanwhile
+	Want    *Answer    // nil before the first recording
+	Host    []Exchange // questions of the guest during the step
 }
 
 // Grants are what a provider may use.
@@ -55,7 +55,7 @@ type Grants struct {
 
 // The capabilities whose services can be recorded.
 const (
-	CapabilityFS   = "fs"   // to read files
+	CapabilityFS   = "fs"   // read files
 	CapabilityKV   = "kv"   // to keep values
 	CapabilityHTTP = "http" // to fetch
 	CapabilitySQL  = "sql"  // to query databases
@@ -67,11 +67,11 @@ var capabilities = []string{CapabilityFS, CapabilityKV, CapabilityHTTP, Capabili
 // Has reports whether a capability is granted.
 func (g *Grants) Has(capability string) bool { return slices.Contains(g.Capabilities, capability) }
 
-// maxReads is how many static resources a new session reads.
+// maxReads bounds the static resources that a new session reads.
 const maxReads = 100
 
-// Begin gives the comment and the steps of a new session, without answers: the list, the templates, a read of each
-// static resource, 100 at most, and a completion of each variable that can be completed.
+// Begin gives the comment and the steps of a new session, without answers. It lists resources and templates, reads each
+// static resource, 100 at most, and completes each variable that the provider completes.
 func Begin(m *abi.Manifest) (comment string, steps []*Step) {
 	add := func(r Request) { steps = append(steps, &Step{Request: r}) }
 	add(Request{Kind: List})

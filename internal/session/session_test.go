@@ -181,9 +181,9 @@ func TestDifferencesAreShown(t *testing.T) {
 	s := parse(t, "About it.\n\n-- read x:y --\n{\"contents\": [{\"uri\": \"x:y\"}]}\n-- text --\none\ntwo\n-- read x:z --\n")
 	report := run(t, s, textSource("one\nthree\n"), false)
 	want := []session.Failure{
-		{Line: 3, Step: "read x:y", Problem: "the answer is another one",
+		{Line: 3, Step: "read x:y", Problem: "the answer differs from the recorded one",
 			Diff: "--- expected\n+++ got\n@@ -1,4 +1,4 @@\n {\"contents\": [{\"uri\": \"x:y\"}]}\n -- text --\n one\n-two\n+three\n"},
-		{Line: 8, Step: "read x:z", Problem: "no answer is recorded"},
+		{Line: 8, Step: "read x:z", Problem: "no answer is recorded: record the session"},
 	}
 	if diff := cmp.Diff(want, report.Failures); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
@@ -310,7 +310,7 @@ func TestHostAnswersAreReplayed(t *testing.T) {
 	t.Run("a question that is not recorded", func(t *testing.T) {
 		report := replayProject(t, strings.Replace(text, "host fs.stat /project/missing", "host fs.stat /project/other", 1))
 		if len(report.Failures) != 1 || report.Failures[0].Step != "read project://file/missing" ||
-			!strings.HasSuffix(report.Failures[0].Problem, "not recorded: fs.stat /project/missing") {
+			!strings.HasSuffix(report.Failures[0].Problem, "record it again: fs.stat /project/missing") {
 			t.Errorf("got %+v", report.Failures)
 		}
 	})
@@ -436,7 +436,7 @@ func TestHowMuchIsRecordedIsBounded(t *testing.T) {
 		}
 	}}
 	report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: asking, Update: true})
-	if err != nil || len(report.Failures) != 1 || !strings.Contains(report.Failures[0].Problem, "split it") {
+	if err != nil || len(report.Failures) != 1 || !strings.Contains(report.Failures[0].Problem, "split the session") {
 		t.Errorf("got %+v, %v", report, err)
 	}
 	if n := len(s.Format()); n > 2*session.MaxSize {

@@ -7,41 +7,40 @@ import (
 	"unicode"
 )
 
-// unended is the last line of a text section whose text does not end with a newline, in the words of git.
-const unended = `\ No newline at end of file`
+// noNewline is the last line of a text section if the text does not end with a newline, as in git.
+const noNewline = `\ No newline at end of file`
 
-// inline reports whether a text stands in the JSON of an answer: when JSON writes it as it is.
-func inline(text string) bool { return quote(text) == `"`+text+`"` }
+// isInline reports whether a text stays in the JSON of an answer: JSON need not escape it.
+func isInline(text string) bool { return quote(text) == `"`+text+`"` }
 
-// appendText appends a text as it stands in a section. A line that would not come back as it was is written as a JSON
-// string after a backslash.
+// appendText appends the lines of a text section. A line that needs quoting becomes a backslash and a JSON string.
 func appendText(b []byte, text string) []byte {
 	for line := range strings.Lines(text) {
-		line, ended := strings.CutSuffix(line, "\n")
+		line, terminated := strings.CutSuffix(line, "\n")
 		if needsQuoting(line) {
 			b = append(b, '\\')
 			line = quote(line)
 		}
 		b = append(b, line...)
 		b = append(b, '\n')
-		if !ended {
-			b = append(b, unended+"\n"...)
+		if !terminated {
+			b = append(b, noNewline+"\n"...)
 		}
 	}
 	return b
 }
 
-// needsQuoting reports whether a line would be taken for something else, or cannot be seen.
+// needsQuoting reports whether a line looks like a marker or an escape, or has control characters.
 func needsQuoting(line string) bool {
 	hidden := func(r rune) bool { return r != '\t' && unicode.IsControl(r) }
 	return strings.HasPrefix(line, `\`) || strings.HasPrefix(line, "-- ") || strings.IndexFunc(line, hidden) >= 0
 }
 
-var errEscape = errors.New(`a line of a text that begins with \ goes on with a JSON string, which is the line`)
+var errEscape = errors.New(`text section: a line that begins with \ is not a JSON string after it: write \"…" with the line in quotes`)
 
-// parseText reads what appendText has written.
+// parseText is the inverse of appendText.
 func parseText(section string) (string, error) {
-	section, isUnended := strings.CutSuffix(section, unended+"\n")
+	section, unterminated := strings.CutSuffix(section, noNewline+"\n")
 	var b strings.Builder
 	for line := range strings.Lines(section) {
 		line = strings.TrimSuffix(line, "\n")
@@ -58,8 +57,82 @@ func parseText(section string) (string, error) {
 		}
 		b.WriteByte('\n')
 	}
-	if isUnended {
+	if unterminated {
 		return strings.TrimSuffix(b.String(), "\n"), nil
 	}
 	return b.String(), nil
 }
+
+// A mapObjects gives a copy of an answer in which f has replaced each object that may hold a text.
+type mapObjects func(v *value, f func(*value) *value) *value
+
+// mapContents replaces the contents of a read.
+func mapContents(v *value, f func(*value) *value) *value {
+	contents := v.get("contents")
+	if contents == nil || contents.kind != kindArray {
+		return v
+	}
+	items := make([]*value, len(contents.members))
+	for i, m := range contents.members {
+		items[i] = m.value
+		if m.value.kind == kindObject {
+			items[i] = f(m.value)
+		}
+	}
+	return v.with("contents", array(items))
+}
+
+// mapSelf replaces the answer of a host service, which is one object.
+func mapSelf(v *value, f func(*value) *value) *value { return f(v) }
+
+// extractTexts removes the texts that JSON would have to escape.
+func extractTexts(v *value, each mapObjects) (head *value, texts []string) {
+	head = each(v, func(holder *value) *value {
+		t := holder.get("text")
+		if t == nil || t.kind != kindString || isInline(t.text) || holder.get("blob") != nil {
+			return holder
+		}
+		texts = append(texts, t.text)
+		return holder.with("text", nil)
+	})
+	return head, texts
+}
+
+// insertTexts puts texts into the objects that have neither a text nor a blob. With all, each of them must get one.
+func insertTexts(v *value, texts []string, each mapObjects, all bool) (*value, error) {
+	missing := false
+	v = each(v, func(holder *value) *value {
+		switch {
+		case holder.get("text") != nil || holder.get("blob") != nil:
+			return holder
+		case len(texts) == 0:
+			missing = true
+			return holder
+		}
+		first := texts[0]
+		texts = texts[1:]
+		return holder.with("text", text(first))
+	})
+	switch {
+	case missing && all:
+		return nil, errTextMissing
+	case len(texts) > 0:
+		return nil, errTextTooMany
+	}
+	return v, nil
+}
+
+// appendParts appends the results of extractTexts as they stand in files.
+func appendParts(b []byte, head *value, texts []string) []byte {
+	b = append(head.append(b, ""), '\n')
+	for _, t := range texts {
+		b = append(b, "-- text --\n"...)
+		b = appendText(b, t)
+	}
+	return b
+}
+
+var (
+	errTextMissing = errors.New("a content has neither text nor blob, and no text section is left for it: add a text section")
+	errTextTooMany = errors.New("one text section too many: remove it, or remove the text or blob of the content it belongs to")
+)

@@ -19,12 +19,11 @@ const (
 	width     = 100     // columns that an object or array, its name aside, may take to stand on one line
 )
 
-// A value is a JSON value. Of the text it was made of, nothing is lost but white space, escapes and the order of
-// members.
+// A value is a JSON value. It keeps all of its text but white space, escapes and the order of members.
 type value struct {
 	kind    kind
-	offset  int32    // where it begins in the text it was made of, or ends if it is a string or plain; at most MaxSize
-	text    string   // of a string; a number, a truth value or null as it is written
+	offset  int32    // in the parsed text, at most MaxSize: of the first byte of its content, or of the end of a string or plain value
+	text    string   // of a string; a number, true, false or null as written
 	members []member // of an object; those of an array have no names
 }
 
@@ -36,13 +35,13 @@ type member struct {
 type kind uint8
 
 const (
-	kindPlain kind = iota // a number, a truth value or null
+	kindPlain kind = iota // a number, true, false or null
 	kindString
 	kindArray
 	kindObject
 )
 
-// A positionError says where in a text something is wrong.
+// A positionError is an error at an offset of a text.
 type positionError struct {
 	offset int64
 	err    error
@@ -84,14 +83,14 @@ func parseValue(text []byte) (*value, error) {
 	v, err := d.value(0)
 	if err == nil {
 		if _, rest := d.Token(); rest != io.EOF {
-			err = errors.New("something follows the end of the JSON text")
+			err = errors.New("text follows the end of the JSON value: remove it")
 		}
 	}
 	if err == nil {
 		return v, nil
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = errors.New("the JSON text does not end")
+		err = errors.New("the JSON value does not end")
 	}
 	return nil, &positionError{offset: d.InputOffset(), err: err}
 }
@@ -107,7 +106,7 @@ func (d *decoder) value(depth int) (*value, error) {
 		return nil, errTooMany
 	}
 	if depth > maxDepth {
-		return nil, fmt.Errorf("the JSON text is nested more than %d deep", maxDepth)
+		return nil, fmt.Errorf("the JSON value is nested more than %d deep", maxDepth)
 	}
 	token, err := d.Token()
 	if err != nil {
@@ -155,7 +154,7 @@ func (d *decoder) members(v *value, opening json.Delim, depth int) error {
 	return nil
 }
 
-var errTooMany = fmt.Errorf("there are more than %d JSON values: split the session", maxValues)
+var errTooMany = fmt.Errorf("the session has more than %d JSON values: split it", maxValues)
 
 // count gives the number of values in v, itself included.
 func (v *value) count() int {
@@ -166,7 +165,7 @@ func (v *value) count() int {
 	return n
 }
 
-// ranks puts members in the order in which people look for them. Others come after them by name, and then the last.
+// ranks orders members: first those with a negative rank, then the others by name, then those with a positive one.
 var ranks = map[string]int{
 	"error": -20, "resources": -20, "resourceTemplates": -20, "contents": -20, "completion": -20,
 	"code": -19, "message": -18, "data": -17,
@@ -175,7 +174,7 @@ var ranks = map[string]int{
 	"_meta": 1, "text": 2, "blob": 2, "nextCursor": 3,
 }
 
-// sort orders the members of an object. Those of one name, which an object should not have, stay as they come.
+// sort orders the members of an object by rank and name. Members of one name keep their order.
 func (v *value) sort() {
 	if v.kind != kindObject {
 		return
@@ -185,7 +184,7 @@ func (v *value) sort() {
 	})
 }
 
-// get gives a member of an object; nil when there is none.
+// get gives a member of an object; nil for none.
 func (v *value) get(name string) *value {
 	if v.kind != kindObject {
 		return nil
@@ -198,7 +197,7 @@ func (v *value) get(name string) *value {
 	return nil
 }
 
-// with gives a copy of an object with another value of a member; nil is for no such member.
+// with gives a copy of an object in which one member has the value to, or is missing if to is nil.
 func (v *value) with(name string, to *value) *value {
 	out := &value{kind: kindObject}
 	for _, m := range v.members {
@@ -213,7 +212,7 @@ func (v *value) with(name string, to *value) *value {
 	return out
 }
 
-// append appends the value in the one form it has, on lines that begin with indent.
+// append appends the only form of the value. Lines after the first begin with indent.
 func (v *value) append(b []byte, indent string) []byte {
 	if v.kind < kindArray {
 		return append(b, v.scalar()...)
@@ -250,8 +249,9 @@ func (v *value) scalar() string {
 	return v.text
 }
 
-// line writes an object or array on one line, if nothing in it has members but, perhaps, the only thing there is.
-func (v *value) line() (string, bool) {
+// line gives an object or array on one line. ok is false if one of several members has members itself, or the line is
+// too long.
+func (v *value) line() (line string, ok bool) {
 	var b strings.Builder
 	opening, closing := v.brackets()
 	b.WriteString(opening)
@@ -264,28 +264,22 @@ func (v *value) line() (string, bool) {
 		}
 		item := m.value.scalar()
 		if m.value.kind >= kindArray {
-			var ok bool
 			if item, ok = m.value.line(); !ok || len(m.value.members) > 0 && len(v.members) > 1 {
 				return "", false
 			}
 		}
 		b.WriteString(item)
 		if b.Len() > utf8.UTFMax*width {
-			return "", false // it would not fit
+			return "", false // too long in any case
 		}
 	}
 	b.WriteString(closing)
 	return b.String(), true
 }
 
-// object makes an object of those members whose value is not nil.
+// object makes an object, and keeps members.
 func object(members ...member) *value {
-	v := &value{kind: kindObject}
-	for _, m := range members {
-		if m.value != nil {
-			v.members = append(v.members, m)
-		}
-	}
+	v := &value{kind: kindObject, members: members}
 	v.sort()
 	return v
 }

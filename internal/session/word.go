@@ -13,7 +13,7 @@ func quote(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // of a string into memory never fails
+	_ = enc.Encode(s) // does not fail: a string, into memory
 	out := strings.TrimSuffix(b.String(), "\n")
 	if strings.IndexFunc(out, unicode.IsControl) < 0 {
 		return out
@@ -29,16 +29,17 @@ func quote(s string) string {
 	return b.String()
 }
 
-// word writes s so that it is one word of a line: as it is or, where that would not do, as a JSON string.
+// word gives s as one word of a line: unchanged or, if it is empty or has quotes, spaces or control characters, as a JSON
+// string.
 func word(s string) string {
-	odd := func(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
-	if s != "" && strings.IndexFunc(s, odd) < 0 {
+	special := func(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
+	if s != "" && strings.IndexFunc(s, special) < 0 {
 		return s
 	}
 	return quote(s)
 }
 
-// pair writes an argument, as in name=Ada. The name is not empty and has no =.
+// pair gives an option, as in name=Ada. The name must not be empty or have an equals sign.
 func pair(name, value string) string {
 	if value == "" {
 		return word(name) + "="
@@ -46,7 +47,7 @@ func pair(name, value string) string {
 	return word(name) + "=" + word(value)
 }
 
-// split gives the words of a line. A JSON string in it stands for what it says, alone or as a part of a word.
+// split gives the words of a line. A JSON string is a word or a part of one.
 func split(line string) (words []string, err error) {
 	var current strings.Builder
 	inWord := false
@@ -63,7 +64,7 @@ func split(line string) (words []string, err error) {
 			n := quoted(line)
 			var s string
 			if n == 0 || json.Unmarshal([]byte(line[:n]), &s) != nil {
-				return nil, errors.New("a quoted word is not a JSON string")
+				return nil, errors.New("a quoted word is not a JSON string: end it with a quote, and write quotes in it as \\\"")
 			}
 			current.WriteString(s)
 			inWord, line = true, line[n:]
@@ -78,7 +79,7 @@ func split(line string) (words []string, err error) {
 	return words, nil
 }
 
-// quoted gives the length of the string that line begins with; 0 when it does not end.
+// quoted gives the length of the JSON string at the start of line; 0 if it does not end.
 func quoted(line string) int {
 	for i := 1; i < len(line); i++ {
 		switch line[i] {
