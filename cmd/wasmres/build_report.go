@@ -102,7 +102,7 @@ func (r *buildReport) print(w io.Writer, format string) error {
 		t.row(row[0], row[1])
 	}
 	if len(r.Capabilities) == 0 {
-		t.row("needs", "no powers")
+		t.row("needs", "no capabilities")
 	}
 	t.row("fuel", r.Sample.String())
 	return t.flush()

@@ -99,7 +99,7 @@ type capability struct {
 	Optional bool   `json:"optional,omitempty"`
 	Granted  *bool  `json:"granted,omitempty"` // something of it; nil when that is not asked
 	Missing  bool   `json:"missing,omitempty"` // when not all of it is
-	Flags    string `json:"flags,omitempty"`   // that grant it; empty when there is no such power
+	Flags    string `json:"flags,omitempty"`   // that grant it; empty when there is no such capability
 }
 
 // limitReport has the limits in force. Sizes are in bytes, times in milliseconds.

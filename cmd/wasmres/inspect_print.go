@@ -179,7 +179,7 @@ func (i *inspection) printPowers(s *sheet) {
 		s.row(r[0], "%s%s", r[1], i.Capabilities[n].grantedWords())
 	}
 	if len(i.Capabilities) == 0 {
-		s.row("needs", "no powers")
+		s.row("needs", "no capabilities")
 	}
 	for _, line := range i.Permits {
 		s.row("may", "%s", line)
@@ -196,7 +196,7 @@ func (c capability) grantedWords() string {
 	case c.Granted == nil:
 		return ""
 	case c.Flags == "":
-		return " (not granted: wasmres has no such power)"
+		return " (not granted: wasmres has no such capability)"
 	case !*c.Granted && c.Optional:
 		return " (optional; not granted: add " + c.Flags + ")"
 	case !*c.Granted:
@@ -222,7 +222,7 @@ func (i *inspection) printApproval(s *sheet) {
 	}
 }
 
-// wishRows say what powers the provider asks for, a row each.
+// wishRows say what capabilities the provider asks for, a row each.
 func (i *inspection) wishRows() (rows [][2]string) {
 	for _, p := range i.Capabilities {
 		need := "needs"

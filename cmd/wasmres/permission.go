@@ -36,7 +36,7 @@ version in the same place gets the same, when it asks for no more.`,
 				OnUsageError: onUsageError, Action: listPermissions,
 			},
 			{
-				Name: "grant", Usage: "grant powers to a provider", ArgsUsage: providerArg,
+				Name: "grant", Usage: "grant capabilities to a provider", ArgsUsage: providerArg,
 				Description: `Grants what the flags and the policy say, in place of what was granted before. Without any, on a
 terminal, shows what the provider asks for, and asks.
 

@@ -232,7 +232,7 @@ func chosenImport(c *cli.Context, found []policy.Import) (*policy.Import, error)
 	return nil, usagef(c, "--plugin %s: there is no such plugin, there are %s", wanted, printable.Line(strings.Join(names, ", ")))
 }
 
-// grantFlags are those that grant powers, beside --dir and --config: together they are short for a policy.
+// grantFlags are those that grant capabilities, beside --dir and --config: together they are short for a policy.
 func grantFlags() []cli.Flag {
 	repeated := func(name, usage string) cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Category: categoryGrants, Usage: usage + "; may be repeated"}

@@ -8,13 +8,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// audit logs the uses of powers, those that were refused a little louder.
+// audit logs the uses of capabilities, those that were refused a little louder.
 func (a *App) audit(ctx context.Context, use capability.Use) {
 	level := slog.LevelDebug
 	if use.Code == abi.CodeDenied {
 		level = slog.LevelInfo
 	}
-	a.cfg.Logger.LogAttrs(ctx, level, "power used", slog.String("power", use.Power), slog.String("subject", use.Subject),
+	a.cfg.Logger.LogAttrs(ctx, level, "capability used", slog.String("capability", use.Power), slog.String("subject", use.Subject),
 		slog.String("rule", use.Rule), slog.String("code", use.Code.String()), slog.Uint64("bytes", use.Bytes),
 		slog.Duration("took", use.Elapsed))
 }

@@ -105,7 +105,7 @@ func opened[C capability.Capability](c C, err error) (capability.Capability, err
 	return c, nil
 }
 
-// accesses are what policies grant, in the words of the power.
+// accesses are what policies grant, in the words of the capability.
 var accesses = map[policy.Access]fscap.Access{
 	policy.Read: fscap.ReadOnly, policy.Write: fscap.WriteOnly, policy.Read | policy.Write: fscap.ReadWrite,
 }
@@ -157,7 +157,7 @@ func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	}
 }
 
-// HTTPRules gives the rules of a policy as the power wants them: one for each scheme.
+// HTTPRules gives the rules of a policy as the capability wants them: one for each scheme.
 func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	for _, n := range rules {
 		schemes := n.Schemes

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// What a policy says may be added to a folder is what the power holds the provider to.
+// What a policy says may be added to a folder is what the capability holds the provider to.
 func TestAPolicyBoundsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	a := &App{cfg: Config{Logger: slog.New(slog.DiscardHandler), Grants: policy.Policy{Storage: []policy.Storage{

@@ -1,4 +1,4 @@
-// Package app joins the rooms: engine, powers, provider, protocol and fronts. It builds what a command needs, starts it
+// Package app joins the rooms: engine, capabilities, provider, protocol and fronts. It builds what a command needs, starts it
 // in order and stops it in reverse.
 //
 // Only cmd/wasmres imports it.

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// granted tells by the names of powers, as manifests call them, whether a policy has something of one.
+// granted tells by the names of capabilities, as manifests call them, whether a policy has something of one.
 var granted = map[string]func(*policy.Policy) bool{
 	policy.CapabilityFS:     func(p *policy.Policy) bool { return len(p.Storage) > 0 },
 	policy.CapabilityHTTP:   func(p *policy.Policy) bool { return len(p.Network) > 0 },
@@ -19,7 +19,7 @@ var granted = map[string]func(*policy.Policy) bool{
 }
 
 // HowToGrant gives the flags that grant what is asked for, in which FOLDER, VARIABLE and the like stand for what only
-// the operator knows; empty when there is no such power.
+// the operator knows; empty when there is no such capability.
 func HowToGrant(asked abi.Capability) string {
 	if !policy.Known(asked.Name) {
 		return ""
@@ -32,7 +32,7 @@ func HowToGrant(asked abi.Capability) string {
 	return approval.Quote(approval.FlagsFor(wanted))
 }
 
-// Grants reports whether a policy has something of a power that manifests call so.
+// Grants reports whether a policy has something of a capability that manifests call so.
 func Grants(p *policy.Policy, name string) bool {
 	has, known := granted[name]
 	return known && has(p)
