@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-const nodeWebsite = "get Node.js 20 or newer at https://nodejs.org"
+const nodeAdvice = "get Node.js 20 or newer at https://nodejs.org"
 
 func compileAssemblyScript(b *builder) error {
 	if find("node") == "" {
-		return &Missing{"Node.js", advice{mac: "brew install node", anywhere: nodeWebsite}.here()}
+		return &Missing{"Node.js", advice{mac: "brew install node", anywhere: nodeAdvice}.forThisOS()}
 	}
 	asc := findASC(b.dir)
 	if asc == "" {
@@ -39,7 +39,7 @@ func compileAssemblyScript(b *builder) error {
 	return err
 }
 
-// findASC looks for the compiler as npm installs it, for the project or a folder above it, and then in PATH.
+// findASC looks for the compiler in node_modules of the project and of the directories above it, then in PATH.
 func findASC(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		if asc := find(filepath.Join(dir, "node_modules", ".bin", "asc")); asc != "" {
@@ -51,17 +51,17 @@ func findASC(dir string) string {
 	}
 }
 
-// entryFile gives the arguments that name the file to compile; none when asconfig.json does.
+// entryFile gives the arguments that name the file to compile; none if asconfig.json names it.
 func entryFile(b *builder) ([]string, error) {
 	var config struct{ Entries []string }
 	if err := readJSON(b.path("asconfig.json"), &config); err != nil || len(config.Entries) > 0 {
 		return nil, err
 	}
-	const usual = "assembly/index.ts"
-	if _, err := os.Stat(b.path(usual)); err != nil {
-		return nil, errors.New(`asconfig.json does not say what to compile: add "entries": ["FILE.ts"]`)
+	const defaultEntry = "assembly/index.ts"
+	if _, err := os.Stat(b.path(defaultEntry)); err != nil {
+		return nil, errors.New(`asconfig.json names no file to compile: add "entries": ["FILE.ts"]`)
 	}
-	return []string{usual}, nil
+	return []string{defaultEntry}, nil
 }
 
 func readJSON(file string, v any) error {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 )
 
-// A Module is what a compiler has left of a project.
+// A Module is the result of a compiler.
 type Module struct {
-	Name     string // of the project, which does for a file
+	Name     string // of the project; valid as the name of a file
 	Compiler string // with its version, as in "go1.26.8"
-	Binary   []byte // with names of functions, and whatever else helps to debug
+	Binary   []byte // with function names and debug information
 }
 
-// Build compiles the project in dir. log takes the commands and what they say as they run; with nil nothing is said of
-// those that succeed. Errors are a [*Missing] tool, a [*Failed] command, or say what is wrong with the project.
+// Build compiles the project in dir. It writes the commands and their output to log while they run; a nil log discards the
+// output of commands that succeed. An error is a [*Missing] tool, a [*Failed] command, or describes a fault of the project.
 func Build(ctx context.Context, dir string, l Language, log io.Writer) (*Module, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func Build(ctx context.Context, dir string, l Language, log io.Writer) (*Module,
 	}
 	defer os.RemoveAll(scratch)
 	b := &builder{ctx: ctx, dir: dir, scratch: scratch, log: log, module: filepath.Join(scratch, "out.wasm")}
-	if err := l.traits().compile(b); err != nil {
+	if err := l.info().compile(b); err != nil {
 		return nil, err
 	}
 	binary, err := os.ReadFile(b.module)
@@ -37,26 +37,26 @@ func Build(ctx context.Context, dir string, l Language, log io.Writer) (*Module,
 	return &Module{Name: fileName(b.name, dir), Compiler: b.compiler, Binary: binary}, nil
 }
 
-// A builder is one build under way. To compile is to run the tools and to fill in the rest.
+// A builder is one build. compile of a language runs the tools and sets the fields below the blank line.
 type builder struct {
 	ctx     context.Context
 	dir     string // of the project; absolute
-	scratch string // a folder for what is made on the way
+	scratch string // directory of intermediate files
 	log     io.Writer
 
-	module   string // path of the module; in scratch, unless the tools have their own place
-	name     string // of the project; empty for that of its folder
+	module   string // path of the module; in scratch, unless the tools choose another directory
+	name     string // of the project; empty for the name of its directory
 	compiler string
 }
 
-var plainName = expression(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var safeFileName = expression(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// fileName gives a project's name as far as it does for a file, and otherwise that of its folder.
+// fileName gives the project's name or, if that is not safe as the name of a file, the name of the directory.
 func fileName(name, dir string) string {
-	if name = filepath.Base(name); plainName().MatchString(name) {
+	if name = filepath.Base(name); safeFileName().MatchString(name) {
 		return name
 	}
-	if name = filepath.Base(dir); plainName().MatchString(name) {
+	if name = filepath.Base(dir); safeFileName().MatchString(name) {
 		return name
 	}
 	return "provider"

@@ -40,9 +40,9 @@ func TestDetect(t *testing.T) {
 		"AssemblyScript":    {[]string{"asconfig.json", "package.json"}, AssemblyScript, ""},
 		"JavaScript":        {[]string{"provider.js", "package.json"}, JavaScript, ""},
 		"C":                 {[]string{"x.c"}, C, ""},
-		"nothing":           {[]string{"README.md", "sub/main.c"}, "", "is no project"},
-		"two":               {[]string{"go.mod", "Cargo.toml"}, "", "any of the languages go, rust: say which"},
-		"two with C beside": {[]string{"go.mod", "Cargo.toml", "x.c"}, "", "go, rust, c: say which"},
+		"nothing":           {[]string{"README.md", "sub/main.c"}, "", "has no go.mod"},
+		"two":               {[]string{"go.mod", "Cargo.toml"}, "", "languages go, rust: choose one with --lang"},
+		"two with C beside": {[]string{"go.mod", "Cargo.toml", "x.c"}, "", "go, rust, c: choose one with --lang"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{}

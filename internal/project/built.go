@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ErrNoProject says that a folder has no project in it.
-var ErrNoProject = errors.New("it is no project")
+// ErrNoProject means that a directory has no project.
+var ErrNoProject = errors.New("not a project")
 
-// Built gives the module that [Build] has made of the project in dir, and [ErrNoProject] where there is none. Of several
-// modules it is the one that is called as the folder is.
+// Built gives the path of the built module in a project's directory. Of several modules it takes the one with the name of
+// the directory. Without a project the error is [ErrNoProject].
 func Built(dir string) (file string, err error) {
 	if _, err := Detect(dir); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoProject, err)
@@ -21,7 +21,7 @@ func Built(dir string) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	whole, err := filepath.Abs(dir)
+	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
@@ -31,16 +31,16 @@ func Built(dir string) (file string, err error) {
 		if !e.Type().IsRegular() || !strings.HasSuffix(name, ".wasm") || strings.HasSuffix(name, ".debug.wasm") || name[0] == '.' {
 			continue
 		}
-		if name == filepath.Base(whole)+".wasm" {
+		if name == filepath.Base(absolute)+".wasm" {
 			return filepath.Join(dir, name), nil
 		}
 		modules = append(modules, name)
 	}
 	switch len(modules) {
 	case 0:
-		return "", errors.New("the project in this folder has not been built: run 'wasmres build'")
+		return "", errors.New("the project is not built: run 'wasmres build'")
 	case 1:
 		return filepath.Join(dir, modules[0]), nil
 	}
-	return "", fmt.Errorf("the project in this folder has several modules, %s: say which", strings.Join(modules, ", "))
+	return "", fmt.Errorf("the project has several modules, %s: name one of them", strings.Join(modules, ", "))
 }

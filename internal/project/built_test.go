@@ -19,8 +19,8 @@ func TestBuilt(t *testing.T) {
 		"one":           {[]string{"go.mod", "other.wasm", "other.debug.wasm"}, "other.wasm", ""},
 		"as the folder": {[]string{"go.mod", "other.wasm", "notes.wasm"}, "notes.wasm", ""},
 		"none":          {[]string{"go.mod", "notes.debug.wasm", ".new.wasm"}, "", "run 'wasmres build'"},
-		"several":       {[]string{"go.mod", "a.wasm", "b.wasm"}, "", "a.wasm, b.wasm: say which"},
-		"no project":    {[]string{"notes.wasm"}, "", "it is no project"},
+		"several":       {[]string{"go.mod", "a.wasm", "b.wasm"}, "", "a.wasm, b.wasm: name one of them"},
+		"no project":    {[]string{"notes.wasm"}, "", "not a project"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "notes")

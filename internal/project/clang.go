@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// flagsFile has a flag of the compiler on each line. clangd reads it too.
+// flagsFile has one compiler flag on each line. clangd reads it too.
 const flagsFile = "compile_flags.txt"
 
-// usualFlags are those of a project without the file.
-var usualFlags = []string{"--target=wasm32", "-O2", "-mbulk-memory", "-I" + sdkFolder}
+// defaultFlags are the flags of a project without flagsFile.
+var defaultFlags = []string{"--target=wasm32", "-O2", "-mbulk-memory", "-I" + sdkDir}
 
-// The versions of LLVM that are looked for by name, as Debian has them.
+// The versions of LLVM to look for by name, as Debian names its programs.
 const (
 	oldestClang = 14
 	newestClang = 22
@@ -46,11 +46,11 @@ func compileC(b *builder) error {
 	return b.compileAndLink(clang, flags, link)
 }
 
-// compileAndLink takes two steps at least: in one, clang would run wasm-opt if that is there.
+// compileAndLink compiles and links in separate commands: in one command, clang would run wasm-opt where it is installed.
 func (b *builder) compileAndLink(clang string, flags, link []string) error {
 	sources, err := filepath.Glob(filepath.Join(escapeGlob(b.dir), "*.c"))
 	if err != nil || len(sources) == 0 {
-		return fmt.Errorf("%s has no files in C", b.dir)
+		return fmt.Errorf("%s has no C files: add one, as provider.c", b.dir)
 	}
 	link = append(link, "-o", b.module)
 	for i, source := range sources {
@@ -65,11 +65,11 @@ func (b *builder) compileAndLink(clang string, flags, link []string) error {
 	return err
 }
 
-// compileFlags reads the flags of a project.
+// compileFlags reads the compiler flags of a project.
 func compileFlags(file string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usualFlags, nil
+		return defaultFlags, nil
 	}
 	var flags []string
 	for line := range strings.Lines(string(text)) {
@@ -80,18 +80,18 @@ func compileFlags(file string) ([]string, error) {
 	return flags, err
 }
 
-// targetOf gives the flag that says what to compile for.
+// targetOf gives the flag that names the target.
 func targetOf(flags []string) (string, error) {
 	for _, flag := range flags {
 		if strings.HasPrefix(flag, "--target=wasm32") {
 			return flag, nil
 		}
 	}
-	return "", errors.New(flagsFile + " does not say what to compile for: add a line --target=wasm32, " +
+	return "", errors.New(flagsFile + " names no target: add a line --target=wasm32, " +
 		"or --target=wasm32-wasi for wasi-libc")
 }
 
-// findClang gives a compiler that knows WebAssembly, as that of macOS does not, and a linker.
+// findClang finds a linker and a compiler for WebAssembly; the compiler of macOS is not one.
 func (b *builder) findClang() (clang, linker string, err error) {
 	for _, name := range versions("clang", "llvm") {
 		clang = find(name)
@@ -101,15 +101,15 @@ func (b *builder) findClang() (clang, linker string, err error) {
 		clang = ""
 	}
 	if clang == "" {
-		return "", "", &Missing{"a clang that compiles for WebAssembly", clangAdvice.here()}
+		return "", "", &Missing{"a clang that compiles for WebAssembly", clangAdvice.forThisOS()}
 	}
 	b.compiler, _, _ = strings.Cut(b.ask(clang, "--version"), "\n")
 	names := versions("wasm-ld", "lld")
-	if real, err := filepath.EvalSymlinks(clang); err == nil { // its own linker is the best one
+	if real, err := filepath.EvalSymlinks(clang); err == nil { // prefer the linker of the same version
 		names = append([]string{filepath.Join(filepath.Dir(real), "wasm-ld")}, names...)
 	}
 	if linker = find(names...); linker == "" {
-		return "", "", &Missing{"wasm-ld", clangAdvice.here()}
+		return "", "", &Missing{"wasm-ld", clangAdvice.forThisOS()}
 	}
 	return clang, linker, nil
 }
@@ -120,7 +120,7 @@ var clangAdvice = advice{
 	anywhere: "install clang and lld of LLVM 14 or newer",
 }
 
-// versions gives the names that a program of LLVM may have: its own, where Homebrew keeps it, and those with a version.
+// versions gives the possible names of a program of LLVM: its own, the paths of Homebrew, and those with a version.
 func versions(program, formula string) []string {
 	names := []string{program}
 	for _, prefix := range []string{"/opt/homebrew", "/usr/local"} {
@@ -134,7 +134,7 @@ func versions(program, formula string) []string {
 
 var clangVersion = expression(`version ([0-9]+)\.`)
 
-// needLibc sees whether clang finds a libc for the target, and what else linking with one takes.
+// needLibc checks that clang can compile and link with a libc for the target.
 func (b *builder) needLibc(clang string, link []string) error {
 	source := filepath.Join(b.scratch, "probe.c")
 	if err := os.WriteFile(source, []byte("#include <stdlib.h>\n"), 0o600); err != nil {
@@ -153,5 +153,5 @@ func (b *builder) needLibc(clang string, link []string) error {
 	if m := clangVersion().FindStringSubmatch(b.compiler); m != nil {
 		packages += " libclang-rt-" + m[1] + "-dev-wasm32"
 	}
-	return &Missing{"wasi-libc", advice{debian: packages, anywhere: "take the clang of wasi-sdk, which has it"}.here()}
+	return &Missing{"wasi-libc", advice{debian: packages, anywhere: "use the clang of wasi-sdk, which includes it"}.forThisOS()}
 }

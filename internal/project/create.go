@@ -15,17 +15,17 @@ import (
 	guestsdk "github.com/wasmres/wasmres/guest-sdk"
 )
 
-// templates has a folder for each language, and common for what all projects have. Files have the suffix .tmpl, so that
-// nothing takes them for what they become, and words between at signs, which are replaced.
+// templates has a directory for each language, and project for the files of all projects. Files have the suffix .tmpl, so
+// that no tool takes them for sources. Create replaces the words between at signs.
 //
 //go:embed all:templates
 var templates embed.FS
 
-// sdkFolder is where a project keeps its copy of the SDK.
-const sdkFolder = "wasmres"
+// sdkDir is the directory of a project's copy of the SDK.
+const sdkDir = "wasmres"
 
-// Create makes a project in the folder dir, whose last part is the project's name. The folder must be empty, or not yet
-// be there. version is that of wasmres, whose SDK the project gets a copy of.
+// Create makes a project in the directory dir, which must be empty or not exist. The last part of dir is the project's
+// name. The project gets a copy of the SDK; version is the version of wasmres.
 func Create(dir string, l Language, version string) error {
 	name := filepath.Base(dir)
 	if err := CheckName(name); err != nil {
@@ -35,7 +35,7 @@ func Create(dir string, l Language, version string) error {
 	if err != nil {
 		return err
 	}
-	if err := claim(dir); err != nil {
+	if err := makeEmptyDir(dir); err != nil {
 		return err
 	}
 	for file, text := range files {
@@ -50,8 +50,8 @@ func Create(dir string, l Language, version string) error {
 	return nil
 }
 
-// claim makes the folder, unless it is there and empty.
-func claim(dir string) error {
+// makeEmptyDir makes a directory, or does nothing if it exists and is empty.
+func makeEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -59,12 +59,12 @@ func claim(dir string) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("the folder %s exists and is not empty: choose another name, or empty it", dir)
+		return fmt.Errorf("directory %s is not empty: choose another name, or empty it", dir)
 	}
 	return nil
 }
 
-// contents gives the files of a new project by path, with slashes.
+// contents gives the files of a new project by slash-separated path.
 func contents(name string, l Language, version string) (map[string]string, error) {
 	sdk, err := guestsdk.Files(string(l))
 	if err != nil {
@@ -72,7 +72,7 @@ func contents(name string, l Language, version string) (map[string]string, error
 	}
 	files := map[string]string{}
 	for file, text := range sdk {
-		files[sdkFolder+"/"+file] = text
+		files[sdkDir+"/"+file] = text
 	}
 	for _, folder := range []string{"templates/project", "templates/" + string(l)} {
 		if err := addTemplates(files, folder, replacements(name, l, version)); err != nil {
@@ -95,8 +95,8 @@ func addTemplates(files map[string]string, folder string, words *strings.Replace
 }
 
 func replacements(name string, l Language, version string) *strings.Replacer {
-	t := l.traits()
-	commands := slices.Clone(t.first)
+	t := l.info()
+	commands := slices.Clone(t.setup)
 	if t.test != "" {
 		commands = append(commands, t.test)
 	}
@@ -107,15 +107,15 @@ func replacements(name string, l Language, version string) *strings.Replacer {
 	)
 }
 
-// Steps gives the commands that bring a new project in dir from its files to the answer of a read.
+// Steps gives the shell commands from the files of a new project in dir to its first read.
 func Steps(dir string, l Language) []string {
-	name, t := filepath.Base(dir), l.traits()
-	enter := strings.Join(append([]string{"cd " + quoted(dir)}, t.first...), " && ")
+	name, t := filepath.Base(dir), l.info()
+	enter := strings.Join(append([]string{"cd " + quoted(dir)}, t.setup...), " && ")
 	read := fmt.Sprintf("wasmres read %s.wasm %s://about", name, Scheme(name))
 	return []string{enter, "wasmres build", fmt.Sprintf("wasmres test %s.wasm", name), read}
 }
 
-// quoted writes a path so that a shell takes it for one word.
+// quoted gives a path as one word of a shell command.
 func quoted(path string) string {
 	if regexp.MustCompile(`^[A-Za-z0-9_./\\:+,@%-]+$`).MatchString(path) && !strings.HasPrefix(path, "-") {
 		return path

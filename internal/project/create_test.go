@@ -16,7 +16,7 @@ func TestCreate(t *testing.T) {
 			if err := Create(dir, l, "v1.2.3"); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"README.md", ".gitignore", l.traits().source, "wasmres/README.md"} {
+			for _, name := range []string{"README.md", ".gitignore", l.info().source, "wasmres/README.md"} {
 				text, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil {
 					t.Fatal(err)
@@ -25,7 +25,7 @@ func TestCreate(t *testing.T) {
 					t.Errorf("%s has %s in it", name, word)
 				}
 			}
-			source, _ := os.ReadFile(filepath.Join(dir, l.traits().source))
+			source, _ := os.ReadFile(filepath.Join(dir, l.info().source))
 			if !strings.Contains(string(source), "my-notes://about") || strings.Contains(string(source), "my_notes://") {
 				t.Errorf("the scheme of my_notes is not my-notes:\n%s", source)
 			}
@@ -59,7 +59,7 @@ func TestCheckName(t *testing.T) {
 		"": "begins with", "2notes": "begins with", "Notes": "begins with", "-n": "begins with", "a b": "begins with",
 		"a/b": "begins with", "..": "begins with", "nötes": "begins with", "a\n": "begins with",
 		strings.Repeat("a", 65): "has 65 bytes",
-		"wasmres":               "that of the SDK", "file": "clients take",
+		"wasmres":               "name of the SDK", "file": "clients give",
 	} {
 		err := CheckName(name)
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
@@ -93,6 +93,6 @@ func TestLockfileIsThatOfTheSDK(t *testing.T) {
 	}
 	mine := packages("templates/assemblyscript/package-lock.json.tmpl")
 	if mine != packages("../../guest-sdk/assemblyscript/package-lock.json") {
-		t.Error("the lockfile of new projects differs from that of the SDK: copy it")
+		t.Error("the lockfile of new projects differs from name of the SDK: copy it")
 	}
 }

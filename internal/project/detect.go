@@ -6,35 +6,35 @@ import (
 	"path/filepath"
 )
 
-// Detect finds out which language the project in dir is written in, by the files that stand there.
+// Detect gives the language of the project in dir, by the names of its files.
 func Detect(dir string) (Language, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return "", err
 	} else if !info.IsDir() {
-		return "", fmt.Errorf("%s is not a folder", dir)
+		return "", fmt.Errorf("%s is not a directory", dir)
 	}
 	var found []Language
 	for _, l := range Languages() {
-		if l.isMarked(dir) {
+		if l.hasProject(dir) {
 			found = append(found, l)
 		}
 	}
-	// Sources in C stand in projects of other languages too.
+	// Projects in other languages may have C files too.
 	if len(found) == 2 && found[1] == C {
 		found = found[:1]
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s is no project: it has no go.mod, Cargo.toml, asconfig.json, provider.js or file in C; 'wasmres new' makes one", dir)
+		return "", fmt.Errorf("%s has no go.mod, Cargo.toml, asconfig.json, provider.js or C file: make a project with 'wasmres new'", dir)
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s could be a project in any of the languages %s: say which with --lang", dir, names(found))
+	return "", fmt.Errorf("%s has projects in the languages %s: choose one with --lang", dir, names(found))
 }
 
-func (l Language) isMarked(dir string) bool {
-	for _, mark := range l.traits().marks {
-		if files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), mark)); len(files) > 0 {
+func (l Language) hasProject(dir string) bool {
+	for _, pattern := range l.info().files {
+		if files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), pattern)); len(files) > 0 {
 			return true
 		}
 	}

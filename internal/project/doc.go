@@ -1,6 +1,6 @@
-// Package project makes the projects that providers are written in, in each of the languages there is a guest SDK for,
-// and builds them: it finds the compiler, or says how to get it, and makes of what that leaves the module to ship.
-// Scripts it packs into the engine that runs them.
+// Package project creates and builds provider projects, in each language that has a guest SDK. A build finds the compiler,
+// or says how to install it, and turns the compiled module into the one to ship. For JavaScript it packs the scripts into
+// the engine that runs them.
 //
-// It runs no provider.
+// The package runs no provider.
 package project

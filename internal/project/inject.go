@@ -6,17 +6,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Of the binary format; the header is the magic number and the version, in bytes.
+// Values of the binary format. The header is the magic number and the version, in bytes.
 const (
 	header         = 8
 	kindFunction   = 0
 	passiveSegment = 1
 )
 
-// inject puts data into a module, as a passive segment, and gives the exported function (dst, len i32) -> i32 a body
-// that copies the first len bytes of the data to dst and answers how many there are. Memory stays as it was laid out.
+// inject adds data to a module as a passive segment, which leaves the layout of memory unchanged. It replaces the body of
+// the exported function (dst, len i32) -> i32 by one that copies the first len bytes of the data to dst and returns the
+// length of the data.
 func inject(module []byte, export string, data []byte) ([]byte, error) {
-	shape, err := shapeOf(module, export)
+	info, err := inspect(module, export)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +29,8 @@ func inject(module []byte, export string, data []byte) ([]byte, error) {
 		switch s.ID {
 		case wasm.SectionDataCount:
 		case wasm.SectionCode:
-			out = wasm.AppendSection(out, wasm.SectionDataCount, wasm.AppendU32(nil, shape.segments+1))
-			code, err := withBody(s, shape.function-shape.imported, copyBody(shape.segments, len(data)))
+			out = wasm.AppendSection(out, wasm.SectionDataCount, wasm.AppendU32(nil, info.segments+1))
+			code, err := withBody(s, info.function-info.imported, copyBody(info.segments, len(data)))
 			if err != nil {
 				return nil, err
 			}
@@ -43,24 +44,24 @@ func inject(module []byte, export string, data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// A shape is what is to be known of a module before something is injected.
-type shape struct {
+// A moduleInfo is what inject needs to know about a module.
+type moduleInfo struct {
 	imported uint32 // functions
 	function uint32 // index of the exported one
 	segments uint32 // of data
 }
 
-func shapeOf(module []byte, export string) (found shape, err error) {
+func inspect(module []byte, export string) (found moduleInfo, err error) {
 	exported := false
 	for s, err := range wasm.Sections(module) {
 		if err != nil {
-			return shape{}, err
+			return moduleInfo{}, err
 		}
 		r := s.Reader()
 		switch s.ID {
 		case wasm.SectionImport:
 			if found.imported, err = countFunctions(r); err != nil {
-				return shape{}, err
+				return moduleInfo{}, err
 			}
 		case wasm.SectionExport:
 			found.function, exported = findFunction(r, export)
@@ -68,21 +69,21 @@ func shapeOf(module []byte, export string) (found shape, err error) {
 			found.segments = r.U32()
 		}
 		if r.Err() != nil {
-			return shape{}, r.Err()
+			return moduleInfo{}, r.Err()
 		}
 	}
 	if !exported || found.segments == 0 || found.function < found.imported {
-		return shape{}, fmt.Errorf("the module has no data, or no function %s of its own", export)
+		return moduleInfo{}, fmt.Errorf("the engine cannot take scripts: its module has no data segment, or does not define the function %s", export)
 	}
 	return found, nil
 }
 
-// countFunctions counts the imports of a module that imports functions only.
+// countFunctions counts the imports of a module. Only functions may be imported.
 func countFunctions(r *wasm.Reader) (functions uint32, err error) {
 	for n := r.U32(); n > 0 && r.Err() == nil; n-- {
 		module, name := r.Name(), r.Name()
 		if r.Byte() != kindFunction {
-			return 0, fmt.Errorf("the module imports %s.%s, which is no function", module, name)
+			return 0, fmt.Errorf("the engine cannot take scripts: its module imports %s.%s, which is not a function", module, name)
 		}
 		r.U32()
 		functions++
@@ -108,7 +109,7 @@ func copyBody(segment uint32, size int) []byte {
 	return append(wasm.AppendS32(body, int32(size)), end)
 }
 
-// withBody gives the code section with another body for one function.
+// withBody gives a code section in which one function has another body.
 func withBody(code wasm.Section, index uint32, body []byte) ([]byte, error) {
 	r := code.Reader()
 	count := r.U32()
@@ -123,7 +124,7 @@ func withBody(code wasm.Section, index uint32, body []byte) ([]byte, error) {
 	return out, r.Err()
 }
 
-// withSegment gives the data section with one more segment.
+// withSegment gives a data section with one more segment.
 func withSegment(data wasm.Section, content []byte) []byte {
 	r := data.Reader()
 	out := wasm.AppendU32(make([]byte, 0, len(data.Body)+len(content)+16), r.U32()+1)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// An advice says how to install something, by kind of system. Empty ones fall back to anywhere.
+// An advice says how to install a tool, for each kind of system. An empty one falls back to anywhere.
 type advice struct{ debian, mac, anywhere string }
 
-// here gives the advice for this system.
-func (a advice) here() string {
+// forThisOS gives the advice for this system.
+func (a advice) forThisOS() string {
 	switch {
 	case a.debian != "" && runtime.GOOS == "linux" && isDebian(osRelease()):
 		return a.debian
@@ -26,7 +26,7 @@ func osRelease() string {
 	return string(text)
 }
 
-// isDebian reports whether os-release(5) speaks of Debian, or of something made from it.
+// isDebian reports whether an os-release(5) file is of Debian or a derivative.
 func isDebian(release string) bool {
 	for line := range strings.Lines(release) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")

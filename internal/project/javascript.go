@@ -17,16 +17,16 @@ import (
 	guestsdk "github.com/wasmres/wasmres/guest-sdk"
 )
 
-// scriptEntry is the file of a project in JavaScript that is evaluated.
+// scriptEntry is the file that the engine evaluates first.
 const scriptEntry = "provider.js"
 
-// Bounds of what is packed of a project in JavaScript.
+// Bounds of the scripts of a project.
 const (
 	maxScripts     = 1000    // files
 	maxScriptBytes = 8 << 20 // all together
 )
 
-// compileJavaScript packs the scripts into the engine: there is nothing to compile.
+// compileJavaScript packs the scripts into the engine.
 func compileJavaScript(b *builder) error {
 	var about struct{ Name string }
 	if err := readJSON(b.path("package.json"), &about); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,14 +51,14 @@ func compileJavaScript(b *builder) error {
 	return os.WriteFile(b.module, module, 0o600)
 }
 
-// A script is a source as the engine evaluates it: always a module of JavaScript.
+// A script is the source of one JavaScript module.
 type script struct{ name, text string }
 
-// relativeText finds the texts in a source that may be the path of another: those that begin with ./ or ../ as relative
-// imports do, however they are written. One too many does no harm.
+// relativeText finds the string literals in a source that begin with ./ or ../, as relative imports do. It may find
+// strings that are not imports: a file too many does no harm.
 var relativeText = expression("[\"'`](\\.{1,2}/[^\"'`\\s]+)[\"'`]")
 
-// collectScripts reads the entry and all that it leads to, the entry first.
+// collectScripts reads the entry and all files that it imports, directly or not. The entry comes first.
 func collectScripts(project fs.FS) ([]script, error) {
 	found, size := []script{}, 0
 	queue, seen := []string{scriptEntry}, map[string]bool{scriptEntry: true}
@@ -70,7 +70,7 @@ func collectScripts(project fs.FS) ([]script, error) {
 			return nil, err
 		}
 		if size += len(text); size > maxScriptBytes || len(found) == maxScripts {
-			return nil, fmt.Errorf("%s and what it imports are more than %d files or %d MiB",
+			return nil, fmt.Errorf("%s imports too much: at most %d files and %d MiB can be packed",
 				scriptEntry, maxScripts, maxScriptBytes>>20)
 		}
 		s, err := asModule(name, text)
@@ -88,8 +88,8 @@ func collectScripts(project fs.FS) ([]script, error) {
 	return found, nil
 }
 
-// scriptsNamed gives the files that a script names by relative paths. What is not there is left to the engine, which
-// knows whether it is an import.
+// scriptsNamed gives the files that a script names by relative paths. It leaves out missing files: the engine reports
+// those that are imports.
 func scriptsNamed(project fs.FS, name string, text []byte) (names []string) {
 	if !isJavaScript(name) {
 		return nil
@@ -108,16 +108,16 @@ func scriptsNamed(project fs.FS, name string, text []byte) (names []string) {
 
 func isJavaScript(name string) bool { return path.Ext(name) == ".js" || path.Ext(name) == ".mjs" }
 
-// isData reports whether a file is imported as a value: JSON as what it stands for, others as their text.
+// isData reports whether an import of a file gives a value: the decoded value of JSON, the text of other files.
 func isData(name string) bool {
 	return slices.Contains([]string{".json", ".txt", ".md", ".csv", ".html"}, path.Ext(name))
 }
 
-// asModule makes a module of a file. One of data exports its value as default.
+// asModule makes a JavaScript module of a file. The module of a data file exports the value as default.
 func asModule(name string, text []byte) (script, error) {
 	switch {
 	case !utf8.Valid(text):
-		return script{}, fmt.Errorf("%s is not UTF-8", name)
+		return script{}, fmt.Errorf("%s is not UTF-8: convert it", name)
 	case isJavaScript(name):
 		return script{name, string(text)}, nil
 	case path.Ext(name) == ".json":
@@ -130,17 +130,17 @@ func asModule(name string, text []byte) (script, error) {
 	return script{name, "export default " + scriptString(text) + ";\n"}, nil
 }
 
-// scriptString writes text as a literal, for which JSON is a subset of JavaScript.
+// scriptString gives text as a string literal. A JSON string is one in JavaScript.
 func scriptString(text []byte) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(string(text)) // which cannot fail: it is UTF-8
+	_ = e.Encode(string(text)) // does not fail: a string, into memory
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// packScripts writes scripts as the engine reads them, those of a project before those of the SDK: the lengths of name
-// and text, 32 bits each, then both, each with a NUL.
+// packScripts encodes the scripts of a project, then those of the SDK, for the engine. Each has the lengths of name and
+// text, 32 bits each in little endian, then name and text, each followed by a NUL.
 func packScripts(scripts []script, sdk map[string]string) (pack []byte) {
 	for _, name := range slices.Sorted(maps.Keys(sdk)) {
 		scripts = append(scripts, script{name, sdk[name]})

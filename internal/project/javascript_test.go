@@ -70,8 +70,8 @@ func TestScriptsThatCannotBePacked(t *testing.T) {
 		"no entry":  {map[string]string{"x.js": ""}, "provider.js: file does not exist"},
 		"no text":   {map[string]string{scriptEntry: "\xff"}, "provider.js is not UTF-8"},
 		"no JSON":   {map[string]string{scriptEntry: "'./x.json'", "x.json": "{"}, "x.json: unexpected end of JSON"},
-		"too many":  {many, "more than 1000 files or 8 MiB"},
-		"too large": {map[string]string{scriptEntry: strings.Repeat(" ", maxScriptBytes+1)}, "more than 1000 files or 8 MiB"},
+		"too many":  {many, "at most 1000 files and 8 MiB"},
+		"too large": {map[string]string{scriptEntry: strings.Repeat(" ", maxScriptBytes+1)}, "at most 1000 files and 8 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := collectScripts(folder(tt.files)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -118,7 +118,7 @@ func TestBuildJavaScript(t *testing.T) {
 
 func TestInject(t *testing.T) {
 	engine := guestsdk.JavaScriptEngine()
-	before, err := shapeOf(engine.Module, engine.Entry)
+	before, err := inspect(engine.Module, engine.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestInject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := shapeOf(twice, engine.Entry)
+	after, err := inspect(twice, engine.Entry)
 	if err != nil || after.segments != before.segments+2 || after.function != before.function {
 		t.Errorf("got %+v, %v, before it was %+v", after, err, before)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Language is one that providers can be written in.
+// A Language is a programming language that has a guest SDK.
 type Language string
 
 // The languages.
@@ -17,67 +17,67 @@ const (
 	JavaScript     Language = "javascript"
 )
 
-// Languages gives all of them.
+// Languages gives all languages.
 func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript} }
 
-// A trait is what is particular to a language.
-type trait struct {
+// A languageInfo describes the projects of a language.
+type languageInfo struct {
 	title   string
-	marks   []string // a project has one of these files
+	files   []string // patterns; a project has at least one of these files
 	compile func(*builder) error
 
-	source string   // of a new project: the file to start with
-	ignore string   // what git is to ignore
-	first  []string // commands to say once, before the first build
-	test   string   // the command that tests without wasmres; empty for none
-	needs  string   // for building
+	source string   // the file to edit first in a new project
+	ignore string   // of .gitignore
+	setup  []string // commands before the first build
+	test   string   // command that tests without wasmres; empty for none
+	needs  string   // tools of a build
 }
 
-// traits gives what is particular to l.
-func (l Language) traits() trait {
+// info gives the description of l; zero for an unknown language.
+func (l Language) info() languageInfo {
 	switch l {
 	case Go:
-		return trait{
-			title: "Go", marks: []string{"go.mod"}, compile: compileGo,
+		return languageInfo{
+			title: "Go", files: []string{"go.mod"}, compile: compileGo,
 			source: "main.go", ignore: "*.wasm", test: "go test .", needs: "Go 1.24 or newer",
 		}
 	case Rust:
-		return trait{
-			title: "Rust", marks: []string{"Cargo.toml"}, compile: compileRust,
+		return languageInfo{
+			title: "Rust", files: []string{"Cargo.toml"}, compile: compileRust,
 			source: "src/lib.rs", ignore: "*.wasm\n/target/", test: "cargo test",
 			needs: "Rust 1.63 or newer with the target `" + rustTarget + "`",
 		}
 	case AssemblyScript:
-		return trait{
-			title: "AssemblyScript", marks: []string{"asconfig.json"}, compile: compileAssemblyScript,
-			source: "provider.ts", ignore: "*.wasm\n/node_modules/", first: []string{"npm install"},
+		return languageInfo{
+			title: "AssemblyScript", files: []string{"asconfig.json"}, compile: compileAssemblyScript,
+			source: "provider.ts", ignore: "*.wasm\n/node_modules/", setup: []string{"npm install"},
 			needs: "Node.js 20 or newer with npm, and once `npm install`",
 		}
 	case JavaScript:
-		return trait{
-			title: "JavaScript", marks: []string{scriptEntry}, compile: compileJavaScript,
+		return languageInfo{
+			title: "JavaScript", files: []string{scriptEntry}, compile: compileJavaScript,
 			source: scriptEntry, ignore: "*.wasm", needs: "nothing but wasmres",
 		}
 	case C:
-		return trait{
-			title: "C", marks: []string{"compile_flags.txt", "*.c"}, compile: compileC,
+		return languageInfo{
+			title: "C", files: []string{"compile_flags.txt", "*.c"}, compile: compileC,
 			source: "provider.c", ignore: "*.wasm", needs: "clang 14 or newer and wasm-ld",
 		}
 	}
-	return trait{}
+	return languageInfo{}
 }
 
-// Title is the language's name for people.
-func (l Language) Title() string { return l.traits().title }
+// Title gives the name of the language as people write it.
+func (l Language) Title() string { return l.info().title }
 
-// ParseLanguage reads the name of a language.
+// ParseLanguage gives the language with a name, as in "go".
 func ParseLanguage(name string) (Language, error) {
 	for _, l := range Languages() {
 		if string(l) == name {
 			return l, nil
 		}
 	}
-	return "", fmt.Errorf("%q is none of the languages %s", name, names(Languages()))
+	return "", fmt.Errorf("unknown language %q: choose one of %s", name, names(Languages()))
 }
 
 func names(languages []Language) string {

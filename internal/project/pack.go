@@ -7,15 +7,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Pack makes of what a compiler has left the module to ship and one to debug with. Both have the manifest in them, as
-// the first section; the first has nothing that is only for tools. A module that has a manifest already is refused.
+// Pack makes the module to ship and the module to debug with from a compiled one. Both have the manifest as their first
+// section. The module to ship has no other custom sections. binary must not have a manifest.
 func Pack(binary []byte, m *abi.Manifest) (packed, debug []byte, err error) {
 	own, err := wasm.Custom(binary, abi.ManifestSection)
 	if err != nil {
 		return nil, nil, err
 	}
 	if own != nil {
-		return nil, nil, fmt.Errorf("the compiled module has a section %s of its own", abi.ManifestSection)
+		return nil, nil, fmt.Errorf("the compiled module has a section %s, which wasmres writes: remove it from the sources", abi.ManifestSection)
 	}
 	stripped, err := wasm.Strip(binary)
 	if err != nil {

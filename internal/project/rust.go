@@ -11,8 +11,8 @@ import (
 
 const rustTarget = "wasm32-unknown-unknown"
 
-// rustCompilers are those to try: rustup's is often first in PATH, without the target, while that of the distribution
-// has it.
+// rustCompilers are the compilers to try, in this order. The compiler of rustup often comes first in PATH without having
+// the target; the distribution's may have it.
 var rustCompilers = []string{"rustc", "/usr/bin/rustc"}
 
 func compileRust(b *builder) error {
@@ -24,14 +24,14 @@ func compileRust(b *builder) error {
 	out, err := b.run(command{
 		path: cargo,
 		args: []string{"build", "--release", "--target", rustTarget, "--message-format=json-render-diagnostics"},
-		// What is set for other builds stays away; names stay in.
+		// Flags for other builds are removed; names stay in the module.
 		env: []string{"RUSTC=" + rustc, "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_PROFILE_RELEASE_STRIP=none"},
 	})
 	var failed *Failed
 	if errors.As(err, &failed) {
 		failed.Output = withoutMessages(failed.Output)
 		if strings.Contains(failed.Output, "linker `") && strings.Contains(failed.Output, "` not found") {
-			return &Missing{"the linker of rustc", advice{debian: "apt-get install lld", anywhere: "install lld"}.here()}
+			return &Missing{"the linker of rustc", advice{debian: "apt-get install lld", anywhere: "install lld"}.forThisOS()}
 		}
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func compileRust(b *builder) error {
 	return err
 }
 
-// findRust gives a compiler that has the target, and the cargo that belongs to it.
+// findRust finds a compiler with the target, and its cargo.
 func (b *builder) findRust() (rustc, cargo string, err error) {
 	for _, name := range rustCompilers {
 		rustc := find(name)
@@ -55,7 +55,7 @@ func (b *builder) findRust() (rustc, cargo string, err error) {
 	return "", "", &Missing{"Rust for " + rustTarget, rustAdvice()}
 }
 
-// hasTarget reports whether the standard library is there for the target.
+// hasTarget reports whether the standard library for the target is installed.
 func (b *builder) hasTarget(rustc string) bool {
 	dir := b.ask(rustc, "--print", "target-libdir", "--target", rustTarget)
 	if dir == "" {
@@ -69,15 +69,15 @@ func rustAdvice() string {
 	const packages = "apt-get install rustc cargo lld libstd-rust-dev-wasm32"
 	if find("rustup") != "" {
 		const add = "rustup target add " + rustTarget
-		return advice{debian: add + ", or " + packages, anywhere: add}.here()
+		return advice{debian: add + ", or " + packages, anywhere: add}.forThisOS()
 	}
 	return advice{
 		debian:   packages,
 		anywhere: "get Rust at https://rustup.rs, then rustup target add " + rustTarget,
-	}.here()
+	}.forThisOS()
 }
 
-// A cargoMessage is a line that cargo writes for programs.
+// A cargoMessage is a line of cargo's JSON output.
 type cargoMessage struct {
 	Reason string
 	Target struct {
@@ -88,7 +88,7 @@ type cargoMessage struct {
 	Filenames []string
 }
 
-// cargoLibrary finds the library that the project in dir has made.
+// cargoLibrary finds the library of the project in dir in cargo's JSON output.
 func cargoLibrary(messages, dir string) (name, module string, err error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -108,12 +108,12 @@ func cargoLibrary(messages, dir string) (name, module string, err error) {
 		}
 	}
 	if module == "" {
-		return "", "", errors.New(`the crate makes no module: give its Cargo.toml [lib] crate-type = ["cdylib"]`)
+		return "", "", errors.New(`the crate has no library for WebAssembly: add [lib] crate-type = ["cdylib"] to its Cargo.toml`)
 	}
 	return strings.ReplaceAll(name, "_", "-"), module, nil
 }
 
-// withoutMessages leaves out the lines that cargo writes for programs.
+// withoutMessages removes the lines of cargo's JSON output.
 func withoutMessages(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {

@@ -12,42 +12,42 @@ import (
 	"time"
 )
 
-// A Missing is a tool that a build takes and that is not there, or too old.
+// A Missing is the error about a tool that is not installed or too old.
 type Missing struct {
 	Tool   string
-	Advice string // how to get it on this system
+	Advice string // how to install it on this system
 }
 
 func (e *Missing) Error() string { return e.Tool + " is missing: " + e.Advice }
 
-// A Failed is a command of a build that failed.
+// A Failed is the error about a command that failed.
 type Failed struct {
 	Command string
-	Output  string // all it said; empty when the log has it
+	Output  string // of the command; empty if the log has it
 	Err     error
 }
 
 func (e *Failed) Error() string { return fmt.Sprintf("%s: %v", e.Command, e.Err) }
 
-// Unwrap gives why the command failed.
+// Unwrap gives the cause.
 func (e *Failed) Unwrap() error { return e.Err }
 
-// A command is one run of a tool. Env is added to the environment of this process; NAME alone takes a variable out.
+// A command is one run of a tool. env changes the environment of this process: NAME=VALUE sets a variable, NAME removes it.
 type command struct {
 	path string
 	args []string
 	env  []string
 }
 
-// run runs a tool in the project's folder and gives what it wrote to its standard output.
+// run runs a tool in the project's directory and gives its standard output.
 func (b *builder) run(c command) (string, error) {
-	var out, said bytes.Buffer
+	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, c.path, c.args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = b.dir, environment(c.env), time.Second
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if b.log != nil {
 		fmt.Fprintln(b.log, "+", strings.Join(append([]string{c.path}, c.args...), " "))
-		log := &inTurn{to: b.log}
+		log := &syncWriter{to: b.log}
 		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, log), log
 	}
 	err := cmd.Run()
@@ -55,25 +55,25 @@ func (b *builder) run(c command) (string, error) {
 		return "", b.ctx.Err()
 	}
 	if err != nil {
-		return "", &Failed{Command: filepath.Base(c.path), Output: said.String() + failedOutput(b, out.String()), Err: err}
+		return "", &Failed{Command: filepath.Base(c.path), Output: errOut.String() + failedOutput(b, out.String()), Err: err}
 	}
 	return out.String(), nil
 }
 
-// inTurn is a writer for several goroutines.
-type inTurn struct {
+// A syncWriter is a writer for several goroutines.
+type syncWriter struct {
 	mu sync.Mutex
 	to io.Writer // guarded by mu
 }
 
 // Write implements [io.Writer].
-func (w *inTurn) Write(p []byte) (int, error) {
+func (w *syncWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(p)
 }
 
-// failedOutput is what a failed command wrote to its standard output, unless the log has it already.
+// failedOutput gives the standard output of a failed command; empty if the log has it.
 func failedOutput(b *builder, out string) string {
 	if b.log != nil {
 		return ""
@@ -98,7 +98,7 @@ func environment(changes []string) []string {
 	return env
 }
 
-// ask runs a tool for one short answer; empty when it fails.
+// ask runs a tool and gives its standard output without spaces around it; empty if it fails.
 func (b *builder) ask(path string, args ...string) string {
 	cmd := exec.CommandContext(b.ctx, path, args...)
 	cmd.Dir, cmd.WaitDelay = b.dir, time.Second
@@ -109,7 +109,7 @@ func (b *builder) ask(path string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// find gives the absolute path of the first of some programs that is there; empty when none is.
+// find gives the absolute path of the first of some programs that is installed; empty for none.
 func find(names ...string) string {
 	for _, name := range names {
 		path, err := exec.LookPath(name)
@@ -123,7 +123,7 @@ func find(names ...string) string {
 	return ""
 }
 
-// escapeGlob gives a pattern that matches path alone.
+// escapeGlob gives a pattern that matches only path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
