@@ -28,15 +28,15 @@ const (
 	defaultMaxBody      = 4 << 20 // bytes
 )
 
-// Why a session ended.
+// Causes of the end of a session.
 var (
-	errIdle    = errors.New("the session was idle for too long")
-	errCrowded = errors.New("the session was ended to make room for another")
-	errEnded   = errors.New("the session has ended")
+	errIdle     = errors.New("the session was idle for too long")
+	errReplaced = errors.New("the session was ended to make room for another")
+	errEnded    = errors.New("the session has ended")
 )
 
-// A Caller answers requests, does what can wait until an answer is written, forgets sessions, and bounds the streams of
-// changes of all revisions; [mcp.Core] is one.
+// A Caller is what sessions need of the core: answers to requests, a call after each response and at the end of each
+// session, and places for streams of changes, which all revisions share. [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
 	AfterResponse()
@@ -60,15 +60,15 @@ type Config struct {
 	Instructions string // for the model; empty for none
 	Tools        bool   // as in [mcp.Config]
 
-	Idle             time.Duration // an HTTP session without requests for this long ends; 0 means 30 minutes
-	MaxSessions      int           // sessions at once; 0 means 10,000
-	MaxPerClient     int           // sessions at once of one client, as [mcp.ClientOf] names it; 0 means 1,000
+	Idle             time.Duration // after which an HTTP session without requests ends; 0 means 30 minutes
+	MaxSessions      int           // HTTP sessions at once; 0 means 10,000
+	MaxPerClient     int           // HTTP sessions at once of one client, as [mcp.ClientOf] names it; 0 means 1,000
 	MaxSubscriptions int           // resources one session may be subscribed to; 0 means 1,024
 	MaxBody          int64         // bytes of an HTTP request; 0 means 4 MiB
 
 	// InFlight bounds the memory of answers that have not been written yet; nil for no bound.
 	InFlight *inflight.Budget
-	// URIs keeps those of subscriptions; nil bounds and shares nothing.
+	// URIs bounds the memory of subscribed URIs, which all subscriptions share; nil for no bound.
 	URIs *mcp.URIs
 
 	Logger *slog.Logger // nil discards
@@ -85,7 +85,7 @@ func (c *Config) fill() error {
 		}
 	}
 	if c.Idle < 0 || c.MaxSessions < 0 || c.MaxPerClient < 0 || c.MaxSubscriptions < 0 || c.MaxBody < 0 {
-		missing = append(missing, errors.New("legacy: a limit is negative"))
+		missing = append(missing, errors.New("legacy: Idle, MaxSessions, MaxPerClient, MaxSubscriptions or MaxBody is negative"))
 	}
 	if c.Idle == 0 {
 		c.Idle = defaultIdle
@@ -116,22 +116,22 @@ type Front struct {
 	http   http.Handler      // the SDK's
 	send   sdk.MethodHandler // sends one notification to one session
 
-	failed *throttle.Log // what fails for one client after the other
+	failed *throttle.Log // failures that each client can cause again and again
 
 	leases sync.Map       // of *lease, by name
-	leased atomic.Uint64  // leases there have been
+	leased atomic.Uint64  // leases that were made
 	ended  *inflight.Hold // of messages whose lease has ended
 
-	running sync.WaitGroup // goroutines and HTTP requests that may open a session
+	running sync.WaitGroup // goroutines, and HTTP requests that may open a session
 
 	mu       sync.Mutex // guards the fields below; never held together with a session's mu
 	closed   bool
-	room     room
+	quota    quota
 	sessions map[*sdk.ServerSession]*session
 	byID     map[string]*session // HTTP sessions only
 }
 
-// New makes a Front. It starts nothing.
+// New makes a Front. The caller calls Close.
 func New(cfg Config) (*Front, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
@@ -140,24 +140,24 @@ func New(cfg Config) (*Front, error) {
 		cfg:      cfg,
 		sessions: make(map[*sdk.ServerSession]*session),
 		byID:     make(map[string]*session),
-		room:     room{clients: make(map[string]int)},
+		quota:    quota{clients: make(map[string]int)},
 		ended:    cfg.InFlight.Hold(),
 		failed:   throttle.New(cfg.Logger),
 	}
 	f.ended.End()
-	log := slog.New(quiet{cfg.Logger.Handler()})
+	log := slog.New(minLevelHandler{cfg.Logger.Handler()})
 	f.server = f.newServer(log)
 	f.http = sdk.NewStreamableHTTPHandler(
 		func(*http.Request) *sdk.Server { return f.server },
 		&sdk.StreamableHTTPOptions{
 			Logger:              log,
 			MaxRequestBodyBytes: cfg.MaxBody,
-			// The front before us knows the hosts it is reached by. The SDK would refuse all but localhost behind a
-			// reverse proxy on the same machine.
+			// The caller has checked the host. Behind a reverse proxy on the same machine, the SDK would refuse any host but
+			// localhost.
 			DisableLocalhostProtection: true,
-			// No SessionTimeout: the SDK's ends a session that listens on a GET stream as if it were idle.
-			// No EventStore: the SDK's keeps an entry for each request as long as the session lives, and once it has
-			// purged an event no new GET stream can be opened. GET streams are served without the SDK: see stream.
+			// No SessionTimeout: the SDK's would end a session that has only a GET stream as idle.
+			// No EventStore: the SDK's keeps an entry for each request as long as the session lives, and opens no new GET
+			// stream once it has purged an event. GET streams are served without the SDK: see stream.
 		})
 	return f, nil
 }
@@ -169,12 +169,11 @@ func (f *Front) newServer(log *slog.Logger) *sdk.Server {
 			Instructions:              f.cfg.Instructions,
 			Logger:                    log,
 			Capabilities:              capabilities(f.cfg.Tools),
-			SupportedProtocolVersions: slices.DeleteFunc(sdk.SupportedProtocolVersions(), later),
+			SupportedProtocolVersions: slices.DeleteFunc(sdk.SupportedProtocolVersions(), isModern),
 		})
 	server.AddReceivingMiddleware(f.receive)
-	// The SDK can tell every session of a change in its registry, which we do not use, but has no call that sends a
-	// given notification to a given session. Its sending chain does just that, for any session and any notification a
-	// client may receive, and a middleware is handed the rest of the chain: we keep it and leave the chain as it was.
+	// The SDK has no call that sends a given notification to a given session. Its chain of sending middleware does that. So
+	// a middleware keeps the rest of the chain for sending, and does not change it.
 	server.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		f.send = next
 		return next
@@ -182,9 +181,9 @@ func (f *Front) newServer(log *slog.Logger) *sdk.Server {
 	return server
 }
 
-func later(revision string) bool { return !mcp.Revision(revision).Legacy() }
+func isModern(revision string) bool { return !mcp.Revision(revision).Legacy() }
 
-// capabilities are all declared here: nothing is left to be inferred, logging among it.
+// capabilities declares each capability, so that the SDK infers none, such as logging.
 func capabilities(tools bool) *sdk.ServerCapabilities {
 	c := &sdk.ServerCapabilities{
 		Resources:   &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
@@ -196,7 +195,7 @@ func capabilities(tools bool) *sdk.ServerCapabilities {
 	return c
 }
 
-// Close ends every session, stopping what it still runs, and waits for all of it. No session can be opened afterwards.
+// Close ends every session, cancels its requests, and waits for that. No session can be opened after it.
 func (f *Front) Close() error {
 	f.mu.Lock()
 	f.closed = true
@@ -208,7 +207,7 @@ func (f *Front) Close() error {
 
 	var ending sync.WaitGroup
 	for _, s := range open {
-		ending.Go(func() { s.abort(mcp.ErrClosing) })
+		ending.Go(func() { s.close(mcp.ErrClosing) })
 	}
 	ending.Wait()
 	f.running.Wait()
@@ -216,7 +215,7 @@ func (f *Front) Close() error {
 	return nil
 }
 
-// open keeps the session until it has ended, or finds it again.
+// open gives the session of the SDK's session, and makes it if there is none. It is kept until it ends.
 func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -234,39 +233,43 @@ func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 		f.running.Go(s.deliver)
 	}
 	f.running.Go(func() {
-		_ = ss.Wait() // why it ended is of no interest: the client may go at any time
-		s.end(always)
-		f.drop(s)
+		_ = ss.Wait() // an error means that the client has gone
+		s.terminate(always)
+		f.remove(s)
 	})
 	return s, nil
 }
 
-// drop takes a session out of the tables. It is idempotent.
-func (f *Front) drop(s *session) {
+// remove removes a session that has ended. It is idempotent.
+func (f *Front) remove(s *session) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.sessions, s.sdk)
 	delete(f.byID, s.sdk.ID())
 	if s.counted {
 		s.counted = false
-		f.leaveLocked(s.client)
+		f.uncountLocked(s.client)
 	}
 }
 
-// session finds an open session.
+// session gives an open session; nil if there is none.
 func (f *Front) session(ss *sdk.ServerSession) *session {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.sessions[ss]
 }
 
-// quiet drops what is below Warn: the SDK tells of each connection and message at Info.
-type quiet struct{ slog.Handler }
+// A minLevelHandler discards records below Warn: the SDK logs each connection and message at Info.
+type minLevelHandler struct{ slog.Handler }
 
-func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+func (h minLevelHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+func (h minLevelHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return minLevelHandler{h.Handler.WithAttrs(attrs)}
+}
 
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (h minLevelHandler) WithGroup(name string) slog.Handler {
+	return minLevelHandler{h.Handler.WithGroup(name)}
+}

@@ -33,16 +33,17 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && s != nil:
 		f.serveStream(out, r, s)
 	case r.Method == http.MethodDelete && s != nil:
-		s.cut(errEnded) // the SDK waits for what runs
+		s.cancelAll(errEnded) // the SDK waits for its requests
 		f.http.ServeHTTP(out, r)
 	default:
 		f.http.ServeHTTP(out, r)
 	}
 }
 
-// Begin notes m, a usual request, as one of an HTTP session, for somebody else to answer by the core. cancel is called when
-// the session ends or the client cancels m; finish is to be called when m is answered. ok is false when there is no such
-// session, or it is not ready, or is not of that version, the header, which may be empty: then ServeHTTP is to answer.
+// Begin counts m, a usual request, as one of an HTTP session: the caller has the core answer it. cancel is called when the
+// session ends or the client cancels m. The caller calls finish when m was answered. version is the header with the
+// revision; empty for none. If there is no such session, or it is not ready or of another revision, ok is false, and
+// ServeHTTP answers.
 func (f *Front) Begin(id, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
 	s := f.sessionByID(id)
 	if s == nil {
@@ -53,11 +54,11 @@ func (f *Front) Begin(id, version string, m *mcp.Message, cancel context.CancelC
 		return nil, false
 	}
 	call := string(m.ID)
-	if !s.admit(call, cancel) {
+	if !s.begin(call, cancel) {
 		return nil, false
 	}
 	m.Session, m.Revision = s.name(), *revision
-	return func() { s.settle(call) }, true
+	return func() { s.end(call) }, true
 }
 
 func (f *Front) sessionByID(id string) *session {
@@ -66,7 +67,7 @@ func (f *Front) sessionByID(id string) *session {
 	return f.byID[id]
 }
 
-// servePOST looks at the body before the SDK does, to refuse what the SDK refuses badly.
+// servePOST refuses some messages before the SDK gets them, since clients would misunderstand its refusal.
 func (f *Front) servePOST(w *response, r *http.Request, session string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, f.cfg.MaxBody))
 	if err != nil {
@@ -74,41 +75,42 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		writeError(w, status, nil, invalid("the body is cut off or too large"))
+		writeError(w, status, nil, invalid("the body is incomplete or too large"))
 		return
 	}
 	m, failure := mcp.ParseMessage(body)
 	batch := isBatch(body)
 	if s := f.sessionByID(session); s != nil {
-		defer s.note(w, body, m, batch)()
+		defer s.track(w, body, m, batch)()
 	}
 	switch {
 	case session == "" && (batch || failure == nil && (m.Method != "initialize" || !m.IsRequest())):
 		writeError(w, http.StatusBadRequest, m.ID, invalid(sessionHeader+" is missing"))
-	case session != "" && f.sessionByID(session) == nil: // whatever is asked, the SDK says that the session is over
-		f.forward(w, handOn(r, body, nil), session)
-	case batch: // allowed in some revisions: the SDK knows
-		f.forward(w, handOn(r, body, nil), session)
+	case session != "" && f.sessionByID(session) == nil: // the SDK answers that the session has ended
+		f.forward(w, withBody(r, body, nil), session)
+	case batch: // the SDK knows whether the revision allows it
+		f.forward(w, withBody(r, body, nil), session)
 	case failure != nil:
 		writeError(w, http.StatusBadRequest, m.ID, failure)
 	case m.Cancels() != nil && f.sessionByID(session).cancel(string(m.Cancels())):
 		w.WriteHeader(http.StatusAccepted)
-	case m.IsNotification() && !heeds(m.Method):
+	case m.IsNotification() && !knowsNotification(m.Method):
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		if m.IsRequest() {
-			failure = f.refuse(m)
+			failure = f.validate(m)
 		}
 		if failure != nil {
 			writeError(w, http.StatusOK, m.ID, failure)
 			return
 		}
-		f.forward(w, handOn(r, body, m.Params), session)
+		f.forward(w, withBody(r, body, m.Params), session)
 	}
 }
 
-// heeds says whether the SDK knows a notification. It refuses others with plain text, though nobody asked.
-func heeds(method string) bool {
+// knowsNotification reports whether the SDK knows a notification. It answers others with an error, which clients do not
+// expect.
+func knowsNotification(method string) bool {
 	switch method {
 	case "notifications/initialized", "notifications/cancelled", "notifications/progress",
 		"notifications/roots/list_changed":
@@ -117,8 +119,8 @@ func heeds(method string) bool {
 	return !strings.HasPrefix(method, "notifications/")
 }
 
-// handOn is r once more, with the body unread and the parameters as they came.
-func handOn(r *http.Request, body []byte, params json.RawMessage) *http.Request {
+// withBody gives r with a body that was read, and with the parameters as they came.
+func withBody(r *http.Request, body []byte, params json.RawMessage) *http.Request {
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if len(params) > 0 {
@@ -127,7 +129,7 @@ func handOn(r *http.Request, body []byte, params json.RawMessage) *http.Request 
 	return r
 }
 
-// forward lets the SDK serve a POST, which may open a session if there is room.
+// forward has the SDK serve a POST, which opens a session if it has none and the quota allows one.
 func (f *Front) forward(w *response, r *http.Request, session string) {
 	lease := f.lease()
 	defer lease.end()
@@ -145,17 +147,17 @@ func (f *Front) forward(w *response, r *http.Request, session string) {
 	defer func() { f.release(client, w.Header().Get(sessionHeader)) }()
 	f.http.ServeHTTP(w, r)
 	if s := f.sessionByID(w.Header().Get(sessionHeader)); s != nil && s.enter() {
-		s.leave() // the request that opened the session counts as its first
+		s.leave() // from now on the session can be idle
 	}
 }
 
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, e *mcp.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(mcp.AppendError(nil, id, e)) // the client may have gone
+	_, _ = w.Write(mcp.AppendError(nil, id, e)) // an error means that the client has gone
 }
 
-// isBatch says whether a message is a JSON array.
+// isBatch reports whether a message is a JSON array.
 func isBatch(message []byte) bool {
 	message = bytes.TrimLeft(message, " \t\r\n")
 	return len(message) > 0 && message[0] == '['

@@ -18,18 +18,18 @@ import (
 // codeNotFound says in these revisions that there is no such resource.
 const codeNotFound = -32002
 
-// A service says who answers a method.
+// A service says what answers a method.
 type service int
 
 const (
-	unknown   service = iota // nobody: method not found
+	unknown   service = iota // nothing: method not found
 	bySDK                    // the handshake and ping
-	byCore                   // whatever concerns resources
+	byCore                   // resources and tools
 	bySession                // subscriptions
 )
 
-// serves says who answers a method, and whether it needs parameters.
-func (f *Front) serves(method string) (who service, needsParams bool) {
+// serviceOf says what answers a method, and whether the method needs parameters.
+func (f *Front) serviceOf(method string) (by service, needsParams bool) {
 	switch method {
 	case "initialize":
 		return bySDK, true
@@ -53,28 +53,28 @@ func (f *Front) serves(method string) (who service, needsParams bool) {
 	return unknown, false
 }
 
-// refuse finds what is wrong with a call before the SDK sees it. The SDK would answer the same things with code 0, with
-// names of Go types, or over HTTP with plain text, which makes its own client give the session up.
-func (f *Front) refuse(call *mcp.Message) *mcp.Error {
-	who, needsParams := f.serves(call.Method)
+// validate checks a call before the SDK gets it. The SDK would answer an invalid one with code 0, with names of Go types,
+// or over HTTP with plain text, upon which its own client ends the session.
+func (f *Front) validate(call *mcp.Message) *mcp.Error {
+	by, needsParams := f.serviceOf(call.Method)
 	switch {
-	case who == unknown:
+	case by == unknown:
 		return methodNotFound(call.Method)
 	case len(call.Params) == 0 || string(call.Params) == "null":
 		if needsParams {
-			return invalidParams("there are none")
+			return invalidParams("they are missing")
 		}
-	case json.Unmarshal(call.Params, shape(call.Method)) != nil:
-		return invalidParams("one is missing or of another type")
+	case json.Unmarshal(call.Params, paramsFor(call.Method)) != nil:
+		return invalidParams("one is missing or has the wrong type")
 	}
 	if call.Method == "initialize" {
-		return refuseInitialize(call.Params)
+		return validateInitialize(call.Params)
 	}
 	return nil
 }
 
-// refuseInitialize finds what the parameters of initialize lack; the SDK would negotiate without.
-func refuseInitialize(params json.RawMessage) *mcp.Error {
+// validateInitialize checks that parameters are present without which the SDK would negotiate.
+func validateInitialize(params json.RawMessage) *mcp.Error {
 	var p sdk.InitializeParams
 	switch err := json.Unmarshal(params, &p); {
 	case err != nil || p.ProtocolVersion == "":
@@ -85,13 +85,13 @@ func refuseInitialize(params json.RawMessage) *mcp.Error {
 	return nil
 }
 
-// shape gives a place for the parameters of a call, as the SDK will read them.
-func shape(method string) any {
+// paramsFor gives a value of the type that the SDK decodes the parameters of a method into.
+func paramsFor(method string) any {
 	switch method {
 	case "initialize":
 		return new(sdk.InitializeParams)
 	case "resources/list", "resources/templates/list", "tools/list":
-		return new(sdk.ListResourcesParams) // all lists are asked for alike
+		return new(sdk.ListResourcesParams) // all lists have the same parameters
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		return new(sdk.ReadResourceParams) // all of these name a URI
 	case "completion/complete":
@@ -102,7 +102,7 @@ func shape(method string) any {
 	return new(sdk.PingParams)
 }
 
-// receive is the middleware between the SDK's sessions and its own answers. Of those only handshake and ping are left.
+// receive is the middleware before the SDK's own handlers, of which only those for the handshake and ping are used.
 func (f *Front) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch {
@@ -113,15 +113,15 @@ func (f *Front) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		case strings.HasPrefix(method, "notifications/"):
 			return next(ctx, method, req)
 		}
-		who, _ := f.serves(method)
+		by, _ := f.serviceOf(method)
 		switch s := f.session(req.GetSession().(*sdk.ServerSession)); {
-		case who == unknown:
+		case by == unknown:
 			return nil, wireError(methodNotFound(method))
-		case who == bySDK:
+		case by == bySDK:
 			return next(ctx, method, req)
 		case s == nil:
 			return nil, wireError(invalid(errEnded.Error()))
-		case who == bySession:
+		case by == bySession:
 			return s.subscription(ctx, method, req)
 		default:
 			return s.call(ctx, method, req)
@@ -131,8 +131,8 @@ func (f *Front) receive(next sdk.MethodHandler) sdk.MethodHandler {
 
 // initialize opens the session and lets the SDK answer.
 func (f *Front) initialize(ctx context.Context, next sdk.MethodHandler, req sdk.Request) (sdk.Result, error) {
-	// The SDK negotiates a version it knows, but remembers the one it was asked for, and takes a session that asked for
-	// a later version than it serves here for one of a later kind.
+	// The SDK negotiates a version it knows, but keeps the one that the client asked for. It would treat a session that asked
+	// for a version without sessions as one of that version.
 	if params, ok := req.GetParams().(*sdk.InitializeParams); ok {
 		params.ProtocolVersion = string(negotiate(params.ProtocolVersion))
 	}
@@ -146,7 +146,7 @@ func (f *Front) initialize(ctx context.Context, next sdk.MethodHandler, req sdk.
 	return res, nil
 }
 
-// negotiate gives the revision asked for, or else the newest there is.
+// negotiate gives the revision that the client asks for, or the newest with sessions.
 func negotiate(asked string) mcp.Revision {
 	if r := mcp.Revision(asked); r.Legacy() {
 		return r
@@ -154,7 +154,7 @@ func negotiate(asked string) mcp.Revision {
 	return mcp.Revision20251125
 }
 
-// initialized watches the list once the handshake is over: before, the client may be told nothing.
+// initialized subscribes to the list when the handshake has ended: before, the client must get no notification.
 func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk.Request) (sdk.Result, error) {
 	res, err := next(ctx, "notifications/initialized", req)
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 	}
 	if s := f.session(req.GetSession().(*sdk.ServerSession)); s != nil {
 		if e := s.subscribe(ctx, ""); e != nil {
-			f.failed.Warn("list", "list changes not watched", "err", e)
+			f.failed.Warn("list", "list changes not subscribed to", "err", e)
 		}
 		revision := s.revision()
 		s.agreed.Store(&revision)
@@ -170,13 +170,13 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 	return res, nil
 }
 
-// call has the core answer.
+// call has the core answer a call that comes from the SDK.
 func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 	params, err := paramsOf(req)
 	if err != nil {
 		return nil, wireError(invalidParams("%v", err))
 	}
-	ctx, finish := s.begin(s.front.withLease(ctx, req))
+	ctx, finish := s.beginCall(s.front.withLease(ctx, req))
 	defer finish()
 	result, failure := s.front.cfg.Core.Call(ctx, &mcp.Call{
 		Method:   method,
@@ -191,7 +191,7 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 	return &rawResult{raw: result}, nil
 }
 
-// revision is the one negotiated, which initialize has put in place of the one asked for.
+// revision gives the negotiated revision: initialize has replaced the one that the client asked for.
 func (s *session) revision() mcp.Revision {
 	if p := s.sdk.InitializeParams(); p != nil {
 		return mcp.Revision(p.ProtocolVersion)
@@ -199,8 +199,8 @@ func (s *session) revision() mcp.Revision {
 	return mcp.Revision20251125
 }
 
-// subscription answers resources/subscribe and resources/unsubscribe. The SDK's own bookkeeping is not used: it ends
-// with the session unannounced.
+// subscription answers resources/subscribe and resources/unsubscribe. The SDK's own subscriptions are not used: it does
+// not tell when they end with the session.
 func (s *session) subscription(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 	var uri string
 	switch p := req.GetParams().(type) {
@@ -220,7 +220,7 @@ func (s *session) subscription(ctx context.Context, method string, req sdk.Reque
 	return &rawResult{raw: []byte("{}")}, nil
 }
 
-// rawResult is a result that is JSON already.
+// A rawResult is a result that is encoded already.
 type rawResult struct {
 	sdk.ResultBase
 	raw json.RawMessage
@@ -228,12 +228,12 @@ type rawResult struct {
 
 func (r *rawResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// paramsKey is where a transport hands the parameters along as they came, for the SDK hands on only what it made of
-// them: an empty cursor looks like none, a large progress token loses digits. It is no legal header name, so that no
-// client can send it.
+// paramsKey is the header by which a transport passes on the parameters as they came. The SDK passes on what it has
+// decoded, in which an empty cursor looks like none and a large progress token loses digits. No client can send the
+// header, since its name is not valid.
 const paramsKey = "\x00params"
 
-// paramsOf gives the parameters as they came, or, from within a batch over HTTP, as the SDK understood them.
+// paramsOf gives the parameters as they came or, in a batch over HTTP, as the SDK has decoded them.
 func paramsOf(req sdk.Request) (json.RawMessage, error) {
 	if extra := req.GetExtra(); extra != nil {
 		if raw := extra.Header[paramsKey]; len(raw) == 1 {
@@ -261,30 +261,33 @@ func methodNotFound(method string) *mcp.Error {
 }
 
 func notFound(uri string) *mcp.Error {
-	data, _ := json.Marshal(map[string]string{"uri": uri}) // a map of strings always can be
+	data, _ := json.Marshal(map[string]string{"uri": uri}) // cannot fail for a map of strings
 	return &mcp.Error{Code: codeNotFound, Message: "Resource not found", Data: data}
 }
 
-// tooMany is the error for a subscription more than a session may have.
+// tooMany is the error for one subscription too many.
 func tooMany(most int) *mcp.Error {
 	return &mcp.Error{
 		Code:    http.StatusRequestEntityTooLarge,
-		Message: fmt.Sprintf("A session may be subscribed to %d resources: unsubscribe from some", most),
+		Message: fmt.Sprintf("A session may have at most %d subscriptions: unsubscribe from some resources", most),
 		Data:    json.RawMessage(`{"code":"too_many"}`),
 	}
 }
 
-// wireError is e as the SDK takes it: any other error would go out with code 0 and its whole text.
+// wireError gives e as the SDK sends it. The SDK would send any other error with code 0 and its whole text.
 func wireError(e *mcp.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: e.Data}
 }
 
-// sourceError is what the client learns of a failed Subscribe; the log learns the cause.
+// sourceError gives the public error of a failed Subscribe, and logs the cause.
 func (f *Front) sourceError(err error, uri string) *mcp.Error {
 	e := &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	cause := err
+	text := err.Error()
 	if public := (*abi.Error)(nil); errors.As(err, &public) {
-		e.Message, cause = public.Error(), public.Cause
+		e.Message = public.Error()
+		if public.Cause != nil {
+			text += ": " + public.Cause.Error()
+		}
 	}
 	switch code := abi.CodeOf(err); code {
 	case abi.CodeNotFound:
@@ -292,7 +295,7 @@ func (f *Front) sourceError(err error, uri string) *mcp.Error {
 	case abi.CodeInvalidParams:
 		e.Code = mcp.CodeInvalidParams
 	default:
-		f.failed.Warn(code.String(), "watch refused", "code", code.String(), "err", err, "cause", cause)
+		f.failed.Warn(code.String(), "subscription refused", "uri", uri, "code", code.String(), "err", text)
 	}
 	return e
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// A client that takes longer than this for one write is given up: 30 s and a second for each 64 KiB.
+// How long a client may take to receive one write. Large writes get a second more for each 64 KiB.
 const (
 	writeTimeout = 30 * time.Second
 	writeRate    = 64 << 10 // bytes a second
 )
 
-// A response gives each write its own deadline, so that a client that reads no more cannot hold its session for ever.
-// Between writes there is none: a stream may be silent for hours.
+// A response bounds each write by a deadline, so that a client that does not read cannot keep its session for ever. Between
+// writes there is no deadline: a stream may be silent for hours.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 
-	mu sync.Mutex // serialises writes
+	mu sync.Mutex // held during a write
 
-	cancelling sync.Mutex        // guards the field below; held for moments, with s.mu and mu too
-	cancelled  []json.RawMessage // ids of requests that get no answer any more
+	cancelling sync.Mutex        // guards the field below; acquired last
+	cancelled  []json.RawMessage // ids of requests that must get no answer
 }
 
 func (w *response) Write(p []byte) (n int, err error) {
@@ -35,19 +35,19 @@ func (w *response) Write(p []byte) (n int, err error) {
 	if w.answersCancelled(p) {
 		return len(p), nil
 	}
-	w.within(writeTimeout+time.Duration(len(p)/writeRate)*time.Second, func() { n, err = w.ResponseWriter.Write(p) })
+	w.withDeadline(writeTimeout+time.Duration(len(p)/writeRate)*time.Second, func() { n, err = w.ResponseWriter.Write(p) })
 	return n, err
 }
 
-// FlushError is what [http.ResponseController] looks for.
+// FlushError implements what [http.ResponseController] calls.
 func (w *response) FlushError() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.within(writeTimeout, func() { err = w.control.Flush() })
+	w.withDeadline(writeTimeout, func() { err = w.control.Flush() })
 	return err
 }
 
-func (w *response) within(limit time.Duration, write func()) {
+func (w *response) withDeadline(limit time.Duration, write func()) {
 	_ = w.control.SetWriteDeadline(time.Now().Add(limit)) // not every server can
 	write()
 	_ = w.control.SetWriteDeadline(time.Time{})
@@ -61,15 +61,15 @@ func (w *response) send(p []byte) error {
 	return w.FlushError()
 }
 
-// cancel keeps back the answer to the request with that id. The SDK, which is told of the cancellation as well, answers
-// such a request with an error. When the response is to be nothing else, it is an event stream without events.
+// cancel discards the answer to the request with that id: the SDK answers a cancelled request with an error, which the
+// client must not get. A response with no other answer is an event stream without events.
 func (w *response) cancel(id json.RawMessage) {
 	w.cancelling.Lock()
 	defer w.cancelling.Unlock()
 	w.cancelled = append(w.cancelled, id)
 }
 
-// answersCancelled reports whether p, one write of the SDK's, is the event of an answer that is kept back.
+// answersCancelled reports whether p, one write of the SDK, is the event with the answer to a cancelled request.
 func (w *response) answersCancelled(p []byte) bool {
 	w.cancelling.Lock()
 	defer w.cancelling.Unlock()
@@ -99,9 +99,9 @@ func sameID(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x != nil && x == y
 }
 
-// note remembers w as the response to the requests of a POST, so that one that its client cancels meanwhile is not
-// answered. It does what cancellations in a batch ask for. The caller calls answered in the end.
-func (s *session) note(w *response, body []byte, m *mcp.Message, batch bool) (answered func()) {
+// track registers w as the response to the requests of a POST, so that those that the client cancels get no answer. It
+// handles cancellations within a batch. The caller calls answered when the POST was served.
+func (s *session) track(w *response, body []byte, m *mcp.Message, batch bool) (answered func()) {
 	messages := []*mcp.Message{m}
 	if batch {
 		messages = parseBatch(body)
@@ -115,7 +115,7 @@ func (s *session) note(w *response, body []byte, m *mcp.Message, batch bool) (an
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
-		if s.responses[id] == nil { // an id that is in use is refused
+		if s.responses[id] == nil { // a request with an id in use is refused
 			s.responses[id] = w
 		}
 	}
@@ -135,7 +135,7 @@ func (s *session) note(w *response, body []byte, m *mcp.Message, batch bool) (an
 	}
 }
 
-// parseBatch gives the messages of a batch that are legible; none of a batch that the SDK refuses.
+// parseBatch gives the well-formed messages of a batch; none if the SDK refuses the batch.
 func parseBatch(body []byte) (messages []*mcp.Message) {
 	var parts []json.RawMessage
 	if json.Unmarshal(body, &parts) != nil || len(parts) > maxBatch {

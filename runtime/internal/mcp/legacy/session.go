@@ -14,40 +14,39 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// A session is one client: what it has subscribed to, what it has not been told yet, and what it has running.
+// A session is one client: its subscriptions, the changes it has not received yet, and its requests under way.
 //
-// Each subscription is one of the source's, and the list is one more: a new subscription leaves the others alone, and the
-// end of a context ends one. Changes are merged; one goroutine tells the client, that of its GET stream or, on stdio,
-// deliver.
+// Each subscription, and the list, is a subscription of the source with a context of its own. Changes are merged. One
+// goroutine sends them: that of the GET stream or, on stdio, deliver.
 type session struct {
 	// fixed at creation
 	front   *Front
 	sdk     *sdk.ServerSession
 	opened  time.Time
-	ctx     context.Context // ended by end
+	ctx     context.Context // ended by terminate
 	stopCtx context.CancelFunc
-	// changes are what the client has not been told yet, of watches. Add is called with mu held.
+	// changes are those of watches that were not sent yet. Add is called with mu held.
 	changes *coalesce.Set
 
 	// guarded by the front's mu
 	client  string // over HTTP, as [mcp.ClientOf] names it
-	counted bool   // among the client's
+	counted bool   // in the quota
 
-	agreed atomic.Pointer[mcp.Revision] // once the handshake is over; nil before
+	agreed atomic.Pointer[mcp.Revision] // nil until the handshake has ended
 
 	mu          sync.Mutex // guards the fields below
 	ended       bool
 	watches     map[string]*watch // by URI; "" is the list
 	stream      *stream           // over HTTP; nil while there is none
-	leaveStream func()            // gives the place of stream back; nil while there is none
-	// lastEvent is the id of the last event of a stream; streamBegan is that of the last one before the newest stream.
+	leaveStream func()            // gives up the place of stream; nil while there is none
+	// lastEvent is the id of the last event of all streams; streamBegan is that of the last one before the newest stream.
 	lastEvent, streamBegan uint64
-	calls                  map[string]context.CancelCauseFunc // by id, as it came, or by what no id is
+	calls                  map[string]context.CancelCauseFunc // by id, as it came; those of the SDK by "#" and a number
 	lastCall               int
 	// responses are those of POSTs that the SDK answers, by the id of each request, as it came.
 	responses map[string]*response
 	requests  int         // HTTP requests under way
-	idle      *time.Timer // looks whether the session is idle; nil before that can be
+	idle      *time.Timer // calls checkIdle; nil while the session cannot be idle
 	used      time.Time   // the end of the last HTTP request
 }
 
@@ -68,13 +67,13 @@ func newSession(f *Front, ss *sdk.ServerSession) *session {
 	}
 }
 
-// name is by what others tell the session from others; a pipe has one that is the process's only.
+// name identifies the session for the core. There is one session on stdio in a process.
 func (s *session) name() string { return cmp.Or(s.sdk.ID(), "stdio") }
 
-// end stops what the session watches and runs, unless it is over or mayEnd, which is called with mu held, forbids it. No
-// request is admitted afterwards. It waits for nothing, and reports whether it has ended the session.
-func (s *session) end(mayEnd func() bool) bool {
-	if !s.stop(mayEnd) {
+// terminate ends the session and its subscriptions, unless it has ended or mayEnd, which is called with mu held, forbids it.
+// Later requests are refused. It does not wait, and reports whether it has ended the session.
+func (s *session) terminate(mayEnd func() bool) bool {
+	if !s.markEnded(mayEnd) {
 		return false
 	}
 	s.front.cfg.Core.EndSession(s.name())
@@ -83,7 +82,7 @@ func (s *session) end(mayEnd func() bool) bool {
 
 func always() bool { return true }
 
-func (s *session) stop(mayEnd func() bool) bool {
+func (s *session) markEnded(mayEnd func() bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || !mayEnd() {
@@ -102,9 +101,9 @@ func (s *session) stop(mayEnd func() bool) bool {
 	return true
 }
 
-// cut ends the session now: what runs is cancelled, not answered. It waits for nothing.
-func (s *session) cut(cause error) {
-	s.end(always)
+// cancelAll ends the session and cancels its requests. It does not wait.
+func (s *session) cancelAll(cause error) {
+	s.terminate(always)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cancel := range s.calls {
@@ -112,13 +111,13 @@ func (s *session) cut(cause error) {
 	}
 }
 
-// abort cuts the session and waits for what ran.
-func (s *session) abort(cause error) {
-	s.cut(cause)
+// close ends the session, cancels its requests and waits for them.
+func (s *session) close(cause error) {
+	s.cancelAll(cause)
 	_ = s.sdk.Close()
 }
 
-// enter counts an HTTP request; a session that has one under way, be it a stream, is not idle. It reports false when the
+// enter counts an HTTP request, which may be a stream. The session is not idle until leave. It reports false when the
 // session has ended.
 func (s *session) enter() bool {
 	s.mu.Lock()
@@ -130,7 +129,7 @@ func (s *session) enter() bool {
 	return true
 }
 
-// leave ends what enter began.
+// leave undoes enter.
 func (s *session) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,14 +143,14 @@ func (s *session) leaveLocked() {
 	}
 	s.used = time.Now()
 	if s.idle == nil {
-		_, left := s.patienceLocked()
-		s.idle = time.AfterFunc(left, s.look)
+		_, left := s.timeLeftLocked()
+		s.idle = time.AfterFunc(left, s.checkIdle)
 	}
 }
 
-// patienceLocked gives how long the session may still go on without a request, and whether it may go on for longer while
-// one is under way: not before the handshake is over, for which there is little time.
-func (s *session) patienceLocked() (extends bool, left time.Duration) {
+// timeLeftLocked gives how long the session may still last without a request. extends says whether it lasts longer while a
+// request is under way, which it does after the handshake.
+func (s *session) timeLeftLocked() (extends bool, left time.Duration) {
 	idle := s.front.cfg.Idle - time.Since(s.used)
 	if s.agreed.Load() != nil {
 		return true, idle
@@ -159,14 +158,14 @@ func (s *session) patienceLocked() (extends bool, left time.Duration) {
 	return false, min(idle, handshakeTime-time.Since(s.opened))
 }
 
-// look ends the session if it has been idle for too long, or looks again when it may have been.
-func (s *session) look() { s.expire(errIdle, s.isOverdue) }
+// checkIdle ends the session if it was idle for too long. Otherwise the timer calls checkIdle again.
+func (s *session) checkIdle() { s.expire(errIdle, s.isOverdue) }
 
-// isOverdue reports whether the session is to end now. If not, it sees to it that look is called in time.
+// isOverdue reports whether the session was idle for too long. If not, it sets the timer. mu is held.
 func (s *session) isOverdue() bool {
-	switch extends, left := s.patienceLocked(); {
+	switch extends, left := s.timeLeftLocked(); {
 	case extends && s.requests > 0:
-		s.idle = nil // the last request sets it again
+		s.idle = nil // leave of the last request sets it again
 	case left > 0:
 		s.idle.Reset(left)
 	default:
@@ -175,16 +174,16 @@ func (s *session) isOverdue() bool {
 	return false
 }
 
-// isUnused reports whether no request is under way.
+// isUnused reports whether no request is under way. mu is held.
 func (s *session) isUnused() bool { return s.requests == 0 }
 
-// expire ends the session, if isOver holds at that moment, and waits for what ran.
+// expire closes the session if isOver says so at that moment, and reports whether it did.
 func (s *session) expire(cause error, isOver func() bool) bool {
-	if !s.end(isOver) {
+	if !s.terminate(isOver) {
 		return false
 	}
 	s.front.cfg.Logger.Debug("http session ended", "err", cause)
-	s.abort(cause)
+	s.close(cause)
 	return true
 }
 
@@ -195,9 +194,9 @@ func (s *session) lastUse() time.Time {
 	return s.used
 }
 
-// admit counts an HTTP request that is answered without the SDK, as enter does, which abort and cancel end by cancel. It
-// reports false when the session has ended, or has a call with that id.
-func (s *session) admit(id string, cancel context.CancelCauseFunc) bool {
+// begin counts an HTTP request that is answered without the SDK. close and cancel call its cancel. It reports false when
+// the session has ended, or has a call with that id.
+func (s *session) begin(id string, cancel context.CancelCauseFunc) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || s.calls[id] != nil {
@@ -208,16 +207,16 @@ func (s *session) admit(id string, cancel context.CancelCauseFunc) bool {
 	return true
 }
 
-// settle ends what admit began.
-func (s *session) settle(id string) {
+// end undoes begin.
+func (s *session) end(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.calls, id)
 	s.leaveLocked()
 }
 
-// begin makes the context of a call of the SDK's, which abort ends too.
-func (s *session) begin(ctx context.Context) (_ context.Context, finish func()) {
+// beginCall makes the context of a call that comes from the SDK, which close cancels. The caller calls finish.
+func (s *session) beginCall(ctx context.Context) (_ context.Context, finish func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,17 +235,17 @@ func (s *session) begin(ctx context.Context) (_ context.Context, finish func()) 
 	}
 }
 
-// cancel ends the call with that id, and reports whether there is one. A nil session has none.
+// cancel cancels the call with that id, and reports whether there is one. A nil session has none.
 func (s *session) cancel(id string) bool {
 	if s == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	end := s.calls[id]
-	if end == nil {
+	cancel := s.calls[id]
+	if cancel == nil {
 		return false
 	}
-	end(mcp.ErrCancelled)
+	cancel(mcp.ErrCancelled)
 	return true
 }

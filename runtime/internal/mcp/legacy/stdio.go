@@ -15,19 +15,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// maxBatch is how many messages one batch may hold.
+// maxBatch is how many messages a batch may have.
 const maxBatch = 1000
 
 // A Session is one client on stdio.
 type Session struct {
 	conn    *conn
 	session *session
-	release func() bool // lets go of the context given to Connect
+	release func() bool // stops waiting for the end of Connect's context
 }
 
-// Connect opens a session for a client on stdio. What the client is to get goes to send, one message without its line
-// end at a time; send is called from many goroutines. When ctx ends, so does the session, and what it runs is
-// cancelled.
+// Connect opens a session for a client on stdio. The session calls send with each message for the client, without a line
+// end, from any goroutine. When ctx ends, the session ends and its requests are cancelled. The caller calls Close.
 func (f *Front) Connect(ctx context.Context, send func(line []byte) error) (*Session, error) {
 	c := &conn{
 		front:    f,
@@ -46,19 +45,19 @@ func (f *Front) Connect(ctx context.Context, send func(line []byte) error) (*Ses
 		_ = ss.Close()
 		return nil, err
 	}
-	release := context.AfterFunc(ctx, func() { s.abort(context.Cause(ctx)) })
+	release := context.AfterFunc(ctx, func() { s.close(context.Cause(ctx)) })
 	return &Session{conn: c, session: s, release: release}, nil
 }
 
-// Ready gives the revision of the session once the handshake is over.
-func (s *Session) Ready() (mcp.Revision, bool) {
+// Ready gives the revision of the session. ok is false until the handshake has ended.
+func (s *Session) Ready() (r mcp.Revision, ok bool) {
 	if revision := s.session.agreed.Load(); revision != nil {
 		return *revision, true
 	}
 	return "", false
 }
 
-// Receive takes one line from the client, which it does not keep. An error means that the session has ended.
+// Receive handles a line from the client, which is valid until it returns. An error means that the session has ended.
 func (s *Session) Receive(line []byte) error {
 	if isBatch(line) {
 		return s.conn.receiveBatch(line)
@@ -66,58 +65,57 @@ func (s *Session) Receive(line []byte) error {
 	return s.conn.receive(line, nil)
 }
 
-// Close answers what has been received, ends the session, and waits for all of it. To end it at once, cancel the
-// context given to Connect.
+// Close answers what was received, ends the session, and waits for that. To end the session at once, cancel the context of
+// Connect.
 func (s *Session) Close() error {
 	s.conn.drain()
 	s.release()
-	s.session.abort(errEnded)
+	s.session.close(errEnded)
 	return nil
 }
 
-// A conn carries the messages of one stdio session to the SDK and back. It is the SDK's Transport and Connection in
-// one.
+// A conn passes the messages of one stdio session to the SDK and back. It is a Transport and a Connection of the SDK.
 //
-// The SDK knows each request by the text of its id: the numbers it makes of ids have 53 bits, so that a client that
-// counts nanoseconds would wait for its answers in vain.
+// The SDK gets the text of each id instead of the id: it would decode numbers with 53 bits, and answer a client whose ids
+// are nanoseconds with another id.
 type conn struct {
 	// fixed at creation
 	front    *Front
 	send     func(line []byte) error
 	incoming chan jsonrpc.Message
 	closed   chan struct{} // closed by Close
-	drained  chan struct{} // closed when nothing runs any more after drain
+	drained  chan struct{} // closed after drain, when no request is left
 
 	mu       sync.Mutex // guards the fields below and those of requests and batches
 	ended    bool
 	draining bool
-	revision mcp.Revision        // as the initialize request will be answered; empty before
+	revision mcp.Revision        // as the answer to initialize names it; empty before
 	running  map[string]*request // by id, as it came
-	sending  int                 // answers on their way
+	sending  int                 // answers that are being sent
 }
 
-// A request is a call that has not been answered.
+// A request is one that was not answered yet.
 type request struct {
-	cancelled bool   // by the client, who must get no answer
-	batch     *batch // it came in; nil for none
-	lease     *lease // of the answer; that of the batch, if there is one
+	cancelled bool   // by the client, which must get no answer
+	batch     *batch // of which it is a part; nil for none
+	lease     *lease // of the answer, or of the batch
 }
 
-// A batch collects the answers to a batch, which are one message.
+// A batch collects the answers to the requests of a batch, which are sent as one message.
 type batch struct {
-	open    int // answers to come
+	open    int // answers that are missing
 	answers [][]byte
 	lease   *lease
 }
 
-// receive hands one message to the SDK, unless it can be answered here.
+// receive passes a message to the SDK, or answers it with an error. b is its batch; nil for none.
 func (c *conn) receive(text []byte, b *batch) error {
 	m, failure := mcp.ParseMessage(text)
 	switch {
 	case failure != nil:
 		return c.answer(b, mcp.AppendError(nil, m.ID, failure))
 	case m.IsRequest():
-		if refusal := c.admit(m, b); refusal != nil {
+		if refusal := c.begin(m, b); refusal != nil {
 			return c.answer(b, mcp.AppendError(nil, m.ID, refusal))
 		}
 		id, err := jsonrpc.MakeID(string(m.ID))
@@ -134,12 +132,12 @@ func (c *conn) receive(text []byte, b *batch) error {
 		}
 		return c.pass(jsonrpc.ID{}, m.Method, params, "")
 	}
-	return nil // a response: we ask nothing
+	return nil // a response, but the server sends no requests
 }
 
-// admit notes a call as running.
-func (c *conn) admit(m *mcp.Message, b *batch) *mcp.Error {
-	if refusal := c.front.refuse(m); refusal != nil {
+// begin registers a request, or gives the error that refuses it.
+func (c *conn) begin(m *mcp.Message, b *batch) *mcp.Error {
+	if refusal := c.front.validate(m); refusal != nil {
 		return refusal
 	}
 	c.mu.Lock()
@@ -152,7 +150,7 @@ func (c *conn) admit(m *mcp.Message, b *batch) *mcp.Error {
 		return invalid("initialize must not be part of a batch")
 	case m.Method == "initialize" && c.revision == "":
 		var params struct{ ProtocolVersion string }
-		_ = json.Unmarshal(m.Params, &params) // refuse has done so before
+		_ = json.Unmarshal(m.Params, &params) // validate has done the same
 		c.revision = negotiate(params.ProtocolVersion)
 	}
 	c.running[id] = &request{batch: b, lease: c.newLease(b)}
@@ -166,7 +164,7 @@ func (c *conn) newLease(b *batch) *lease {
 	return c.front.lease()
 }
 
-// leaseOf names the lease of a call that is running.
+// leaseOf gives the name of a request's lease; empty for none.
 func (c *conn) leaseOf(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +174,7 @@ func (c *conn) leaseOf(id string) string {
 	return ""
 }
 
-// pass gives the SDK a message, and keeps none of it.
+// pass passes a copy of a message to the SDK.
 func (c *conn) pass(id jsonrpc.ID, method string, params json.RawMessage, lease string) error {
 	req := &jsonrpc.Request{ID: id, Method: method, Params: bytes.Clone(params)}
 	header := http.Header{}
@@ -195,7 +193,7 @@ func (c *conn) pass(id jsonrpc.ID, method string, params json.RawMessage, lease 
 	}
 }
 
-// cancel notes that the client wants no answer any more. The SDK, which is told as well, would send one.
+// cancel has the answer to a request discarded: the SDK answers a cancelled request with an error.
 func (c *conn) cancel(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +202,7 @@ func (c *conn) cancel(id string) {
 	}
 }
 
-// receiveBatch takes a JSON array of messages, as revisions before 2025-06-18 allow.
+// receiveBatch handles a JSON array of messages, which revisions before 2025-06-18 allow.
 func (c *conn) receiveBatch(line []byte) error {
 	c.mu.Lock()
 	revision := c.revision
@@ -236,8 +234,7 @@ func (c *conn) receiveBatch(line []byte) error {
 	return nil
 }
 
-// answer sends one answer, or adds it to those of its batch and sends them when it is the last. A nil line answers
-// nothing.
+// answer sends an answer; nil for none. In a batch, the last answer sends all.
 func (c *conn) answer(b *batch, line []byte) error {
 	if b != nil {
 		var last bool
@@ -251,7 +248,7 @@ func (c *conn) answer(b *batch, line []byte) error {
 	return c.send(line)
 }
 
-// collect adds an answer to those of its batch, and gives all of them when it is the last; nil when there are none.
+// collect adds an answer to those of its batch; nil for none. With the last, it gives all; nil if there are none.
 func (c *conn) collect(b *batch, line []byte) (all []byte, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,7 +262,7 @@ func (c *conn) collect(b *batch, line []byte) (all []byte, last bool) {
 	return append(append([]byte("["), bytes.Join(b.answers, []byte(","))...), ']'), true
 }
 
-// drain waits until every call has been answered, or the session has ended.
+// drain waits until every request was answered, or the session has ended.
 func (c *conn) drain() {
 	c.mu.Lock()
 	if !c.draining {
@@ -290,8 +287,8 @@ func (c *conn) checkDrainedLocked() {
 	}
 }
 
-// settle ends a request. Its id is free before the client has the answer, and can use it again.
-func (c *conn) settle(id string) *request {
+// end removes a request before its answer is sent: after that the client may use the id again.
+func (c *conn) end(id string) *request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.running[id]
@@ -300,7 +297,7 @@ func (c *conn) settle(id string) *request {
 	return r
 }
 
-// sent notes that what settle began is done.
+// sent is called when the answer was sent.
 func (c *conn) sent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,13 +305,13 @@ func (c *conn) sent() {
 	c.checkDrainedLocked()
 }
 
-// Connect is for the SDK.
+// Connect implements [sdk.Transport].
 func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
 
-// SessionID is for the SDK: a session on stdio has none.
+// SessionID implements [sdk.Connection]. A session on stdio has no id.
 func (c *conn) SessionID() string { return "" }
 
-// Read is for the SDK: the next message from the client.
+// Read implements [sdk.Connection]: it gives the next message from the client.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg := <-c.incoming:
@@ -326,7 +323,7 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write is for the SDK: a message to the client.
+// Write implements [sdk.Connection]: it sends a message to the client.
 func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok {
@@ -337,10 +334,10 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 		return c.send(line)
 	}
 	id, _ := resp.ID.Raw().(string)
-	r := c.settle(id)
+	r := c.end(id)
 	defer c.sent()
 	switch {
-	case r == nil: // answered already: the ids of what runs are kept unique by admit
+	case r == nil: // answered already: begin refuses ids in use
 		return nil
 	case r.batch == nil:
 		defer r.lease.end()
@@ -351,7 +348,7 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return c.answer(r.batch, appendResponse(id, resp))
 }
 
-// Close is for the SDK.
+// Close implements [sdk.Connection].
 func (c *conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -365,8 +362,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// appendResponse encodes a response. The SDK's encoder would read and copy the result, which is JSON already, twice
-// more, and send errors of its own with code 0.
+// appendResponse encodes a response. The SDK's encoder would parse and copy the encoded result twice, and send errors of
+// its own with code 0.
 func appendResponse(id string, resp *jsonrpc.Response) []byte {
 	if resp.Error != nil {
 		return mcp.AppendError(nil, json.RawMessage(id), publicError(resp.Error))
@@ -379,8 +376,8 @@ func appendResponse(id string, resp *jsonrpc.Response) []byte {
 	return append(b, '}')
 }
 
-// publicError is an error as it may go out. Those we made pass as they are; of the SDK's, which tell of Go types, only
-// the kind is told.
+// publicError gives the error that the client gets. Of errors of the SDK, which name Go types, it gives only the code and
+// its message.
 func publicError(err error) *mcp.Error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return &mcp.Error{Code: int(e.Code), Message: e.Message, Data: e.Data}
@@ -392,8 +389,8 @@ func publicError(err error) *mcp.Error {
 	return invalid("has the session been initialized?")
 }
 
-// appendJSON appends a string.
+// appendJSON appends s as a JSON string.
 func appendJSON(b []byte, s string) []byte {
-	text, _ := json.Marshal(s) // a string always can be
+	text, _ := json.Marshal(s) // cannot fail for a string
 	return append(b, text...)
 }

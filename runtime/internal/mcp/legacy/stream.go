@@ -16,19 +16,18 @@ const (
 	versionHeader     = "Mcp-Protocol-Version"
 	lastEventIDHeader = "Last-Event-Id"
 
-	// heartbeat is how often something is written to a GET stream.
-	heartbeat = 15 * time.Second
-	// fullWrite is how many bytes of events one write has, about.
-	fullWrite = 16 << 10
+	// keepAlive is how often a comment is written to a GET stream.
+	keepAlive = 15 * time.Second
+	// maxWrite is how many bytes of events one write has, about.
+	maxWrite = 16 << 10
 )
 
-// A stream is the GET stream of a session, which tells the client what changed. A session has one: a newer stream
-// replaces the older, which may be that of a connection the client lost long ago.
+// A stream is the GET stream of a session, by which the client receives changes. A session has one: a newer stream
+// replaces the older, whose connection the client may have lost.
 //
-// Events are numbered through the whole session, and their numbers are their ids. A session keeps no events: it knows of
-// each subscription in which event the client was told of it last, and marks as changed again what the client may not
-// have heard of when it comes back. So a client loses no change, however many there were, and several changes of one
-// resource are one event.
+// Events are numbered through the whole session; the numbers are their ids. A session keeps no events, but for each
+// subscription the number of its last event. When a client reconnects, the subscriptions whose last event it has not
+// received count as changed again. So a client loses no change, and several changes of one resource are one event.
 type stream struct {
 	replaced chan struct{} // closed when a newer stream takes the place
 }
@@ -46,7 +45,7 @@ func (f *Front) serveStream(w *response, r *http.Request, s *session) {
 	}
 	st, failure := s.open(r)
 	switch {
-	case failure != nil: // not 5xx, after which some clients give up the session
+	case failure != nil: // after a status of 5xx some clients would end the session
 		w.Header().Set("Retry-After", "10")
 		writeError(w, http.StatusTooManyRequests, nil, failure)
 		return
@@ -58,7 +57,7 @@ func (f *Front) serveStream(w *response, r *http.Request, s *session) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // or nginx would keep it all to itself
+	header.Set("X-Accel-Buffering", "no") // nginx would buffer the stream
 	s.runStream(w, r, st)
 }
 
@@ -67,20 +66,20 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 	if w.send(s.appendOpening(nil)) != nil {
 		return
 	}
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
 	for {
 		out, ok := s.appendEvents(nil, st)
 		if !ok {
 			return
 		}
-		var pause <-chan time.Time // so that a restless source does not flood the client
+		var pause <-chan time.Time // limits the rate of events
 		wake := s.changes.C
 		if len(out) > 0 {
 			if w.send(out) != nil {
 				return
 			}
-			pause, wake = time.After(breath), nil
+			pause, wake = time.After(minInterval), nil
 		}
 		select {
 		case <-r.Context().Done():
@@ -91,15 +90,15 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 			return
 		case <-pause:
 		case <-wake:
-		case <-beat.C:
-			if w.send([]byte(": alive\n\n")) != nil { // so that no proxy takes the stream for dead
+		case <-tick.C:
+			if w.send([]byte(": alive\n\n")) != nil { // a proxy would close a silent stream
 				return
 			}
 		}
 	}
 }
 
-// open makes a stream of a GET the session's. There is none, nor a failure, when the session has ended.
+// open makes the stream of a GET that of the session. The stream is nil without a failure when the session has ended.
 func (s *session) open(r *http.Request) (*stream, *mcp.Error) {
 	lastID, client := r.Header.Get(lastEventIDHeader), mcp.ClientOf(r.RemoteAddr)
 	if st, ok := s.attach(lastID, nil); ok {
@@ -113,9 +112,9 @@ func (s *session) open(r *http.Request) (*stream, *mcp.Error) {
 	return st, nil
 }
 
-// attach makes a new stream the session's, which is nil when the session has ended. lastID is the id of the last event
-// that the client got, or empty. leave gives the place of the stream back; the stream has the place of an older one
-// when there is one. It reports false when neither is there.
+// attach makes a new stream that of the session; it is nil when the session has ended. lastID is the id of the last event
+// that the client has received, or empty. leave gives up a place that was taken for the stream; nil for none. The stream
+// takes the place of an older one if there is one. ok is false when it has no place.
 func (s *session) attach(lastID string, leave func()) (_ *stream, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,30 +134,30 @@ func (s *session) attach(lastID string, leave func()) (_ *stream, ok bool) {
 	default:
 		s.leaveStream = leave
 	}
-	heard, err := strconv.ParseUint(lastID, 10, 64)
-	if err != nil || heard > s.lastEvent {
-		heard = s.streamBegan // the client got no event of the stream before, or does not say
+	received, err := strconv.ParseUint(lastID, 10, 64)
+	if err != nil || received > s.lastEvent {
+		received = s.streamBegan // the client has no event of the stream before, or does not name one
 	}
-	s.retellLocked(heard)
+	s.resendLocked(received)
 	s.stream, s.streamBegan = &stream{replaced: make(chan struct{})}, s.lastEvent
 	return s.stream, true
 }
 
-// retellLocked has the client told again of what an event after the one heard told it of.
-func (s *session) retellLocked(heard uint64) {
+// resendLocked adds the changes of all events after the one with the id received.
+func (s *session) resendLocked(received uint64) {
 	var missed []*watch
 	for _, w := range s.watches {
-		if w.told > heard {
+		if w.lastEvent > received {
 			missed = append(missed, w)
 		}
 	}
-	slices.SortFunc(missed, func(a, b *watch) int { return cmp.Compare(a.told, b.told) })
+	slices.SortFunc(missed, func(a, b *watch) int { return cmp.Compare(a.lastEvent, b.lastEvent) })
 	for _, w := range missed {
 		s.changes.Add(w.uri)
 	}
 }
 
-// endStream ends the stream: another client needs its place. The client may come back.
+// endStream ends the stream, since another client needs its place. The client may reconnect.
 func (s *session) endStream() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,19 +173,19 @@ func (s *session) closeStreamLocked() {
 	s.leaveStream = nil
 }
 
-// detach ends what attach began.
+// detach undoes attach.
 func (s *session) detach(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream == st {
 		s.closeStreamLocked()
 	}
-	s.changes.Wake() // the newer stream, if st has taken its token
+	s.changes.Wake() // for the newer stream, whose token st may have taken
 }
 
-// appendOpening appends what makes proxies pass the head on and, where clients take it, an event of no data whose id the
-// client can come back with (2025-11-25, basic/transports: sending messages to the server). Older clients take an empty
-// event for a message that is not JSON.
+// appendOpening appends a comment, upon which proxies send the head to the client, and for clients of 2025-11-25 an event
+// without data whose id they can name when they reconnect (basic/transports: sending messages to the server). Older
+// clients would parse such an event as JSON.
 func (s *session) appendOpening(b []byte) []byte {
 	b = append(b, ": ok\n\n"...)
 	if s.revision() < mcp.Revision20251125 {
@@ -200,7 +199,7 @@ func (s *session) appendOpening(b []byte) []byte {
 	return append(b, "\ndata: \n\n"...)
 }
 
-// appendEvents takes the changes, or some of many, and appends an event for each. It reports false when st is no longer
+// appendEvents takes changes, up to a full write, and appends an event for each. It reports false when st is no longer
 // the session's stream.
 func (s *session) appendEvents(b []byte, st *stream) ([]byte, bool) {
 	s.mu.Lock()
@@ -208,13 +207,13 @@ func (s *session) appendEvents(b []byte, st *stream) ([]byte, bool) {
 	if s.ended || s.stream != st {
 		return b, false
 	}
-	for len(b) < fullWrite {
+	for len(b) < maxWrite {
 		uri, ok := s.changes.Take()
 		if !ok {
 			return b, true
 		}
 		s.lastEvent++
-		s.watches[uri].told = s.lastEvent // changes are of watches
+		s.watches[uri].lastEvent = s.lastEvent // changes has only URIs of watches
 		b = append(b, "event: message\nid: "...)
 		b = strconv.AppendUint(b, s.lastEvent, 10)
 		b = append(b, "\ndata: "...)
@@ -234,7 +233,7 @@ func appendChange(b []byte, uri string) []byte {
 	return mcp.AppendNotification(b, resourceUpdated, params)
 }
 
-// acceptsEvents reports whether a client takes an event stream.
+// acceptsEvents reports whether a client accepts an event stream.
 func acceptsEvents(accept []string) bool {
 	for _, value := range accept {
 		for part := range strings.SplitSeq(value, ",") {

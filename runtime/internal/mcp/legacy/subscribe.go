@@ -18,24 +18,24 @@ const (
 	listChanged     = "notifications/resources/list_changed"
 )
 
-// breath is the least time between telling a client of the same thing twice.
-const breath = 10 * time.Millisecond
+// minInterval is the least time between two notifications of the same resource to one client.
+const minInterval = 10 * time.Millisecond
 
-// A watch is one subscription. The session has it from before the source is asked, so that it misses no change.
+// A watch is one subscription. The session has it before the source has accepted it, so that it misses no change.
 type watch struct {
 	// fixed at creation
 	session *session
 	uri     string // "" is the list
 	ctx     context.Context
-	cancel  context.CancelFunc // and gives uri back
+	cancel  context.CancelFunc // also gives up the memory of uri
 	begun   chan struct{}      // closed when the source has answered
 
-	refusal *mcp.Error // of the source; set before begun is closed
-	told    uint64     // the id of the event that told of it last; 0 for none; guarded by the session's mu
+	refusal   *mcp.Error // of the source; set before begun is closed
+	lastEvent uint64     // the id of its last event; 0 for none; guarded by the session's mu
 }
 
-// subscribe begins a subscription to uri, or to the list when it is empty. One that is there already stays as it is; one
-// that another request begins is waited for.
+// subscribe begins a subscription to uri, or to the list when it is empty. It does nothing if there is one, but waits until
+// the source has accepted it.
 func (s *session) subscribe(ctx context.Context, uri string) *mcp.Error {
 	w, isNew, refusal := s.register(ctx, uri)
 	if refusal != nil {
@@ -55,8 +55,8 @@ func (s *session) subscribe(ctx context.Context, uri string) *mcp.Error {
 	return w.refusal
 }
 
-// register gives the subscription to uri, which it makes where there is none. It outlives ctx, but keeps what that says
-// of the client.
+// register gives the subscription to uri, and makes one if there is none. A subscription keeps the values of ctx, but does
+// not end with it.
 func (s *session) register(ctx context.Context, uri string) (w *watch, isNew bool, refusal *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,19 +78,19 @@ func (s *session) register(ctx context.Context, uri string) (w *watch, isNew boo
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w = &watch{session: s, uri: uri, ctx: ctx, begun: make(chan struct{})}
-	w.cancel = sync.OnceFunc(func() { cancel(); s.front.forget(uri) })
+	w.cancel = sync.OnceFunc(func() { cancel(); s.front.dropURI(uri) })
 	s.watches[uri] = w
 	return w, true, nil
 }
 
-// forget gives back the URI of a subscription that has ended; the list, "", has none.
-func (f *Front) forget(uri string) {
+// dropURI gives up the memory of the URI of a subscription that has ended; "", for the list, takes none.
+func (f *Front) dropURI(uri string) {
 	if uri != "" {
 		f.cfg.URIs.Drop(uri)
 	}
 }
 
-// begin asks the source for the subscription, and ends it where the source refuses.
+// begin subscribes to the source, and ends the subscription if the source refuses.
 func (w *watch) begin() {
 	defer close(w.begun)
 	w.refusal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"} // of a source that panics
@@ -99,11 +99,11 @@ func (w *watch) begin() {
 			w.session.drop(w)
 		}
 	}()
-	w.refusal = w.ask()
+	w.refusal = w.subscribe()
 }
 
-// ask asks the source. A subscription that has ended meanwhile is no failure of the source.
-func (w *watch) ask() *mcp.Error {
+// subscribe subscribes to the source. There is no error when the watch has ended meanwhile.
+func (w *watch) subscribe() *mcp.Error {
 	f := w.session.front
 	var uris []string
 	if w.uri != "" {
@@ -121,7 +121,7 @@ func (w *watch) ask() *mcp.Error {
 	return nil
 }
 
-// changed has the client told of a change, unless the subscription has ended.
+// changed adds a change, unless the subscription has ended.
 func (w *watch) changed(uri string) {
 	s := w.session
 	s.mu.Lock()
@@ -131,8 +131,8 @@ func (w *watch) changed(uri string) {
 	}
 }
 
-// watching reports whether the client has a subscription to uri.
-func (s *session) watching(uri string) bool {
+// isWatching reports whether the client has a subscription to uri.
+func (s *session) isWatching(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watches[uri] != nil
@@ -162,15 +162,15 @@ func (s *session) dropLocked(w *watch) {
 	}
 }
 
-// deliver tells a client on stdio what changed, until the session ends.
-func (s *session) deliver() { s.changes.Drain(s.ctx, breath, s.tell) }
+// deliver sends changes to a client on stdio until the session ends.
+func (s *session) deliver() { s.changes.Drain(s.ctx, minInterval, s.send) }
 
-// tell tells the client of one change, unless it has unsubscribed meanwhile.
-func (s *session) tell(uri string) error {
-	if !s.watching(uri) {
+// send sends one change, unless the client has unsubscribed meanwhile.
+func (s *session) send(uri string) error {
+	if !s.isWatching(uri) {
 		return nil
 	}
-	ctx := context.Background() // of no request
+	ctx := context.Background() // belongs to no request
 	if uri == "" {
 		return s.notify(ctx, listChanged, nil)
 	}
@@ -183,14 +183,14 @@ func (s *session) tell(uri string) error {
 	return s.notify(ctx, resourceUpdated, params)
 }
 
-// notify sends one notification to this client, on the stream of the request ctx belongs to.
+// notify sends a notification to the client, on the stream of the request to which ctx belongs.
 func (s *session) notify(ctx context.Context, method string, params json.RawMessage) error {
 	req := &sdk.ServerRequest[*rawParams]{Session: s.sdk, Params: &rawParams{raw: params}}
 	_, err := s.front.send(ctx, method, req)
 	return err
 }
 
-// rawParams are parameters that are JSON already.
+// rawParams are parameters that are encoded already.
 type rawParams struct {
 	sdk.ParamsBase
 	raw json.RawMessage

@@ -275,7 +275,7 @@ func TestFailedSubscriptionsDoNotFillTheLog(t *testing.T) {
 		}
 		b.front.Close()
 		lines := strings.Count(log.String(), "\n")
-		if lines != 2 || strings.Count(log.String(), "watch refused") != 2 || !strings.HasSuffix(log.String(), " left_out=498\n") {
+		if lines != 2 || strings.Count(log.String(), `msg="subscription refused" uri=test://broken code=unavailable err="come back later: context deadline exceeded"`) != 2 || !strings.HasSuffix(log.String(), " left_out=498\n") {
 			t.Errorf("got %d lines:\n%.2000s", lines, log.String())
 		}
 	})

@@ -1,0 +1,128 @@
+package legacy
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sync"
+	"time"
+)
+
+// handshakeTime is how long a client over HTTP may take to complete the handshake.
+const handshakeTime = 30 * time.Second
+
+// A quota counts the HTTP sessions, all together and of each client. Its fields are guarded by the Front's mu, but for
+// evicting.
+type quota struct {
+	opening int            // HTTP requests under way that may open a session
+	clients map[string]int // sessions of each client, with those that are being opened
+
+	evicting sync.Mutex // held while sessions are ended for another
+}
+
+// reserve counts a session of a client while it is opened, and ends idle sessions for it if the quota is used up. It
+// reports false when there is no room. For a moment the new session counts twice.
+func (f *Front) reserve(client string) bool {
+	if f.tryReserve(client) {
+		return true
+	}
+	f.quota.evicting.Lock()
+	defer f.quota.evicting.Unlock()
+	if f.tryReserve(client) { // another request has ended sessions meanwhile
+		return true
+	}
+	f.evict(client)
+	return f.tryReserve(client)
+}
+
+func (f *Front) tryReserve(client string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || f.isFullLocked() || f.hasTooManyLocked(client) {
+		return false
+	}
+	f.quota.opening++
+	f.quota.clients[client]++
+	f.running.Add(1)
+	return true
+}
+
+func (f *Front) isFullLocked() bool { return len(f.sessions)+f.quota.opening >= f.cfg.MaxSessions }
+
+func (f *Front) hasTooManyLocked(client string) bool {
+	return client != "" && f.quota.clients[client] >= f.cfg.MaxPerClient
+}
+
+// release undoes reserve. The session with that id, if there is one, counts as the client's from now on.
+func (f *Front) release(client, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.running.Done()
+	f.quota.opening--
+	if s := f.byID[id]; s != nil {
+		s.client, s.counted = client, true
+	} else {
+		f.uncountLocked(client)
+	}
+}
+
+// uncountLocked counts one session of a client less.
+func (f *Front) uncountLocked(client string) {
+	if f.quota.clients[client]--; f.quota.clients[client] <= 0 {
+		delete(f.quota.clients, client)
+	}
+}
+
+// An idleSession is one that may be ended for another.
+type idleSession struct {
+	session *session
+	ready   bool      // the handshake has ended
+	share   int       // grows with the sessions of its client
+	used    time.Time // the end of its last request
+}
+
+// evict ends a few idle sessions for one of a client: its own when it has too many, otherwise those of any client.
+func (f *Front) evict(client string) {
+	idle := f.idleSessions(client)
+	slices.SortFunc(idle, func(a, b idleSession) int {
+		if a.ready != b.ready {
+			if b.ready {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.share, a.share), a.used.Compare(b.used))
+	})
+	// More than one, so that of many new sessions only some cost a look at all.
+	left := 1 + len(idle)/64
+	for _, i := range idle {
+		if i.session.expire(errReplaced, i.session.isUnused) {
+			f.remove(i.session)
+			left--
+		}
+		if left == 0 {
+			return
+		}
+	}
+}
+
+// idleSessions gives the sessions that may be ended for one of a client. Some may be in use.
+func (f *Front) idleSessions(client string) (idle []idleSession) {
+	f.mu.Lock()
+	own := !f.isFullLocked()
+	for _, s := range f.byID {
+		if own && s.client != client {
+			continue
+		}
+		share := 0
+		if s.client != "" { // unknown: the sessions may be of many clients
+			share = bits.Len(uint(f.quota.clients[s.client]))
+		}
+		idle = append(idle, idleSession{session: s, ready: s.agreed.Load() != nil, share: share})
+	}
+	f.mu.Unlock()
+	for i := range idle {
+		idle[i].used = idle[i].session.lastUse()
+	}
+	return idle
+}
