@@ -115,7 +115,7 @@ func (h *Host) start(cfg HostConfig) error {
 	if h.isolation == IsolateNone {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
-	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Logger: h.log})
+	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Logger: h.log})
 	h.runner = h.workers
 	return err
 }

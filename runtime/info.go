@@ -70,9 +70,9 @@ func (h *Host) layers() ([]Layer, []Namespace) {
 	if h.workers == nil {
 		return nil, nil
 	}
-	var walls *worker.Walls
-	if walls = h.workers.Walls(); walls == nil {
+	var isolation *worker.Isolation
+	if isolation = h.workers.Isolation(); isolation == nil {
 		return nil, nil
 	}
-	return layersOf(walls.Layers), namespacesOf(walls.Namespaces)
+	return layersOf(isolation.Layers), namespacesOf(isolation.Namespaces)
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/child"
 )
 
 // ErrNoMain is returned by [NewHost], [Open] and [Load] when guests were to run in a worker and [Main] was not called.
@@ -19,6 +19,6 @@ var mainCalled atomic.Bool
 // and the child is this program, started again.
 func Main() {
 	compiler.Main()
-	worker.Main()
+	child.Main()
 	mainCalled.Store(true)
 }

@@ -161,7 +161,7 @@ func floodOnce(t *testing.T, program string) time.Duration {
 	runner, err := worker.New(worker.Config{
 		Executable: program,
 		Compile:    func(context.Context, []byte) (string, error) { return t.TempDir(), nil },
-		Forget:     func([]byte) error { return nil },
+		Invalidate: func([]byte) error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ const residentTimeout = 50 * time.Millisecond
 func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
 	alone(t)
 	native := precompiler(t.TempDir())
-	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget})
+	run, err := worker.New(worker.Config{Compile: native.compile, Invalidate: native.forget})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (t *tenant) moveOut() {
 func neighbours(t *testing.T, grace time.Duration) (sandbox.Runner, *tenant) {
 	t.Helper()
 	native := precompiler(t.TempDir())
-	run, err := worker.New(worker.Config{Compile: native.compile, Forget: native.forget, Grace: grace})
+	run, err := worker.New(worker.Config{Compile: native.compile, Invalidate: native.forget, Grace: grace})
 	if err != nil {
 		t.Fatal(err)
 	}

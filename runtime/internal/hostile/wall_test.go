@@ -54,7 +54,7 @@ func TestTheProcessWallHoldsAlone(t *testing.T) {
 	now := settled(w.before)
 	after := w.during(func() { w.honest(t) })
 	t.Logf("%v\n%s\nreads of the tenant, with\n  nobody else        %v\n  honest providers   %v\n  the corpus         %v\n  honest ones again  %v\nbefore: %v\nafter:  %v\nthe largest worker had %d MiB",
-		w.runner.Walls().Layers, strings.Join(w.table, "\n"), quiet, peers, w.loud, after, w.before, now, largestChild()>>20)
+		w.runner.Isolation().Layers, strings.Join(w.table, "\n"), quiet, peers, w.loud, after, w.before, now, largestChild()>>20)
 	w.judge(t, now)
 	judgeReads(t, w.loud, max(quiet.quantile(.99), peers.quantile(.99), after.quantile(.99)))
 }
@@ -64,7 +64,7 @@ func newWall(t *testing.T) *wall {
 	t.Helper()
 	raws := &rawModules{}
 	t.Cleanup(raws.clear)
-	runner, err := worker.New(worker.Config{Compile: raws.compile, Forget: raws.forget})
+	runner, err := worker.New(worker.Config{Compile: raws.compile, Invalidate: raws.forget})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func (f *Factory) Discard(s *Instance, why error) {
 	if s == nil {
 		return
 	}
-	f.Logger.Debug("instance discarded", "why", guest.Truncate(why))
+	f.Logger.Debug("instance discarded", "err", guest.Truncate(why))
 	if err := s.close(); err != nil {
 		f.Logger.Warn("instance close failed", "err", guest.Truncate(err))
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/child"
 )
 
 func TestMain(m *testing.M) {
 	compiler.Main()
-	worker.Main()
+	child.Main()
 	m.Run()
 }
 
@@ -37,7 +38,7 @@ func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := worker.New(worker.Config{Compile: c.Folder, Forget: c.Invalidate, Grace: patience, Logger: logger})
+	r, err := worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Grace: patience, Logger: logger})
 	if err != nil {
 		tb.Fatal(err)
 	}

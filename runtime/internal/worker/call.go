@@ -3,70 +3,55 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 )
 
-// call has the worker do c. again says that the worker was lost, that the call is not known to be why, and that the call
-// may be repeated: the guest has answered nothing, and has asked for nothing that may change something.
-func (w *worker) call(ctx context.Context, c *sandbox.Call) (again bool, err error) {
-	t, err := newTrip(c)
-	if err != nil {
-		return false, err
+// call has the worker run c. retry says that the worker was lost, not known to be for this call, and that the call may be
+// repeated: the guest has answered nothing, and has asked for nothing that may change something.
+func (w *worker) call(ctx context.Context, c *guest.Call) (retry bool, err error) {
+	err = w.links.Call(ctx, c)
+	if err == nil {
+		return false, nil
 	}
-	defer t.release()
-	switch err := w.carry(ctx, t); {
-	case err == nil || !errors.Is(err, errLost):
+	var lost *link.LostError
+	switch {
+	case !errors.As(err, &lost):
 		return false, err
-	case t.overdue:
+	case lost.Overdue:
 		return false, c.DeadlineError()
-	default:
-		return w.explainLoss(ctx, t, err)
 	}
+	return w.awaitExit(ctx, c, lost)
 }
 
-// carry takes a trip to the worker and back.
-func (w *worker) carry(ctx context.Context, t *trip) error {
-	for {
-		if err := w.links.board(t); err != nil {
-			return fmt.Errorf("open a link to the worker: %w", err)
-		}
-		err := t.travel(ctx)
-		if !errors.Is(err, errElsewhere) {
-			return err
-		}
-		t.shares = false
-	}
-}
-
-// explainLoss waits until a worker that was lost has ended, or the call's time is over, and says what that is to the call.
-func (w *worker) explainLoss(ctx context.Context, t *trip, err error) (again bool, _ error) {
+// awaitExit waits until a worker that was lost has ended, or the time of the call, and gives the error of the call.
+func (w *worker) awaitExit(ctx context.Context, c *guest.Call, lost *link.LostError) (retry bool, _ error) {
 	select {
 	case <-w.process.Done():
 	case <-ctx.Done():
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return false, t.call.DeadlineError()
+		return false, c.DeadlineError()
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	}
-	again = !t.heard && !t.changes
-	w.runner.cfg.Logger.Debug("call lost its worker", "op", t.call.Op.String(), "again", again, "err", err)
-	return again, t.gone(err)
+	retry = !lost.Answered && !lost.Changed
+	w.runner.cfg.Logger.Debug("call lost its worker", "op", c.Op.String(), "retry", retry, "err", lost)
+	return retry, processEnded(lost)
 }
 
-// gone is the error of a call that lost its worker. A client is not asked to try again where that may repeat what the
-// call has changed.
-func (t *trip) gone(err error) error {
-	if t.changes {
+// processEnded is the error of a call that lost its worker. It has no time to retry after where the call may have changed
+// something: a client that retries would repeat that.
+func processEnded(lost *link.LostError) error {
+	if lost.Changed {
 		return abi.Errorf(abi.CodeUnavailable,
-			"the provider's process has ended during the call, which may have changed something outside of it").Because(err)
+			"the provider's process has ended during the call, which may have changed something outside of it").Because(lost)
 	}
 	e := abi.Errorf(abi.CodeUnavailable, "the provider's process has ended")
 	e.RetryAfter = 100 * time.Millisecond
-	return e.Because(err)
+	return e.Because(lost)
 }

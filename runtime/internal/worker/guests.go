@@ -3,167 +3,177 @@ package worker
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/supervise"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// guests are those of one module, in the worker that lives.
+// guests are those of one module, in the worker that runs.
 type guests struct {
 	// fixed at creation
 	runner *Runner
-	order  *sandbox.Order
-	module *os.File      // the prepared module
-	places chan struct{} // holds a token for each call that is in a worker
+	cfg    *guest.Config
+	module *os.File      // the metered module
+	slots  chan struct{} // holds a token for each call that is in a worker
 
-	// owned by who starts a worker
-	compiled string // the folder of the compiled module; empty when it is not known to be there
-	remade   bool   // the compiled module was made again since a worker got ready
+	// owned by the goroutine that starts a worker
+	compiled   string // directory of the compiled module; empty when it is not known to be there
+	recompiled bool   // the module was compiled again since a worker was ready
 
 	// fixed once they are open
-	alive   *supervise.Supervisor[*worker]
-	lane    sandbox.Lane
+	workers *supervise.Supervisor[*worker]
+	lane    guest.Lane
 	why     string
-	started sandbox.Start
+	started limits.Start
 
-	quota   quota
+	quota   link.Quota
 	called  atomic.Int64           // when, as time since the runner was made; 0 for never
 	current atomic.Pointer[worker] // the last that was started
 	closed  sync.Once
 }
 
-// open starts the first worker. Where the compiled module is of no use, as when the disk has lost part of it, it is made
-// again.
+// open starts the first worker. Where the compiled module is unusable, as when the disk has lost part of it, the module is
+// compiled again.
 func (g *guests) open(ctx context.Context) error {
 	err := g.start(ctx)
-	if unusable(err) {
+	if isCompiledModuleError(err) {
 		err = g.start(ctx)
 	}
 	return err
 }
 
 func (g *guests) start(ctx context.Context) (err error) {
-	g.alive, err = supervise.Open(ctx, supervise.Config[*worker]{Start: g.launch, Logger: g.runner.cfg.Logger})
+	g.workers, err = supervise.Open(ctx, supervise.Config[*worker]{Start: g.startWorker, Logger: g.runner.cfg.Logger})
 	return err
 }
 
-// launch starts a worker.
-func (g *guests) launch(ctx context.Context) (_ *worker, err error) {
+// startWorker starts a worker.
+func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	if g.compiled == "" {
-		if g.compiled, err = g.runner.cfg.Compile(ctx, g.order.Binary()); err != nil {
+		if g.compiled, err = g.runner.cfg.Compile(ctx, g.cfg.Binary()); err != nil {
 			return nil, err
 		}
 	}
-	defer g.runner.spares.begin(refill)
+	defer g.runner.standby.refill(standbyDelay)
 	w, err := start(ctx, g)
 	if err != nil {
-		return nil, errors.Join(err, g.doubt(err))
+		return nil, errors.Join(err, g.invalidateCompiled(err))
 	}
-	if err := g.learn(w); err != nil {
+	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	g.remade = false
+	g.recompiled = false
 	g.current.Store(w)
-	g.runner.current.Store(&Walls{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
+	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
 }
 
-// doubt has the next worker start with a look at the compiled module, which is made again when it was of no use.
-func (g *guests) doubt(err error) error {
+// invalidateCompiled has the next worker look for the compiled module again. If a worker's error may be that module's
+// fault, it is compiled again first, but not twice in a row.
+func (g *guests) invalidateCompiled(err error) error {
 	dir := g.compiled
 	g.compiled = ""
-	if !unusable(err) || g.remade {
+	if !isCompiledModuleError(err) || g.recompiled {
 		return nil
 	}
-	g.remade = true
-	g.runner.cfg.Logger.Warn("a compiled module is unusable and is made again", "folder", dir, "err", err)
-	return g.runner.cfg.Forget(g.order.Binary())
+	g.recompiled = true
+	g.runner.cfg.Logger.Warn("compiled module invalid, recompiling", "dir", dir, "err", err)
+	return g.runner.cfg.Invalidate(g.cfg.Binary())
 }
 
-// learn takes what the first worker says of its guest. What others say of theirs changes nothing.
-func (g *guests) learn(w *worker) error {
+// isCompiledModuleError reports whether the compiled module may be why a worker did not start: the worker has refused it, or
+// has ended without an error.
+func isCompiledModuleError(err error) bool {
+	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, protocol.ErrGone)
+}
+
+// setReady keeps what the first worker reports of its guest. The reports of later workers change nothing.
+func (g *guests) setReady(r *link.Ready) error {
 	if g.current.Load() != nil {
 		return nil
 	}
-	g.lane, g.why, g.started = w.ready.Lane, w.ready.Why, w.ready.Start
-	if g.order.Packed() {
+	g.lane, g.why, g.started = r.Lane, r.Why, r.Start
+	if g.cfg.Packed() {
 		return nil
 	}
-	manifest, err := abi.DecodeManifest(w.manifest)
+	manifest, err := abi.DecodeManifest(r.Manifest)
 	if err != nil {
 		return err
 	}
-	return g.order.Learn(manifest)
+	return g.cfg.Learn(manifest)
 }
 
-// Call implements [sandbox.Guests]. A call whose worker ends under it, by no fault of its own that is known, is
-// repeated once, unless the guest has answered something or has asked for what may change something.
-func (g *guests) Call(ctx context.Context, c *sandbox.Call) error {
-	if err := g.await(ctx); err != nil {
+// Call implements [guest.Guests]. A call that loses its worker, not known to be by its own fault, is retried once, unless
+// the guest has answered something or has asked for what may change something.
+func (g *guests) Call(ctx context.Context, c *guest.Call) error {
+	if err := g.acquireSlot(ctx); err != nil {
 		return err
 	}
-	defer func() { <-g.places }()
+	defer func() { <-g.slots }()
 	g.called.Store(int64(time.Since(g.runner.made)))
-	w, err := g.alive.Acquire(ctx)
+	w, err := g.workers.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	again, err := w.call(ctx, c)
-	if !again {
+	retry, err := w.call(ctx, c)
+	if !retry {
 		return err
 	}
-	if w, err = g.alive.AcquireOther(ctx, w); err != nil {
+	if w, err = g.workers.AcquireOther(ctx, w); err != nil {
 		return err
 	}
 	_, err = w.call(ctx, c)
 	return err
 }
 
-// await waits for a place.
-func (g *guests) await(ctx context.Context) error {
+func (g *guests) acquireSlot(ctx context.Context) error {
 	select {
-	case g.places <- struct{}{}:
+	case g.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case g.places <- struct{}{}:
+	case g.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Settle implements [sandbox.Guests]. A worker does so by itself.
+// Settle implements [guest.Guests]. A worker resets its instances by itself.
 func (g *guests) Settle() {}
 
-// EndSession implements [sandbox.Guests].
+// EndSession implements [guest.Guests].
 func (g *guests) EndSession(session string) { g.current.Load().endSession(session) }
 
-// Started implements [sandbox.Guests].
-func (g *guests) Started() sandbox.Start { return g.started }
+// Started implements [guest.Guests].
+func (g *guests) Started() limits.Start { return g.started }
 
-// Lane implements [sandbox.Guests].
-func (g *guests) Lane() (sandbox.Lane, string) { return g.lane, g.why }
+// Lane implements [guest.Guests].
+func (g *guests) Lane() (guest.Lane, string) { return g.lane, g.why }
 
-// Close implements [sandbox.Guests].
+// Close implements [guest.Guests].
 func (g *guests) Close() (err error) {
 	g.closed.Do(func() {
-		g.runner.crowd.leave(g)
+		g.runner.activity.remove(g)
 		err = g.close()
-		g.runner.spares.leave()
+		g.runner.standby.remove()
 	})
 	return err
 }
 
 func (g *guests) close() error {
-	if g.alive != nil {
-		_ = g.alive.Close() // how the last worker ended matters no more
+	if g.workers != nil {
+		_ = g.workers.Close() // how the last worker ended does not matter
 	}
 	return g.module.Close()
 }

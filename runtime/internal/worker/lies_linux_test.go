@@ -197,11 +197,11 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 		"never-begins":             "deadline",
 		"never-gets-ready":         "deadline",
 		"gets-half-ready":          "deadline",
-		"is-ready-for-nonsense":    "ready message of the worker",
-		"is-ready-for-no-lane":     `no lane is called "left"`,
-		"is-ready-without-json":    "ready message of the worker",
-		"fails-with-success":       "failed with no error",
-		"fails-with-999":           "there is no code 999",
+		"is-ready-for-nonsense":    "ready message",
+		"is-ready-for-no-lane":     `unknown lane "left"`,
+		"is-ready-without-json":    "ready message",
+		"fails-with-success":       "failed without an error",
+		"fails-with-999":           "unknown code 999",
 		"fails-with-words":         `\x1b[2Jforged line`,
 		"fails-in-garbage":         "done message: truncated",
 		"is-done-before-it-begins": "unexpected done message",
@@ -243,7 +243,7 @@ func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "boasts")})
 	m := loadPuppet(t, sandbox.Config{Runner: r}, well)
 	works(t, m)
-	if n := len(r.Walls().Layers.String()); n > 20_000 {
+	if n := len(r.Isolation().Layers.String()); n > 20_000 {
 		t.Errorf("its walls are told in %d bytes", n)
 	}
 	if lane, why := m.Lane(); lane != sandbox.LaneReset || len(why) > 1000 {
@@ -270,7 +270,7 @@ func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 func TestWhatIsSaidOfStraysIsIgnored(t *testing.T) {
 	leavesNothing(t)
 	var log journal
-	r := newRunner(t, worker.Config{Executable: roleOf(t, "talks-of-strays"), Quick: time.Hour, Logger: log.debug()})
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "talks-of-strays"), PipelineUnder: time.Hour, Logger: log.debug()})
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
 	var clients sync.WaitGroup
 	for range 2 {
@@ -280,7 +280,7 @@ func TestWhatIsSaidOfStraysIsIgnored(t *testing.T) {
 	for range 3 {
 		works(t, m)
 	}
-	if n := strings.Count(log.String(), relieved); n != 1 {
-		t.Errorf("calls were sent elsewhere %d times, want once\n%s", n, log.String())
+	if n := strings.Count(log.String(), moved); n != 1 {
+		t.Errorf("calls moved %d times, want once\n%s", n, log.String())
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
-	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/child"
 )
 
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 			play(role)
 		}
 	}
-	worker.Main()
+	child.Main()
 	process.ForkServer() // what starts processes never ends
 	snapshot.Probe()     // opens what stays open
 	m.Run()

@@ -53,7 +53,7 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cfg.Compile, cfg.Forget = c.Folder, c.Invalidate
+	cfg.Compile, cfg.Invalidate = c.Folder, c.Invalidate
 	r, err := worker.New(cfg)
 	if err != nil {
 		tb.Fatal(err)

@@ -164,7 +164,7 @@ func stopsObeying(l *liar) error {
 func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
-	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), Quick: always})
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), PipelineUnder: always})
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second, Calls: 8}}, well)
 	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
 	defer ended.Stop()
@@ -220,7 +220,7 @@ func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
 	var jam sync.WaitGroup
 	t.Cleanup(jam.Wait) // which ends with the worker
 	var log journal
-	r := newRunner(t, worker.Config{Executable: roleOf(t, "stops-obeying"), Quick: always, Logger: log.debug()})
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "stops-obeying"), PipelineUnder: always, Logger: log.debug()})
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience, Calls: 8}}, well)
 	var both sync.WaitGroup
 	for range 2 {

@@ -18,8 +18,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
-// relieved is logged when calls have waited too long behind another.
-const relieved = "calls wait behind a long one"
+// moved is logged when calls have waited too long behind another.
+const moved = "waiting calls moved to other links"
 
 // always has calls share links, however long they take.
 const always = time.Hour
@@ -32,7 +32,7 @@ func TestCallsThatShareALinkGetTheirOwnAnswers(t *testing.T) {
 	}
 	sizes := []int{1, 10, 100, 1000, 20_000, 200_000}
 	m := loadPuppet(t, sandbox.Config{
-		Runner: newRunner(t, worker.Config{Quick: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
+		Runner: newRunner(t, worker.Config{PipelineUnder: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
 	}, func(_ context.Context, n int, req *abi.Request) guesttest.Step {
 		size, _ := strconv.Atoi(strings.TrimPrefix(req.URI, "x:"))
 		switch n {
@@ -64,7 +64,7 @@ func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *sa
 	t.Helper()
 	began, release := make(chan struct{}), make(chan struct{})
 	m = loadPuppet(t, sandbox.Config{
-		Runner:    newRunner(t, worker.Config{Quick: always, Logger: log.debug()}),
+		Runner:    newRunner(t, worker.Config{PipelineUnder: always, Logger: log.debug()}),
 		Lifecycle: lifecycle, Limits: sandbox.Limits{Timeout: patience, Calls: 8},
 	}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 		if req.URI == "x:long" && n == 0 {
@@ -103,8 +103,8 @@ func TestALongCallHoldsNobodyUp(t *testing.T) {
 			for range 20 {
 				works(t, m)
 			}
-			if n := strings.Count(log.String(), relieved); n < want || want == 0 && n > 0 {
-				t.Errorf("calls were sent elsewhere %d times\n%s", n, log.String())
+			if n := strings.Count(log.String(), moved); n < want || want == 0 && n > 0 {
+				t.Errorf("calls moved %d times\n%s", n, log.String())
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestALongCallHoldsNobodyUp(t *testing.T) {
 func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 	leavesNothing(t)
 	m := loadPuppet(t, sandbox.Config{
-		Runner: newRunnerIn(t, t.TempDir(), worker.Config{Quick: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
+		Runner: newRunnerIn(t, t.TempDir(), worker.Config{PipelineUnder: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
 	}, well)
 	done := make(chan struct{})
 	var clients sync.WaitGroup

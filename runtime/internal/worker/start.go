@@ -12,55 +12,60 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/process"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
 const (
-	loadTime  = 30 * time.Second // to load the compiled module of the largest provider there may be
-	maxStderr = 8 << 10          // bytes that are kept of what Go says when it dies
+	loadTime  = 30 * time.Second // to load the compiled module of the largest provider that is allowed
+	maxStderr = 8 << 10          // bytes that are kept of what Go writes when the process crashes
 )
 
-var errSlow = errors.New("the worker was not ready in time")
+var errStartTimeout = errors.New("the worker was not ready in time")
 
 // start gets a worker for a module, and waits until it is ready.
 func start(ctx context.Context, g *guests) (_ *worker, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, (loadTime+g.order.Limits.Timeout)*slowdown+g.runner.cfg.Grace, errSlow)
+	limit := (loadTime+g.cfg.Limits.Timeout)*slowdown + g.runner.cfg.Grace
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
 	defer cancel()
 	snapshot.Probe() // and the tests: for the start request, while the process starts
 	g.runner.tests()
-	crowded := g.runner.crowd.beside(g)
-	w, err := g.runner.spares.take(crowded)
+	contended := g.runner.activity.othersActive(g)
+	w, err := g.runner.standby.take(contended)
 	if err != nil {
 		return nil, err
 	}
 	w.guests = g
-	if !crowded {
-		w.settle()
+	if !contended {
+		w.endStarting()
 	}
-	w.links.allow(g.order.Lifecycle)
-	first := w.links.take()
 	stop := context.AfterFunc(ctx, w.process.Kill)
-	err = w.greet(ctx, first)
+	err = w.handshake(ctx)
 	stop()
 	if err != nil {
-		first.close()
-		err = w.explain(ctx, err)
-		_ = w.Close() // is killed
+		err = w.startError(ctx, err)
+		_ = w.Close() // the error says enough
 		return nil, err
 	}
-	w.settle()
-	w.links.give(first)
-	w.heard.Go(w.listen)
+	w.endStarting()
+	w.logging.Go(w.logReports)
 	return w, nil
 }
 
-// spawn starts the process of a worker, with the ends of its connections and nothing to do yet. It may stand aside
-// until it has settled.
-func spawn(r *Runner, aside bool) (_ *worker, err error) {
-	w := &worker{runner: r, began: time.Now(), settled: !aside}
-	w.links = &links{worker: w, quick: r.cfg.Quick, pace: stall, fast: stall < r.cfg.Quick/4}
+// endStarting ends that the worker runs in the background because it starts.
+func (w *worker) endStarting() {
+	if !w.started {
+		w.started = true
+		w.links.EndBackground()
+	}
+}
+
+// spawn starts the process of a worker, with its connections and no start request. In the background it runs until
+// endStarting.
+func spawn(r *Runner, background bool) (_ *worker, err error) {
+	w := &worker{runner: r, started: !background}
+	w.links = link.New(link.Config{Process: w, Grace: r.cfg.Grace, PipelineUnder: r.cfg.PipelineUnder, Logger: r.cfg.Logger})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())
@@ -75,20 +80,19 @@ func spawn(r *Runner, aside bool) (_ *worker, err error) {
 		defer theirs[i].Close()
 	}
 	w.control, w.reports = ours[0], ours[1]
-	first, err := w.links.make(ours[2])
+	window, err := w.links.Add(ours[2])
 	if err != nil {
 		return nil, err
 	}
-	w.links.give(first)
 	w.process, err = process.Start(process.Config{
 		Executable: r.cfg.Executable, Name: protocol.ProcessName, Namespaces: true, MaxStderr: maxStderr, Logger: r.cfg.Logger,
-		Files: append(theirs[:], first.window.File()),
+		Files: append(theirs[:], window),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if aside {
-		w.aside.step(w.process)
+	if background {
+		w.links.BeginBackground()
 	}
 	return w, nil
 }
@@ -101,9 +105,8 @@ func closeAll(conns []*protocol.Conn) error {
 	return errors.Join(errs...)
 }
 
-// greet sends the start request and hears what the worker says while it starts, which counts as a call. From when the
-// worker is sealed, the guest runs, and has as long as for one.
-func (w *worker) greet(ctx context.Context, first *link) error {
+// handshake sends the start request, and waits until the guests have started.
+func (w *worker) handshake(ctx context.Context) error {
 	text, err := json.Marshal(w.startRequest())
 	if err != nil {
 		return err
@@ -111,50 +114,23 @@ func (w *worker) greet(ctx context.Context, first *link) error {
 	if err := w.control.SendFiles(protocol.StartMessage(text), w.guests.module); err != nil {
 		return err
 	}
-	t := &trip{call: w.guests.order.StartCall(), link: first}
-	defer first.rest()
-	for sealed := false; ; {
-		kind, payload, err := first.conn.Next()
-		if first.check() || first.overdue.Load() {
-			return t.call.DeadlineError()
-		}
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case protocol.KindSealed:
-			if sealed {
-				return first.conn.Unexpected(kind)
-			}
-			sealed = true
-			first.watch(time.Now().Add(w.guests.order.Limits.Timeout))
-		case protocol.KindReady:
-			return w.take(payload)
-		case protocol.KindFailed:
-			return failure(payload)
-		case protocol.KindFrame:
-			w.manifest = append([]byte{}, payload...)
-		default:
-			if err := t.hear(ctx, kind, payload); err != nil {
-				return err
-			}
-		}
-	}
+	w.ready, err = w.links.Start(ctx, link.Module{Config: w.guests.cfg, Quota: &w.guests.quota})
+	return err
 }
 
 // startRequest says what the worker is to do.
 func (w *worker) startRequest() *protocol.StartRequest {
-	g, o := w.guests, w.guests.order
-	reset, _ := snapshot.Probe() // why no quicker one is for those who start us to say
+	g, cfg := w.guests, w.guests.cfg
+	reset, _ := snapshot.Probe() // doctor reports why there is no quicker method
 	return &protocol.StartRequest{
-		Limits: o.Limits, Lifecycle: o.Lifecycle, Config: o.Values, Services: o.Services, Determinism: o.Determinism,
+		Limits: cfg.Limits, Lifecycle: cfg.Lifecycle, Config: cfg.Values, Services: cfg.Services, Determinism: cfg.Determinism,
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
-		Tests: g.runner.tests(), LogLevel: int(lowest(o.Logger)),
+		Tests: g.runner.tests(), LogLevel: int(logLevel(cfg.Logger)),
 	}
 }
 
-// threads is how many the worker may have: one for each link, as many to wait with, and Go's own. Where it has no user
-// namespace of its own they cannot be told from others.
+// threads is how many the worker may have: one for each link, as many that wait, and Go's own. Without a user namespace of
+// its own they cannot be told from others, and threads is 0: any number.
 func (w *worker) threads() uint64 {
 	for _, n := range w.process.Namespaces() {
 		if n.Kind == "user" && n.Err == nil {
@@ -164,8 +140,8 @@ func (w *worker) threads() uint64 {
 	return 0
 }
 
-// lowest is the least level that is logged.
-func lowest(logger *slog.Logger) slog.Level {
+// logLevel is the least level that a logger logs.
+func logLevel(logger *slog.Logger) slog.Level {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn} {
 		if logger.Enabled(context.Background(), level) {
 			return level
@@ -174,36 +150,13 @@ func lowest(logger *slog.Logger) slog.Level {
 	return slog.LevelError
 }
 
-// take takes what the worker says of itself when it is ready.
-func (w *worker) take(text []byte) error {
-	if err := json.Unmarshal(text, &w.ready); err != nil {
-		return protocol.Errorf("ready message of the worker: %v", err)
-	}
-	w.ready.Truncate()
-	switch w.ready.Lane {
-	case sandbox.LaneReset, sandbox.LaneReplace, sandbox.LaneBoot:
-		return nil
-	}
-	return protocol.Errorf("no lane is called %.32q", w.ready.Lane)
-}
-
-func failure(payload []byte) error {
-	var m protocol.Done
-	if err := m.Decode(payload); err != nil {
-		return err
-	}
-	if err := quote(&m); err != nil {
-		return err
-	}
-	return protocol.Errorf("the worker failed with no error")
-}
-
-// explain says why a worker did not get ready, given what its connection said.
-func (w *worker) explain(ctx context.Context, err error) error {
-	var said *abi.Error
-	if errors.As(err, &said) {
-		if said.Code == abi.CodeInternal {
-			w.runner.cfg.Logger.Warn("worker not started", "err", said, "cause", said.Cause)
+// startError is the error of a worker that did not start, given that of its connections. It logs what the operator may
+// need, and kills the worker.
+func (w *worker) startError(ctx context.Context, err error) error {
+	var sent *abi.Error
+	if errors.As(err, &sent) {
+		if sent.Code == abi.CodeInternal {
+			w.runner.cfg.Logger.Warn("worker not started", "err", sent, "cause", sent.Cause)
 		}
 		return err
 	}

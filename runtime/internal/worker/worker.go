@@ -2,46 +2,54 @@ package worker
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/process"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// A worker is the process, as its parent sees it.
+// A worker is the process, as its parent sees it. It is a [link.Process] and a [supervise.Worker].
 type worker struct {
-	// fixed once it is started
+	// fixed once the process is started
 	runner  *Runner
-	began   time.Time
 	process *process.Process
-	links   *links
+	links   *link.Set
+	reports *protocol.Conn // owned by logReports
 
 	// fixed once it is ready
-	guests   *guests // nil while it is a spare one
-	ready    protocol.ReadyMessage
-	manifest []byte // as the guest described it; nil when it is packed in
+	guests *guests // nil while it is a standby worker
+	ready  *link.Ready
 
-	aside   aside
-	settled bool // that it starts is no reason any more; owned by who starts it
+	started bool // it does not run in the background for its start; owned by the goroutine that starts it
+	logging sync.WaitGroup
 
-	mu      sync.Mutex // guards the field below
+	mu      sync.Mutex // held while control is used
 	control *protocol.Conn
-	reports *protocol.Conn // belongs to listen
-	heard   sync.WaitGroup
 }
 
 // Done implements [supervise.Worker].
 func (w *worker) Done() <-chan struct{} { return w.process.Done() }
 
-// Close implements [supervise.Worker], and says how a worker ended that was not asked to. Calls that are under way find
-// out by themselves.
+// Kill implements [link.Process].
+func (w *worker) Kill() { w.process.Kill() }
+
+// SetBackground implements [link.Process].
+func (w *worker) SetBackground(on bool) { w.process.SetBackground(on) }
+
+// Contended implements [link.Process].
+func (w *worker) Contended() bool { return w.runner.activity.othersActive(w.guests) }
+
+// Close implements [supervise.Worker]. It gives an error that says how a worker ended that Close did not end. Calls that
+// are under way find out by themselves.
 func (w *worker) Close() (err error) {
 	if w.process != nil {
 		select {
 		case <-w.process.Done():
 			end := w.process.End()
-			err = fmt.Errorf("the worker ended by itself, or was killed for what it did: %v %.400q", end, end.Stderr)
+			err = fmt.Errorf("the worker process ended or was killed: %v %.400q", end, end.Stderr)
 		default:
 		}
 		w.process.Kill()
@@ -52,7 +60,47 @@ func (w *worker) Close() (err error) {
 			c.Close()
 		}
 	}
-	w.heard.Wait()
-	w.links.close()
+	w.logging.Wait()
+	w.links.Close()
 	return err
+}
+
+// EndSession tells the worker that a session has ended.
+func (w *worker) endSession(session string) {
+	if session == "" || len(session) > protocol.MaxSession {
+		return // no call had such a name
+	}
+	_ = w.writeControl(func() error { // a worker that has ended has no sessions
+		w.control.Put(protocol.KindEndSession, []byte(session))
+		return w.control.Flush()
+	})
+}
+
+// Cancel implements [link.Process].
+func (w *worker) Cancel(id uint32, seq uint64) {
+	_ = w.writeControl(func() error { // a worker that has ended has no calls
+		w.control.PutMessage(&protocol.Cancel{Link: id, Seq: seq})
+		return w.control.Flush()
+	})
+}
+
+// Attach implements [link.Process].
+func (w *worker) Attach(id uint32, files ...*os.File) error {
+	return w.writeControl(func() error { return w.control.SendFiles(&protocol.NewLink{ID: id}, files...) })
+}
+
+// writeControl uses the control connection. An honest worker always reads it, so that sending takes no time. A worker that
+// does not is killed.
+func (w *worker) writeControl(send func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	stuck := time.AfterFunc(w.guests.cfg.Limits.Timeout+w.runner.cfg.Grace, w.process.Kill)
+	defer stuck.Stop()
+	return send()
+}
+
+// logReports logs what the worker sends beside its calls, until the worker ends. One that violates the protocol is killed.
+func (w *worker) logReports() {
+	_ = link.LogReports(w.reports, w.guests.cfg) // Close tells how the worker ended
+	w.process.Kill()
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -26,8 +28,8 @@ type child struct {
 	request protocol.StartRequest
 	log     *logWriter
 	layers  confine.Layers
-	host    *sandbox.Host
-	guests  sandbox.Guests
+	host    *guest.Host
+	guests  guest.Guests
 	packed  bool // the manifest is part of the module
 
 	sealed bool // the compiled module is loaded
@@ -42,7 +44,7 @@ func (c *child) load(first *connection, file *os.File) (err error) {
 	if !c.hasCode() {
 		return errNoCode()
 	}
-	module, err := readModule(file)
+	m, err := readModule(file)
 	if err != nil {
 		return err
 	}
@@ -61,8 +63,8 @@ func (c *child) load(first *connection, file *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	runner := sandbox.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}
-	err = c.startGuests(withConnection(context.Background(), first), runner, module, logger)
+	runner := pool.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}
+	err = c.startGuests(withConnection(context.Background(), first), runner, m, logger)
 	if err != nil && !c.sealed && !c.hasCode() { // another process has removed it meanwhile
 		return errNoCode().Because(err)
 	}
@@ -80,13 +82,13 @@ func (c *child) hasCode() bool {
 }
 
 // readModule maps the file of the module, which the parent has sealed: no process can change it.
-func readModule(f *os.File) (*sandbox.Prepared, error) {
+func readModule(f *os.File) (*module.Module, error) {
 	defer f.Close()
 	b, err := protocol.MapFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("module: %w", err)
 	}
-	return sandbox.DecodePrepared(b)
+	return module.Decode(b)
 }
 
 func (c *child) openEngine(logger *slog.Logger) (engine.Engine, error) {
@@ -114,17 +116,17 @@ func (c *child) seal(first *connection) (err error) {
 }
 
 // startGuests starts the guests. Their service calls and log records go out on the connection of ctx while they start.
-func (c *child) startGuests(ctx context.Context, runner sandbox.Runner, module *sandbox.Prepared, logger *slog.Logger) (err error) {
+func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.Module, logger *slog.Logger) (err error) {
 	r := &c.request
-	c.host = sandbox.NewHost(sandbox.HostConfig{
+	c.host = guest.NewHost(guest.HostConfig{
 		Limits: r.Limits, Services: proxies(r.Services), Lifecycle: r.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
 	})
-	cfg := &sandbox.Order{
-		Module: module, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Determinism: r.Determinism,
+	cfg := &guest.Config{
+		Module: m, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Determinism: r.Determinism,
 		Learn: c.host.SetManifest, Host: c.host,
 	}
 	if c.packed = cfg.Packed(); c.packed {
-		manifest, err := abi.DecodeManifest(module.Manifest)
+		manifest, err := abi.DecodeManifest(m.Manifest)
 		if err != nil {
 			return err
 		}

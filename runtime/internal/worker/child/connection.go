@@ -10,7 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -44,7 +44,7 @@ func newConnection(id uint32, socket, window *os.File) (*connection, error) {
 }
 
 // serve runs calls until the parent ends the connection or violates the protocol. Then the process exits.
-func (l *connection) serve(host *sandbox.Host, guests sandbox.Guests) {
+func (l *connection) serve(host *guest.Host, guests guest.Guests) {
 	for {
 		if err := l.serveCall(host, guests); err != nil {
 			os.Exit(1)
@@ -54,7 +54,7 @@ func (l *connection) serve(host *sandbox.Host, guests sandbox.Guests) {
 }
 
 // serveCall waits for one call and runs it.
-func (l *connection) serveCall(host *sandbox.Host, guests sandbox.Guests) error {
+func (l *connection) serveCall(host *guest.Host, guests guest.Guests) error {
 	number, payload, err := l.out.NextCall()
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *connection) erase() {
 }
 
 // run has a guest run a call, and sends its answer.
-func (l *connection) run(host *sandbox.Host, guests sandbox.Guests, call *protocol.Call) error {
+func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.Call) error {
 	var req abi.Request
 	if err := req.Decode(call.Request); err != nil {
 		return abi.Errorf(abi.CodeInvalidParams, "the request is not one that a provider can get").Because(err)

@@ -20,7 +20,7 @@ func OpenChild(ctx context.Context, e engine.Engine, limits sandbox.Limits, bina
 	if err != nil {
 		return nil, err
 	}
-	module, err := sandbox.Prepare(sandbox.Config{Limits: limits}, binary)
+	m, err := sandbox.Prepare(sandbox.Config{Limits: limits}, binary)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func OpenChild(ctx context.Context, e engine.Engine, limits sandbox.Limits, bina
 		request: protocol.StartRequest{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
 		links:   map[uint32]*connection{},
 	}}
-	return c, c.startGuests(ctx, sandbox.InProcess{Engine: e}, module, slog.New(slog.DiscardHandler))
+	return c, c.startGuests(ctx, sandbox.InProcess{Engine: e}, m, slog.New(slog.DiscardHandler))
 }
 
 // Serve serves a link until it ends, and gives the error that ended it.

@@ -1,12 +1,14 @@
 package protocol
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
@@ -31,7 +33,7 @@ type StartRequest struct {
 	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, which is all the worker may read
 	LogLevel  int           `json:"logLevel"` // the least that the parent logs
 
-	Determinism *sandbox.Determinism `json:"determinism,omitempty"` // nil for the real time and random numbers
+	Determinism *guest.Determinism `json:"determinism,omitempty"` // nil for the real time and random numbers
 
 	// What the parent has found out about this machine, so that the worker need not.
 	Reset snapshot.Method `json:"reset"`
@@ -69,7 +71,7 @@ func (StartMessage) Check() error { return nil }
 // A ReadyMessage is what a worker reports of itself when it is ready, as JSON. Its manifest precedes it, as a frame, when
 // it is not packed into the module.
 type ReadyMessage struct {
-	Lane   sandbox.Lane   `json:"lane"`
+	Lane   guest.Lane     `json:"lane"`
 	Why    string         `json:"why"`
 	Start  limits.Start   `json:"start"`
 	Layers confine.Layers `json:"layers"`
@@ -81,11 +83,20 @@ const (
 	maxReadyLayers = 16
 )
 
-// Truncate cuts what is longer than a parent keeps.
-func (m *ReadyMessage) Truncate() {
+// Decode fills m from a payload. It cuts what is longer than a parent keeps.
+func (m *ReadyMessage) Decode(p []byte) error {
+	if err := json.Unmarshal(p, m); err != nil {
+		return malformed(KindReady, err.Error())
+	}
+	switch m.Lane {
+	case guest.LaneReset, guest.LaneReplace, guest.LaneBoot:
+	default:
+		return malformed(KindReady, fmt.Sprintf("unknown lane %.32q", m.Lane))
+	}
 	m.Why = truncate(m.Why, maxReadyText)
 	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])
 	for i, l := range m.Layers {
 		m.Layers[i] = confine.Layer{Name: truncate(l.Name, maxReadyText), On: l.On, Detail: truncate(l.Detail, maxReadyText)}
 	}
+	return nil
 }

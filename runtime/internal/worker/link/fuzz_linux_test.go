@@ -1,4 +1,4 @@
-package worker_test
+package link_test
 
 import (
 	"context"
@@ -6,20 +6,14 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
-	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
 )
-
-// hangs fails the program when what is begun does not end.
-func hangs() (ended func() bool) {
-	return time.AfterFunc(2*patience, func() { panic("it does not end") }).Stop
-}
 
 func FuzzParent(f *testing.F) {
 	head := protocoltest.Raw{K: protocol.KindFrame, Payload: (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)}
@@ -37,9 +31,8 @@ func FuzzParent(f *testing.F) {
 	}
 	const output, items = 1 << 20, 100
 	var said []byte
-	p := puppet()
 	asMessages, number := false, uint64(0)
-	parent := &worker.Parent{Say: func(socket *os.File, call uint64) {
+	parent := &link.Parent{Say: func(socket *os.File, call uint64) {
 		switch {
 		case !asMessages:
 			protocoltest.Exchange(socket, said)
@@ -49,13 +42,10 @@ func FuzzParent(f *testing.F) {
 			protocoltest.Exchange(socket, protocoltest.Messages(said, number))
 		}
 	}}
-	m, err := sandbox.Load(f.Context(), sandbox.Config{
-		Runner: parent, Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: sandbox.Limits{Output: output, Items: items, Timeout: patience},
+	m := load(f, parent, sandbox.Config{
+		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: sandbox.Limits{Output: output, Items: items, Timeout: patience},
 		Notify: func(context.Context, string) {},
-	}, p.Binary(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	}, 1<<abi.OpRead|1<<abi.OpList)
 	f.Fuzz(func(t *testing.T, b []byte, how uint8) {
 		defer hangs()()
 		op := abi.OpRead

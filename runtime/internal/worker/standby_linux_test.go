@@ -71,7 +71,7 @@ func TestASpareWorkerThatDiesIsNotMissed(t *testing.T) {
 		t.Errorf("the worker is %d, which has died", got)
 	}
 	// The parent may have reaped it a moment before it knows: then it finds out when it gives orders.
-	if text := log.String(); !strings.Contains(text, "spare worker lost") && !strings.Contains(text, "unusable") {
+	if text := log.String(); !strings.Contains(text, "standby worker lost") && !strings.Contains(text, "invalid") {
 		t.Errorf("the parent has not noticed its death:\n%s", text)
 	}
 }

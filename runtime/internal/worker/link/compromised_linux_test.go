@@ -1,4 +1,4 @@
-package worker_test
+package link_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
-	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
 )
@@ -95,18 +95,18 @@ func TestForeignTokensAreFound(t *testing.T) {
 // TestACompromisedWorkerDoesNoHarm plays one against the parent. No call hangs, none gets what belongs to another, and
 // the parent does not grow. By default it sends 200,000 messages.
 func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
-	takesLong(t)
+	if testing.Short() {
+		t.Skip("it takes a second or more")
+	}
 	leavesNothing(t)
 	w := &compromised{seed: number(t, seedEnv, rand.Uint64())}
 	want := number(t, messagesEnv, 200_000)
 	t.Logf("%s=%d %s=%d", seedEnv, w.seed, messagesEnv, want)
-	host := &worker.Host{Link: w.serve}
-	p := puppet()
-	p.Manifest.Ops |= 1 << abi.OpComplete
-	m := load(t, sandbox.Config{
-		Runner: host, Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}},
-		Limits: sandbox.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000}, Notify: func(context.Context, string) {},
-	}, p.Binary(t))
+	host := &link.Host{Link: w.serve}
+	m := load(t, host, sandbox.Config{
+		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}},
+		Limits:   sandbox.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000}, Notify: func(context.Context, string) {},
+	}, 1<<abi.OpRead|1<<abi.OpList|1<<abi.OpComplete)
 	var ids atomic.Uint32
 	run := func(until uint64) {
 		var callers sync.WaitGroup
@@ -178,7 +178,7 @@ func (w *compromised) check(t *testing.T, m *sandbox.Module, id uint32) {
 }
 
 // play has another worker start, or report something, of which nothing good may come either.
-func (w *compromised) play(t *testing.T, host *worker.Host, i uint64) {
+func (w *compromised) play(t *testing.T, host *link.Host, i uint64) {
 	defer hangs()()
 	s := &speaker{worker: w, rng: rand.New(rand.NewPCG(w.seed, i<<32)), wild: 0.1}
 	speak := func(kinds ...protocol.Kind) func(*os.File) {
@@ -202,10 +202,10 @@ func (w *compromised) play(t *testing.T, host *worker.Host, i uint64) {
 		}
 	}
 	if i%2 == 0 {
-		_ = host.Greet(t.Context(), speak(protocol.KindFrame, protocol.KindLog, protocol.KindAsk, protocol.KindChanged, protocol.KindSealed, protocol.KindReady, protocol.KindFailed))
+		_ = host.Start(t.Context(), speak(protocol.KindFrame, protocol.KindLog, protocol.KindAsk, protocol.KindChanged, protocol.KindSealed, protocol.KindReady, protocol.KindFailed))
 		return
 	}
-	if err := host.Listen(speak(protocol.KindLog, protocol.KindLog, protocol.KindLog, protocol.KindDone)); err != nil {
+	if err := host.Log(speak(protocol.KindLog, protocol.KindLog, protocol.KindLog, protocol.KindDone)); err != nil {
 		t.Error(err)
 	}
 }
@@ -395,7 +395,7 @@ func (s *speaker) payload(kind protocol.Kind, token string) []byte {
 		return []byte([]string{"x:changed", "", "y:changed", "\xff"}[rng.IntN(4)])
 	case protocol.KindLog:
 		text := []string{"guest log", "instance discarded", "forged"}[rng.IntN(3)]
-		return (&protocol.Log{Message: text, Attrs: []protocol.Attr{{Key: "text", Value: token}, {Key: "why", Value: token}}}).Append(nil)
+		return (&protocol.Log{Message: text, Attrs: []protocol.Attr{{Key: "text", Value: token}, {Key: "err", Value: token}}}).Append(nil)
 	case protocol.KindDone, protocol.KindFailed:
 		d := &protocol.Done{Fuel: rng.Uint64(), HostCalls: rng.Uint32()}
 		if rng.IntN(4) == 0 {

@@ -1,0 +1,234 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// Call has the worker run c. The error of a call that lost the worker is a [LostError].
+func (s *Set) Call(ctx context.Context, c *guest.Call) error {
+	p, err := newPendingCall(c)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	err = s.run(ctx, p)
+	if errors.Is(err, errLost) {
+		return &LostError{Overdue: p.overdue, Answered: p.answered, Changed: p.changed, Err: err}
+	}
+	return err
+}
+
+// run runs a call on a link, and on another one when it must move.
+func (s *Set) run(ctx context.Context, p *pendingCall) error {
+	for {
+		if err := s.assign(p); err != nil {
+			return fmt.Errorf("open a link to the worker: %w", err)
+		}
+		err := p.run(ctx)
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+		p.shares = false
+	}
+}
+
+// A pendingCall is a call that a worker runs, or is going to. It belongs to the goroutine that makes the call.
+type pendingCall struct {
+	call    *guest.Call
+	request []byte
+	message protocol.Call
+	shares  bool // it may wait behind others on a link
+
+	link        *link // it is on
+	seq         uint64
+	first       bool          // no other call was on the link
+	answered    bool          // the guest has answered something
+	changed     bool          // the guest has asked a service for what may change something
+	overdue     bool          // the worker was killed for it
+	panicked    error         // a panic of the parent
+	timeOutside time.Duration // that services and clients took
+	messages    int           // that have come
+
+	state chan state // of one
+}
+
+// A state is what becomes of a call that waits behind others.
+type state uint8
+
+const (
+	ready state = iota + 1 // the others have ended: it may read
+	moved                  // the call under way takes long: it must take another link
+	lost                   // the worker has ended
+)
+
+var pendingCalls = sync.Pool{New: func() any { return &pendingCall{state: make(chan state, 1)} }}
+
+// newPendingCall encodes a call. The caller must release it.
+func newPendingCall(c *guest.Call) (p *pendingCall, err error) {
+	p = pendingCalls.Get().(*pendingCall)
+	if p.request, err = c.Encode(p.request[:0]); err != nil {
+		p.release()
+		return nil, err
+	}
+	if n := len(c.Request.Session); n > protocol.MaxSession {
+		p.release()
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the session's name has more than the %d bytes that are allowed", protocol.MaxSession)
+	}
+	p.call, p.shares, p.answered, p.changed, p.overdue, p.panicked, p.timeOutside = c, true, false, false, false, nil, 0
+	p.messages = 0
+	return p, nil
+}
+
+// release erases the call from p, which is then used for calls of other modules.
+func (p *pendingCall) release() {
+	clear(p.request)
+	p.request = p.request[:0]
+	p.call, p.link, p.panicked, p.message = nil, nil, nil, protocol.Call{}
+	pendingCalls.Put(p)
+}
+
+// encode makes the message of the call, when it is about to be sent.
+func (p *pendingCall) encode() *protocol.Call {
+	c := p.call
+	p.message = protocol.Call{
+		Seq: p.seq, Op: c.Op, Timeout: max(0, time.Until(c.Deadline())), Session: c.Request.Session, Request: p.request,
+	}
+	return &p.message
+}
+
+// size bounds the message of the call, in bytes.
+func (p *pendingCall) size() int { return len(p.request) + protocol.MaxSession + 64 }
+
+// run waits until the call is ready on its link, and handles what the worker sends. It fails with errLost when the worker
+// is lost, and with errMoved when the call must take another link.
+func (p *pendingCall) run(ctx context.Context) error {
+	l, seq := p.link, p.seq
+	// The worker notices the deadline by itself; a cancellation it must be told.
+	stop := context.AfterFunc(p.call.Context(), func() { l.set.cfg.Process.Cancel(l.id, seq) })
+	defer stop()
+	switch l.await(p) {
+	case moved:
+		return errMoved
+	case lost:
+		return errLost
+	}
+	return l.receive(ctx, p)
+}
+
+// handle handles one message of a call.
+func (p *pendingCall) handle(ctx context.Context, kind protocol.Kind, payload []byte) error {
+	c, l := p.call, p.link
+	switch kind {
+	case protocol.KindFrame:
+		p.answered = true
+		p.deliver(func() { c.Emit(payload) })
+	case protocol.KindBody:
+		p.answered = true
+		p.push(payload)
+	case protocol.KindChunk:
+		p.answered, l.windowUsed = true, true
+		defer p.startTimeOutside()()
+		return l.in.Chunk(payload, func(b []byte) error { p.push(b); return nil })
+	case protocol.KindAsk:
+		defer p.startTimeOutside()()
+		return p.ask(ctx, payload)
+	case protocol.KindChanged:
+		notify, request := abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: string(payload)}).Append(nil)
+		if len(payload) == 0 {
+			notify, request = abi.ServiceNotifyList, nil
+		}
+		p.protect(func() { c.Service(ctx, notify, request) }) // the worker has answered the guest itself
+	case protocol.KindLog:
+		return logRecord(ctx, c, payload)
+	default:
+		return l.conn.Unexpected(kind)
+	}
+	return nil
+}
+
+// startTimeOutside counts the time until the function it gives is called as that of services and clients.
+func (p *pendingCall) startTimeOutside() (stop func()) {
+	began := time.Now()
+	return func() { p.timeOutside += time.Since(began) }
+}
+
+// fuelTime is about how long a guest computes with a million of fuel.
+const fuelTime = 250 * time.Microsecond
+
+// duration is what the call has taken, where the wall time was lasted. The time for which the machine was busy with other
+// work is left out if it is short: calls should share links the more the busier the machine is. The fuel is what the
+// worker says.
+func (p *pendingCall) duration(done *protocol.Done, lasted time.Duration) time.Duration {
+	took := p.timeOutside + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
+	if lasted > maxQueueTime/2 {
+		took = max(took, lasted)
+	}
+	return took
+}
+
+// push passes on bytes of a content.
+func (p *pendingCall) push(b []byte) { p.deliver(func() { p.call.Body(b) }) }
+
+// deliver passes on what the guest has answered. The client may have kept the guest waiting, so that the call has longer.
+func (p *pendingCall) deliver(answer func()) {
+	p.protect(func() {
+		answer()
+		p.link.due.Store(int64(p.call.Deadline().Sub(p.link.set.began)))
+	})
+}
+
+// protect does what the guest has asked for. A panic in it is the parent's, and fails the call: later messages of the call
+// are discarded.
+func (p *pendingCall) protect(do func()) {
+	if p.panicked != nil {
+		return
+	}
+	p.link.inParent.Store(true)
+	defer func() {
+		p.link.inParent.Store(false)
+		if v := recover(); v != nil {
+			p.panicked = (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	do()
+}
+
+// ask asks a service for the guest, if the guest may ask it.
+func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
+	var ask protocol.Ask
+	if err := ask.Decode(payload); err != nil {
+		return err
+	}
+	p.changed = p.changed || !p.call.MayRepeat(ask.Service, ask.Request)
+	resp, code := capability.Response{}, abi.CodeInternal
+	p.protect(func() { resp, code = p.call.Service(ctx, ask.Service, ask.Request) })
+	waited := uint32(min(p.call.Waited().Milliseconds(), math.MaxUint32))
+	answer := protocol.Answer{Code: code, Waited: waited, Message: resp.Message}
+	if len(resp.Body) > protocol.MaxAnswerBody || answer.Check() != nil {
+		answer, resp.Body = protocol.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
+	}
+	return p.link.conn.SendAnswer(&answer, resp.Body)
+}
+
+// finish gives what became of the call, by what the worker sent.
+func (p *pendingCall) finish(done *protocol.Done) error {
+	p.call.SetUsage(done.Fuel, int(done.HostCalls))
+	if p.panicked != nil {
+		return p.panicked
+	}
+	if done.Code == abi.CodeCancelled && p.call.Err() != nil {
+		done.Stack = nil // the parent has ended the guest for what it sent: its stack is no crash
+	}
+	return errorOf(done)
+}

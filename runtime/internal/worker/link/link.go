@@ -1,0 +1,151 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A link is the parent's end of a connection on which a worker runs one call after the other. The next calls may be sent
+// while one is under way. The call whose state is ready reads.
+type link struct {
+	// fixed at creation
+	id       uint32
+	set      *Set
+	conn     *protocol.Conn
+	window   *protocol.Window
+	in       *protocol.Receiver
+	watchdog *time.Timer // runs checkDeadline
+
+	// guarded by Set.mu
+	made             uint64         // how many calls there were
+	calls            []*pendingCall // the first is under way, and reads
+	queuedBytes      int            // of the others
+	abandonedReplies []uint64       // numbers of calls that moved to other links after they were sent: replies to them are discarded
+	queueTimer       *time.Timer    // runs moveWaiting; nil before it is needed
+	watched          uint64         // number of the call under way when the timer was set
+	isWatched        bool           // the timer is set
+
+	// owned by the call that is ready
+	done       protocol.Done
+	windowUsed bool // since it was trimmed
+	used       time.Time
+
+	inParent      atomic.Bool  // the parent works for the call: a service, or a client that reads slowly
+	due           atomic.Int64 // deadline of the call under way, relative to Set.began; 0 for none
+	lateChecks    atomic.Int32 // how often checkDeadline has found that call overdue
+	overdue       atomic.Bool  // the worker was killed for it
+	checkInterval atomic.Int64 // until checkLongCall runs again, as a duration
+	isLong        atomic.Bool  // the call is a reason for the worker to run in the background
+}
+
+var (
+	// errLost says that the worker has ended, or was killed, during a call.
+	errLost = errors.New("the worker process has ended")
+	// errLate says that the worker was killed for a call that had not ended in time.
+	errLate = errors.New("worker killed: its call was overdue")
+	// errMoved says that a call has not begun, and must take another link.
+	errMoved = errors.New("call moved to another link")
+)
+
+// await sends the message of c, and waits until c is ready, or is not going to be.
+func (l *link) await(c *pendingCall) state {
+	if !c.first {
+		l.flushQueued(c)
+		return <-c.state
+	}
+	if err := l.begin(c); err != nil {
+		_ = l.fail(c, err)
+		return lost
+	}
+	if c.shares {
+		l.set.share(l)
+	}
+	return ready
+}
+
+// flushQueued sends the message of a call that waits behind others. Where that fails, reading fails as well. A worker that
+// does not read may still send, so that no call under way is overdue: it is killed when c must have ended.
+func (l *link) flushQueued(c *pendingCall) {
+	stuck := time.AfterFunc(time.Until(c.call.Deadline())+l.set.cfg.Grace, func() {
+		l.set.cfg.Process.Kill()
+		l.conn.Shutdown()
+	})
+	defer stuck.Stop()
+	_ = l.conn.Flush()
+}
+
+// begin sends the message of c, which waits behind no other.
+func (l *link) begin(c *pendingCall) error {
+	if l.conn.HasBuffered() {
+		return protocol.Errorf("the worker sent something between two calls")
+	}
+	l.conn.Begin(c.seq)
+	l.watch(c.call.Deadline())
+	return l.conn.Flush()
+}
+
+// receive handles what the worker sends until the call is done. What the guest must not send ends the call. The worker is
+// to find the same, so that receive still waits for its end.
+func (l *link) receive(ctx context.Context, c *pendingCall) error {
+	if !c.first {
+		l.conn.Begin(c.seq)
+		l.watch(c.call.Deadline())
+	}
+	began, refused := time.Now(), false
+	for {
+		kind, payload, err := l.conn.Next()
+		if err != nil {
+			return l.fail(c, err)
+		}
+		if kind == protocol.KindDone {
+			if err := l.done.Decode(payload); err != nil {
+				return l.fail(c, err)
+			}
+			err := c.finish(&l.done)
+			took := c.duration(&l.done, time.Since(began))
+			l.done = protocol.Done{}
+			l.set.finish(l, took)
+			return err
+		}
+		var handled time.Time
+		measured := c.isMeasured(kind)
+		if measured {
+			handled = time.Now()
+		}
+		if err := c.handle(ctx, kind, payload); err != nil {
+			return l.fail(c, err)
+		}
+		if l.endIfLate() {
+			return l.fail(c, errLate)
+		}
+		if measured {
+			l.charge(c, handled)
+		}
+		if (c.call.Err() != nil || c.panicked != nil) && !refused {
+			refused = true
+			l.set.cfg.Process.Cancel(l.id, c.seq)
+		}
+	}
+}
+
+// fail gives the worker up. The caller is the call that is ready.
+func (l *link) fail(c *pendingCall, err error) error {
+	c.overdue = l.overdue.Load()
+	l.set.cfg.Process.Kill()
+	l.set.abandon(l)
+	l.close()
+	return fmt.Errorf("%w: %w", errLost, err)
+}
+
+// close releases the link.
+func (l *link) close() {
+	l.due.Store(0) // checkDeadline does nothing then
+	l.watchdog.Stop()
+	_ = l.conn.Close() // no call waits for it
+	_ = l.window.Close()
+}

@@ -1,0 +1,313 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A Process is the worker process. It is safe for concurrent use.
+type Process interface {
+	Kill()
+	// Cancel tells the worker that the caller no longer waits for a call.
+	Cancel(link uint32, seq uint64)
+	// Attach gives the worker another link: its end of the socket, and the file of the window. The caller closes both.
+	Attach(id uint32, files ...*os.File) error
+	// SetBackground has the process leave a processor to others, or not.
+	SetBackground(bool)
+	// Contended reports whether the modules of other workers were called recently.
+	Contended() bool
+}
+
+// Config configures a Set. All fields are required.
+type Config struct {
+	Process Process
+	// Grace is how long after its deadline a call may end by itself, before its worker is killed.
+	Grace time.Duration
+	// PipelineUnder is the mean time of calls under which calls wait for each other on one link, so that neither process
+	// sleeps in between.
+	PipelineUnder time.Duration
+	Logger        *slog.Logger
+}
+
+// A Module is what a Set needs to know of the module whose guests the worker runs.
+type Module struct {
+	*guest.Config
+	Quota *Quota // of all workers of the module
+}
+
+const (
+	// trimAfter is how long a link is unused before its window gives its memory back.
+	trimAfter = time.Second
+	// maxQueueTime is how long calls wait behind one; then they move to other links.
+	maxQueueTime = 2 * time.Millisecond
+)
+
+// A Set has the links to one worker. It is safe for concurrent use.
+type Set struct {
+	// fixed at creation
+	cfg   Config
+	began time.Time // which deadlines are relative to
+
+	// fixed once the worker is started
+	module    Module
+	maxShared int // how many links are shared at once; 0 for none
+
+	background background
+
+	mu         sync.Mutex // guards the fields below, and fields of each link
+	opened     uint32
+	idle       []*link       // the one used last is at the end
+	shared     []*link       // with a call under way, behind which others may wait
+	meanTime   time.Duration // of calls
+	pipelining bool          // calls are quick: links are shared
+	draining   int           // links with abandoned replies: none is shared meanwhile
+	sweep      *time.Timer
+	closed     bool
+}
+
+// New makes a Set without links.
+func New(cfg Config) *Set {
+	return &Set{cfg: cfg, began: time.Now(), meanTime: maxQueueTime, pipelining: maxQueueTime < cfg.PipelineUnder/4}
+}
+
+// Add adds a link over a connection, which it takes over also when it fails. It gives the file of the link's window, which
+// the worker must get as well.
+func (s *Set) Add(conn *protocol.Conn) (window *os.File, err error) {
+	l, err := s.newLink(conn)
+	if err != nil {
+		return nil, err
+	}
+	s.release(l)
+	return l.window.File(), nil
+}
+
+// assign puts a call on a link.
+func (s *Set) assign(c *pendingCall) error {
+	for {
+		if s.tryAssign(c) {
+			return nil
+		}
+		l, err := s.open()
+		if err != nil {
+			return err
+		}
+		s.release(l)
+	}
+}
+
+// tryAssign puts a call on a link, if there is one: on an idle one, or behind others on a shared one when enough links are
+// shared.
+func (s *Set) tryAssign(c *pendingCall) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.shares && s.isSharing() && (len(s.shared) >= s.maxShared || len(s.idle) == 0) {
+		if l := s.shortestQueue(c.size()); l != nil {
+			l.enqueue(c)
+			return true
+		}
+	}
+	if len(s.idle) == 0 {
+		return false
+	}
+	s.pop().put(c)
+	return true
+}
+
+// pop takes the idle link that was used last. The caller holds mu, and knows that there is one.
+func (s *Set) pop() *link {
+	last := len(s.idle) - 1
+	l := s.idle[last]
+	s.idle = s.idle[:last]
+	return l
+}
+
+// shortestQueue gives the shared link with the fewest calls, if one has room for a further call of that size.
+func (s *Set) shortestQueue(size int) (best *link) {
+	for _, l := range s.shared {
+		if len(l.calls) < protocol.MaxQueuedCalls && l.queuedBytes+size <= protocol.MaxQueuedBytes &&
+			(best == nil || len(l.calls) < len(best.calls)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// share has others wait on a link whose first call has been sent.
+func (s *Set) share(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isSharing() && len(s.shared) < s.maxShared {
+		s.shared = append(s.shared, l)
+	}
+}
+
+// isSharing reports whether links are shared.
+func (s *Set) isSharing() bool { return s.pipelining && s.draining == 0 }
+
+// unshare ends that others wait on a link. The caller holds mu.
+func (s *Set) unshare(l *link) {
+	s.shared = slices.DeleteFunc(s.shared, func(other *link) bool { return other == l })
+}
+
+// finish ends the call under way on a link, and starts the next one.
+func (s *Set) finish(l *link, took time.Duration) {
+	l.endWatch()
+	s.mu.Lock()
+	s.noteTime(took)
+	l.calls = slices.Delete(l.calls, 0, 1)
+	abandoned, next := []uint64(nil), (*pendingCall)(nil)
+	if len(l.calls) > 0 {
+		next = l.calls[0]
+		l.queuedBytes -= next.size()
+	} else {
+		s.unshare(l)
+		abandoned, l.abandonedReplies = l.abandonedReplies, nil
+	}
+	if len(abandoned) > 0 {
+		s.draining++
+	}
+	s.mu.Unlock()
+	switch {
+	case next != nil:
+		next.state <- ready
+	case len(abandoned) > 0:
+		go l.drain(abandoned)
+	default:
+		s.release(l)
+	}
+}
+
+// drained takes a link back whose abandoned replies have come.
+func (s *Set) drained(l *link) {
+	s.mu.Lock()
+	s.draining--
+	s.mu.Unlock()
+	s.release(l)
+}
+
+// noteTime takes the time of a call into the mean. Calls count as quick again when they are much quicker than they need be,
+// so that links of guests that are slow now and then are not shared.
+func (s *Set) noteTime(took time.Duration) {
+	s.meanTime += (min(took, maxQueueTime) - s.meanTime) / 8
+	switch {
+	case s.meanTime > s.cfg.PipelineUnder:
+		s.pipelining = false
+	case s.meanTime < s.cfg.PipelineUnder/4:
+		s.pipelining = true
+	}
+}
+
+// abandon tells the calls that wait on a link that it is lost.
+func (s *Set) abandon(l *link) {
+	s.mu.Lock()
+	others := l.calls
+	l.calls = nil
+	s.unshare(l)
+	s.mu.Unlock()
+	for _, c := range others[min(1, len(others)):] {
+		c.state <- lost
+	}
+}
+
+// open makes a link and gives its other end to the worker.
+func (s *Set) open() (*link, error) {
+	conn, theirs, err := protocol.Pair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	l, err := s.newLink(conn)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Process.Attach(l.id, theirs, l.window.File()); err != nil {
+		l.close()
+		s.cfg.Process.Kill()
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	return l, nil
+}
+
+// newLink makes the parent's end of a link over a connection, which it takes over.
+func (s *Set) newLink(conn *protocol.Conn) (*link, error) {
+	window, err := protocol.NewWindow(0)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	l := &link{set: s, conn: conn, window: window, in: protocol.NewReceiver(conn, window)}
+	l.watchdog = time.AfterFunc(time.Hour, l.checkDeadline)
+	l.watchdog.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.id = s.opened
+	s.opened++
+	return l, nil
+}
+
+// release makes a link idle that has no calls.
+func (s *Set) release(l *link) {
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		s.idle = append(s.idle, l)
+		if l.windowUsed && s.sweep == nil {
+			s.sweep = time.AfterFunc(trimAfter, s.trim)
+		}
+	}
+	s.mu.Unlock()
+	if closed {
+		l.close()
+	}
+}
+
+// trim gives back the memory of windows that have not been used for trimAfter.
+func (s *Set) trim() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep = nil
+	if s.closed {
+		return
+	}
+	for _, l := range s.idle {
+		if l.windowUsed && time.Since(l.used) >= trimAfter {
+			_ = l.in.Trim() // memory that stays is used again by the next call
+			l.windowUsed = false
+		}
+	}
+	if slices.ContainsFunc(s.idle, func(l *link) bool { return l.windowUsed }) {
+		s.sweep = time.AfterFunc(trimAfter, s.trim)
+	}
+}
+
+// Close releases the idle links. Links with a call are released when it ends.
+func (s *Set) Close() {
+	s.mu.Lock()
+	idle := s.idle
+	s.idle, s.closed = nil, true
+	if s.sweep != nil {
+		s.sweep.Stop()
+	}
+	s.mu.Unlock()
+	for _, l := range idle {
+		l.close()
+	}
+}
+
+// setModule says whose guests the worker runs. Calls never share a link where guest state may outlive a call: then the
+// order of calls matters.
+func (s *Set) setModule(m Module) {
+	s.module = m
+	if m.Lifecycle == abi.LifecycleFresh {
+		s.maxShared = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+}

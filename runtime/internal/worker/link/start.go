@@ -1,0 +1,76 @@
+package link
+
+import (
+	"context"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
+)
+
+// A Ready is what a worker sends when its guests have started.
+type Ready struct {
+	protocol.ReadyMessage
+	Manifest []byte // as the guest describes itself; nil when it is packed into the module
+}
+
+// Start handles what a worker sends on its first link, which Add has added, until its guests have started. Starting counts
+// as a call: from when the worker has locked itself down the guest runs, and has as long as for one. An [abi.Error] is
+// the worker's own, or that of a start that took too long.
+func (s *Set) Start(ctx context.Context, m Module) (*Ready, error) {
+	s.setModule(m)
+	s.mu.Lock()
+	first := s.pop()
+	s.mu.Unlock()
+	r, err := first.start(ctx)
+	if err != nil {
+		first.close()
+		return nil, err
+	}
+	s.release(first)
+	return r, nil
+}
+
+func (l *link) start(ctx context.Context) (*Ready, error) {
+	ready := &Ready{}
+	c := &pendingCall{call: l.set.module.StartCall(), link: l}
+	defer l.endWatch()
+	for sealed := false; ; {
+		kind, payload, err := l.conn.Next()
+		if l.endIfLate() || l.overdue.Load() {
+			return nil, c.call.DeadlineError()
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch kind {
+		case protocol.KindSealed:
+			if sealed {
+				return nil, l.conn.Unexpected(kind)
+			}
+			sealed = true
+			l.watch(time.Now().Add(l.set.module.Limits.Timeout))
+		case protocol.KindReady:
+			return ready, ready.Decode(payload)
+		case protocol.KindFailed:
+			return nil, startError(payload)
+		case protocol.KindFrame:
+			ready.Manifest = append([]byte{}, payload...)
+		default:
+			if err := c.handle(ctx, kind, payload); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// startError is the error that a worker sent in place of a ready message.
+func startError(payload []byte) error {
+	var m protocol.Done
+	if err := m.Decode(payload); err != nil {
+		return err
+	}
+	if err := errorOf(&m); err != nil {
+		return err
+	}
+	return protocol.Errorf("the worker failed without an error")
+}

@@ -1,0 +1,66 @@
+package link
+
+import "time"
+
+// maxLateChecks is how often a call is found overdue before its worker is killed, in even steps of the grace. On a machine
+// so busy that the timers of the parent are late, the worker is late as well, and has longer.
+const maxLateChecks = 8
+
+// watch begins to watch a call that must end by a deadline, and a little later; and how long it takes.
+func (l *link) watch(deadline time.Time) {
+	l.overdue.Store(false)
+	l.lateChecks.Store(0)
+	l.due.Store(int64(deadline.Sub(l.set.began)))
+	l.checkInterval.Store(int64(backgroundAfter))
+	l.watchdog.Reset(min(backgroundAfter, time.Until(deadline)+l.set.cfg.Grace/maxLateChecks))
+}
+
+// endWatch ends what watch began.
+func (l *link) endWatch() {
+	l.due.Store(0)
+	l.watchdog.Stop()
+	l.endBackground()
+	l.used = time.Now()
+}
+
+// checkDeadline kills a worker that has not ended a call in time. It may run late, when another call has begun. While the
+// parent works for the call it leaves that to endIfLate: the client may be keeping the guest waiting, so that the call has
+// longer.
+func (l *link) checkDeadline() {
+	due := time.Duration(l.due.Load())
+	if due == 0 {
+		return
+	}
+	if left := due - time.Since(l.set.began); left > 0 {
+		l.lateChecks.Store(0)
+		l.watchdog.Reset(min(l.checkLongCall(), left+l.set.cfg.Grace/maxLateChecks))
+		return
+	}
+	if l.lateChecks.Add(1) < maxLateChecks || l.inParent.Load() {
+		l.watchdog.Reset(l.set.cfg.Grace / maxLateChecks)
+		return
+	}
+	l.kill(due)
+}
+
+// endIfLate kills a worker that keeps the parent busy beyond the deadline of the call, and reports whether it was killed.
+// It runs after each message: messages that have come by then are not read.
+func (l *link) endIfLate() (killed bool) {
+	if l.lateChecks.Load() < maxLateChecks {
+		return false
+	}
+	if due := time.Duration(l.due.Load()); due != 0 && due < time.Since(l.set.began) {
+		l.kill(due)
+	}
+	return l.overdue.Load()
+}
+
+// kill kills the worker, unless the call that was due has ended after all.
+func (l *link) kill(due time.Duration) {
+	if !l.due.CompareAndSwap(int64(due), 0) || l.overdue.Swap(true) {
+		return
+	}
+	l.set.cfg.Logger.Warn("worker killed: a call did not end in time", "link", l.id)
+	l.set.cfg.Process.Kill()
+	l.conn.Shutdown() // the kernel takes long to end a process with much memory
+}
