@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
@@ -23,7 +24,7 @@ import (
 // A shed is what a guest reads, and the feed that tells of changes in it.
 type shed struct {
 	*provider.Provider
-	changes chan provider.FeedChange
+	changes chan capability.FeedChange
 	closed  chan struct{}
 	told    chan string
 	round   int
@@ -37,11 +38,11 @@ type shed struct {
 func openShed(t *testing.T, texts map[string]string) *shed {
 	t.Helper()
 	s := &shed{
-		changes: make(chan provider.FeedChange), closed: make(chan struct{}), told: make(chan string, 100),
+		changes: make(chan capability.FeedChange), closed: make(chan struct{}), told: make(chan string, 100),
 		texts: texts, reads: map[string]int{},
 	}
 	s.Provider = openPuppet(t, provider.Config{
-		Feeds:   []func(context.Context) (provider.Feed, error){func(context.Context) (provider.Feed, error) { return s, nil }},
+		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
 		Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 2}}, KeepResults: true,
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{
@@ -80,8 +81,8 @@ func (s *shed) next(_ context.Context, op abi.Op, n int, req *abi.Request) guest
 	return guesttest.Emit(c.Append(nil))
 }
 
-// Next implements [provider.Feed].
-func (s *shed) Next(ctx context.Context) (provider.FeedChange, error) {
+// Next implements [capability.Feed].
+func (s *shed) Next(ctx context.Context) (capability.FeedChange, error) {
 	select {
 	case c, open := <-s.changes:
 		if !open {
@@ -89,11 +90,11 @@ func (s *shed) Next(ctx context.Context) (provider.FeedChange, error) {
 		}
 		return c, nil
 	case <-ctx.Done():
-		return provider.FeedChange{}, ctx.Err()
+		return capability.FeedChange{}, ctx.Err()
 	}
 }
 
-// Close implements [provider.Feed].
+// Close implements [capability.Feed].
 func (s *shed) Close() error {
 	close(s.closed)
 	return nil
@@ -120,7 +121,7 @@ func (s *shed) change(entries bool, texts map[string]string) []string {
 	told := map[string]bool{}
 	for range 3 { // all of the first time has been told when something of the third is
 		time.Sleep(time.Minute) // until what was before has been looked at, in the bubble's time
-		change := provider.FeedChange{Since: time.Now().Add(-time.Millisecond), Entries: entries}
+		change := capability.FeedChange{Since: time.Now().Add(-time.Millisecond), Entries: entries}
 		entries = false
 		s.mu.Lock()
 		s.round++
@@ -201,7 +202,7 @@ func TestAChangeBeforeTheFirstLookIsTold(t *testing.T) {
 	s := openShed(t, map[string]string{"x:a": "text", "x:round": "round 0"})
 	before := time.Now()
 	s.watch(t, "x:a")
-	s.changes <- provider.FeedChange{Since: before}
+	s.changes <- capability.FeedChange{Since: before}
 	var told []string
 	for len(told) < 2 {
 		told = append(told, <-s.told)
@@ -251,10 +252,10 @@ func testEachContentCounts(t *testing.T) {
 func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
 	var reads atomic.Int64
 	reading, goOn := make(chan struct{}, 1), make(chan struct{})
-	changes := make(chan provider.FeedChange)
+	changes := make(chan capability.FeedChange)
 	s := &shed{changes: changes, closed: make(chan struct{})}
 	p := openPuppet(t, provider.Config{
-		Feeds:   []func(context.Context) (provider.Feed, error){func(context.Context) (provider.Feed, error) { return s, nil }},
+		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
 		Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 2}},
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
@@ -282,8 +283,8 @@ func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
 	awaitGoroutines(t, before+10)
 	close(goOn)
 	defer watch("x:last")()
-	changes <- provider.FeedChange{}
-	changes <- provider.FeedChange{} // what was to be looked at was
+	changes <- capability.FeedChange{}
+	changes <- capability.FeedChange{} // what was to be looked at was
 	if n := reads.Load(); n > 20 {
 		t.Errorf("the guest was asked %d times", n)
 	}
@@ -300,7 +301,7 @@ func testHowManyAreLookedAtIsBounded(t *testing.T) {
 		t.Fatalf("got %d, %v", len(watched), err)
 	}
 	synctest.Wait()
-	s.changes <- provider.FeedChange{Since: time.Now()}
+	s.changes <- capability.FeedChange{Since: time.Now()}
 	synctest.Wait()
 	if n := len(s.told); n != all-most {
 		t.Errorf("%d were told of, want %d", n, all-most)
@@ -309,8 +310,8 @@ func testHowManyAreLookedAtIsBounded(t *testing.T) {
 
 // A feed that cannot be opened is no reason not to watch: guests may speak up by themselves.
 func TestWithoutItsFeedAProviderIsWatched(t *testing.T) {
-	broken := func(context.Context) (provider.Feed, error) { return nil, errors.New("no such folder") }
-	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (provider.Feed, error){broken}}, &guesttest.Puppet{
+	broken := func(context.Context) (capability.Feed, error) { return nil, errors.New("no such folder") }
+	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (capability.Feed, error){broken}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 	})
 	told := make(chan string, 1)
@@ -326,8 +327,8 @@ func TestWithoutItsFeedAProviderIsWatched(t *testing.T) {
 // A feed may take long to open, as a large folder does: who closes the provider does not wait for it.
 func TestAProviderIsClosedWhileItsFeedIsOpened(t *testing.T) {
 	opening := make(chan struct{})
-	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (provider.Feed, error){
-		func(ctx context.Context) (provider.Feed, error) {
+	p := openPuppet(t, provider.Config{Feeds: []func(context.Context) (capability.Feed, error){
+		func(ctx context.Context) (capability.Feed, error) {
 			close(opening)
 			<-ctx.Done()
 			return nil, ctx.Err()

@@ -9,7 +9,9 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/uritemplate"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/subscribe"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -25,10 +27,10 @@ type Config struct {
 	// everybody (a TTL, and the scope public): up to 1 MiB each, 32 MiB in all, for an hour, until the guest tells of a
 	// change.
 	KeepResults bool
-	// Feeds tell of changes in what the guest reads, such as folders. They are opened when a client first watches
-	// something, and closed with the provider. After a change what is watched is looked at: by polling where the guest
-	// wants that, and by reading otherwise.
-	Feeds  []func(context.Context) (Feed, error)
+	// Feeds report changes in what the guest reads, such as folders. They are opened when a client first subscribes to
+	// something, and closed with the provider. After a change all subscribed resources are compared with what they were, by
+	// polling where the guest wants that, and by reading otherwise.
+	Feeds  []func(context.Context) (capability.Feed, error)
 	Logger *slog.Logger // nil discards
 }
 
@@ -41,7 +43,7 @@ type Provider struct {
 	routes   []route           // most specific first
 	byText   map[string]route  // by the template's normal form
 	static   map[string]string // the guest's spelling of each declared resource, by normal form
-	watch    *hub
+	broker   *subscribe.Broker
 
 	results results
 }
@@ -66,11 +68,14 @@ func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{pageSize: cfg.PageSize, keeps: cfg.KeepResults, static: map[string]string{}, byText: map[string]route{}}
-	p.watch = newHub(p, cfg.Logger, max(1, limits.Calls/2), cfg.Feeds)
-	cfg.Runtime.Notify = p.watch.publish
+	p.broker = subscribe.New(subscribe.Config{
+		Call: p.callURI, Implements: p.implements, OnChange: p.results.changed,
+		MaxCalls: max(1, limits.Calls/2), Feeds: cfg.Feeds, Logger: cfg.Logger,
+	})
+	cfg.Runtime.Notify = p.broker.Publish
 	module, err := sandbox.Load(ctx, cfg.Runtime, binary)
 	if err != nil {
-		p.watch.close()
+		p.broker.Close()
 		return nil, err
 	}
 	p.module = module
@@ -123,8 +128,27 @@ func (p *Provider) Identity() resource.Identity {
 	return resource.Identity{Name: m.Name, Title: m.Title, Version: cmp.Or(m.Version, "0"), Instructions: m.Description}
 }
 
-// ListVersion is another number whenever the list has changed.
-func (p *Provider) ListVersion() uint64 { return p.watch.listVersion.Load() }
+// ListVersion implements [resource.Versioned].
+func (p *Provider) ListVersion() uint64 { return p.broker.ListVersion() }
+
+// Subscribe implements [resource.Source]. Close ends all subscriptions.
+func (p *Provider) Subscribe(
+	ctx context.Context, uris []string, list bool, n resource.Notifier,
+) (accepted []string, err error) {
+	return p.broker.Subscribe(ctx, uris, list, n)
+}
+
+// callURI calls op of the guest for one URI, for the Broker.
+func (p *Provider) callURI(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
+	routed, _, err := p.route(&abi.Request{URI: uri, IfNoneMatch: etag})
+	if err != nil {
+		return nil, err
+	}
+	defer p.module.Settle()
+	return p.module.Call(ctx, op, routed, sink)
+}
+
+func (p *Provider) implements(op abi.Op) bool { return p.module.Manifest().Implements(op) }
 
 // AfterResponse implements [resource.AfterResponder].
 func (p *Provider) AfterResponse() { p.module.Settle() }
@@ -132,9 +156,9 @@ func (p *Provider) AfterResponse() { p.module.Settle() }
 // EndSession forgets what the calls of a session have left in the guest.
 func (p *Provider) EndSession(session string) { p.module.EndSession(session) }
 
-// Close ends all watches, waits for running calls and releases the module.
+// Close ends all subscriptions, waits for running calls and releases the module.
 func (p *Provider) Close() error {
-	p.watch.close()
+	p.broker.Close()
 	return p.module.Close()
 }
 

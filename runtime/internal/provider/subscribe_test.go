@@ -1,207 +1,169 @@
-package provider
+package provider_test
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"slices"
+	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/coalesce"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A subscriber is a guest that notes subscriptions.
-type subscriber struct {
-	pollMillis uint32
-	answer     func(op abi.Op, uri string) error // called when the guest has noted the operation; nil for no error
-
-	mu   sync.Mutex // guards the fields below
-	held map[string]bool
-	seen []string // operations with their URIs, in the order in which they began, but for polls
-}
-
-func (s *subscriber) about(_ context.Context, op abi.Op, uri, _ string, _ abi.Sink) (*abi.Reply, error) {
-	s.note(op, uri)
-	if s.answer != nil {
-		if err := s.answer(op, uri); err != nil {
-			return nil, err
-		}
-	}
-	return &abi.Reply{PollMillis: s.pollMillis}, nil
-}
-
-func (s *subscriber) note(op abi.Op, uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch op {
-	case abi.OpSubscribe:
-		s.held[uri] = true
-	case abi.OpUnsubscribe:
-		delete(s.held, uri)
-	default:
-		return
-	}
-	s.seen = append(s.seen, fmt.Sprint(op, " ", uri))
-}
-
-func (s *subscriber) implements(abi.Op) bool { return true }
-func (s *subscriber) changed(string)         {}
-
-// testHub runs test in a bubble, over a hub with one turn.
-func testHub(t *testing.T, guest *subscriber, test func(t *testing.T, h *hub)) {
-	synctest.Test(t, func(t *testing.T) {
-		guest.held = map[string]bool{}
-		h := newHub(guest, slog.New(slog.DiscardHandler), 1, nil)
-		defer h.close()
-		test(t, h)
-		synctest.Wait()
-		for uri := range guest.held {
-			if h.poll(uri) == nil {
-				t.Errorf("the guest holds a subscription to %s, which has no watcher", uri)
+// openTelling opens a provider that tells of a change of whatever is read, a hundred times over, and of the list.
+func openTelling(t *testing.T) (p *provider.Provider, change func(uri string)) {
+	p = openPuppet(t, provider.Config{}, &guesttest.Puppet{
+		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
+		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
+			switch n {
+			case 0:
+				return guesttest.Ask(abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: req.URI}).Append(nil)).Times(100)
+			case 1:
+				return guesttest.Ask(abi.ServiceNotifyList, nil)
+			case 2:
+				return content(req.URI, "fine")
 			}
-		}
-		for uri := range h.polls {
-			if !guest.held[uri] {
-				t.Errorf("%s has a watcher, and the guest holds no subscription", uri)
-			}
-		}
-		if len(h.calling)+len(h.leaving) > 0 {
-			t.Errorf("calls are left over: %v running, %v due", h.calling, h.leaving)
-		}
+			return guesttest.Return(abi.CodeOK)
+		},
 	})
+	return p, func(uri string) {
+		t.Helper()
+		if _, err := read(t.Context(), p, uri); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
-func acquire(t *testing.T, h *hub, uri string) {
-	t.Helper()
-	if err := h.acquire(t.Context(), uri); err != nil {
+func TestManyWatchersCostNoGoroutinesAndAllAreTold(t *testing.T) {
+	p, change := openTelling(t)
+	change("x:a") // whatever a first call starts has started
+	before := goruntime.NumGoroutine()
+	const watchers = 2000
+	var told sync.WaitGroup
+	var others atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	for i := range watchers {
+		var once, listOnce sync.Once
+		uris := []string{"x:a"}
+		if i%2 == 1 {
+			uris = []string{"x:b", "x:a", "x:a"}
+		}
+		told.Add(1)
+		if i%10 == 0 {
+			told.Add(1)
+		}
+		_, err := p.Subscribe(ctx, uris, i%10 == 0, resource.NotifierFunc(func(uri string) {
+			switch uri {
+			case "x:a":
+				once.Do(told.Done)
+			case "":
+				listOnce.Do(told.Done)
+			default:
+				others.Add(1)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := goruntime.NumGoroutine(); n > before+10 {
+		t.Errorf("got %d goroutines for %d watchers, %d before", n, watchers, before)
+	}
+	change("x:a")
+	told.Wait()
+	change("x:c")
+	cancel()
+	awaitGoroutines(t, before)
+	if others.Load() != 0 {
+		t.Errorf("got %d changes of others, want none", others.Load())
+	}
+}
+
+// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+func merging(ctx context.Context, f func(uri string)) resource.Notifier {
+	s := coalesce.New(nil)
+	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
+	return resource.NotifierFunc(s.Add)
+}
+
+// TestWhatABusyWatcherMissesIsMerged has several watchers that are busy, while others go on.
+func TestWhatABusyWatcherMissesIsMerged(t *testing.T) {
+	p, change := openTelling(t)
+	const busy = 5
+	gate, heard, quick := make(chan struct{}), make(chan string, 1000), make(chan string, 1000)
+	for range busy {
+		first := true
+		_, err := p.Subscribe(t.Context(), []string{"x:a"}, false, merging(t.Context(), func(uri string) {
+			if heard <- uri; first {
+				first = false
+				<-gate
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { quick <- uri })); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestUnsubscribeIsLeftOutForANewWatcher(t *testing.T) {
-	guest := &subscriber{}
-	testHub(t, guest, func(t *testing.T, h *hub) {
-		acquire(t, h, "x:a")
-		h.turns <- struct{}{} // OpUnsubscribe waits for this turn
-		go h.release([]string{"x:a"})
-		synctest.Wait()
-		acquire(t, h, "x:a")
-		<-h.turns
-		synctest.Wait()
-		if want := []string{"subscribe x:a"}; !slices.Equal(guest.seen, want) {
-			t.Errorf("the guest saw %q, want %q", guest.seen, want)
-		}
-	})
-}
-
-func TestSubscribeWaitsForTheUnsubscribeThatRuns(t *testing.T) {
-	goOn := make(chan struct{})
-	guest := &subscriber{answer: func(op abi.Op, _ string) error {
-		if op == abi.OpUnsubscribe {
-			<-goOn
-		}
-		return nil
-	}}
-	testHub(t, guest, func(t *testing.T, h *hub) {
-		goOn = make(chan struct{})
-		acquire(t, h, "x:a")
-		go h.release([]string{"x:a"})
-		synctest.Wait()
-		impatient, cancel := context.WithCancel(t.Context())
-		var gaveUp error
-		go func() { gaveUp = h.acquire(impatient, "x:a") }()
-		for range 3 {
-			go func() {
-				if err := h.acquire(t.Context(), "x:a"); err != nil {
-					t.Error(err)
-				}
-			}()
-		}
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		if gaveUp != context.Canceled {
-			t.Errorf("got %v for a watcher that gave up, want %v", gaveUp, context.Canceled)
-		}
-		close(goOn)
-		synctest.Wait()
-		if want := []string{"subscribe x:a", "unsubscribe x:a", "subscribe x:a"}; !slices.Equal(guest.seen, want) {
-			t.Errorf("the guest saw %q, want %q", guest.seen, want)
-		}
-		if refs := h.poll("x:a").refs; refs != 3 {
-			t.Errorf("%d watchers are counted, want 3", refs)
-		}
-	})
-}
-
-func TestARefusedPollIsUnsubscribed(t *testing.T) {
-	guest := &subscriber{pollMillis: 100}
-	testHub(t, guest, func(t *testing.T, h *hub) {
-		h.polled = maxPolled
-		if err := h.acquire(t.Context(), "x:a"); abi.CodeOf(err) != abi.CodeBusy {
-			t.Errorf("got %v, want busy", err)
-		}
-	})
-	if want := []string{"subscribe x:a", "unsubscribe x:a"}; !slices.Equal(guest.seen, want) {
-		t.Errorf("the guest saw %q, want %q", guest.seen, want)
+	change("x:a")
+	for range busy {
+		<-heard
+	}
+	<-quick
+	for len(quick) > 0 {
+		<-quick
+	}
+	for range 10 {
+		change("x:a")
+		<-quick
+	}
+	if len(heard) > 0 {
+		t.Error("a busy watcher was told")
+	}
+	close(gate)
+	for range busy {
+		<-heard
+	}
+	change("x:a")
+	<-quick
+	for range busy {
+		<-heard
 	}
 }
 
-// TestASubscriptionOfUnknownOutcomeIsEnded loses what the guest answers when it has noted the subscription.
-func TestASubscriptionOfUnknownOutcomeIsEnded(t *testing.T) {
-	for _, code := range []abi.Code{abi.CodeInternal, abi.CodeCancelled, abi.CodeDeadline, abi.CodeTrap} {
-		guest := &subscriber{answer: func(op abi.Op, _ string) error {
-			if op == abi.OpSubscribe {
-				return &abi.Error{Code: code}
-			}
-			return nil
-		}}
-		testHub(t, guest, func(t *testing.T, h *hub) {
-			h.turns <- struct{}{}
-			for range 2 { // the second comes while OpUnsubscribe is due, and does not rely on the first
-				if err := h.acquire(t.Context(), "x:a"); abi.CodeOf(err) != code {
-					t.Errorf("got %v, want %v", err, code)
-				}
-			}
-			<-h.turns
-		})
-		if want := []string{"subscribe x:a", "subscribe x:a", "unsubscribe x:a"}; !slices.Equal(guest.seen, want) {
-			t.Errorf("%v: the guest saw %q, want %q", code, guest.seen, want)
+func TestAWatcherHearsNothingAfterItsEnd(t *testing.T) {
+	p, change := openTelling(t)
+	ending, cancel := context.WithCancel(t.Context())
+	var told atomic.Int64
+	heard := make(chan string, 10_000)
+	for range 100 {
+		if _, err := p.Subscribe(ending, []string{"x:a"}, true, resource.NotifierFunc(func(string) { told.Add(1) })); err != nil {
+			t.Fatal(err)
 		}
 	}
-}
-
-func TestARefusedSubscriptionIsNotEnded(t *testing.T) {
-	for _, code := range []abi.Code{abi.CodeNotFound, abi.CodeDenied, abi.CodeInvalidParams, abi.CodeUnavailable, abi.CodeBusy} {
-		guest := &subscriber{answer: func(abi.Op, string) error { return &abi.Error{Code: code} }}
-		testHub(t, guest, func(t *testing.T, h *hub) {
-			if err := h.acquire(t.Context(), "x:a"); abi.CodeOf(err) != code {
-				t.Errorf("got %v, want %v", err, code)
-			}
-			delete(guest.held, "x:a") // it refused
-		})
-		if want := []string{"subscribe x:a"}; !slices.Equal(guest.seen, want) {
-			t.Errorf("%v: the guest saw %q, want %q", code, guest.seen, want)
-		}
+	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { heard <- uri })); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// TestPollingGoesOnForANewWatcher leaves OpUnsubscribe out, and polls as often as the guest asked when it was subscribed.
-func TestPollingGoesOnForANewWatcher(t *testing.T) {
-	guest := &subscriber{pollMillis: 700}
-	testHub(t, guest, func(t *testing.T, h *hub) {
-		acquire(t, h, "x:a")
-		synctest.Wait()
-		h.turns <- struct{}{}
-		go h.release([]string{"x:a"})
-		synctest.Wait()
-		acquire(t, h, "x:a")
-		<-h.turns
-		if every := h.poll("x:a").every; every != 700*time.Millisecond || h.polled != 1 {
-			t.Errorf("polled every %v, %d in all, want every 700ms, 1", every, h.polled)
+	again := func(times int) int64 {
+		for range times {
+			for len(heard) > 0 {
+				<-heard
+			}
+			change("x:a")
+			<-heard
 		}
-	})
+		return told.Load()
+	}
+	if again(1) == 0 {
+		again(3) // the order in which watchers are told is not set
+	}
+	cancel()
+	if before, after := again(3), again(10); before == 0 || after != before {
+		t.Errorf("told %d times before the end and %d after it", before, after-before)
+	}
 }
