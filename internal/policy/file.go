@@ -36,7 +36,7 @@ var format = strict.Format{
 		"keyring":     strict.TextRule(keyring, strict.Schema{"pattern": "^[^/]+/.+$"}),
 		"line":        strict.TextRule(line, nil),
 		"method":      strict.OneOf("method", methods...),
-		"name":        strict.TextRule(name, strict.Schema{"pattern": namePattern}),
+		"name":        strict.TextRule(name, strict.Schema{"pattern": namePattern.String()}),
 		"path":        strict.TextRule(pathPattern, strict.Schema{"pattern": "^/"}),
 		"port":        strict.NewRule(port, formatPort, strict.Schema{"type": "integer", "minimum": 1, "maximum": 65535}, strict.Number),
 		"prose":       strict.TextRule(prose, nil),
@@ -44,7 +44,7 @@ var format = strict.Format{
 		"size":        numeric(size, formatSize, "64Mi"),
 		"storage URI": strict.NewRule(storageURI, formatStorageURI, strict.Schema{"type": "string", "pattern": "^fs://.+", "examples": []string{"fs://workspace/**"}}),
 		"value":       strict.NewRule(value, strict.Quote, strict.Schema{"type": []string{"string", "number", "boolean"}}, strict.Text, strict.Number, strict.Boolean),
-		"variable":    strict.TextRule(variable, strict.Schema{"pattern": variablePattern}),
+		"variable":    strict.TextRule(variable, strict.Schema{"pattern": variablePattern.String()}),
 		"version":     strict.NewRule(version, strconv.Quote, strict.Schema{"const": Version}, strict.Text, strict.Number, strict.Boolean),
 	},
 }

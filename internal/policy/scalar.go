@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"net/netip"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-const (
-	maxLine = 4 << 10 // bytes of a path, a value or a description
-	maxName = 64
-)
+const maxLine = 4 << 10 // bytes of a path, a value or a description
 
 // line gives s if it is a text on one line without invisible characters.
 func line(s string) (string, error) {
@@ -60,31 +58,26 @@ func version(s string) (string, error) {
 	return s, nil
 }
 
-const namePattern = `^[A-Za-z0-9_.-]{1,64}$`
+var (
+	namePattern     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
+	labelPattern    = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`) // of a domain name
+)
 
 // name gives s if it is a name for a secret, a connection or a namespace.
 func name(s string) (string, error) {
-	other := func(r rune) bool { return !word(r) && r != '-' && r != '.' }
-	if s == "" || len(s) > maxName || strings.ContainsFunc(s, other) {
-		return "", fmt.Errorf(`%q is not a name: a name has letters, digits, "_", "-" and ".", at most %d`, strict.Clip(s), maxName)
+	if !namePattern.MatchString(s) {
+		return "", fmt.Errorf(`%q is not a name: a name has letters, digits, "_", "-" and ".", at most 64`, strict.Clip(s))
 	}
 	return s, checkPlaceholder(s, PlaceholderName)
 }
 
-const variablePattern = `^[A-Za-z_][A-Za-z0-9_]{0,255}$`
-
 // variable gives s if it is the name of an environment variable.
 func variable(s string) (string, error) {
-	other := func(r rune) bool { return !word(r) }
-	if s == "" || len(s) > 256 || '0' <= s[0] && s[0] <= '9' || strings.ContainsFunc(s, other) {
+	if !variablePattern.MatchString(s) {
 		return "", fmt.Errorf("%q is not the name of an environment variable: it has letters, digits and \"_\"", strict.Clip(s))
 	}
 	return s, checkPlaceholder(s, PlaceholderVariable)
-}
-
-// word reports whether r is an ASCII letter, a digit or "_".
-func word(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
 }
 
 // hostPath gives s if it is a path of the host.
@@ -186,17 +179,13 @@ func host(s string) (string, error) {
 
 // domain reports whether s is a domain name, and no program takes it for an address.
 func domain(s string) bool {
-	if s == "" || len(s) > 253 {
-		return false
-	}
 	last := ""
 	for last = range strings.SplitSeq(s, ".") {
-		other := func(r rune) bool { return !word(r) && r != '-' }
-		if last == "" || len(last) > 63 || last[0] == '-' || last[len(last)-1] == '-' || strings.ContainsFunc(last, other) {
+		if !labelPattern.MatchString(last) {
 			return false
 		}
 	}
-	return last[0] < '0' || last[0] > '9' // some programs read 127.1 and 0x7f.1 as addresses
+	return len(s) <= 253 && (last[0] < '0' || last[0] > '9') // some programs read 127.1 and 0x7f.1 as addresses
 }
 
 // pathPattern gives s if it is a pattern of URL paths.

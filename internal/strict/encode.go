@@ -43,8 +43,8 @@ func (f *Format) node(v reflect.Value, tag field) (n Node) {
 		return n
 	}
 	n.Kind = Mapping
-	keys := slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-	for _, key := range keys {
+	byText := func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }
+	for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), byText) {
 		n.Entries = append(n.Entries, Entry{Node{Text: key.String()}, f.node(v.MapIndex(key), tag.entry())})
 	}
 	return n
@@ -83,39 +83,48 @@ func (w *writer) entries(entries []Entry, indent int) {
 	}
 }
 
-// value writes what stands behind a key, with the end of the line.
+// value writes the value of a key or a list entry, with the end of the line.
 func (w *writer) value(n Node, indent int) {
-	switch {
-	case n.Kind == Mapping && len(n.Entries) == 0:
-		fmt.Fprintln(w, " {}")
-	case n.Kind == Mapping:
-		fmt.Fprintln(w)
-		w.entries(n.Entries, indent+1)
-	case n.Kind == Sequence && (len(n.Items) == 0 || n.Items[0].Kind.scalar()):
-		words := make([]string, len(n.Items))
-		for i := range n.Items {
-			words[i] = n.Items[i].Text
-		}
-		fmt.Fprintf(w, " [%s]\n", strings.Join(words, ", "))
-	case n.Kind == Sequence:
-		fmt.Fprintln(w)
-		for _, item := range n.Items {
-			w.item(item, indent+1)
-		}
-	default:
-		fmt.Fprintf(w, " %s\n", n.Text)
+	text, ok := flow(n)
+	if ok {
+		fmt.Fprintf(w, " %s\n", text)
+		return
+	}
+	fmt.Fprintln(w)
+	w.entries(n.Entries, indent+1)
+	for _, item := range n.Items {
+		w.item(item, indent+1)
 	}
 }
 
-// item writes an entry of a list, whose first key stands behind the dash.
+// item writes an entry of a list. The first key of a mapping is on the line of the dash.
 func (w *writer) item(n Node, indent int) {
-	var inner writer
-	if len(n.Entries) == 0 {
-		inner.WriteString("{}\n")
-	}
-	inner.entries(n.Entries, indent+1)
 	lead := strings.Repeat("  ", indent)
+	if len(n.Entries) == 0 {
+		fmt.Fprintf(w, "%s-", lead)
+		w.value(n, indent)
+		return
+	}
+	var inner writer
+	inner.entries(n.Entries, indent+1)
 	fmt.Fprintf(w, "%s- %s", lead, strings.TrimPrefix(inner.String(), lead+"  "))
+}
+
+// flow gives n on one line. It reports false when n is, or contains, a mapping with keys.
+func flow(n Node) (text string, ok bool) {
+	switch n.Kind {
+	case Mapping:
+		return "{}", len(n.Entries) == 0
+	case Sequence:
+		words := make([]string, len(n.Items))
+		for i, item := range n.Items {
+			if words[i], ok = flow(item); !ok {
+				return "", false
+			}
+		}
+		return "[" + strings.Join(words, ", ") + "]", true
+	}
+	return n.Text, true
 }
 
 // Quote gives a text as YAML: as it stands where YAML reads it as this text, and otherwise in quotes.

@@ -29,6 +29,8 @@ type server struct {
 	Cache struct {
 		On bool `yaml:"on"`
 	} `yaml:"cache,required"`
+	Grid   [][]uint16 `yaml:"grid" check:"port"`
+	Groups [][]user   `yaml:"groups"`
 	Hidden string
 }
 
@@ -92,6 +94,12 @@ labels:
 tls: {}
 cache:
   "on": true
+grid: [[1, 2], []]
+groups:
+  -
+    - name: ada
+      role: guest
+  - []
 `
 
 func whole() server {
@@ -102,6 +110,7 @@ func whole() server {
 		}{},
 	}
 	s.Cache.On = true
+	s.Grid, s.Groups = [][]uint16{{1, 2}, {}}, [][]user{{{"ada", 1}}, {}}
 	return s
 }
 
@@ -134,7 +143,7 @@ func TestProblemsHaveTheirPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: x\ncache: {}\nport: 80":                                 `3:1: unknown key "port": write a list of ports`,
 		"name: x\ncache: {}\nadress: ::1":                              `3:1: unknown key "adress": did you mean "address"?`,
-		"name: x\ncache: {}\nHidden: x":                                `3:1: unknown key "Hidden": it is one of name, ports, address, users, labels, tls, cache`,
+		"name: x\ncache: {}\nHidden: x":                                `3:1: unknown key "Hidden": it is one of name, ports, address, users, labels, tls, cache, grid, groups`,
 		"cache: {}":                                                    `1:1: the key "name" is missing`,
 		"name: x\nname: y":                                             `2:1: the key "name" is here twice: it is on line 1 already`,
 		"name: 1\ncache: {}":                                           `1:7: this is a number, expected a text: write it in quotes`,
@@ -176,7 +185,10 @@ func TestSchemaDescribesTheFields(t *testing.T) {
 "name":{"type":"string","description":""},"role":{"type":"string","enum":["guest","admin"],"description":""}}}},
 "labels":{"type":"object","additionalProperties":{"type":"string","maxLength":1},"description":""},
 "tls":{"type":"object","additionalProperties":false,"properties":{"cert":{"type":"string","description":""}},"description":""},
-"cache":{"type":"object","additionalProperties":false,"properties":{"on":{"type":"boolean","description":""}},"description":""}}}`
+"cache":{"type":"object","additionalProperties":false,"properties":{"on":{"type":"boolean","description":""}},"description":""},
+"grid":{"type":"array","maxItems":256,"description":"","items":{"type":"array","maxItems":256,"items":{"type":"integer"}}},
+"groups":{"type":"array","maxItems":256,"description":"","items":{"type":"array","maxItems":256,"items":{"type":"object","additionalProperties":false,"required":["name"],"properties":{
+"name":{"type":"string","description":""},"role":{"type":"string","enum":["guest","admin"],"description":""}}}}}}}`
 	var got, wanted any
 	if err := json.Unmarshal(format.Schema(server{}, "server"), &got); err != nil {
 		t.Fatal(err)
