@@ -8,12 +8,12 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-const maxAbsent = 64 // URIs beside those of templates
+const maxAbsent = 64 // URIs without a template
 
-// answersToAnything are codes with which a template may meet a value that is most unlikely to exist.
-var answersToAnything = []abi.Code{abi.CodeOK, abi.CodeInvalidParams, abi.CodeDenied, abi.CodeUnavailable}
+// templateCodes are the codes, beside not_found, that a template may answer for an unknown value.
+var templateCodes = []abi.Code{abi.CodeOK, abi.CodeInvalidParams, abi.CodeDenied, abi.CodeUnavailable}
 
-// checkNotFound asks for what is most unlikely to be there.
+// checkNotFound reads URIs that are most unlikely to exist.
 func (r *run) checkNotFound(ctx context.Context) {
 	for _, t := range r.routes {
 		var values []abi.Var
@@ -24,18 +24,18 @@ func (r *run) checkNotFound(ctx context.Context) {
 			r.readAbsent(ctx, uri)
 		}
 	}
-	for _, place := range r.places() {
-		r.readAbsent(ctx, place+noSuch)
+	for _, prefix := range r.prefixes() {
+		r.readAbsent(ctx, prefix+noSuch)
 	}
 }
 
-// places gives where the provider's resources are: what it claims, and the folders of what it lists.
-func (r *run) places() (places []string) {
+// prefixes gives the beginnings of the provider's URIs: those it claims, and the parents of the resources it lists.
+func (r *run) prefixes() (prefixes []string) {
 	known := map[string]bool{}
-	add := func(place string) {
-		if !known[place] && len(places) < maxAbsent {
-			known[place] = true
-			places = append(places, place)
+	add := func(prefix string) {
+		if !known[prefix] && len(prefixes) < maxAbsent {
+			known[prefix] = true
+			prefixes = append(prefixes, prefix)
 		}
 	}
 	for _, p := range r.cfg.Manifest.URIPrefixes {
@@ -44,10 +44,10 @@ func (r *run) places() (places []string) {
 	for _, e := range r.entries {
 		add(e.uri[:strings.LastIndexAny(e.uri, "/:")+1])
 	}
-	return places
+	return prefixes
 }
 
-// readAbsent wants a URI to be unknown. A template may answer any value, or refuse it otherwise.
+// readAbsent checks that a URI is not found. A template may also answer it, or refuse it with one of templateCodes.
 func (r *run) readAbsent(ctx context.Context, uri string) {
 	if abi.CheckURI(uri) != nil || ctx.Err() != nil {
 		return
@@ -56,10 +56,10 @@ func (r *run) readAbsent(ctx context.Context, uri string) {
 	matched := r.routeOf(uri) != nil
 	switch code := abi.CodeOf(err); {
 	case ctx.Err() != nil || code == abi.CodeNotFound:
-	case matched && slices.Contains(answersToAnything, code):
+	case matched && slices.Contains(templateCodes, code):
 	case err != nil:
-		r.report.addFailure(ruleNotFound, uri, "instead of not_found", err)
+		r.report.addFailure(ruleNotFound, uri, "expected not_found, but the read failed", err)
 	default:
-		r.report.add(ruleNotFound, uri, "it is answered, and neither listed nor of a template")
+		r.report.add(ruleNotFound, uri, "the read succeeds, though the URI is not listed and matches no template")
 	}
 }

@@ -10,42 +10,42 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Config says what to check. Source and Manifest are required.
+// Config says what [Run] checks. Source and Manifest are required.
 type Config struct {
 	Source   resource.Source
 	Manifest *abi.Manifest // of the provider behind Source
-	// Samples is how many resources are read of those that the provider lists beside the manifest's, which are all read,
-	// and of each template. 0 is for all that are listed, and for all values that a completion gives.
+	// Samples is the number of resources to read of the list, beside those of the manifest, and of each template. 0 reads
+	// all listed resources and all completed values. Resources of the manifest are always read.
 	Samples int
-	// URIs are read too.
+	// URIs names more resources to read.
 	URIs []string
-	// MaxTime is after how long the check ends, with what was found till then. 0 is for never.
+	// MaxTime ends the check early, with the findings up to then. 0 means no limit.
 	MaxTime time.Duration
 }
 
-// Run checks a provider. It fails only when ctx ends or cfg makes no sense: everything else is a finding.
+// Run checks a provider. It fails only if ctx ends or cfg is invalid: everything else is a finding.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Source == nil || cfg.Manifest == nil {
-		return nil, errors.New("check: Source and Manifest are required")
+		return nil, errors.New("check provider: Config.Source and Manifest are required")
 	}
 	if cfg.Samples < 0 || cfg.MaxTime < 0 {
-		return nil, fmt.Errorf("check: Samples is %d and MaxTime %v, expected 0 or more", cfg.Samples, cfg.MaxTime)
+		return nil, fmt.Errorf("check provider: Config.Samples is %d and MaxTime %v: set them to 0 or more", cfg.Samples, cfg.MaxTime)
 	}
 	r := newRun(cfg)
 	if err := r.all(ctx); err != nil {
 		return nil, err
 	}
-	r.noteUnsampled()
+	r.reportUnsampled()
 	r.report.sort()
 	return r.report, nil
 }
 
-// all checks everything there is time for.
+// all runs the checks, until MaxTime.
 func (r *run) all(ctx context.Context) error {
 	timed := ctx
-	if most := r.cfg.MaxTime; most > 0 {
+	if limit := r.cfg.MaxTime; limit > 0 {
 		var cancel context.CancelFunc
-		timed, cancel = context.WithTimeout(ctx, most)
+		timed, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	for _, step := range []func(context.Context){
@@ -56,23 +56,23 @@ func (r *run) all(ctx context.Context) error {
 			return err
 		}
 		if timed.Err() != nil {
-			r.report.add(ruleUnfinished, "check", "it was stopped after %v", r.cfg.MaxTime)
+			r.report.add(ruleUnfinished, "check", "the check ended early, after %v", r.cfg.MaxTime)
 			return nil
 		}
 	}
 	return nil
 }
 
-// A run is one check under way. It is used by one goroutine.
+// A run is one check. It is not safe for concurrent use.
 type run struct {
 	cfg    Config
 	report *Report
 
-	static  map[string]bool // resources of the manifest, by normal form
+	static  map[string]bool // normal URIs of the manifest's resources
 	routes  []*route        // most specific first, without those that cannot be parsed
 	entries []entry         // of the list
-	cursor  string          // one that the provider has given; empty for none
-	seen    map[string]bool // what was read, by normal form
+	cursor  string          // the last cursor of the provider; empty for none
+	seen    map[string]bool // normal URIs of what has been read
 }
 
 func newRun(cfg Config) *run {
@@ -88,8 +88,8 @@ func newRun(cfg Config) *run {
 	return r
 }
 
-// publicText is what a failure says to clients; empty for nothing.
-func publicText(err error) string {
+// publicMessage gives the message of an error for clients; empty for none.
+func publicMessage(err error) string {
 	var e *abi.Error
 	if errors.As(err, &e) {
 		return e.Message

@@ -1,6 +1,6 @@
-// Package check asks a provider everything a client could, and says what it found wrong.
+// Package check sends a provider the requests a client could send and reports the answers that break a rule of [Rules].
 //
-// It lists, reads, completes and asks for what cannot be there, and holds the answers to the rules of [Rules]. It knows
-// a provider by its manifest and by [resource.Source]. What stands in a [Report] is bounded and cannot steer a terminal,
-// whatever the provider says.
+// It lists, reads, completes, and asks for resources that do not exist. It knows a provider by its manifest and by
+// [resource.Source]. The texts in a [Report] are bounded and have no terminal control characters, whatever the provider
+// sends.
 package check

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	maxEntries    = 100_000 // of a list
-	maxEmptyPages = 100     // one after the other
-	pages         = 3       // that the second pass has, about
+	maxEntries    = 100_000 // in a list
+	maxEmptyPages = 100     // in a row
+	pages         = 3       // about, of the second pass
 	noSuch        = "wasmres-check-no-such-resource"
 )
 
 const whereList = "list"
 
-// An entry is what is kept of a listed resource.
+// An entry is a listed resource, without its descriptions.
 type entry struct {
 	uri, mimeType string
 	size          uint64
-	reserved      []string          // keys of its _meta that are reserved
-	digest        [sha256.Size]byte // of all that is said of it
+	reserved      []string          // reserved keys of its _meta
+	digest        [sha256.Size]byte // of the whole resource
 }
 
-// checkList reads the list in the pages the provider likes and then in smaller ones, which few providers are ever asked
-// for, so that their cursors are tried too.
+// checkList reads the list in pages of the provider's size, and then in smaller ones, which tests the cursors of a provider
+// that would answer with one page.
 func (r *run) checkList(ctx context.Context) {
 	first, ok := r.walk(ctx, 0)
 	r.entries = first
@@ -39,7 +39,7 @@ func (r *run) checkList(ctx context.Context) {
 	}
 }
 
-// walkAgain compares the list with what it was.
+// walkAgain reads the list in smaller pages and compares.
 func (r *run) walkAgain(ctx context.Context, first []entry) {
 	limit := uint32(max(1, (len(first)+pages-1)/pages))
 	smaller, ok := r.walk(ctx, limit)
@@ -59,7 +59,7 @@ func (r *run) walkAgain(ctx context.Context, first []entry) {
 			len(first), len(again), stable, pairAt(first, again, stable))
 		return
 	}
-	r.report.add(ruleListPaging, whereList, "pages of %d give %d entries instead of %d, and differ from entry %d on: %s",
+	r.report.add(ruleListPaging, whereList, "pages of %d give %d entries, expected %d, and differ from entry %d on: %s",
 		limit, len(smaller), len(first), at, pairAt(first, smaller, at))
 }
 
@@ -72,7 +72,7 @@ func difference(a, b []entry) (at int, same bool) {
 	return min(len(a), len(b)), len(a) == len(b)
 }
 
-// pairAt says what two lists have at a place where they differ.
+// pairAt names the entries of two lists at an index at which they differ.
 func pairAt(a, b []entry, at int) string {
 	name := func(list []entry) string {
 		if at >= len(list) {
@@ -86,9 +86,9 @@ func pairAt(a, b []entry, at int) string {
 	return name(a) + ", then " + name(b)
 }
 
-// walk lists everything, and reports whether it came to the end.
+// walk lists all resources. ok is false if it did not reach the end.
 func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool) {
-	given := map[[sha256.Size]byte]bool{} // digests of cursors, which may be long
+	given := map[[sha256.Size]byte]bool{} // by digest, since cursors may be long
 	empty, cursor := 0, ""
 	for {
 		reply, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: cursor, Limit: limit})
@@ -96,7 +96,7 @@ func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool)
 		case ctx.Err() != nil:
 			return entries, false
 		case err != nil:
-			r.report.addFailure(ruleListFails, whereList, placeOf(cursor), err)
+			r.report.addFailure(ruleListFails, whereList, failedPage(cursor), err)
 			return entries, false
 		}
 		for i := range reply.Resources {
@@ -111,34 +111,34 @@ func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool)
 		case cursor == "":
 			return entries, true
 		case given[digest]:
-			r.report.add(ruleListEndless, whereList, "the cursor %.60q comes again after %d entries", cursor, len(entries))
+			r.report.add(ruleListEndless, whereList, "the cursor %.60q is repeated after %d entries", cursor, len(entries))
 			return entries, false
 		case empty == maxEmptyPages:
-			r.report.add(ruleListEndless, whereList, "%d pages one after the other are empty", empty)
+			r.report.add(ruleListEndless, whereList, "%d pages in a row are empty", empty)
 			return entries, false
 		case len(entries) > maxEntries:
-			r.report.add(ruleListEndless, whereList, "there are more than %d entries", maxEntries)
+			r.report.add(ruleListEndless, whereList, "the list has more than %d entries", maxEntries)
 			return entries, false
 		}
 		given[digest], r.cursor = true, cursor
 	}
 }
 
-func placeOf(cursor string) string {
+func failedPage(cursor string) string {
 	if cursor == "" {
-		return "the first page"
+		return "the first page failed"
 	}
-	return "a later page"
+	return "a later page failed"
 }
 
 func entryOf(res *abi.Resource) entry {
-	said := (&abi.Reply{Resources: []abi.Resource{*res}}).Append(nil)
+	encoded := (&abi.Reply{Resources: []abi.Resource{*res}}).Append(nil)
 	return entry{
-		uri: res.URI, mimeType: res.MIMEType, size: res.Size, reserved: abi.ReservedMeta(res.Meta), digest: sha256.Sum256(said),
+		uri: res.URI, mimeType: res.MIMEType, size: res.Size, reserved: abi.ReservedMeta(res.Meta), digest: sha256.Sum256(encoded),
 	}
 }
 
-// checkEntries holds every entry of the list to the rules that need no read.
+// checkEntries checks the rules that need no read.
 func (r *run) checkEntries() {
 	listed := map[string]bool{}
 	for _, e := range r.entries {
@@ -146,7 +146,7 @@ func (r *run) checkEntries() {
 			r.report.add(ruleURIInvalid, e.uri, "%v", err)
 		}
 		if normal := abi.NormalURI(e.uri); listed[normal] {
-			r.report.add(ruleURIDuplicate, e.uri, "it is listed again")
+			r.report.add(ruleURIDuplicate, e.uri, "the resource is listed more than once")
 		} else {
 			listed[normal] = true
 		}
@@ -155,21 +155,22 @@ func (r *run) checkEntries() {
 	}
 }
 
-// checkMeta reports the keys of a _meta that are reserved, as [abi.ReservedMeta] gives them.
+// checkMeta reports reserved keys of a _meta, which [abi.ReservedMeta] gives.
 func (r *run) checkMeta(where string, reserved []string) {
 	for _, key := range reserved {
-		r.report.add(ruleMetaReserved, where, "the host drops %s", line(key, 100))
+		r.report.add(ruleMetaReserved, where, "the host removes %s", line(key, 100))
 	}
 }
 
-// checkCursor asks with a cursor that nobody has given. One that begins as the provider's own do comes closest to it.
+// checkCursor lists with a cursor that the provider has not given. It begins as the provider's cursors do, to get past
+// checks of the beginning alone.
 func (r *run) checkCursor(ctx context.Context) {
 	_, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: r.cursor + "\x00/../" + noSuch})
 	switch {
 	case ctx.Err() != nil || abi.CodeOf(err) == abi.CodeInvalidParams:
 	case err != nil:
-		r.report.addFailure(ruleCursorFails, whereList, "instead of invalid_params", err)
+		r.report.addFailure(ruleCursorFails, whereList, "expected invalid_params, but the list failed", err)
 	default:
-		r.report.add(ruleCursorTaken, whereList, "a cursor of nonsense is taken for one of its own")
+		r.report.add(ruleCursorTaken, whereList, "the provider accepts a cursor it has not given")
 	}
 }

@@ -18,11 +18,11 @@ type route struct {
 	declared *abi.Template
 	match    *uritemplate.Template
 	expand   *expand.Template
-	sampled  bool   // a resource of it was read
-	why      string // it could not be sampled; of no meaning when it was
+	sampled  bool   // a resource of it has been read
+	why      string // why none has been read; meaningless if sampled
 }
 
-// checkManifest holds the manifest to the ABI and to itself.
+// checkManifest checks the manifest against the ABI and for contradictions.
 func (r *run) checkManifest(context.Context) {
 	m := r.cfg.Manifest
 	r.report.Templates = len(m.Templates)
@@ -30,7 +30,7 @@ func (r *run) checkManifest(context.Context) {
 		r.report.add(ruleManifest, "manifest", "%v", err)
 	}
 	if len(m.Templates)+len(m.Resources) > 0 && !m.Implements(abi.OpRead) {
-		r.report.add(ruleManifest, "manifest", "there are resources or templates, and ops lacks read")
+		r.report.add(ruleManifest, "manifest", "the manifest has resources or templates, but ops lacks read")
 	}
 	for i := range m.Resources {
 		r.checkPrefix(m.Resources[i].URI, m.Resources[i].URI)
@@ -62,11 +62,11 @@ func (r *run) checkTemplate(t *abi.Template) {
 	r.checkMeta(where, abi.ReservedMeta(t.Meta))
 	for _, name := range t.Completes {
 		if !slices.Contains(match.Variables(), name) {
-			r.report.add(ruleManifest, where, "it completes %s, which is no variable of it", name)
+			r.report.add(ruleManifest, where, "the template completes %s, which is not one of its variables", name)
 		}
 	}
 	if len(t.Completes) > 0 && !r.cfg.Manifest.Implements(abi.OpComplete) {
-		r.report.add(ruleManifest, where, "it completes variables, and ops lacks complete")
+		r.report.add(ruleManifest, where, "the template completes variables, but ops lacks complete")
 	}
 	if slices.ContainsFunc(r.routes, func(o *route) bool { return o.declared.URITemplate == t.URITemplate }) {
 		r.report.add(ruleManifest, where, "the template is declared twice")
@@ -74,9 +74,9 @@ func (r *run) checkTemplate(t *abi.Template) {
 	}
 	same := func(o *route) bool { return shapeOf(o.declared.URITemplate) == shapeOf(t.URITemplate) }
 	if i := slices.IndexFunc(r.routes, same); i >= 0 {
-		r.report.add(ruleTemplateShadowed, where, "it matches what %s matches, which comes first", r.routes[i].declared.URITemplate)
+		r.report.add(ruleTemplateShadowed, where, "the template matches the same URIs as %s, which comes first", r.routes[i].declared.URITemplate)
 	}
-	r.routes = append(r.routes, &route{declared: t, match: match, expand: expander, why: "the check did not come to it"})
+	r.routes = append(r.routes, &route{declared: t, match: match, expand: expander, why: "the check ended before"})
 }
 
 var (
@@ -85,16 +85,17 @@ var (
 	variable   = regexp.MustCompile(`[A-Za-z0-9_.%]+(:[0-9]+|\*)?`)
 )
 
-// CheckScheme reports a template that does not begin with a URI scheme. It matches no URI that a client may ask for.
+// CheckScheme returns an error for a template that does not begin with a URI scheme. Such a template matches no URI that a
+// client may send.
 func CheckScheme(template string) error {
 	if schemeHead.MatchString(template) {
 		return nil
 	}
-	return fmt.Errorf("the template %s begins with no scheme: put one before it, as in notes:%[1]s", template)
+	return fmt.Errorf("the template %s has no scheme: put one before it, as in notes:%[1]s", template)
 }
 
-// shapeOf gives a template without the names that make no difference to what it matches: those of a query and of path
-// parameters do.
+// shapeOf gives a template with one name for all variables but those of queries and path parameters. Templates of one
+// shape match the same URIs.
 func shapeOf(template string) string {
 	return expression.ReplaceAllStringFunc(template, func(e string) string {
 		if strings.ContainsRune("?&;", rune(e[1])) {
@@ -104,14 +105,14 @@ func shapeOf(template string) string {
 	})
 }
 
-// checkPrefix wants a URI, or the beginning of one, to be among those the manifest claims.
+// checkPrefix checks that the manifest claims a URI, or the beginning of one.
 func (r *run) checkPrefix(where, uri string) {
 	prefixes := r.cfg.Manifest.URIPrefixes
 	claimed := func(p string) bool {
 		return strings.HasPrefix(uri, p) || uri != where && strings.HasPrefix(p, uri)
 	}
 	if len(prefixes) > 0 && !slices.ContainsFunc(prefixes, claimed) {
-		r.report.add(ruleManifest, where, "it begins with no uri_prefix of the manifest")
+		r.report.add(ruleManifest, where, "the URI begins with no uri_prefix of the manifest")
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	octets   = "application/octet-stream"
-	maxSniff = 3072 // bytes that are looked at
+	octetStream = "application/octet-stream"
+	maxSniff    = 3072 // bytes
 )
 
-// checkMIME wants a type to be well-formed, if there is one.
+// checkMIME checks the syntax of a type; empty is valid.
 func (r *run) checkMIME(where, claimed string) {
 	if claimed != "" && !isMIME(claimed) {
-		r.report.add(ruleMIMEInvalid, where, "%q is no MIME type", line(claimed, 100))
+		r.report.add(ruleMIMEInvalid, where, "%q is not a MIME type", line(claimed, 100))
 	}
 }
 
@@ -27,12 +27,12 @@ func isMIME(s string) bool {
 	return err == nil && strings.Contains(base, "/")
 }
 
-// compareMIME wants a content to have the type that is said of it elsewhere, parameters aside.
-func (r *run) compareMIME(where, who, claimed, found string) {
+// compareMIME checks that a content has the type that its declaration claims, parameters aside.
+func (r *run) compareMIME(where, declaration, claimed, found string) {
 	if !isMIME(claimed) || !isMIME(found) || baseOf(claimed) == baseOf(found) {
 		return
 	}
-	r.report.add(ruleMIMEDiffers, where, "%s says %s, it is read as %s", who, line(claimed, 100), line(found, 100))
+	r.report.add(ruleMIMEDiffers, where, "%s says %s, but the content is %s", declaration, line(claimed, 100), line(found, 100))
 }
 
 // baseOf gives a type in lower case without its parameters.
@@ -41,31 +41,31 @@ func baseOf(mimeType string) string {
 	return strings.ToLower(strings.TrimSpace(base))
 }
 
-// sniff compares the bytes of a content with its type. It speaks up only where bytes tell: texts may look like
-// anything, and of types that the library does not know nothing is said.
+// sniff compares the bytes of a content with its type. It reports nothing for a type whose bytes have no signature: most
+// texts, and types that the library does not know.
 func (r *run) sniff(where string, c *content) {
 	claimed := baseOf(c.MIMEType)
-	if len(c.kept) == 0 || claimed == "" || claimed == octets {
+	if len(c.head) == 0 || claimed == "" || claimed == octetStream {
 		return
 	}
 	if isJSON(claimed) {
-		if c.whole() && !json.Valid(c.kept) {
-			r.report.add(ruleMIMESniffed, where, "it is said to be %s and is no JSON", claimed)
+		if c.isWhole() && !json.Valid(c.head) {
+			r.report.add(ruleMIMESniffed, where, "the type is %s, but the bytes are not JSON", claimed)
 		}
 		return
 	}
-	found := mimetype.Detect(c.kept[:min(len(c.kept), maxSniff)])
+	found := mimetype.Detect(c.head[:min(len(c.head), maxSniff)])
 	if isTextual(claimed) {
 		if c.Kind == abi.KindBlob && !descends(found, "text/plain") {
-			r.report.add(ruleMIMESniffed, where, "it is said to be %s and looks like %s", claimed, found)
+			r.report.add(ruleMIMESniffed, where, "the type is %s, but the bytes look like %s", claimed, found)
 		}
 		return
 	}
 	known := mimetype.Lookup(claimed)
-	if known == nil || descends(found, claimed) || !found.Is(octets) && descends(known, found.String()) {
+	if known == nil || descends(found, claimed) || !found.Is(octetStream) && descends(known, found.String()) {
 		return
 	}
-	r.report.add(ruleMIMESniffed, where, "it is said to be %s and looks like %s", claimed, found)
+	r.report.add(ruleMIMESniffed, where, "the type is %s, but the bytes look like %s", claimed, found)
 }
 
 func isJSON(base string) bool { return base == "application/json" || strings.HasSuffix(base, "+json") }
@@ -75,7 +75,7 @@ func isTextual(base string) bool {
 	return strings.HasPrefix(base, "text/") || strings.HasSuffix(base, "+xml") || descends(known, "text/plain")
 }
 
-// descends reports whether m is a kind of base. Nil is of no kind.
+// descends reports whether m is base or a subtype of it; false for nil.
 func descends(m *mimetype.MIME, base string) bool {
 	for ; m != nil; m = m.Parent() {
 		if m.Is(base) {

@@ -7,53 +7,53 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A claim is what is known of a resource before it is read.
-type claim struct {
+// A target is a resource to read.
+type target struct {
 	uri       string
-	listed    *entry // nil when it is in no list
-	completed bool   // made of completed values
+	listed    *entry // nil if not from the list
+	completed bool   // expanded from completed values
 }
 
-// readListed reads the manifest's resources and samples of the others.
+// readListed reads the resources of the manifest and samples of the other listed ones.
 func (r *run) readListed(ctx context.Context) {
 	var others []*entry
 	for i := range r.entries {
 		if e := &r.entries[i]; r.isStatic(e.uri) {
-			r.readOne(ctx, claim{uri: e.uri, listed: e})
+			r.readOne(ctx, target{uri: e.uri, listed: e})
 		} else {
 			others = append(others, e)
 		}
 	}
-	for i := range r.cfg.Manifest.Resources { // those that a broken list leaves out
-		r.readOne(ctx, claim{uri: r.cfg.Manifest.Resources[i].URI})
+	for i := range r.cfg.Manifest.Resources { // a failed list may lack them
+		r.readOne(ctx, target{uri: r.cfg.Manifest.Resources[i].URI})
 	}
 	n := len(others)
 	if r.cfg.Samples > 0 {
 		n = min(n, r.cfg.Samples)
 	}
 	for i := range n {
-		e := others[spread(i, n, len(others))]
-		r.readOne(ctx, claim{uri: e.uri, listed: e})
+		e := others[evenly(i, n, len(others))]
+		r.readOne(ctx, target{uri: e.uri, listed: e})
 	}
 }
 
-// spread gives the place of sample i of n in a list, evenly from the first to the last.
-func spread(i, n, total int) int {
+// evenly gives the index of sample i of n in a list of total elements, from the first to the last.
+func evenly(i, n, total int) int {
 	if n == 1 {
 		return 0
 	}
 	return i * (total - 1) / (n - 1)
 }
 
-// readNamed reads what the operator names.
+// readNamed reads the URIs of Config.
 func (r *run) readNamed(ctx context.Context) {
 	for _, uri := range r.cfg.URIs {
-		r.readOne(ctx, claim{uri: uri})
+		r.readOne(ctx, target{uri: uri})
 	}
 }
 
-// readOne reads a resource unless it was read before, and holds what it answers to the rules.
-func (r *run) readOne(ctx context.Context, c claim) {
+// readOne reads a resource, unless it has been read before, and checks its contents.
+func (r *run) readOne(ctx context.Context, c target) {
 	normal := abi.NormalURI(c.uri)
 	if r.seen[normal] || ctx.Err() != nil || abi.CheckURI(c.uri) != nil {
 		return
@@ -69,15 +69,16 @@ func (r *run) readOne(ctx context.Context, c claim) {
 		return
 	}
 	if err != nil {
-		r.report.addFailure(ruleFor(c, err), c.uri, "reading it", err)
+		r.report.addFailure(ruleFor(c, err), c.uri, "read failed", err)
 		return
 	}
 	r.checkContents(c, from, got)
 	r.checkAgain(ctx, c.uri, from, got)
 }
 
-// ruleFor says which rule a failed read breaks: a completed value is a guess, and may be wrong.
-func ruleFor(c claim, err error) string {
+// ruleFor gives the rule that a failed read breaks. A completed value need not lead to a resource, which is a rule of its
+// own.
+func ruleFor(c target, err error) string {
 	switch abi.CodeOf(err) {
 	case abi.CodeInvalidText:
 		return ruleTextInvalid
@@ -91,7 +92,7 @@ func ruleFor(c claim, err error) string {
 	return ruleReadFails
 }
 
-func (r *run) checkContents(c claim, from *route, got *reading) {
+func (r *run) checkContents(c target, from *route, got *reading) {
 	for i := range got.contents {
 		r.checkContent(c.uri, &got.contents[i])
 	}
@@ -102,7 +103,7 @@ func (r *run) checkContents(c claim, from *route, got *reading) {
 	if c.listed != nil {
 		r.compareMIME(c.uri, "the list", c.listed.mimeType, main.MIMEType)
 		if c.listed.size > 0 && c.listed.size != main.size {
-			r.report.add(ruleSizeDiffers, c.uri, "the list says %d bytes, it has %d", c.listed.size, main.size)
+			r.report.add(ruleSizeDiffers, c.uri, "the list says %d bytes, but the content has %d", c.listed.size, main.size)
 		}
 	}
 	if from != nil {
@@ -112,30 +113,30 @@ func (r *run) checkContents(c claim, from *route, got *reading) {
 
 func (r *run) checkContent(asked string, c *content) {
 	if err := abi.CheckURI(c.URI); err != nil {
-		r.report.add(ruleURIInvalid, asked, "a content: %v", err)
-	} else if !below(abi.NormalURI(asked), abi.NormalURI(c.URI)) {
+		r.report.add(ruleURIInvalid, asked, "the URI of a content: %v", err)
+	} else if !isSameOrBelow(abi.NormalURI(asked), abi.NormalURI(c.URI)) {
 		r.report.add(ruleContentURI, asked, "a content has the URI %s", c.URI)
 	}
 	if c.NotModified {
-		r.report.add(ruleETagMatch, asked, "it is not modified, and no etag was asked with")
+		r.report.add(ruleETagMatch, asked, "a read without an etag answers not modified")
 		return
 	}
 	if c.invalid {
 		r.report.add(ruleTextInvalid, asked, "a content of kind text is not UTF-8")
 	}
 	if c.Size > 0 && c.Size != c.size {
-		r.report.add(ruleSizeDiffers, asked, "the content says %d bytes, it has %d", c.Size, c.size)
+		r.report.add(ruleSizeDiffers, asked, "the content says %d bytes, but has %d", c.Size, c.size)
 	}
 	if c.Kind == abi.KindBlob && c.MIMEType == "" {
-		r.report.add(ruleMIMEMissing, asked, "%d bytes have no type", c.size)
+		r.report.add(ruleMIMEMissing, asked, "a blob of %d bytes has no MIME type", c.size)
 	}
 	r.checkMIME(asked, c.MIMEType)
 	r.checkMeta(asked, abi.ReservedMeta(c.Meta))
 	r.sniff(asked, c)
 }
 
-// below reports whether uri is asked, or a part or child of it.
-func below(asked, uri string) bool {
+// isSameOrBelow reports whether uri equals asked, or is a part or child of it.
+func isSameOrBelow(asked, uri string) bool {
 	rest, ok := strings.CutPrefix(uri, strings.TrimSuffix(asked, "/"))
 	return ok && (rest == "" || strings.HasSuffix(asked, ":") || strings.ContainsAny(rest[:1], "/?#"))
 }

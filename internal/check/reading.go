@@ -11,35 +11,35 @@ import (
 )
 
 const (
-	maxContents = 100_000 // of one read
-	maxKept     = 1 << 20 // bytes of one read that are kept, the rest is counted and digested
+	maxContents = 100_000 // in one read
+	maxHead     = 1 << 20 // bytes stored of one read; the rest is counted and digested
 )
 
-// A reading is what one read has answered. It takes it as an [abi.Sink].
+// A reading is the answer to one read. It is an [abi.Sink].
 type reading struct {
 	contents []content
-	room     int    // bytes that may yet be kept
-	scratch  []byte // of no meaning: what a text is encoded to, to be checked
+	room     int    // bytes that may still be stored
+	scratch  []byte // the encoded text, which is discarded: encoding checks it
 }
 
-// A content is one content, of which only the beginning is kept.
+// A content is one content of a reading.
 type content struct {
 	abi.Content
 	size    uint64
-	kept    []byte
+	head    []byte // the beginning
 	digest  hash.Hash
 	text    wire.Text
-	invalid bool // a text that is not UTF-8
+	invalid bool // kind is text and the bytes are not UTF-8
 }
 
-// read reads a resource whole or, with an offset or a length, a part of it.
+// read reads a resource or, with an offset or a length, a part of it.
 func (r *run) read(ctx context.Context, req *abi.Request) (*reading, error) {
-	got := &reading{room: maxKept}
+	got := &reading{room: maxHead}
 	if _, err := r.cfg.Source.Read(ctx, req, got); err != nil {
 		return nil, err
 	}
 	if len(got.contents) == 0 {
-		return nil, abi.Errorf(abi.CodeProtocol, "the read is answered without a content")
+		return nil, abi.Errorf(abi.CodeProtocol, "the read has no content")
 	}
 	for i := range got.contents {
 		got.contents[i].end()
@@ -50,18 +50,18 @@ func (r *run) read(ctx context.Context, req *abi.Request) (*reading, error) {
 // Content implements [abi.Sink].
 func (g *reading) Content(c *abi.Content) error {
 	if len(g.contents) == maxContents {
-		return abi.Errorf(abi.CodeTooMany, "there are more than %d contents", maxContents)
+		return abi.Errorf(abi.CodeTooMany, "the read has more than %d contents", maxContents)
 	}
-	head := *c
-	head.Inline = nil
-	g.contents = append(g.contents, content{Content: head, digest: sha256.New()})
+	declared := *c
+	declared.Inline = nil
+	g.contents = append(g.contents, content{Content: declared, digest: sha256.New()})
 	return nil
 }
 
 // Body implements [abi.Sink].
 func (g *reading) Body(p []byte) error {
 	if len(g.contents) == 0 {
-		return abi.Errorf(abi.CodeProtocol, "bytes come before a content")
+		return abi.Errorf(abi.CodeProtocol, "the provider sent bytes before the first content")
 	}
 	c := &g.contents[len(g.contents)-1]
 	c.size += uint64(len(p))
@@ -72,7 +72,7 @@ func (g *reading) Body(p []byte) error {
 		c.invalid = !ok
 	}
 	n := min(len(p), g.room)
-	c.kept = append(c.kept, p[:n]...)
+	c.head = append(c.head, p[:n]...)
 	g.room -= n
 	return nil
 }
@@ -86,14 +86,14 @@ func (c *content) end() {
 	}
 }
 
-// whole reports whether all bytes of c were kept.
-func (c *content) whole() bool { return uint64(len(c.kept)) == c.size }
+// isWhole reports whether head has all bytes.
+func (c *content) isWhole() bool { return uint64(len(c.head)) == c.size }
 
 func (c *content) sameBytes(o *content) bool {
 	return c.Kind == o.Kind && c.size == o.size && bytes.Equal(c.digest.Sum(nil), o.digest.Sum(nil))
 }
 
-// main gives the content that answers for uri itself: nil when there are several and none has it.
+// main gives the content of uri itself, or the only one; nil if several contents have other URIs.
 func (g *reading) main(uri string) *content {
 	for i := range g.contents {
 		if c := &g.contents[i]; abi.NormalURI(c.URI) == abi.NormalURI(uri) {

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	maxFindings = 20  // of one rule that are kept
-	maxPlace    = 256 // characters of Where
+	maxFindings = 20  // of one rule in a report
+	maxWhere    = 256 // characters of Where
 	maxProblem  = 400 // characters
 )
 
-// A Finding is one rule broken in one place. No text in it has control or format characters.
+// A Finding is one violation of a rule. Its texts have no control or format characters.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	Rule     string   `json:"rule"`
 	Where    string   `json:"where"`          // a URI, a URI template, or the part of the provider
 	Problem  string   `json:"problem"`        // what was expected and what was found
-	Code     string   `json:"code,omitempty"` // outcome of the call that failed, as abi.Code names it
+	Code     string   `json:"code,omitempty"` // name of the abi.Code of a failed call
 	Advice   string   `json:"advice"`
 }
 
@@ -31,32 +31,32 @@ type Unsampled struct {
 	Why      string `json:"why"`
 }
 
-// A Report is what a check found.
+// A Report is the result of a check.
 type Report struct {
 	Listed    int            `json:"listed"`    // resources
-	Read      int            `json:"read"`      // of them, and of templates
+	Read      int            `json:"read"`      // resources, listed ones and those of templates
 	Templates int            `json:"templates"` // declared
-	Errors    int            `json:"errors"`    // findings, those left out included
-	Warnings  int            `json:"warnings"`  // findings, those left out included
+	Errors    int            `json:"errors"`    // findings, with the omitted ones
+	Warnings  int            `json:"warnings"`  // findings, with the omitted ones
 	Findings  []Finding      `json:"findings"`  // errors first, by rule
-	Omitted   map[string]int `json:"omitted"`   // findings left out, by rule, where there are more than 20
+	Omitted   map[string]int `json:"omitted"`   // findings beyond 20 of a rule, by rule
 	Unsampled []Unsampled    `json:"unsampled"`
 }
 
-// add notes that a rule is broken.
+// add adds a finding.
 func (r *Report) add(rule, where, format string, args ...any) {
-	r.note(Finding{Rule: rule, Where: where, Problem: fmt.Sprintf(format, args...)})
+	r.addFinding(Finding{Rule: rule, Where: where, Problem: fmt.Sprintf(format, args...)})
 }
 
-// addFailure notes that a rule is broken because a call has failed.
+// addFailure adds a finding about a failed call.
 func (r *Report) addFailure(rule, where, what string, err error) {
-	r.note(Finding{Rule: rule, Where: where, Problem: what + ": " + said(err), Code: abi.CodeOf(err).String()})
+	r.addFinding(Finding{Rule: rule, Where: where, Problem: what + ": " + publicText(err), Code: abi.CodeOf(err).String()})
 }
 
-func (r *Report) note(f Finding) {
-	is := rules[rank(f.Rule)]
-	f.Severity, f.Advice = is.Severity, is.Advice
-	f.Where, f.Problem = line(f.Where, maxPlace), line(f.Problem, maxProblem)
+func (r *Report) addFinding(f Finding) {
+	rule := rules[rank(f.Rule)]
+	f.Severity, f.Advice = rule.Severity, rule.Advice
+	f.Where, f.Problem = line(f.Where, maxWhere), line(f.Problem, maxProblem)
 	if slices.Contains(r.Findings, f) {
 		return
 	}
@@ -78,21 +78,21 @@ func (r *Report) note(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// sort puts the findings in the order of the rules.
+// sort orders the findings as the rules are.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank(a.Rule), rank(b.Rule)) })
 }
 
-// said gives a failure's public words after the name of its class.
-func said(err error) string {
-	code, text := abi.CodeOf(err).String(), publicText(err)
+// publicText gives the code of an error and its message for clients.
+func publicText(err error) string {
+	code, text := abi.CodeOf(err).String(), publicMessage(err)
 	if text == "" || text == code {
 		return code
 	}
 	return code + ", " + text
 }
 
-// line gives a provider's text as one line of at most limit characters that cannot steer a terminal.
+// line gives a provider's text as one line of at most limit characters, without terminal control characters.
 func line(s string, limit int) string {
 	runes := []rune(printable.Line(s[:min(len(s), 4*limit)]))
 	if len(runes) > limit || len(s) > 4*limit {

@@ -7,50 +7,50 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A Sample is a resource that is worth a read.
+// A Sample is one resource to read.
 type Sample struct {
 	URI      string
-	Template string // whose resource it is; empty for those of the manifest, and of the list alone
+	Template string // that matches it; empty for a resource of the manifest, or one that is only listed
 }
 
-// A Selection is what to read of a provider to have seen each kind of resource.
+// A Selection has one resource of each kind that a provider has.
 type Selection struct {
-	Samples   []Sample    // those of the manifest come first
-	Omitted   int         // resources of the manifest, and templates, for which there was no room
-	Unsampled []Unsampled // templates of which no resource is known
+	Samples   []Sample    // resources of the manifest come first
+	Omitted   int         // resources of the manifest and templates beyond the limit
+	Unsampled []Unsampled // templates without a known resource
 }
 
-// tries is how many values of a variable are tried, for one that makes a resource of the template.
+// tries bounds the values of a variable that Select tries, to find one that makes a resource of the template.
 const tries = 20
 
-// Select chooses at most most resources: those of the manifest, evenly if there are too many, one of each template, and
-// one that is listed and is neither. Where the first page of the list has none of a template, its variables are
-// completed. Nothing is read, so a sample may turn out not to be there. It fails only when ctx ends.
-func Select(ctx context.Context, source resource.Source, m *abi.Manifest, most int) (*Selection, error) {
+// Select chooses at most limit resources: those of the manifest, evenly spread if there are too many, one of each template,
+// and one that is only listed. If the first page of the list has no resource of a template, Select completes its variables.
+// Select reads nothing, so that a sample may not exist. It fails only if ctx ends.
+func Select(ctx context.Context, source resource.Source, m *abi.Manifest, limit int) (*Selection, error) {
 	r := newRun(Config{Source: source, Manifest: m, Samples: tries})
 	r.checkManifest(ctx)
-	made := r.selectMade(ctx, most-min(len(m.Resources), most/2))
+	others := r.selectOthers(ctx, limit-min(len(m.Resources), limit/2))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	n := min(len(m.Resources), most-len(made.Samples))
+	n := min(len(m.Resources), limit-len(others.Samples))
 	var static []Sample
 	for i := range n {
-		static = append(static, Sample{URI: m.Resources[spread(i, n, len(m.Resources))].URI})
+		static = append(static, Sample{URI: m.Resources[evenly(i, n, len(m.Resources))].URI})
 	}
-	made.Samples = append(static, made.Samples...)
-	made.Omitted += len(m.Resources) - n
-	return made, nil
+	others.Samples = append(static, others.Samples...)
+	others.Omitted += len(m.Resources) - n
+	return others, nil
 }
 
-// selectMade chooses at most most of the resources that are not the manifest's.
-func (r *run) selectMade(ctx context.Context, most int) *Selection {
+// selectOthers chooses at most limit resources that are not of the manifest.
+func (r *run) selectOthers(ctx context.Context, limit int) *Selection {
 	s := &Selection{}
 	listed := r.firstListed(ctx)
 	for _, t := range r.routes {
 		uri, known := listed[t]
 		switch {
-		case len(s.Samples) == most:
+		case len(s.Samples) == limit:
 			s.Omitted++
 			continue
 		case !known:
@@ -62,7 +62,7 @@ func (r *run) selectMade(ctx context.Context, most int) *Selection {
 		}
 		s.Samples = append(s.Samples, Sample{URI: uri, Template: t.declared.URITemplate})
 	}
-	if uri, known := listed[nil]; known && len(s.Samples) < most {
+	if uri, known := listed[nil]; known && len(s.Samples) < limit {
 		s.Samples = append(s.Samples, Sample{URI: uri})
 	}
 	return s

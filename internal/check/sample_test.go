@@ -52,7 +52,7 @@ func TestSelect(t *testing.T) {
 			withTemplates(abi.Template{URITemplate: "data://{id}", Name: "data"}), 10,
 			check.Selection{
 				Samples:   []check.Sample{static},
-				Unsampled: []check.Unsampled{{Template: "data://{id}", Why: "its variable id does not complete"}},
+				Unsampled: []check.Unsampled{{Template: "data://{id}", Why: "the template does not complete its variable id"}},
 			},
 		},
 		"taken by a more specific template": {
@@ -61,7 +61,7 @@ func TestSelect(t *testing.T) {
 			}), 10,
 			check.Selection{
 				Samples:   []check.Sample{static, {URI: logo, Template: "data://logo"}},
-				Unsampled: []check.Unsampled{{Template: template, Why: "none of the values that complete it names a resource of it"}},
+				Unsampled: []check.Unsampled{{Template: template, Why: "no completed value names a resource of the template"}},
 			},
 		},
 	} {

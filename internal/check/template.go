@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxCompletions = 1000 // values of one answer
-	maxFolders     = 16   // values of a variable that are completed further, the empty one included
+	maxCompletions = 1000 // in one answer
+	maxDirs        = 16   // values of a variable that are completed further, with the empty one
 )
 
-// readTemplates reads samples of the templates whose variables complete.
+// readTemplates reads samples of the templates that complete all their variables.
 func (r *run) readTemplates(ctx context.Context) {
 	for _, t := range r.routes {
 		if ctx.Err() != nil {
@@ -37,10 +37,10 @@ func (r *run) readSample(ctx context.Context, t *route, values []abi.Var) {
 		err = abi.CheckURI(uri)
 	}
 	if err != nil {
-		r.report.add(ruleCompletionDangling, t.declared.URITemplate, "%s makes no URI: %v", named(values), err)
+		r.report.add(ruleCompletionDangling, t.declared.URITemplate, "%s does not make a URI: %v", named(values), err)
 		return
 	}
-	r.readOne(ctx, claim{uri: uri, completed: len(values) > 0})
+	r.readOne(ctx, target{uri: uri, completed: len(values) > 0})
 }
 
 // uri expands the template.
@@ -52,7 +52,7 @@ func (t *route) uri(values []abi.Var) (string, error) {
 	return t.expand.Expand(vars)
 }
 
-// bytewise makes a character of each byte: the library escapes a character by its number, not by its UTF-8.
+// bytewise makes a character of each byte: the library escapes the number of a character, not its bytes in UTF-8.
 func bytewise(s string) string {
 	all := make([]rune, len(s))
 	for i := range len(s) {
@@ -69,33 +69,33 @@ func named(values []abi.Var) string {
 	return strings.Join(parts, ", ")
 }
 
-// samples gives values for all variables of a template: each of the first one's, and of the others the first that
-// completes given those before.
+// samples gives values for all variables of a template: all values of the first variable, each with the first completed
+// value of the others.
 func (r *run) samples(ctx context.Context, t *route) (samples [][]abi.Var) {
 	names := t.variables()
 	for _, name := range names {
 		if !slices.Contains(t.declared.Completes, name) {
-			t.why = fmt.Sprintf("its variable %s does not complete", name)
+			t.why = fmt.Sprintf("the template does not complete its variable %s", name)
 			return nil
 		}
 	}
 	if len(names) == 0 {
 		return [][]abi.Var{nil}
 	}
-	t.why = fmt.Sprintf("nothing completes its variable %s", names[0])
+	t.why = fmt.Sprintf("the completion of its variable %s has no values", names[0])
 	for _, first := range r.values(ctx, t, names[0], nil) {
 		values := []abi.Var{{Name: names[0], Value: first}}
 		for _, name := range names[1:] {
 			next := r.values(ctx, t, name, values)
 			if len(next) == 0 {
-				t.why = fmt.Sprintf("nothing completes its variable %s", name)
+				t.why = fmt.Sprintf("the completion of its variable %s has no values", name)
 				break
 			}
 			values = append(values, abi.Var{Name: name, Value: next[0]})
 		}
 		if len(values) == len(names) {
 			samples = append(samples, values)
-			t.why = "none of the values that complete it names a resource of it"
+			t.why = "no completed value names a resource of the template"
 		}
 	}
 	return samples
@@ -111,24 +111,24 @@ func (t *route) variables() (names []string) {
 	return names
 }
 
-// values gives completions that are worth a read. One that ends in a slash may be a folder, of which more is to be
-// typed: it counts only when nothing completes further.
+// values gives completed values of a variable. A value that ends in a slash may be a directory: values completes it
+// further, and gives it only if it finds no others.
 func (r *run) values(ctx context.Context, t *route, name string, known []abi.Var) (found []string) {
-	most := maxCompletions
+	limit := maxCompletions
 	if r.cfg.Samples > 0 {
-		most = min(most, r.cfg.Samples)
+		limit = min(limit, r.cfg.Samples)
 	}
-	typed := []string{""} // asked, and to be asked
-	for i := 0; i < len(typed) && len(found) < most; i++ {
+	typed := []string{""} // prefixes to complete
+	for i := 0; i < len(typed) && len(found) < limit; i++ {
 		reply, err := r.complete(ctx, t, name, typed[i], known)
 		if err != nil {
 			break
 		}
 		for _, v := range reply.Completions[:min(len(reply.Completions), maxCompletions)] {
 			switch {
-			case wrongValue(v) || slices.Contains(typed, v):
+			case isInvalidValue(v) || slices.Contains(typed, v):
 			case strings.HasSuffix(v, "/"):
-				if len(typed) < maxFolders {
+				if len(typed) < maxDirs {
 					typed = append(typed, v)
 				}
 			default:
@@ -139,14 +139,14 @@ func (r *run) values(ctx context.Context, t *route, name string, known []abi.Var
 	if len(found) == 0 {
 		found = typed[1:]
 	}
-	return found[:min(len(found), most)]
+	return found[:min(len(found), limit)]
 }
 
 func (r *run) complete(ctx context.Context, t *route, name, typed string, known []abi.Var) (*abi.Reply, error) {
 	return r.cfg.Source.Complete(ctx, &abi.Request{URI: t.declared.URITemplate, Arg: name, Value: typed, Vars: known})
 }
 
-// checkCompletions completes each variable that the template says it can, from nothing and from something unlikely.
+// checkCompletions completes each variable that the template declares, from an empty and from an unlikely prefix.
 func (r *run) checkCompletions(ctx context.Context, t *route) {
 	for _, name := range t.declared.Completes {
 		if !slices.Contains(t.match.Variables(), name) {
@@ -158,7 +158,7 @@ func (r *run) checkCompletions(ctx context.Context, t *route) {
 			case ctx.Err() != nil:
 				return
 			case err != nil:
-				what := fmt.Sprintf("completing %s from %q", name, typed)
+				what := fmt.Sprintf("completion of %s from %q failed", name, typed)
 				r.report.addFailure(ruleCompletionFails, t.declared.URITemplate, what, err)
 			default:
 				r.checkCompletion(t.declared.URITemplate, name, reply)
@@ -170,17 +170,17 @@ func (r *run) checkCompletions(ctx context.Context, t *route) {
 func (r *run) checkCompletion(where, name string, reply *abi.Reply) {
 	values := reply.Completions
 	if len(values) > maxCompletions {
-		r.report.add(ruleCompletionWrong, where, "variable %s has %d values, at most %d are allowed",
+		r.report.add(ruleCompletionWrong, where, "variable %s has %d values, more than %d",
 			name, len(values), maxCompletions)
 	}
 	if reply.CompletionTotal > 0 && int(reply.CompletionTotal) < len(values) {
-		r.report.add(ruleCompletionWrong, where, "variable %s has %d values and a total of %d",
+		r.report.add(ruleCompletionWrong, where, "variable %s has %d values, but a total of %d",
 			name, len(values), reply.CompletionTotal)
 	}
 	seen := map[string]bool{}
 	for _, v := range values[:min(len(values), maxCompletions)] {
-		if wrongValue(v) {
-			r.report.add(ruleCompletionWrong, where, "variable %s has the value %.60q", name, v)
+		if isInvalidValue(v) {
+			r.report.add(ruleCompletionWrong, where, "variable %s has the invalid value %.60q", name, v)
 		} else if seen[v] {
 			r.report.add(ruleCompletionWrong, where, "variable %s has the value %.60q twice", name, v)
 		}
@@ -188,12 +188,12 @@ func (r *run) checkCompletion(where, name string, reply *abi.Reply) {
 	}
 }
 
-func wrongValue(v string) bool {
+func isInvalidValue(v string) bool {
 	return v == "" || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl)
 }
 
-// noteUnsampled says of which templates nothing was read.
-func (r *run) noteUnsampled() {
+// reportUnsampled reports the templates without a read resource.
+func (r *run) reportUnsampled() {
 	for _, t := range r.routes {
 		if !t.sampled {
 			r.report.Unsampled = append(r.report.Unsampled, t.unsampled())
@@ -202,5 +202,5 @@ func (r *run) noteUnsampled() {
 }
 
 func (t *route) unsampled() Unsampled {
-	return Unsampled{Template: line(t.declared.URITemplate, maxPlace), Why: line(t.why, maxPlace)}
+	return Unsampled{Template: line(t.declared.URITemplate, maxWhere), Why: line(t.why, maxWhere)}
 }
