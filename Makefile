@@ -118,8 +118,10 @@ bench: ## wasmres beside other servers, then every benchmark
 	cd internal/peers && $(GO) run ./serving
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
-wasm: ## make the small test modules again; needs Debian's wabt
+wasm: ## make the small test modules again; needs Debian's wabt, clang and lld
 	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	clang --target=wasm32 -Os -mbulk-memory -Iguest-sdk/c -c -o greeting.o runtime/testdata/greeting.c
+	clang --target=wasm32 -nostdlib -Wl,--no-entry,--stack-first,--strip-all -o runtime/testdata/greeting.wasm greeting.o && rm greeting.o
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:

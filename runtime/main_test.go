@@ -2,7 +2,11 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log"
 	"net"
+	"os"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
@@ -10,9 +14,39 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
+// noMain names the variable that has the test program do without runtime.Main.
+const noMain = "WASMRES_TEST_NO_MAIN"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(noMain) != "" {
+		runWithoutMain()
+		return
+	}
 	runtime.Main()
 	m.Run()
+}
+
+// runWithoutMain opens a provider as a program that forgot to call Main, and then as one that does not need it.
+func runWithoutMain() {
+	ctx := context.Background()
+	_, err := runtime.Load(ctx, greeting, nil)
+	fmt.Println(err)
+	h, err := runtime.NewHost(runtime.HostConfig{Isolation: runtime.IsolateNone})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := h.Load(ctx, greeting, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	contents, err := p.Read(ctx, "greeting://Ada")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(contents[0].Text())
+	if err := errors.Join(p.Close(), h.Close()); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // newHost makes a host with the cache of all tests, until the end of the test.

@@ -132,7 +132,7 @@ func (s *Server) connect(source resource.Source) (err error) {
 }
 
 // ServeHTTP serves Streamable HTTP, on any path where the caller mounts the Server.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeEndpoint(w, r) }
 
 // ServeStdio speaks MCP with one client until in or ctx ends, and then closes the Server.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {

@@ -16,14 +16,24 @@ type Change struct {
 }
 
 // Subscribe gives a Change each time one of uris has changed, or the list of resources when uris is empty, until ctx
-// ends, which is no error. Changes that come while the body of the loop runs are merged. A URI that cannot be subscribed
-// to ends the loop with abi.CodeUnsupported before any Change.
+// ends, which is no error. The subscription begins with the loop and ends with it. Changes that come while the body of the
+// loop runs are merged. Before any Change, the loop ends with abi.CodeInvalidParams for what is no URI, and with
+// abi.CodeUnsupported for a resource that cannot be subscribed to.
 func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
+		for _, uri := range uris {
+			if err := abi.CheckURI(uri); err != nil {
+				yield(Change{}, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err))
+				return
+			}
+		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		changes := coalesce.New(nil)
 		accepted, err := p.inner.Subscribe(ctx, uris, len(uris) == 0, resource.NotifierFunc(changes.Add))
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			yield(Change{}, err)
 			return
