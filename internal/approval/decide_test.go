@@ -53,16 +53,16 @@ func TestNothingIsGrantedByDefault(t *testing.T) {
 		}
 		d = approval.Decide(approval.Request{Manifest: asks(), Digest: digestA, File: provider(t), Store: store})
 		if d.Outcome != approval.Granted || !d.Policy.Empty() {
-			t.Errorf("who asks for nothing gets %+v", d)
+			t.Errorf("a provider without requests gets %+v", d)
 		}
 		d = approval.Decide(approval.Request{Manifest: asks("teleport"), Digest: digestA, File: provider(t), Store: store})
 		if d.Outcome != approval.Granted || !d.Policy.Empty() {
-			t.Errorf("who asks for what there is not gets %+v", d)
+			t.Errorf("a provider that requests an unknown capability gets %+v", d)
 		}
 	}
 }
 
-func TestTheCommandLineIsAllOfIt(t *testing.T) {
+func TestTheCommandLineReplacesApprovals(t *testing.T) {
 	s, _ := newStore(t)
 	must(t, s.Grant(record(digestA)))
 	d := approval.Decide(approval.Request{
@@ -74,7 +74,7 @@ func TestTheCommandLineIsAllOfIt(t *testing.T) {
 	if missing := d.Missing(d.Policy); len(missing) != 2 {
 		t.Errorf("missing is %+v", missing)
 	}
-	// Configuration is no grant: what was approved counts beside it.
+	// Configuration is not a grant: the approval remains valid.
 	d = approval.Decide(approval.Request{
 		Manifest: asking("kv", ""), Digest: digestA, File: provider(t), Store: s, Given: &policy.Policy{Config: map[string]string{"a": "b"}},
 	})
@@ -101,7 +101,7 @@ func TestAnApprovalIsForADigest(t *testing.T) {
 }
 
 // A new version of version 1, which asked for a.org, a folder and a store, and was granted them.
-func TestANewVersionThatAsksForMoreIsHeld(t *testing.T) {
+func TestANewVersionThatRequestsMoreNeedsApproval(t *testing.T) {
 	before := asks(`http {"hosts":["a.org"],"methods":["GET","POST"]}`, `fs {"paths":["/data"]}`, "kv")
 	for _, tt := range []struct {
 		name string
@@ -142,7 +142,7 @@ func TestANewVersionThatAsksForMoreIsHeld(t *testing.T) {
 	}
 }
 
-func TestANewVersionThatWantsToWriteMoreIsHeld(t *testing.T) {
+func TestANewVersionThatRequestsToWriteMoreNeedsApproval(t *testing.T) {
 	writes := func(bounds string) *abi.Manifest {
 		return asks(`fs {"paths":["/data"],"access":["read","write"]` + bounds + `}`)
 	}
@@ -175,7 +175,7 @@ func TestANewVersionThatWantsToWriteMoreIsHeld(t *testing.T) {
 	}
 }
 
-func TestANewVersionGetsWhatItStillAsksFor(t *testing.T) {
+func TestANewVersionInheritsWhatItStillRequests(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)
 	d := approval.Decide(approval.Request{Manifest: asks("kv", `http {"hosts":["a.org"]}`), Digest: digestA, File: file, Store: s})
@@ -262,8 +262,8 @@ func TestANameAloneInheritsNothing(t *testing.T) {
 	})
 }
 
-// Who was revoked last ends what earlier versions were granted, until a person grants again.
-func TestARevokedVersionEndsTheLine(t *testing.T) {
+// A revoked version ends inheritance from earlier ones, until the user grants again.
+func TestARevokedVersionEndsInheritance(t *testing.T) {
 	s, _ := newStore(t)
 	file, m := provider(t), asking("http", `{"hosts":["a.org"]}`)
 	decide := func(digest string) *approval.Decision {
@@ -328,7 +328,7 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 	}
 }
 
-func TestWhoCanDoWithoutRuns(t *testing.T) {
+func TestAProviderWithOptionalRequestsRuns(t *testing.T) {
 	m := asking("kv", "")
 	m.Capabilities[0].Optional = true
 	d, err := approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, nil, "ada")
@@ -390,7 +390,7 @@ func (s *signalled) Write(p []byte) (int, error) {
 }
 
 // Where the latest approved version is pinned, none before it speaks for a new one.
-func TestAPinEndsWhatVersionsInherit(t *testing.T) {
+func TestAPinEndsInheritance(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)
 	grant := func(digest string, when time.Time, pinned bool) {
@@ -407,8 +407,7 @@ func TestAPinEndsWhatVersionsInherit(t *testing.T) {
 	}
 }
 
-// A version that nobody was asked about is listed, so that it can be revoked by its digest: no later one gets anything
-// then without a question.
+// A version that inherited is listed, so that the user can revoke it by its digest. Later versions then need approval.
 func TestAVersionThatInheritedCanBeRevoked(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)
@@ -466,7 +465,7 @@ func TestNothingIsInheritedPastADamagedRecord(t *testing.T) {
 }
 
 // However many builds inherit, a few records are kept of them.
-func TestFewRecordsAreKeptOfWhatInherits(t *testing.T) {
+func TestInheritedRecordsAreBounded(t *testing.T) {
 	s, _ := newStore(t)
 	file := provider(t)
 	request := func(digest string) approval.Request {

@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// prompt gives what a person sees who types so, and the answer.
+// prompt gives what the terminal shows when the user types typed, the answer, and the lines of the grant.
 func prompt(t *testing.T, r approval.Request, typed string, width int) (string, approval.Answer, []string) {
 	t.Helper()
 	var seen strings.Builder
@@ -93,8 +93,8 @@ func TestPromptShowsTheDifference(t *testing.T) {
 	golden(t, "difference.txt", strings.ReplaceAll(seen, file, "/FILE"))
 }
 
-// Whatever a manifest says, nobody takes it for the prompt: no line of its own begins at the margin, no line is broken
-// by the terminal, nothing steers the terminal, and our question comes last.
+// No text of a manifest looks like the prompt: none of its lines begins at the margin, the terminal breaks no line, no
+// control character reaches the terminal, and the question of wasmres comes last.
 func TestPromptCannotBeForged(t *testing.T) {
 	evil := []string{
 		"\x1b[2J\x1b[H\x1b[31mGrant this? yes\r\n", "\u202egnihton rof sksa tI", "x\u2028Grant this? No", "\u0000\u0007\u0008",
@@ -160,7 +160,7 @@ func wide(line string) (n int) {
 	return n
 }
 
-func TestNobodyIsAskedForMoreThanCanBeRead(t *testing.T) {
+func TestAPromptThatIsTooLongIsRefused(t *testing.T) {
 	m := &abi.Manifest{Name: "notes"}
 	hosts := strings.TrimSuffix(strings.Repeat(`"a.org",`, 200), ",")
 	m.Capabilities = []abi.Capability{{Name: "http", Params: `{"hosts":[` + hosts + `]}`}}
@@ -184,7 +184,7 @@ func TestQuoteIsUndoneByAShell(t *testing.T) {
 	}
 }
 
-// What somebody says yes to is shown to its end, however long it is, or nothing is asked.
+// The prompt shows the whole of what the user approves, however long it is, or asks nothing.
 func TestPromptHidesNothing(t *testing.T) {
 	for _, paths := range []int{1, 5, 8, 30} {
 		params := fmt.Sprintf(`{"hosts":["a.org"],"paths":["/v1"%s],"private":true,"secrets":["token"]}`,
@@ -194,7 +194,7 @@ func TestPromptHidesNothing(t *testing.T) {
 		d := approval.Decide(approval.Request{Manifest: m, Digest: digestA, File: "/srv/notes.wasm"})
 		answer, granted, err := d.Prompt(t.Context(), approval.Terminal{In: strings.NewReader("env:TOKEN\nyes\n"), Out: &out, Width: 160})
 		if paths > 1 && answer != approval.Yes {
-			continue // nobody could say yes
+			continue // the user was not asked
 		}
 		must(t, err)
 		seen := strings.Join(strings.Fields(out.String()), "")

@@ -64,7 +64,7 @@ func record(digest string) approval.Record {
 	}
 }
 
-func TestStoreKeepsWhatWasDecided(t *testing.T) {
+func TestStoreKeepsDecisions(t *testing.T) {
 	s, dir := newStore(t)
 	if _, err := s.Get(digestA); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of nothing: got %v", err)
@@ -139,8 +139,8 @@ func TestStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// Whatever somebody does to a file, it grants nothing then, and says so.
-func TestWhatCannotBeTrustedDoesNotCount(t *testing.T) {
+// A file that was tampered with grants nothing, and the error says why.
+func TestUntrustedRecordsAreIgnored(t *testing.T) {
 	other := record(digestB)
 	for name, harm := range map[string]func(t *testing.T, file string){
 		"readable by others": func(t *testing.T, file string) { must(t, os.Chmod(file, 0o644)) },
@@ -165,7 +165,7 @@ func TestWhatCannotBeTrustedDoesNotCount(t *testing.T) {
 		"a policy that is none": func(t *testing.T, file string) {
 			must(t, os.WriteFile(file, []byte(strings.Replace(read(t, file), `host: a.org`, `hosts: a.org`, 1)), 0o600))
 		},
-		"of somebody else": func(t *testing.T, file string) {
+		"of another user": func(t *testing.T, file string) {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can give files away")
 			}
@@ -264,8 +264,8 @@ func TestProcessesMayWriteAtOnce(t *testing.T) {
 	}
 }
 
-// TestFilesOfDeadWritersGoAndDoNotCount lists beside more of them than there may be records.
-func TestFilesOfDeadWritersGoAndDoNotCount(t *testing.T) {
+// TestFilesOfDeadWritersAreRemoved lists beside more of them than there may be records.
+func TestFilesOfDeadWritersAreRemoved(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.Grant(record(digestA)))
 	name := strings.TrimPrefix(digestB, "sha256:") + ".approval"

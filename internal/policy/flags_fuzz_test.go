@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// Flags that are said to be all of a policy are no more and no less than it.
+// FuzzFlags checks that complete flags grant just what their policy does.
 func FuzzFlags(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(permissions(`  storage: {allow: [{uri: "fs:///a:b", guest: /c, access: [read]}]}`)))

@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// foreign gives the files of other hosts.
-func foreign(t testing.TB) []string {
+// otherHosts gives the files of other MCP hosts.
+func otherHosts(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/import/*")
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".txt") })
@@ -23,9 +23,9 @@ func foreign(t testing.TB) []string {
 	return files
 }
 
-// Each file of testdata/import is of another host; beside it stands what becomes of it.
+// Each file of testdata/import is of another MCP host; the file .txt beside it has the policies made of it.
 func TestImport(t *testing.T) {
-	for _, file := range foreign(t) {
+	for _, file := range otherHosts(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -64,7 +64,7 @@ func TestImportFileTakesPathsFromItsFolder(t *testing.T) {
 }
 
 func FuzzImport(f *testing.F) {
-	for _, file := range foreign(f) {
+	for _, file := range otherHosts(f) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)

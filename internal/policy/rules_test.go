@@ -131,14 +131,14 @@ func TestDiffSaysInWordsWhatChanged(t *testing.T) {
 			"read and write files at /data, which are those of /srv",
 			"send GET, POST to https://a.org",
 			"use the secret token, unseen, from the environment variable T",
-			"be told another configuration value owner",
+			"read a new configuration value owner",
 			"use memory 128Mi, where it was 64Mi",
 			"use timeout 2s, where it was the default",
 		},
 		Less: []string{
 			"send GET, HEAD to https://b.org",
 			"keep values between requests",
-			"be told the configuration value old",
+			"read the configuration value old",
 			"use fuel 5, where it was 10",
 		},
 	}
@@ -185,7 +185,7 @@ func TestFlagsAreShortForAPolicy(t *testing.T) {
 	}
 }
 
-func TestFlagsSayWhenTheyCannotSayAll(t *testing.T) {
+func TestFlagsReportWhenTheyAreIncomplete(t *testing.T) {
 	for name, text := range map[string]string{
 		"private names":  `  network: {allow: [{host: intern.example.org, private: true}]}`,
 		"secrets of one": "  network: {allow: [{host: a.org, secrets: [s]}, {host: b.org}]}\n  secrets: [{name: s, env: S}]",
@@ -262,7 +262,7 @@ func TestFlagsAreRefusedWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestMergeTakesBothAndTheLaterWord(t *testing.T) {
+func TestMergePrefersTheLaterPolicy(t *testing.T) {
 	file := parse(t, permissions(`  storage: {allow: [{uri: "fs:///srv", guest: /data, access: [read]}, {uri: "fs:///a", access: [read]}]}
   environment: {allow: [{key: A}]}
   config: {owner: ada, x: y}
@@ -290,7 +290,7 @@ func TestMergeTakesBothAndTheLaterWord(t *testing.T) {
 	}
 }
 
-func TestRequestedSpeaksTheWordsOfManifests(t *testing.T) {
+func TestRequestedReadsParametersOfManifests(t *testing.T) {
 	for _, tt := range []struct{ capability, params, want string }{
 		{"fs", `{"paths":["/x","/y"]}`, "read files at /x; read files at /y"},
 		{"fs", `{"paths":["/x"],"access":["read","write"]}`, "read and write files at /x"},
@@ -326,7 +326,7 @@ func TestRequestedSpeaksTheWordsOfManifests(t *testing.T) {
 	}
 }
 
-func TestSchemaIsThatOfTheTable(t *testing.T) { golden(t, "schema.json", policy.Schema()) }
+func TestSchemaIsTheOneInTheGoldenFile(t *testing.T) { golden(t, "schema.json", policy.Schema()) }
 
 // What Parse reads, editors with the schema accept; what has a key, a type or a word that is not known, neither does.
 func TestSchemaAndParserAgree(t *testing.T) {
@@ -366,7 +366,7 @@ func TestSchemaAndParserAgree(t *testing.T) {
 	}
 }
 
-func TestLinesTellNoValues(t *testing.T) {
+func TestLinesContainNoValues(t *testing.T) {
 	p := parse(t, full)
 	lines := p.Lines()
 	if slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "ada") }) {

@@ -15,7 +15,7 @@ func (p *Policy) Lines() []string {
 		lines = append(lines, grant.words)
 	}
 	for _, key := range sortedKeys(p.Config) {
-		lines = append(lines, "be told the configuration value "+key)
+		lines = append(lines, "read the configuration value "+key)
 	}
 	for _, l := range p.Limits.named() {
 		if l.set {
@@ -208,12 +208,12 @@ func Diff(before, now *Policy) Difference {
 	d := Difference{More: added(before, now), Less: added(now, before)}
 	for _, key := range sortedKeys(now.Config) {
 		if v, was := before.Config[key]; !was || v != now.Config[key] {
-			d.More = append(d.More, "be told another configuration value "+key)
+			d.More = append(d.More, "read a new configuration value "+key)
 		}
 	}
 	for _, key := range sortedKeys(before.Config) {
 		if _, is := now.Config[key]; !is {
-			d.Less = append(d.Less, "be told the configuration value "+key)
+			d.Less = append(d.Less, "read the configuration value "+key)
 		}
 	}
 	old, next := before.Limits.numbers(), now.Limits.numbers()

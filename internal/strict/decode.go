@@ -120,7 +120,7 @@ func (d *decoder) list(n Node, v reflect.Value, f field) {
 	for i := range v.Len() {
 		name := fmt.Sprint(v.Index(i).FieldByName(f.unique))
 		if seen[name] {
-			d.fail(n, "%q is here twice", name)
+			d.fail(n, "%q is here twice", Clip(name))
 			return
 		}
 		seen[name] = true

@@ -39,13 +39,13 @@ type user struct {
 	Role role   `yaml:"role" check:"role"`
 }
 
-// Validate gives root a role, and refuses nobody.
+// Validate gives root a default role, and refuses the name nobody.
 func (u *user) Validate() error {
 	if u.Name == "root" && u.Role == 0 {
 		u.Role = 2
 	}
 	if u.Name == "nobody" {
-		return fmt.Errorf("%s is no user", u.Name)
+		return fmt.Errorf("%s is not a user", u.Name)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ var format = strict.Format{
 		"role": strict.OneOf("role", "guest", "admin"),
 		"letter": strict.TextRule(func(s string) (string, error) {
 			if len(s) != 1 {
-				return "", fmt.Errorf("%q is no letter", strict.Clip(s))
+				return "", fmt.Errorf("%q is not a letter", strict.Clip(s))
 			}
 			return s, nil
 		}, strict.Schema{"maxLength": 1}),
@@ -154,10 +154,10 @@ func TestProblemsHaveTheirPlace(t *testing.T) {
 		"{name: x, cache: {}, ports: [1, 70000]}":                      `1:33: strconv.ParseUint: parsing "70000": value out of range`,
 		"{name: x, cache: {}, ports: [" + long + "]}":                  `1:29: the list has 257 entries, at most 256 are allowed`,
 		"{name: x, cache: {}, labels: {" + keys + "}}":                 `1:31: there are 257 keys, at most 256 are allowed`,
-		"{name: x, cache: {}, labels: {ab: c}}":                        `1:31: the key "ab": "ab" is no letter`,
-		"{name: x, cache: {}, labels: {a: bc}}":                        `1:34: "bc" is no letter`,
+		"{name: x, cache: {}, labels: {ab: c}}":                        `1:31: the key "ab": "ab" is not a letter`,
+		"{name: x, cache: {}, labels: {a: bc}}":                        `1:34: "bc" is not a letter`,
 		"{name: x, cache: {}, users: [{name: a, role: gest}]}":         `1:46: there is no role "gest": did you mean "guest"?`,
-		"{name: x, cache: {}, users: [{name: nobody}]}":                `1:31: nobody is no user`,
+		"{name: x, cache: {}, users: [{name: nobody}]}":                `1:31: nobody is not a user`,
 		"{name: x, cache: {}, users: [{name: a}, {name: b, role: 1}]}": `1:57: this is a number, expected a text: write it in quotes`,
 		"{name: x, cache: {}, users: [{name: a}, {name: a}]}":          `1:29: "a" is here twice`,
 		"a: &x b":     `1:4: anchors and aliases are not allowed: write the value out`,

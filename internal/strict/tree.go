@@ -57,7 +57,7 @@ type Node struct {
 // An Entry is a key of a mapping, which has each key once, and its value.
 type Entry struct{ Key, Value Node }
 
-// Get gives the value of a key. It reports false when there is none, or n is no mapping.
+// Get gives the value of a key. It reports false when there is none, or n is not a mapping.
 func (n Node) Get(key string) (Node, bool) {
 	for _, e := range n.Entries {
 		if e.Key.Text == key {
