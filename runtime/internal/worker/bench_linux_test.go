@@ -160,7 +160,7 @@ func rested(b *testing.B) (all, own int) {
 	return status(b, pid, "VmRSS"), status(b, pid, "RssAnon")
 }
 
-// BenchmarkReplaced is the time from the death of a worker to the next answer, when a spare one has come.
+// BenchmarkReplaced is the time from the death of a worker to the next answer, when there is a standby worker.
 func BenchmarkReplaced(b *testing.B) {
 	for _, bb := range small(b) {
 		b.Run(bb.name, func(b *testing.B) {
@@ -171,7 +171,7 @@ func BenchmarkReplaced(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				spareOf(b)
+				standbyOf(b)
 				pid := workerOf(b)
 				b.StartTimer()
 				if err := unix.Kill(pid, unix.SIGKILL); err != nil {

@@ -37,7 +37,7 @@ func harms() map[string]func(file string) error {
 		"other at the beginning":   flip(func(int) int { return 3 }),
 		"other in the middle":      flip(func(size int) int { return size / 2 }),
 		"other at the end":         flip(func(size int) int { return size - 1 }),
-		"somebody else's to read":  func(file string) error { return os.Chmod(file, 0) },
+		"not ours to read":         func(file string) error { return os.Chmod(file, 0) },
 		"the folder of it is gone": func(file string) error { return os.RemoveAll(filepath.Dir(file)) },
 	}
 }
@@ -60,7 +60,7 @@ func entryOf(t *testing.T, dir string, binary []byte) string {
 	return file
 }
 
-func TestACompiledModuleThatIsHarmedIsMadeAgain(t *testing.T) {
+func TestACompiledModuleThatIsHarmedIsRecompiled(t *testing.T) {
 	for name, harm := range harms() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -89,7 +89,7 @@ func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsSaidAndOvercome(t *testing.T) {
+func TestAFullDiskIsReportedAndOvercome(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=64k,mode=0700"); err != nil {
 		t.Skipf("only root can mount a small disk: %v", err)

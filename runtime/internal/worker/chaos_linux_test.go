@@ -33,7 +33,7 @@ func TestAWorkerKilledWhileIdleIsNotMissed(t *testing.T) {
 	works(t, m)
 }
 
-func TestACallOfAKilledWorkerIsMadeAgainUntilTheGuestHasSpoken(t *testing.T) {
+func TestACallOfAKilledWorkerIsRetriedUntilTheGuestHasAnswered(t *testing.T) {
 	leavesNothing(t)
 	for name, tt := range map[string]struct {
 		at   int // the step at which the worker is killed
@@ -79,7 +79,7 @@ func TestAWorkerKilledInTheMiddleOfAContentIsReplaced(t *testing.T) {
 	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, streaming(piece))
 	for _, at := range []int{1, 5 << 20, 63 << 20} {
 		killed := false
-		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{heard: func(size int) {
+		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{onBody: func(size int) {
 			if size >= at && !killed {
 				killed = true
 				signal(t, unix.SIGKILL)
@@ -145,7 +145,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 	})
 	t.Run("in the middle of a content", func(t *testing.T) {
 		once := false
-		_, err := m.Call(soon(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{heard: func(size int) {
+		_, err := m.Call(soon(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{onBody: func(size int) {
 			if size > 1<<20 && !once {
 				once = true
 				signal(t, unix.SIGSTOP)
@@ -154,10 +154,10 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 		deadline(t, err)
 	})
 	t.Run("while it ends", func(t *testing.T) {
-		spare := spareOf(t) // which is to take its place
+		standby := standbyOf(t) // which is to take its place
 		other := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
 		for _, pid := range workers(t) {
-			if pid == spare {
+			if pid == standby {
 				continue
 			}
 			if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
@@ -173,7 +173,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 }
 
 // One call is overdue, and takes the worker with it. Of the two others one had an answer that had begun.
-func TestOtherCallsOfAWorkerThatIsKilledAreMadeAgain(t *testing.T) {
+func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	begun, goOn := make(chan string, 8), make(chan struct{})
@@ -207,7 +207,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreMadeAgain(t *testing.T) {
 		t.Errorf("the call that was late: got %v, want deadline", err)
 	}
 	if err := <-results["x:silent"]; err != nil {
-		t.Errorf("the call that had said nothing: got %v, want it made again", err)
+		t.Errorf("the call that had said nothing: got %v, want it retried", err)
 	}
 	unavailable(t, <-results["x:spoken"])
 	works(t, m)

@@ -130,7 +130,7 @@ func TestFromInsideAWorkerNothingCanBeDone(t *testing.T) {
 	if !confine.Probe().On(confine.Seccomp) {
 		t.Skip("the kernel has no seccomp")
 	}
-	said := heardFrom(t, "tries")
+	said := reportsOf(t, "tries")
 	for name := range attempts() {
 		t.Run(name, func(t *testing.T) {
 			if got := said["attempt "+name]; got != "EPERM" {
@@ -146,8 +146,8 @@ func TestFromInsideAWorkerNothingCanBeDone(t *testing.T) {
 	}
 }
 
-// heardFrom gives what a worker of a role has said in the log when it started, by message and name.
-func heardFrom(t *testing.T, role string) map[string]string {
+// reportsOf gives what a worker of a role has said in the log when it started, by message and name.
+func reportsOf(t *testing.T, role string) map[string]string {
 	t.Helper()
 	log := &recorder{map[string]string{}}
 	r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
@@ -174,7 +174,7 @@ func checkFromOutside(t *testing.T) {
 		}
 		theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, n.Kind))
 		if errors.Is(err, os.ErrPermission) {
-			continue // it cannot be looked at, which is part of the wall
+			continue // it cannot be looked at, which is part of the isolation
 		}
 		if err != nil || (ours != theirs) != (n.Err == nil) {
 			t.Errorf("namespace %s: ours is %s, its is %s, %v", n.Kind, ours, theirs, err)

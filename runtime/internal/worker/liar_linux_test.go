@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
 )
 
-// A liar is a worker that says what it likes. It is no worker of this package's: it has no guest and no walls.
+// A liar is a worker that sends what it likes. It is none of package child: it has no guest and no isolation.
 type liar struct {
 	control, link *protocol.Conn
 	call          protocol.Call // the last that came
@@ -60,7 +60,7 @@ func lie(role string) (err error) {
 	return nil
 }
 
-// begin hears the orders.
+// begin receives the start request.
 func (l *liar) begin() error {
 	if _, _, err := l.control.Next(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (l *liar) text(s string) error {
 	return errors.Join(l.say(protocol.KindFrame, content.Append(nil)), l.send(&protocol.Done{}))
 }
 
-// forever says the same again and again, until nobody listens.
+// forever sends the same again and again, until the parent has closed the connection.
 func (l *liar) forever(kind protocol.Kind, payload []byte) error {
 	for {
 		if err := l.say(kind, payload); err != nil {
@@ -207,7 +207,7 @@ func lies() map[string]func(l *liar) error {
 		"starts-the-parent":    say(protocol.KindStart, []byte(`{}`)),
 		"fails-late":           say(protocol.KindFailed, (&protocol.Done{Code: abi.CodeModule}).Append(nil)),
 		"opens-links":          say(protocol.KindNewLink, (&protocol.NewLink{}).Append(nil)),
-		"chunks-elsewhere":     chunk(protocol.Chunk{Offset: 1 << 30, Length: 1}),
+		"chunks-outside":       chunk(protocol.Chunk{Offset: 1 << 30, Length: 1}),
 		"chunks-the-next":      chunk(protocol.Chunk{Offset: 64 << 10, Length: 1}),
 		"chunks-too-much":      chunk(protocol.Chunk{Length: 64<<10 + 1}),
 		"chunks-nothing":       chunk(protocol.Chunk{}),
@@ -250,8 +250,8 @@ func lies() map[string]func(l *liar) error {
 		"hangs-after-a-body": func(l *liar) error {
 			return errors.Join(l.begun(), l.say(protocol.KindBody, make([]byte, 1000)), asleep())
 		},
-		"talks-of-strays": talksOfStrays,
-		"answers-again":   func(l *liar) error { return errors.Join(l.text("fine"), l.text("stale")) },
+		"replies-to-moved": repliesToMoved,
+		"answers-again":    func(l *liar) error { return errors.Join(l.text("fine"), l.text("stale")) },
 		"answers-the-next": func(l *liar) error {
 			err := l.text("fine")
 			l.number += 1 << 20 // but for the bits that cannot be known
@@ -282,7 +282,7 @@ func floods(fd int, kind protocol.Kind, payload []byte) func(*liar) error {
 	}
 }
 
-// sendsFiles sends descriptors along, which nobody has asked for.
+// sendsFiles sends descriptors along, which the protocol does not allow.
 func sendsFiles(l *liar) error {
 	message := append(protocoltest.Header(0, protocol.KindFrame, l.number), protocoltest.Header(0, protocol.KindFrame, l.number)...)
 	if err := unix.Sendmsg(fdLink, message, unix.UnixRights(0, 1, 2, fdLink), nil, 0); err != nil {
@@ -291,8 +291,8 @@ func sendsFiles(l *liar) error {
 	return asleep()
 }
 
-// talksOfStrays lets a call wait behind another until it is told that it waits no more, and then has much to say of it.
-func talksOfStrays(l *liar) error {
+// repliesToMoved lets a call wait behind another until it is told that it waits no more, and then has much to say of it.
+func repliesToMoved(l *liar) error {
 	if l.talked {
 		return l.text("fine")
 	}
@@ -304,10 +304,10 @@ func talksOfStrays(l *liar) error {
 	if err := l.awaitCancel(); err != nil {
 		return err
 	}
-	stray := l.number
+	waiting := l.number
 	l.number = first
 	err := l.text("fine")
-	l.number = stray
+	l.number = waiting
 	err = errors.Join(err, l.begun(), l.say(protocol.KindBody, make([]byte, 1000)),
 		l.send(&protocol.Chunk{Length: 10}), l.say(protocol.KindLog, logLine()), l.say(protocol.KindChanged, []byte("x:changed")),
 		l.send(&protocol.Ask{Service: abi.ServiceConfig}))
@@ -378,7 +378,7 @@ func bornLiars() map[string]func(l *liar) error {
 	}
 	return map[string]func(*liar) error{
 		"begins-with-its-end":      func(*liar) error { return errors.New("so it goes") },
-		"ends-on-orders":           func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
+		"ends-on-start-request":    func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
 		"never-begins":             func(*liar) error { return asleep() },
 		"never-gets-ready":         after(func(*liar) error { return nil }),
 		"gets-half-ready":          after(func(l *liar) error { return l.write(append(protocoltest.Header(100, protocol.KindReady, 0), '{')) }),
@@ -401,7 +401,7 @@ func bornLiars() map[string]func(l *liar) error {
 		"answers-unread":               answersUnread,
 		"is-another-each-time":         anotherEachTime,
 		"answers-what-it-has-not-read": answersUnread,
-		"leaves-strays":                leavesStrays,
+		"never-confirms":               neverConfirms,
 		"stops-obeying":                stopsObeying,
 	}
 }

@@ -36,7 +36,7 @@ func verdicts() map[string]verdict {
 	good := verdict{text: "fine"}
 	late := verdict{code: abi.CodeDeadline, text: "longer than", wait: 500 * time.Millisecond}
 	all := map[string]verdict{
-		"is-silent": late, "talks-of-strays": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: time.Second},
+		"is-silent": late, "replies-to-moved": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: time.Second},
 		"asks-and-never-reads": late, "hangs-after-a-body": late,
 		"drips":             {code: abi.CodeDeadline, text: "longer than", wait: 100 * time.Millisecond}, // too little to be too large by then
 		"ends-with-no-text": lost, "answers-with-999": {code: abi.CodeInternal}, "answers-with-20": {code: abi.CodeInternal},
@@ -55,7 +55,7 @@ func verdicts() map[string]verdict {
 	return all
 }
 
-func TestALiarIsFoundOutAndLeavesNoHarm(t *testing.T) {
+func TestALiarIsFoundOutAndDoesNoHarm(t *testing.T) {
 	leavesNothing(t)
 	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
 	for role, want := range verdicts() {
@@ -63,7 +63,7 @@ func TestALiarIsFoundOutAndLeavesNoHarm(t *testing.T) {
 			if !slices.Contains(shortLies, role) {
 				takesLong(t)
 			}
-			spareOf(t)
+			standbyOf(t)
 			before := takeStock(t)
 			var log journal
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role), Logger: log.logger()})
@@ -117,8 +117,8 @@ func TestAnAnswerBelongsToItsCall(t *testing.T) {
 	}
 }
 
-// A worker that never reads what it is told cannot hold up anybody for longer than a call lasts.
-func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
+// A worker that never reads its control connection delays no call for longer than a call lasts.
+func TestAWorkerThatNeverReadsControlDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-obeys")})
@@ -134,7 +134,7 @@ func TestAWorkerThatNeverObeysHoldsNobodyUp(t *testing.T) {
 }
 
 // Workers that hang, or go on for ever, while their call has more time than at the start, since a client keeps it waiting.
-func TestAWorkerWithASlowClientHoldsNobodyUp(t *testing.T) {
+func TestAWorkerWithASlowClientDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	for _, role := range []string{"hangs-after-a-body", "drips"} {
 		t.Run(role, func(t *testing.T) {
@@ -170,7 +170,7 @@ func (s *unhurried) Body(p []byte) error {
 func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
-func TestAWorkerThatReadsNoCallsHoldsNobodyUp(t *testing.T) {
+func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-unread")})
@@ -193,7 +193,7 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
 	for role, want := range map[string]string{
 		"begins-with-its-end":      "so it goes",
-		"ends-on-orders":           "so it goes",
+		"ends-on-start-request":    "so it goes",
 		"never-begins":             "deadline",
 		"never-gets-ready":         "deadline",
 		"gets-half-ready":          "deadline",
@@ -213,7 +213,7 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 			if !slices.Contains(shortLies, role) {
 				takesLong(t)
 			}
-			spareOf(t)
+			standbyOf(t)
 			before := takeStock(t)
 			var log journal
 			ctx, cancel := context.WithCancel(t.Context())
@@ -244,14 +244,14 @@ func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
 	m := loadPuppet(t, sandbox.Config{Runner: r}, well)
 	works(t, m)
 	if n := len(r.Isolation().Layers.String()); n > 20_000 {
-		t.Errorf("its walls are told in %d bytes", n)
+		t.Errorf("its layers have %d bytes", n)
 	}
 	if lane, why := m.Lane(); lane != sandbox.LaneReset || len(why) > 1000 {
 		t.Errorf("got lane %s, because of %d bytes", lane, len(why))
 	}
 }
 
-// What a provider says of itself at first stands: the next time it may say it in another order.
+// The first description that a provider gives of itself stands: the next worker may give it in another order.
 func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 	leavesNothing(t)
 	var log journal
@@ -262,15 +262,15 @@ func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 	signal(t, unix.SIGKILL)
 	works(t, m)
 	if got := m.Manifest().Name; got != name {
-		t.Errorf("got %q, want what was said at first, %q", got, name)
+		t.Errorf("got %q, want the first one, %q", got, name)
 	}
 }
 
-// What a worker says of a call that has gone to another link is for nobody.
-func TestWhatIsSaidOfStraysIsIgnored(t *testing.T) {
+// The parent discards what a worker sends for a call that has moved to another link.
+func TestRepliesToMovedCallsAreDiscarded(t *testing.T) {
 	leavesNothing(t)
 	var log journal
-	r := newRunner(t, worker.Config{Executable: roleOf(t, "talks-of-strays"), PipelineUnder: time.Hour, Logger: log.debug()})
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "replies-to-moved"), PipelineUnder: time.Hour, Logger: log.debug()})
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
 	var clients sync.WaitGroup
 	for range 2 {

@@ -117,10 +117,10 @@ func well(_ context.Context, n int, _ *abi.Request) guesttest.Step {
 
 // A sink keeps what it is given, and may do something each time.
 type sink struct {
-	heads []abi.Content
-	body  []byte
-	size  int
-	heard func(size int)
+	heads  []abi.Content
+	body   []byte
+	size   int
+	onBody func(size int)
 }
 
 func (s *sink) Content(c *abi.Content) error { s.heads = append(s.heads, *c); return nil }
@@ -129,8 +129,8 @@ func (s *sink) Body(p []byte) error {
 	if s.size += len(p); len(s.body) < 1<<20 {
 		s.body = append(s.body, p...)
 	}
-	if s.heard != nil {
-		s.heard(s.size)
+	if s.onBody != nil {
+		s.onBody(s.size)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func children(tb testing.TB) map[int]string {
 	return found
 }
 
-// workers are the numbers of all workers there are, the oldest first: spare ones are at the end.
+// workers are the numbers of all workers there are, the oldest first: standby workers are at the end.
 func workers(tb testing.TB) (pids []int) {
 	tb.Helper()
 	for pid, name := range children(tb) {
@@ -209,7 +209,7 @@ func workers(tb testing.TB) (pids []int) {
 	return pids
 }
 
-// workerOf gives the one worker there is that is not a spare one.
+// workerOf gives the one worker there is that is not on standby.
 func workerOf(tb testing.TB) (pid int) {
 	tb.Helper()
 	eventually(tb, func() bool {
@@ -222,8 +222,8 @@ func workerOf(tb testing.TB) (pid int) {
 	return pid
 }
 
-// spareOf gives the spare worker, when there is one beside the one there is.
-func spareOf(tb testing.TB) (pid int) {
+// standbyOf gives the standby worker, once there is one beside the one that runs.
+func standbyOf(tb testing.TB) (pid int) {
 	tb.Helper()
 	eventually(tb, func() bool {
 		all := workers(tb)

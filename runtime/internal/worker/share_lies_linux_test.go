@@ -24,7 +24,7 @@ type end struct {
 	fd int
 }
 
-// unread is how many bytes have come that nobody has read.
+// unread is how many bytes have come that were not read.
 func (e end) unread() int {
 	n, err := unix.IoctlGetInt(e.fd, unix.TIOCINQ)
 	if err != nil {
@@ -106,9 +106,9 @@ func answersUnread(l *liar) error {
 	})
 }
 
-// leavesStrays answers some calls at once, then has others wait behind one until they go elsewhere, and never says a word
-// of those.
-func leavesStrays(l *liar) error {
+// neverConfirms answers some calls at once, then has others wait behind one until they move to other links, and never
+// confirms that those are cancelled.
+func neverConfirms(l *liar) error {
 	const quick, long = 60, 6 * time.Millisecond
 	return l.serveLinks(manyLinks, func(e end) {
 		for n := 0; ; n++ {
@@ -126,7 +126,7 @@ func leavesStrays(l *liar) error {
 	})
 }
 
-// stopsObeying serves two links, and hears nothing more on control. It ends the middling calls when there is one on each
+// stopsObeying serves two links, and reads nothing more on control. It ends the middling calls when there is one on each
 // link, and begins to answer the long one, which ends when a short one has come on the other link.
 func stopsObeying(l *liar) error {
 	var both sync.WaitGroup
@@ -186,13 +186,13 @@ func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
 	clients.Wait()
 }
 
-// Of calls that went elsewhere a worker may never say a word: that takes no more links than there are calls.
-func TestLinksOfStraysAreFew(t *testing.T) {
+// A worker may never confirm that calls which moved are cancelled: that takes no more links than there are calls.
+func TestLinksThatAreNeverConfirmedAreFew(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
-	r := newRunner(t, worker.Config{Executable: roleOf(t, "leaves-strays")})
+	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-confirms")})
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience, Calls: 4}}, well)
-	spareOf(t)
+	standbyOf(t)
 	before := takeStock(t).files
 	var clients sync.WaitGroup
 	var most atomic.Int64
@@ -207,7 +207,7 @@ func TestLinksOfStraysAreFew(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	// Each link is two files. A link drains, with those who were sent elsewhere on one each; a worker is replaced.
+	// Each link is two files. A link drains, with the calls that moved on one each; a worker is replaced.
 	if limit := before + 2*(m.Limits().Calls+2) + 8; int(most.Load()) > limit {
 		t.Errorf("got %d files, at the start %d, want at most %d", most.Load(), before, limit)
 	}
@@ -215,7 +215,7 @@ func TestLinksOfStraysAreFew(t *testing.T) {
 
 // Calls that wait behind a long one move to other links before the parent tells the worker, which may not read. The long
 // call ends when they have moved: if they waited for the worker, the parent would kill it with the long call.
-func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
+func TestMovingCallsDoesNotWaitForTheWorker(t *testing.T) {
 	leavesNothing(t)
 	var jam sync.WaitGroup
 	t.Cleanup(jam.Wait) // which ends with the worker
@@ -224,7 +224,7 @@ func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
 	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience, Calls: 8}}, well)
 	var both sync.WaitGroup
 	for range 2 {
-		both.Go(func() { _, _ = read(t.Context(), m, "x:mid") }) // the second goes elsewhere: two links from now on
+		both.Go(func() { _, _ = read(t.Context(), m, "x:mid") }) // the second moves: two links from now on
 	}
 	both.Wait()
 	jam.Go(func() {
@@ -235,7 +235,7 @@ func TestReliefDoesNotWaitForTheWorker(t *testing.T) {
 	var long sync.WaitGroup
 	began := make(chan struct{})
 	long.Go(func() {
-		s := sink{heard: func(int) { close(began) }}
+		s := sink{onBody: func(int) { close(began) }}
 		if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:long"}, &s); err != nil {
 			t.Errorf("the long call, for which others did not have to wait: %v\n%s", err, log.String())
 		}

@@ -86,9 +86,9 @@ func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *sa
 	}
 }
 
-// Those who wait behind a long call go elsewhere, and its link is in order afterwards. What a guest keeps from one call to
-// the next is no business of one that waits: there nobody does.
-func TestALongCallHoldsNobodyUp(t *testing.T) {
+// Calls that wait behind a long one move to other links, and its link is in order afterwards. Where guest state outlives a
+// call, no call waits on a link.
+func TestALongCallDelaysNoOther(t *testing.T) {
 	for lifecycle, want := range map[abi.Lifecycle]int{abi.LifecycleFresh: 1, abi.LifecycleSession: 0} {
 		t.Run(lifecycle.String(), func(t *testing.T) {
 			leavesNothing(t)
@@ -110,8 +110,8 @@ func TestALongCallHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A worker that is killed under calls that wait for each other is replaced, and those of which it has said nothing are
-// made again.
+// A worker that is killed under calls that wait for each other is replaced, and those that it has
+// not answered are retried.
 func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 	leavesNothing(t)
 	m := loadPuppet(t, sandbox.Config{

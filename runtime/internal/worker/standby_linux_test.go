@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
-func TestOneSpareWorkerIsThereForAllModulesAndGoesWithTheLast(t *testing.T) {
+func TestOneStandbyWorkerServesAllModulesAndEndsWithTheLast(t *testing.T) {
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{})
 	open := func() *sandbox.Module {
@@ -31,7 +31,7 @@ func TestOneSpareWorkerIsThereForAllModulesAndGoesWithTheLast(t *testing.T) {
 		t.Error(err)
 	}
 	if got := len(workers(t)); got != 2 {
-		t.Errorf("got %d workers, want that of the second module and the spare one", got)
+		t.Errorf("got %d workers, want that of the second module and the standby worker", got)
 	}
 	if err := second.Close(); err != nil {
 		t.Error(err)
@@ -41,42 +41,42 @@ func TestOneSpareWorkerIsThereForAllModulesAndGoesWithTheLast(t *testing.T) {
 	}
 }
 
-func TestTheSpareWorkerTakesTheWorkersPlace(t *testing.T) {
+func TestTheStandbyWorkerReplacesTheWorker(t *testing.T) {
 	leavesNothing(t)
 	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
-	spare := spareOf(t)
+	standby := standbyOf(t)
 	signal(t, unix.SIGKILL)
 	works(t, m)
-	if got := workerOf(t); got != spare {
-		t.Errorf("got worker %d, want the spare one, %d", got, spare)
+	if got := workerOf(t); got != standby {
+		t.Errorf("got worker %d, want the standby worker, %d", got, standby)
 	}
-	if next := spareOf(t); next == spare {
-		t.Errorf("got spare worker %d, which is the worker", next)
+	if next := standbyOf(t); next == standby {
+		t.Errorf("got standby worker %d, which is the worker", next)
 	}
 }
 
-func TestASpareWorkerThatDiesIsNotMissed(t *testing.T) {
+func TestAStandbyWorkerThatEndsIsReplaced(t *testing.T) {
 	leavesNothing(t)
 	log := &journal{}
 	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Logger: log.logger()})}, well)
-	spare := spareOf(t)
-	if err := unix.Kill(spare, unix.SIGKILL); err != nil {
+	standby := standbyOf(t)
+	if err := unix.Kill(standby, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { return len(children(t)) == 1 }) // the parent has reaped it
 	works(t, m)
 	signal(t, unix.SIGKILL)
 	works(t, m)
-	if got := workerOf(t); got == spare {
+	if got := workerOf(t); got == standby {
 		t.Errorf("the worker is %d, which has died", got)
 	}
-	// The parent may have reaped it a moment before it knows: then it finds out when it gives orders.
+	// The parent may have reaped it a moment before it knows: then it finds out when it sends the start request.
 	if text := log.String(); !strings.Contains(text, "standby worker lost") && !strings.Contains(text, "invalid") {
 		t.Errorf("the parent has not noticed its death:\n%s", text)
 	}
 }
 
-func TestASpareWorkerThatCannotBeStartedIsNotMissed(t *testing.T) {
+func TestAStandbyWorkerThatCannotBeStartedIsReplacedLater(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	self, err := os.Executable()
@@ -88,12 +88,12 @@ func TestASpareWorkerThatCannotBeStartedIsNotMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Executable: program})}, well)
-	spareOf(t)
+	standbyOf(t)
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}
 	signal(t, unix.SIGKILL)
-	works(t, m) // in the spare one, which is the last there will be
+	works(t, m) // in the standby worker, which is the last there will be
 	signal(t, unix.SIGKILL)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
-// standsAside reports whether a worker leaves processors to others.
-func standsAside(t *testing.T, pid int) bool {
+// inBackground reports whether a worker leaves a processor to others.
+func inBackground(t *testing.T, pid int) bool {
 	t.Helper()
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(pid, &set); err != nil {
@@ -24,7 +24,7 @@ func standsAside(t *testing.T, pid int) bool {
 	return set.Count() < goruntime.NumCPU()
 }
 
-// spinning opens a module whose reads take all the time they have. Its worker is the last that is no spare one.
+// spinning opens a module whose reads take all the time they have. Its worker is the last but the standby worker.
 func spinning(t *testing.T, r *worker.Runner) *sandbox.Module {
 	t.Helper()
 	return loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}},
@@ -42,9 +42,9 @@ func spin(t *testing.T, m *sandbox.Module) (over <-chan error) {
 	return done
 }
 
-func TestALongCallStandsAside(t *testing.T) {
+func TestALongCallRunsInTheBackground(t *testing.T) {
 	if goruntime.NumCPU() == 1 {
-		return // there is nowhere to stand
+		return // there is no other processor
 	}
 	r := newRunner(t, worker.Config{})
 	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well)
@@ -53,14 +53,14 @@ func TestALongCallStandsAside(t *testing.T) {
 	hog := workers(t)[1]
 	works(t, quiet)
 	over := spin(t, busy)
-	eventually(t, func() bool { return standsAside(t, hog) })
-	if standsAside(t, its) {
-		t.Error("the worker of quick calls stands aside too")
+	eventually(t, func() bool { return inBackground(t, hog) })
+	if inBackground(t, its) {
+		t.Error("the worker of quick calls runs in the background too")
 	}
 	if err := <-over; abi.CodeOf(err) != abi.CodeDeadline {
 		t.Errorf("got %v, want %v", err, abi.CodeDeadline)
 	}
-	eventually(t, func() bool { return !standsAside(t, hog) })
+	eventually(t, func() bool { return !inBackground(t, hog) })
 }
 
 func TestACallAloneUsesAllProcessors(t *testing.T) {
@@ -78,8 +78,8 @@ func TestACallAloneUsesAllProcessors(t *testing.T) {
 			works(t, quiet)
 			return
 		default:
-			if standsAside(t, hog) {
-				t.Error("it stands aside for nobody")
+			if inBackground(t, hog) {
+				t.Error("it runs in the background, with no other calls")
 			}
 		}
 	}
