@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// discard is a response nobody reads.
+// A discard is a response that is not read.
 type discard struct {
 	header http.Header
 	status int

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// A large body counts until its request is answered, and is refused where there is no room for it.
+// A large body counts as in flight until its request is answered, and is refused when there is no room for it.
 func TestBodiesCount(t *testing.T) {
 	flight := inflight.New(0)
 	core, err := mcp.New(mcp.Config{Source: streamtest.Library(), Name: "test", Version: "1", InFlight: flight})
@@ -40,11 +40,11 @@ func TestBodiesCount(t *testing.T) {
 	r, unread := streamtest.Post(text), &countingBody{Reader: strings.NewReader(text)}
 	r.Body = unread
 	if status, _, _ := streamtest.Do(h, r); status != 503 || unread.came > 0 {
-		t.Errorf("got %d after %d bytes of a body that says that there is no room for it, want 503 after none", status, unread.came)
+		t.Errorf("got %d after %d bytes of a body with a length for which there is no room, want 503 after none", status, unread.came)
 	}
 }
 
-// A counting body sees the buffer that it is read into.
+// A countingBody notes the size of the buffer that it is read into.
 type countingBody struct {
 	io.Reader
 	came, buffer int // bytes
@@ -61,8 +61,8 @@ func (b *countingBody) Read(p []byte) (int, error) {
 
 func (b *countingBody) Close() error { return nil }
 
-// The buffer of a body is no larger than what is counted for it, whatever a client says of its length, and no larger
-// than the body in the end.
+// The buffer of a body is never larger than what is counted for it, whatever length the client names, and ends up no
+// larger than the body.
 func TestBodiesHaveTheBufferTheyNeed(t *testing.T) {
 	h := streamtest.NewHandler(t, streamtest.Library(), streamable.Config{})
 	for _, size := range []int{1, 4095, 4096, 4097, 12_287, 12_288, 100_000, 1 << 20, 2<<20 + 1, 4 << 20} {
@@ -76,7 +76,7 @@ func TestBodiesHaveTheBufferTheyNeed(t *testing.T) {
 			}
 			const usual = 4 << 10
 			if b.excess > usual || said > usual && b.buffer > said+1 {
-				t.Errorf("%d bytes, said to be %d: the buffer has %d in the end, %d too many at most", len(text), said, b.buffer, b.excess)
+				t.Errorf("%d bytes, Content-Length %d: the buffer has %d in the end, %d too many at most", len(text), said, b.buffer, b.excess)
 			}
 		}
 	}

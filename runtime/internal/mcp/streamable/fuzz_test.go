@@ -16,8 +16,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// FuzzName holds the decoder of Mcp-Name to encoding/base64: a read goes through just when the header says what the
-// body does.
+// FuzzName compares the decoder of Mcp-Name with encoding/base64: a read is accepted if and only if the header repeats the
+// URI of the body.
 func FuzzName(f *testing.F) {
 	f.Add("test://text", "=?base64?dGVzdDovL3RleHQ=?=")
 	f.Add("test://caf\u00e9", "=?base64?dGVzdDovL2NhZsOp?=")
@@ -64,7 +64,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// TestMangledRequests sends ten thousand requests with bytes changed.
+// Requests with random changes get a JSON answer, and no status of 500 or more.
 func TestMangledRequests(t *testing.T) {
 	h := streamtest.NewHandler(t, streamtest.Source(), streamable.Config{})
 	r := rand.New(rand.NewPCG(3, 4))

@@ -118,7 +118,7 @@ func TestOriginPolicy(t *testing.T) {
 	}
 }
 
-// A client that is refused again and again cannot fill the log.
+// A client whose requests are refused again and again cannot fill the log.
 func TestRefusedRequestsDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -159,12 +159,12 @@ func TestCORS(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if w.Code != 204 || w.Header().Get("Access-Control-Allow-Origin") != "https://app.test" {
-		t.Errorf("asked before: got %d, %v", w.Code, w.Header())
+		t.Errorf("preflight: got %d, %v", w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, streamtest.Post(streamtest.Body("1", "resources/list", ""), "Origin", "https://app.test"))
 	if w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != "https://app.test" || w.Header().Get("Vary") != "Origin" {
-		t.Errorf("asked: got %d, %v", w.Code, w.Header())
+		t.Errorf("request: got %d, %v", w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, streamtest.Post(streamtest.Body("1", "resources/list", ""), "Origin", "https://mcp.test", "Host", "mcp.test"))

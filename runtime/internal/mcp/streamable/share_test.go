@@ -14,14 +14,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// An opened stream is one that runs in a bubble until its client goes.
-type opened struct {
+// An openStream is a GET or listen stream that runs until its client leaves.
+type openStream struct {
 	*httptest.ResponseRecorder
 	leave context.CancelFunc
 	ended chan struct{}
 }
 
-func (o *opened) isOpen() bool {
+func (o *openStream) isOpen() bool {
 	select {
 	case <-o.ended:
 		return false
@@ -30,14 +30,14 @@ func (o *opened) isOpen() bool {
 	}
 }
 
-// Streams of revisions with and without sessions have their places in common.
-func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
+// One limit applies to the streams of revisions with and without sessions.
+func TestAllStreamsShareOneLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{MaxSubscriptions: 2}, streamable.Config{})
 		var clients sync.WaitGroup
-		stream := func(addr string, r *http.Request) *opened {
+		stream := func(addr string, r *http.Request) *openStream {
 			ctx, leave := context.WithCancel(t.Context())
-			o := &opened{httptest.NewRecorder(), leave, make(chan struct{})}
+			o := &openStream{httptest.NewRecorder(), leave, make(chan struct{})}
 			r.RemoteAddr = addr
 			clients.Go(func() {
 				defer close(o.ended)
@@ -46,11 +46,11 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 			synctest.Wait()
 			return o
 		}
-		modern := func(addr string) *opened {
+		modern := func(addr string) *openStream {
 			return stream(addr, streamtest.Post(streamtest.Body("7", mcp.ListenMethod, `"notifications":{"resourcesListChanged":true}`)))
 		}
 		session := openSession(h)
-		get := func(addr, session string) *opened {
+		get := func(addr, session string) *openStream {
 			r := httptest.NewRequest(http.MethodGet, "http://mcp.test/mcp", nil)
 			r.Header.Set("Accept", "text/event-stream")
 			r.Header.Set("Mcp-Session-Id", session)
@@ -61,14 +61,14 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 		first, second := modern(greedy), modern(greedy)
 		if third := modern(greedy); third.isOpen() || !strings.Contains(third.Body.String(), `"error":{"code":429,`) ||
 			!strings.Contains(third.Body.String(), `"data":{"code":"busy"}`) {
-			t.Errorf("one more of one client: got %s", third.Body)
+			t.Errorf("a third stream of one client: got %s", third.Body)
 		}
 		legacy := get(honest, session)
 		if !legacy.isOpen() || first.isOpen() || !second.isOpen() {
 			t.Errorf("open are %v, %v, %v, want the GET stream in the place of the oldest", legacy.isOpen(), first.isOpen(), second.isOpen())
 		}
 		if !strings.Contains(first.Body.String(), `"resultType":"complete"`) {
-			t.Errorf("the stream that had to go ended without its result: %s", first.Body)
+			t.Errorf("the evicted stream ended without its result: %s", first.Body)
 		}
 		newer := get(honest, session) // it replaces the older, and has its place
 		if !newer.isOpen() || legacy.isOpen() || !second.isOpen() {
@@ -77,13 +77,13 @@ func TestStreamsOfBothErasShareOneLimit(t *testing.T) {
 		refused := get(other, openSession(h))
 		if refused.isOpen() || refused.Code != http.StatusTooManyRequests || refused.Header().Get("Retry-After") == "" ||
 			!strings.Contains(refused.Body.String(), `"data":{"code":"busy"}`) {
-			t.Errorf("where all have one: got %d %s", refused.Code, refused.Body)
+			t.Errorf("when each client has one stream: got %d %s", refused.Code, refused.Body)
 		}
 		newer.leave()
 		synctest.Wait()
 		last := get(other, openSession(h))
 		if !last.isOpen() {
-			t.Errorf("a place that is free is not given: %d %s", last.Code, last.Body)
+			t.Errorf("a stream is refused though there is a free place: %d %s", last.Code, last.Body)
 		}
 		second.leave()
 		last.leave()

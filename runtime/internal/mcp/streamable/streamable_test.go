@@ -142,7 +142,7 @@ func TestServeEndpointIgnoresThePath(t *testing.T) {
 	}
 }
 
-// legacy records what it is handed.
+// A legacy records the requests it gets.
 type legacy struct{ requests []string }
 
 // Begin implements [streamable.Legacy]: there are no sessions.
@@ -159,7 +159,7 @@ func (l *legacy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusTeapot)
 }
 
-func TestEras(t *testing.T) {
+func TestRevisions(t *testing.T) {
 	const (
 		isLegacy = http.StatusTeapot
 		list     = `{"jsonrpc":"2.0", "id":1,"method":"resources/list"}`
@@ -203,7 +203,7 @@ func TestEras(t *testing.T) {
 			}
 			status, _, answer := streamtest.Do(h, tt.request)
 			if diff := cmp.Diff(want, l.requests); status != tt.status || diff != "" {
-				t.Errorf("got status %d, want %d: %s; handed on (-want +got):\n%s", status, tt.status, answer, diff)
+				t.Errorf("got status %d, want %d: %s; passed on (-want +got):\n%s", status, tt.status, answer, diff)
 			}
 		})
 	}
@@ -322,7 +322,7 @@ func TestClosedStreamCancels(t *testing.T) {
 	s.AwaitWatchers(0)
 }
 
-func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+func TestALateBodyIsRefused(t *testing.T) {
 	server := httptest.NewServer(streamtest.NewHandler(t, mcptest.New(), streamable.Config{BodyTimeout: 50 * time.Millisecond}))
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())

@@ -19,10 +19,10 @@ import (
 func BenchmarkDownload(b *testing.B) {
 	const size = 16 << 20
 	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
-	send := func(cuts bool) mcptest.Handler {
+	send := func(ranges bool) mcptest.Handler {
 		return func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 			head, body := abi.Content{URI: req.URI, Kind: abi.KindBlob, Size: size, ETag: "v1"}, body
-			if cuts {
+			if ranges {
 				body = body[req.RangeOffset:min(req.RangeOffset+req.RangeLength, size)]
 				head.RangeTotal = size
 			}

@@ -27,13 +27,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A file is a source of one resource, test://file.bin.
+// A file is a resource with the URI fileURI.
 type file struct {
-	body  string
-	head  abi.Content
-	cuts  bool  // answers ranges
-	short bool  // answers ranges with a byte less
-	fails error // after all bytes
+	body   string
+	head   abi.Content
+	ranges bool  // it answers ranges
+	short  bool  // answers ranges with a byte less
+	fails  error // after all bytes
 
 	asked  []abi.Request
 	pushed int
@@ -50,7 +50,7 @@ func (f *file) read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Re
 	if head.ETag != "" && req.IfNoneMatch == head.ETag {
 		return &abi.Reply{}, sink.Content(&abi.Content{URI: req.URI, ETag: head.ETag, NotModified: true})
 	}
-	if f.cuts && (req.RangeOffset > 0 || req.RangeLength > 0) {
+	if f.ranges && (req.RangeOffset > 0 || req.RangeLength > 0) {
 		body = body[min(req.RangeOffset, uint64(len(body))):]
 		if req.RangeLength > 0 {
 			body = body[:min(req.RangeLength, uint64(len(body)))]
@@ -83,7 +83,7 @@ func (f *file) handler(t testing.TB) http.Handler {
 	return streamtest.NewHandler(t, s, streamable.Config{})
 }
 
-// link is where a resource can be downloaded.
+// link gives the reference by which a resource is downloaded.
 func link(uri string) string { return streamable.Path + "?uri=" + url.QueryEscape(uri) }
 
 // get makes a request for a resource.
@@ -140,7 +140,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-func TestDownloadSaysOfContents(t *testing.T) {
+func TestDownloadHeaders(t *testing.T) {
 	const anything = "application/octet-stream"
 	tests := []struct {
 		name        string
@@ -233,7 +233,7 @@ func TestDownloadFailures(t *testing.T) {
 	}
 }
 
-func TestDownloadIsForPagesThatMayAsk(t *testing.T) {
+func TestDownloadChecksOrigins(t *testing.T) {
 	f := &file{body: "x"}
 	s := mcptest.New()
 	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, f.read)
@@ -251,7 +251,7 @@ func TestDownloadIsForPagesThatMayAsk(t *testing.T) {
 	}
 }
 
-// TestAFailedDownloadIsCutOff holds that nobody can take for whole what a provider did not bring to its end.
+// A client cannot take a download for whole when the provider has failed.
 func TestAFailedDownloadIsCutOff(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	crash := abi.Errorf(abi.CodeTrap, "crash")
@@ -335,11 +335,11 @@ func TestDownloadOfSeveralContents(t *testing.T) {
 	}
 }
 
-func TestDownloadAsksNoMoreThanIsWanted(t *testing.T) {
+func TestDownloadReadsNoMoreThanIsNeeded(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 1<<20)
 	tests := []struct {
 		name    string
-		cuts    bool
+		ranges  bool
 		headers []string
 		method  string
 		status  int
@@ -365,7 +365,7 @@ func TestDownloadAsksNoMoreThanIsWanted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &file{body: large, cuts: tt.cuts, head: abi.Content{Size: uint64(len(large)), ETag: "v1"}}
+			f := &file{body: large, ranges: tt.ranges, head: abi.Content{Size: uint64(len(large)), ETag: "v1"}}
 			r := get(fileURI, tt.headers...)
 			r.Method = tt.method
 			w, aborted := serve(f.handler(t), r)
@@ -382,7 +382,7 @@ func TestDownloadAsksNoMoreThanIsWanted(t *testing.T) {
 	}
 }
 
-// TestVersionsAreNotMixed changes a resource between the slices of it.
+// A resource may change between two parts: the download then fails.
 func TestVersionsAreNotMixed(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -394,14 +394,14 @@ func TestVersionsAreNotMixed(t *testing.T) {
 		{"unchanged", "v1", func(int, *file) {}, true, 3},
 		{"other etag", "v1", func(n int, f *file) { f.head.ETag = fmt.Sprint(n) }, false, 2},
 		{"other length", "v1", func(_ int, f *file) { f.body += "x" }, false, 2},
-		{"no more cutting", "v1", func(_ int, f *file) { f.cuts = false }, false, 2},
+		{"no more cutting", "v1", func(_ int, f *file) { f.ranges = false }, false, 2},
 		{"shorter slices", "v1", func(n int, f *file) { f.short = n == 1 }, false, 2},
 		{"without an etag", "", func(int, *file) {}, true, 2},
 		{"without an etag, ever longer", "", func(_ int, f *file) { f.body += "x" }, false, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &file{body: strings.Repeat("0123456789", 300_000), cuts: true, head: abi.Content{ETag: tt.etag}}
+			f := &file{body: strings.Repeat("0123456789", 300_000), ranges: true, head: abi.Content{ETag: tt.etag}}
 			body, reads := f.body, 0
 			s := mcptest.New()
 			s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
@@ -424,7 +424,7 @@ func TestVersionsAreNotMixed(t *testing.T) {
 	}
 }
 
-// TestASlowDownloadTakesNoMemory lets a provider be faster than its client.
+// A provider that is faster than the client has to wait.
 func TestASlowDownloadTakesNoMemory(t *testing.T) {
 	const size = 64 << 20
 	ahead, read := 0, 0
@@ -453,7 +453,7 @@ func TestASlowDownloadTakesNoMemory(t *testing.T) {
 	defer response.Body.Close()
 	select {
 	case <-wait:
-		t.Error("the provider came to its end before anybody has read")
+		t.Error("the provider ended before the client has read anything")
 	default:
 	}
 	n, err := io.Copy(io.Discard, response.Body)
@@ -513,7 +513,7 @@ func TestPartsAreBoundedWhateverTheProviderSays(t *testing.T) {
 	}
 }
 
-// TestDownloadFromAProvider runs a real one.
+// TestDownloadFromAProvider downloads from a WebAssembly provider.
 func TestDownloadFromAProvider(t *testing.T) {
 	const size = 5 << 20
 	blob := bytes.Repeat([]byte("0123456789abcdef"), size/16)

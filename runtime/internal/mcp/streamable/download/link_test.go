@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// linked is a resource or content with what its _meta says.
+// A linked is a resource or content with its _meta.
 type linked struct {
 	URI  string
 	Meta map[string]json.RawMessage `json:"_meta"`
@@ -31,7 +31,7 @@ func (l *linked) link(t *testing.T) (link string) {
 	return link
 }
 
-// TestLinks follows the links that clients are told.
+// The links in lists and contents lead to downloads.
 func TestLinks(t *testing.T) {
 	const large = 1 << 20
 	uris := map[string]bool{"test://a": true, "test://with/meta": true, "test://a+b/é?q=1&r=%252F#f": true, "test://small": false}
@@ -78,7 +78,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// bodyOf gives the body of a resource: that of "test://small" is.
+// bodyOf gives the body of a resource, which is small for "test://small".
 func bodyOf(uri string) string {
 	if uri == "test://small" {
 		return "small"
@@ -86,7 +86,7 @@ func bodyOf(uri string) string {
 	return strings.Repeat(uri, (1<<20)/len(uri)+1)
 }
 
-// follow downloads what a link leads to, from where clients know the endpoint.
+// follow resolves a link against the URL of the endpoint, and downloads that.
 func follow(t *testing.T, h http.Handler, uri, link string) {
 	t.Helper()
 	endpoint, err := url.Parse("http://mcp.test" + streamable.Path)

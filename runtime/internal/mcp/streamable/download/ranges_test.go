@@ -41,7 +41,7 @@ func TestRangesOfHugeNumbers(t *testing.T) {
 	}
 }
 
-// FuzzRangeNumbers holds each range of a header to what integers without a bound give.
+// FuzzRangeNumbers compares each range of a header with one computed with unbounded integers.
 func FuzzRangeNumbers(f *testing.F) {
 	for _, set := range []string{
 		"0-0", "-5", "9-", "5-2", "-99999999999999999999", "18446744073709551619-", "2-18446744073709551616", "-0",
@@ -77,7 +77,7 @@ func FuzzRangeNumbers(f *testing.F) {
 	})
 }
 
-// exactRange gives the part of a whole of size bytes that one range means (RFC 9110 §14.1.2).
+// exactRange gives the bytes of a resource of size bytes that one range covers (RFC 9110 §14.1.2).
 func exactRange(text string, size uint64) (begin, length uint64, ok bool) {
 	before, after, found := strings.Cut(text, "-")
 	first, hasFirst := exactNumber(strings.TrimRight(before, " \t"))

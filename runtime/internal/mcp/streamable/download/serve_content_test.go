@@ -18,7 +18,7 @@ const modified = "Fri, 02 Jan 2026 03:04:05 GMT"
 // compared are the headers in which a download and net/http's file server must agree.
 var compared = []string{"Content-Range", "Content-Length", "ETag", "Last-Modified", "Accept-Ranges"}
 
-// asFile answers as the file server of net/http.
+// asFile gives the answer of net/http for a file.
 func asFile(r *http.Request, body, etag string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -30,7 +30,7 @@ func asFile(r *http.Request, body, etag string) *httptest.ResponseRecorder {
 	return w
 }
 
-// differ says what is different about two answers; nothing when they say the same.
+// differ describes a difference of two answers; empty for none.
 func differ(got, want *httptest.ResponseRecorder) string {
 	if got.Code != want.Code {
 		return fmt.Sprintf("got status %d, want %d", got.Code, want.Code)
@@ -51,11 +51,11 @@ func differ(got, want *httptest.ResponseRecorder) string {
 	return ""
 }
 
-func newFile(body, etag string, cuts bool) *file {
-	return &file{body: body, cuts: cuts, head: abi.Content{Size: uint64(len(body)), ETag: etag, LastModified: "2026-01-02T03:04:05Z"}}
+func newFile(body, etag string, ranges bool) *file {
+	return &file{body: body, ranges: ranges, head: abi.Content{Size: uint64(len(body)), ETag: etag, LastModified: "2026-01-02T03:04:05Z"}}
 }
 
-// TestDownloadsAreAsFiles holds downloads to how net/http serves files.
+// Downloads are served as net/http serves files.
 func TestDownloadsAreAsFiles(t *testing.T) {
 	const body = "0123456789"
 	earlier, later := "Fri, 02 Jan 2026 03:04:04 GMT", "Fri, 02 Jan 2026 03:04:06 GMT"
@@ -79,18 +79,18 @@ func TestDownloadsAreAsFiles(t *testing.T) {
 		{"Range", "bytes=1-2", "If-Range", "x"}, {"Range", "bytes=20-", "If-Range", `"v0"`},
 	} {
 		for _, etag := range []string{`"v1"`, `W/"v1"`, ""} {
-			for _, cuts := range []bool{false, true} {
-				got, aborted := serve(newFile(body, etag, cuts).handler(t), get(fileURI, headers...))
+			for _, ranges := range []bool{false, true} {
+				got, aborted := serve(newFile(body, etag, ranges).handler(t), get(fileURI, headers...))
 				want := asFile(get(fileURI, headers...), body, etag)
 				if diff := differ(got, want); diff != "" || aborted {
-					t.Errorf("%q, etag %s, cut by the provider %v: %s, aborted %v", headers, etag, cuts, diff, aborted)
+					t.Errorf("%q, etag %s, ranges by the provider %v: %s, aborted %v", headers, etag, ranges, diff, aborted)
 				}
 			}
 		}
 	}
 }
 
-// TestWhereDownloadsAreNotAsFiles has what net/http does otherwise, and RFC 9110 has as we do, or leaves open.
+// These requests net/http answers in another way, which RFC 9110 does not require.
 func TestWhereDownloadsAreNotAsFiles(t *testing.T) {
 	tests := []struct {
 		name, method, body, value string
@@ -118,19 +118,19 @@ func TestWhereDownloadsAreNotAsFiles(t *testing.T) {
 	}
 }
 
-// alike tells which Range headers net/http reads as we do; of two that are in the whole it sends both.
+// alike matches the Range headers that net/http answers alike: those with one range in the resource.
 var alike = regexp.MustCompile(`^bytes=[ \t]*([0-9]{1,18}[ \t]*-[ \t]*[0-9]{0,18}|-[ \t]*0{0,10}[1-9][0-9]{0,7})?[ \t]*$`)
 
-// FuzzRange holds the reading of Range headers to that of net/http, and whatever else comes to never failing.
+// FuzzRange compares answers to Range headers with those of net/http. Other headers must not fail.
 func FuzzRange(f *testing.F) {
 	for _, seed := range []string{"bytes=0-1", "bytes=-3", "bytes=7-", "bytes=5-2", "bytes=1-2,4-5", "bytes=99-", "lines=1", "bytes=,,", "bytes=\t1 -\t2"} {
 		f.Add(seed, uint8(10), true)
 	}
-	f.Fuzz(func(t *testing.T, value string, size uint8, cuts bool) {
+	f.Fuzz(func(t *testing.T, value string, size uint8, ranges bool) {
 		body := strings.Repeat("0123456789", 26)[:size]
 		r := get(fileURI)
 		r.Header["Range"] = []string{value}
-		got, aborted := serve(newFile(body, `"v1"`, cuts).handler(t), r)
+		got, aborted := serve(newFile(body, `"v1"`, ranges).handler(t), r)
 		if aborted || got.Code != 200 && got.Code != 206 && got.Code != 416 {
 			t.Fatalf("%q: got %d, aborted %v", value, got.Code, aborted)
 		}
@@ -147,7 +147,7 @@ func FuzzRange(f *testing.F) {
 	})
 }
 
-// FuzzPreconditions holds the reading of conditional headers to that of net/http.
+// FuzzPreconditions compares answers to conditional headers with those of net/http.
 func FuzzPreconditions(f *testing.F) {
 	f.Add("If-None-Match", `"v0", W/"v1"`, "If-Modified-Since", modified, "v1")
 	f.Add("If-Match", `*`, "If-Range", `"v1"`, `W/"v1"`)

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// BenchmarkPlainRead is a request as clients usually send it, on a connection that costs nothing.
+// BenchmarkPlainRead answers a typical request on a connection in memory.
 func BenchmarkPlainRead(b *testing.B) {
 	server, err := fastpath.NewServer(streamtest.NewHandler(b, streamtest.Source(), streamable.Config{}), fastpath.Config{})
 	if err != nil {
@@ -31,7 +31,7 @@ func BenchmarkPlainRead(b *testing.B) {
 	}
 }
 
-// endless is a connection on which a request comes again and again, as each is answered.
+// An endless connection gives the same request again and again.
 type endless struct {
 	request []byte
 	left    int
@@ -63,7 +63,7 @@ func (c *endless) SetDeadline(time.Time) error      { return nil }
 func (c *endless) SetReadDeadline(time.Time) error  { return nil }
 func (c *endless) SetWriteDeadline(time.Time) error { return nil }
 
-// once is a listener with one connection.
+// A once listener has one connection.
 type once struct{ conn net.Conn }
 
 func (l *once) Accept() (net.Conn, error) {
@@ -78,7 +78,7 @@ func (l *once) Accept() (net.Conn, error) {
 func (l *once) Close() error   { return nil }
 func (l *once) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// plainRequest is a request of the newest revision, as clients usually send it.
+// plainRequest makes a typical request of the newest revision.
 func plainRequest(method, name, message string) string {
 	return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: test\r\nContent-Type: application/json\r\n" +
 		"Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\n" +

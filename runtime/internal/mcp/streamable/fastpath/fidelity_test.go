@@ -14,19 +14,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// A probe is one request that both of a twin have to answer alike.
+// A probe is a request that both servers must answer alike.
 type probe struct {
 	name, request string
-	hot           bool // it is of the shape that is answered without net/http
-	cut           bool // the client sends no more, and the server may wait for that
-	head          bool // only the head of the response is read: the rest may take for ever
+	fast          bool // it is answered without net/http
+	cut           bool // the client closes its direction after it, which the server may wait for
+	head          bool // only the head of the response is read: the response is a stream
 }
 
-// TestFidelity sends the same requests to a Server and to net/http with the same Handler: they answer in the same
-// words, and leave the connection in the same state.
+// A Server and net/http answer the same requests alike, and leave the connection in the same state.
 func TestFidelity(t *testing.T) {
-	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 25_000, AllowedHosts: []string{"mcp.test"}}), nil)
-	session := open(t, tw.plain)
+	sv := newServers(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 25_000, AllowedHosts: []string{"mcp.test"}}), nil)
+	session := open(t, sv.standard)
 	probes := corpus()
 	t.Logf("%d requests", len(probes))
 	seen := make(map[string]bool)
@@ -35,28 +34,28 @@ func TestFidelity(t *testing.T) {
 			t.Fatalf("two are named %s", p.name)
 		}
 		seen[p.name] = true
-		t.Run(p.name, func(t *testing.T) { tw.compare(t, p, session) })
+		t.Run(p.name, func(t *testing.T) { sv.compare(t, p, session) })
 	}
 }
 
-// compare sends p twice, and something usual after it.
-func (tw *twin) compare(t *testing.T, p probe, session string) {
-	want := p.run(t, tw.plain, session)
-	before := tw.general.Load()
-	got := p.run(t, tw.hot, session)
-	general := tw.general.Load() - before
+// compare sends p, and a plain request after it, to both servers.
+func (sv *servers) compare(t *testing.T, p probe, session string) {
+	want := p.run(t, sv.standard, session)
+	before := sv.netHTTP.Load()
+	got := p.run(t, sv.fast, session)
+	netHTTP := sv.netHTTP.Load() - before
 	if got != want {
 		t.Errorf("%.600q\ngot  %.1500s\nwant %.1500s", p.request, got, want)
 	}
 	if strings.Contains(want, "(silence)") {
 		t.Errorf("%.600q: got no answer, so nothing was compared", p.request)
 	}
-	if p.hot && general != 0 {
+	if p.fast && netHTTP != 0 {
 		t.Errorf("%.600q: net/http had to answer it", p.request)
 	}
 }
 
-// run gives the answers to p and to what follows it, on one connection.
+// run gives the answers to p and to a plain request after it, on one connection.
 func (p probe) run(t *testing.T, addr, session string) string {
 	request := strings.ReplaceAll(p.request, sessionMark, session)
 	if strings.Contains(request, spareMark) {
@@ -98,12 +97,12 @@ func corpus() []probe {
 	return all
 }
 
-// both makes a probe of each era out of a body whose meta is a mark.
-func both(name, text string, hot bool) []probe {
+// both makes two probes, without and with a session, of a body with a mark for its meta.
+func both(name, text string, fast bool) []probe {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	return []probe{
-		{name: "modern " + name, request: modern("resources/read", "test://text", strings.ReplaceAll(text, "<m>", meta)), hot: hot},
-		{name: "session " + name, request: inSession(strings.ReplaceAll(text, "<m>", `"_meta":{}`)), hot: hot},
+		{name: "modern " + name, request: modern("resources/read", "test://text", strings.ReplaceAll(text, "<m>", meta)), fast: fast},
+		{name: "session " + name, request: inSession(strings.ReplaceAll(text, "<m>", `"_meta":{}`)), fast: fast},
 	}
 }
 
@@ -112,7 +111,7 @@ func envelopes() (all []probe) {
 	const tail = `,"method":"resources/read","params":{"uri":"test://text",<m>}}`
 	ids := []struct {
 		name, id string
-		hot      bool
+		fast     bool
 	}{
 		{"small", `7`, true}, {"zero", `0`, true}, {"negative", `-5`, true}, {"negative zero", `-0`, true},
 		{"fraction", `1.5`, true}, {"exponent", `1e3`, true}, {"huge", `123456789012345678901234567890`, true}, {"huge exponent", `1e999`, true},
@@ -125,11 +124,11 @@ func envelopes() (all []probe) {
 		{"space around", " 7\t", true},
 	}
 	for _, id := range ids {
-		all = append(all, both("id "+id.name, `{"jsonrpc":"2.0","id":`+id.id+tail, id.hot)...)
+		all = append(all, both("id "+id.name, `{"jsonrpc":"2.0","id":`+id.id+tail, id.fast)...)
 	}
 	bodies := []struct {
 		name, text string
-		hot        bool
+		fast       bool
 	}{
 		{"usual", `{"jsonrpc":"2.0","id":1` + tail, true},
 		{"without id", `{"jsonrpc":"2.0"` + tail, false},
@@ -183,7 +182,7 @@ func envelopes() (all []probe) {
 		{"padded beyond what is allowed", `{"jsonrpc":"2.0","id":1` + tail + strings.Repeat(" ", 100_001), false},
 	}
 	for _, b := range bodies {
-		all = append(all, both(b.name, b.text, b.hot)...)
+		all = append(all, both(b.name, b.text, b.fast)...)
 	}
 	return all
 }
@@ -192,8 +191,8 @@ func envelopes() (all []probe) {
 func parameters() (all []probe) {
 	const head = `{"jsonrpc":"2.0","id":1,"method":"resources/read"`
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},`
-	read := func(name, params string, hot bool) {
-		all = append(all, both("read "+name, head+`,"params":{`+params+`}}`, hot)...)
+	read := func(name, params string, fast bool) {
+		all = append(all, both("read "+name, head+`,"params":{`+params+`}}`, fast)...)
 	}
 	read("usual", `"uri":"test://text",<m>`, true)
 	read("uri escaped", `"uri":"test:\/\/te\u0078t",<m>`, false)
@@ -213,7 +212,7 @@ func parameters() (all []probe) {
 		both("params a string", head+`,"params":"x"}`, false)[0], both("params a string", head+`,"params":"x"}`, false)[1])
 	metas := []struct {
 		name, members string
-		hot           bool
+		fast          bool
 	}{
 		{"unknown", `"x":{"y":[1,2]}`, true}, {"unknown twice", `"x":1,"x":2`, true}, {"trace", `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`, true},
 		{"progress token", `"progressToken":"t"`, false}, {"progress number", `"progressToken":12345678901234567890`, false},
@@ -225,14 +224,14 @@ func parameters() (all []probe) {
 	}
 	for _, m := range metas {
 		text := head + `,"params":{"uri":"test://text",` + meta + m.members + `}}}`
-		all = append(all, probe{name: "modern meta " + m.name, request: modern("resources/read", "test://text", text), hot: m.hot})
+		all = append(all, probe{name: "modern meta " + m.name, request: modern("resources/read", "test://text", text), fast: m.fast})
 		text = head + `,"params":{"uri":"test://text","_meta":{` + m.members + `}}}`
-		all = append(all, probe{name: "session meta " + m.name, request: inSession(text), hot: m.hot})
+		all = append(all, probe{name: "session meta " + m.name, request: inSession(text), fast: m.fast})
 	}
 	for _, m := range []string{`null`, `7`, `[]`, `"x"`, `{}`} {
 		text := head + `,"params":{"uri":"test://text","_meta":` + m + `}}`
 		all = append(all, probe{name: "modern meta is " + m, request: modern("resources/read", "test://text", text)})
-		all = append(all, probe{name: "session meta is " + m, request: inSession(text), hot: m == "{}"})
+		all = append(all, probe{name: "session meta is " + m, request: inSession(text), fast: m == "{}"})
 	}
 	return append(all, methods()...)
 }
@@ -245,12 +244,12 @@ func methods() (all []probe) {
 		if strings.HasPrefix(uri, "\\") {
 			header = "=?base64?AA==?="
 		}
-		all = append(all, probe{name: "modern of " + uri, request: modern("resources/read", header, streamtest.Body("1", "resources/read", text)), hot: !strings.HasSuffix(uri, " ") && header == uri})
-		all = append(all, probe{name: "session of " + uri, request: inSession(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{` + text + `}}`), hot: true})
+		all = append(all, probe{name: "modern of " + uri, request: modern("resources/read", header, streamtest.Body("1", "resources/read", text)), fast: !strings.HasSuffix(uri, " ") && header == uri})
+		all = append(all, probe{name: "session of " + uri, request: inSession(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{` + text + `}}`), fast: true})
 	}
 	calls := []struct {
 		name, method, params string
-		modern, session      bool // hot
+		modern, session      bool // fast
 	}{
 		{"list", "resources/list", ``, true, true}, {"second page", "resources/list", `"cursor":"3"`, true, true}, {"empty cursor", "resources/list", `"cursor":""`, true, true},
 		{"bad cursor", "resources/list", `"cursor":"x"`, true, true}, {"cursor a number", "resources/list", `"cursor":3`, false, false}, {"cursor null", "resources/list", `"cursor":null`, false, false},
@@ -266,14 +265,14 @@ func methods() (all []probe) {
 		if c.method == "tools/call" {
 			target = []string{"Mcp-Name", strings.Trim(c.params[len(`"name":`):], `"`)}
 		}
-		all = append(all, probe{name: "modern " + c.name, request: modern(c.method, "", streamtest.Body("1", c.method, c.params), target...), hot: c.modern})
+		all = append(all, probe{name: "modern " + c.name, request: modern(c.method, "", streamtest.Body("1", c.method, c.params), target...), fast: c.modern})
 		text := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, c.method, c.params)
-		all = append(all, probe{name: "session " + c.name, request: inSession(text), hot: c.session})
+		all = append(all, probe{name: "session " + c.name, request: inSession(text), fast: c.session})
 	}
 	list := `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`
 	listen := streamtest.Body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)
 	return append(all,
-		probe{name: "session list without params", request: inSession(list), hot: true},
+		probe{name: "session list without params", request: inSession(list), fast: true},
 		probe{name: "session notification", request: inSession(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)},
 		probe{name: "session cancels nothing", request: inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`)},
 		probe{name: "modern notification", request: modern("notifications/cancelled", "", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`)},
@@ -289,14 +288,14 @@ func methods() (all []probe) {
 
 // modernHeaders are headers only revision 2026-07-28 has rules for.
 func modernHeaders() (all []probe) {
-	add := func(name string, hot bool, headers ...string) {
-		all = append(all, probe{name: "modern header " + name, request: modernRead("test://text", headers...), hot: hot})
+	add := func(name string, fast bool, headers ...string) {
+		all = append(all, probe{name: "modern header " + name, request: modernRead("test://text", headers...), fast: fast})
 	}
 	sentinel := func(s string) string { return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?=" }
 	add("no version", false, "MCP-Protocol-Version", "")
 	add("version empty", false, "MCP-Protocol-Version", " ")
 	add("version twice", false, "+MCP-Protocol-Version", streamtest.Revision)
-	add("version twice, unlike", false, "+MCP-Protocol-Version", streamtest.OldRevision)
+	add("version twice, errorID", false, "+MCP-Protocol-Version", streamtest.OldRevision)
 	add("version of old", false, "MCP-Protocol-Version", streamtest.OldRevision)
 	add("version of nobody", false, "MCP-Protocol-Version", "1999-01-01")
 	add("version name in other case", true, "mCP-pROTOCOL-vERSION", streamtest.Revision)
@@ -323,13 +322,13 @@ func modernHeaders() (all []probe) {
 	all = append(all,
 		probe{name: "modern name that needs encoding", request: modern("resources/read", sentinel("test://café"), coffee)},
 		probe{name: "modern name that needs encoding and is not", request: modern("resources/read", "test://café", coffee)},
-		probe{name: "modern name of a list", request: modern("resources/list", "stray", streamtest.Body("1", "resources/list", "")), hot: true},
+		probe{name: "modern name of a list", request: modern("resources/list", "stray", streamtest.Body("1", "resources/list", "")), fast: true},
 		probe{name: "modern no name of an empty uri", request: modern("resources/read", "", streamtest.Body("1", "resources/read", `"uri":""`))},
-		probe{name: "modern empty name of an empty uri", request: modern("resources/read", " ", streamtest.Body("1", "resources/read", `"uri":""`)), hot: true},
+		probe{name: "modern empty name of an empty uri", request: modern("resources/read", " ", streamtest.Body("1", "resources/read", `"uri":""`)), fast: true},
 	)
 	version := func(name, in string, headers ...string) {
 		text := strings.Replace(streamtest.Body("1", "resources/read", `"uri":"test://text"`), `"`+streamtest.Revision+`"`, in, 1)
-		all = append(all, probe{name: "modern body version " + name, request: modern("resources/read", "test://text", text, headers...), hot: name == "escaped"})
+		all = append(all, probe{name: "modern body version " + name, request: modern("resources/read", "test://text", text, headers...), fast: name == "escaped"})
 	}
 	version("old", `"2025-11-25"`)
 	version("old in both", `"2025-11-25"`, "MCP-Protocol-Version", "2025-11-25")
@@ -341,15 +340,15 @@ func modernHeaders() (all []probe) {
 	text := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
 	for _, capabilities := range []string{`null`, `7`, `[]`, `{"a":{}}`} {
 		request := modern("resources/read", "test://text", strings.Replace(text, `Capabilities":{}`, `Capabilities":`+capabilities, 1))
-		all = append(all, probe{name: "modern capabilities " + capabilities, request: request, hot: capabilities[0] == '{'})
+		all = append(all, probe{name: "modern capabilities " + capabilities, request: request, fast: capabilities[0] == '{'})
 	}
 	return all
 }
 
 // sessionHeaders are headers only the older revisions have rules for.
 func sessionHeaders() (all []probe) {
-	add := func(name string, hot bool, headers ...string) {
-		all = append(all, probe{name: "session header " + name, request: sessionRead("1", "test://text", headers...), hot: hot})
+	add := func(name string, fast bool, headers ...string) {
+		all = append(all, probe{name: "session header " + name, request: sessionRead("1", "test://text", headers...), fast: fast})
 	}
 	add("no version", true, "MCP-Protocol-Version", "")
 	add("version empty", true, "MCP-Protocol-Version", " ")
@@ -371,9 +370,9 @@ func sessionHeaders() (all []probe) {
 
 // transport are headers both eras have the same rules for, and framing.
 func transport() (all []probe) {
-	add := func(name string, hot bool, headers ...string) {
-		all = append(all, probe{name: "modern with " + name, request: modernRead("test://text", headers...), hot: hot})
-		all = append(all, probe{name: "session with " + name, request: sessionRead("1", "test://text", headers...), hot: hot})
+	add := func(name string, fast bool, headers ...string) {
+		all = append(all, probe{name: "modern with " + name, request: modernRead("test://text", headers...), fast: fast})
+		all = append(all, probe{name: "session with " + name, request: sessionRead("1", "test://text", headers...), fast: fast})
 	}
 	add("no host", false, "Host", "")
 	add("empty host", false, "Host", " ")
@@ -434,8 +433,8 @@ func framing() (all []probe) {
 	read := modernRead("test://text")
 	text := streamtest.Body("1", "resources/read", `"uri":"test://text"`)
 	length := fmt.Sprint(len(text))
-	add := func(name, request string, hot bool) {
-		all = append(all, probe{name: "framing " + name, request: request, hot: hot})
+	add := func(name, request string, fast bool) {
+		all = append(all, probe{name: "framing " + name, request: request, fast: fast})
 	}
 	cut := func(name, request string) {
 		all = append(all, probe{name: "framing " + name, request: request, cut: true})
@@ -454,7 +453,7 @@ func framing() (all []probe) {
 	cut("length large", sized("9999999999"))
 	add("length with spaces around", sized("  "+length+"\t "), true)
 	add("length twice", modernRead("test://text", "+Content-Length", length), false)
-	add("length twice, unlike", modernRead("test://text", "+Content-Length", "0"), false)
+	add("length twice, errorID", modernRead("test://text", "+Content-Length", "0"), false)
 	add("length empty, then another", modernRead("test://text", "Content-Length", " ", "+Content-Length", length), false)
 	add("length, then another empty", modernRead("test://text", "+Content-Length", " "), false)
 	add("no length", modern("resources/list", "", "", "Content-Length", ""), false)

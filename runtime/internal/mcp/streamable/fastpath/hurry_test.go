@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// Clients that read nothing keep no more sources waiting than may be, each of the others for a moment.
+// No more than SlowReaders clients keep a source waiting. Each other client does so for a moment only.
 func TestFewClientsKeepASourceWaiting(t *testing.T) {
 	for name, request := range map[string]string{
 		"read":      modernRead("test://long"),
@@ -38,7 +38,7 @@ func TestFewClientsKeepASourceWaiting(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				if synctest.Wait(); len(ended) != 3 {
-					t.Fatalf("%d of 5 sources wait no more after a second, want 3", len(ended))
+					t.Fatalf("%d of 5 sources have ended after a second, want 3", len(ended))
 				}
 				for range 3 {
 					if err := <-ended; abi.CodeOf(err) != abi.CodeBusy {
@@ -47,7 +47,7 @@ func TestFewClientsKeepASourceWaiting(t *testing.T) {
 				}
 				time.Sleep(5 * time.Minute)
 				if synctest.Wait(); len(ended) != 2 {
-					t.Errorf("%d of the other 2 wait no more after the write deadline", len(ended))
+					t.Errorf("%d of the other 2 have ended after the write deadline", len(ended))
 				}
 			})
 		})

@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// An addressed listener has each connection come from the next of some addresses.
+// An addressed listener gives each connection the next remote address.
 type addressed struct {
 	net.Listener
 	from chan string
@@ -61,7 +61,7 @@ func newSmallServer(t *testing.T, src resource.Source) *smallServer {
 	return c
 }
 
-// join opens a connection, and gives what tells that the server has closed it.
+// join opens a connection from an address and sends a request. closed is closed when the server closes the connection.
 func (c *smallServer) join(from, request string) (conn net.Conn, closed <-chan struct{}) {
 	c.from <- from
 	conn = c.l.dial()
@@ -93,8 +93,8 @@ func TestOneConnectionTooManyClosesTheOneIdleForLongest(t *testing.T) {
 		c := newSmallServer(t, streamtest.Library())
 		first, one := c.join("192.0.2.1", modernRead("test://text"))
 		defer first.Close()
-		second, two := c.join("192.0.2.2", "")                  // has asked nothing
-		third, three := c.join("192.0.2.3", "POST /mcp HTTP/1") // has asked half of something
+		second, two := c.join("192.0.2.2", "")                  // has sent nothing
+		third, three := c.join("192.0.2.3", "POST /mcp HTTP/1") // has sent half of a request
 		defer second.Close()
 		defer third.Close()
 		_, _ = io.WriteString(first, modernRead("test://text"))
@@ -123,7 +123,7 @@ func TestAClientWithManyConnectionsLosesThemFirst(t *testing.T) {
 			closed = append(closed, isClosed(ended))
 		}
 		if isClosed(honest) || !closed[0] || !closed[1] || !closed[2] || closed[3] || closed[4] {
-			t.Errorf("the honest one is closed: %v, the others: %v, want the first three of these", isClosed(honest), closed)
+			t.Errorf("the connection of the other client is closed: %v, those of the client with many: %v, want the first three of these", isClosed(honest), closed)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestOneConnectionTooManyIsClosedWhenAllAreBusy(t *testing.T) {
 		extra, ended := c.join("192.0.2.4", "")
 		defer extra.Close()
 		if !isClosed(ended) || isClosed(busy[0]) || isClosed(busy[1]) || isClosed(busy[2]) {
-			t.Error("one that is busy was closed, or the one too many was not")
+			t.Error("a busy connection was closed, or the new one was not")
 		}
 		for range busy {
 			g.release <- struct{}{}

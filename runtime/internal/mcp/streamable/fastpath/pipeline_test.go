@@ -23,8 +23,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// memory is a listener whose connections are made in memory: each write of the client's is one read of the server's, if
-// there is room for it.
+// A memory listener has connections in memory: the server reads each write of the client at once, if its buffer has room.
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -55,33 +54,33 @@ func (p *memory) dial() net.Conn {
 	return client
 }
 
-// A pair is a twin in a bubble of time.
-type pair struct {
-	hot, plain *memory
-	server     *fastpath.Server
-	general    *atomic.Int64
-	session    string
+// memoryServers are servers in a synctest bubble.
+type memoryServers struct {
+	fast, standard *memory
+	server         *fastpath.Server
+	netHTTP        *atomic.Int64
+	session        string
 }
 
-// newPair serves a Handler until the bubble ends.
-func newPair(t *testing.T) *pair {
+// newMemoryServers serves a Handler until the test ends.
+func newMemoryServers(t *testing.T) *memoryServers {
 	h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{MaxRequestBytes: 60_000, AllowedHosts: []string{"localhost"}})
 	router := &countingRouter{Handler: h}
 	server, err := fastpath.NewServer(router, fastpath.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{hot: newMemory(), plain: newMemory(), server: server, general: &router.general, session: openDirectly(h)}
-	plain := plainServer(h)
+	p := &memoryServers{fast: newMemory(), standard: newMemory(), server: server, netHTTP: &router.netHTTP, session: openDirectly(h)}
+	standard := standardServer(h)
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := server.Serve(p.hot); err != nil {
+		if err := server.Serve(p.fast); err != nil {
 			t.Errorf("serve: %v", err)
 		}
 	})
-	serving.Go(func() { _ = plain.Serve(p.plain) })
+	serving.Go(func() { _ = standard.Serve(p.standard) })
 	t.Cleanup(func() {
-		if err := errors.Join(server.Shutdown(context.Background()), plain.Close()); err != nil {
+		if err := errors.Join(server.Shutdown(context.Background()), standard.Close()); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
 		serving.Wait()
@@ -97,9 +96,8 @@ func openDirectly(h http.Handler) string {
 	return id
 }
 
-// converse sends pieces one after the other, each when all is done that can be done with those before, and gives all
-// that is answered until the server has no more to say.
-func (p *pair) converse(to *memory, pieces []string) string {
+// exchange sends pieces on one connection, each when the server waits for more, and gives all that the server sends.
+func (p *memoryServers) exchange(to *memory, pieces []string) string {
 	client := to.dial()
 	var answers []byte
 	var reading sync.WaitGroup
@@ -113,14 +111,14 @@ func (p *pair) converse(to *memory, pieces []string) string {
 	synctest.Wait()
 	client.Close()
 	reading.Wait()
-	return settled(string(answers))
+	return normalize(string(answers))
 }
 
 var variable = regexp.MustCompile(`(?m)^Date: .*\r\n|^Mcp-Session-Id: .*\r\n`)
 
-// settled puts the headers of each response in order, and takes out what differs from time to time.
-func settled(answers string) string {
-	answers = unlike.ReplaceAllString(variable.ReplaceAllString(answers, ""), "")
+// normalize sorts the headers of each response, and removes values that differ each time.
+func normalize(answers string) string {
+	answers = errorID.ReplaceAllString(variable.ReplaceAllString(answers, ""), "")
 	var b strings.Builder
 	for i, part := range strings.SplitAfter(answers, "HTTP/1.1 ") {
 		if i == 0 {
@@ -135,21 +133,21 @@ func settled(answers string) string {
 	return b.String()
 }
 
-// compare holds the Server to what net/http answers to the same bytes.
-func (p *pair) compare(t *testing.T, pieces []string) (answers string) {
+// compare checks that the Server answers pieces as net/http answers the same bytes at once.
+func (p *memoryServers) compare(t *testing.T, pieces []string) (answers string) {
 	t.Helper()
 	for i := range pieces {
 		pieces[i] = strings.ReplaceAll(pieces[i], sessionMark, p.session)
 	}
-	want := p.converse(p.plain, []string{strings.Join(pieces, "")})
-	got := p.converse(p.hot, pieces)
+	want := p.exchange(p.standard, []string{strings.Join(pieces, "")})
+	got := p.exchange(p.fast, pieces)
 	if got != want {
-		t.Errorf("%.4000q\n%s", pieces, apart(got, want))
+		t.Errorf("%.4000q\n%s", pieces, difference(got, want))
 	}
 	return got
 }
 
-// mixed is a stream of requests of all kinds, and how many of them are of the hot shape. The last closes the connection.
+// mixed is a stream of requests of all kinds, and how many of them there are. The last closes the connection.
 func mixed() (stream string, requests int) {
 	list := []string{
 		modernRead("test://text"),
@@ -169,42 +167,40 @@ func mixed() (stream string, requests int) {
 	return strings.Join(list, ""), len(list)
 }
 
-// TestOneByOne sends requests of all kinds on one connection, each when the one before has been answered: those of the
-// hot shape are answered without net/http, whatever came before.
+// Plain requests are answered without net/http, whatever was sent on the connection before.
 func TestOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newMemoryServers(t)
 		var pieces []string
-		general := []string{
+		unusual := []string{
 			modernRead("test://text", "Origin", "http://localhost"), raw("GET / HTTP/1.1", "", "Content-Length", ""),
 			raw("GET /mcp HTTP/1.1", "body of a GET"), raw(postLine, strings.Repeat("x", 50_000), "Host", "evil.example"),
 			modern("ping", "", streamtest.Body("1", "ping", "")), inSession(`{"jsonrpc":"2.0","id":3,"method":"ping"}`),
 			modernRead("test://text", "X-Long", strings.Repeat("x", 6_000)) + "",
 			inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`),
 		}
-		for _, g := range general {
+		for _, g := range unusual {
 			pieces = append(pieces, modernRead("test://text"), g, sessionRead("7", "test://text"), modernRead("test://nope"))
 		}
 		p.compare(t, pieces)
-		if got, want := p.general.Load(), int64(len(general)-1); got != want {
+		if got, want := p.netHTTP.Load(), int64(len(unusual)-1); got != want {
 			t.Errorf("net/http had to answer %d, want %d", got, want)
 		}
 	})
 }
 
-// TestSplitAnywhere sends a stream in two pieces, divided at each place there is, and byte by byte, and one of requests of
-// all kinds in many ways.
+// A stream may be split anywhere: in two at each byte, into single bytes, and at random.
 func TestSplitAnywhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newMemoryServers(t)
 		try := func(stream string, requests int) func(pieces []string) {
-			want := p.converse(p.plain, []string{stream})
+			want := p.exchange(p.standard, []string{stream})
 			if got := strings.Count(want, "HTTP/1.1") + strings.Count(want, "\nContent-Type: "); got < requests {
 				t.Fatalf("got %d answers, want %d: %s", got, requests, want)
 			}
 			return func(pieces []string) {
-				if got := p.converse(p.hot, pieces); got != want {
-					t.Fatalf("%.4000q\n%s", pieces, apart(got, want))
+				if got := p.exchange(p.fast, pieces); got != want {
+					t.Fatalf("%.4000q\n%s", pieces, difference(got, want))
 				}
 			}
 		}
@@ -225,7 +221,7 @@ func TestSplitAnywhere(t *testing.T) {
 	})
 }
 
-// pieces cuts a stream at random.
+// pieces splits a stream at random.
 func pieces(r *rand.Rand, stream string) []string {
 	var list []string
 	for stream != "" {
@@ -235,10 +231,10 @@ func pieces(r *rand.Rand, stream string) []string {
 	return list
 }
 
-// TestPipelines sends requests of all kinds in any order, in any pieces.
+// Requests of all kinds in random order and random pieces are answered alike.
 func TestPipelines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newMemoryServers(t)
 		probes := corpus()
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 300 {
@@ -246,7 +242,7 @@ func TestPipelines(t *testing.T) {
 			for range 1 + r.IntN(8) {
 				if r.IntN(2) == 0 {
 					stream.WriteString(modernRead("test://text"))
-				} else if probe := probes[r.IntN(len(probes))]; !probe.unsuited() {
+				} else if probe := probes[r.IntN(len(probes))]; !probe.needsOwnSession() {
 					stream.WriteString(probe.request)
 				}
 			}
@@ -257,22 +253,22 @@ func TestPipelines(t *testing.T) {
 	})
 }
 
-// unsuited reports whether a probe answers for ever or for everybody.
-func (p probe) unsuited() bool {
+// needsOwnSession reports whether a probe is answered with a stream, or ends its session.
+func (p probe) needsOwnSession() bool {
 	return p.head || strings.Contains(p.request, spareMark)
 }
 
-// TestMangledStreams sends streams of requests with some bytes changed.
+// Streams of requests with random changes are answered alike.
 func TestMangledStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newMemoryServers(t)
 		probes := corpus()
 		r := rand.New(rand.NewPCG(3, 4))
 		for range 2000 {
 			var stream []byte
 			for range 1 + r.IntN(4) {
 				request := modernRead("test://text")
-				if probe := probes[r.IntN(len(probes))]; r.IntN(2) == 0 && !probe.unsuited() && len(probe.request) < 2000 {
+				if probe := probes[r.IntN(len(probes))]; r.IntN(2) == 0 && !probe.needsOwnSession() && len(probe.request) < 2000 {
 					request = probe.request
 				}
 				stream = append(stream, mangle(r, request)...)
@@ -284,7 +280,7 @@ func TestMangledStreams(t *testing.T) {
 	})
 }
 
-// mangle changes a request, or leaves it.
+// mangle makes up to three random changes to a request.
 func mangle(r *rand.Rand, request string) string {
 	b := []byte(request)
 	for range r.IntN(4) {
@@ -315,22 +311,22 @@ func mangle(r *rand.Rand, request string) string {
 	return string(b)
 }
 
-// FuzzStream holds the Server to net/http with any bytes, in any pieces.
+// FuzzStream sends any bytes, in any pieces.
 func FuzzStream(f *testing.F) {
 	for i, p := range corpus() {
-		if !p.unsuited() && len(p.request) < 1000 {
+		if !p.needsOwnSession() && len(p.request) < 1000 {
 			f.Add([]byte(p.request+modernRead("test://text")), uint64(i))
 		}
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {
-			newPair(t).compare(t, pieces(rand.New(rand.NewPCG(seed, 0)), string(stream)))
+			newMemoryServers(t).compare(t, pieces(rand.New(rand.NewPCG(seed, 0)), string(stream)))
 		})
 	})
 }
 
-// apart shows where two texts begin to differ.
-func apart(got, want string) string {
+// difference shows where two texts begin to differ.
+func difference(got, want string) string {
 	i := 0
 	for i < min(len(got), len(want)) && got[i] == want[i] {
 		i++
@@ -339,13 +335,13 @@ func apart(got, want string) string {
 	return fmt.Sprintf("from byte %d on\ngot  …%s\nwant …%s", i, near(got), near(want))
 }
 
-// TestLineEndsBetween sends line ends after bodies, as some old clients do.
+// Some old clients send line ends after bodies.
 func TestLineEndsBetween(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
-		plain, general := modernRead("test://text"), modernRead("test://text", "Origin", "http://localhost")
+		p := newMemoryServers(t)
+		plain, unusual := modernRead("test://text"), modernRead("test://text", "Origin", "http://localhost")
 		for _, ends := range []string{"\r\n", "\n", "\r", "\r\n\r\n", "\n\n\n\n", "\r\n\r\n\r\n"} {
-			for _, stream := range []string{plain + ends + plain + plain, plain + ends + general + ends + plain, general + ends + plain, plain + ends} {
+			for _, stream := range []string{plain + ends + plain + plain, plain + ends + unusual + ends + plain, unusual + ends + plain, plain + ends} {
 				p.compare(t, []string{stream})
 				p.compare(t, strings.Split(stream, ""))
 			}

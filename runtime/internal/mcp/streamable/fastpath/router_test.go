@@ -16,7 +16,7 @@ import (
 // A hostRouter has an endpoint for each host.
 type hostRouter struct {
 	hosts   map[string]*streamable.Handler
-	general int // requests that net/http has read
+	netHTTP int // requests that net/http has read
 }
 
 func (r *hostRouter) Find(host, path []byte) (*streamable.Handler, bool) {
@@ -25,7 +25,7 @@ func (r *hostRouter) Find(host, path []byte) (*streamable.Handler, bool) {
 }
 
 func (r *hostRouter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	r.general++
+	r.netHTTP++
 	h, ok := r.hosts[req.Host]
 	if !ok {
 		http.NotFound(w, req)
@@ -66,7 +66,7 @@ func TestServerOfSeveralEndpoints(t *testing.T) {
 	for _, step := range []struct {
 		host, want string
 		change     func()
-		general    int
+		netHTTP    int
 	}{
 		{"a.test", `"text":"first"`, nil, 0},
 		{"b.test", `"text":"second"`, nil, 0},
@@ -79,8 +79,8 @@ func TestServerOfSeveralEndpoints(t *testing.T) {
 			step.change()
 		}
 		io.WriteString(c.conn, modernRead("test://text", "Host", step.host))
-		if got, _ := c.answer("POST"); !strings.Contains(got, step.want) || router.general != step.general {
-			t.Errorf("host %s: got %s, %d by net/http, want %s, %d", step.host, got, router.general, step.want, step.general)
+		if got, _ := c.answer("POST"); !strings.Contains(got, step.want) || router.netHTTP != step.netHTTP {
+			t.Errorf("host %s: got %s, %d by net/http, want %s, %d", step.host, got, router.netHTTP, step.want, step.netHTTP)
 		}
 	}
 }

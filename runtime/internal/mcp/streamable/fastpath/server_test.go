@@ -28,7 +28,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// A gate is a resource whose reads wait.
+// A gate is a source with a resource whose reads wait.
 type gate struct {
 	*mcptest.Source
 	begun   chan struct{} // gets a token for each read
@@ -53,59 +53,59 @@ func newGate() *gate {
 	return g
 }
 
-// soon gives what comes, if it does before a client would lose patience.
-func soon[T any](t *testing.T, what string, c <-chan T) (got T) {
+// receive receives from c, within 15 s.
+func receive[T any](t *testing.T, what string, c <-chan T) (got T) {
 	t.Helper()
 	select {
 	case got = <-c:
 	case <-time.After(15 * time.Second):
-		t.Fatalf("%s: nothing happened", what)
+		t.Fatalf("%s: nothing received", what)
 	}
 	return got
 }
 
 func TestClientThatGoesStopsItsRead(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
-	session := open(t, tw.plain)
+	sv := newServers(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	session := open(t, sv.standard)
 	for _, request := range []string{modernRead("test://gate"), strings.ReplaceAll(sessionRead("1", "test://gate"), sessionMark, session)} {
-		c := dial(t, tw.hot)
+		c := dial(t, sv.fast)
 		io.WriteString(c.conn, request)
-		soon(t, "the read", g.begun)
+		receive(t, "the read", g.begun)
 		c.conn.Close()
-		soon(t, "the end of the read", g.ended)
+		receive(t, "the end of the read", g.ended)
 	}
-	if n := tw.general.Load(); n != 0 {
+	if n := sv.netHTTP.Load(); n != 0 {
 		t.Errorf("net/http had to answer %d", n)
 	}
 }
 
-// TestSessionStopsItsReads has a session and its client end reads that net/http knows nothing of.
+// A cancellation, and the end of a session, end a read of the session.
 func TestSessionStopsItsReads(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	sv := newServers(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
 	const noAnswer = "200 map[Cache-Control:[no-store] Content-Length:[0] Content-Type:[text/event-stream] X-Accel-Buffering:[no] " +
 		"X-Content-Type-Options:[nosniff]] [] 0 close=false "
 	cancel := inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
 	end := raw("DELETE /mcp HTTP/1.1", "", "Mcp-Session-Id", sessionMark, "MCP-Protocol-Version", streamtest.OldRevision)
 	tests := []struct{ name, addr, request, want string }{
-		{"cancelled", tw.hot, cancel, noAnswer},
-		{"cancelled, net/http", tw.plain, cancel, noAnswer},
-		{"session ended", tw.hot, end, `"id":"x","error":{`},
-		{"session ended, net/http", tw.plain, end, `"id":"x","error":{`},
+		{"cancelled", sv.fast, cancel, noAnswer},
+		{"cancelled, net/http", sv.standard, cancel, noAnswer},
+		{"session ended", sv.fast, end, `"id":"x","error":{`},
+		{"session ended, net/http", sv.standard, end, `"id":"x","error":{`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			session := open(t, tw.plain)
-			before := tw.general.Load()
+			session := open(t, sv.standard)
+			before := sv.netHTTP.Load()
 			reader, other := dial(t, tt.addr), dial(t, tt.addr)
 			io.WriteString(reader.conn, strings.ReplaceAll(sessionRead(`"x"`, "test://gate"), sessionMark, session))
-			soon(t, "the read", g.begun)
-			if tw.general.Load() != before {
+			receive(t, "the read", g.begun)
+			if sv.netHTTP.Load() != before {
 				t.Error("net/http had to answer it")
 			}
 			io.WriteString(other.conn, strings.ReplaceAll(tt.request, sessionMark, session))
-			soon(t, "the end of the read", g.ended)
+			receive(t, "the end of the read", g.ended)
 			if answer, _ := reader.answer("POST"); !strings.Contains(answer, tt.want) {
 				t.Errorf("got %s, want %s", answer, tt.want)
 			}
@@ -117,7 +117,7 @@ func TestSessionStopsItsReads(t *testing.T) {
 	}
 }
 
-// A request that has told of progress, or of which a part has left, ends without an answer too.
+// A cancelled request that has reported progress gets no answer.
 func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
 	s, begun := streamtest.Library(), make(chan struct{}, 1)
 	s.Handle(abi.Resource{URI: "test://begun", Name: "begun"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
@@ -126,12 +126,12 @@ func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	})
-	tw := newTwin(t, streamtest.NewFront(t, s, mcp.Config{}, streamable.Config{}), nil)
-	session := open(t, tw.plain)
-	reader, other := dial(t, tw.hot), dial(t, tw.hot)
+	sv := newServers(t, streamtest.NewFront(t, s, mcp.Config{}, streamable.Config{}), nil)
+	session := open(t, sv.standard)
+	reader, other := dial(t, sv.fast), dial(t, sv.fast)
 	read := `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"test://begun","_meta":{"progressToken":1}}}`
 	io.WriteString(reader.conn, strings.ReplaceAll(inSession(read), sessionMark, session))
-	soon(t, "the read", begun)
+	receive(t, "the read", begun)
 	cancel := inSession(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 	io.WriteString(other.conn, strings.ReplaceAll(cancel, sessionMark, session))
 	answer, closed := reader.answer("POST")
@@ -154,10 +154,10 @@ func serveInMemory(t *testing.T, h *streamable.Handler) (*fastpath.Server, *memo
 			t.Errorf("shutdown: %v", err)
 		}
 	})
-	return server, l, &router.general
+	return server, l, &router.netHTTP
 }
 
-// answers reads all that comes, and gives it when the server closes the connection.
+// answers gives all that the server sends, when it closes the connection.
 func answers(c net.Conn) <-chan string {
 	all := make(chan string, 1)
 	go func() {
@@ -183,7 +183,7 @@ func TestSessionThatReadsIsNotIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { front.Close() })
-		_, l, general := serveInMemory(t, h)
+		_, l, netHTTP := serveInMemory(t, h)
 		request := strings.ReplaceAll(sessionRead("1", "test://gate"), sessionMark, openDirectly(h))
 		ask := func(release bool) string {
 			c := l.dial()
@@ -198,8 +198,8 @@ func TestSessionThatReadsIsNotIdle(t *testing.T) {
 			c.Close()
 			return <-all
 		}
-		if got := ask(true); !strings.Contains(got, "at last") || general.Load() != 0 {
-			t.Fatalf("got %s, %d general", got, general.Load())
+		if got := ask(true); !strings.Contains(got, "at last") || netHTTP.Load() != 0 {
+			t.Fatalf("got %s, %d by net/http", got, netHTTP.Load())
 		}
 		time.Sleep(59 * time.Second)
 		if got := ask(true); !strings.Contains(got, "at last") {
@@ -212,8 +212,8 @@ func TestSessionThatReadsIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestPatience sends a head that never ends, and nothing at all.
-func TestPatience(t *testing.T) {
+// Connections that send a head too slowly, or nothing, are closed in time.
+func TestTimeouts(t *testing.T) {
 	tests := []struct {
 		name          string
 		before, drops string // sent at once, and a byte each second for ever
@@ -222,10 +222,10 @@ func TestPatience(t *testing.T) {
 		{"slow head", "", strings.Repeat("x", 1000), headerTimeout, headerTimeout + 2*time.Second},
 		{"slow head of many lines", "", postLine + "\r\nA: b\r\n" + strings.Repeat("x", 1000), headerTimeout, headerTimeout + 2*time.Second},
 		{"slow head of a later request", modernRead("test://text"), strings.Repeat("x", 1000), headerTimeout, headerTimeout + 2*time.Second},
-		{"slow head after a general request", modernRead("test://text", "Origin", "http://localhost"), strings.Repeat("x", 1000), headerTimeout, headerTimeout + 2*time.Second},
+		{"slow head after a request to net/http", modernRead("test://text", "Origin", "http://localhost"), strings.Repeat("x", 1000), headerTimeout, headerTimeout + 2*time.Second},
 		{"nothing", "", "", headerTimeout, idle},
 		{"nothing more", modernRead("test://text"), "", idle * 7 / 8, idle},
-		{"nothing more after a general request", modernRead("test://text", "Origin", "http://localhost"), "", idle * 7 / 8, idle},
+		{"nothing more after a request to net/http", modernRead("test://text", "Origin", "http://localhost"), "", idle * 7 / 8, idle},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,19 +251,19 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestSlowBodyIsWaitedFor sends the body of a plain request a while after its head.
-func TestSlowBodyIsWaitedFor(t *testing.T) {
+// net/http gets a request whose body comes late.
+func TestLateBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, l, general := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
+		_, l, netHTTP := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		all := answers(c)
 		request := modernRead("test://text")
 		io.WriteString(c, request[:len(request)-10])
-		time.Sleep(headerTimeout + 5*time.Second) // it is general by now
+		time.Sleep(headerTimeout + 5*time.Second) // net/http has the request by now
 		io.WriteString(c, request[len(request)-10:])
 		synctest.Wait()
 		c.Close()
-		if got := <-all; !strings.Contains(got, `"text":"hello"`) || general.Load() != 1 {
+		if got := <-all; !strings.Contains(got, `"text":"hello"`) || netHTTP.Load() != 1 {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -271,13 +271,13 @@ func TestSlowBodyIsWaitedFor(t *testing.T) {
 
 func TestShutdownWaitsForReads(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
-	c := dial(t, tw.hot)
+	sv := newServers(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	c := dial(t, sv.fast)
 	io.WriteString(c.conn, modernRead("test://gate")+modernRead("test://gate")) // the second comes too late
-	soon(t, "the read", g.begun)
+	receive(t, "the read", g.begun)
 	ended := make(chan error, 1)
-	go func() { ended <- tw.server.Shutdown(context.Background()) }()
-	for conn, err := net.Dial("tcp", tw.hot); err == nil; conn, err = net.Dial("tcp", tw.hot) {
+	go func() { ended <- sv.server.Shutdown(context.Background()) }()
+	for conn, err := net.Dial("tcp", sv.fast); err == nil; conn, err = net.Dial("tcp", sv.fast) {
 		conn.Close()
 	}
 	select {
@@ -293,15 +293,15 @@ func TestShutdownWaitsForReads(t *testing.T) {
 	if answer, closed := c.answer("POST"); !closed {
 		t.Errorf("got %s after the end", answer)
 	}
-	if err := soon(t, "the end", ended); err != nil {
+	if err := receive(t, "the end", ended); err != nil {
 		t.Errorf("shutdown: %v", err)
 	}
-	if n := g.reads.Load(); n != 1 || tw.general.Load() != 0 {
-		t.Errorf("got %d reads, %d general, want 1, 0", n, tw.general.Load())
+	if n := g.reads.Load(); n != 1 || sv.netHTTP.Load() != 0 {
+		t.Errorf("got %d reads, %d by net/http, want 1, 0", n, sv.netHTTP.Load())
 	}
 }
 
-// TestShutdownDoesNotWaitForSilentClients ends a server whose only client has been answered just now, or sends nothing.
+// Shutdown does not wait for a client without a request under way.
 func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
 	request := modernRead("test://text")
 	for name, tt := range map[string]struct {
@@ -309,7 +309,7 @@ func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
 		most  time.Duration
 	}{
 		"plain":                           {request, time.Second},
-		"general":                         {modernRead("test://text", "Origin", "http://localhost"), time.Second},
+		"net/http":                        {modernRead("test://text", "Origin", "http://localhost"), time.Second},
 		"nothing":                         {"", 2 * time.Millisecond}, // net/http looks again after 1 ms, and 10 % at most
 		"half of a head":                  {request[:50], 2 * time.Second},
 		"half of a body":                  {request[:len(request)-10], 2 * time.Second},
@@ -337,23 +337,23 @@ func TestShutdownDoesNotWaitForSilentClients(t *testing.T) {
 
 func TestShutdownCutsWhatIsLate(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
-	c := dial(t, tw.hot)
+	sv := newServers(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	c := dial(t, sv.fast)
 	io.WriteString(c.conn, modernRead("test://gate"))
-	soon(t, "the read", g.begun)
+	receive(t, "the read", g.begun)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := tw.server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want that it was late", err)
+	if err := sv.server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a deadline that has passed", err)
 	}
-	soon(t, "the end of the read", g.ended)
+	receive(t, "the end of the read", g.ended)
 	if answer, closed := c.answer("POST"); !closed {
 		t.Errorf("got %s", answer)
 	}
 }
 
-// breakable has a resource that fails after a while, beside those of the library.
-func breakable() *mcptest.Source {
+// breakingSource has, beside those of the Library, a resource whose reads fail after many bytes.
+func breakingSource() *mcptest.Source {
 	s := streamtest.Library()
 	s.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 		if err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, bytes.Repeat([]byte("text\n"), 200_000)); err != nil {
@@ -364,20 +364,20 @@ func breakable() *mcptest.Source {
 	return s
 }
 
-// TestLongAnswers reads what is sent in parts and what is sent whole, from near and from afar.
+// Answers in parts and whole ones, to local and to remote clients, are those of net/http.
 func TestLongAnswers(t *testing.T) {
-	wraps := map[string]func(net.Conn) net.Conn{"near": nil, "far": fromFar}
+	wraps := map[string]func(net.Conn) net.Conn{"local": nil, "remote": asRemote}
 	for _, budget := range []int{0, 10_000} {
 		for where, wrap := range wraps {
-			tw := newTwin(t, streamtest.NewFront(t, breakable(), mcp.Config{Budget: budget}, streamable.Config{}), wrap)
-			session := open(t, tw.plain)
+			sv := newServers(t, streamtest.NewFront(t, breakingSource(), mcp.Config{Budget: budget}, streamable.Config{}), wrap)
+			session := open(t, sv.standard)
 			for _, coding := range []string{"", "gzip", "zstd", "gzip;q=0"} {
 				for _, uri := range []string{"test://1m", "test://blob", "test://text", "test://broken"} {
-					for era, request := range map[string]string{
+					for name, request := range map[string]string{
 						"modern": modernRead(uri, "Accept-Encoding", coding), "session": sessionRead("1", uri, "Accept-Encoding", coding),
 					} {
-						t.Run(fmt.Sprint(where, budget, coding, uri, era), func(t *testing.T) {
-							tw.compareLong(t, strings.ReplaceAll(request, sessionMark, session))
+						t.Run(fmt.Sprint(where, budget, coding, uri, name), func(t *testing.T) {
+							sv.compareLong(t, strings.ReplaceAll(request, sessionMark, session))
 						})
 					}
 				}
@@ -386,13 +386,13 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-func (tw *twin) compareLong(t *testing.T, request string) {
-	before := tw.general.Load()
-	got, gotErr := long(t, tw.hot, request)
-	if tw.general.Load() != before {
+func (sv *servers) compareLong(t *testing.T, request string) {
+	before := sv.netHTTP.Load()
+	got, gotErr := long(t, sv.fast, request)
+	if sv.netHTTP.Load() != before {
 		t.Error("net/http had to answer it")
 	}
-	want, wantErr := long(t, tw.plain, request)
+	want, wantErr := long(t, sv.standard, request)
 	if (gotErr == nil) != (wantErr == nil) {
 		t.Fatalf("got %v, want %v", gotErr, wantErr)
 	}
@@ -401,11 +401,11 @@ func (tw *twin) compareLong(t *testing.T, request string) {
 		want, _, _ = strings.Cut(want, "\n")
 	}
 	if got != want {
-		t.Error(apart(got, want))
+		t.Error(difference(got, want))
 	}
 }
 
-// long gives an answer as it was before it was compressed, and an error if the connection was closed before its end.
+// long gives an answer without its coding, and an error if the connection was closed before its end.
 func long(t *testing.T, addr, request string) (string, error) {
 	c := dial(t, addr)
 	defer c.conn.Close()
@@ -435,7 +435,7 @@ func long(t *testing.T, addr, request string) (string, error) {
 		body = d
 	}
 	all, err := io.ReadAll(body)
-	text := unlike.ReplaceAllString(fmt.Sprint(r.StatusCode, r.Header, r.TransferEncoding, "\n", string(all)), "")
+	text := errorID.ReplaceAllString(fmt.Sprint(r.StatusCode, r.Header, r.TransferEncoding, "\n", string(all)), "")
 	if err == nil {
 		io.WriteString(c.conn, modernRead("test://text"))
 		after, _ := c.answer("POST")
@@ -444,11 +444,11 @@ func long(t *testing.T, addr, request string) (string, error) {
 	return text, err
 }
 
-// TestManyClients has many clients do all they can at once, and go without a word.
+// Many clients send requests of all kinds at once, and close connections at any time.
 func TestManyClients(t *testing.T) {
 	g := newGate()
-	tw := newTwin(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
-	session := open(t, tw.plain)
+	sv := newServers(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}), nil)
+	session := open(t, sv.standard)
 	requests := []string{
 		modernRead("test://text"), sessionRead("<id>", "test://text"), modernRead("test://nope"), modern("resources/list", "", streamtest.Body("1", "resources/list", "")),
 		modernRead("test://text", "Origin", "http://localhost"), raw("GET / HTTP/1.1", "", "Content-Length", ""), sessionRead("<id>", "test://blob"),
@@ -462,16 +462,16 @@ func TestManyClients(t *testing.T) {
 		clients.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
 			for round := range 5 {
-				manyRequests(t, tw, r, requests, 1000+i*500+round*20)
+				manyRequests(t, sv, r, requests, 1000+i*500+round*20)
 			}
 		})
 	}
 	clients.Wait()
 	deadline := time.Now().Add(15 * time.Second)
-	for tw.server.Open() > 0 && time.Now().Before(deadline) {
+	for sv.server.Open() > 0 && time.Now().Before(deadline) {
 		pause()
 	}
-	if n := tw.server.Open(); n > 0 {
+	if n := sv.server.Open(); n > 0 {
 		t.Errorf("%d connections are still open", n)
 	}
 	for range len(g.begun) {
@@ -479,12 +479,12 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// pause lets others run.
+// pause lets other goroutines run.
 func pause() { <-time.After(time.Millisecond) }
 
-// manyRequests sends requests one after the other and in bulk, and leaves while one is answered.
-func manyRequests(t *testing.T, tw *twin, r *rand.Rand, requests []string, id int) {
-	conn, err := net.Dial("tcp", tw.hot)
+// manyRequests sends requests one after the other and at once, and closes the connection while one is answered.
+func manyRequests(t *testing.T, sv *servers, r *rand.Rand, requests []string, id int) {
+	conn, err := net.Dial("tcp", sv.fast)
 	if err != nil {
 		t.Error(err)
 		return
@@ -511,11 +511,11 @@ func manyRequests(t *testing.T, tw *twin, r *rand.Rand, requests []string, id in
 	io.WriteString(conn, modernRead("test://gate"))
 }
 
-// TestGeneralAnswersMayTakeLong has net/http take over a connection on which something was answered without it.
-func TestGeneralAnswersMayTakeLong(t *testing.T) {
+// Deadlines of plain requests do not apply to a later request that net/http reads.
+func TestAnswersOfNetHTTPMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		_, l, general := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
+		_, l, netHTTP := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		all := answers(c)
 		io.WriteString(c, modernRead("test://text"))
@@ -528,13 +528,13 @@ func TestGeneralAnswersMayTakeLong(t *testing.T) {
 		io.WriteString(c, modernRead("test://text"))
 		synctest.Wait()
 		c.Close()
-		if got := <-all; strings.Count(got, "hello") != 2 || !strings.Contains(got, "at last") || general.Load() != 1 {
-			t.Errorf("got %s, %d general", got, general.Load())
+		if got := <-all; strings.Count(got, "hello") != 2 || !strings.Contains(got, "at last") || netHTTP.Load() != 1 {
+			t.Errorf("got %s, %d by net/http", got, netHTTP.Load())
 		}
 	})
 }
 
-// halfClosed is a connection whose client says no more after some bytes.
+// A halfClosed connection gives the end of the stream after some bytes, but stays open for writing.
 type halfClosed struct {
 	net.Conn
 	left *int
@@ -549,9 +549,8 @@ func (h halfClosed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestClientThatSaysNoMore has a client send all that it wants at once, as into a pipe. Only for the last of its requests
-// can that mean that it has gone.
-func TestClientThatSaysNoMore(t *testing.T) {
+// A client may send several requests and close its direction: that ends none of those but the last.
+func TestClientThatClosesItsDirection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		_, l, _ := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
@@ -576,8 +575,8 @@ func TestClientThatSaysNoMore(t *testing.T) {
 	})
 }
 
-// TestNextRequestComesSlowly has the beginning of a request wait for a long answer, and the rest of it come soon after.
-func TestNextRequestComesSlowly(t *testing.T) {
+// The beginning of a request may come during a long answer, and its rest after that.
+func TestNextRequestBeginsDuringAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		_, l, _ := serveInMemory(t, streamtest.NewFront(t, g, mcp.Config{}, streamable.Config{}))
@@ -599,18 +598,18 @@ func TestNextRequestComesSlowly(t *testing.T) {
 	})
 }
 
-// rebound is a connection whose local address is not a loopback address.
+// A rebound connection arrived on an address that is not a loopback address.
 type rebound struct{ net.Conn }
 
 func (rebound) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080} }
 
 // A name that an attacker's DNS server points to this machine is refused by the Server and by net/http alike.
 func TestReboundNamesAreRefused(t *testing.T) {
-	tw := newTwin(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
+	sv := newServers(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{AllowedHosts: []string{}}), func(c net.Conn) net.Conn { return rebound{c} })
 	for host, want := range map[string]string{
 		"192.0.2.7:8080": "HTTP/1.1 200 ", "evil.test:8080": "HTTP/1.1 403 ", "localhost": "HTTP/1.1 403 ", "127.0.0.1": "HTTP/1.1 403 ",
 	} {
-		for _, addr := range []string{tw.hot, tw.plain} {
+		for _, addr := range []string{sv.fast, sv.standard} {
 			c, err := net.Dial("tcp", addr)
 			if err != nil {
 				t.Fatal(err)

@@ -17,9 +17,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 )
 
-// A client that stops reading in the middle of a long answer, wherever that is, has the guest for a while only.
-func TestAClientThatReadsNoMoreLetsGoOfTheGuest(t *testing.T) {
-	for _, headers := range [][]string{nil, {"Origin", "http://localhost"}} { // the short way, and net/http's
+// A guest waits only for a while for a client that stops reading, wherever in the answer that is.
+func TestAClientThatStopsReadingReleasesTheGuest(t *testing.T) {
+	for _, headers := range [][]string{nil, {"Origin", "http://localhost"}} { // without net/http, and with it
 		for _, unread := range []int{0, 1, 1 << 20} { // bytes of the first chunk
 			synctest.Test(t, func(t *testing.T) {
 				src, ended := streamtest.Library(), make(chan struct{})
@@ -52,30 +52,30 @@ func TestAClientThatReadsNoMoreLetsGoOfTheGuest(t *testing.T) {
 	}
 }
 
-// What follows an answered request is a request that has begun, and has no more time than others.
-func TestTheRestOfAPieceIsHeldToTheHeaderTimeout(t *testing.T) {
+// The header timeout applies to bytes that follow a request in the same piece.
+func TestTheHeaderTimeoutAppliesToTheRestOfAPiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, l, general := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
+		_, l, netHTTP := serveInMemory(t, streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{}))
 		c := l.dial()
 		defer c.Close()
 		go io.WriteString(c, modernRead("test://text")+"POST /mc")
 		began := time.Now()
 		answer, _ := io.ReadAll(c)
-		if took := time.Since(began); took > 15*time.Second || !strings.Contains(string(answer), "hello") || general.Load() > 0 {
+		if took := time.Since(began); took > 15*time.Second || !strings.Contains(string(answer), "hello") || netHTTP.Load() > 0 {
 			t.Errorf("got %q after %v, want one answer and the end after 10 s", answer, took)
 		}
 	})
 }
 
-// An empty host is no host that is allowed, on a connection that has said none before.
-func TestAnEmptyHostIsNotAdmitted(t *testing.T) {
+// An empty host is refused as the first of a connection, too.
+func TestAnEmptyHostIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newMemoryServers(t)
 		request := strings.Replace(modernRead("test://text"), "Host: localhost\r\n", "Host:\r\n", 1)
 		begin := strings.Index(request, "Accept:")
 		end := begin + strings.Index(request[begin:], "\r\n") + 2
 		request = request[:begin] + request[end:]
-		if got, want := p.converse(p.hot, []string{request}), p.converse(p.plain, []string{request}); got != want || !strings.Contains(want, "403") {
+		if got, want := p.exchange(p.fast, []string{request}), p.exchange(p.standard, []string{request}); got != want || !strings.Contains(want, "403") {
 			t.Errorf("got %.300q, want %.300q", got, want)
 		}
 	})

@@ -23,8 +23,8 @@ func modernTool(name, arguments string, headers ...string) string {
 	return modern("tools/call", name, streamtest.Body("1", "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)), headers...)
 }
 
-// Clients that read nothing of what they ask for take no more memory than the budget, and each a little; then the
-// answers are given up.
+// Answers that clients do not read take no more memory than the budget and a little for each client, and are discarded
+// after the write deadline.
 func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 	const clients, budget, each = 64, 24 << 20, 64 << 10
 	src := mcptest.New()
@@ -33,7 +33,7 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 		src.Handle(abi.Resource{URI: uri, Name: "entry", Description: strings.Repeat("d", 4096)}, nil)
 	}
 	src.Text("test://text", strings.Repeat("text", 1<<19))
-	web := []string{"Origin", "http://localhost"} // has net/http answer
+	web := []string{"Origin", "http://localhost"} // for net/http
 	for name, request := range map[string]string{
 		"list":      modern("resources/list", "", streamtest.Body("1", "resources/list", "")),
 		"list, web": modern("resources/list", "", streamtest.Body("1", "resources/list", ""), web...),
@@ -72,8 +72,8 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// A client that reads nothing of a long acknowledgment has the server hold little of it.
-// What it asked for counts no longer than until the stream has begun.
+// A long acknowledgment that the client does not read takes little memory, and the request counts only until the stream
+// has begun.
 func TestUnreadAcknowledgmentsTakeLittle(t *testing.T) {
 	const clients, each = 16, 512 << 10
 	src := mcptest.New()

@@ -31,11 +31,11 @@ import (
 const (
 	servesSubscribers = "WASMRES_SERVES_SUBSCRIBERS" // set in the child
 	subscribers       = 10_000
-	stallingAddress   = "127.0.0.9" // clients from there get little of a buffer, so that they are soon stalled
+	stallingAddress   = "127.0.0.9" // clients from there have small buffers, so that they stall soon
 )
 
-// BenchmarkSubscribers has a server, in a process of its own, tell 10,000 clients of a change, over and over. It needs
-// 10,000 open files in each of two processes.
+// BenchmarkSubscribers has a server in another process notify 10,000 clients of a change, again and again. Each of the two
+// processes needs 10,000 open files.
 func BenchmarkSubscribers(b *testing.B) {
 	if os.Getenv(servesSubscribers) != "" {
 		serveSubscribers(b)
@@ -89,7 +89,7 @@ func benchmarkSubscribers(b *testing.B, stalled int) {
 	b.ReportMetric(float64(used.CPU-before.CPU)/1e6/float64(len(slowest)), "server-CPU-ms/update")
 }
 
-// A state is what the server's process uses.
+// A state is the resource usage of the server's process.
 type state struct {
 	RSS, Heap, Stack, Goroutines int
 	CPU                          time.Duration
@@ -114,7 +114,7 @@ func stateNow() (s state) {
 	return s
 }
 
-// serveSubscribers is the server: it does as the lines on file 3 say and answers on file 4.
+// serveSubscribers is the server. It reads commands from file 3, one on each line, and answers on file 4.
 func serveSubscribers(b *testing.B) {
 	p := openChanging(b)
 	core, err := mcp.New(mcp.Config{Source: p, Name: "test", Version: "1", MaxSubscriptions: 2 * subscribers})
@@ -166,7 +166,7 @@ func (sink) Content(*abi.Content) error { return nil }
 func (sink) Body([]byte) error          { return nil }
 func (sink) Progress(abi.Progress)      {}
 
-// openChanging opens a provider each read of which changes x:w.
+// openChanging opens a provider that reports a change of x:w at each read.
 func openChanging(b *testing.B) *provider.Provider {
 	e, err := wazero.Open(wazero.Config{})
 	if err != nil {
@@ -204,7 +204,7 @@ func (l stallingListener) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// A subscribed is the server's process.
+// A subscribed is the process of the server.
 type subscribed struct {
 	addr     *net.TCPAddr
 	commands *os.File
@@ -278,7 +278,7 @@ func newCrowd(b *testing.B) *crowd {
 	return c
 }
 
-// join adds a client, which has got its acknowledgment when join returns.
+// join adds a client and waits for its acknowledgment.
 func (c *crowd) join(b *testing.B, server *net.TCPAddr, from string) {
 	sk, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -316,7 +316,7 @@ func (c *crowd) join(b *testing.B, server *net.TCPAddr, from string) {
 	}
 }
 
-// hear has the server tell of a change, and says how long it took to reach each client.
+// hear has the server report a change, and gives the time it took to reach each client.
 func (c *crowd) hear(b *testing.B, server *subscribed) (delays []time.Duration) {
 	if _, err := fmt.Fprintln(server.commands, "change"); err != nil {
 		b.Fatal(err)
@@ -329,7 +329,7 @@ func (c *crowd) hear(b *testing.B, server *subscribed) (delays []time.Duration) 
 			continue
 		}
 		if err != nil || n == 0 {
-			b.Fatalf("%d clients have heard: %v", len(heard), err)
+			b.Fatalf("%d clients were notified: %v", len(heard), err)
 		}
 		for _, event := range events[:n] {
 			n, err := syscall.Read(int(event.Fd), p)

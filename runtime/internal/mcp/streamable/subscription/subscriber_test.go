@@ -26,7 +26,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A pipes is a network without buffers: who writes waits for who reads.
+// pipes is a network without buffers: each write waits for a read.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -45,7 +45,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
-// overPipes runs a test with both kinds of server on pipes, in a bubble: what a server leaves running fails the test.
+// overPipes runs a test with both kinds of server on pipes, in a synctest bubble. A goroutine that is left fails the test.
 func overPipes(t *testing.T, src func() resource.Source, test func(t *testing.T, h *streamable.Handler, dial func() net.Conn)) {
 	serveStandard := func(h *streamable.Handler, l net.Listener) (end func() error) {
 		server := &http.Server{Handler: h}
@@ -98,18 +98,18 @@ func subscribe(t *testing.T, conn net.Conn, proto, notifications string) {
 
 const watchText = `{"resourcesListChanged":true,"resourceSubscriptions":["test://text"]}`
 
-// A hearer is a client that reads all there is, at once.
-type hearer struct {
+// A listener is a client that reads everything at once.
+type listener struct {
 	conn net.Conn
 	mu   sync.Mutex
 	text strings.Builder
 	done chan struct{} // closed when there is no more
 }
 
-func hear(t *testing.T, conn net.Conn, proto, notifications string) *hearer {
+func listen(t *testing.T, conn net.Conn, proto, notifications string) *listener {
 	t.Helper()
 	subscribe(t, conn, proto, notifications)
-	c := &hearer{conn: conn, done: make(chan struct{})}
+	c := &listener{conn: conn, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		for p := make([]byte, 4<<10); ; {
@@ -126,18 +126,18 @@ func hear(t *testing.T, conn net.Conn, proto, notifications string) *hearer {
 	return c
 }
 
-// heard gives what came since the last call.
-func (c *hearer) heard() string {
+// received gives what came since the last call.
+func (c *listener) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.text.Reset()
 	return c.text.String()
 }
 
-// event gives an event as the body has it.
+// event encodes an event.
 func event(message string) string { return "event: message\ndata: " + message + "\n\n" }
 
-// chunk gives a part of the body as it is sent.
+// chunk encodes a chunk.
 func chunk(part string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(part), part) }
 
 const (
@@ -153,7 +153,7 @@ const (
 func TestSubscriptionByByte(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
-		c := hear(t, dial(), "HTTP/1.1", watchText)
+		c := listen(t, dial(), "HTTP/1.1", watchText)
 		steps := []struct {
 			name string
 			do   func()
@@ -165,7 +165,7 @@ func TestSubscriptionByByte(t *testing.T) {
 			{"an update", func() { s.Text("test://text", "new") }, chunk(event(textUpdated))},
 			{"another of the list", func() { s.Text("test://new", "new") }, chunk(event(listChanged))},
 			{"something else", func() { s.Text("test://new", "newer") }, ""},
-			{"stray bytes", func() { fmt.Fprint(c.conn, strings.Repeat("GET / HTTP/1.1\r\n\r\n", 9)) }, ""},
+			{"bytes from the client", func() { fmt.Fprint(c.conn, strings.Repeat("GET / HTTP/1.1\r\n\r\n", 9)) }, ""},
 			{"silence", func() { time.Sleep(15 * time.Second) }, "e\r\n: still here\n\n\r\n"},
 			{"more silence", func() { time.Sleep(30 * time.Second) }, strings.Repeat("e\r\n: still here\n\n\r\n", 2)},
 			{"the end", func() { h.Close(); <-c.done }, chunk(event(ended)) + "0\r\n\r\n"},
@@ -173,12 +173,12 @@ func TestSubscriptionByByte(t *testing.T) {
 		for _, step := range steps {
 			step.do()
 			synctest.Wait()
-			if diff := cmp.Diff(step.want, c.heard()); diff != "" {
+			if diff := cmp.Diff(step.want, c.received()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}
 		}
-		refused := hear(t, dial(), "HTTP/1.1", watchText)
-		if got := refused.heard(); !strings.Contains(got, "The server is shutting down") {
+		refused := listen(t, dial(), "HTTP/1.1", watchText)
+		if got := refused.received(); !strings.Contains(got, "The server is shutting down") {
 			t.Errorf("after Close: got %s", got)
 		}
 		refused.conn.Close()
@@ -188,30 +188,30 @@ func TestSubscriptionByByte(t *testing.T) {
 func TestSubscriptionOfAnOldClientIsNotChunked(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
-		c := hear(t, dial(), "HTTP/1.0", watchText)
+		c := listen(t, dial(), "HTTP/1.0", watchText)
 		s.Text("test://text", "new")
 		synctest.Wait()
 		h.Close()
 		<-c.done
-		_, got, _ := strings.Cut(c.heard(), "\r\n\r\n")
+		_, got, _ := strings.Cut(c.received(), "\r\n\r\n")
 		if diff := cmp.Diff(event(acknowledged)+event(textUpdated)+event(ended), got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }
 
-func TestAStalledSubscriberDelaysNobody(t *testing.T) {
+func TestAStalledSubscriberDelaysNoOther(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText) // and reads not even the head
-		c := hear(t, dial(), "HTTP/1.1", watchText)
-		c.heard()
+		c := listen(t, dial(), "HTTP/1.1", watchText)
+		c.received()
 		for range 100 {
 			s.Text("test://text", "new")
 			synctest.Wait()
-			if got := c.heard(); got != chunk(event(textUpdated)) {
+			if got := c.received(); got != chunk(event(textUpdated)) {
 				t.Fatalf("got %q", got)
 			}
 		}
@@ -232,7 +232,7 @@ func TestAStalledSubscriberDelaysNobody(t *testing.T) {
 	})
 }
 
-func TestAStalledSubscriberThatReadsAgainHasMissedNothing(t *testing.T) {
+func TestAStalledSubscriberMissesNothing(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		conn := dial()
@@ -268,23 +268,23 @@ func TestManyChangesAtOnceArriveEach(t *testing.T) {
 		for _, uri := range uris {
 			s.Text(uri, "")
 		}
-		c := hear(t, dial(), "HTTP/1.1", `{"resourceSubscriptions":["`+strings.Join(uris, `","`)+`"]}`)
-		c.heard()
+		c := listen(t, dial(), "HTTP/1.1", `{"resourceSubscriptions":["`+strings.Join(uris, `","`)+`"]}`)
+		c.received()
 		for _, uri := range uris {
 			s.Text(uri, "new")
 		}
 		synctest.Wait()
-		got := c.heard()
+		got := c.received()
 		for _, uri := range uris {
 			if strings.Count(got, strconv.Quote(uri)) != 1 {
-				t.Fatalf("%s is not told once", uri)
+				t.Fatalf("%s is not reported once", uri)
 			}
 		}
 		c.conn.Close()
 	})
 }
 
-// A long acknowledgment leaves in parts. It arrives whole, even when the server ends meanwhile.
+// A long acknowledgment is sent in parts. It arrives whole, even when the server is closed meanwhile.
 func TestALongAcknowledgmentArrivesWhole(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
 		t.Run(proto, func(t *testing.T) { testLongAcknowledgment(t, proto) })
@@ -319,13 +319,13 @@ func testLongAcknowledgment(t *testing.T, proto string) {
 	})
 }
 
-func TestASubscriberThatGoesMakesRoom(t *testing.T) {
+func TestASubscriberThatLeavesGivesUpItsPlace(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, _ *streamable.Handler, dial func() net.Conn) {
 		begin := time.Now()
 		for range 20 { // of whom there is room for four
-			c := hear(t, dial(), "HTTP/1.1", watchText)
-			if got := c.heard(); !strings.Contains(got, acknowledged) {
+			c := listen(t, dial(), "HTTP/1.1", watchText)
+			if got := c.received(); !strings.Contains(got, acknowledged) {
 				t.Fatalf("got %s", got)
 			}
 			c.conn.Close()
@@ -340,12 +340,12 @@ func TestASubscriberThatGoesMakesRoom(t *testing.T) {
 	})
 }
 
-func TestCloseWaitsForNoStalledSubscriber(t *testing.T) {
+func TestCloseDoesNotWaitForAStalledSubscriber(t *testing.T) {
 	var s *mcptest.Source
 	overPipes(t, func() resource.Source { s = streamtest.Source(); return s }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		stalled := dial()
 		subscribe(t, stalled, "HTTP/1.1", watchText)
-		c := hear(t, dial(), "HTTP/1.1", watchText)
+		c := listen(t, dial(), "HTTP/1.1", watchText)
 		begin := time.Now()
 		if err := h.Close(); err != nil {
 			t.Error(err)
@@ -354,14 +354,14 @@ func TestCloseWaitsForNoStalledSubscriber(t *testing.T) {
 			t.Errorf("Close took %v", passed)
 		}
 		<-c.done
-		if got := c.heard(); !strings.HasSuffix(got, chunk(event(ended))+"0\r\n\r\n") {
+		if got := c.received(); !strings.HasSuffix(got, chunk(event(ended))+"0\r\n\r\n") {
 			t.Errorf("got %s", got)
 		}
 		stalled.Close()
 	})
 }
 
-// A deadlocked source never gets done with beginning to watch.
+// A deadlocked source accepts no subscription.
 type deadlocked struct{ *mcptest.Source }
 
 func (deadlocked) Subscribe(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
@@ -369,27 +369,27 @@ func (deadlocked) Subscribe(ctx context.Context, _ []string, _ bool, _ resource.
 	return nil, ctx.Err()
 }
 
-func TestCloseAndClientsEndWhatHasNotBegun(t *testing.T) {
+func TestCloseAndClientsEndSubscriptionsThatHaveNotBegun(t *testing.T) {
 	overPipes(t, func() resource.Source { return deadlocked{streamtest.Source()} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
-		gone := hear(t, dial(), "HTTP/1.1", watchText)
+		gone := listen(t, dial(), "HTTP/1.1", watchText)
 		gone.conn.Close()
 		<-gone.done
-		c := hear(t, dial(), "HTTP/1.1", watchText)
-		if got := c.heard(); got != "" {
+		c := listen(t, dial(), "HTTP/1.1", watchText)
+		if got := c.received(); got != "" {
 			t.Errorf("got %s before it has begun", got)
 		}
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if got := c.heard(); !strings.Contains(got, `"error":{"code":499`) {
+		if got := c.received(); !strings.Contains(got, `"error":{"code":499`) {
 			t.Errorf("got %s, want an error", got)
 		}
 		c.conn.Close()
 	})
 }
 
-// A late source begins to watch when the server has begun to end.
+// A late source accepts subscriptions when the server is being closed.
 type late struct {
 	*mcptest.Source
 	asked chan struct{}
@@ -401,7 +401,7 @@ func (l late) Subscribe(ctx context.Context, uris []string, _ bool, _ resource.N
 	return uris, nil
 }
 
-func TestCloseWaitsForNoStalledSubscriberThatBeginsLate(t *testing.T) {
+func TestCloseDoesNotWaitForAStalledSubscriberThatBeginsLate(t *testing.T) {
 	var asked chan struct{}
 	overPipes(t, func() resource.Source { asked = make(chan struct{}, 1); return late{mcptest.New(), asked} }, func(t *testing.T, h *streamable.Handler, dial func() net.Conn) {
 		stalled := dial()
@@ -444,7 +444,7 @@ func TestSilentStreamStaysAlive(t *testing.T) {
 	})
 }
 
-// TestSubscriberHammer has clients come and go over a real network while things change, until the server ends.
+// Clients subscribe and leave over TCP while resources change, until the server is closed.
 func TestSubscriberHammer(t *testing.T) {
 	s := streamtest.Source()
 	h := streamtest.NewHandler(t, s, streamable.Config{})
@@ -502,7 +502,7 @@ func TestSubscriberHammer(t *testing.T) {
 	s.AwaitWatchers(0)
 }
 
-// hammered makes a subscription, and gives what tells its messages and what ends it.
+// hammered makes a subscription: next gives its messages, and hangUp ends it.
 func hammered(t *testing.T, server net.Addr) (next func() string, hangUp func() error) {
 	response := streamtest.Send(t.Context(), t, "http://"+server.String(), streamtest.Body("7", mcp.ListenMethod, `"notifications":`+watchText))
 	return streamtest.Events(t, response.Body), response.Body.Close

@@ -25,48 +25,48 @@ const (
 	maxHeader     = 64 << 10
 )
 
-// A twin is one Handler that is served twice: by a Server, and by net/http alone.
-type twin struct {
-	hot, plain string // addresses
-	server     *fastpath.Server
-	general    *atomic.Int64 // requests of the Server that net/http was given
+// servers serve one Handler twice: with a Server, and with net/http alone.
+type servers struct {
+	fast, standard string // addresses, of the Server first
+	server         *fastpath.Server
+	netHTTP        *atomic.Int64 // requests to the Server that net/http has read
 }
 
-// plainServer serves as a Server does what it does not answer itself.
-func plainServer(h http.Handler) *http.Server {
+// standardServer has the limits of a Server.
+func standardServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader}
 }
 
 // A countingRouter counts the requests that net/http reads.
 type countingRouter struct {
 	*streamable.Handler
-	general atomic.Int64
+	netHTTP atomic.Int64
 }
 
 func (r *countingRouter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	r.general.Add(1)
+	r.netHTTP.Add(1)
 	r.Handler.ServeHTTP(w, req)
 }
 
-// newTwin serves h. wrap, unless it is nil, makes other connections of those that come.
-func newTwin(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn) *twin {
+// newServers serves h until the test ends. wrap replaces connections; nil does not.
+func newServers(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn) *servers {
 	t.Helper()
 	router := &countingRouter{Handler: h}
 	server, err := fastpath.NewServer(router, fastpath.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tw := &twin{server: server, general: &router.general}
-	plain := plainServer(h)
+	sv := &servers{server: server, netHTTP: &router.netHTTP}
+	standard := standardServer(h)
 	a, b := listen(t, wrap), listen(t, wrap)
-	tw.hot, tw.plain = a.Addr().String(), b.Addr().String()
+	sv.fast, sv.standard = a.Addr().String(), b.Addr().String()
 	served := make(chan error, 2)
 	go func() { served <- server.Serve(a) }()
-	go func() { served <- plain.Serve(b) }()
+	go func() { served <- standard.Serve(b) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := errors.Join(server.Shutdown(ctx), plain.Close()); err != nil {
+		if err := errors.Join(server.Shutdown(ctx), standard.Close()); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
 		for range 2 {
@@ -75,7 +75,7 @@ func newTwin(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn) 
 			}
 		}
 	})
-	return tw
+	return sv
 }
 
 type wrapped struct {
@@ -103,14 +103,14 @@ func listen(t *testing.T, wrap func(net.Conn) net.Conn) net.Listener {
 	return l
 }
 
-// far is a connection that came in on an address others reach, too.
-type far struct{ *net.TCPConn }
+// A remoteConn arrived on an address that is not a loopback address.
+type remoteConn struct{ *net.TCPConn }
 
-func (far) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 80} }
+func (remoteConn) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 80} }
 
-func fromFar(c net.Conn) net.Conn { return far{c.(*net.TCPConn)} }
+func asRemote(c net.Conn) net.Conn { return remoteConn{c.(*net.TCPConn)} }
 
-// A client is one connection to either of a twin.
+// A client is a connection to a server.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -129,9 +129,9 @@ func dial(t testing.TB, addr string) *client {
 
 func newClient(c net.Conn) *client { return &client{c, bufio.NewReader(c)} }
 
-var unlike = regexp.MustCompile(`"errorId":"[A-Z2-7]+"`)
+var errorID = regexp.MustCompile(`"errorId":"[A-Z2-7]+"`)
 
-// answer reads a response to a method, and gives what two servers have to agree on.
+// answer reads the response to a request with a method. text has what both servers must agree on.
 func (c *client) answer(method string) (text string, closed bool) {
 	return readAnswer(c.in, method)
 }
@@ -139,7 +139,7 @@ func (c *client) answer(method string) (text string, closed bool) {
 func readAnswer(in *bufio.Reader, method string) (text string, closed bool) {
 	r, err := http.ReadResponse(in, &http.Request{Method: method})
 	if err != nil {
-		return ending(err), true
+		return endOf(err), true
 	}
 	defer r.Body.Close()
 	if r.Body == nil || r.StatusCode == http.StatusContinue {
@@ -152,21 +152,21 @@ func readAnswer(in *bufio.Reader, method string) (text string, closed bool) {
 	body, err := io.ReadAll(r.Body)
 	text = fmt.Sprintf("%d %v %v %d close=%v %s", r.StatusCode, r.Header, r.TransferEncoding, r.ContentLength, r.Close, body)
 	if err != nil {
-		text += " " + ending(err)
+		text += " " + endOf(err)
 	}
-	return unlike.ReplaceAllString(text, `"errorId":""`), err != nil
+	return errorID.ReplaceAllString(text, `"errorId":""`), err != nil
 }
 
-// ending says how a connection has ended, as far as that is the server's choice.
-func ending(err error) string {
+// endOf says whether the server has closed the connection.
+func endOf(err error) string {
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return "(silence)"
 	}
 	return "(closed)"
 }
 
-// raw makes a request. headers are changes to those a client sends: an empty value takes one away, a name beginning
-// with + adds another of that name at the end.
+// raw makes a request. headers are changes to those that a client sends: an empty value removes a header, and a name with
+// + adds another of that name at the end.
 func raw(line, body string, headers ...string) string {
 	all := [][2]string{{"Host", "localhost"}, {"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}}
 	all = append(all, [2]string{"Content-Length", fmt.Sprint(len(body))})
@@ -219,7 +219,7 @@ func modernRead(uri string, headers ...string) string {
 
 const (
 	sessionMark = "<session>" // stands for the session
-	spareMark   = "<spare>"   // stands for a session of its own
+	spareMark   = "<spare>"   // stands for a session that only this request uses
 )
 
 // inSession makes a request of an older revision.
