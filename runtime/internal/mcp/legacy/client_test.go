@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 )
 
-// TestClient has the SDK's own client do all there is to do.
+// The SDK's client can make each kind of request.
 func TestClient(t *testing.T) {
 	for _, revision := range append(revisions, "") { // "" lets the client ask for 2026-07-28 and fall back
 		t.Run("http "+revision, func(t *testing.T) {

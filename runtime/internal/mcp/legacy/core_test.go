@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 )
 
-// The tests of this file run the real core over resources in memory; the others, which want their bytes exact, a fake.
+// The tests of this file use the core over resources in memory. The others, which compare bytes, use a fake.
 
 func newLibrary() *mcptest.Source {
 	source := mcptest.New()
@@ -47,7 +47,7 @@ func newCoreFront(t *testing.T, source *mcptest.Source) *legacy.Front {
 	return front
 }
 
-// news is what a client was told.
+// news has the notifications that a client received.
 type news struct {
 	lists    chan struct{}
 	updates  chan string
@@ -155,26 +155,26 @@ func TestCoreErrorsKeepTheirCode(t *testing.T) {
 	})
 }
 
-func TestCoreTellsOfChanges(t *testing.T) {
-	onCore(t, func(t *testing.T, source *mcptest.Source, cs *sdk.ClientSession, told news) {
+func TestCoreReportsChanges(t *testing.T) {
+	onCore(t, func(t *testing.T, source *mcptest.Source, cs *sdk.ClientSession, got news) {
 		if err := cs.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "test://a"}); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "both are watched", func() bool { return source.Watchers() == 2 })
-		source.Text("test://blob", "nobody has subscribed to this")
+		source.Text("test://blob", "without a subscription")
 		source.Text("test://a", "new")
-		if got := within(t, "an update", told.updates); got != "test://a" {
+		if got := within(t, "an update", got.updates); got != "test://a" {
 			t.Errorf("got an update of %s", got)
 		}
 		source.Text("test://new", "new")
-		within(t, "a change of the list", told.lists)
+		within(t, "a change of the list", got.lists)
 
 		read := &sdk.ReadResourceParams{URI: "test://progress"}
 		read.SetProgressToken("tok")
 		if _, err := cs.ReadResource(t.Context(), read); err != nil {
 			t.Error(err)
 		}
-		p := within(t, "progress", told.progress)
+		p := within(t, "progress", got.progress)
 		if p.ProgressToken != "tok" || p.Progress != 1 || p.Message != "half" {
 			t.Errorf("got progress %+v", p)
 		}

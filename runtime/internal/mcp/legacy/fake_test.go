@@ -15,11 +15,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A fake is a core and a source in one, of a few resources. Its answers are written by hand, so that a test can say to
-// the byte what must arrive.
+// A fake is a core and a source of a few resources. Its answers are constant, so that tests can compare bytes.
 type fake struct {
 	ended   chan string   // sessions
-	calls   chan mcp.Call // each call, as it came; dropped when nobody looks
+	calls   chan mcp.Call // each call, as it came; discarded when the test does not receive it
 	started chan struct{} // one token for each read of test://slow that has begun
 	stopped chan error    // why each read of test://slow ended
 
@@ -144,17 +143,17 @@ func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resour
 	return uris, nil
 }
 
-// change tells all who watch uri, or the list when it is empty.
+// change reports a change of uri, or of the list when it is empty.
 func (f *fake) change(uri string) {
 	f.mu.Lock()
-	var told []*fakeWatch
+	var watches []*fakeWatch
 	for w := range f.watches {
 		if uri == "" && w.list || slices.Contains(w.uris, uri) {
-			told = append(told, w)
+			watches = append(watches, w)
 		}
 	}
 	f.mu.Unlock()
-	for _, w := range told {
+	for _, w := range watches {
 		if w.ctx.Err() == nil {
 			resource.Notify(w.n, uri)
 		}
@@ -167,7 +166,7 @@ func (f *fake) watching() int {
 	return len(f.watches)
 }
 
-// newFront makes a front over f, closed with the test.
+// newFront makes a front over f. It is closed when the test ends.
 func newFront(t *testing.T, f *fake, change ...func(*legacy.Config)) *legacy.Front {
 	t.Helper()
 	cfg := legacy.Config{Core: f, Source: f, Name: "fake", Title: "A fake", Version: "1.2.3", Instructions: "read on"}
@@ -199,14 +198,14 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// within takes a value from ch.
+// within receives from ch.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-ch:
 		return v
 	case <-time.After(10 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("did not receive %s in time", what)
 		panic("unreachable")
 	}
 }
@@ -216,7 +215,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// offer drops v when nobody looks.
+// offer sends v, or discards it if the channel is full.
 func offer[T any](ch chan T, v T) {
 	select {
 	case ch <- v:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzReceive sends lines on stdio: whatever comes in, what goes out is JSON-RPC, and no error is without a code.
+// FuzzReceive sends any lines on stdio: the front sends only JSON-RPC, and each error has a code.
 func FuzzReceive(f *testing.F) {
 	for _, lines := range []string{
 		initializeLine("2025-06-18") + "\n" + initializedLine + "\n" + read(1, "test://text"),
@@ -34,7 +34,7 @@ func FuzzReceive(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		// Reads of test://slow would be waited for.
+		// A read of test://slow would not end.
 		if !bytes.Contains(lines, []byte("slow")) {
 			s.Close()
 		}

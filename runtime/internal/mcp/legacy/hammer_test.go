@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 )
 
-// unrest changes everything again and again until it is stopped.
+// unrest changes each resource again and again until it is stopped.
 func unrest(f *fake) (stop func()) {
 	enough := make(chan struct{})
 	var changing sync.WaitGroup
@@ -31,7 +31,7 @@ func unrest(f *fake) (stop func()) {
 	}
 }
 
-// The hammers have many clients subscribe, read, cancel and leave while everything changes.
+// In these tests many clients subscribe, read, cancel and leave while resources change.
 
 func TestHammerStdio(t *testing.T) {
 	f := newFake()
@@ -73,7 +73,7 @@ func hammerLines(t *testing.T, front *legacy.Front) {
 	s.Close()
 }
 
-// The front is closed while they are at it: whatever they get then, nothing may be left.
+// The front is closed meanwhile, and must leave no goroutine and no subscription.
 func TestHammerHTTP(t *testing.T) {
 	f := newFake()
 	front := newFront(t, f)

@@ -39,7 +39,7 @@ func TestSessionIsRequired(t *testing.T) {
 		{"none, batch", "", "[" + initializeLine("2025-03-26") + "]", http.StatusBadRequest, -32600},
 		{"none, nonsense", "", `{`, http.StatusBadRequest, -32700},
 		{"unknown", "nobody", read(1, "test://text"), http.StatusNotFound, 0},
-		{"unknown, for a method nobody has", "nobody", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusNotFound, 0},
+		{"unknown, for an unknown method", "nobody", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusNotFound, 0},
 		{"unknown, nonsense", "nobody", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":7}`, http.StatusNotFound, 0},
 		{"one", session, read(1, "test://text"), http.StatusOK, 0},
 	} {
@@ -57,11 +57,11 @@ func TestSessionIsRequired(t *testing.T) {
 
 func TestUnknownNotificationIsIgnored(t *testing.T) {
 	w := dialHTTP(t, newFront(t, newFake()), "2025-06-18")
-	w.tell(t, `{"jsonrpc":"2.0","method":"notifications/no/such"}`)
-	w.tell(t, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	w.notify(t, `{"jsonrpc":"2.0","method":"notifications/no/such"}`)
+	w.notify(t, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 }
 
-func TestDeleteStopsWhatRuns(t *testing.T) {
+func TestDeleteCancelsRequests(t *testing.T) {
 	f := newFake()
 	w := dialHTTP(t, newFront(t, f), "2025-06-18")
 	r := w.request(t, t.Context(), http.MethodPost, read(1, "test://slow"))
@@ -85,7 +85,7 @@ func TestBodyIsBounded(t *testing.T) {
 	}
 }
 
-// A bubble is a client without a network, so that its clock can be that of a test in synctest.
+// A bubble is a client without a network, for tests in a synctest bubble.
 type bubble struct {
 	front   *legacy.Front
 	session string
@@ -118,14 +118,14 @@ func (b *bubble) serve(ctx context.Context, method, body string) *httptest.Respo
 	return w
 }
 
-// listen gives what a GET stream brings in that time.
+// listen gives what a GET stream sends in that time.
 func (b *bubble) listen(t *testing.T, d time.Duration) string {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	return b.serve(ctx, http.MethodGet, "").Body.String()
 }
 
-// resume gives what a GET stream brings in that time to a client that got the event of that id last; empty for none.
+// resume gives what a GET stream sends in that time to a client whose last event has that id; empty for none.
 func (b *bubble) resume(t *testing.T, lastID string, d time.Duration) string {
 	b.lastID = lastID
 	defer func() { b.lastID = "" }()
@@ -146,7 +146,7 @@ func (b *bubble) ping(t *testing.T) int {
 	return b.serve(t.Context(), http.MethodPost, request(1, "ping", "")).Code
 }
 
-// after lets the clock of a bubble run.
+// after sleeps in the bubble.
 func after(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -158,10 +158,10 @@ func TestIdleSessionEnds(t *testing.T) {
 		b := openBubble(t, f)
 		b.serve(t.Context(), http.MethodPost, initializedLine)
 
-		// A session that listens is not idle, however long it says nothing.
+		// A session with a stream is not idle, however long it sends no request.
 		stream := b.listen(t, 5*time.Hour)
 		if beats := strings.Count(stream, ": alive\n\n"); beats < 5*60*4-1 {
-			t.Errorf("got %d signs of life in five hours, want one each 15 s", beats)
+			t.Errorf("got %d comments in five hours, want one each 15 s", beats)
 		}
 		after(29 * time.Minute)
 		if got := b.ping(t); got != http.StatusOK || f.watching() != 1 {
@@ -197,10 +197,10 @@ func TestChangesWaitForAStream(t *testing.T) {
 		}
 		stream := b.listen(t, time.Second)
 		if got := strings.Count(stream, updated); got != 1 {
-			t.Errorf("the first stream brings %d updates, want 1", got)
+			t.Errorf("the first stream sends %d updates, want 1", got)
 		}
 		if got := strings.Count(b.resume(t, lastID(stream), time.Second), updated); got != 0 {
-			t.Errorf("the second stream brings %d updates, want none", got)
+			t.Errorf("the second stream sends %d updates, want none", got)
 		}
 		b.front.Close()
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 )
 
-// What the SDK carries counts as in flight until it is written, in batches too, and is refused where there is no room.
+// Answers in the SDK count as in flight until they are written, in batches too, and are refused when there is no room.
 func TestAnswersOfSessionsCount(t *testing.T) {
 	src := mcptest.New()
 	src.Text("test://large", strings.Repeat("large ", 20_000))
@@ -63,7 +63,7 @@ func answersOf(t *testing.T, w wire, batch string) map[int]int {
 	var all []message
 	switch w := w.(type) {
 	case *stdioWire:
-		w.tell(t, batch)
+		w.notify(t, batch)
 		if err := json.Unmarshal([]byte(w.next(t)), &all); err != nil {
 			t.Fatal(err)
 		}

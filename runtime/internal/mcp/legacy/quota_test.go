@@ -19,7 +19,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 )
 
-// A crowd is many clients without a network.
+// A crowd has many clients without a network.
 type crowd struct{ front *legacy.Front }
 
 func (c crowd) post(addr, session, body string) *httptest.ResponseRecorder {
@@ -90,7 +90,7 @@ func TestSessionWithoutHandshakeEnds(t *testing.T) {
 }
 
 // Sessions that never complete the handshake lock out no client.
-func TestFloodOfInitializeLocksNoClientOut(t *testing.T) {
+func TestManyInitializeRequestsLockOutNoClient(t *testing.T) {
 	for _, addr := range []string{"127.0.0.1", "203.0.113.1", "attackers"} {
 		inCrowd(t, func(c *legacy.Config) { c.MaxSessions, c.MaxPerClient = 200, 100 }, func(t *testing.T, c crowd) {
 			honest := c.open("192.0.2.1")
@@ -104,7 +104,7 @@ func TestFloodOfInitializeLocksNoClientOut(t *testing.T) {
 				}
 			}
 			if !c.lives(honest) {
-				t.Errorf("%s: a session that was ready had to go", addr)
+				t.Errorf("%s: a session that was ready was ended", addr)
 			}
 			if other := c.open("192.0.2.2"); other == "" || !c.lives(other) {
 				t.Errorf("%s: another client has no session", addr)
@@ -113,19 +113,19 @@ func TestFloodOfInitializeLocksNoClientOut(t *testing.T) {
 	}
 }
 
-func TestLongestIdleSessionMakesRoom(t *testing.T) {
+func TestTheSessionIdleForLongestIsEnded(t *testing.T) {
 	inCrowd(t, func(c *legacy.Config) { c.MaxSessions = 3 }, func(t *testing.T, c crowd) {
 		first, second, third := c.open("192.0.2.1"), c.open("192.0.2.2"), c.open("192.0.2.3")
 		c.lives(first) // it has been used now
 		after(time.Millisecond)
 		fourth := c.open("192.0.2.4")
 		if !c.lives(first) || c.lives(second) || !c.lives(third) || !c.lives(fourth) {
-			t.Error("another session than the one idle for longest made room")
+			t.Error("another session than the one idle for longest was ended")
 		}
 	})
 }
 
-func TestClientWithMostSessionsMakesRoom(t *testing.T) {
+func TestSessionsOfTheClientWithMostAreEnded(t *testing.T) {
 	inCrowd(t, func(c *legacy.Config) { c.MaxSessions, c.MaxPerClient = 40, 30 }, func(t *testing.T, c crowd) {
 		honest := []string{c.open("192.0.2.1"), c.open("192.0.2.2"), c.open("192.0.2.3")}
 		for range 200 {
@@ -145,7 +145,7 @@ func TestSessionsOfOneClientAreBounded(t *testing.T) {
 		first := c.open("192.0.2.1")
 		second, third := c.open("192.0.2.1"), c.open("192.0.2.1")
 		if c.lives(first) || !c.lives(second) || !c.lives(third) {
-			t.Error("the client's own longest idle session did not make room")
+			t.Error("the client's own longest idle session was not ended")
 		}
 		var local []string
 		for range 5 {
@@ -185,9 +185,9 @@ func (g gate) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// The server decides that a session ends and refuses further requests in one step. A request that comes between the
-// decision and the end of what runs is refused, so it is not cut off.
-func TestSessionThatExpiresAdmitsNoRequest(t *testing.T) {
+// A session that expires refuses requests before it cancels those under way. So a request that comes then is refused, and
+// not cancelled.
+func TestAnExpiringSessionRefusesRequests(t *testing.T) {
 	for name, expire := range map[string]func(c crowd){
 		"idle":    func(crowd) { after(2 * time.Minute) },
 		"evicted": func(c crowd) { c.open("192.0.2.2") },
@@ -225,9 +225,9 @@ func TestSessionThatExpiresAdmitsNoRequest(t *testing.T) {
 	}
 }
 
-// A request that is admitted in the moment its session is idle for too long keeps the session alive; one that comes
-// later is refused. None is cut off.
-func TestSessionThatExpiresCutsNoRequestOff(t *testing.T) {
+// A request that is accepted at the moment its session expires keeps the session alive. A later one is refused. None is
+// cancelled.
+func TestAnExpiringSessionCancelsNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const sessions, requests = 100, 20
 		front := newFront(t, newFake(), func(c *legacy.Config) { c.Idle = time.Minute })

@@ -14,11 +14,11 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 )
 
-func TestNewWantsItsParts(t *testing.T) {
+func TestNewRequiresItsParts(t *testing.T) {
 	_, err := legacy.New(legacy.Config{Idle: -1})
 	for _, want := range []string{"Core", "Source", "Name", "Version", "negative"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want a word on %s", err, want)
+			t.Errorf("got %v, want an error that names %s", err, want)
 		}
 	}
 }
@@ -48,13 +48,13 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-func TestCloseStopsWhatRuns(t *testing.T) {
+func TestCloseCancelsRequests(t *testing.T) {
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
 			f := newFake()
 			front := newFront(t, f)
 			if over == "stdio" {
-				dialStdio(t, front, "2025-06-18").tell(t, read(1, "test://slow"))
+				dialStdio(t, front, "2025-06-18").notify(t, read(1, "test://slow"))
 			} else {
 				w := dialHTTP(t, front, "2025-06-18")
 				r := w.request(t, t.Context(), http.MethodPost, read(1, "test://slow"))
@@ -75,7 +75,7 @@ func TestCloseStopsWhatRuns(t *testing.T) {
 	}
 }
 
-func TestSDKIsQuietBelowWarn(t *testing.T) {
+func TestTheSDKLogsNothingBelowWarn(t *testing.T) {
 	var out bytes.Buffer
 	var mu sync.Mutex
 	log := slog.New(slog.NewTextHandler(lockedWriter{&mu, &out}, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -23,7 +23,7 @@ func TestRequestsBeforeTheHandshakeAreInvalid(t *testing.T) {
 func TestPipelinedLinesAreAllAnswered(t *testing.T) {
 	w := connectStdio(t, newFront(t, newFake()))
 	for _, line := range []string{initializeLine("2025-03-26"), initializedLine, read(1, "test://text"), "[" + read(2, "test://text") + "]"} {
-		w.tell(t, line)
+		w.notify(t, line)
 	}
 	w.close() // as at the end of the input
 	close(w.lines)
@@ -54,7 +54,7 @@ func TestMalformedLines(t *testing.T) {
 		{"a strange cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`, "", 0},
 		{"a late cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "", 0},
 	} {
-		w.tell(t, c.line)
+		w.notify(t, c.line)
 		if c.code == 0 {
 			continue
 		}
@@ -97,13 +97,13 @@ func TestBatchIsAnsweredAsOne(t *testing.T) {
 	}
 	for _, revision := range []string{"2024-11-05", "2025-03-26"} {
 		w := dialStdio(t, newFront(t, newFake()), revision)
-		w.tell(t, batch)
+		w.notify(t, batch)
 		if diff := cmp.Diff(map[string]int{"1": 0, "2": -32601, "3": -32002}, answers(t, w.next(t))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", revision, diff)
 		}
-		w.tell(t, `[{"jsonrpc":"2.0","id":1},`+request(5, "ping", "")+`,`+request(5, "ping", "")+`,`+initializeLine(revision)+`]`)
+		w.notify(t, `[{"jsonrpc":"2.0","id":1},`+request(5, "ping", "")+`,`+request(5, "ping", "")+`,`+initializeLine(revision)+`]`)
 		w.next(t)
-		w.tell(t, `[]`)
+		w.notify(t, `[]`)
 		if m := parse(t, w.next(t)); code(m) != -32600 {
 			t.Errorf("empty batch: got %+v", m)
 		}
@@ -124,9 +124,9 @@ func TestBatchIsAnsweredAsOne(t *testing.T) {
 func TestBatchLosesItsCancelledCall(t *testing.T) {
 	f := newFake()
 	w := dialStdio(t, newFront(t, f), "2025-03-26")
-	w.tell(t, "["+read(1, "test://slow")+","+request(2, "ping", "")+"]")
+	w.notify(t, "["+read(1, "test://slow")+","+request(2, "ping", "")+"]")
 	within(t, "the read", f.started)
-	w.tell(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	w.notify(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := w.next(t); got != `[{"jsonrpc":"2.0","id":2,"result":{}}]` {
 		t.Errorf("got %s", got)
 	}

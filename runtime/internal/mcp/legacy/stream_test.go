@@ -17,7 +17,7 @@ func TestNewerStreamReplacesTheOlder(t *testing.T) {
 	w := connectHTTP(t, newFront(t, f), "2025-11-25")
 	older := w.do(t, t.Context(), http.MethodGet, "")
 	defer older.Body.Close()
-	w.tell(t, initializedLine)
+	w.notify(t, initializedLine)
 	subscribe(t, w, "test://watched")
 	for range 3 { // newer ones, each of which replaces the one before
 		w.listen(t)
@@ -29,10 +29,10 @@ func TestNewerStreamReplacesTheOlder(t *testing.T) {
 	}()
 	within(t, "the end of the older stream", ended)
 	f.change("test://watched")
-	hears(t, w, updated, `{"uri":"test://watched"}`)
+	expect(t, w, updated, `{"uri":"test://watched"}`)
 }
 
-func TestStreamOpensWithAnIDWhereClientsTakeIt(t *testing.T) {
+func TestStreamBeginsWithAnIDWhereClientsAcceptIt(t *testing.T) {
 	for revision, want := range map[string]bool{"2025-03-26": false, "2025-06-18": false, "2025-11-25": true} {
 		synctest.Test(t, func(t *testing.T) {
 			b := openBubbleOf(t, revision, newFake())
@@ -70,7 +70,7 @@ func TestEventsHaveIDs(t *testing.T) {
 	})
 }
 
-func TestStreamIsRefusedWhereItMakesNoSense(t *testing.T) {
+func TestInvalidStreamsAreRefused(t *testing.T) {
 	for _, tt := range []struct{ accept, version string }{{"application/json", ""}, {"text/event-stream", "2026-07-28"}, {"text/event-stream", "x"}} {
 		w := connectHTTP(t, newFront(t, newFake()), "2025-11-25")
 		r := w.request(t, t.Context(), http.MethodGet, "")
@@ -90,8 +90,8 @@ func TestStreamIsRefusedWhereItMakesNoSense(t *testing.T) {
 
 var updateOf = regexp.MustCompile(`"uri":"(test://[^"]*)"`)
 
-// A network that loses the end of each stream, and a client that comes back with the last id it has: each change is
-// heard of after it was made, whatever the client missed in between.
+// A network loses the end of each stream, and the client reconnects with the last id it has. It receives each change after
+// it was made.
 func TestClientThatReconnectsLosesNoUpdate(t *testing.T) {
 	for _, revision := range []string{"2025-03-26", "2025-11-25"} {
 		synctest.Test(t, func(t *testing.T) { reconnect(t, revision) })
@@ -107,7 +107,7 @@ func reconnect(t *testing.T, revision string) {
 		b.serve(t.Context(), http.MethodPost, request(i, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	stale := make(map[string]bool) // what changed since the client last heard of it
+	stale := make(map[string]bool) // changes that the client has not received
 	id := ""
 	hear := func(d time.Duration, cut bool, change ...string) {
 		go func() {
@@ -143,13 +143,13 @@ func reconnect(t *testing.T, revision string) {
 	}
 	hear(time.Second, false)
 	if len(stale) > 0 {
-		t.Errorf("%s: the client has not heard of %v", revision, stale)
+		t.Errorf("%s: the client has not received %v", revision, stale)
 	}
 	b.front.Close()
 }
 
-// A stream whose client does not read holds up neither the session nor the stream that replaces it.
-func TestStreamThatIsStuckIsReplaced(t *testing.T) {
+// A stream whose client does not read delays neither the session nor the stream that replaces it.
+func TestABlockedStreamIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		b := openBubble(t, f)
@@ -167,7 +167,7 @@ func TestStreamThatIsStuckIsReplaced(t *testing.T) {
 		synctest.Wait()
 		f.change("test://watched")
 		if got := strings.Count(b.listen(t, time.Second), updated); got != 1 {
-			t.Errorf("the newer stream brings %d updates, want 1", got)
+			t.Errorf("the newer stream sends %d updates, want 1", got)
 		}
 		close(stuck.free)
 		<-done
@@ -176,7 +176,7 @@ func TestStreamThatIsStuckIsReplaced(t *testing.T) {
 	})
 }
 
-// A stuckWriter takes nothing until it is free.
+// A stuckWriter blocks until it is released.
 type stuckWriter struct {
 	header http.Header
 	free   chan struct{}

@@ -33,33 +33,33 @@ func unsubscribe(t *testing.T, w wire, uri string) {
 	}
 }
 
-// hears expects the next notification.
-func hears(t *testing.T, w wire, method, params string) {
+// expect checks the next notification.
+func expect(t *testing.T, w wire, method, params string) {
 	t.Helper()
-	if m := w.heard(t); m.Method != method || string(m.Params) != params {
-		t.Errorf("heard %s %s, want %s %s", m.Method, m.Params, method, params)
+	if m := w.notification(t); m.Method != method || string(m.Params) != params {
+		t.Errorf("got %s %s, want %s %s", m.Method, m.Params, method, params)
 	}
 }
 
-func TestUpdatesReachOnlyWhoSubscribed(t *testing.T) {
+func TestUpdatesReachOnlySubscribers(t *testing.T) {
 	f := newFake()
 	front := newFront(t, f)
 	ann, bob := dialStdio(t, front, "2025-06-18"), dialHTTP(t, front, "2025-11-25")
 	subscribe(t, ann, "test://watched")
 	subscribe(t, bob, "test://other")
 
-	// The list tells both, and comes after what either must not hear.
+	// Both get the change of the list, which comes after the update that one of them must not get.
 	f.change("test://watched")
-	hears(t, ann, updated, `{"uri":"test://watched"}`)
+	expect(t, ann, updated, `{"uri":"test://watched"}`)
 	f.change("")
-	hears(t, ann, listChanged, `{}`)
-	hears(t, bob, listChanged, `{}`)
+	expect(t, ann, listChanged, `{}`)
+	expect(t, bob, listChanged, `{}`)
 
 	f.change("test://other")
-	hears(t, bob, updated, `{"uri":"test://other"}`)
+	expect(t, bob, updated, `{"uri":"test://other"}`)
 	f.change("")
-	hears(t, bob, listChanged, `{}`)
-	hears(t, ann, listChanged, `{}`)
+	expect(t, bob, listChanged, `{}`)
+	expect(t, ann, listChanged, `{}`)
 }
 
 func TestSubscriptionsOfOneSessionAreIndependent(t *testing.T) {
@@ -71,27 +71,27 @@ func TestSubscriptionsOfOneSessionAreIndependent(t *testing.T) {
 			t.Errorf("got %d watches, want two resources and the list", got)
 		}
 		f.change("test://watched")
-		hears(t, w, updated, `{"uri":"test://watched"}`)
+		expect(t, w, updated, `{"uri":"test://watched"}`)
 		f.change("test://other")
-		hears(t, w, updated, `{"uri":"test://other"}`)
+		expect(t, w, updated, `{"uri":"test://other"}`)
 
 		unsubscribe(t, w, "test://other")
 		unsubscribe(t, w, "test://other")
 		unsubscribe(t, w, "test://never")
 		f.change("test://other")
 		f.change("test://watched")
-		hears(t, w, updated, `{"uri":"test://watched"}`)
+		expect(t, w, updated, `{"uri":"test://watched"}`)
 	})
 }
 
-func TestNothingIsToldBeforeTheHandshakeIsOver(t *testing.T) {
+func TestNoNotificationBeforeTheEndOfTheHandshake(t *testing.T) {
 	f := newFake()
 	w := connectStdio(t, newFront(t, f))
 	last(t, w, initializeLine("2025-06-18"))
 	if got := f.watching(); got != 0 {
 		t.Errorf("got %d watches before notifications/initialized", got)
 	}
-	w.tell(t, initializedLine)
+	w.notify(t, initializedLine)
 	eventually(t, "the list is watched", func() bool { return f.watching() == 1 })
 }
 
@@ -107,7 +107,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	}, func(c *legacy.Config) { c.MaxSubscriptions = 2 })
 }
 
-// A hasty source tells of a change while it is still being asked to, and goes on when it should not.
+// A hasty source reports a change before it has accepted the subscription, and after the subscription has ended.
 type hasty struct {
 	*fake
 	notifier chan resource.Notifier
@@ -121,26 +121,26 @@ func (h hasty) Subscribe(ctx context.Context, uris []string, list bool, n resour
 	return h.fake.Subscribe(ctx, uris, list, n)
 }
 
-func TestChangeWhileSubscribingIsTold(t *testing.T) {
+func TestChangeWhileSubscribingIsReported(t *testing.T) {
 	f := newFake()
 	h := hasty{f, make(chan resource.Notifier, 1)}
 	w := dialStdio(t, newFront(t, f, func(c *legacy.Config) { c.Source = h }), "2025-06-18")
-	w.tell(t, request(1, "resources/subscribe", `{"uri":"test://watched"}`))
-	heard := make(map[string]bool) // the answer may come first or last
+	w.notify(t, request(1, "resources/subscribe", `{"uri":"test://watched"}`))
+	received := make(map[string]bool) // the answer may come first or last
 	for range 2 {
-		m := w.heard(t)
-		heard[m.Method+string(m.Result)] = true
+		m := w.notification(t)
+		received[m.Method+string(m.Result)] = true
 	}
-	if !heard[updated] || !heard["{}"] {
-		t.Errorf("heard %v, want the update and the answer", heard)
+	if !received[updated] || !received["{}"] {
+		t.Errorf("got %v, want the update and the answer", received)
 	}
 	unsubscribe(t, w, "test://watched")
 	within(t, "the notifier", h.notifier).Updated("test://watched")
 	f.change("")
-	hears(t, w, listChanged, `{}`)
+	expect(t, w, listChanged, `{}`)
 }
 
-// A gated source answers each subscription to a resource when it is let.
+// A gated source answers each subscription to a resource when the test permits it.
 type gated struct {
 	*fake
 	asked, goOn chan struct{}
@@ -162,15 +162,15 @@ func openGated(t *testing.T) (gated, *stdioWire) {
 	return g, dialStdio(t, newFront(t, g.fake, func(c *legacy.Config) { c.Source = g }), "2025-06-18")
 }
 
-func TestRequestsForOneSubscriptionShareItsFate(t *testing.T) {
+func TestRequestsForOneSubscriptionGetOneAnswer(t *testing.T) {
 	for uri, want := range map[string]int{"test://watched": 0, "test://nothing": -32002} {
 		g, w := openGated(t)
-		w.tell(t, request(1, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
+		w.notify(t, request(1, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
 		within(t, "the first request", g.asked)
-		w.tell(t, request(2, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
+		w.notify(t, request(2, "resources/subscribe", `{"uri":`+quote(uri)+`}`))
 		g.release()
 		for range 2 {
-			if m := w.heard(t); m.Error == nil && want != 0 || m.Error != nil && code(m) != want {
+			if m := w.notification(t); m.Error == nil && want != 0 || m.Error != nil && code(m) != want {
 				t.Errorf("%s: got %+v, want code %d", uri, m, want)
 			}
 		}
@@ -179,24 +179,24 @@ func TestRequestsForOneSubscriptionShareItsFate(t *testing.T) {
 			continue
 		}
 		if n := len(g.asked); n > 0 || g.watching() != 2 {
-			t.Errorf("asked the source %d times more, got %d watches, want the resource and the list", n, g.watching())
+			t.Errorf("%d more calls of the source, got %d watches, want the resource and the list", n, g.watching())
 		}
 	}
 }
 
 func TestASubscriptionCanEndBeforeItHasBegun(t *testing.T) {
 	g, w := openGated(t)
-	w.tell(t, request(7, "resources/subscribe", `{"uri":"test://watched"}`))
+	w.notify(t, request(7, "resources/subscribe", `{"uri":"test://watched"}`))
 	within(t, "the request", g.asked)
 	unsubscribe(t, w, "test://watched")
 	g.release()
-	if m := w.heard(t); string(m.Result) != `{}` {
+	if m := w.notification(t); string(m.Result) != `{}` {
 		t.Errorf("got %+v", m)
 	}
 	eventually(t, "only the list is watched", func() bool { return g.watching() == 1 })
 	g.change("test://watched")
 	g.change("")
-	hears(t, w, listChanged, `{}`)
+	expect(t, w, listChanged, `{}`)
 }
 
 func TestEverythingIsReleasedAtTheEnd(t *testing.T) {

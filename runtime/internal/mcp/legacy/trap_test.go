@@ -1,6 +1,6 @@
 package legacy_test
 
-// The traps of go-sdk v1.8.0, numbered as in the project's notes on the protocol, and what holds them shut:
+// The traps of go-sdk v1.8.0, numbered as in the project's notes on the protocol, and the tests for them:
 //
 //	 1 results lose or gain fields        TestResultsAreTheCoresBytes
 //	 2 an empty text is left out          TestEmptyTextKeepsItsTextField
@@ -11,8 +11,8 @@ package legacy_test
 //	 7 a subscription displaces another   TestSubscriptionsOfOneSessionAreIndependent
 //	 8 a cancelled request is answered    TestCancelledRequestGetsNoAnswerOnStdio, TestCancelledRequestGetsNoAnswerOverHTTP
 //	 9 subscriptions lose their context   TestSubscriptionKeepsTheContextOfItsClient
-//	10 updates cannot be targeted         TestUpdatesReachOnlyWhoSubscribed
-//	11 one slow client delays all         TestSlowClientDelaysNobody
+//	10 updates cannot be targeted         TestUpdatesReachOnlySubscribers
+//	11 one slow client delays all         TestSlowClientDelaysNoOther
 //	12 not found is -32602                TestErrorsKeepTheirCode, TestSubscribingToNothingIsNotFound
 //	13 a later version takes hold         TestLaterVersionIsNegotiatedDown
 //	14 an empty cursor is no cursor       TestCursorsAreTheCores
@@ -173,10 +173,10 @@ func TestLaterVersionIsNegotiatedDown(t *testing.T) {
 			}
 		})
 	}
-	// What the SDK remembers of the handshake decides whom it would tell of changes.
+	// The SDK notifies a session as the parameters that it keeps of the handshake say.
 	onBoth(t, "2027-01-01", func(t *testing.T, f *fake, w wire) {
 		f.change("")
-		if m := w.heard(t); m.Method != "notifications/resources/list_changed" {
+		if m := w.notification(t); m.Method != "notifications/resources/list_changed" {
 			t.Errorf("got %+v, want list_changed", m)
 		}
 		if call := callOf(t, f, w, read(1, "test://text")); call.Revision != mcp.Revision20251125 {
@@ -218,15 +218,15 @@ func TestCancelledRequestGetsNoAnswerOnStdio(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`, `1795228607567822071`} {
 		f := newFake()
 		w := dialStdio(t, newFront(t, f), "2025-06-18")
-		w.tell(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"resources/read","params":{"uri":"test://slow"}}`)
+		w.notify(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"resources/read","params":{"uri":"test://slow"}}`)
 		within(t, "the read", f.started)
-		w.tell(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"enough"}}`)
+		w.notify(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"enough"}}`)
 		within(t, "the end of the read", f.stopped)
-		// Close waits until everything has been answered: nothing may have been.
+		// Close waits until all requests were answered, of which there must be none.
 		w.close()
 		select {
 		case line := <-w.lines:
-			t.Errorf("got %s, want silence", line)
+			t.Errorf("got %s, want no answer", line)
 		default:
 		}
 	}
@@ -263,7 +263,7 @@ func TestCancelledRequestGetsNoAnswerOverHTTP(t *testing.T) {
 				readEvents(res.Body, func(data string) { answers <- data })
 			}()
 			within(t, "the read", f.started)
-			w.tell(t, cancelled+tt.id+`}}`)
+			w.notify(t, cancelled+tt.id+`}}`)
 			within(t, "the end of the read", f.stopped)
 			if tt.want != "" {
 				if m := parse(t, within(t, "the other answer", answers)); string(m.ID) != tt.want {
@@ -291,7 +291,7 @@ func TestSubscriptionKeepsTheContextOfItsClient(t *testing.T) {
 	}
 	w.session = s
 	w.ask(t, initializeLine("2025-06-18"))
-	w.tell(t, initializedLine)
+	w.notify(t, initializedLine)
 	w.ask(t, request(1, "resources/subscribe", `{"uri":"test://watched"}`))
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -319,7 +319,7 @@ func TestSubscribingToNothingIsNotFound(t *testing.T) {
 	})
 }
 
-func TestSlowClientDelaysNobody(t *testing.T) {
+func TestSlowClientDelaysNoOther(t *testing.T) {
 	f := newFake()
 	front := newFront(t, f)
 	stuck := make(chan struct{})
@@ -343,13 +343,13 @@ func TestSlowClientDelaysNobody(t *testing.T) {
 	eventually(t, "both watch", func() bool { return f.watching() == 2 })
 	for i := range 3 {
 		f.change("")
-		if m := quick.heard(t); m.Method != "notifications/resources/list_changed" {
+		if m := quick.notification(t); m.Method != "notifications/resources/list_changed" {
 			t.Fatalf("change %s: got %+v", strconv.Itoa(i), m)
 		}
 	}
 }
 
-// connectSDK connects the SDK's own client.
+// connectSDK connects the SDK's client.
 func connectSDK(t *testing.T, over sdk.Transport, revision string, opts *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, opts)

@@ -43,14 +43,14 @@ func code(m message) int {
 	return m.Error.Code
 }
 
-// A wire speaks JSON-RPC lines with a front, over either transport, so that one test serves both.
+// A wire is a client on either transport, so that one test covers both.
 type wire interface {
 	// ask sends a request and gives every message up to the answer, which is last.
 	ask(t *testing.T, line string) []message
-	// tell sends a notification.
-	tell(t *testing.T, line string)
-	// heard gives the next notification that belongs to no request.
-	heard(t *testing.T) message
+	// notify sends a notification.
+	notify(t *testing.T, line string)
+	// notification gives the next notification that belongs to no request.
+	notification(t *testing.T) message
 	close()
 }
 
@@ -82,7 +82,7 @@ func request(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%s%s}`, id, quote(method), params)
 }
 
-// last asks and gives the answer alone.
+// last sends a request and gives only the answer.
 func last(t *testing.T, w wire, line string) message {
 	t.Helper()
 	all := w.ask(t, line)
@@ -113,14 +113,14 @@ func dialStdio(t *testing.T, f *legacy.Front, revision string) *stdioWire {
 	if m := last(t, w, initializeLine(revision)); m.Result == nil {
 		t.Fatalf("initialize: %+v", m)
 	}
-	w.tell(t, initializedLine)
+	w.notify(t, initializedLine)
 	last(t, w, request(0, "ping", "")) // notifications come one after another: the list is watched by now
 	return w
 }
 
 func (w *stdioWire) close() { w.session.Close() }
 
-func (w *stdioWire) tell(t *testing.T, line string) {
+func (w *stdioWire) notify(t *testing.T, line string) {
 	t.Helper()
 	if err := w.session.Receive([]byte(line)); err != nil {
 		t.Fatalf("receive %s: %v", line, err)
@@ -134,7 +134,7 @@ func (w *stdioWire) next(t *testing.T) string {
 
 func (w *stdioWire) ask(t *testing.T, line string) (all []message) {
 	t.Helper()
-	w.tell(t, line)
+	w.notify(t, line)
 	for {
 		m := parse(t, w.next(t))
 		all = append(all, m)
@@ -144,7 +144,7 @@ func (w *stdioWire) ask(t *testing.T, line string) (all []message) {
 	}
 }
 
-func (w *stdioWire) heard(t *testing.T) message {
+func (w *stdioWire) notification(t *testing.T) message {
 	t.Helper()
 	return parse(t, w.next(t))
 }
@@ -156,7 +156,7 @@ type httpWire struct {
 	hangUp       context.CancelFunc
 }
 
-// connectHTTP opens a session without a stream to listen on.
+// connectHTTP opens a session without a GET stream.
 func connectHTTP(t *testing.T, f *legacy.Front, revision string) *httpWire {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -175,7 +175,7 @@ func dialHTTP(t *testing.T, f *legacy.Front, revision string) *httpWire {
 	t.Helper()
 	w := connectHTTP(t, f, revision)
 	w.listen(t)
-	w.tell(t, initializedLine)
+	w.notify(t, initializedLine)
 	last(t, w, request(0, "ping", ""))
 	return w
 }
@@ -218,7 +218,7 @@ func (w *httpWire) do(t *testing.T, ctx context.Context, method, body string) *h
 	return res
 }
 
-// post gives the messages of the answer, be it JSON or a stream.
+// post gives the messages of the answer, which is JSON or a stream.
 func (w *httpWire) post(t *testing.T, body string) (*http.Response, []message) {
 	t.Helper()
 	res := w.do(t, t.Context(), http.MethodPost, body)
@@ -238,7 +238,7 @@ func (w *httpWire) post(t *testing.T, body string) (*http.Response, []message) {
 	return res, all
 }
 
-// readEvents calls each with the data of every event that has some.
+// readEvents calls each with the data of every event that has data.
 func readEvents(body io.Reader, each func(data string)) {
 	scan := bufio.NewScanner(body)
 	scan.Buffer(nil, 1<<20)
@@ -258,14 +258,14 @@ func (w *httpWire) ask(t *testing.T, line string) []message {
 	return all
 }
 
-func (w *httpWire) tell(t *testing.T, line string) {
+func (w *httpWire) notify(t *testing.T, line string) {
 	t.Helper()
 	if res, _ := w.post(t, line); res.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s: %s", line, res.Status)
 	}
 }
 
-func (w *httpWire) heard(t *testing.T) message {
+func (w *httpWire) notification(t *testing.T) message {
 	t.Helper()
 	return parse(t, within(t, "an event", w.events))
 }

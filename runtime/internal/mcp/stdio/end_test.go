@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
 )
 
-func TestEndGivesGrace(t *testing.T) {
+func TestRequestsHaveGraceAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, g := gated()
 		c := serve(t, t.Context(), s, stdio.Config{Grace: time.Second, MaxConcurrent: 1})
@@ -52,7 +52,7 @@ func TestContextEndsServe(t *testing.T) {
 	})
 }
 
-func TestClientThatReadsNoMoreHoldsNobodyForEver(t *testing.T) {
+func TestServeEndsWhenTheClientDoesNotRead(t *testing.T) {
 	for name, input := range map[string]string{
 		"answers":  read("1", "test://text") + "\n" + read("2", "test://text"),
 		"refusals": "{\n{\n",
@@ -63,14 +63,14 @@ func TestClientThatReadsNoMoreHoldsNobodyForEver(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				nobody, out := io.Pipe()
+				unread, out := io.Pipe()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				err = stdio.Serve(ctx, stdio.Config{Core: core, In: strings.NewReader(input), Out: out})
 				if err == nil {
 					t.Error("got no error, want one that says so")
 				}
-				nobody.Close()
+				unread.Close()
 			})
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
 )
 
-// fakeLegacy answers each line with what it was.
+// A fakeLegacy answers each line with a description of it.
 type fakeLegacy struct {
 	mu       sync.Mutex
 	received []string
@@ -62,7 +62,7 @@ func (s *fakeSession) Close() error {
 	return nil
 }
 
-func TestBothErasOnOneStream(t *testing.T) {
+func TestAllRevisionsOnOneStream(t *testing.T) {
 	f := &fakeLegacy{}
 	c := serve(t, t.Context(), source(), stdio.Config{Legacy: f})
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2026-07-28","capabilities":{}}}`
@@ -129,7 +129,7 @@ func TestLegacySessionThatEnds(t *testing.T) {
 	}
 }
 
-// What a session keeps is for all requests of its pipe: it ends when they have, whoever answers them.
+// A session ends after all requests of its connection, those that the core answers included.
 func TestALegacySessionEndsAfterAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, g := gated()

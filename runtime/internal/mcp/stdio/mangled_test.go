@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// exchange gives the lines a server answers to all of input.
+// exchange gives the lines that a server answers to input.
 func exchange(t *testing.T, source resource.Source, input []byte) []string {
 	t.Helper()
 	core, err := mcp.New(mcp.Config{Source: source, Name: "test", Version: "1", Tools: true})
@@ -32,7 +32,7 @@ func exchange(t *testing.T, source resource.Source, input []byte) []string {
 	return lines[:len(lines)-1]
 }
 
-// TestMangledLines sends ten thousand lines with bytes changed, and then a good one.
+// A server answers a valid line after ten thousand lines with random changes.
 func TestMangledLines(t *testing.T) {
 	seeds := []string{
 		read("1", "test://text"), request("2", "resources/list", ""), cancelled("1"),

@@ -28,7 +28,7 @@ func (f front) Connect(ctx context.Context, send func([]byte) error) (stdio.Lega
 	return f.Front.Connect(ctx, send)
 }
 
-// serveBoth runs a server of both eras over src, which writes to out, with answers of at most budget bytes whole.
+// serveBoth runs a server of all revisions over src, which writes to out, with answers of at most budget bytes whole.
 func serveBoth(t *testing.T, src *mcptest.Source, budget int, out io.WriteCloser) (in *io.PipeWriter, done <-chan error) {
 	t.Helper()
 	core, err := mcp.New(mcp.Config{Source: src, Name: "test", Version: "1", Budget: budget})
@@ -65,8 +65,8 @@ func handshake(t *testing.T, c *conn) {
 	synctest.Wait()
 }
 
-// shelf has resources that are quick, slow, long, and long and then broken.
-func shelf() (src *mcptest.Source, begun chan string, release chan struct{}) {
+// mixedSource gives a source with a quick resource, a slow one, a long one, and a long one whose reads fail.
+func mixedSource() (src *mcptest.Source, begun chan string, release chan struct{}) {
 	src, begun, release = mcptest.New(), make(chan string, 2000), make(chan struct{})
 	src.Text("test://quick", "quick")
 	src.Text("test://long", strings.Repeat("long ", 100_000))
@@ -94,7 +94,7 @@ func shelf() (src *mcptest.Source, begun chan string, release chan struct{}) {
 	return src, begun, release
 }
 
-// lineClient runs a server of both eras.
+// lineClient runs a server of all revisions.
 func lineClient(t *testing.T, src *mcptest.Source, budget int) *conn {
 	from, out := io.Pipe()
 	in, done := serveBoth(t, src, budget, out)
@@ -111,10 +111,10 @@ func lineClient(t *testing.T, src *mcptest.Source, budget int) *conn {
 	return c
 }
 
-// TestQuickOnesOvertake has slow requests of both eras under way, as many as may run but one, and quick ones behind them.
-func TestQuickOnesOvertake(t *testing.T) {
+// While slow requests take all but one of the places, quick requests after them are answered first.
+func TestQuickRequestsOvertakeSlowOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src, _, release := shelf()
+		src, _, release := mixedSource()
 		c := lineClient(t, src, 0)
 		handshake(t, c)
 		var want []string
@@ -145,10 +145,10 @@ func TestQuickOnesOvertake(t *testing.T) {
 	})
 }
 
-// TestAllAreAnswered sends more than may run at once, in all ways lines may end, with some cancelled in the queue.
+// More requests than may run at once, with all kinds of line ends, and some cancelled in the queue, are all answered.
 func TestAllAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src, _, release := shelf()
+		src, _, release := mixedSource()
 		c := lineClient(t, src, 0)
 		handshake(t, c)
 		want := make(map[string]bool)
@@ -172,7 +172,7 @@ func TestAllAreAnswered(t *testing.T) {
 		if _, err := io.WriteString(c.in, all.String()); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // all lines have been heard
+		synctest.Wait() // all lines have been read
 		close(release)
 		rest, err := c.end()
 		for _, line := range briefs(t, rest) {
@@ -187,7 +187,7 @@ func TestAllAreAnswered(t *testing.T) {
 	})
 }
 
-// TestBrokenLine has a long answer fail midway while others wait for it.
+// A long answer fails after a part was written, while others wait for their turn.
 func TestBrokenLine(t *testing.T) {
 	for _, tt := range []struct {
 		name, end string // what the client says; empty when the provider fails by itself
@@ -198,7 +198,7 @@ func TestBrokenLine(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				src, begun, release := shelf()
+				src, begun, release := mixedSource()
 				c := lineClient(t, src, 10_000)
 				handshake(t, c)
 				c.send(read("7", "test://broken"))
@@ -231,7 +231,7 @@ func TestBrokenLine(t *testing.T) {
 	}
 }
 
-// breaking is an output that fails after some bytes.
+// A breaking output fails after some bytes.
 type breaking struct {
 	mu   sync.Mutex
 	left int
@@ -248,11 +248,11 @@ func (b *breaking) Write(p []byte) (int, error) {
 
 func (b *breaking) Close() error { return nil }
 
-// TestOutputBreaks has the client close its end in the middle of everything.
+// The client closes its end while answers are written.
 func TestOutputBreaks(t *testing.T) {
 	for _, left := range []int{0, 1, 100, 50_000, 600_000} {
 		synctest.Test(t, func(t *testing.T) {
-			src, _, _ := shelf()
+			src, _, _ := mixedSource()
 			in, done := serveBoth(t, src, 10_000, &breaking{left: left})
 			go func() {
 				for i := range 500 {

@@ -96,7 +96,7 @@ func (c *conn) next() string {
 	}
 }
 
-// end closes the input, and gives what was still written and what Serve returned.
+// end closes the input, and gives the lines written after that and the result of Serve.
 func (c *conn) end() (rest []string, err error) {
 	c.in.Close()
 	for line := range c.lines {
@@ -105,7 +105,7 @@ func (c *conn) end() (rest []string, err error) {
 	return rest, <-c.done
 }
 
-// brief is what matters of an answer: its id, and the code or the text.
+// brief gives the id of an answer, and its code or text.
 func brief(t *testing.T, line string) string {
 	t.Helper()
 	var m struct {
@@ -145,7 +145,6 @@ func source() *mcptest.Source {
 	return s
 }
 
-// TestLines sends one line at a time and looks at the answer.
 func TestLines(t *testing.T) {
 	tests := []struct{ name, line, want string }{
 		{"read", read("1", "test://text"), "1: hello"},
@@ -191,7 +190,7 @@ func TestLastLineNeedsNoEnd(t *testing.T) {
 	}
 }
 
-// gate is a resource that waits until it is opened.
+// A gate is a resource whose reads wait until it is opened.
 type gate struct {
 	entered chan string
 	open    chan struct{}
@@ -216,7 +215,7 @@ func gated() (*mcptest.Source, *gate) {
 	return s, g
 }
 
-func TestSlowRequestsHoldUpNoOthers(t *testing.T) {
+func TestSlowRequestsDelayNoOthers(t *testing.T) {
 	s, g := gated()
 	c := serve(t, t.Context(), s, stdio.Config{})
 	c.send(read("1", "test://gate"), read("2", "test://text"))
@@ -261,7 +260,7 @@ func TestExcessWaitsButCanBeCancelled(t *testing.T) {
 	})
 }
 
-func TestCancelledIsHeardOfNoMore(t *testing.T) {
+func TestCancelledRequestsGetNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, g := gated()
 		s.Handle(abi.Resource{URI: "test://deaf", Name: "deaf"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
@@ -281,7 +280,7 @@ func TestCancelledIsHeardOfNoMore(t *testing.T) {
 	})
 }
 
-func TestIdUnderWayIsRefused(t *testing.T) {
+func TestIDInUseIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, g := gated()
 		c := serve(t, t.Context(), s, stdio.Config{})
@@ -335,8 +334,8 @@ func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestListen has two subscriptions on one stream: each hears its own, cancelled hears nothing, and the end of the input
-// ends the other well.
+// Of two subscriptions, each gets its own changes, and a cancelled one nothing. The end of the input ends the other with its
+// result.
 func TestListen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := source()
@@ -381,7 +380,7 @@ func TestListen(t *testing.T) {
 	})
 }
 
-// A subscription, which lasts for hours, keeps nothing of the line it came in.
+// A subscription, which lasts for hours, keeps no part of its line in memory.
 func TestSubscriptionsKeepNoLines(t *testing.T) {
 	const subscriptions, long = 16, 1 << 20
 	heap := func() int {
