@@ -46,7 +46,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 	if goruntime.NumCPU() == 1 {
 		return // there is no other processor
 	}
-	r := newRunner(t, worker.Config{})
+	r := newRunner(t, worker.Config{Grace: patience}) // a busy machine delays the end of calls
 	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well)
 	its := workerOf(t)
 	busy := spinning(t, r)
@@ -64,7 +64,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 }
 
 func TestACallAloneUsesAllProcessors(t *testing.T) {
-	r := newRunner(t, worker.Config{})
+	r := newRunner(t, worker.Config{Grace: patience})       // a busy machine delays the end of calls
 	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well) // is open, and not called
 	busy := spinning(t, r)
 	hog := workers(t)[1]

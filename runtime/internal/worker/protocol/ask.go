@@ -5,7 +5,7 @@ import "github.com/wasmres/wasmres/abi"
 // maxAnswer bounds the message of an answer, in bytes.
 const maxAnswer = 1 << 20
 
-// An Ask is a service call of the guest. Next the worker reads an [Answer].
+// An Ask is a service call of the guest. The worker then reads an [Answer].
 type Ask struct {
 	Service abi.Service
 	Request []byte // at most [abi.MaxService] bytes

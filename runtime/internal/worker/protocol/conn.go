@@ -40,9 +40,10 @@ type Conn struct {
 	spareOut []byte     // takes the place of out; belongs to the goroutine that sends
 }
 
-// Begin says which call is under way: Put and PutMessage give its number to each message, and Next refuses
-// messages with another number. It is 0 at first, and on connections that do no calls. A [Call] has a number of its own,
-// and a [Credit] has none. Begin, and all that sends what belongs to a call, is for the goroutine that reads.
+// Begin says which call is under way: Put and PutMessage give its number to each message, and Next refuses messages with
+// another number. It is 0 at first, and on connections without calls. A [Call] has a number of its own,
+// and a [Credit] has none. Only the goroutine that reads may call Begin, and send what belongs to a
+// call.
 func (c *Conn) Begin(number uint64) { c.number = number }
 
 // numberOf is the number that a message is sent with.
@@ -62,7 +63,7 @@ type Message interface {
 	Check() error
 }
 
-// Pair makes a connection: our end, and the file to hand to the other process, which the caller closes.
+// Pair makes a connection. It gives this process's end, and the file for the other process, which the caller closes.
 func Pair() (*Conn, *os.File, error) {
 	ours, theirs, err := pair()
 	if err != nil {
@@ -186,7 +187,7 @@ func (c *Conn) failure() error {
 // refuse keeps an error, if there is one, and reports whether the connection has failed.
 func (c *Conn) refuse(err error) bool {
 	if err != nil {
-		first := err // which alone is to be on the heap
+		first := err // so that err itself stays off the heap
 		c.err.CompareAndSwap(nil, &first)
 	}
 	return c.err.Load() != nil

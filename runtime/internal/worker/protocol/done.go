@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// What the texts of a [Done] measure at most, in bytes.
+// The longest texts of a [Done], in bytes.
 const (
 	maxMessage = 1 << 10
 	maxData    = abi.MaxMeta
@@ -49,7 +49,7 @@ func (m *Done) SetError(err error) {
 	}
 }
 
-// setStack fills in where the guest was, and why, if err knows.
+// setStack fills in the stack of the guest, and why it crashed, if err has a crash.
 func (m *Done) setStack(err error) {
 	var crash interface {
 		error
@@ -60,19 +60,7 @@ func (m *Done) setStack(err error) {
 	}
 }
 
-// Err is how the call ended: nil for success, or an [abi.Error]. Its texts are the worker's.
-func (m *Done) Err() error {
-	if m.Code == abi.CodeOK {
-		return nil
-	}
-	e := &abi.Error{Code: m.Code, Message: m.Message, Data: m.Data, RetryAfter: m.RetryAfter}
-	if m.Cause != "" {
-		e.Cause = errors.New(m.Cause)
-	}
-	return e
-}
-
-// Kind implements [Message]. With KindFailed the same payload is sent by Put.
+// Kind implements [Message]. A failed start has the same payload, with [KindFailed].
 func (*Done) Kind() Kind { return KindDone }
 
 // Check implements [Message].

@@ -8,14 +8,14 @@ import (
 
 var order = binary.LittleEndian
 
-// A reader takes the fields off a payload, one after the other. Once there was not enough, or too much, it is bad and
-// gives zeros.
+// A reader takes the fields off a payload, one after the other. Once a field was missing or out of its bounds, the
+// reader is bad and gives zeros.
 type reader struct {
 	rest []byte
 	bad  bool
 }
 
-// bytes gives a view of the next n bytes, of which at most so many are allowed.
+// bytes gives a view of the next n bytes. More than most are not allowed.
 func (r *reader) bytes(n uint64, most int) []byte {
 	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {
 		r.bad = true
@@ -26,7 +26,7 @@ func (r *reader) bytes(n uint64, most int) []byte {
 	return taken
 }
 
-// text is bytes that are UTF-8.
+// text is bytes, for UTF-8.
 func (r *reader) text(n uint64, most int) string {
 	b := r.bytes(n, most)
 	if !utf8.Valid(b) {
@@ -64,7 +64,7 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-// functions is so many indices.
+// functions gives the next n indices of functions.
 func (r *reader) functions(n uint64) (indices []uint32) {
 	if n > maxStack {
 		r.bad = true

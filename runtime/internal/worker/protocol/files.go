@@ -2,7 +2,7 @@ package protocol
 
 import "os"
 
-// SendFiles sends what is queued and m, and the files along with it. They stay the caller's.
+// SendFiles sends the queued messages and m, and the files along with them. The caller closes the files.
 func (c *Conn) SendFiles(m Message, files ...*os.File) error {
 	c.sending.Lock()
 	defer c.sending.Unlock()

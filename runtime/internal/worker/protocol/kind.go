@@ -20,7 +20,7 @@ const (
 	KindChunk   Kind = 6  // to the parent: [Chunk]
 	KindAsk     Kind = 7  // to the parent: [Ask]
 	KindChanged Kind = 8  // to the parent: the URI of what has changed; empty for the list of resources
-	KindLog     Kind = 9  // to the parent, also on control: [Log]
+	KindLog     Kind = 9  // to the parent, also as a report: [Log]
 	KindDone    Kind = 10 // to the parent: [Done]
 )
 

@@ -175,10 +175,6 @@ func TestDoneCarriesErrors(t *testing.T) {
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			var again protocol.Done
-			if again.SetError(got.Err()); !reflect.DeepEqual(again, c.want) {
-				t.Errorf("after Err got %+v, want %+v", again, c.want)
-			}
 		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Next gives the next message, and waits for it. The payload is within the bounds of its kind, and valid until the next
-// call of Next. The message belongs to the call under way, but for a [Call], whose number [Conn.Number] gives.
+// Next waits for the next message. The payload is within the bounds of its kind, and valid until the next
+// call of Next. The message belongs to the call under way, except that a [Call] has a number of its own: [Conn.Number].
 func (c *Conn) Next() (Kind, []byte, error) {
 	if err := c.failure(); err != nil {
 		return 0, nil, err
@@ -28,10 +28,10 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	return kind, c.in[start:c.at:c.at], nil
 }
 
-// HasBuffered reports whether bytes were read that Next has not given yet. On a link nothing is due between two calls.
+// HasBuffered reports whether bytes were read that Next has not given yet. Between two calls of a link there are none.
 func (c *Conn) HasBuffered() bool { return c.at < len(c.in) }
 
-// Number is that of the message last read.
+// Number is the number of the message that was read last.
 func (c *Conn) Number() uint64 { return c.read }
 
 func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
@@ -82,7 +82,7 @@ func (c *Conn) makeRoom(n int) {
 	}
 	to := c.small
 	if n > inBuffer {
-		to = make([]byte, 0, n) // all of it for this message: none of the next one is read into it
+		to = make([]byte, 0, n) // for this message alone: reading the next one starts with the small buffer
 	}
 	c.in, c.at = append(to, begun...), 0
 }

@@ -87,8 +87,7 @@ func (r *Receiver) credit(n int) error {
 	return r.conn.Flush()
 }
 
-// Trim gives the memory of the window back, and that of the receiver, until the next call. It is for links that are
-// idle.
+// Trim releases the memory of the window and of the receiver until the next call. The link must be idle.
 func (r *Receiver) Trim() error {
 	r.private = nil
 	return r.window.Trim()

@@ -15,8 +15,8 @@ const (
 	maxChunk = 64 << 10
 )
 
-// A Sender is the worker's end of a link, on which calls are done in the order they come. It belongs to one goroutine at
-// a time. Of the window it uses what the parent has not yet to read, as a ring.
+// A Sender is the worker's end of a link, on which calls run in the order in which they come. It belongs to one goroutine
+// at a time. It uses the window as a ring: it writes where the parent has nothing left to read.
 type Sender struct {
 	conn *Conn
 	ring []byte
@@ -26,7 +26,7 @@ type Sender struct {
 	waited      atomic.Int64 // for credit in the call under way; see Waited
 	queued      []queuedCall // to come
 	queuedBytes int          // bytes of them
-	unannounced int          // bytes whose chunks are queued
+	unflushed   int          // bytes in the window whose chunks are queued
 	chunk       Chunk        // the last one announced
 }
 
@@ -45,7 +45,7 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 // is safe for concurrent use.
 func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
-// NextCall begins the next call, and waits for it. The payload is valid until the next call of a method.
+// NextCall waits for the next call, and begins it. The payload is valid until the next call of a method.
 func (s *Sender) NextCall() (number uint64, payload []byte, err error) {
 	s.waited.Store(0)
 	if number, payload, err = s.nextCall(); err != nil {
@@ -151,7 +151,7 @@ func (s *Sender) makeRoom(size int) error {
 
 // Flush sends what is queued.
 func (s *Sender) Flush() error {
-	s.unannounced = 0
+	s.unflushed = 0
 	return s.conn.Flush()
 }
 
@@ -184,7 +184,7 @@ func (s *Sender) writeChunk(p []byte) (int, error) {
 	s.chunk = Chunk{Offset: uint32(s.at), Length: uint32(n)}
 	s.conn.PutMessage(&s.chunk)
 	s.at, s.free = (s.at+n)%len(s.ring), s.free-n
-	if s.unannounced += n; s.unannounced < maxChunk {
+	if s.unflushed += n; s.unflushed < maxChunk {
 		return n, s.conn.failure()
 	}
 	return n, s.Flush()

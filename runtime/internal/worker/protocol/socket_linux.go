@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is one end of a pair. It is read and written by system calls that block, since Go's poller takes longer to
-// wake up than all the rest of a small call.
+// A socket is one end of a pair. It is read and written by blocking system calls: waking by Go's poller would take
+// longer than all the rest of a small call.
 type socket struct {
 	file *os.File
 	fd   int // of file
@@ -22,7 +22,7 @@ type socket struct {
 	users      atomic.Int64
 	isShutdown atomic.Bool
 
-	in       unix.Msghdr // what read hands to the system, made once
+	in       unix.Msghdr // for recvmsg, made once
 	buffer   unix.Iovec  // of in
 	maxFiles int         // how many descriptors may come at once
 	control  []byte      // room for them
@@ -49,7 +49,7 @@ func (s *socket) open(f *os.File, maxFiles int) error {
 	if maxFiles > 0 {
 		s.control = make([]byte, unix.CmsgSpace(4*maxFiles))
 	}
-	var stat unix.Stat_t // what getsockopt has to say a worker may not ask
+	var stat unix.Stat_t // a worker may not call getsockopt
 	err := unix.Fstat(s.fd, &stat)
 	if err == nil && stat.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		err = unix.ENOTSOCK
@@ -99,7 +99,7 @@ func (s *socket) read(p []byte) (int, error) {
 		switch {
 		case s.isShutdown.Load() && (n == 0 || err != nil):
 			return 0, ErrClosed
-		case err == unix.ECONNRESET: // closed with something unread
+		case err == unix.ECONNRESET: // it was closed with something unread
 			return 0, io.EOF
 		case err != nil:
 			return 0, err

@@ -52,7 +52,7 @@ func (w *Window) File() *os.File { return w.file }
 // Size is in bytes.
 func (w *Window) Size() int { return w.size }
 
-// Trim gives the memory of the window back to the system. What was in it is lost.
+// Trim gives the memory of the window back to the kernel. Its contents are lost.
 func (w *Window) Trim() error {
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	for {
@@ -87,8 +87,8 @@ func (w *Window) read(p []byte, offset int) error {
 // A Mapping is the worker's side of a window.
 type Mapping struct{ bytes []byte }
 
-// OpenWindow maps a window. It takes over the file, also when it fails, and closes it at once: the mapping
-// stays. A file that is not sealed as [NewWindow] does it is refused.
+// OpenWindow maps a window. It takes over the file, also when it fails, and closes it at once: the mapping stays. A
+// file that is not sealed as [NewWindow] does it is refused.
 func OpenWindow(f *os.File) (*Mapping, error) {
 	defer f.Close()
 	fd := int(f.Fd())
