@@ -604,3 +604,47 @@ const askerWant = `-- host kv.put notes/1 text=a --
 -- host sql.rows 1 --
 {"rows": [[1]]}
 `
+
+// FuzzExchanges records an exchange of any bytes. What is recorded can be read, has one form, and is answered in a replay
+// as it was in the recording.
+func FuzzExchanges(f *testing.F) {
+	for _, inquiries := range [][]inquiry{kvInquiries, fileInquiries, httpInquiries, streamInquiries, sqlInquiries, envInquiries} {
+		for _, i := range inquiries {
+			if i.answer != nil {
+				f.Add(uint32(i.service), i.ask.Append(nil), i.answer.Append(nil), []byte(i.body))
+			}
+		}
+	}
+	f.Add(uint32(abi.ServiceConfig), (&abi.ConfigRequest{Key: "env:"}).Append(nil), []byte(nil), []byte(nil))
+	f.Fuzz(func(t *testing.T, id uint32, request, response, body []byte) {
+		s := parse(t, "-- read x:y --\n")
+		host := session.Record(s)
+		host.RecordEnvironment()
+		real := function(func([]byte) (capability.Response, error) {
+			return capability.Response{Message: response, Body: body}, nil
+		})
+		services, err := host.Services(capability.Services{abi.Service(id): real})
+		if err != nil {
+			return // not a service that can be recorded
+		}
+		q := &inquirer{services: services, inquiries: []inquiry{{service: abi.Service(id), ask: encoded(request)}}}
+		report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: q, Update: true})
+		if err != nil || len(report.Failures) > 0 || len(s.Steps[0].Host) == 0 {
+			return // nothing was recorded
+		}
+		text := string(s.Format())
+		s = parse(t, text)
+		if diff := cmp.Diff(text, string(s.Format())); diff != "" {
+			t.Errorf("recorded -, read and written again +:\n%s", diff)
+		}
+		_, replayed := inquire(t, s, session.Replay(s), nil, q.inquiries)
+		if diff := cmp.Diff(q.heard, replayed); diff != "" {
+			t.Errorf("the guest: recording -, replay +:\n%s", diff)
+		}
+	})
+}
+
+// encoded is the encoding of a message, or not.
+type encoded []byte
+
+func (e encoded) Append(b []byte) []byte { return append(b, e...) }
