@@ -1,0 +1,225 @@
+package archtest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// retiredNames has, by package, the names that standard terms have replaced. The package may not declare them again,
+// outside functions. Names that are standard for something else, as Leave or step, are not listed.
+var retiredNames = byPackage(`
+runtime/internal/sandbox runtime/internal/module runtime/internal/guest runtime/internal/instance runtime/internal/pool
+runtime/internal/limiter runtime/internal/engine runtime/internal/engine/wazero runtime/internal/wasi
+: Shelf Hollow IsHollow isOf offered errNoNames Answered Overdue Quote Said Spent maxSaid remember framed
+: askedTooOften blame blamed contain contained investigate tooDeep tookTooLong
+: admitHostCall keeper patient realWorld resting snap stopIfOver unforeseeable World beginTidying tidy tidying
+: errCrowded errEnough seat seats sit waitOn crowded depart keepPace lingering lingers pace rise turns
+
+runtime/wasm
+: Hollow IsHollow
+
+runtime/internal/snapshot runtime/internal/meter runtime/internal/admit
+: Arm assembly beyond crowded finder giveAll knowledge Loosen master restoreKnown space spoil survey Trust undo
+
+runtime/internal/process runtime/internal/confine
+: attend brood bury buryStrays carryOut complain conjunction enroll fence fenceAll forkOrder half isEnrolled
+: onStarter SetAside setAside startBold startHere strike tend volunteer wishes
+
+runtime/internal/compiler
+: adopt board conclude flight fly judge obtain recall
+
+runtime/internal/worker
+: beside carry crowd doubt greet lately mourn orders remade settle settled Spaces spare spares Walls
+
+runtime/internal/worker/link
+: bark barks board elsewhere errElsewhere glance hearing itsTurn linger lookout maxBarks newTrip
+: relieve roomiest strays travel trip trips
+
+runtime/internal/worker/child runtime/internal/worker/protocol runtime/internal/worker/supervise
+: bury Deaths endsWhole heldHeap obey recycle relay Shut turnLocked unsendable
+
+runtime/internal/provider runtime/internal/subscribe
+: abandon blind courier disturb hub keepAsking looked looking overtake shortestRest spread
+
+runtime/internal/reload runtime/internal/composite
+: absent isContested isForeign meets plainHead seal succeedLocked sureOf
+
+runtime/internal/mcp
+: Settle unsaid
+
+runtime/internal/mcp/stdio
+: alone crew errStuck few kick look remind some together widen
+
+runtime/internal/mcp/streamable runtime/internal/mcp/streamable/response runtime/internal/mcp/streamable/download
+runtime/internal/mcp/streamable/subscription runtime/internal/mcp/streamable/fastpath
+: attend door ender errElsewhere errLeft glance handOver hasLeft hurry isForeign repeats stray unsuited wish
+
+runtime/internal/mcp/legacy
+: beat breath heeds later nudge putBack quiet unsaid
+
+internal/approval internal/policy internal/strict
+: AskedFor asksOf doubts hang harmless insteadOf inWords orElse rooted shelters shown thin undisturbed Wanted whyHeld
+
+internal/session internal/project internal/check
+: desk dialect digested here ifTrue inTurn isOdd lift noteUnsampled places said teller trait unlessZero
+
+internal/app cmd/wasmres
+: burn pacer StandIn WarnUngranted
+`)
+
+// byPackage reads paragraphs: the paths of packages, then, on lines that begin with a colon, their names.
+func byPackage(text string) map[string][]string {
+	names := map[string][]string{}
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		var packages, retired []string
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if list, ok := strings.CutPrefix(line, ":"); ok {
+				retired = append(retired, strings.Fields(list)...)
+			} else {
+				packages = append(packages, strings.Fields(line)...)
+			}
+		}
+		for _, p := range packages {
+			names[p] = append(names[p], retired...)
+		}
+	}
+	return names
+}
+
+// retiredPhrase matches the phrases that standard terms have replaced, in any case and across lines. The comment beside
+// each says what to write.
+var retiredPhrase = phrases(
+	`whoever`, `nobody`, `somebody`, // the caller, the client, the operator, another process, …
+	`is for nobody`,              // is discarded
+	`puts? back`, `putting back`, // reset, return
+	`stands? aside`, `puts? aside`, // runs in the background
+	`spare workers?`, `blank workers?`, // standby worker
+	`made once more`,         // retried
+	`hears? of`, `tells? of`, // receives, reports
+	`told when to come back`,           // told when to retry
+	`guests? as new`,                   // fresh instance
+	`bearable shape`, `shape bearable`, // within the module limits
+	`walls?`,                     // isolation layers
+	`powers?`,                    // capability
+	`hollow`, `shelf`, `shelves`, // without code; cache
+	`trips?`, `lanes?`, `crews?`, `couriers?`, // call; reset mode; workers; subscriber
+	`heeds?`, `heeded`, `mourns?`, `barks?`,
+)
+
+func phrases(list ...string) *regexp.Regexp {
+	any := strings.Join(list, "|")
+	return regexp.MustCompile(`(?i)\b(?:` + strings.ReplaceAll(any, " ", `\s+`) + `)\b`)
+}
+
+// standard matches terms that contain such a word and are standard themselves.
+var standard = phrases(`round[- ]trips?`, `wall[- ]clock`, `wall[- ]times?`, `powers? of (?:two|ten)`,
+	`loses? power`, `power cuts?`)
+
+// withoutStandard gives a text of the same length and lines without the standard terms.
+func withoutStandard(text string) string {
+	return standard.ReplaceAllStringFunc(text, func(term string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\n' {
+				return r
+			}
+			return '_'
+		}, term)
+	})
+}
+
+// allowed has, by file or folder, the phrases that mean something else there: say what.
+var allowed = map[string][]string{
+	"abi/abitest/c_test.go":                {"wall"},          // an option of C compilers
+	"abi/internal/abigen/main_test.go":     {"wall"},          // the same
+	"runtime/wasm":                         {"lane", "lanes"}, // of a SIMD vector
+	"runtime/internal/admit":               {"lane", "lanes"},
+	"runtime/internal/meter":               {"lane", "lanes"},
+	"internal/session/determinism_test.go": {"wall"}, // what a guest prints of the wall clock
+}
+
+// unclean has the files and folders whose prose still has retired phrases. It only gets shorter.
+var unclean = strings.Fields(`
+ARCHITECTURE.md
+CONTRIBUTING.md
+README.md
+SECURITY.md
+abi
+abi/abitest
+abi/uritemplate
+cmd/wasmres
+docs/abi.md
+docs/capabilities.md
+docs/clients.md
+docs/isolation.md
+docs/languages/assemblyscript.md
+docs/languages/c.md
+docs/languages/go.md
+docs/languages/javascript.md
+docs/languages/rust.md
+docs/limits.md
+docs/patterns.md
+docs/performance.md
+docs/rationale.md
+examples/wasm/config/README.md
+examples/wasm/file/README.md
+examples/wasm/fixtures/README.md
+examples/wasm/git/README.md
+examples/wasm/hello/README.md
+examples/wasm/logs/README.md
+examples/wasm/memory/README.md
+examples/wasm/users/README.md
+guest-sdk/assemblyscript/README.md
+guest-sdk/c/README.md
+guest-sdk/go/README.md
+guest-sdk/javascript/README.md
+guest-sdk/rust/README.md
+internal/app
+internal/approval
+internal/check
+internal/dbtest
+internal/guesttest
+internal/keyringtest
+internal/strict
+internal/wire
+runtime/capability
+runtime/capability/captest
+runtime/capability/fscap
+runtime/capability/httpcap
+runtime/capability/kvcap
+runtime/capability/kvcap/kvtest
+runtime/capability/kvcap/sqlitekv
+runtime/capability/secret
+runtime/capability/sqlcap
+runtime/capability/sqlcap/database
+runtime/capability/sqlcap/postgres
+runtime/capability/sqlcap/sqlite
+runtime/internal/admit
+runtime/internal/coalesce
+runtime/internal/compiler
+runtime/internal/composite
+runtime/internal/compress
+runtime/internal/confine
+runtime/internal/engine/wazero
+runtime/internal/guest
+runtime/internal/hostile
+runtime/internal/instance
+runtime/internal/mcp
+runtime/internal/mcp/legacy
+runtime/internal/mcp/streamable/fastpath
+runtime/internal/mcp/streamable/subscription
+runtime/internal/meter
+runtime/internal/pool
+runtime/internal/process
+runtime/internal/provider
+runtime/internal/reload
+runtime/internal/sandbox
+runtime/internal/snapshot
+runtime/internal/wasi
+runtime/internal/worker
+runtime/internal/worker/link
+runtime/internal/worker/protocol
+runtime/wasm
+runtime/watch
+testdata/wasm/kit-assemblyscript/README.md
+testdata/wasm/kit-c/README.md
+`)
