@@ -3,7 +3,7 @@ package runtime
 import (
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
 // A Clock is the same time and random numbers in every run, for tests.
@@ -13,9 +13,9 @@ type Clock struct {
 }
 
 // ClockStep is the time that passes with each look at a [Clock].
-const ClockStep = sandbox.Look
+const ClockStep = time.Microsecond
 
-func (c *Clock) determinism() *sandbox.Determinism { return (*sandbox.Determinism)(c) }
+func (c *Clock) determinism() *guest.Clock { return (*guest.Clock)(c) }
 
 // Check refuses a time that clocks cannot show.
 func (c *Clock) Check() error { return c.determinism().Check() }

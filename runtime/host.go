@@ -10,10 +10,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -65,9 +68,9 @@ type HostConfig struct {
 type Host struct {
 	// fixed at creation
 	isolation Isolation
-	runner    sandbox.Runner
-	workers   *worker.Runner      // nil when guests run in this process
-	modules   sandbox.ModuleCache // nil when modules are compiled in this process
+	runner    guest.Runner
+	workers   *worker.Runner // nil when guests run in this process
+	modules   module.Cache   // nil when modules are compiled in this process
 	log       *slog.Logger
 
 	mu      sync.Mutex
@@ -127,7 +130,7 @@ func (h *Host) openEngine(cfg wazero.Config) error {
 		return err
 	}
 	h.closers = append(h.closers, engine.Close)
-	h.runner = sandbox.InProcess{Engine: engine}
+	h.runner = pool.InProcess{Engine: engine}
 	return nil
 }
 

@@ -3,7 +3,6 @@ package runtime
 import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
@@ -31,9 +30,9 @@ type ResetMode string
 
 // The reset modes, the quickest first.
 const (
-	ResetInPlace   ResetMode = ResetMode(sandbox.LaneReset)   // instances are reset to the image
-	ResetOrReplace ResetMode = ResetMode(sandbox.LaneReplace) // instances are reset, or replaced by a copy of the image
-	StartFresh     ResetMode = ResetMode(sandbox.LaneBoot)    // an instance is started for each call
+	ResetInPlace   ResetMode = "reset"   // instances are reset to the image
+	ResetOrReplace ResetMode = "replace" // instances are reset, or replaced by a copy of the image
+	StartFresh     ResetMode = "boot"    // an instance is started for each call
 )
 
 // A Layer is one way in which the kernel confines a worker.
@@ -56,7 +55,7 @@ type Namespace struct {
 // Info says how the provider runs.
 func (p *Provider) Info() Info {
 	m := p.inner.Module()
-	mode, note := m.Lane()
+	mode, note := m.ResetMode()
 	layers, namespaces := p.host.layers()
 	return Info{
 		Digest: m.Digest(), Size: m.Size(), Packed: m.Packed(), Lifecycle: m.Lifecycle(), Limits: m.Limits(),

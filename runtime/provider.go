@@ -50,7 +50,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	inner, err := provider.Open(ctx, provider.Config{
 		Runtime: sandbox.Config{
 			Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
-			Services: servicesOf(o), Ungranted: o.OnUngranted, Config: values, Determinism: o.Clock.determinism(),
+			Services: servicesOf(o), Ungranted: o.OnUngranted, Config: values, Clock: o.Clock.determinism(),
 			Observe: o.OnCall, Symbols: o.DebugModules, Logger: o.Logger,
 		},
 		PageSize: pageSize(o.Limits), KeepResults: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,

@@ -23,7 +23,7 @@ import (
 )
 
 // MinBuffer is the smallest ServerOptions.Buffer, in bytes.
-const MinBuffer = inflight.Min
+const MinBuffer = 8 << 20
 
 // ServerOptions say what clients are told and how much they may use. The zero value is usable.
 type ServerOptions struct {

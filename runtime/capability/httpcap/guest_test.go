@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -54,7 +56,7 @@ func TestAGuestFetches(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	cfg := provider.Config{Runtime: sandbox.Config{Runner: sandbox.InProcess{Engine: engine}, Services: services}}
+	cfg := provider.Config{Runtime: sandbox.Config{Runner: pool.InProcess{Engine: engine}, Services: services}}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, "web"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
@@ -35,7 +39,7 @@ func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Prov
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = sandbox.InProcess{Engine: engine}, guesttest.Modules
+	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = pool.InProcess{Engine: engine}, guesttest.Modules
 	guest, err := provider.Open(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +177,7 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 	services := puppet.Services()
 	maps.Copy(services, p.Services())
 	guest := hostedWith(t, puppet.Binary(t), provider.Config{
-		Runtime: sandbox.Config{Services: services, Limits: sandbox.Limits{Timeout: 20 * time.Second}},
+		Runtime: sandbox.Config{Services: services, Limits: limits.Limits{Timeout: 20 * time.Second}},
 	})
 	for range 3 {
 		if _, err := guest.Read(call(t), &abi.Request{URI: "p://x"}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
@@ -206,7 +210,7 @@ func TestExampleSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		guest := hostedWith(t, guesttest.Binary(t, name), provider.Config{
-			Runtime: sandbox.Config{Services: services, Determinism: (*sandbox.Determinism)(recorded.Clock())},
+			Runtime: sandbox.Config{Services: services, Clock: (*guest.Clock)(recorded.Clock())},
 		})
 		report, err := session.Run(t.Context(), session.Config{Session: recorded, Host: host, Source: guest, Update: true})
 		if err != nil || len(report.Failures) > 0 || report.Steps == 0 {

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/module"
+
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-var _ sandbox.ModuleCache = (*compiler.Compiler)(nil)
+var _ module.Cache = (*compiler.Compiler)(nil)
 
 // cacheIn makes a compiler over a folder.
 func cacheIn(t *testing.T, dir string) *compiler.Compiler {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// module makes a module of one function without parameters and results. localGroup is its vector of locals.
-func module(localGroup, code []byte) []byte {
+// newModule makes a module of one function without parameters and results. localGroup is its vector of locals.
+func newModule(localGroup, code []byte) []byte {
 	body := append(append(localGroup, code...), 0x0b)
 	body = append(binary.AppendUvarint(nil, uint64(len(body))), body...)
 	m := []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a")
@@ -15,7 +15,7 @@ func module(localGroup, code []byte) []byte {
 }
 
 // tiny compiles at once.
-func tiny() []byte { return module([]byte{0}, nil) }
+func tiny() []byte { return newModule([]byte{0}, nil) }
 
 // functions has n empty functions, the cost of which is as it should be.
 func functions(n int) []byte {
@@ -29,7 +29,7 @@ func functions(n int) []byte {
 
 // locals has n locals, each of which costs the engine 8 bytes and more.
 func locals(n uint64) []byte {
-	return module(append(binary.AppendUvarint([]byte{1}, n), 0x7f), nil)
+	return newModule(append(binary.AppendUvarint([]byte{1}, n), 0x7f), nil)
 }
 
 // ifs has n ifs one after the other, the cost of which grows with the square of n. Each kind is another module.
@@ -41,5 +41,5 @@ func ifs(n, kind int) []byte {
 	for range n {
 		code = append(code, 0x20, 0x00, 0x04, 0x40, 0x0b) // local.get 0, if, end
 	}
-	return module([]byte{1, 1, 0x7f}, code)
+	return newModule([]byte{1, 1, 0x7f}, code)
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
@@ -28,7 +31,7 @@ func openProvider(t *testing.T, example string, pageSize int) *provider.Provider
 	}
 	p, err := provider.Open(t.Context(), provider.Config{
 		Runtime: sandbox.Config{
-			Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
+			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
 		},
 		PageSize: pageSize,
 	}, guesttest.Binary(t, example))

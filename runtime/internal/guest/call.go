@@ -27,7 +27,7 @@ type Call struct {
 	ctx      context.Context   // of who waits; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
 	sink     abi.Sink
-	waiter   Waiter // sink, if it is one
+	waiter   BlockingSink // sink, if it is one
 	ticket   limiter.Ticket
 	deadline time.Time // but for what waiter says
 	serving  bool      // emit, body and call are allowed

@@ -25,8 +25,8 @@ type Config struct {
 	Values    string        // JSON object; empty for none
 	Services  []abi.Service // granted, sorted; those of notices aside
 	Logger    *slog.Logger
-	// Determinism is what guests see in place of the real time and random numbers. Nil leaves them those.
-	Determinism *Determinism
+	// Clock is what guests see in place of the real time and random numbers. Nil leaves them those.
+	Clock *Clock
 	// Learn takes what the guest says of itself, once that is known and before its configuration is due. It refuses what
 	// makes no sense. It is not to be called where the manifest is packed in.
 	Learn func(*abi.Manifest) error
@@ -50,8 +50,8 @@ type Guests interface {
 	Settle()
 	// EndSession forgets what the calls of a session have left.
 	EndSession(session string)
-	// Lane says how each request gets an instance like the image, and why not in a quicker way.
-	Lane() (lane Lane, why string)
+	// ResetMode says how each call gets an instance like the image, and why not in a quicker way.
+	ResetMode() (lane ResetMode, why string)
 	// Started says what the first of them used to start.
 	Started() limits.Start
 	// Close releases them. No call is running or begins any more.

@@ -10,15 +10,15 @@ import (
 // guest's time does not pass meanwhile.
 //
 // A sink that wraps another says so by a method Unwrap() abi.Sink: then it is a Waiter if the other is.
-type Waiter interface {
+type BlockingSink interface {
 	// Waited is for how long it has done so by now. It is safe for concurrent use.
 	Waited() time.Duration
 }
 
 // waiterOf finds the Waiter that a sink is, or wraps; nil for none.
-func waiterOf(sink abi.Sink) Waiter {
+func waiterOf(sink abi.Sink) BlockingSink {
 	for {
-		if w, ok := sink.(Waiter); ok {
+		if w, ok := sink.(BlockingSink); ok {
 			return w
 		}
 		wrapper, ok := sink.(interface{ Unwrap() abi.Sink })

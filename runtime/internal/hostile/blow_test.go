@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/wasmres/wasmres/runtime/internal/module"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -29,7 +31,7 @@ type blow struct {
 }
 
 func (w *wall) newBlow(c hostile.Case) *blow {
-	b := &blow{Case: c, load: wallLoad, cfg: sandbox.Config{Runner: w.runner, Limits: limits(c)}}
+	b := &blow{Case: c, load: wallLoad, cfg: sandbox.Config{Runner: w.runner, Limits: limitsOf(c)}}
 	b.tally = tally{codes: map[string]int{}, after: map[string]int{}, cases: 1}
 	b.cfg.Limits.Timeout = wallTimeout
 	if c.Compile > 0 || c.Row == hostile.RowCompile {
@@ -39,7 +41,7 @@ func (w *wall) newBlow(c hostile.Case) *blow {
 }
 
 // strikeInTime strikes, and again if that was late.
-func (b *blow) strikeInTime(p *sandbox.Prepared) (err error) {
+func (b *blow) strikeInTime(p *module.Module) (err error) {
 	for range wallTries {
 		b.worst = 0
 		if err = b.strike(p); err != nil || b.worst <= wallLate {
@@ -51,7 +53,7 @@ func (b *blow) strikeInTime(p *sandbox.Prepared) (err error) {
 }
 
 // strike opens a module and asks what the case says, or for a read where the case expects it to be refused.
-func (b *blow) strike(p *sandbox.Prepared) error {
+func (b *blow) strike(p *module.Module) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.load)
 	defer cancel()
 	start := time.Now()

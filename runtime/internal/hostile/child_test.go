@@ -19,6 +19,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
@@ -110,9 +113,9 @@ func attack(c hostile.Case, alive func()) report {
 	return a.report
 }
 
-// limits are those of a case.
-func limits(c hostile.Case) sandbox.Limits {
-	l := sandbox.Limits{
+// limitsOf gives those of a case.
+func limitsOf(c hostile.Case) limits.Limits {
+	l := limits.Limits{
 		Memory: c.Memory, Timeout: c.Timeout, Stack: stackLimit, Output: outputLimit, Log: logLimit, Calls: callLimit,
 	}
 	if l.Memory == 0 {
@@ -134,7 +137,7 @@ func (a *attempt) run(modules [][]byte, log io.Writer, alive func()) error {
 	}
 	defer clean()
 	a.cfg = sandbox.Config{
-		Runner: sandbox.InProcess{Engine: e}, Limits: limits(a.Case),
+		Runner: pool.InProcess{Engine: e}, Limits: limitsOf(a.Case),
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if a.Row == hostile.RowPhases {

@@ -32,17 +32,17 @@ func slow[T ~int64](n T) T {
 
 // mayLoad is how long one load of a case may take: to compile, and to initialise, which is under the deadline of a call.
 func mayLoad(c hostile.Case) time.Duration {
-	return slow(aMoment+c.Compile) + limits(c).Timeout + overshoot
+	return slow(aMoment+c.Compile) + limitsOf(c).Timeout + overshoot
 }
 
 // mayCall is how long one call may take. A crowd has to share the processors.
 func mayCall(c hostile.Case) time.Duration {
-	return limits(c).Timeout + overshoot*time.Duration(max(1, c.Parallel/4))
+	return limitsOf(c).Timeout + overshoot*time.Duration(max(1, c.Parallel/4))
 }
 
 // mayTake is how much resident memory a case may take. One instance at a time uses all that it may have; attacks by
 // several at once use little memory each.
-func mayTake(c hostile.Case) int64 { return slow(spareBytes + int64(limits(c).Memory)) }
+func mayTake(c hostile.Case) int64 { return slow(spareBytes + int64(limitsOf(c).Memory)) }
 
 // patience is when a child is killed that has said nothing: well after everything has gone on for longer than it may.
 // Where there are many calls most of them are expected to end early.

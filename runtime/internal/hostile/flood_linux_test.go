@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -168,7 +170,7 @@ func floodOnce(t *testing.T, program string) time.Duration {
 	}
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: runner, Limits: sandbox.Limits{Timeout: wallTimeout}, Notify: func(context.Context, string) {},
+		Runner: runner, Limits: limits.Limits{Timeout: wallTimeout}, Notify: func(context.Context, string) {},
 		Services: capability.Services{abi.ServiceConfig: capability.Config{}, abi.ServiceHTTP: obstinate{}},
 	}, p.Binary(t))
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -40,10 +43,10 @@ func TestTheParentWorksLittleForAFlood(t *testing.T) {
 }
 
 // floodFor calls a provider for a while, and gives the share of a processor that this process used meanwhile.
-func floodFor(t *testing.T, run sandbox.Runner, f hostile.Flood) (share float64, codes map[string]int) {
+func floodFor(t *testing.T, run guest.Runner, f hostile.Flood) (share float64, codes map[string]int) {
 	t.Helper()
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Limits: sandbox.Limits{Timeout: floodTimeout}, Notify: func(context.Context, string) {},
+		Runner: run, Limits: limits.Limits{Timeout: floodTimeout}, Notify: func(context.Context, string) {},
 	}, f.Module)
 	if err != nil {
 		t.Fatal(err)

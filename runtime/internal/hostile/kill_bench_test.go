@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
@@ -42,9 +44,9 @@ func kill(b *testing.B, c hostile.Case) {
 		b.Fatal(err)
 	}
 	defer e.Close()
-	l := limits(c)
+	l := limitsOf(c)
 	l.Timeout = deadline
-	m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
+	m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
@@ -22,9 +25,9 @@ func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	load := func(l sandbox.Limits) *sandbox.Module {
+	load := func(l limits.Limits) *sandbox.Module {
 		t.Helper()
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: l}, memoryModule(t))
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, memoryModule(t))
 		if err != nil {
 			t.Fatal(err, errors.Unwrap(err))
 		}
@@ -36,9 +39,9 @@ func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
 		return abi.CodeOf(err)
 	}
 	// x:k needs three pages of memory, x:c takes time.
-	large := load(sandbox.Limits{Memory: 64 << 20, Timeout: 10 * time.Second})
-	small := load(sandbox.Limits{Memory: 2 << 16, Timeout: 10 * time.Second})
-	quick := load(sandbox.Limits{Memory: 64 << 20, Timeout: 20 * time.Millisecond})
+	large := load(limits.Limits{Memory: 64 << 20, Timeout: 10 * time.Second})
+	small := load(limits.Limits{Memory: 2 << 16, Timeout: 10 * time.Second})
+	quick := load(limits.Limits{Memory: 64 << 20, Timeout: 20 * time.Millisecond})
 	for range 2 {
 		if got := ask(large, "x:k"); got != abi.CodeOK {
 			t.Errorf("64 MiB: got %v, want ok", got)

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
@@ -22,8 +25,8 @@ func TestGuestsPayForWhatTheHostLooksAt(t *testing.T) {
 	used := func(function string, n int64) (fuel uint64) {
 		t.Helper()
 		m, err := sandbox.Load(t.Context(), sandbox.Config{
-			Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Timeout: time.Minute},
-			Observe: func(_ context.Context, u sandbox.Usage) { fuel = u.Fuel },
+			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute},
+			Observe: func(_ context.Context, u limits.Usage) { fuel = u.Fuel },
 		}, hostile.Look(function, 1, n, false))
 		if err != nil {
 			t.Fatal(err)

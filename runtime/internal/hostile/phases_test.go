@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -82,14 +84,14 @@ func (p precompiler) compile(ctx context.Context, binary []byte) (string, error)
 func (p precompiler) forget(binary []byte) error { return os.RemoveAll(p.folder(binary)) }
 
 // attackInWorker runs a generated case and judges it as the parent sees it.
-func attackInWorker(t *testing.T, run sandbox.Runner, c hostile.Case, honest *tenant) {
+func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tenant) {
 	idle, read := control(), honest.n.Load()
 	resetPeak()
 	before := resident()
 	a := &attempt{Case: c, report: report{Case: c.Name, Codes: map[string]int{}, After: map[string]int{}, Modules: 1}}
 	var log counter
 	a.cfg = sandbox.Config{
-		Runner: run, Limits: limits(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Runner: run, Limits: limitsOf(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
 	}
 	if m := a.load(c.Modules()[0]); m != nil {

@@ -15,31 +15,32 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/module"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // raw gives a module in the form of one that was admitted and metered, though it was neither.
-func raw(t testing.TB, c hostile.Case, module []byte) *sandbox.Prepared {
+func raw(t testing.TB, c hostile.Case, wasm []byte) *module.Module {
 	t.Helper()
-	manifest := manifestOf(c, module)
+	manifest := manifestOf(c, wasm)
 	var b []byte
 	number := func(n int) { b = binary.AppendUvarint(b, uint64(n)) }
 	text := func(s []byte) { number(len(s)); b = append(b, s...) }
 	flag := func(on bool) { number(map[bool]int{true: 1}[on]) }
-	exports := claimed(module)
+	exports := claimed(wasm)
 
 	text([]byte("sha256:none"))
-	number(len(module))
+	number(len(wasm))
 	flag(manifest != nil)
 	text(manifest)
 	number(len(exports))
 	for _, name := range exports {
 		text([]byte(name))
 	}
-	text(module)
+	text(wasm)
 	number(0)       // globals to be put back
 	flag(false)     // no start function that was taken out
 	number(0)       // pages it begins with, which the engine knows
@@ -49,7 +50,7 @@ func raw(t testing.TB, c hostile.Case, module []byte) *sandbox.Prepared {
 	number(0)       // and has none, so that no stack of it can be named
 	number(0)       // data that was taken out
 
-	p, err := sandbox.DecodePrepared(b)
+	p, err := module.Decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 			size, codes := 0, map[string]int{}
 			for _, m := range modules {
 				size = max(size, len(m))
-				loadOnce(t, sandbox.Config{Runner: run, Limits: limits(each)}, m, codes)
+				loadOnce(t, sandbox.Config{Runner: run, Limits: limitsOf(each)}, m, codes)
 			}
 			parent, child := peak()-before, largestChild()
 			if most := slow(wallPeak + 8*int64(size)); parent > most {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
@@ -50,11 +52,11 @@ func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
 
 // residentIn is the most resident memory, in bytes, that the worker of a module has while a case runs; 0 where there was
 // none, since the module was refused.
-func residentIn(t *testing.T, run sandbox.Runner, c hostile.Case, module []byte) int64 {
+func residentIn(t *testing.T, run guest.Runner, c hostile.Case, module []byte) int64 {
 	t.Helper()
 	a := &attempt{Case: c, report: report{Codes: map[string]int{}, After: map[string]int{}}}
 	a.cfg = sandbox.Config{
-		Runner: run, Limits: limits(c), Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
+		Runner: run, Limits: limitsOf(c), Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
 	}
 	if slices.Contains(c.Want, "deadline") {
 		a.cfg.Limits.Timeout = residentTimeout

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -86,7 +89,7 @@ func TestHostileServicesDoNotHoldACall(t *testing.T) {
 }
 
 // tryService gives how a call ended, and the shortest time that it took of some tries.
-func tryService(t *testing.T, run sandbox.Runner, b *backends, row serviceRow) (code abi.Code, took time.Duration) {
+func tryService(t *testing.T, run guest.Runner, b *backends, row serviceRow) (code abi.Code, took time.Duration) {
 	t.Helper()
 	a := row.open(t, b)
 	m := loadAttacked(t, run, a)
@@ -132,7 +135,7 @@ func readNothing(t *testing.T, m *sandbox.Module) (err error) {
 }
 
 // loadAttacked loads a guest of which one call may run at once. It asks what a says when x:service is read.
-func loadAttacked(t *testing.T, run sandbox.Runner, a attacked) *sandbox.Module {
+func loadAttacked(t *testing.T, run guest.Runner, a attacked) *sandbox.Module {
 	t.Helper()
 	p := &guesttest.Puppet{
 		Manifest: abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead},
@@ -155,7 +158,7 @@ func loadAttacked(t *testing.T, run sandbox.Runner, a attacked) *sandbox.Module 
 		services[id] = s
 	}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Services: services, Limits: sandbox.Limits{Timeout: serviceTimeout, Calls: 1},
+		Runner: run, Services: services, Limits: limits.Limits{Timeout: serviceTimeout, Calls: 1},
 	}, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)

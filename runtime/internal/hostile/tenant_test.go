@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -66,7 +68,7 @@ func (t *tenant) moveOut() {
 
 // neighbours gives a runner of workers, and a tenant that reads from a provider in one of them until the test ends. The
 // test fails if a read of the tenant fails. grace is that of [worker.Config].
-func neighbours(t *testing.T, grace time.Duration) (sandbox.Runner, *tenant) {
+func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	t.Helper()
 	native := precompiler(t.TempDir())
 	run, err := worker.New(worker.Config{Compile: native.compile, Invalidate: native.forget, Grace: grace})

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/module"
+
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -157,7 +159,7 @@ func (w *wall) attack(t *testing.T, c hostile.Case) *tally {
 }
 
 // prepare makes the modules of a case, each as often as it is opened.
-func prepare(t *testing.T, c hostile.Case) (modules []*sandbox.Prepared, size int) {
+func prepare(t *testing.T, c hostile.Case) (modules []*module.Module, size int) {
 	t.Helper()
 	for _, m := range c.Modules() {
 		size += len(m)

@@ -13,14 +13,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
-// startOffset is how long before Determinism.Time an instance starts, so that what it finds to be now while it starts is in
+// startOffset is how long before Clock.Time an instance starts, so that what it finds to be now while it starts is in
 // the past later.
 const startOffset = time.Hour
 
-// A fake system is that of one instance under Determinism. It implements [wasi.System].
+// A fake system is that of one instance under a [guest.Clock]. It implements [wasi.System].
 type fake struct {
 	// fixed at creation
-	guest.Determinism
+	guest.Clock
 	timeout time.Duration
 	late    func() *abi.Error // of who sleeps too long
 
@@ -32,10 +32,10 @@ type fake struct {
 
 // newFake makes the system of an instance that starts; nil where guests see the real one.
 func (f *Factory) newFake() *fake {
-	if f.Determinism == nil {
+	if f.Clock == nil {
 		return nil
 	}
-	v := &fake{Determinism: *f.Determinism, timeout: f.Limits.Timeout, late: f.Host.DeadlineError, now: -startOffset}
+	v := &fake{Clock: *f.Clock, timeout: f.Limits.Timeout, late: f.Host.DeadlineError, now: -startOffset}
 	v.begin(abi.OpDescribe, nil)
 	return v
 }
@@ -58,13 +58,13 @@ func (v *fake) restore(then time.Duration) { v.now, v.calls = then, 1 }
 
 // left is the time until the call under way is over.
 func (v *fake) left() time.Duration {
-	v.now += guest.Look
+	v.now += guest.ClockStep
 	return max(v.due-v.now, 0)
 }
 
 // Now implements [wasi.System].
 func (v *fake) Now(c wasi.Clock) uint64 {
-	v.now += guest.Look
+	v.now += guest.ClockStep
 	if c == wasi.Monotonic {
 		return uint64(startOffset + v.now)
 	}
@@ -117,7 +117,7 @@ func (s *Instance) begin(c *guest.Call) error {
 	return nil
 }
 
-// randomSeed gives a random number, which follows from Determinism if that is set.
+// randomSeed gives a random number, which follows from the Clock if there is one.
 func (s *Instance) randomSeed() uint64 {
 	if s.fake != nil {
 		return s.fake.random.Uint64()

@@ -22,7 +22,7 @@ type Factory struct {
 	reserve  *snapshot.Reserve
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
 	globals  []uint64        // of the image
-	now      time.Duration   // of the image, since Determinism.Time
+	now      time.Duration   // of the image, since Clock.Time
 	started  limits.Start
 }
 
@@ -84,15 +84,15 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 // Started says what the first instance used to start.
 func (f *Factory) Started() limits.Start { return f.started }
 
-// Lane says how each call gets an instance like the image, and why not in a quicker way.
-func (f *Factory) Lane() (lane guest.Lane, why string) {
+// ResetMode says how each call gets an instance like the image, and why not in a quicker way.
+func (f *Factory) ResetMode() (mode guest.ResetMode, why string) {
 	switch {
 	case f.image == nil:
-		return guest.LaneBoot, f.Code.CanDirty + ", and did so while it started"
+		return guest.StartFresh, f.Code.CanDirty + ", and did so while it started"
 	case f.Code.CanDirty != "":
-		return guest.LaneReplace, f.Code.CanDirty
+		return guest.ResetOrReplace, f.Code.CanDirty
 	}
-	return guest.LaneReset, ""
+	return guest.ResetInPlace, ""
 }
 
 // Close releases what all instances share. All of them must have been discarded.

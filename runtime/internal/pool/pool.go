@@ -60,8 +60,8 @@ func (g *guests) EndSession(session string) { g.pool.endSession(session) }
 // Started implements [guest.Guests].
 func (g *guests) Started() limits.Start { return g.factory.Started() }
 
-// Lane implements [guest.Guests].
-func (g *guests) Lane() (lane guest.Lane, why string) { return g.factory.Lane() }
+// ResetMode implements [guest.Guests].
+func (g *guests) ResetMode() (mode guest.ResetMode, why string) { return g.factory.ResetMode() }
 
 // Close implements [guest.Guests].
 func (g *guests) Close() error {

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -43,7 +45,7 @@ func openShed(t *testing.T, texts map[string]string) *shed {
 	}
 	s.Provider = openPuppet(t, provider.Config{
 		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 2}}, KeepResults: true,
+		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}}, KeepResults: true,
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{
 			Ops:       1<<abi.OpRead | 1<<abi.OpList,
@@ -256,7 +258,7 @@ func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
 	s := &shed{changes: changes, closed: make(chan struct{})}
 	p := openPuppet(t, provider.Config{
 		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 2}},
+		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}},
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 		Next: func(_ context.Context, _ abi.Op, _ int, _ *abi.Request) guesttest.Step {

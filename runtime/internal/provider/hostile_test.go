@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -28,7 +31,7 @@ func openPuppet(t testing.TB, cfg provider.Config, p *guesttest.Puppet) *provide
 		t.Fatal(err)
 	}
 	p.Manifest.Name = "puppet"
-	cfg.Runtime.Runner, cfg.Runtime.Services = sandbox.InProcess{Engine: e}, p.Services()
+	cfg.Runtime.Runner, cfg.Runtime.Services = pool.InProcess{Engine: e}, p.Services()
 	opened, err := provider.Open(t.Context(), cfg, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +117,7 @@ func TestListsTellTheGuestWhoAsksAndWhatElseTheRequestSays(t *testing.T) {
 
 func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 	meet := make(chan struct{})
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 8, Timeout: 5 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Calls: 8, Timeout: 5 * time.Second}}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, _ *abi.Request) guesttest.Step {
 			if op == abi.OpSubscribe { // one at a time would never meet another
@@ -136,7 +139,7 @@ func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 }
 
 func TestPollsLeaveRoomForReads(t *testing.T) {
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 2, Timeout: time.Hour}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 			switch {
@@ -169,7 +172,7 @@ func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 	returned := make(chan struct{})
 	waited, released := make(chan bool, 8), make(chan string, 8)
 	// With two calls at once, subscribing has one turn: the first three URIs are held when the fourth fails.
-	limits := sandbox.Limits{Timeout: 300 * time.Millisecond, Calls: 2}
+	limits := limits.Limits{Timeout: 300 * time.Millisecond, Calls: 2}
 	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, req *abi.Request) guesttest.Step {
@@ -260,7 +263,7 @@ func TestOneSlowWatcherDelaysNobodyElse(t *testing.T) {
 }
 
 func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: sandbox.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(_ context.Context, op abi.Op, n int, _ *abi.Request) guesttest.Step {
 			if op == abi.OpSubscribe && n == 0 {
@@ -285,7 +288,7 @@ func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
 // TestHammer does everything at once, and closes the provider while it goes on.
 func TestHammer(t *testing.T) {
 	before := goruntime.NumGoroutine()
-	p := openPuppet(t, provider.Config{PageSize: 1, Runtime: sandbox.Config{Limits: sandbox.Limits{Calls: 4}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{PageSize: 1, Runtime: sandbox.Config{Limits: limits.Limits{Calls: 4}}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching | 1<<abi.OpList, Resources: []abi.Resource{{URI: "x:0", Name: "s"}}}, Next: hammered,
 	})
 	var wg sync.WaitGroup
@@ -372,7 +375,7 @@ func awaitGoroutines(t *testing.T, before int) {
 
 // FuzzCursor lists from whatever a client comes up with. The guest accepts every cursor, so that a failure is ours.
 func FuzzCursor(f *testing.F) {
-	p := openPuppet(f, provider.Config{PageSize: 2, Runtime: sandbox.Config{Limits: sandbox.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(f, provider.Config{PageSize: 2, Runtime: sandbox.Config{Limits: limits.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpList, Resources: []abi.Resource{
 			{URI: "x:1", Name: "1"}, {URI: "x:2", Name: "2"}, {URI: "x:3", Name: "3"}}},
 		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {

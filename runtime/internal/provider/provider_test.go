@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -24,7 +27,7 @@ func open(t testing.TB, example string, pageSize int) *provider.Provider {
 	}
 	cfg := provider.Config{
 		Runtime: sandbox.Config{
-			Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
+			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
 		},
 		PageSize: pageSize,
 	}
@@ -215,7 +218,7 @@ func TestCloseEndsWatchesAndTellsLaterOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{Runner: sandbox.InProcess{Engine: e}}}, guesttest.Binary(t, "hello"))
+	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{Runner: pool.InProcess{Engine: e}}}, guesttest.Binary(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}

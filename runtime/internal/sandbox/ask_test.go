@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -20,13 +23,13 @@ const grace = 25 * time.Millisecond
 
 // An asker is a runner whose guests ask one service and return what it answers. It has no engine.
 type asker struct {
-	sandbox.Guests
+	guest.Guests
 	id abi.Service
 }
 
-func (a *asker) Open(context.Context, *sandbox.Order) (sandbox.Guests, error) { return a, nil }
-func (a *asker) Close() error                                                 { return nil }
-func (a *asker) Call(ctx context.Context, c *sandbox.Call) error {
+func (a *asker) Open(context.Context, *guest.Config) (guest.Guests, error) { return a, nil }
+func (a *asker) Close() error                                              { return nil }
+func (a *asker) Call(ctx context.Context, c *guest.Call) error {
 	_, code := c.Service(ctx, a.id, []byte("request"))
 	return c.Result(code)
 }
@@ -44,7 +47,7 @@ func openAsker(t *testing.T, s serviceFunc) *sandbox.Module {
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "asker", Ops: 1 << abi.OpSubscribe}}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
 		Runner: &asker{id: abi.ServiceKVGet}, Services: capability.Services{abi.ServiceKVGet: s},
-		Limits: sandbox.Limits{Timeout: time.Second, Calls: 1},
+		Limits: limits.Limits{Timeout: time.Second, Calls: 1},
 	}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +160,7 @@ func TestAnAbandonedServiceKeepsItsRequest(t *testing.T) {
 		t.Skip("it waits for two deadlines")
 	}
 	t.Parallel() // it waits
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		hang, kept := make(chan struct{}), make(chan []byte, 1)
 		request := bytes.Repeat([]byte("request "), 1000)
 		p := &guesttest.Puppet{
@@ -183,7 +186,7 @@ func TestAnAbandonedServiceKeepsItsRequest(t *testing.T) {
 		services[abi.ServiceFileStat] = serviceFunc(func(context.Context, []byte) (capability.Response, error) {
 			return capability.Response{}, nil
 		})
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: services, Limits: sandbox.Limits{Timeout: patience / 10}}, p.Binary(t))
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: services, Limits: limits.Limits{Timeout: patience / 10}}, p.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -41,7 +43,7 @@ func BenchmarkCleanCall(b *testing.B) {
 		}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: cachedEngine(b)}}, bb.binary())
+			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: cachedEngine(b)}}, bb.binary())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -31,10 +34,10 @@ func named(t *testing.T, module []byte) []byte {
 }
 
 func TestACrashSaysWhereTheGuestWas(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		binary := readModule(t, "faults.wasm")
 		m := load(t, sandbox.Config{
-			Runner: run, Limits: sandbox.Limits{Timeout: time.Second, Fuel: 1 << 30},
+			Runner: run, Limits: limits.Limits{Timeout: time.Second, Fuel: 1 << 30},
 			Symbols: slices.Values([][]byte{named(t, readModule(t, "lanes.wasm")), binary, named(t, binary)}),
 		}, "faults.wasm")
 		for name, c := range map[string]struct {
@@ -95,7 +98,7 @@ func TestNamesOfOtherModulesAreNotBelieved(t *testing.T) {
 }
 
 func TestACrashHasTheLastLines(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Log(abi.LogInfo, "one\ntwo"), guesttest.Log(abi.LogWarn, "x").Times(6), guesttest.Log(abi.LogInfo, "last"),
@@ -116,7 +119,7 @@ func TestACrashHasTheLastLines(t *testing.T) {
 }
 
 func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run}, readModule(t, "initialize-trap.wasm"))
 		crash := abi.CrashOf(err)
 		if crash == nil || crash.Reason != "unreachable" || len(crash.Stack) != 1 {
@@ -133,7 +136,7 @@ type full struct{ recorder }
 func (*full) Body([]byte) error { return enough }
 
 func TestSomebodyElsesErrorIsLeftAsItIs(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)), guesttest.Body([]byte("x")), guesttest.Trap(),
 		)}

@@ -13,6 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -122,7 +125,7 @@ func TestEveryResetIsByteExact(t *testing.T) {
 			}
 			w := &witness{Engine: cachedEngine(t)}
 			m, err := sandbox.Load(t.Context(), sandbox.Config{
-				Runner: sandbox.InProcess{Engine: w}, Limits: sandbox.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
+				Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
 			}, tt.binary)
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +172,7 @@ func TestNothingGrowsWithTheNumberOfCalls(t *testing.T) {
 	if text := os.Getenv(envCycles); text != "" {
 		calls, _ = strconv.Atoi(text)
 	}
-	m := load(t, sandbox.Config{Limits: sandbox.Limits{Output: 1e6}}, "faults.wasm")
+	m := load(t, sandbox.Config{Limits: limits.Limits{Output: 1e6}}, "faults.wasm")
 	const faults = "oosojorstoop" // those that cost little
 	run := func(n int) {
 		for i := range n {

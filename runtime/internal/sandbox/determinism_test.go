@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
@@ -13,9 +17,9 @@ import (
 func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 	seeds := map[string]string{} // by URI
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for range 2 {
-			m := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now, Seed: 1<<64 - 1}}, "lanes.wasm")
+			m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1<<64 - 1}}, "lanes.wasm")
 			for _, uri := range []string{"x:o", "x:t", "x:p", "x:o", "x:t", "x:o"} {
 				_, seed := lanes(t, m, uri)
 				if seeds[uri] == "" {
@@ -26,7 +30,7 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 				}
 			}
 		}
-		other := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now, Seed: 1}}, "lanes.wasm")
+		other := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1}}, "lanes.wasm")
 		if _, seed := lanes(t, other, "x:o"); seed == seeds["x:o"] {
 			t.Errorf("two seeds give the same: %s", seed)
 		}
@@ -38,8 +42,8 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 
 func TestDeterminismIsChecked(t *testing.T) {
 	for _, year := range []int{1, 1970, 2200, 10_000} {
-		d := &sandbox.Determinism{Time: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
-		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{}, Determinism: d}, readModule(t, "lanes.wasm"))
+		d := &guest.Clock{Time: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
+		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{}, Clock: d}, readModule(t, "lanes.wasm"))
 		if err == nil || !strings.Contains(err.Error(), "it must be from 1971 to 2199") {
 			t.Errorf("year %d: got %v", year, err)
 		}
@@ -48,9 +52,9 @@ func TestDeterminismIsChecked(t *testing.T) {
 
 // TestDeterminismLeavesTheHostItsClock has a guest that never ends, which no clock of its own can hide.
 func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{
-			Runner: run, Limits: sandbox.Limits{Timeout: 100 * time.Millisecond}, Determinism: &sandbox.Determinism{Time: time.Now()},
+			Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond}, Clock: &guest.Clock{Time: time.Now()},
 		}, "faults.wasm")
 		if _, err := readURI(t, m, "x:e"); abi.CodeOf(err) != abi.CodeDeadline {
 			t.Errorf("got %v, want deadline", err)
@@ -61,13 +65,13 @@ func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 // TestDeterminismOfAGuestThatIsStartedForEachCall looks at the clocks of instances that are never put back.
 func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Determinism: &sandbox.Determinism{Time: now}}, "clocks.wasm")
-		if lane, why := m.Lane(); lane != sandbox.LaneBoot {
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now}}, "clocks.wasm")
+		if lane, why := m.ResetMode(); lane != guest.StartFresh {
 			t.Fatalf("got lane %s, %s", lane, why)
 		}
 		for uri, want := range map[string]time.Duration{
-			"x:0": time.Duration(now.UnixNano()) + sandbox.Look, "x:1": time.Hour + sandbox.Look, "x:2": m.Limits().Timeout - sandbox.Look,
+			"x:0": time.Duration(now.UnixNano()) + guest.ClockStep, "x:1": time.Hour + guest.ClockStep, "x:2": m.Limits().Timeout - guest.ClockStep,
 		} {
 			for range 3 {
 				if got := clock(t, m, uri); got != want {

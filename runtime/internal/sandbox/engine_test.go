@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -97,7 +99,7 @@ func (i *goInstance) Call(ctx context.Context, _ string, stack []uint64) (err er
 func loadGo(t *testing.T, e *goEngine) *sandbox.Module {
 	t.Helper()
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "go", Ops: 1<<abi.OpList | 1<<abi.OpRead}}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}}, p.Binary(t))
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, p.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -30,7 +34,7 @@ func steps(list ...guesttest.Step) func(context.Context, abi.Op, int, *abi.Reque
 func loadPuppet(t testing.TB, cfg sandbox.Config, p *guesttest.Puppet) *sandbox.Module {
 	t.Helper()
 	if cfg.Runner == nil {
-		cfg.Runner = sandbox.InProcess{Engine: openEngine(t)}
+		cfg.Runner = pool.InProcess{Engine: openEngine(t)}
 	}
 	p.Manifest.Name = "puppet"
 	p.Manifest.Ops = 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete
@@ -50,8 +54,8 @@ func loadPuppet(t testing.TB, cfg sandbox.Config, p *guesttest.Puppet) *sandbox.
 var fine = (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)
 
 func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Limits: sandbox.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
+	both(t, func(t *testing.T, run guest.Runner) {
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +78,9 @@ func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
 }
 
 func TestCloseWaitsForRunningCallsAndRefusesThoseInTheQueue(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		running, finish := make(chan struct{}), make(chan struct{})
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
+		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
 			Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 				if n == 0 {
 					running <- struct{}{}
@@ -107,7 +111,7 @@ func TestCloseWaitsForRunningCallsAndRefusesThoseInTheQueue(t *testing.T) {
 }
 
 func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		entry := abi.Resource{URI: "x:o", Name: "o", Meta: `{"k":"` + strings.Repeat("m", 15<<10) + `"}`}
 		head := abi.Content{URI: "x:o", Kind: abi.KindText, Meta: entry.Meta}
 		for name, tt := range map[string]struct {
@@ -119,7 +123,7 @@ func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
 			"templates, reserved": {abi.OpList, (&abi.Reply{Templates: []abi.Template{{URITemplate: "x:{o}", Name: "o", Meta: entry.Meta}}}).Append(nil)},
 		} {
 			t.Run(name, func(t *testing.T) {
-				m := loadPuppet(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Output: 1 << 20}}, &guesttest.Puppet{
+				m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 1 << 20}}, &guesttest.Puppet{
 					Next: steps(guesttest.Emit(tt.frame).Times(200)),
 				})
 				var got recorder
@@ -132,9 +136,9 @@ func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
 }
 
 func TestInlineContentsMayFillTheOutputLimit(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		half := (&abi.Content{URI: "x:o", Kind: abi.KindBlob, Inline: make([]byte, 32<<10)}).Append(nil)
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
+		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
 		if body, err := readURI(t, m, "x:o"); err != nil || len(body) != 64<<10 {
 			t.Errorf("got %d bytes, %v", len(body), err)
 		}
@@ -142,7 +146,7 @@ func TestInlineContentsMayFillTheOutputLimit(t *testing.T) {
 }
 
 func TestWhatAGuestSaysOfItsFailureIsOneLineOfText(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for name, tt := range map[string]struct{ said, want string }{
 			"plain":              {"nothing here", "nothing here"},
 			"control characters": {"\x1b[2Jgone\r\nforged \u0085line", `\x1b[2Jgone  forged  line`},
@@ -162,7 +166,7 @@ func TestWhatAGuestSaysOfItsFailureIsOneLineOfText(t *testing.T) {
 }
 
 func TestManyShortLinesAreBoundedToo(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for name, step := range map[string]guesttest.Step{
 			"one text of many lines":        guesttest.Log(abi.LogInfo, strings.Repeat("a\n", 8000)),
 			"many texts":                    guesttest.Log(abi.LogInfo, "a").Times(16_000),
@@ -171,7 +175,7 @@ func TestManyShortLinesAreBoundedToo(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				var out syncBuffer
 				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-				m := loadPuppet(t, sandbox.Config{Runner: logging(t, run, logger), Limits: sandbox.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
+				m := loadPuppet(t, sandbox.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
 					&guesttest.Puppet{Next: steps(step, guesttest.Emit(fine))})
 				if _, err := readURI(t, m, "x:o"); err != nil {
 					t.Fatal(err)
@@ -185,7 +189,7 @@ func TestManyShortLinesAreBoundedToo(t *testing.T) {
 }
 
 func TestRefusedServicesLeaveTheLogToTheGuest(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		var out syncBuffer
 		logger := slog.New(slog.NewTextHandler(&out, nil))
 		m := loadPuppet(t, sandbox.Config{Runner: logging(t, run, logger), Logger: logger}, &guesttest.Puppet{
@@ -201,7 +205,7 @@ func TestRefusedServicesLeaveTheLogToTheGuest(t *testing.T) {
 }
 
 func TestServicesAreThoseOfTheTimeOfLoading(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
 		p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
 		services := p.Services()
@@ -238,9 +242,9 @@ func (s *faultySink) Progress(abi.Progress) {
 }
 
 func TestAPanicOfTheHostEndsThatCallOnlyAndIsNotBlamedOnTheGuest(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		progress := (&abi.Progress{Done: 1}).Append(nil)
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
+		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
 		for _, where := range []string{"content", "progress"} {
 			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &faultySink{where: where})
 			if abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), "secret") {
@@ -259,7 +263,7 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 	} {
 		manifest.Name, manifest.Ops, manifest.URIPrefixes = "puppet", 1<<abi.OpRead, []string{"mine://"}
 		p := &guesttest.Puppet{Manifest: manifest}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: openEngine(t)}}, p.Binary(t))
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: openEngine(t)}}, p.Binary(t))
 		if err == nil {
 			m.Close()
 		}
@@ -319,7 +323,7 @@ func (i countedInstance) Close() error { return i.close() }
 func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
 	before := goruntime.NumGoroutine()
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}

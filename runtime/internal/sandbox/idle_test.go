@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -40,7 +43,7 @@ func BenchmarkIdleInstance(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			const instances = 200
 			m, err := sandbox.Load(b.Context(), sandbox.Config{
-				Runner: sandbox.InProcess{Engine: cachedEngine(b)}, Limits: sandbox.Limits{Calls: instances},
+				Runner: pool.InProcess{Engine: cachedEngine(b)}, Limits: limits.Limits{Calls: instances},
 			}, bb.binary())
 			if err != nil {
 				b.Fatal(err)

@@ -7,6 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/wasm"
@@ -42,7 +46,7 @@ func ask(t *testing.T, m *sandbox.Module, session, uri string) (string, abi.Code
 }
 
 func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		fresh, session, shared := abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared
 		for name, tt := range map[string]struct {
 			asked, granted abi.Lifecycle
@@ -70,9 +74,9 @@ func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
 }
 
 func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
-			Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Fuel: 10_000_000, Timeout: time.Minute},
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Fuel: 10_000_000, Timeout: time.Minute},
 		})
 		for _, fault := range []struct {
 			uri  string
@@ -98,9 +102,9 @@ func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
 }
 
 func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
-			Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Sessions: 2},
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2},
 		})
 		for i, step := range []struct{ session, want string }{
 			{"a", "1"}, {"b", "1"}, {"a", "2"}, {"c", "1"}, {"a", "3"}, {"b", "1"}, {"a", "4"}, {"c", "1"},
@@ -117,9 +121,9 @@ func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
 		t.Skip("it waits for two deadlines")
 	}
 	t.Parallel() // it waits
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
-			Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Sessions: 1, Timeout: time.Second},
+			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 1, Timeout: time.Second},
 		})
 		codes := make(chan abi.Code, 2)
 		var wg sync.WaitGroup
@@ -137,7 +141,7 @@ func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
 }
 
 func TestCallsOfOneSessionTakeTurns(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession})
 		var wg sync.WaitGroup
 		for range 8 {
@@ -165,7 +169,7 @@ func TestWhatIsIdleIsDropped(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				m, err := sandbox.Load(t.Context(), sandbox.Config{
-					Runner: sandbox.InProcess{Engine: e}, Lifecycle: lifecycle, Limits: sandbox.Limits{Idle: time.Minute},
+					Runner: pool.InProcess{Engine: e}, Lifecycle: lifecycle, Limits: limits.Limits{Idle: time.Minute},
 				}, binary)
 				if err != nil {
 					t.Fatal(err)

@@ -15,15 +15,17 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/admit"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
+	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 const maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
 
 // Config says how a module is run. Runner is required.
 type Config struct {
-	Runner   Runner
-	Limits   Limits
+	Runner   guest.Runner
+	Limits   limits.Limits
 	Services capability.Services // copied; the notice services are always there
 	// Admission bounds the shape of the module. Zero fields take the default; those that follow from Limits are
 	// replaced.
@@ -36,16 +38,16 @@ type Config struct {
 	Notify func(ctx context.Context, uri string)
 	// Observe is told about each call when it has ended, with the context it was made with. It must not block. Nil
 	// drops that.
-	Observe func(ctx context.Context, used Usage)
+	Observe func(ctx context.Context, used limits.Usage)
 	// Ungranted is told of the first call of each service that is absent from Services, once in each call of the guest.
 	// It must not block. Nil drops that.
 	Ungranted func(ctx context.Context, id abi.Service, request []byte)
 	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
 	Config string
-	// Determinism is for tests. Nil is for the real time and random numbers.
-	Determinism *Determinism
+	// Clock is for tests. Nil is for the real time and random numbers.
+	Clock *guest.Clock
 	// ModuleCache stores prepared modules. Nil stores none.
-	ModuleCache ModuleCache
+	ModuleCache module.Cache
 	// Symbols gives modules that may have the names of the functions: the one that is loaded, or what it was before
 	// [wasm.Strip]. It is asked once a guest has crashed, and others than these are left aside. Nil for none.
 	Symbols iter.Seq[[]byte]
@@ -59,8 +61,8 @@ func (cfg *Config) fill() (err error) {
 	if len(cfg.Config) > maxConfig {
 		return fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Config), maxConfig)
 	}
-	if cfg.Determinism != nil {
-		if err := cfg.Determinism.Check(); err != nil {
+	if cfg.Clock != nil {
+		if err := cfg.Clock.Check(); err != nil {
 			return err
 		}
 	}
@@ -75,7 +77,7 @@ func (cfg *Config) fill() (err error) {
 type Module struct {
 	// fixed once it is loaded
 	cfg      Config
-	prepared *Prepared
+	prepared *module.Module
 	host     *guest.Host
 	guests   guest.Guests
 	symbols  func() symbol.Names // names of functions, by index; looks for them once
@@ -94,7 +96,7 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 }
 
 // Open has a prepared module compiled, started and described. ctx bounds the work.
-func Open(ctx context.Context, cfg Config, p *Prepared) (*Module, error) {
+func Open(ctx context.Context, cfg Config, p *module.Module) (*Module, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
@@ -127,10 +129,10 @@ func (m *Module) open(ctx context.Context) (err error) {
 	return err
 }
 
-func (m *Module) order() *Order {
-	return &Order{
+func (m *Module) order() *guest.Config {
+	return &guest.Config{
 		Module: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Values: m.cfg.Config,
-		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Determinism: m.cfg.Determinism,
+		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Clock: m.cfg.Clock,
 		Learn: m.host.SetManifest, Host: m.host,
 	}
 }
@@ -150,14 +152,14 @@ func (m *Module) Packed() bool { return m.prepared.Manifest != nil }
 // Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
 func (m *Module) Lifecycle() abi.Lifecycle { return m.host.Lifecycle() }
 
-// Lane says how each request gets an instance like the image, and why not in a quicker way.
-func (m *Module) Lane() (lane Lane, why string) { return m.guests.Lane() }
+// ResetMode says how each request gets an instance like the image, and why not in a quicker way.
+func (m *Module) ResetMode() (mode guest.ResetMode, why string) { return m.guests.ResetMode() }
 
 // Started says what the first instance used to start.
-func (m *Module) Started() Start { return m.guests.Started() }
+func (m *Module) Started() limits.Start { return m.guests.Started() }
 
 // Limits are those in force.
-func (m *Module) Limits() Limits { return m.cfg.Limits }
+func (m *Module) Limits() limits.Limits { return m.cfg.Limits }
 
 // Close waits for running calls and releases the module. Calls that have not begun are abi.CodeUnavailable from then
 // on. It is idempotent.

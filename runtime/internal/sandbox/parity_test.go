@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -43,7 +46,7 @@ type account struct {
 	reply   string
 	failure string
 	notices []string
-	used    sandbox.Usage
+	used    limits.Usage
 	log     string
 }
 
@@ -73,7 +76,7 @@ func describe(err error) string {
 type play struct {
 	op     abi.Op // zero for a read
 	req    abi.Request
-	limits sandbox.Limits
+	limits limits.Limits
 	mute   bool // there is no sink
 	// answer is what the service of files answers.
 	answer func() (capability.Response, error)
@@ -87,7 +90,7 @@ type play struct {
 func (p *play) Call(context.Context, []byte) (capability.Response, error) { return p.answer() }
 
 // perform gives the account of a play.
-func (p *play) perform(t *testing.T, run sandbox.Runner) *account {
+func (p *play) perform(t *testing.T, run guest.Runner) *account {
 	t.Helper()
 	a := &account{}
 	var log syncBuffer
@@ -110,7 +113,7 @@ func (p *play) perform(t *testing.T, run sandbox.Runner) *account {
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
 		Runner: logging(t, run, logger), Limits: p.limits, Services: services, Logger: logger,
 		Notify:  func(_ context.Context, uri string) { a.notices = append(a.notices, uri) },
-		Observe: func(_ context.Context, u sandbox.Usage) { a.used = u },
+		Observe: func(_ context.Context, u limits.Usage) { a.used = u },
 	}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +139,7 @@ func (p *play) perform(t *testing.T, run sandbox.Runner) *account {
 		t.Errorf("got %v, want %v", err, p.code)
 	}
 	if p.vague {
-		a.used = sandbox.Usage{Op: a.used.Op, Code: a.used.Code}
+		a.used = limits.Usage{Op: a.used.Op, Code: a.used.Code}
 	}
 	a.log = log.String()
 	return a
@@ -270,9 +273,9 @@ func plays() map[string]*play {
 		"failure, late":      {steps: []guesttest.Step{blob, guesttest.Body(large[:1000<<10]), failure(abi.GuestError{Message: "half"})}, code: abi.CodeNotFound},
 		"status of the host": {steps: []guesttest.Step{guesttest.Return(99)}, code: abi.CodeInternal, vague: true},
 		"trap":               {steps: []guesttest.Step{blob, guesttest.Body(large[:1000<<10]), guesttest.Trap()}, code: abi.CodeTrap},
-		"fuel":               {limits: sandbox.Limits{Fuel: 1e6}, steps: []guesttest.Step{guesttest.Spin()}, code: abi.CodeFuel},
-		"host calls":         {limits: sandbox.Limits{HostCalls: 500}, steps: []guesttest.Step{stat.Times(1000)}, code: abi.CodeHostCalls},
-		"deadline":           {limits: sandbox.Limits{Timeout: 500 * time.Millisecond}, steps: []guesttest.Step{guesttest.Spin()}, code: abi.CodeDeadline, vague: true},
+		"fuel":               {limits: limits.Limits{Fuel: 1e6}, steps: []guesttest.Step{guesttest.Spin()}, code: abi.CodeFuel},
+		"host calls":         {limits: limits.Limits{HostCalls: 500}, steps: []guesttest.Step{stat.Times(1000)}, code: abi.CodeHostCalls},
+		"deadline":           {limits: limits.Limits{Timeout: 500 * time.Millisecond}, steps: []guesttest.Step{guesttest.Spin()}, code: abi.CodeDeadline, vague: true},
 		"log":                {steps: []guesttest.Step{guesttest.Log(abi.LogWarn, "a\nforged=1 \x1b[2J\xff"), guesttest.Log(abi.LogDebug, "unheard"), guesttest.Log(abi.LogError, strings.Repeat("l", 3000)), inline(abi.KindText, []byte("x"))}},
 		"notices": {steps: []guesttest.Step{
 			notice("x:1"), notice("x:2").Times(100), notice("y:1"), notice("x:\x00"), guesttest.Ask(abi.ServiceNotifyList, nil), inline(abi.KindText, []byte("x")), notice("x:" + strings.Repeat("n", 2046)), notice("x:" + strings.Repeat("n", 2047)),
@@ -296,7 +299,7 @@ func TestACallIsTheSameEverywhere(t *testing.T) {
 				t.Skip("it is large")
 			}
 			var accounts []*account
-			both(t, func(t *testing.T, run sandbox.Runner) { accounts = append(accounts, p.perform(t, run)) })
+			both(t, func(t *testing.T, run guest.Runner) { accounts = append(accounts, p.perform(t, run)) })
 			if len(accounts) < 2 {
 				return
 			}

@@ -7,19 +7,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
 )
 
-type (
-	// Prepared is a module that was checked and metered.
-	Prepared = module.Module
-	// ModuleCache stores prepared modules.
-	ModuleCache = module.Cache
-)
-
-// DecodePrepared is the reverse of Prepared.Append.
-func DecodePrepared(b []byte) (*Prepared, error) { return module.Decode(b) }
-
 // Prepare checks and meters a module, under the limits of cfg, or finds it in cfg.ModuleCache. Errors are [abi.Error]s
 // that say what does not fit.
-func Prepare(cfg Config, binary []byte) (*Prepared, error) {
+func Prepare(cfg Config, binary []byte) (*module.Module, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}

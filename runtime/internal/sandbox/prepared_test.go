@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -21,11 +24,11 @@ func TestPreparedTravels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, err := sandbox.DecodePrepared(p.Append(nil))
+			there, err := module.Decode(p.Append(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := sandbox.Open(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: cachedEngine(t)}}, there)
+			m, err := sandbox.Open(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: cachedEngine(t)}}, there)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +52,7 @@ func packedPuppet(t *testing.T) []byte {
 
 func loadBinary(t *testing.T, binary []byte) *sandbox.Module {
 	t.Helper()
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: cachedEngine(t)}}, binary)
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: cachedEngine(t)}}, binary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +69,12 @@ func FuzzDecodePrepared(f *testing.F) {
 		f.Add(p.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := sandbox.DecodePrepared(b)
+		p, err := module.Decode(b)
 		if err != nil {
 			return
 		}
 		once := p.Append(nil)
-		again, err := sandbox.DecodePrepared(once)
+		again, err := module.Decode(once)
 		if err != nil {
 			t.Fatalf("what was decoded does not decode again: %v", err)
 		}

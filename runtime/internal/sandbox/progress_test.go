@@ -7,6 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -35,7 +39,7 @@ func TestReportsOfProgressAreMerged(t *testing.T) {
 	}
 	e := openEngine(t)
 	synctest.Test(t, func(t *testing.T) {
-		m := loadPuppet(t, sandbox.Config{Runner: sandbox.InProcess{Engine: e}}, &guesttest.Puppet{
+		m := loadPuppet(t, sandbox.Config{Runner: pool.InProcess{Engine: e}}, &guesttest.Puppet{
 			Next: func(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 				switch n {
 				case len(play):
@@ -61,7 +65,7 @@ func TestNoMoreThanTwentyReportsOfProgressPassInASecond(t *testing.T) {
 	e := openEngine(t)
 	synctest.Test(t, func(t *testing.T) {
 		const pause, rounds = 5 * time.Millisecond, 400
-		m := loadPuppet(t, sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Timeout: time.Minute}}, &guesttest.Puppet{
+		m := loadPuppet(t, sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute}}, &guesttest.Puppet{
 			Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 				if n == rounds {
 					return guesttest.Emit(fine)
@@ -95,10 +99,10 @@ func TestNoMoreThanTwentyReportsOfProgressPassInASecond(t *testing.T) {
 }
 
 func TestReportsOfProgressCountAsCallsOfTheHost(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		var used sandbox.Usage
+	both(t, func(t *testing.T, run guest.Runner) {
+		var used limits.Usage
 		m := loadPuppet(t, sandbox.Config{
-			Runner: run, Limits: sandbox.Limits{HostCalls: 1000}, Observe: func(_ context.Context, u sandbox.Usage) { used = u },
+			Runner: run, Limits: limits.Limits{HostCalls: 1000}, Observe: func(_ context.Context, u limits.Usage) { used = u },
 		}, &guesttest.Puppet{Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
 			switch {
 			case req.URI == "x:many" && n < 2:
@@ -126,35 +130,35 @@ type talker struct {
 	signal abi.Signal // the answer to the last frame
 }
 
-func (g *talker) Open(context.Context, *sandbox.Order) (sandbox.Guests, error) {
+func (g *talker) Open(context.Context, *guest.Config) (guest.Guests, error) {
 	return g, nil
 }
 
-func (g *talker) Call(_ context.Context, c *sandbox.Call) error {
+func (g *talker) Call(_ context.Context, c *guest.Call) error {
 	g.before()
 	g.signal = c.Emit(g.frame)
 	return nil
 }
 
-func (g *talker) Settle()                      {}
-func (g *talker) EndSession(string)            {}
-func (g *talker) Lane() (sandbox.Lane, string) { return sandbox.LaneReset, "" }
-func (g *talker) Started() sandbox.Start       { return sandbox.Start{} }
-func (g *talker) Close() error                 { return nil }
+func (g *talker) Settle()                              {}
+func (g *talker) EndSession(string)                    {}
+func (g *talker) ResetMode() (guest.ResetMode, string) { return guest.ResetInPlace, "" }
+func (g *talker) Started() limits.Start                { return limits.Start{} }
+func (g *talker) Close() error                         { return nil }
 
 func TestDecodingAFrameEndsWithTheCall(t *testing.T) {
 	binary := (&guesttest.Puppet{Manifest: abi.Manifest{Name: "talker", Ops: 1 << abi.OpRead}}).Binary(t)
 	large := append(reported(1, 50_000), fine...)
 	for name, c := range map[string]struct {
 		frame  []byte
-		limits sandbox.Limits
+		limits limits.Limits
 		before func(cancel func())
 		want   abi.Code
 	}{
-		"in time":             {large, sandbox.Limits{}, func(func()) {}, abi.CodeOK},
-		"deadline":            {large, sandbox.Limits{Timeout: time.Second}, func(func()) { time.Sleep(time.Second) }, abi.CodeDeadline},
-		"cancelled":           {large, sandbox.Limits{}, func(cancel func()) { cancel() }, abi.CodeCancelled},
-		"too many host calls": {large, sandbox.Limits{HostCalls: 1000}, func(func()) {}, abi.CodeHostCalls},
+		"in time":             {large, limits.Limits{}, func(func()) {}, abi.CodeOK},
+		"deadline":            {large, limits.Limits{Timeout: time.Second}, func(func()) { time.Sleep(time.Second) }, abi.CodeDeadline},
+		"cancelled":           {large, limits.Limits{}, func(cancel func()) { cancel() }, abi.CodeCancelled},
+		"too many host calls": {large, limits.Limits{HostCalls: 1000}, func(func()) {}, abi.CodeHostCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
 // TestQuote gives what guests say of a failure to people: on one bounded line, without what is hidden.
@@ -22,7 +23,7 @@ func TestQuote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e *abi.Error
-			if !errors.As(sandbox.PublicError(abi.CodeNotFound, &abi.GuestError{Message: tt.said}), &e) {
+			if !errors.As(guest.PublicError(abi.CodeNotFound, &abi.GuestError{Message: tt.said}), &e) {
 				t.Fatal("no error of the ABI")
 			}
 			if e.Message != tt.want || len(e.Message) > 1<<10 || !utf8.ValidString(e.Message) {

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
@@ -20,7 +23,7 @@ import (
 )
 
 // loadTaking loads a guest that takes what it can while no operation runs, and whose reads answer what it got.
-func loadTaking(t *testing.T, run sandbox.Runner, lifecycle abi.Lifecycle, d *sandbox.Determinism) *sandbox.Module {
+func loadTaking(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, d *guest.Clock) *sandbox.Module {
 	t.Helper()
 	manifest := abi.Manifest{
 		Name: "taking", Ops: 1<<abi.OpRead | 1<<abi.OpList | 1<<abi.OpConfigure, Limits: abi.ManifestLimits{Lifecycle: lifecycle},
@@ -30,7 +33,7 @@ func loadTaking(t *testing.T, run sandbox.Runner, lifecycle abi.Lifecycle, d *sa
 		t.Fatal(err)
 	}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Lifecycle: lifecycle, Determinism: d, Config: `{"k":"token-of-the-operator"}`,
+		Runner: run, Lifecycle: lifecycle, Clock: d, Config: `{"k":"token-of-the-operator"}`,
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "token-of-the-service"}},
 	}, binary)
 	if err != nil {
@@ -45,10 +48,10 @@ func loadTaking(t *testing.T, run sandbox.Runner, lifecycle abi.Lifecycle, d *sa
 }
 
 func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
-	determined := &sandbox.Determinism{Time: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)}
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	determined := &guest.Clock{Time: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)}
+	both(t, func(t *testing.T, run guest.Runner) {
 		for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
-			for name, d := range map[string]*sandbox.Determinism{"": nil, " with determinism": determined} {
+			for name, d := range map[string]*guest.Clock{"": nil, " with determinism": determined} {
 				t.Run(lifecycle.String()+name, func(t *testing.T) {
 					m := loadTaking(t, run, lifecycle, d)
 					for i := range 30 {
@@ -128,13 +131,13 @@ func (l *listener) judge(t *testing.T) {
 }
 
 // loadProbe loads a guest that asks for all there is, in every phase.
-func loadProbe(t *testing.T, run sandbox.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*sandbox.Module, *listener) {
+func loadProbe(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*sandbox.Module, *listener) {
 	t.Helper()
 	heard := &listener{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
 		Runner: run, Lifecycle: lifecycle, Config: `{"k":"token-of-the-operator"}`, Logger: logger,
-		Services: capability.Services{abi.ServiceConfig: heard}, Limits: sandbox.Limits{Timeout: patience, Log: 1 << 20, LogLines: 10_000},
+		Services: capability.Services{abi.ServiceConfig: heard}, Limits: limits.Limits{Timeout: patience, Log: 1 << 20, LogLines: 10_000},
 	}, hostile.Probe(lifecycle, boot))
 	if err != nil {
 		t.Fatal(err, errors.Unwrap(err))
@@ -180,7 +183,7 @@ var plan = []struct {
 }
 
 func TestAClientSeesNothingOfAnother(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
 			for name, boot := range map[string]bool{"": false, " booted": true} {
 				t.Run(lifecycle.String()+name, func(t *testing.T) {

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/child"
 )
@@ -23,8 +25,8 @@ func TestMain(m *testing.M) {
 const patience = 20 * time.Second
 
 // both runs a test of what callers see with each runner there is.
-func both(t *testing.T, test func(t *testing.T, run sandbox.Runner)) {
-	t.Run("in-process", func(t *testing.T) { test(t, sandbox.InProcess{Engine: openEngine(t)}) })
+func both(t *testing.T, test func(t *testing.T, run guest.Runner)) {
+	t.Run("in-process", func(t *testing.T) { test(t, pool.InProcess{Engine: openEngine(t)}) })
 	if goruntime.GOOS == "linux" {
 		t.Run("process", func(t *testing.T) { test(t, workers(t, nil)) })
 	}
@@ -46,7 +48,7 @@ func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 }
 
 // logging gives a runner of the same kind, whose workers know what is worth logging.
-func logging(tb testing.TB, run sandbox.Runner, logger *slog.Logger) sandbox.Runner {
+func logging(tb testing.TB, run guest.Runner, logger *slog.Logger) guest.Runner {
 	if _, ok := run.(*worker.Runner); ok {
 		return workers(tb, logger)
 	}

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -42,7 +46,7 @@ func readModule(t testing.TB, name string) []byte {
 func load(t testing.TB, cfg sandbox.Config, name string) *sandbox.Module {
 	t.Helper()
 	if cfg.Runner == nil {
-		cfg.Runner = sandbox.InProcess{Engine: openEngine(t)}
+		cfg.Runner = pool.InProcess{Engine: openEngine(t)}
 	}
 	m, err := sandbox.Load(t.Context(), cfg, readModule(t, name))
 	if err != nil {
@@ -92,7 +96,7 @@ func (b *syncBuffer) String() string {
 }
 
 func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		tests := []struct {
 			name, uri string
 			want      abi.Code
@@ -114,7 +118,7 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 			{"read without contents", "x:r", abi.CodeProtocol, "without contents"},
 			{"service that is not granted", "x:u", abi.CodeDenied, ""},
 		}
-		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				_, err := readURI(t, m, tt.uri)
@@ -130,8 +134,8 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 }
 
 func TestEndlessRecursionEndsAtTheStackLimit(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
 		if _, err := readURI(t, m, "x:q"); abi.CodeOf(err) != abi.CodeStack {
 			t.Errorf("got %v, want stack", err)
 		}
@@ -139,7 +143,7 @@ func TestEndlessRecursionEndsAtTheStackLimit(t *testing.T) {
 }
 
 func TestEachCallStartsFresh(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run}, "faults.wasm")
 		for range 5 {
 			if body, err := readURI(t, m, "x:s"); body != "1" || err != nil {
@@ -150,10 +154,10 @@ func TestEachCallStartsFresh(t *testing.T) {
 }
 
 func TestStandardOutputAndLogGoToTheLogWithinTheirBudget(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		var out syncBuffer
 		logger := slog.New(slog.NewTextHandler(&out, nil))
-		m := load(t, sandbox.Config{Runner: logging(t, run, logger), Limits: sandbox.Limits{Log: 10_000}, Logger: logger}, "faults.wasm")
+		m := load(t, sandbox.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 10_000}, Logger: logger}, "faults.wasm")
 		for _, uri := range []string{"x:n", "x:k"} {
 			if body, err := readURI(t, m, uri); body != "fine" || err != nil {
 				t.Fatalf("read %s: got %q, %v", uri, body, err)
@@ -171,8 +175,8 @@ func TestStandardOutputAndLogGoToTheLogWithinTheirBudget(t *testing.T) {
 }
 
 func TestCancellationStopsTheGuest(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Timeout: time.Minute}}, "faults.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, "faults.wasm")
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
 		_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
@@ -183,8 +187,8 @@ func TestCancellationStopsTheGuest(t *testing.T) {
 }
 
 func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
 		var wg sync.WaitGroup
 		codes := make(chan abi.Code, 8)
 		for range cap(codes) {
@@ -210,7 +214,7 @@ func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
 }
 
 func TestConcurrentCallsNeverMeet(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run}, "faults.wasm")
 		var wg sync.WaitGroup
 		for range 8 {
@@ -229,7 +233,7 @@ func TestConcurrentCallsNeverMeet(t *testing.T) {
 }
 
 func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		tests := []struct {
 			name, file string
 			code       abi.Code
@@ -264,14 +268,14 @@ func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
 func TestBytesThatAreNoModuleAreRefused(t *testing.T) {
 	e := openEngine(t)
 	for _, binary := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x0d\x00\x01\x00"), []byte("\x00asm\x01\x00\x00\x00\x01\xff\xff\xff\xff\x0f")} {
-		if _, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {
+		if _, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {
 			t.Errorf("%q: got %v, want a module error", binary, err)
 		}
 	}
 }
 
 func TestLimitsAreChecked(t *testing.T) {
-	for name, l := range map[string]sandbox.Limits{
+	for name, l := range map[string]limits.Limits{
 		"odd memory": {Memory: 100}, "huge memory": {Memory: 8 << 30}, "negative timeout": {Timeout: -1}, "negative items": {Items: -1}, "too many calls": {Calls: 1 << 30},
 		"too many sessions": {Sessions: 10_001}, "tiny idle": {Idle: time.Millisecond}, "huge stack": {Stack: 64 << 20}, "huge table": {Table: 1 << 30},
 		"huge fuel": {Fuel: 1<<62 + 1}, "negative host calls": {HostCalls: -1},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -49,7 +51,7 @@ func BenchmarkService(b *testing.B) {
 			}
 			services := p.Services()
 			services[bb.id] = bb.service
-			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: openEngine(b)}, Services: services}, p.Binary(b))
+			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: openEngine(b)}, Services: services}, p.Binary(b))
 			if err != nil {
 				b.Fatal(err)
 			}

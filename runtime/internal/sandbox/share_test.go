@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -15,14 +18,14 @@ import (
 
 // A worksite runs guests that work for a while, and no engine.
 type worksite struct {
-	sandbox.Guests
+	guest.Guests
 	work time.Duration // of each call
 	asks time.Duration // that each call has the host work beside
 }
 
-func (w *worksite) Open(context.Context, *sandbox.Order) (sandbox.Guests, error) { return w, nil }
+func (w *worksite) Open(context.Context, *guest.Config) (guest.Guests, error) { return w, nil }
 
-func (w *worksite) Call(ctx context.Context, c *sandbox.Call) error {
+func (w *worksite) Call(ctx context.Context, c *guest.Call) error {
 	time.Sleep(w.work)
 	if w.asks > 0 {
 		c.Service(ctx, abi.ServiceHTTP, nil)
@@ -46,7 +49,7 @@ func openSite(t *testing.T, w *worksite, milli uint32) *sandbox.Module {
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "site", Ops: 1 << abi.OpSubscribe}}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
 		Runner: w, Services: capability.Services{abi.ServiceHTTP: worksiteHost{w}},
-		Limits: sandbox.Limits{MilliCPU: milli, Timeout: 10 * time.Second, Calls: 4},
+		Limits: limits.Limits{MilliCPU: milli, Timeout: 10 * time.Second, Calls: 4},
 	}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)

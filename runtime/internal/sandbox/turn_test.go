@@ -8,6 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -15,7 +19,7 @@ import (
 )
 
 func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		begun, finish := make(chan struct{}), make(chan struct{})
 		var emitted bool // by the slow call under way, of which there is one at a time
 		p := &guesttest.Puppet{
@@ -34,7 +38,7 @@ func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 				return guesttest.Emit(fine)
 			},
 		}
-		m := loadPuppet(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Calls: 2, Timeout: time.Minute}}, p)
+		m := loadPuppet(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Calls: 2, Timeout: time.Minute}}, p)
 		read := func(session, uri string) error {
 			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &recorder{})
 			return err
@@ -61,7 +65,7 @@ func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 }
 
 func TestACallNobodyWaitsForLeavesTheStateOfItsSession(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession}, "visits.wasm")
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -78,8 +82,8 @@ func TestACallNobodyWaitsForLeavesTheStateOfItsSession(t *testing.T) {
 }
 
 func TestASessionThatHasEndedIsForgotten(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Sessions: 2}}, "visits.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2}}, "visits.wasm")
 		ask(t, m, "mine", "x:v")
 		for range 5 {
 			eventually(t, func() bool { // a worker hears of the end beside its calls
@@ -96,8 +100,8 @@ func TestASessionThatHasEndedIsForgotten(t *testing.T) {
 }
 
 func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: sandbox.Limits{Memory: 1 << 20}}, "visits.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Memory: 1 << 20}}, "visits.wasm")
 		if _, code := ask(t, m, "a", "x:g"); code != abi.CodeOK {
 			t.Fatal(code)
 		}
@@ -109,7 +113,7 @@ func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
 
 func TestGuestsRunInCallsThatWereLetInOnly(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: sandbox.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +153,7 @@ func (k *keepsake) Call(ctx context.Context, _ []byte) (capability.Response, err
 }
 
 func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for name, k := range map[string]*keepsake{"nobody waited": {}, "somebody waited": {early: true}} {
 			t.Run(name, func(t *testing.T) {
 				p := &guesttest.Puppet{Next: steps(guesttest.Ask(abi.ServiceFileStat, nil), guesttest.Emit(fine))}
@@ -181,7 +185,7 @@ func TestInstancesThatRestGiveMemoryBackEachTime(t *testing.T) {
 	w := &witness{Engine: openEngine(t)}
 	binary := readModule(t, "faults.wasm")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: w}, Limits: sandbox.Limits{Calls: 1}}, binary)
+		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1}}, binary)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,12 +3,14 @@ package sandbox_test
 import (
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
 func TestWhatStartingTakesIsTheSameEverywhere(t *testing.T) {
 	var fuel []uint64
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		for range 2 {
 			started := load(t, sandbox.Config{Runner: run}, "faults.wasm").Started()
 			if started.Took <= 0 {

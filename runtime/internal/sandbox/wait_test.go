@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -23,7 +26,7 @@ func (s *slow) Body(p []byte) error {
 	return s.counting.Body(p)
 }
 
-// Waited implements [sandbox.Waiter].
+// Waited implements [guest.Waiter].
 func (s *slow) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
@@ -43,7 +46,7 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			both(t, func(t *testing.T, run sandbox.Runner) {
+			both(t, func(t *testing.T, run guest.Runner) {
 				puppet := &guesttest.Puppet{Next: steps(
 					guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),
 					guesttest.Body(make([]byte, size)).Times(pieces),
@@ -51,7 +54,7 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 				)}
 				puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead, URIPrefixes: []string{"x:"}}
 				m, err := sandbox.Load(t.Context(), sandbox.Config{
-					Runner: run, Services: puppet.Services(), Limits: sandbox.Limits{Timeout: pieces * each / 2, Wait: tt.wait},
+					Runner: run, Services: puppet.Services(), Limits: limits.Limits{Timeout: pieces * each / 2, Wait: tt.wait},
 				}, puppet.Binary(t))
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +75,7 @@ func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
 		t.Skip("it waits for slow readers")
 	}
 	t.Parallel() // it waits
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),
 			guesttest.Body(make([]byte, 64<<10)).Times(4),
@@ -80,7 +83,7 @@ func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
 		)}
 		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead, URIPrefixes: []string{"x:"}}
 		m, err := sandbox.Load(t.Context(), sandbox.Config{
-			Runner: run, Services: puppet.Services(), Limits: sandbox.Limits{Timeout: patience, Calls: 4},
+			Runner: run, Services: puppet.Services(), Limits: limits.Limits{Timeout: patience, Calls: 4},
 		}, puppet.Binary(t))
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -27,7 +29,7 @@ func inBackground(t *testing.T, pid int) bool {
 // spinning opens a module whose reads take all the time they have. Its worker is the last but the standby worker.
 func spinning(t *testing.T, r *worker.Runner) *sandbox.Module {
 	t.Helper()
-	return loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: 300 * time.Millisecond}},
+	return loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: 300 * time.Millisecond}},
 		func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 }
 

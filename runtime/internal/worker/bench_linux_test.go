@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -38,13 +42,13 @@ func (e *encoding) Body(p []byte) error {
 }
 
 // besides runs a benchmark in this process and in a worker, one beside the other.
-func besides(b *testing.B, run func(b *testing.B, r sandbox.Runner)) {
+func besides(b *testing.B, run func(b *testing.B, r guest.Runner)) {
 	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(b)})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { e.Close() })
-	b.Run("in-process", func(b *testing.B) { run(b, sandbox.InProcess{Engine: e}) })
+	b.Run("in-process", func(b *testing.B) { run(b, pool.InProcess{Engine: e}) })
 	b.Run("worker", func(b *testing.B) { run(b, newRunner(b, worker.Config{})) })
 }
 
@@ -90,8 +94,8 @@ func BenchmarkRead(b *testing.B) {
 		{"wat-64MiB", nil, "x:64", true},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			besides(b, func(b *testing.B, r sandbox.Runner) {
-				cfg := sandbox.Config{Runner: r, Limits: sandbox.Limits{Memory: 128 << 20, Timeout: patience}}
+			besides(b, func(b *testing.B, r guest.Runner) {
+				cfg := sandbox.Config{Runner: r, Limits: limits.Limits{Memory: 128 << 20, Timeout: patience}}
 				if bb.binary == nil {
 					measure(b, loadPuppet(b, cfg, streaming(make([]byte, 512<<10))), abi.Request{URI: bb.uri}, bb.encoded)
 					return

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
@@ -68,7 +70,7 @@ func TestACompiledModuleThatIsHarmedIsRecompiled(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newRunnerIn(t, dir, worker.Config{})
-			works(t, load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
+			works(t, load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
 		})
 	}
 }
@@ -79,7 +81,7 @@ func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			r := newRunnerIn(t, dir, worker.Config{})
-			m := load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, wat(t, "faults.wasm"))
+			m := load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm"))
 			if err := harm(entryOf(t, dir, wat(t, "faults.wasm"))); err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +106,7 @@ func TestAFullDiskIsReportedAndOvercome(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRunnerIn(t, dir, worker.Config{})
-	cfg := sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}
+	cfg := sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}
 	_, err := sandbox.Load(t.Context(), cfg, wat(t, "faults.wasm"))
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v, want the disk to be blamed", err)

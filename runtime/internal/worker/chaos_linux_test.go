@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -25,7 +27,7 @@ func unavailable(t *testing.T, err error) {
 
 func TestAWorkerKilledWhileIdleIsNotMissed(t *testing.T) {
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for range 4 {
 		works(t, m)
 		signal(t, unix.SIGKILL)
@@ -47,7 +49,7 @@ func TestACallOfAKilledWorkerIsRetriedUntilTheGuestHasAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			killed := make(chan struct{}, 1)
-			m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}},
+			m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 				func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 					if n != tt.at || len(killed) > 0 {
 						return well(ctx, n, req)
@@ -76,7 +78,7 @@ func TestACallOfAKilledWorkerIsRetriedUntilTheGuestHasAnswered(t *testing.T) {
 func TestAWorkerKilledInTheMiddleOfAContentIsReplaced(t *testing.T) {
 	leavesNothing(t)
 	piece := make([]byte, 512<<10)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, streaming(piece))
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, streaming(piece))
 	for _, at := range []int{1, 5 << 20, 63 << 20} {
 		killed := false
 		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{onBody: func(size int) {
@@ -112,7 +114,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 	leavesNothing(t)
 	piece := make([]byte, 512<<10)
 	stopped := make(chan bool, 1)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}},
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:stop" && n == 0 {
 				signal(t, unix.SIGSTOP)
@@ -177,7 +179,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	begun, goOn := make(chan string, 8), make(chan struct{})
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}},
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:silent" && n == 0 || req.URI == "x:late" && n == 0 || req.URI == "x:spoken" && n == 1 {
 				select {
@@ -216,7 +218,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 func TestAWorkerThatIsKilledAllTheTimeIsRefusedAtOnceAndRecovers(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}},
+	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:die" {
 				signal(t, unix.SIGKILL)

@@ -31,7 +31,7 @@ type guests struct {
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
-	lane    guest.Lane
+	reset   guest.ResetMode
 	why     string
 	started limits.Start
 
@@ -101,7 +101,7 @@ func (g *guests) setReady(r *link.Ready) error {
 	if g.current.Load() != nil {
 		return nil
 	}
-	g.lane, g.why, g.started = r.Lane, r.Why, r.Start
+	g.reset, g.why, g.started = r.Reset, r.Why, r.Start
 	if g.cfg.Packed() {
 		return nil
 	}
@@ -158,8 +158,8 @@ func (g *guests) EndSession(session string) { g.current.Load().endSession(sessio
 // Started implements [guest.Guests].
 func (g *guests) Started() limits.Start { return g.started }
 
-// Lane implements [guest.Guests].
-func (g *guests) Lane() (guest.Lane, string) { return g.lane, g.why }
+// ResetMode implements [guest.Guests].
+func (g *guests) ResetMode() (guest.ResetMode, string) { return g.reset, g.why }
 
 // Close implements [guest.Guests].
 func (g *guests) Close() (err error) {

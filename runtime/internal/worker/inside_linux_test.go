@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/runtime/internal/confine"
@@ -151,7 +153,7 @@ func reportsOf(t *testing.T, role string) map[string]string {
 	t.Helper()
 	log := &recorder{map[string]string{}}
 	r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Logger: slog.New(log), Limits: sandbox.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Logger: slog.New(log), Limits: limits.Limits{Timeout: patience}}, well)
 	works(t, m)
 	checkFromOutside(t)
 	return log.said

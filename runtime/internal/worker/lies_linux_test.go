@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -57,7 +60,7 @@ func verdicts() map[string]verdict {
 
 func TestALiarIsFoundOutAndDoesNoHarm(t *testing.T) {
 	leavesNothing(t)
-	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
+	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for role, want := range verdicts() {
 		t.Run(role, func(t *testing.T) {
 			if !slices.Contains(shortLies, role) {
@@ -67,7 +70,7 @@ func TestALiarIsFoundOutAndDoesNoHarm(t *testing.T) {
 			before := takeStock(t)
 			var log journal
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role), Logger: log.logger()})
-			limits := sandbox.Limits{Timeout: patience, Output: 1 << 20, Log: 10_000}
+			limits := limits.Limits{Timeout: patience, Output: 1 << 20, Log: 10_000}
 			if want.wait > 0 {
 				limits.Timeout = want.wait
 			}
@@ -110,7 +113,7 @@ func TestAnAnswerBelongsToItsCall(t *testing.T) {
 	for _, role := range []string{"answers-again", "answers-the-next"} {
 		t.Run(role, func(t *testing.T) {
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
-			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
+			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
 			works(t, m)
 			works(t, m) // in the next worker, since the first is ended
 		})
@@ -122,7 +125,7 @@ func TestAWorkerThatNeverReadsControlDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-obeys")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
 	for range 1000 {
 		m.EndSession(strings.Repeat("s", 200))
 	}
@@ -141,7 +144,7 @@ func TestAWorkerWithASlowClientDelaysNoCall(t *testing.T) {
 			leavesNothing(t)
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
 			m := loadPuppet(t, sandbox.Config{
-				Runner: r, Limits: sandbox.Limits{Timeout: 100 * time.Millisecond, Wait: 500 * time.Millisecond},
+				Runner: r, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Wait: 500 * time.Millisecond},
 			}, well)
 			ended := time.AfterFunc(patience, func() { panic("the call does not end") })
 			defer ended.Stop()
@@ -166,7 +169,7 @@ func (s *unhurried) Body(p []byte) error {
 	return s.sink.Body(p)
 }
 
-// Waited implements [sandbox.Waiter].
+// Waited implements [guest.Waiter].
 func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
@@ -174,7 +177,7 @@ func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-unread")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
 	var last error
 	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
 	defer ended.Stop()
@@ -190,7 +193,7 @@ func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {
 
 func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 	leavesNothing(t)
-	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: sandbox.Limits{Timeout: patience}}, well)
+	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for role, want := range map[string]string{
 		"begins-with-its-end":      "so it goes",
 		"ends-on-start-request":    "so it goes",
@@ -246,7 +249,7 @@ func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
 	if n := len(r.Isolation().Layers.String()); n > 20_000 {
 		t.Errorf("its layers have %d bytes", n)
 	}
-	if lane, why := m.Lane(); lane != sandbox.LaneReset || len(why) > 1000 {
+	if lane, why := m.ResetMode(); lane != guest.ResetInPlace || len(why) > 1000 {
 		t.Errorf("got lane %s, because of %d bytes", lane, len(why))
 	}
 }
@@ -256,7 +259,7 @@ func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 	leavesNothing(t)
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "is-another-each-time"), Logger: log.logger()})
-	m := load(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
+	m := load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
 	works(t, m)
 	name := m.Manifest().Name
 	signal(t, unix.SIGKILL)
@@ -271,7 +274,7 @@ func TestRepliesToMovedCallsAreDiscarded(t *testing.T) {
 	leavesNothing(t)
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "replies-to-moved"), PipelineUnder: time.Hour, Logger: log.debug()})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
 	var clients sync.WaitGroup
 	for range 2 {
 		clients.Go(func() { works(t, m) })

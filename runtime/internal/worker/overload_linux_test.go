@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -23,7 +25,7 @@ func TestABusyWorkerIsNotKilled(t *testing.T) {
 	var log journal
 	cfg := sandbox.Config{
 		Runner: newRunner(t, worker.Config{Logger: log.logger(), Grace: grace}),
-		Limits: sandbox.Limits{Timeout: 300 * time.Millisecond, Calls: 100 * goruntime.GOMAXPROCS(0)},
+		Limits: limits.Limits{Timeout: 300 * time.Millisecond, Calls: 100 * goruntime.GOMAXPROCS(0)},
 	}
 	m := loadPuppet(t, cfg, func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 	var clients sync.WaitGroup

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -61,7 +63,7 @@ func TestACallThatMayHaveChangedSomethingIsNotRepeated(t *testing.T) {
 			services := p.Services()
 			services[abi.ServiceSQL], services[abi.ServiceHTTP] = silent, open
 			m := load(t, sandbox.Config{
-				Runner: newRunner(t, worker.Config{}), Services: services, Limits: sandbox.Limits{Timeout: patience},
+				Runner: newRunner(t, worker.Config{}), Services: services, Limits: limits.Limits{Timeout: patience},
 			}, p.Binary(t))
 			_, err := read(t.Context(), m, "x:a")
 			if uses := silent.uses.Load() + open.uses.Load(); uses != tt.uses {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -165,7 +167,7 @@ func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), PipelineUnder: always})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: time.Second, Calls: 8}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second, Calls: 8}}, well)
 	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
 	defer ended.Stop()
 	var clients sync.WaitGroup
@@ -191,7 +193,7 @@ func TestLinksThatAreNeverConfirmedAreFew(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-confirms")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience, Calls: 4}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 4}}, well)
 	standbyOf(t)
 	before := takeStock(t).files
 	var clients sync.WaitGroup
@@ -221,7 +223,7 @@ func TestMovingCallsDoesNotWaitForTheWorker(t *testing.T) {
 	t.Cleanup(jam.Wait) // which ends with the worker
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "stops-obeying"), PipelineUnder: always, Logger: log.debug()})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: sandbox.Limits{Timeout: patience, Calls: 8}}, well)
+	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 8}}, well)
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() { _, _ = read(t.Context(), m, "x:mid") }) // the second moves: two links from now on

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -32,7 +34,7 @@ func TestCallsThatShareALinkGetTheirOwnAnswers(t *testing.T) {
 	}
 	sizes := []int{1, 10, 100, 1000, 20_000, 200_000}
 	m := loadPuppet(t, sandbox.Config{
-		Runner: newRunner(t, worker.Config{PipelineUnder: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
+		Runner: newRunner(t, worker.Config{PipelineUnder: always}), Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, func(_ context.Context, n int, req *abi.Request) guesttest.Step {
 		size, _ := strconv.Atoi(strings.TrimPrefix(req.URI, "x:"))
 		switch n {
@@ -65,7 +67,7 @@ func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *sa
 	began, release := make(chan struct{}), make(chan struct{})
 	m = loadPuppet(t, sandbox.Config{
 		Runner:    newRunner(t, worker.Config{PipelineUnder: always, Logger: log.debug()}),
-		Lifecycle: lifecycle, Limits: sandbox.Limits{Timeout: patience, Calls: 8},
+		Lifecycle: lifecycle, Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 		if req.URI == "x:long" && n == 0 {
 			close(began)
@@ -115,7 +117,7 @@ func TestALongCallDelaysNoOther(t *testing.T) {
 func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 	leavesNothing(t)
 	m := loadPuppet(t, sandbox.Config{
-		Runner: newRunnerIn(t, t.TempDir(), worker.Config{PipelineUnder: always}), Limits: sandbox.Limits{Timeout: patience, Calls: 8},
+		Runner: newRunnerIn(t, t.TempDir(), worker.Config{PipelineUnder: always}), Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, well)
 	done := make(chan struct{})
 	var clients sync.WaitGroup

@@ -123,7 +123,7 @@ func (w *worker) startRequest() *protocol.StartRequest {
 	g, cfg := w.guests, w.guests.cfg
 	reset, _ := snapshot.Probe() // doctor reports why there is no quicker method
 	return &protocol.StartRequest{
-		Limits: cfg.Limits, Lifecycle: cfg.Lifecycle, Config: cfg.Values, Services: cfg.Services, Determinism: cfg.Determinism,
+		Limits: cfg.Limits, Lifecycle: cfg.Lifecycle, Config: cfg.Values, Services: cfg.Services, Clock: cfg.Clock,
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
 		Tests: g.runner.tests(), LogLevel: int(logLevel(cfg.Logger)),
 	}

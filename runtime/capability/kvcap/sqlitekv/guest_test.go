@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
@@ -34,7 +36,7 @@ func memory(t *testing.T, dir string) *provider.Provider {
 	kv := kvcap.Open(open(t, dir, kvcap.Quota{}, nil), kvcap.Grant{}, nil)
 	p, err := provider.Open(t.Context(), provider.Config{
 		Runtime: sandbox.Config{
-			Runner: sandbox.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
+			Runner: pool.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
 		},
 	}, guesttest.Binary(t, "memory"))
 	if err != nil {

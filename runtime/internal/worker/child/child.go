@@ -122,7 +122,7 @@ func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.
 		Limits: r.Limits, Services: proxies(r.Services), Lifecycle: r.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
 	})
 	cfg := &guest.Config{
-		Module: m, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Determinism: r.Determinism,
+		Module: m, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Clock: r.Clock,
 		Learn: c.host.SetManifest, Host: c.host,
 	}
 	if c.packed = cfg.Packed(); c.packed {
@@ -140,8 +140,8 @@ func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.
 
 // sendReady reports to the parent that the guests have started, and how.
 func (c *child) sendReady(first *connection) error {
-	lane, why := c.guests.Lane()
-	text, err := json.Marshal(protocol.ReadyMessage{Lane: lane, Why: why, Start: c.guests.Started(), Layers: c.layers})
+	mode, why := c.guests.ResetMode()
+	text, err := json.Marshal(protocol.ReadyMessage{Reset: mode, Why: why, Start: c.guests.Started(), Layers: c.layers})
 	if err != nil {
 		return err
 	}

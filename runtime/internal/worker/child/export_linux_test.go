@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -15,7 +18,7 @@ import (
 type Child struct{ child }
 
 // OpenChild starts the guests of a module as a worker does.
-func OpenChild(ctx context.Context, e engine.Engine, limits sandbox.Limits, binary []byte) (*Child, error) {
+func OpenChild(ctx context.Context, e engine.Engine, limits limits.Limits, binary []byte) (*Child, error) {
 	limits, err := limits.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -28,7 +31,7 @@ func OpenChild(ctx context.Context, e engine.Engine, limits sandbox.Limits, bina
 		request: protocol.StartRequest{Limits: limits, Lifecycle: abi.LifecycleShared, Services: []abi.Service{abi.ServiceConfig}},
 		links:   map[uint32]*connection{},
 	}}
-	return c, c.startGuests(ctx, sandbox.InProcess{Engine: e}, m, slog.New(slog.DiscardHandler))
+	return c, c.startGuests(ctx, pool.InProcess{Engine: e}, m, slog.New(slog.DiscardHandler))
 }
 
 // Serve serves a link until it ends, and gives the error that ended it.

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/worker/child"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
@@ -41,7 +42,7 @@ func FuzzWorker(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c, err := child.OpenChild(f.Context(), e, sandbox.Limits{Fuel: 1e6, Timeout: time.Second, Output: 8 << 20}, faults)
+	c, err := child.OpenChild(f.Context(), e, limits.Limits{Fuel: 1e6, Timeout: time.Second, Output: 8 << 20}, faults)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
@@ -105,7 +107,7 @@ func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
 	host := &link.Host{Link: w.serve}
 	m := load(t, host, sandbox.Config{
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}},
-		Limits:   sandbox.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000}, Notify: func(context.Context, string) {},
+		Limits:   limits.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000}, Notify: func(context.Context, string) {},
 	}, 1<<abi.OpRead|1<<abi.OpList|1<<abi.OpComplete)
 	var ids atomic.Uint32
 	run := func(until uint64) {

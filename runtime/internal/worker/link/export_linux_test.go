@@ -44,10 +44,10 @@ func (p ended) Attach(_ uint32, files ...*os.File) error {
 // plain is what is the same for all runners here.
 type plain struct{}
 
-func (plain) Settle()                    {}
-func (plain) EndSession(string)          {}
-func (plain) Started() limits.Start      { return limits.Start{} }
-func (plain) Lane() (guest.Lane, string) { return guest.LaneReset, "" }
+func (plain) Settle()                              {}
+func (plain) EndSession(string)                    {}
+func (plain) Started() limits.Start                { return limits.Start{} }
+func (plain) ResetMode() (guest.ResetMode, string) { return guest.ResetInPlace, "" }
 
 // unavailable makes of a lost worker what package worker makes of it.
 func unavailable(err error) error {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
@@ -43,7 +45,7 @@ func FuzzParent(f *testing.F) {
 		}
 	}}
 	m := load(f, parent, sandbox.Config{
-		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: sandbox.Limits{Output: output, Items: items, Timeout: patience},
+		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: limits.Limits{Output: output, Items: items, Timeout: patience},
 		Notify: func(context.Context, string) {},
 	}, 1<<abi.OpRead|1<<abi.OpList)
 	f.Fuzz(func(t *testing.T, b []byte, how uint8) {

@@ -33,7 +33,7 @@ type StartRequest struct {
 	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, which is all the worker may read
 	LogLevel  int           `json:"logLevel"` // the least that the parent logs
 
-	Determinism *guest.Determinism `json:"determinism,omitempty"` // nil for the real time and random numbers
+	Clock *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
 
 	// What the parent has found out about this machine, so that the worker need not.
 	Reset snapshot.Method `json:"reset"`
@@ -71,10 +71,10 @@ func (StartMessage) Check() error { return nil }
 // A ReadyMessage is what a worker reports of itself when it is ready, as JSON. Its manifest precedes it, as a frame, when
 // it is not packed into the module.
 type ReadyMessage struct {
-	Lane   guest.Lane     `json:"lane"`
-	Why    string         `json:"why"`
-	Start  limits.Start   `json:"start"`
-	Layers confine.Layers `json:"layers"`
+	Reset  guest.ResetMode `json:"reset"`
+	Why    string          `json:"why"`
+	Start  limits.Start    `json:"start"`
+	Layers confine.Layers  `json:"layers"`
 }
 
 // What is kept of a ReadyMessage at most.
@@ -88,10 +88,10 @@ func (m *ReadyMessage) Decode(p []byte) error {
 	if err := json.Unmarshal(p, m); err != nil {
 		return malformed(KindReady, err.Error())
 	}
-	switch m.Lane {
-	case guest.LaneReset, guest.LaneReplace, guest.LaneBoot:
+	switch m.Reset {
+	case guest.ResetInPlace, guest.ResetOrReplace, guest.StartFresh:
 	default:
-		return malformed(KindReady, fmt.Sprintf("unknown lane %.32q", m.Lane))
+		return malformed(KindReady, fmt.Sprintf("unknown reset mode %.32q", m.Reset))
 	}
 	m.Why = truncate(m.Why, maxReadyText)
 	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])

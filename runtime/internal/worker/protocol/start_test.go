@@ -33,7 +33,7 @@ func FuzzStartRequest(f *testing.F) {
 		if err != nil || !bytes.Equal(once, again) {
 			t.Fatalf("got %s, then %s, %v", once, again, err)
 		}
-		d, same := first.Determinism, second.Determinism
+		d, same := first.Clock, second.Clock
 		if d == nil || d.Check() != nil {
 			return
 		}

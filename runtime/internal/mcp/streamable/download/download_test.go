@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -547,7 +550,7 @@ func TestDownloadFromAProvider(t *testing.T) {
 	}
 	defer e.Close()
 	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{
-		Runner: sandbox.InProcess{Engine: e}, Services: puppet.Services(), Limits: sandbox.Limits{Timeout: 20 * time.Second},
+		Runner: pool.InProcess{Engine: e}, Services: puppet.Services(), Limits: limits.Limits{Timeout: 20 * time.Second},
 	}}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)

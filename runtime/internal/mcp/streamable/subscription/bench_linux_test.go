@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -184,7 +186,7 @@ func openChanging(b *testing.B) *provider.Provider {
 			return guesttest.Return(abi.CodeOK)
 		},
 	}
-	cfg := provider.Config{Runtime: wasmres.Config{Runner: wasmres.InProcess{Engine: e}, Services: puppet.Services()}}
+	cfg := provider.Config{Runtime: wasmres.Config{Runner: pool.InProcess{Engine: e}, Services: puppet.Services()}}
 	p, err := provider.Open(b.Context(), cfg, puppet.Binary(b))
 	if err != nil {
 		b.Fatal(err)

@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
+	"github.com/wasmres/wasmres/runtime/limits"
+
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
@@ -22,7 +26,7 @@ func lanes(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
 }
 
 func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run}, "lanes.wasm")
 		seeds := map[string]bool{}
 		for range 20 {
@@ -40,12 +44,12 @@ func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 
 func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}}, readModule(t, "lanes.wasm"))
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, readModule(t, "lanes.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if lane, why := m.Lane(); lane != sandbox.LaneReplace || !strings.Contains(why, "table.set") {
+	if lane, why := m.ResetMode(); lane != guest.ResetOrReplace || !strings.Contains(why, "table.set") {
 		t.Errorf("got lane %s, %q, want it to be replaced because of table.set", lane, why)
 	}
 	for i, step := range []struct {
@@ -65,9 +69,9 @@ func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 }
 
 func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
+	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run}, "boots.wasm")
-		if lane, why := m.Lane(); lane != sandbox.LaneBoot || !strings.Contains(why, "table.set") {
+		if lane, why := m.ResetMode(); lane != guest.StartFresh || !strings.Contains(why, "table.set") {
 			t.Errorf("got lane %s, %q, want each call to boot because of table.set", lane, why)
 		}
 		for range 3 {
@@ -80,9 +84,9 @@ func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T
 }
 
 func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		var used []sandbox.Usage
-		cfg := sandbox.Config{Runner: run, Observe: func(_ context.Context, u sandbox.Usage) { used = append(used, u) }}
+	both(t, func(t *testing.T, run guest.Runner) {
+		var used []limits.Usage
+		cfg := sandbox.Config{Runner: run, Observe: func(_ context.Context, u limits.Usage) { used = append(used, u) }}
 		m := load(t, cfg, "faults.wasm")
 		for range 3 {
 			if _, err := readURI(t, m, "x:k"); err != nil {
@@ -100,7 +104,7 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 		}
 		enough, tooLittle := used[0].Fuel, used[0].Fuel-1
 		for fuel, want := range map[uint64]abi.Code{enough: abi.CodeOK, tooLittle: abi.CodeFuel} {
-			m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
+			m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
 			if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != want {
 				t.Errorf("fuel %d: got %v, want %v", fuel, err, want)
 			}
@@ -109,10 +113,10 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 }
 
 func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		var used sandbox.Usage
+	both(t, func(t *testing.T, run guest.Runner) {
+		var used limits.Usage
 		m := load(t, sandbox.Config{
-			Runner: run, Limits: sandbox.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u sandbox.Usage) { used = u },
+			Runner: run, Limits: limits.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u limits.Usage) { used = u },
 		}, "faults.wasm")
 		for range 3 {
 			_, err := readURI(t, m, "x:e")
@@ -130,8 +134,8 @@ func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
 }
 
 func TestHostCallsAreCounted(t *testing.T) {
-	both(t, func(t *testing.T, run sandbox.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: sandbox.Limits{HostCalls: 50}}, "faults.wasm")
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{HostCalls: 50}}, "faults.wasm")
 		if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != abi.CodeHostCalls {
 			t.Errorf("100 lines of log: got %v, want host_calls", err)
 		}
@@ -144,21 +148,21 @@ func TestHostCallsAreCounted(t *testing.T) {
 func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 	for name, tt := range map[string]struct {
 		uri    string
-		limits sandbox.Limits
+		limits limits.Limits
 		want   abi.Code
 	}{
-		"deadline":   {"x:e", sandbox.Limits{Timeout: 200 * time.Millisecond}, abi.CodeDeadline},
-		"fuel":       {"x:e", sandbox.Limits{Fuel: 1_000_000}, abi.CodeFuel},
-		"stack":      {"x:q", sandbox.Limits{}, abi.CodeStack},
-		"host calls": {"x:k", sandbox.Limits{HostCalls: 10}, abi.CodeHostCalls},
-		"output":     {"x:l", sandbox.Limits{Output: 1e6}, abi.CodeTooLarge},
-		"memory":     {"x:f", sandbox.Limits{Memory: 1 << 20}, abi.CodeMemory},
-		"trap":       {"x:a", sandbox.Limits{}, abi.CodeTrap},
-		"exit":       {"x:m", sandbox.Limits{}, abi.CodeExit},
+		"deadline":   {"x:e", limits.Limits{Timeout: 200 * time.Millisecond}, abi.CodeDeadline},
+		"fuel":       {"x:e", limits.Limits{Fuel: 1_000_000}, abi.CodeFuel},
+		"stack":      {"x:q", limits.Limits{}, abi.CodeStack},
+		"host calls": {"x:k", limits.Limits{HostCalls: 10}, abi.CodeHostCalls},
+		"output":     {"x:l", limits.Limits{Output: 1e6}, abi.CodeTooLarge},
+		"memory":     {"x:f", limits.Limits{Memory: 1 << 20}, abi.CodeMemory},
+		"trap":       {"x:a", limits.Limits{}, abi.CodeTrap},
+		"exit":       {"x:m", limits.Limits{}, abi.CodeExit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &counter{Engine: openEngine(t)}
-			m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: sandbox.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
+			m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
 			if err != nil {
 				t.Fatal(err)
 			}
