@@ -74,21 +74,21 @@ func contents(name string, l Language, version string) (map[string]string, error
 	for file, text := range sdk {
 		files[sdkDir+"/"+file] = text
 	}
-	for _, folder := range []string{"templates/project", "templates/" + string(l)} {
-		if err := addTemplates(files, folder, replacements(name, l, version)); err != nil {
+	for _, dir := range []string{"templates/project", "templates/" + string(l)} {
+		if err := addTemplates(files, dir, replacements(name, l, version)); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-func addTemplates(files map[string]string, folder string, words *strings.Replacer) error {
-	return fs.WalkDir(templates, folder, func(file string, d fs.DirEntry, err error) error {
+func addTemplates(files map[string]string, dir string, words *strings.Replacer) error {
+	return fs.WalkDir(templates, dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := templates.ReadFile(file)
-		file = strings.TrimPrefix(strings.TrimSuffix(file, ".tmpl"), folder+"/")
+		file = strings.TrimPrefix(strings.TrimSuffix(file, ".tmpl"), dir+"/")
 		files[path.Clean(file)] = words.Replace(string(text))
 		return err
 	})

@@ -85,13 +85,13 @@ func environment(changes []string) []string {
 	env := os.Environ()
 	for _, change := range changes {
 		name, _, sets := strings.Cut(change, "=")
-		kept := env[:0]
+		others := env[:0]
 		for _, v := range env {
 			if !strings.HasPrefix(v, name+"=") {
-				kept = append(kept, v)
+				others = append(others, v)
 			}
 		}
-		if env = kept; sets {
+		if env = others; sets {
 			env = append(env, change)
 		}
 	}

@@ -144,7 +144,7 @@ func parseOption(name, s string, dst reflect.Value) (list []string, err error) {
 // isEmpty reports whether a field is zero, or a list without elements.
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
-// noValue refuses what stands after an option that is there or not.
+// noValue checks that an option without a value has none.
 func noValue(s string) error {
 	if s != "" {
 		return errors.New("write it without a value")

@@ -110,8 +110,8 @@ func decodeRow(v *value) ([]abi.SQLValue, error) {
 	return cells, nil
 }
 
-// encodeCell gives a value of a row. A float has a point or an exponent, or stands in an object where JSON has no
-// number for it; an int has neither.
+// encodeCell gives a value of a row. A float has a point or an exponent, or is an object if JSON has no number for
+// it; an int has neither.
 func encodeCell(v *abi.SQLValue) (*value, error) {
 	kind, s := formatSQL(v)
 	switch {

@@ -2,8 +2,8 @@ package session
 
 import "github.com/wasmres/wasmres/abi"
 
-// streamOf gives where the number of a stream stands in a message; nil when the message has none. The numbers that
-// services give cannot be foreseen. In a session the first stream that a step opens with a capability is 1, the next 2.
+// streamOf gives the field of a message that has the number of a stream; nil for none. Services choose numbers that differ
+// in each run. In a session, the first stream that a step opens with a capability is 1, the next one 2.
 func streamOf(m message) *uint64 {
 	switch m := m.(type) {
 	case *abi.StreamRequest:
