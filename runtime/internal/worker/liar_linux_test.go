@@ -49,7 +49,7 @@ func lie(role string) (err error) {
 	if !ok {
 		return fmt.Errorf("there is no role %q", role)
 	}
-	if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
+	if err := errors.Join(l.begin(), l.ready(`{"reset":"reset"}`)); err != nil {
 		return err
 	}
 	for l.next() == nil {
@@ -203,7 +203,7 @@ func lies() map[string]func(l *liar) error {
 		"calls-the-parent":     say(protocol.KindCall, (&protocol.Call{}).Append(nil)),
 		"answers-the-parent":   say(protocol.KindAnswer, (&protocol.Answer{}).Append(nil)),
 		"gives-credit":         say(protocol.KindCredit, (&protocol.Credit{Bytes: 1 << 20}).Append(nil)),
-		"is-ready-again":       say(protocol.KindReady, []byte(`{"lane":"reset"}`)),
+		"is-ready-again":       say(protocol.KindReady, []byte(`{"reset":"reset"}`)),
 		"starts-the-parent":    say(protocol.KindStart, []byte(`{}`)),
 		"fails-late":           say(protocol.KindFailed, (&protocol.Done{Code: abi.CodeModule}).Append(nil)),
 		"opens-links":          say(protocol.KindNewLink, (&protocol.NewLink{}).Append(nil)),
@@ -377,25 +377,25 @@ func bornLiars() map[string]func(l *liar) error {
 		return after(func(l *liar) error { return l.say(protocol.KindFailed, p) })
 	}
 	return map[string]func(*liar) error{
-		"begins-with-its-end":      func(*liar) error { return errors.New("so it goes") },
-		"ends-on-start-request":    func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
-		"never-begins":             func(*liar) error { return asleep() },
-		"never-gets-ready":         after(func(*liar) error { return nil }),
-		"gets-half-ready":          after(func(l *liar) error { return l.write(append(protocoltest.Header(100, protocol.KindReady, 0), '{')) }),
-		"is-ready-for-nonsense":    ready("nonsense"),
-		"is-ready-for-no-lane":     ready(`{"lane":"left"}`),
-		"is-ready-without-json":    ready("\xff\x00"),
-		"fails-with-success":       failed((&protocol.Done{}).Append(nil)),
-		"fails-with-999":           failed((&protocol.Done{Code: 999}).Append(nil)),
-		"fails-with-words":         failed((&protocol.Done{Code: abi.CodeTrap, Message: "\x1b[2Jforged\nline"}).Append(nil)),
-		"fails-in-garbage":         failed(make([]byte, 30)),
-		"is-done-before-it-begins": after(func(l *liar) error { return l.send(&protocol.Done{}) }),
-		"chunks-before-it-begins":  after(func(l *liar) error { return l.send(&protocol.Chunk{Offset: 7, Length: 7}) }),
-		"manifests-without-end":    after(func(l *liar) error { return l.forever(protocol.KindFrame, make([]byte, abi.MaxFrame)) }),
-		"logs-without-end":         after(func(l *liar) error { return l.forever(protocol.KindLog, logLine()) }),
+		"begins-with-its-end":        func(*liar) error { return errors.New("so it goes") },
+		"ends-on-start-request":      func(l *liar) error { return errors.Join(l.begin(), errors.New("so it goes")) },
+		"never-begins":               func(*liar) error { return asleep() },
+		"never-gets-ready":           after(func(*liar) error { return nil }),
+		"gets-half-ready":            after(func(l *liar) error { return l.write(append(protocoltest.Header(100, protocol.KindReady, 0), '{')) }),
+		"is-ready-for-nonsense":      ready("nonsense"),
+		"is-ready-for-no-reset-mode": ready(`{"reset":"left"}`),
+		"is-ready-without-json":      ready("\xff\x00"),
+		"fails-with-success":         failed((&protocol.Done{}).Append(nil)),
+		"fails-with-999":             failed((&protocol.Done{Code: 999}).Append(nil)),
+		"fails-with-words":           failed((&protocol.Done{Code: abi.CodeTrap, Message: "\x1b[2Jforged\nline"}).Append(nil)),
+		"fails-in-garbage":           failed(make([]byte, 30)),
+		"is-done-before-it-begins":   after(func(l *liar) error { return l.send(&protocol.Done{}) }),
+		"chunks-before-it-begins":    after(func(l *liar) error { return l.send(&protocol.Chunk{Offset: 7, Length: 7}) }),
+		"manifests-without-end":      after(func(l *liar) error { return l.forever(protocol.KindFrame, make([]byte, abi.MaxFrame)) }),
+		"logs-without-end":           after(func(l *liar) error { return l.forever(protocol.KindLog, logLine()) }),
 		"boasts": func(l *liar) error {
 			layer := `{"name":"` + strings.Repeat("n", 4000) + `","on":true,"detail":"` + strings.Repeat("d", 4000) + `"}`
-			news := `{"lane":"reset","why":"` + strings.Repeat("w", 100_000) + `","layers":[` + strings.Repeat(layer+",", 100) + layer + `]}`
+			news := `{"reset":"reset","why":"` + strings.Repeat("w", 100_000) + `","layers":[` + strings.Repeat(layer+",", 100) + layer + `]}`
 			return errors.Join(l.begin(), l.ready(news), l.next(), l.text("fine"), asleep())
 		},
 		"answers-unread":               answersUnread,
@@ -420,7 +420,7 @@ func anotherEachTime(l *liar) error {
 		return err
 	}
 	manifest := &abi.Manifest{Name: fmt.Sprintf("number-%d", len(beside)), Ops: 1 << abi.OpRead}
-	if err := errors.Join(l.begin(), l.say(protocol.KindFrame, manifest.Append(nil)), l.ready(`{"lane":"reset"}`)); err != nil {
+	if err := errors.Join(l.begin(), l.say(protocol.KindFrame, manifest.Append(nil)), l.ready(`{"reset":"reset"}`)); err != nil {
 		return err
 	}
 	for l.next() == nil {

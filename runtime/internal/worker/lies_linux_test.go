@@ -195,22 +195,22 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 	leavesNothing(t)
 	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for role, want := range map[string]string{
-		"begins-with-its-end":      "so it goes",
-		"ends-on-start-request":    "so it goes",
-		"never-begins":             "deadline",
-		"never-gets-ready":         "deadline",
-		"gets-half-ready":          "deadline",
-		"is-ready-for-nonsense":    "ready message",
-		"is-ready-for-no-lane":     `unknown lane "left"`,
-		"is-ready-without-json":    "ready message",
-		"fails-with-success":       "failed without an error",
-		"fails-with-999":           "unknown code 999",
-		"fails-with-words":         `\x1b[2Jforged line`,
-		"fails-in-garbage":         "done message: truncated",
-		"is-done-before-it-begins": "unexpected done message",
-		"chunks-before-it-begins":  "chunk at 7",
-		"manifests-without-end":    "deadline",
-		"logs-without-end":         "deadline",
+		"begins-with-its-end":        "so it goes",
+		"ends-on-start-request":      "so it goes",
+		"never-begins":               "deadline",
+		"never-gets-ready":           "deadline",
+		"gets-half-ready":            "deadline",
+		"is-ready-for-nonsense":      "ready message",
+		"is-ready-for-no-reset-mode": `unknown reset mode "left"`,
+		"is-ready-without-json":      "ready message",
+		"fails-with-success":         "failed without an error",
+		"fails-with-999":             "unknown code 999",
+		"fails-with-words":           `\x1b[2Jforged line`,
+		"fails-in-garbage":           "done message: truncated",
+		"is-done-before-it-begins":   "unexpected done message",
+		"chunks-before-it-begins":    "chunk at 7",
+		"manifests-without-end":      "deadline",
+		"logs-without-end":           "deadline",
 	} {
 		t.Run(role, func(t *testing.T) {
 			if !slices.Contains(shortLies, role) {
@@ -249,8 +249,8 @@ func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
 	if n := len(r.Isolation().Layers.String()); n > 20_000 {
 		t.Errorf("its layers have %d bytes", n)
 	}
-	if lane, why := m.ResetMode(); lane != guest.ResetInPlace || len(why) > 1000 {
-		t.Errorf("got lane %s, because of %d bytes", lane, len(why))
+	if mode, why := m.ResetMode(); mode != guest.ResetInPlace || len(why) > 1000 {
+		t.Errorf("got mode %s, because of %d bytes", mode, len(why))
 	}
 }
 

@@ -60,7 +60,7 @@ func (e end) text(s string) {
 
 // serveLinks begins properly and has do serve each of so many links. Then it obeys no more.
 func (l *liar) serveLinks(links int, do func(end)) error {
-	if err := errors.Join(l.begin(), l.ready(`{"lane":"reset"}`)); err != nil {
+	if err := errors.Join(l.begin(), l.ready(`{"reset":"reset"}`)); err != nil {
 		return err
 	}
 	go do(end{l.link, fdLink})

@@ -406,7 +406,7 @@ func (s *speaker) payload(kind protocol.Kind, token string) []byte {
 		}
 		return d.Append(nil)
 	case protocol.KindReady:
-		return []byte(`{"lane":"reset"}`)
+		return []byte(`{"reset":"reset"}`)
 	}
 	return make([]byte, rng.IntN(30))
 }
