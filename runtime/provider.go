@@ -53,7 +53,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 			Services: servicesOf(o), Ungranted: o.OnUngranted, Config: values, Clock: o.Clock.determinism(),
 			Observe: o.OnCall, Symbols: o.DebugModules, Logger: o.Logger,
 		},
-		PageSize: pageSize(o.Limits), KeepResults: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
+		PageSize: pageSize(o.Limits), Cache: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)
 	if err != nil {
 		return nil, err

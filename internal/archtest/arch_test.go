@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
+	"github.com/hashicorp/golang-lru/v2":      {"runtime/internal/lru"},
 	"github.com/klauspost/compress":           {"runtime/internal/compress"},
 	"github.com/segmentio/asm":                {"internal/wire"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},

@@ -2,13 +2,13 @@ package httpcap
 
 import (
 	"bytes"
-	"container/list"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/lru"
 )
 
 const (
@@ -16,26 +16,19 @@ const (
 	entryOverhead = 1 << 10 // bytes, about
 )
 
-// A cache keeps answers to GET requests, up to so many bytes. It is private to the guests of one provider. An entry is
-// for requests of the same URL and the same header, so that it fits whatever the answer varies with.
-type cache struct {
-	max int64
-
-	mu      sync.Mutex
-	size    int64                    // guarded by mu, as all below
-	entries map[string]*list.Element // of *entry
-	order   *list.List               // the one used last in front
-}
+// A cache stores answers to GET requests, up to a number of bytes. It is private to the guests of one provider. An
+// entry is for requests of one URL and one header, so that it fits whatever the answer varies with.
+type cache struct{ entries *lru.Cache[string, *entry] } // by key
 
 // newCache makes a cache; nil when it would have no bytes.
 func newCache(size int64) *cache {
 	if size <= 0 {
 		return nil
 	}
-	return &cache{max: size, entries: map[string]*list.Element{}, order: list.New()}
+	return &cache{lru.New(size, func(_ string, e *entry) int64 { return e.size() })}
 }
 
-// An entry is an answer that is kept. It never changes.
+// An entry is an answer that is stored. It does not change.
 type entry struct {
 	key, url string
 	header   http.Header
@@ -58,50 +51,17 @@ func headerSize(header http.Header) (n int) {
 	return n
 }
 
-// get gives the entry for a key, or nil.
+// get gives the entry of a key, or nil.
 func (c *cache) get(key string) *entry {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, ok := c.entries[key]
-	if !ok {
-		return nil
-	}
-	c.order.MoveToFront(at)
-	return at.Value.(*entry)
+	e, _ := c.entries.Get(key)
+	return e
 }
 
-// put keeps an entry, in place of those used longest ago.
-func (c *cache) put(e *entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remove(c.entries[e.key])
-	c.entries[e.key] = c.order.PushFront(e)
-	for c.size += e.size(); c.size > c.max; {
-		c.remove(c.order.Back())
-	}
-}
+func (c *cache) put(e *entry) { c.entries.Put(e.key, e) }
 
-// remove is called with the lock held.
-func (c *cache) remove(at *list.Element) {
-	if at == nil {
-		return
-	}
-	e := c.order.Remove(at).(*entry)
-	delete(c.entries, e.key)
-	c.size -= e.size()
-}
-
-// forget drops what is kept of a URL, which a request may have changed.
+// forget discards the entries of a URL, whose resource a request may have changed.
 func (c *cache) forget(url string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for at := c.order.Front(); at != nil; {
-		next := at.Next()
-		if at.Value.(*entry).url == url {
-			c.remove(at)
-		}
-		at = next
-	}
+	c.entries.RemoveFunc(func(_ string, e *entry) bool { return e.url == url })
 }
 
 // conditional are fields with which a guest does by itself what a cache does.

@@ -91,7 +91,7 @@ type Core struct {
 	streams  *streams
 	slow     atomic.Int64 // clients that keep a source waiting
 	buffers  wire.Buffers
-	pages    pages
+	pages    pageCache
 	pageSize atomic.Int64 // bytes that the last page of a list took before it was encoded
 }
 
@@ -100,7 +100,7 @@ func New(cfg Config) (*Core, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	c := &Core{cfg: cfg, revisions: allRevisions, streams: newStreams(cfg.MaxSubscriptions)}
+	c := &Core{cfg: cfg, revisions: allRevisions, streams: newStreams(cfg.MaxSubscriptions), pages: newPageCache()}
 	if cfg.ModernOnly {
 		c.revisions = modernRevisions
 	}

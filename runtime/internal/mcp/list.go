@@ -18,10 +18,10 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	if kept, err := c.listKept(r, cursor); kept {
+	if cached, err := c.listCached(r, cursor); cached {
 		return err
 	}
-	version, mayKeep := c.listVersion()
+	version, mayCache := c.listVersion()
 	var missing []resource.Degraded
 	hold := c.cfg.InFlight.Hold()
 	defer hold.End()
@@ -34,9 +34,9 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err := r.appendResources(reply, r.links); err != nil {
 		return err
 	}
-	if !r.sent && mayKeep && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
-		ttl := time.Duration(min(reply.TTLMillis, maxKept)) * time.Millisecond
-		c.pages.keep(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
+	if !r.sent && mayCache && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
+		ttl := time.Duration(min(reply.TTLMillis, maxPageTTL)) * time.Millisecond
+		c.pages.put(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
 	}
 	r.endCacheable(reply.TTLMillis, reply.CacheScope)
 	return nil
@@ -59,16 +59,16 @@ func (c *Core) askList(ctx context.Context, req *abi.Request, hold *inflight.Hol
 	return reply, nil
 }
 
-// maxKept is for how long a page is kept at most, in milliseconds.
-const maxKept = 3_600_000
+// maxPageTTL is how long a page is cached at most, in milliseconds.
+const maxPageTTL = 3_600_000
 
-// listKept answers with a page that was kept, if there is one.
-func (c *Core) listKept(r *request, cursor string) (kept bool, err error) {
-	version, mayKeep := c.listVersion()
-	if !mayKeep || !r.isImpersonal() {
+// listCached answers with a cached page, if there is one.
+func (c *Core) listCached(r *request, cursor string) (cached bool, err error) {
+	version, mayCache := c.listVersion()
+	if !mayCache || !r.isImpersonal() {
 		return false, nil
 	}
-	body, left := c.pages.find(pageKey{cursor, r.links}, version)
+	body, left := c.pages.get(pageKey{cursor, r.links}, version)
 	if body == nil {
 		return false, nil
 	}

@@ -1,24 +1,20 @@
 package mcp
 
 import (
-	"sync"
+	"slices"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/lru"
 )
 
 const (
-	maxPages     = 8 << 20 // bytes of all pages that are kept, with their cursors
+	maxPages     = 8 << 20 // bytes of all cached pages, with their cursors
 	maxPageBytes = 1 << 20 // of one
-	pageOverhead = 256     // bytes that keeping one takes, about
+	pageOverhead = 256     // bytes that caching one takes besides, about
 )
 
-// pages keeps encoded pages of lists that their source says are the same for everybody for a while. The zero pages is
-// empty. It is safe for concurrent use.
-type pages struct {
-	mu    sync.Mutex // guards the fields below
-	kept  map[pageKey]page
-	order []pageKey // oldest first
-	bytes int       // of what is kept, all told
-}
+// A pageCache has encoded pages of lists that their source declares public for a while. It is safe for concurrent use.
+type pageCache struct{ pages *lru.Cache[pageKey, page] }
 
 type pageKey struct {
 	cursor string
@@ -31,42 +27,29 @@ type page struct {
 	until   time.Time
 }
 
-// find gives a page of that version of the list, and for how long it stays good.
-func (p *pages) find(key pageKey, version uint64) (body []byte, left time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	kept, ok := p.kept[key]
-	if !ok {
+func newPageCache() pageCache { return pageCache{lru.New(maxPages, pageCost)} }
+
+// pageCost is the bytes that caching a page takes.
+func pageCost(key pageKey, p page) int64 { return int64(len(p.body) + len(key.cursor) + pageOverhead) }
+
+// get gives a page of that version of the list, and for how long it stays good; nil when there is none.
+func (c pageCache) get(key pageKey, version uint64) (body []byte, left time.Duration) {
+	p, ok := c.pages.Get(key)
+	if !ok || p.version != version {
 		return nil, 0
 	}
-	if left = time.Until(kept.until); left <= 0 || kept.version != version {
+	if left = time.Until(p.until); left <= 0 {
 		return nil, 0
 	}
-	return kept.body, left
+	return p.body, left
 }
 
-// keep keeps a page, of which it makes a copy.
-func (p *pages) keep(key pageKey, body []byte, version uint64, ttl time.Duration) {
-	size := len(body) + len(key.cursor) + pageOverhead
-	if size > maxPageBytes {
+// put stores a copy of a page, unless it is too large.
+func (c pageCache) put(key pageKey, body []byte, version uint64, ttl time.Duration) {
+	p := page{body: body, version: version, until: time.Now().Add(ttl)}
+	if pageCost(key, p) > maxPageBytes {
 		return
 	}
-	kept := page{body: append([]byte(nil), body...), version: version, until: time.Now().Add(ttl)}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if old, ok := p.kept[key]; ok {
-		p.bytes += len(body) - len(old.body)
-	} else {
-		p.bytes += size
-		p.order = append(p.order, key)
-	}
-	if p.kept == nil {
-		p.kept = make(map[pageKey]page)
-	}
-	p.kept[key] = kept
-	for p.bytes > maxPages {
-		p.bytes -= len(p.kept[p.order[0]].body) + len(p.order[0].cursor) + pageOverhead
-		delete(p.kept, p.order[0])
-		p.order = p.order[1:]
-	}
+	p.body = slices.Clone(body)
+	c.pages.Put(key, p)
 }

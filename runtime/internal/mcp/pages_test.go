@@ -119,3 +119,16 @@ func testPagesAreBounded(t *testing.T, prefix string, pages int) {
 		t.Errorf("the source was asked %d times more, want once: the newest page is kept, the oldest is not", s.asked-before)
 	}
 }
+
+// BenchmarkCachedPage is a list that the cache answers.
+func BenchmarkCachedPage(b *testing.B) {
+	core := newCore(b, mcp.Config{Source: &listed{ttl: time.Hour, scope: abi.CachePublic}})
+	request := []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{` + meta + `}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		m, _ := mcp.ParseMessage(request)
+		if _, err := core.Answer(b.Context(), make([]byte, 0, 1024), m, mcp.Outlet{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

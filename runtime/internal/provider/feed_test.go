@@ -45,7 +45,7 @@ func openShed(t *testing.T, texts map[string]string) *shed {
 	}
 	s.Provider = openPuppet(t, provider.Config{
 		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}}, KeepResults: true,
+		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}}, Cache: true,
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{
 			Ops:       1<<abi.OpRead | 1<<abi.OpList,

@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/uritemplate"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/provider/cache"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/internal/subscribe"
 	"github.com/wasmres/wasmres/runtime/resource"
@@ -23,10 +24,9 @@ type Config struct {
 	Runtime sandbox.Config
 	// PageSize is the entries of a list page. 0 means 1000.
 	PageSize int
-	// KeepResults answers reads from what earlier ones have answered, where the guest says that it stays good for
-	// everybody (a TTL, and the scope public): up to 1 MiB each, 32 MiB in all, for an hour, until the guest tells of a
-	// change.
-	KeepResults bool
+	// Cache answers reads from earlier answers, where the guest allows that (a TTL, and the scope public): up to 1 MiB
+	// each and 32 MiB in all, for one hour at most, and until the guest reports a change.
+	Cache bool
 	// Feeds report changes in what the guest reads, such as folders. They are opened when a client first subscribes to
 	// something, and closed with the provider. After a change all subscribed resources are compared with what they were, by
 	// polling where the guest wants that, and by reading otherwise.
@@ -39,13 +39,11 @@ type Provider struct {
 	// fixed at creation
 	module   *sandbox.Module
 	pageSize int
-	keeps    bool
 	routes   []route           // most specific first
 	byText   map[string]route  // by the template's normal form
 	static   map[string]string // the guest's spelling of each declared resource, by normal form
+	cache    *cache.Cache      // nil when nothing is cached
 	broker   *subscribe.Broker
-
-	results results
 }
 
 // A route is one template of the manifest, ready to match.
@@ -67,9 +65,12 @@ func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{pageSize: cfg.PageSize, keeps: cfg.KeepResults, static: map[string]string{}, byText: map[string]route{}}
+	p := &Provider{pageSize: cfg.PageSize, static: map[string]string{}, byText: map[string]route{}}
+	if cfg.Cache {
+		p.cache = cache.New()
+	}
 	p.broker = subscribe.New(subscribe.Config{
-		Call: p.callURI, Implements: p.implements, OnChange: p.results.changed,
+		Call: p.callURI, Implements: p.implements, OnChange: p.invalidate,
 		MaxCalls: max(1, limits.Calls/2), Feeds: cfg.Feeds, Logger: cfg.Logger,
 	})
 	cfg.Runtime.Notify = p.broker.Publish
@@ -169,34 +170,42 @@ func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*
 	if err != nil {
 		return nil, err
 	}
-	switch promising := isLasting(declared); {
-	case !p.shareable(routed):
+	switch cacheable := isCacheable(declared); {
+	case !p.isShareable(routed):
 		return p.ask(ctx, routed, declared, sink)
-	case promising || p.results.inUse():
+	case cacheable || p.cache.InUse():
 		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, routed, declared, sink) }
-		return p.results.read(ctx, abi.NormalURI(routed.URI), promising, sink, ask)
+		return p.cache.Read(ctx, abi.NormalURI(routed.URI), cacheable, sink, ask)
 	}
 	reply, err := p.ask(ctx, routed, declared, sink)
-	if err == nil && lasting(reply) {
-		p.results.promise(abi.NormalURI(routed.URI))
+	if err == nil && cache.IsCacheable(reply) {
+		p.cache.MarkCacheable(abi.NormalURI(routed.URI))
 	}
 	return reply, err
 }
 
-// shareable reports whether a read is of a whole, and the same whoever asks.
-func (p *Provider) shareable(req *abi.Request) bool {
-	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.MaxBytes == 0 && req.IfNoneMatch == ""
-	return p.keeps && whole && req.Meta == "" && req.Principal == nil && p.module.Lifecycle() != abi.LifecycleSession
+// invalidate discards what is cached of uri, or everything when uri is empty.
+func (p *Provider) invalidate(uri string) {
+	if p.cache != nil {
+		p.cache.Invalidate(uri)
+	}
 }
 
-// isLasting reports whether all resources of a template may be given to others for a while.
-func isLasting(declared *abi.Template) bool {
+// isShareable reports whether the cache may answer a read: it is of a whole resource, and tells the guest nothing about
+// the client.
+func (p *Provider) isShareable(req *abi.Request) bool {
+	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.MaxBytes == 0 && req.IfNoneMatch == ""
+	return p.cache != nil && whole && req.Meta == "" && req.Principal == nil && p.module.Lifecycle() != abi.LifecycleSession
+}
+
+// isCacheable reports whether a template declares that the answers of all its resources are cacheable.
+func isCacheable(declared *abi.Template) bool {
 	return declared != nil && declared.TTLMillis > 0 && declared.CacheScope == abi.CachePublic
 }
 
 // ask has the guest read.
 func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Template, sink abi.Sink) (*abi.Reply, error) {
-	reply, err := p.module.Call(ctx, abi.OpRead, req, unranged(req, declared, sink))
+	reply, err := p.module.Call(ctx, abi.OpRead, req, withoutRange(req, declared, sink))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", req.URI, err)
 	}

@@ -2,24 +2,24 @@ package provider
 
 import "github.com/wasmres/wasmres/abi"
 
-// unranged takes the range out of a request whose template knows none. What answers it then is the whole, whatever the
-// guest says.
-func unranged(req *abi.Request, declared *abi.Template, sink abi.Sink) abi.Sink {
+// withoutRange takes the range out of a request whose template does not declare ranges. What the guest answers then is
+// whole, whatever it says.
+func withoutRange(req *abi.Request, declared *abi.Template, sink abi.Sink) abi.Sink {
 	if declared != nil && declared.Ranges || req.RangeOffset == 0 && req.RangeLength == 0 {
 		return sink
 	}
 	req.RangeOffset, req.RangeLength = 0, 0
-	return whole{sink}
+	return wholeSink{sink}
 }
 
-// whole is an [abi.Sink] to which every content is a whole.
-type whole struct{ abi.Sink }
+// wholeSink is an [abi.Sink] to which every content is whole.
+type wholeSink struct{ abi.Sink }
 
-// Unwrap is for [runtime.Waiter].
-func (w whole) Unwrap() abi.Sink { return w.Sink }
+// Unwrap gives the sink below, which may be one that blocks.
+func (w wholeSink) Unwrap() abi.Sink { return w.Sink }
 
 // Content implements [abi.Sink].
-func (w whole) Content(c *abi.Content) error {
+func (w wholeSink) Content(c *abi.Content) error {
 	if c.RangeTotal == 0 {
 		return w.Sink.Content(c)
 	}

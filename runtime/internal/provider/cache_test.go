@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
-// A counting provider answers each read with how many there were before, and what last and scope say.
+// A counting provider answers each read with its number, from 1, and with ttl and scope.
 type counting struct {
 	*provider.Provider
 	reads atomic.Int64
@@ -23,14 +23,14 @@ type counting struct {
 	scope abi.CacheScope
 	size  int                    // bytes of each content, at least
 	begun func(n int64)          // called while the guest reads
-	code  func(n int64) abi.Code // how it ends; nil for well
+	code  func(n int64) abi.Code // how it ends; nil: always CodeOK
 }
 
 // openCounting opens one whose template is t.
 func openCounting(tb testing.TB, c *counting, t abi.Template) *counting {
 	tb.Helper()
 	t.URITemplate, t.Name = "x:{id}", "x"
-	c.Provider = openPuppet(tb, provider.Config{KeepResults: true}, &guesttest.Puppet{
+	c.Provider = openPuppet(tb, provider.Config{Cache: true}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1<<abi.OpRead | 1<<abi.OpSubscribe, Templates: []abi.Template{t}},
 		Next:     c.next,
 	})
@@ -60,7 +60,7 @@ func (c *counting) next(ctx context.Context, op abi.Op, n int, req *abi.Request)
 	return guesttest.Return(abi.CodeOK)
 }
 
-// get reads and gives what came, without what fills it up.
+// get reads and gives the number that came, without the padding, or the code of the error.
 func (c *counting) get(t *testing.T, req abi.Request) string {
 	t.Helper()
 	var got text
@@ -71,7 +71,7 @@ func (c *counting) get(t *testing.T, req abi.Request) string {
 	return number
 }
 
-func TestWhatIsLastingIsReadOnce(t *testing.T) {
+func TestCacheableAnswersAreReadOnce(t *testing.T) {
 	minute := abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic}
 	for name, c := range map[string]struct {
 		guest    *counting
@@ -79,12 +79,12 @@ func TestWhatIsLastingIsReadOnce(t *testing.T) {
 		request  abi.Request
 		want     string
 	}{
-		"as the reply says":     {&counting{ttl: 60_000, scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 2 2"},
-		"as the template says":  {&counting{}, minute, abi.Request{}, "1 1 1 1"},
-		"not private":           {&counting{ttl: 60_000}, abi.Template{}, abi.Request{}, "1 2 3 4"},
-		"not without a time":    {&counting{scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 3 4"},
-		"not for who says more": {&counting{}, minute, abi.Request{Meta: `{"a":1}`}, "1 2 3 4"},
-		"not when it is large":  {&counting{size: 1 << 20}, minute, abi.Request{}, "1 2 3 4"},
+		"as the reply says":    {&counting{ttl: 60_000, scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 2 2"},
+		"as the template says": {&counting{}, minute, abi.Request{}, "1 1 1 1"},
+		"not private":          {&counting{ttl: 60_000}, abi.Template{}, abi.Request{}, "1 2 3 4"},
+		"not without a TTL":    {&counting{scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 3 4"},
+		"not with metadata":    {&counting{}, minute, abi.Request{Meta: `{"a":1}`}, "1 2 3 4"},
+		"not when too large":   {&counting{size: 1 << 20}, minute, abi.Request{}, "1 2 3 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			guest := openCounting(t, c.guest, c.template)
@@ -102,7 +102,7 @@ func TestWhatIsLastingIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestAKeptResultIsTheWholeOfIt(t *testing.T) {
+func TestACachedAnswerIsComplete(t *testing.T) {
 	c := openCounting(t, &counting{ttl: 60_000, scope: abi.CachePublic}, abi.Template{TTLMillis: 1, CacheScope: abi.CachePublic})
 	type answer struct {
 		contents recorded
@@ -128,7 +128,7 @@ func TestAKeptResultIsTheWholeOfIt(t *testing.T) {
 	}
 }
 
-// recorded is all that a sink is told, but for sizes.
+// recorded is all that a sink receives, but for sizes.
 type recorded []string
 
 func (r *recorded) Content(c *abi.Content) error {
@@ -138,7 +138,7 @@ func (r *recorded) Content(c *abi.Content) error {
 func (r *recorded) Body(p []byte) error   { (*r)[len(*r)-1] += string(p); return nil }
 func (r *recorded) Progress(abi.Progress) {}
 
-func TestNothingIsKeptUnlessThatIsWanted(t *testing.T) {
+func TestNothingIsCachedUnlessConfigured(t *testing.T) {
 	c := &counting{}
 	c.Provider = openPuppet(t, provider.Config{}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead, Templates: []abi.Template{
@@ -152,7 +152,7 @@ func TestNothingIsKeptUnlessThatIsWanted(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptGoesWithItsTimeAndWithNotices(t *testing.T) {
+func TestEntriesExpireAndAreInvalidated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openCounting(t, &counting{}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 		expect := func(uri, want string) {
@@ -179,7 +179,7 @@ func TestWhatIsKeptGoesWithItsTimeAndWithNotices(t *testing.T) {
 	})
 }
 
-func TestThoseWhoAskAtOnceAreAnsweredAtOnce(t *testing.T) {
+func TestReadsAtTheSameTimeShareOneFetch(t *testing.T) {
 	const readers = 20
 	for name, c := range map[string]struct {
 		size  int
@@ -187,10 +187,10 @@ func TestThoseWhoAskAtOnceAreAnsweredAtOnce(t *testing.T) {
 		alter bool     // what it reads changes meanwhile
 		reads int64    // in all, with one more afterwards
 	}{
-		"well":                {reads: 1},
-		"when it fails":       {first: abi.CodeInternal, reads: 0},
-		"too large":           {size: 1 << 20, reads: readers + 1},
-		"when it has changed": {alter: true, reads: 0},
+		"succeeds":          {reads: 1},
+		"fails":             {first: abi.CodeInternal, reads: 0},
+		"too large":         {size: 1 << 20, reads: readers + 1},
+		"changes meanwhile": {alter: true, reads: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began, goOn := make(chan struct{}), make(chan struct{})
@@ -235,7 +235,7 @@ func TestThoseWhoAskAtOnceAreAnsweredAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhoNoLongerWaitsForAnotherIsLetGo(t *testing.T) {
+func TestACancelledReadStopsWaitingForTheFetch(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	c := openCounting(t, &counting{begun: func(int64) { close(began); <-goOn }}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 	var first sync.WaitGroup
@@ -250,7 +250,7 @@ func TestWhoNoLongerWaitsForAnotherIsLetGo(t *testing.T) {
 	first.Wait()
 }
 
-// A stuck sink is that of a client who reads nothing.
+// A stuck sink is that of a client that reads nothing.
 type stuck struct {
 	text
 	began, goOn chan struct{}
@@ -262,7 +262,7 @@ func (s *stuck) Content(*abi.Content) error {
 	return nil
 }
 
-func TestAClientWhoReadsSlowlyHoldsNobodyElseUp(t *testing.T) {
+func TestASlowClientDoesNotDelayOtherReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openCounting(t, &counting{}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 		slow := &stuck{began: make(chan struct{}), goOn: make(chan struct{})}
@@ -282,9 +282,9 @@ func TestAClientWhoReadsSlowlyHoldsNobodyElseUp(t *testing.T) {
 	})
 }
 
-func TestOnlySoMuchIsKept(t *testing.T) {
+func TestTheCacheIsBounded(t *testing.T) {
 	c := openCounting(t, &counting{size: 900 << 10}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
-	const all = 45 // of which some 36 have room
+	const all = 45 // of which about 36 fit
 	for i := range all {
 		c.get(t, abi.Request{URI: fmt.Sprint("x:", i)})
 	}
@@ -292,6 +292,25 @@ func TestOnlySoMuchIsKept(t *testing.T) {
 		t.Errorf("the last was read again, as %s", got)
 	}
 	if got := c.get(t, abi.Request{URI: "x:0"}); got != fmt.Sprint(all+1) {
-		t.Errorf("the first is still kept, as %s", got)
+		t.Errorf("the first is still cached, as %s", got)
 	}
 }
+
+// BenchmarkCachedRead is a read that the cache answers.
+func BenchmarkCachedRead(b *testing.B) {
+	c := openCounting(b, &counting{}, abi.Template{TTLMillis: 3_600_000, CacheScope: abi.CachePublic})
+	req := &abi.Request{URI: "x:a"}
+	var sink discard
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Read(b.Context(), req, sink); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Content(*abi.Content) error { return nil }
+func (discard) Body([]byte) error          { return nil }
+func (discard) Progress(abi.Progress)      {}
