@@ -15,6 +15,8 @@ type Runner interface {
 	// Open gets a module ready: compiled, started, described, configured, warmed up. ctx bounds that. Errors are
 	// classified by [abi.CodeOf].
 	Open(ctx context.Context, o *Config) (Guests, error)
+	// MaxCalls is how many calls of one module a runner can run at once. The caller lets no more of them in.
+	MaxCalls() int
 }
 
 // A Config says whose guests are run, and how.

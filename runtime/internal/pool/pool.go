@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
@@ -28,6 +29,9 @@ func (r InProcess) Open(ctx context.Context, cfg *guest.Config) (guest.Guests, e
 	}
 	return &guests{factory: factory, pool: newPool(factory), timeout: cfg.Limits.Timeout}, nil
 }
+
+// MaxCalls implements [guest.Runner]: the memory of the instances is the only bound.
+func (InProcess) MaxCalls() int { return math.MaxInt }
 
 // guests are instances in this process.
 type guests struct {

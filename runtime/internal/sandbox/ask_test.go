@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	goruntime "runtime"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,7 @@ type asker struct {
 }
 
 func (a *asker) Open(context.Context, *guest.Config) (guest.Guests, error) { return a, nil }
+func (a *asker) MaxCalls() int                                             { return math.MaxInt }
 func (a *asker) Close() error                                              { return nil }
 func (a *asker) Call(ctx context.Context, c *guest.Call) error {
 	_, code := c.Service(ctx, a.id, []byte("request"))

@@ -105,7 +105,9 @@ func Open(ctx context.Context, cfg Config, p *module.Module) (*Module, error) {
 			Limits: cfg.Limits, Services: cfg.Services, Lifecycle: cfg.Lifecycle, Notify: cfg.Notify, Ungranted: cfg.Ungranted,
 			Logger: cfg.Logger,
 		}),
-		limiter: limiter.New(limiter.Config{Calls: cfg.Limits.Calls, MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout}),
+		limiter: limiter.New(limiter.Config{
+			Calls: min(cfg.Limits.Calls, cfg.Runner.MaxCalls()), MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout,
+		}),
 	}
 	m.close, m.symbols = sync.OnceValue(m.release), sync.OnceValue(m.findSymbols)
 	if err := m.open(ctx); err != nil {

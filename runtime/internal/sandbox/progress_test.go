@@ -134,6 +134,8 @@ func (g *talker) Open(context.Context, *guest.Config) (guest.Guests, error) {
 	return g, nil
 }
 
+func (g *talker) MaxCalls() int { return 1 }
+
 func (g *talker) Call(_ context.Context, c *guest.Call) error {
 	g.before()
 	g.signal = c.Emit(g.frame)

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,8 @@ type worksite struct {
 }
 
 func (w *worksite) Open(context.Context, *guest.Config) (guest.Guests, error) { return w, nil }
+
+func (w *worksite) MaxCalls() int { return math.MaxInt }
 
 func (w *worksite) Call(ctx context.Context, c *guest.Call) error {
 	time.Sleep(w.work)

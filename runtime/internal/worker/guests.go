@@ -22,8 +22,7 @@ type guests struct {
 	// fixed at creation
 	runner *Runner
 	cfg    *guest.Config
-	module *os.File      // the metered module
-	slots  chan struct{} // holds a token for each call that is in a worker
+	module *os.File // the metered module
 
 	// owned by the goroutine that starts a worker
 	compiled   string // directory of the compiled module; empty when it is not known to be there
@@ -115,10 +114,6 @@ func (g *guests) setReady(r *link.Ready) error {
 // Call implements [guest.Guests]. A call that loses its worker, not known to be by its own fault, is retried once, unless
 // the guest has answered something or has asked for what may change something.
 func (g *guests) Call(ctx context.Context, c *guest.Call) error {
-	if err := g.acquireSlot(ctx); err != nil {
-		return err
-	}
-	defer func() { <-g.slots }()
 	g.called.Store(int64(time.Since(g.runner.made)))
 	w, err := g.workers.Acquire(ctx)
 	if err != nil {
@@ -133,20 +128,6 @@ func (g *guests) Call(ctx context.Context, c *guest.Call) error {
 	}
 	_, err = w.call(ctx, c)
 	return err
-}
-
-func (g *guests) acquireSlot(ctx context.Context) error {
-	select {
-	case g.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case g.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Settle implements [guest.Guests]. A worker resets its instances by itself.

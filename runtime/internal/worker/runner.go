@@ -105,13 +105,16 @@ func (r *Runner) open(ctx context.Context, cfg *guest.Config) (*guests, error) {
 	if err != nil {
 		return nil, fmt.Errorf("worker: make the file of the module: %w", err)
 	}
-	g := &guests{runner: r, cfg: cfg, module: module, slots: make(chan struct{}, min(cfg.Limits.Calls, protocol.MaxLinks))}
+	g := &guests{runner: r, cfg: cfg, module: module}
 	if err := g.open(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
 	r.activity.add(g)
 	return g, nil
 }
+
+// MaxCalls implements [guest.Runner]: each call has a link of its own, or waits for one.
+func (r *Runner) MaxCalls() int { return protocol.MaxLinks }
 
 // Busy reports whether any module was called recently.
 func (r *Runner) Busy() bool { return r.activity.othersActive(nil) }

@@ -45,6 +45,7 @@ func (p ended) Attach(_ uint32, files ...*os.File) error {
 type plain struct{}
 
 func (plain) Settle()                              {}
+func (plain) MaxCalls() int                        { return protocol.MaxLinks }
 func (plain) EndSession(string)                    {}
 func (plain) Started() limits.Start                { return limits.Start{} }
 func (plain) ResetMode() (guest.ResetMode, string) { return guest.ResetInPlace, "" }
