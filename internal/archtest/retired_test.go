@@ -47,15 +47,14 @@ runtime/internal/reload runtime/internal/composite
 runtime/internal/mcp
 : Settle unsaid
 
-runtime/internal/mcp/stdio
-: alone crew errStuck few kick look remind some together widen
+: admit alone crew endOf errStuck few flight gather hold kick look put remind settle some stall together widen
 
 runtime/internal/mcp/streamable runtime/internal/mcp/streamable/response runtime/internal/mcp/streamable/download
 runtime/internal/mcp/streamable/subscription runtime/internal/mcp/streamable/fastpath
-: attend door ender errElsewhere errLeft glance handOver hasLeft hurry isForeign repeats stray unsuited wish
+: admits announce answerPatience attend bare consider dismiss door ender errCrowded errElsewhere errLeft framed glance
+: handOn handOver hasLeft hurry isForeign measure peer repeats said stillHere stray unsuited weighedBody wish
 
-runtime/internal/mcp/legacy
-: beat breath heeds later nudge putBack quiet unsaid
+: abort admit beat breath cut heartbeat heeds idler later nudge patienceLocked putBack quiet retellLocked settle unsaid
 
 internal/approval internal/policy internal/strict
 : AskedFor asksOf doubts hang harmless insteadOf inWords orElse rooted shelters shown thin undisturbed Wanted whyHeld
@@ -204,9 +203,6 @@ runtime/internal/guest
 runtime/internal/hostile
 runtime/internal/instance
 runtime/internal/mcp
-runtime/internal/mcp/legacy
-runtime/internal/mcp/streamable/fastpath
-runtime/internal/mcp/streamable/subscription
 runtime/internal/meter
 runtime/internal/pool
 runtime/internal/process

@@ -38,9 +38,9 @@ func TestSessionIsRequired(t *testing.T) {
 		{"none, notification", "", initializedLine, http.StatusBadRequest, -32600},
 		{"none, batch", "", "[" + initializeLine("2025-03-26") + "]", http.StatusBadRequest, -32600},
 		{"none, nonsense", "", `{`, http.StatusBadRequest, -32700},
-		{"unknown", "nobody", read(1, "test://text"), http.StatusNotFound, 0},
-		{"unknown, for an unknown method", "nobody", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusNotFound, 0},
-		{"unknown, nonsense", "nobody", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":7}`, http.StatusNotFound, 0},
+		{"unknown", "unknown", read(1, "test://text"), http.StatusNotFound, 0},
+		{"unknown, for an unknown method", "unknown", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.StatusNotFound, 0},
+		{"unknown, nonsense", "unknown", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":7}`, http.StatusNotFound, 0},
 		{"one", session, read(1, "test://text"), http.StatusOK, 0},
 	} {
 		w.session = c.session

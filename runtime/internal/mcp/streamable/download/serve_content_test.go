@@ -179,14 +179,14 @@ func FuzzPreconditions(f *testing.F) {
 }
 
 func TestTimesOfDownloads(t *testing.T) {
-	for _, tt := range []struct{ said, want string }{
+	for _, tt := range []struct{ given, want string }{
 		{"2026-01-02T03:04:05Z", modified}, {"2026-01-02T04:04:05.999+01:00", modified}, {"", ""}, {"2026", ""},
 		{"0000-01-01T00:00:00Z", ""},
 	} {
-		f := &file{body: "x", head: abi.Content{Size: 1, LastModified: tt.said}}
+		f := &file{body: "x", head: abi.Content{Size: 1, LastModified: tt.given}}
 		w, _ := serve(f.handler(t), get(fileURI, "If-Modified-Since", time.Now().UTC().Format(http.TimeFormat)))
 		if got := w.Header().Get("Last-Modified"); got != tt.want || (w.Code == 304) != (tt.want != "") {
-			t.Errorf("%q: got %q, status %d, want %q", tt.said, got, w.Code, tt.want)
+			t.Errorf("%q: got %q, status %d, want %q", tt.given, got, w.Code, tt.want)
 		}
 	}
 }

@@ -282,7 +282,7 @@ func methods() (all []probe) {
 		probe{name: "without session or revision", request: raw(postLine, list)},
 		probe{name: "discover without meta", request: raw(postLine, `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)},
 		probe{name: "modern in a session", request: modernRead("test://text", "Mcp-Session-Id", sessionMark)},
-		probe{name: "modern in an unknown session", request: modernRead("test://text", "Mcp-Session-Id", "nobody")},
+		probe{name: "modern in an unknown session", request: modernRead("test://text", "Mcp-Session-Id", "unknown")},
 	)
 }
 
@@ -297,7 +297,7 @@ func modernHeaders() (all []probe) {
 	add("version twice", false, "+MCP-Protocol-Version", streamtest.Revision)
 	add("version twice, errorID", false, "+MCP-Protocol-Version", streamtest.OldRevision)
 	add("version of old", false, "MCP-Protocol-Version", streamtest.OldRevision)
-	add("version of nobody", false, "MCP-Protocol-Version", "1999-01-01")
+	add("unknown version", false, "MCP-Protocol-Version", "1999-01-01")
 	add("version name in other case", true, "mCP-pROTOCOL-vERSION", streamtest.Revision)
 	add("version with space around", true, "MCP-Protocol-Version", " \t"+streamtest.Revision+"  ")
 	add("no method", false, "Mcp-Method", "")
@@ -353,14 +353,14 @@ func sessionHeaders() (all []probe) {
 	add("no version", true, "MCP-Protocol-Version", "")
 	add("version empty", true, "MCP-Protocol-Version", " ")
 	add("version of another", false, "MCP-Protocol-Version", "2025-06-18")
-	add("version of nobody", false, "MCP-Protocol-Version", "1999-01-01")
+	add("unknown version", false, "MCP-Protocol-Version", "1999-01-01")
 	add("version modern", false, "MCP-Protocol-Version", streamtest.Revision)
 	add("version twice", false, "+MCP-Protocol-Version", streamtest.OldRevision)
 	add("no session", false, "Mcp-Session-Id", "")
 	add("session empty", false, "Mcp-Session-Id", " ")
-	add("session unknown", false, "Mcp-Session-Id", "nobody")
+	add("session unknown", false, "Mcp-Session-Id", "unknown")
 	add("session twice", false, "+Mcp-Session-Id", sessionMark)
-	add("session twice, first unknown", false, "Mcp-Session-Id", "nobody", "+Mcp-Session-Id", sessionMark)
+	add("session twice, first unknown", false, "Mcp-Session-Id", "unknown", "+Mcp-Session-Id", sessionMark)
 	add("session twice, first empty", false, "Mcp-Session-Id", " ", "+Mcp-Session-Id", sessionMark)
 	add("session in other case", false, "Mcp-Session-Id", strings.ToLower(sessionMark)+"x")
 	add("stray method", true, "Mcp-Method", "tools/call")
@@ -557,11 +557,11 @@ func others() (all []probe) {
 	add("download of a part", "GET /mcp?uri=test%3A%2F%2Ftext HTTP/1.1", "Range", "bytes=1-2")
 	add("download of nothing", "GET /mcp?uri=test%3A%2F%2Fnope HTTP/1.1")
 	add("head of a download", "HEAD /mcp?uri=test%3A%2F%2Ftext HTTP/1.1")
-	add("end of an unknown session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", "nobody")
+	add("end of an unknown session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", "unknown")
 	add("end of a session", "DELETE /mcp HTTP/1.1", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", streamtest.OldRevision)
 	all = append(all,
 		probe{name: "stream of a session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", spareMark, "MCP-Protocol-Version", streamtest.OldRevision, "Accept", "text/event-stream"), head: true},
-		probe{name: "stream of an unknown session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", "nobody", "Accept", "text/event-stream")},
+		probe{name: "stream of an unknown session", request: raw("GET /mcp HTTP/1.1", "", "Mcp-Session-Id", "unknown", "Accept", "text/event-stream")},
 		probe{name: "large body of a refused host", request: raw(postLine, string(bytes.Repeat([]byte("x"), 50_000)), "Host", "evil.example")},
 		probe{name: "very large body of a refused host", request: raw(postLine, string(bytes.Repeat([]byte("x"), 600_000)), "Host", "evil.example")},
 	)

@@ -249,7 +249,7 @@ func open(t testing.TB, addr string) string {
 	if answer, _ := c.answer("POST"); !strings.HasPrefix(answer, "202 ") || id == "" {
 		t.Fatalf("session %q: got %s", id, answer)
 	}
-	for answer := ""; !strings.Contains(answer, "application/json"); { // the notification is heeded a little later
+	for answer := ""; !strings.Contains(answer, "application/json"); { // the notification is handled a little later
 		io.WriteString(c.conn, strings.ReplaceAll(sessionRead("0", "test://text"), sessionMark, id))
 		var closed bool
 		if answer, closed = c.answer("POST"); closed {

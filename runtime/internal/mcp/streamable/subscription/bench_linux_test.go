@@ -95,7 +95,7 @@ func benchmarkSubscribers(b *testing.B, stalled int) {
 type state struct {
 	RSS, Heap, Stack, Goroutines int
 	CPU                          time.Duration
-	At                           int64 // when a change was published, in nanoseconds of the clock on the wall
+	At                           int64 // when a change was published, in nanoseconds since 1970
 	Telling                      time.Duration
 }
 
