@@ -49,7 +49,7 @@ type Config[W Worker] struct {
 func (cfg *Config[W]) complete() error {
 	var errs []error
 	if cfg.Start == nil {
-		errs = append(errs, errors.New("Start is required"))
+		errs = append(errs, errors.New("config: Start is required"))
 	}
 	if min(cfg.MinBackoff, cfg.MaxBackoff, cfg.StableAfter, cfg.Window) < 0 || cfg.MaxExits < 0 {
 		errs = append(errs, errors.New("MinBackoff, MaxBackoff, StableAfter, Window and MaxExits must not be negative"))
