@@ -7,7 +7,6 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/admit"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -48,10 +47,10 @@ type Options struct {
 	Logger      *slog.Logger // nil discards
 }
 
-// Limits and ModuleLimits bound a provider. Usage is what one call has used.
+// Limits and ModuleLimits bound a provider: package limits has their fields and defaults. Usage is what one call has used.
 type (
 	Limits       = limits.Limits
-	ModuleLimits = admit.Limits
+	ModuleLimits = limits.Module
 	Usage        = limits.Usage
 )
 

@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // Config says what a module may have and what it may ask for.
 type Config struct {
 	// Limits bound the module itself.
-	Limits Limits
+	Limits limits.Module
 	// MemoryPages is the memory a module may start with, in pages of 64 KiB. Zero is 1,024 (64 MiB); more than 65,536
 	// is that.
 	MemoryPages uint32
@@ -41,7 +42,7 @@ type Report struct {
 	// Frames has an upper estimate of the native stack each defined function takes, in bytes.
 	Frames []uint32
 	// Peaks is the most that was found of what each limit bounds.
-	Peaks Limits
+	Peaks limits.Module
 	// Instructions, Blocks (as Limits.Blocks counts them), Loops and Calls are those of all functions.
 	Instructions, Blocks, Loops, Calls uint64
 	// DataBytes is the bytes in data segments, CustomBytes those in custom sections.
@@ -75,8 +76,8 @@ func check(module []byte, cfg Config, boundary bool) (*Report, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	for b, field := range c.report.Peaks.each() {
-		*field = uint32(c.peak[b])
+	for b, count := range c.report.Peaks.Counts() {
+		*count.Value = uint32(c.peak[b])
 	}
 	c.report.Peaks.Cost = time.Duration(c.cost)
 	return c.report, nil

@@ -63,11 +63,11 @@ func newChecker(cfg Config, boundary bool) *checker {
 		c.memoryPages = defaultMemoryPages
 	}
 	c.memoryPages = min(c.memoryPages, maxMemoryPages)
-	limits := cfg.Limits.WithDefaults()
-	for b, field := range limits.each() {
-		c.allowed[b] = uint64(*field)
+	allowed := cfg.Limits.WithDefaults()
+	for b, count := range allowed.Counts() {
+		c.allowed[b] = uint64(*count.Value)
 	}
-	c.maxCost = uint64(limits.Cost)
+	c.maxCost = uint64(allowed.Cost)
 	c.report = &Report{Exports: map[string]abi.Signature{}}
 	return c
 }
@@ -116,7 +116,7 @@ func (c *checker) place(offset int) string {
 func (c *checker) checkLimit(b bound, found uint64) bool {
 	c.peak[b] = max(c.peak[b], found)
 	if found > c.allowed[b] {
-		c.fail((&LimitError{Limit: bounds[b].name, Found: found, Allowed: c.allowed[b], Where: c.where()}).public())
+		c.fail((&LimitError{Limit: counts[b].Name, Found: found, Allowed: c.allowed[b], Where: c.where()}).public())
 	}
 	return found <= c.allowed[b]
 }

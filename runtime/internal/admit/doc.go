@@ -1,4 +1,4 @@
-// Package admit decides, before anything is compiled, whether a module's shape is bearable.
+// Package admit decides, before anything is compiled, whether a module is valid and within its limits.
 //
 // It owns the one strict pass over a guest's bytes that comes before any engine: complete validation by the core
 // specification 2.0, the limits of what a module may have, and what may cross its boundary. Engines trust the counts a

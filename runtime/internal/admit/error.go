@@ -10,7 +10,7 @@ import (
 
 // A LimitError says which limit a module exceeds. It is the cause of an [abi.Error] that has the same text.
 type LimitError struct {
-	Limit          string // its name, as "total_locals" for Limits.TotalLocals, or "memory" for Config.MemoryPages
+	Limit          string // its name, as "total_locals" for TotalLocals, or "memory" for Config.MemoryPages
 	Found, Allowed uint64 // for cost in nanoseconds, for memory in pages
 	Where          string // "function 3", "the module"
 }
@@ -24,7 +24,7 @@ func (e *LimitError) Error() string {
 			e.Where, duration(e.Found), duration(e.Allowed))
 	}
 	return fmt.Sprintf("too many %s: %s has %s, at most %s are allowed (limit %s)",
-		e.what(), e.Where, grouped(e.Found), grouped(e.Allowed), e.Limit)
+		e.unit(), e.Where, grouped(e.Found), grouped(e.Allowed), e.Limit)
 }
 
 // Limits that are not counts.
@@ -33,10 +33,10 @@ const (
 	limitCost   = "cost"
 )
 
-func (e *LimitError) what() string {
-	for _, b := range bounds {
-		if b.name == e.Limit {
-			return b.what
+func (e *LimitError) unit() string {
+	for _, c := range counts {
+		if c.Name == e.Limit {
+			return c.Unit
 		}
 	}
 	return "of " + e.Limit

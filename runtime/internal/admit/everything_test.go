@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -80,7 +81,7 @@ func TestTheReportSaysWhatIsThere(t *testing.T) {
 		// 3 locals, 3 operands of up to 16 bytes and 14 values, one of 16 bytes, with a join; 2 parameters, 2 operands and
 		// 2 values; a number, a vector, as many operands, and both again as results.
 		Frames: []uint32{64 + 8*(3+6+15+2), 64 + 8*(2+2+2), 64 + 8*(3+4+3)},
-		Peaks: admit.Limits{
+		Peaks: limits.Module{
 			Module: uint32(len(everything())), Customs: 2, Types: 4, Params: 2, Results: 2, Functions: 3, Tables: 2,
 			TableEntries: 2, Globals: 2, Exports: 3, Name: 7, ElementSegments: 2, Elements: 3, DataSegments: 2, Body: 84,
 			Locals: 3, TotalLocals: 3, Operands: 3, Blocks: 23, Nesting: 2, Labels: 2, TotalLabels: 2, LoopLocals: 6, Joins: 2,

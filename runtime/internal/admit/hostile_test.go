@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -55,7 +56,7 @@ func bombs() map[string][]byte {
 // TestCountBombsCostNothing checks them with the default limits, and with none that would be met first.
 func TestCountBombsCostNothing(t *testing.T) {
 	all := uint32(1<<32 - 1)
-	none := admit.Config{MemoryPages: all, Limits: admit.Limits{
+	none := admit.Config{MemoryPages: all, Limits: limits.Module{
 		Module: all, Customs: all, Types: all, Params: all, Results: all, Imports: all, Functions: all, Tables: all,
 		TableEntries: all - 1, Globals: all, Exports: all, Name: all, ElementSegments: all, Elements: all, DataSegments: all,
 		Body: all, Locals: all, TotalLocals: all - 1, Operands: all, Blocks: all, Nesting: all, Labels: all, TotalLabels: all,
@@ -141,7 +142,7 @@ func joinBomb(depth, n int) []byte {
 // mistake takes: how fast it is on a free processor is for BenchmarkCheckHostile.
 func TestHostileShapesAreBounded(t *testing.T) {
 	for name, shape := range shapes(1 << 17) {
-		took, allocated, err := measure(shape, admit.Config{Limits: admit.Limits{Cost: admit.DefaultCost / 8}})
+		took, allocated, err := measure(shape, admit.Config{Limits: limits.Module{Cost: defaultCost / 8}})
 		t.Logf("%-20s %9d bytes: %8v, %9d allocated: %v", name, len(shape), took.Round(time.Microsecond), allocated, err)
 		if allocated > 16<<20 || took > time.Minute {
 			t.Errorf("%s: took %v and %d bytes", name, took, allocated)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -139,6 +140,8 @@ func TestEachLimitHoldsExactly(t *testing.T) {
 	}
 }
 
+var defaultCost = limits.Module{}.WithDefaults().Cost
+
 func expectLimit(t *testing.T, limit string, err error) *admit.LimitError {
 	t.Helper()
 	var tooMuch *admit.LimitError
@@ -158,7 +161,7 @@ func TestEveryLimitIsTested(t *testing.T) {
 	for _, c := range capped {
 		tested[strings.ReplaceAll(c.limit, "_", "")] = true
 	}
-	fields := reflect.TypeFor[admit.Limits]()
+	fields := reflect.TypeFor[limits.Module]()
 	for i := range fields.NumField() {
 		if field := fields.Field(i).Name; !tested[strings.ToLower(field)] {
 			t.Errorf("Limits.%s has no module in the table", field)
@@ -186,8 +189,8 @@ func TestPeaksAreWhatLimitsCompare(t *testing.T) {
 		if peaks.Field(i).IsZero() {
 			continue
 		}
-		limits := report.Peaks
-		less := reflect.ValueOf(&limits).Elem().Field(i)
+		lower := report.Peaks
+		less := reflect.ValueOf(&lower).Elem().Field(i)
 		if less.CanUint() {
 			less.SetUint(less.Uint() - 1)
 		} else {
@@ -196,7 +199,7 @@ func TestPeaksAreWhatLimitsCompare(t *testing.T) {
 		if less.IsZero() {
 			continue // which is the default
 		}
-		_, err := admit.Check(binary, admit.Config{Limits: limits})
+		_, err := admit.Check(binary, admit.Config{Limits: lower})
 		var tooMuch *admit.LimitError
 		if !errors.As(err, &tooMuch) || tooMuch.Found != tooMuch.Allowed+1 && tooMuch.Limit != "cost" {
 			t.Errorf("Limits.%s one below %v: got %v", field, peaks.Field(i), err)
@@ -216,7 +219,7 @@ func TestLimitsSayWhatIsTooMuch(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	_, err := admit.Check(everything(), admit.Config{Limits: admit.Limits{Cost: time.Microsecond}})
+	_, err := admit.Check(everything(), admit.Config{Limits: limits.Module{Cost: time.Microsecond}})
 	if err == nil || !strings.HasPrefix(err.Error(), "too long to compile: by function 0 ") {
 		t.Errorf("cost: got %v", err)
 	}
@@ -251,35 +254,35 @@ func TestMemoryMayNotStartAboveTheLimit(t *testing.T) {
 	}
 }
 
-// TestCostBoundsManyFunctions has functions that are bearable one by one.
+// TestCostBoundsManyFunctions has functions that are within the limits one by one.
 func TestCostBoundsManyFunctions(t *testing.T) {
 	blocks := bodyOf(noLocals, bytes.Repeat([]byte{0x02, 0x40, 0x0b}, 23_999))
 	if _, err := admit.Check(functions(times(5, blocks...)...), admit.Config{}); err != nil {
 		t.Errorf("5 functions: got %v, want them admitted", err)
 	}
 	_, err := admit.Check(functions(times(6, blocks...)...), admit.Config{})
-	if tooMuch := expectLimit(t, "cost", err); tooMuch != nil && tooMuch.Allowed != uint64(admit.DefaultCost) {
-		t.Errorf("got %d ns allowed, want %v", tooMuch.Allowed, admit.DefaultCost)
+	if tooMuch := expectLimit(t, "cost", err); tooMuch != nil && tooMuch.Allowed != uint64(defaultCost) {
+		t.Errorf("got %d ns allowed, want %v", tooMuch.Allowed, defaultCost)
 	}
 }
 
 func TestALimitIsSetByTheNameARefusalGives(t *testing.T) {
 	binary := functions(bodyOf(noLocals, []byte{0x02, 0x40, 0x02, 0x40, 0x0b, 0x0b}))
-	var limits admit.Limits
+	var module limits.Module
 	for _, step := range []struct{ name, value, want string }{
 		{"nesting", "1", "(limit nesting)"}, {"nesting", "2", ""},
 		{"cost", "1ns", "(limit cost)"}, {"cost", "1s", ""},
 	} {
-		if err := limits.Set(step.name, step.value); err != nil {
+		if err := module.Set(step.name, step.value); err != nil {
 			t.Fatal(err)
 		}
-		_, err := admit.Check(binary, admit.Config{Limits: limits})
+		_, err := admit.Check(binary, admit.Config{Limits: module})
 		if got := fmt.Sprint(err); step.want == "" && err != nil || !strings.Contains(got, step.want) {
 			t.Errorf("%s=%s: got %v, want %q", step.name, step.value, err, step.want)
 		}
 	}
 	for _, bad := range [][2]string{{"nesting", "0"}, {"nesting", "-1"}, {"nesting", "4294967296"}, {"cost", "5"}, {"cost", "-1s"}, {"", "1"}, {"memory", "1"}} {
-		if err := limits.Set(bad[0], bad[1]); err == nil {
+		if err := module.Set(bad[0], bad[1]); err == nil {
 			t.Errorf("%s=%s is accepted", bad[0], bad[1])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // hostFunctions are those the runtime offers: the ABI's, and what a Go program imports of WASI.
@@ -47,9 +48,9 @@ func TestGoProgramsAreAdmittedWithRoom(t *testing.T) {
 		if len(report.Frames) != int(report.Peaks.Functions) {
 			t.Errorf("%s: got %d frames of %d functions", example, len(report.Frames), report.Peaks.Functions)
 		}
-		peaks, limits := reflect.ValueOf(report.Peaks), reflect.ValueOf(admit.Limits{}.WithDefaults())
+		peaks, allowed := reflect.ValueOf(report.Peaks), reflect.ValueOf(limits.Module{}.WithDefaults())
 		for i := range peaks.NumField() {
-			t.Logf("%s: %-16s %12v of %v", example, peaks.Type().Field(i).Name, peaks.Field(i), limits.Field(i))
+			t.Logf("%s: %-16s %12v of %v", example, peaks.Type().Field(i).Name, peaks.Field(i), allowed.Field(i))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // wazeroDir is the source of wazero in the module cache; the test suite of the core specification is in it.
@@ -82,7 +83,7 @@ func readSpec(t testing.TB, version, file string) []specModule {
 // generous is limits that no module of the suite meets.
 var generous = admit.Config{
 	MemoryPages: 65_536,
-	Limits: admit.Limits{
+	Limits: limits.Module{
 		TableEntries: 1<<32 - 1, Params: 1_000, Results: 1_000, Name: 10_000, Tables: 100, Nesting: 100_000,
 		Locals: 1<<32 - 1, TotalLocals: 1<<32 - 1, Labels: 100_000, Blocks: 100_000, Cost: time.Hour,
 	},

@@ -28,7 +28,7 @@ type Module struct {
 
 // Config has what decides on how a module is checked and metered.
 type Config struct {
-	Limits  admit.Limits   // zero fields take the default; TableEntries is replaced by the field below
+	Limits  limits.Module  // zero fields take the default; TableEntries is replaced by the field below
 	Pages   uint32         // of memory, at most, that the module may start with
 	Table   uint32         // entries of a table
 	Imports []admit.Import // that the host offers
@@ -114,9 +114,9 @@ func (m *Module) HasExport(export string) bool {
 
 // admit refuses modules that are not within the limits, or that do not fit the ABI.
 func (cfg *Config) admit(binary []byte) (*admit.Report, error) {
-	limits := cfg.Limits
-	limits.TableEntries = cfg.Table
-	shape, err := admit.Check(binary, admit.Config{Limits: limits, MemoryPages: cfg.Pages, Imports: cfg.Imports})
+	bounds := cfg.Limits
+	bounds.TableEntries = cfg.Table
+	shape, err := admit.Check(binary, admit.Config{Limits: bounds, MemoryPages: cfg.Pages, Imports: cfg.Imports})
 	if err != nil {
 		return nil, err
 	}

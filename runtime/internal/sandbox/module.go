@@ -12,7 +12,6 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/admit"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/internal/module"
@@ -29,7 +28,7 @@ type Config struct {
 	Services capability.Services // copied; the notice services are always there
 	// Admission bounds the shape of the module. Zero fields take the default; those that follow from Limits are
 	// replaced.
-	Admission admit.Limits
+	Admission limits.Module
 	// Lifecycle is the most that the provider is granted of what its manifest may ask for. Zero grants none but
 	// abi.LifecycleFresh.
 	Lifecycle abi.Lifecycle
