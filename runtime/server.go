@@ -108,7 +108,7 @@ func (s *Server) connect(source resource.Source) (err error) {
 	budget, uris := inflight.New(o.Buffer), mcp.NewURIs(o.MaxSubscribedBytes)
 	core := mcp.Config{
 		Source: source, Name: o.Name, Title: o.Title, Version: o.Version, Instructions: o.Instructions, Tools: o.Tools,
-		MaxSubscriptions: o.MaxSubscriptions, Patience: o.QueueTimeout, SlowReaders: o.MaxSlowReaders,
+		MaxSubscriptions: o.MaxSubscriptions, MaxWait: o.QueueTimeout, SlowReaders: o.MaxSlowReaders,
 	}
 	if s.direct, err = mcp.New(core); err != nil {
 		return err

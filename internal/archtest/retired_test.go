@@ -45,8 +45,10 @@ runtime/internal/reload runtime/internal/composite
 : absent isContested isForeign meets plainHead seal succeedLocked sureOf
 
 runtime/internal/mcp
-: Settle unsaid
+: agreed askPage excerpt headed heed IsAbout isImpersonal listKept Outlet outcome Plain Settle single spill TooBusy
+: unsaid Usual
 
+runtime/internal/mcp/stdio
 : admit alone crew endOf errStuck few flight gather hold kick look put remind settle some stall together widen
 
 runtime/internal/mcp/streamable runtime/internal/mcp/streamable/response runtime/internal/mcp/streamable/download
@@ -54,6 +56,7 @@ runtime/internal/mcp/streamable/subscription runtime/internal/mcp/streamable/fas
 : admits announce answerPatience attend bare consider dismiss door ender errCrowded errElsewhere errLeft framed glance
 : handOn handOver hasLeft hurry isForeign measure peer repeats said stillHere stray unsuited weighedBody wish
 
+runtime/internal/mcp/legacy
 : abort admit beat breath cut heartbeat heeds idler later nudge patienceLocked putBack quiet retellLocked settle unsaid
 
 internal/approval internal/policy internal/strict
@@ -77,6 +80,9 @@ func byPackage(text string) map[string][]string {
 			} else {
 				packages = append(packages, strings.Fields(line)...)
 			}
+		}
+		if len(packages) == 0 {
+			panic("names without a package: " + paragraph)
 		}
 		for _, p := range packages {
 			names[p] = append(names[p], retired...)
@@ -202,7 +208,6 @@ runtime/internal/engine/wazero
 runtime/internal/guest
 runtime/internal/hostile
 runtime/internal/instance
-runtime/internal/mcp
 runtime/internal/meter
 runtime/internal/pool
 runtime/internal/process

@@ -39,7 +39,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m, _ := mcp.ParseMessage(request)
-				if _, err := core.Answer(b.Context(), make([]byte, 0, 1024), m, mcp.Outlet{}); err != nil {
+				if _, err := core.Answer(b.Context(), make([]byte, 0, 1024), m, mcp.ResponseStream{}); err != nil {
 					b.Fatal(err)
 				}
 			}

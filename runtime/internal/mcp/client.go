@@ -2,9 +2,9 @@ package mcp
 
 import "net/netip"
 
-// ClientOf names the client at a remote address, as limits for each client count it: an IPv4 address, or the network of
-// 64 bits of an IPv6 address, of which one machine has any address it likes. It is empty for an address that tells
-// nothing of the client: a loopback address, behind which a reverse proxy may have many, and one that is no IP address.
+// ClientOf returns the name of the client at a remote address, for limits of each client: an IPv4 address, or the /64
+// network of an IPv6 address, since one machine may use any address of it. The name is empty for a loopback address,
+// which may be a reverse proxy with many clients, and for an address that is not of IP.
 func ClientOf(remoteAddr string) string {
 	remote, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 const (
 	defaultMaxSubscriptions = 1024
 	defaultBudget           = 4 << 20 // bytes
-	defaultPatience         = 2 * time.Second
+	defaultMaxWait          = 2 * time.Second
 )
 
-// staticTTL is how long clients may keep what does not change while the process runs, in milliseconds.
+// staticTTL is how long clients may cache what does not change while the process runs, in milliseconds.
 const staticTTL = 300_000
 
 // Config is what a Core needs. Source, Name and Version are required.
@@ -35,15 +35,15 @@ type Config struct {
 	Version          string
 	Instructions     string // for the model; empty for none
 	Tools            bool   // also offer the resources as the tools list_resources and read_resource
-	ModernOnly       bool   // no front serves older revisions: they are not offered
+	ModernOnly       bool   // offer no older revisions, since no front serves them
 	MaxSubscriptions int    // streams of changes at once, those of sessions included; 0 means 1,024
-	Budget           int    // bytes of an answer that are kept while it grows; 0 means 4 MiB
+	Budget           int    // bytes of an answer that are buffered before a part is sent; 0 means 4 MiB
 	URIs             *URIs  // of all subscriptions; nil bounds and shares nothing
 	// InFlight bounds the memory of all answers that have not been written yet; nil for no bound.
 	InFlight *inflight.Budget
-	Patience time.Duration // for which a request waits for room there; 0 means 2 s
-	// SlowReaders is how many clients may keep a source waiting at once for longer than a moment; 0 means 2 for each
-	// processor.
+	MaxWait  time.Duration // longest time a request waits for memory of InFlight; 0 means 2 s
+	// SlowReaders is how many clients may keep a source waiting for longer than 20 ms at the same time; 0 means 2 for
+	// each processor.
 	SlowReaders int
 	Logger      *slog.Logger // nil discards
 }
@@ -58,14 +58,14 @@ func (c *Config) fill() error {
 			errs = append(errs, fmt.Errorf("mcp: %s is required", f.name))
 		}
 	}
-	if c.MaxSubscriptions < 0 || c.Budget < 0 || c.Patience < 0 || c.SlowReaders < 0 {
-		errs = append(errs, errors.New("mcp: MaxSubscriptions, Budget, Patience or SlowReaders is negative"))
+	if c.MaxSubscriptions < 0 || c.Budget < 0 || c.MaxWait < 0 || c.SlowReaders < 0 {
+		errs = append(errs, errors.New("mcp: MaxSubscriptions, Budget, MaxWait or SlowReaders is negative"))
 	}
 	if c.SlowReaders == 0 {
 		c.SlowReaders = 2 * runtime.GOMAXPROCS(0)
 	}
-	if c.Patience == 0 {
-		c.Patience = defaultPatience
+	if c.MaxWait == 0 {
+		c.MaxWait = defaultMaxWait
 	}
 	if c.Budget == 0 {
 		c.Budget = defaultBudget
@@ -83,13 +83,13 @@ func (c *Config) fill() error {
 type Core struct {
 	// fixed at creation
 	cfg       Config
-	revisions string // those offered, as a JSON array
+	revisions string // offered revisions, as a JSON array
 	server    string // members of _meta that name this server
 	head      string // members every modern result begins with
 	discovery string // members of the result of server/discover
 
 	streams  *streams
-	slow     atomic.Int64 // clients that keep a source waiting
+	slow     atomic.Int64 // clients that have kept a source waiting for longer than slowAfter
 	buffers  wire.Buffers
 	pages    pageCache
 	pageSize atomic.Int64 // bytes that the last page of a list took before it was encoded
@@ -129,19 +129,20 @@ func (c *Core) appendDiscovery(b []byte) []byte {
 	return appendMember(b, "instructions", c.cfg.Instructions)
 }
 
-// A Notify sends a notification on the stream of the request it belongs to, before the answer. It is called by one
-// goroutine at a time; params are valid until it returns. After an error there are no more.
+// A Notify sends a notification on the stream of its request, before the answer. One goroutine at a time calls it;
+// params are valid until it returns. After an error, the core calls it no more.
 type Notify func(method string, params json.RawMessage) error
 
-// An Outlet is how an answer leaves before it is whole. Its functions are called by one goroutine at a time.
-type Outlet struct {
-	// Notify sends what is to be told before the answer. Nil drops it.
+// A ResponseStream sends parts of an answer before the answer is complete. One goroutine at a time calls Notify and
+// Flush.
+type ResponseStream struct {
+	// Notify sends notifications before the answer; nil discards them.
 	Notify Notify
-	// Flush sends the next part of an answer that has outgrown the budget, after which what is returned is the rest of
-	// it. It may block for as long as the client may take; part is valid until it returns. An error ends the request.
-	// Nil keeps the whole answer, whatever its size.
+	// Flush sends the next part of an answer that is larger than the budget. The core then returns the rest of the answer
+	// only. Flush may block for as long as the client may take; part is valid until it returns. An error ends the
+	// request. If Flush is nil, the core buffers the whole answer, whatever its size.
 	Flush func(part []byte) error
-	// Abort has a Flush that is under way fail at once. It may be called by any goroutine. Nil does nothing.
+	// Abort makes a running Flush fail at once. Any goroutine may call it. Nil does nothing.
 	Abort func()
 }
 
@@ -154,35 +155,35 @@ type Call struct {
 	Session  string          // as Message.Session
 }
 
-// Call answers one request with the JSON text of its result. That is counted as taken from the [inflight.Hold] of ctx,
-// together with the copies that are made of it on its way to the client.
+// Call answers one request with the JSON text of its result. The [inflight.Hold] of ctx is charged for the result and for
+// the copies that the SDK of the older revisions makes of it.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
 		core: c, method: call.Method, modern: call.Revision.Modern(),
-		structured: call.Revision.structured(), outlet: Outlet{Notify: call.Notify}, session: call.Session,
+		structured: call.Revision.structured(), stream: ResponseStream{Notify: call.Notify}, session: call.Session,
 	}
 	r.params.parse(call.Params)
-	defer r.giveUp()
+	defer r.release()
 	if err := c.serve(ctx, r); err != nil {
 		return nil, err
 	}
 	if n := copies * len(r.out); n > inflight.Free && !inflight.Of(ctx).Take(n) {
-		return nil, c.fail(ctx, r, c.crowded())
+		return nil, c.fail(ctx, r, c.busyError())
 	}
 	return r.out, nil
 }
 
-// copies is how often the SDK of the older revisions copies a result on its way, about, the result itself included.
+// copies is about how many copies of a result the SDK of the older revisions holds at once, the result included.
 const copies = 6
 
-// Answer appends the response to m, a request other than subscriptions/listen, to dst, which is the core's from then on.
-// When that is an error, it is returned too, for fronts that have a status to choose, or have let the beginning of another
-// answer go.
-func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Outlet) ([]byte, *Error) {
+// Answer appends the response to m, a request other than subscriptions/listen, to dst, which then belongs to the core. If
+// the response is an error, Answer returns that too: a front may have to choose a status, or may have sent the beginning
+// of another answer.
+func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet ResponseStream) ([]byte, *Error) {
 	r := &request{
 		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
-		structured: m.Revision == "" || m.Revision.structured(), outlet: outlet, session: m.Session, links: m.Links,
-		budget: c.cfg.Budget, kept: len(dst), out: appendResultHead(dst, m.ID),
+		structured: m.Revision == "" || m.Revision.structured(), stream: outlet, session: m.Session, links: m.DownloadLinks,
+		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID),
 	}
 	err := c.check(r)
 	if err == nil {
@@ -190,12 +191,12 @@ func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Outlet
 	}
 	r.count()
 	if err != nil {
-		return AppendError(r.out[:r.kept], m.ID, err), err
+		return AppendError(r.out[:r.prefixLen], m.ID, err), err
 	}
 	return append(r.out, '}'), nil
 }
 
-// check holds a request that stands alone to the rules of its revision; the others are held to those of their session.
+// check applies the rules of the modern revision to requests of that revision. Fronts check those of sessions.
 func (c *Core) check(r *request) *Error {
 	if !r.modern {
 		return nil
@@ -203,35 +204,36 @@ func (c *Core) check(r *request) *Error {
 	return c.CheckModern(r.message)
 }
 
-// Buffer gives an empty buffer that holds most answers, for [Core.Answer]. When the answer has been written, it may be given
-// back by [Core.Release].
+// Buffer returns an empty buffer that holds most answers, for [Core.Answer]. The caller may return the answer by
+// [Core.Release] when it has been written.
 func (c *Core) Buffer() []byte { return c.buffers.Take(wire.MinBuffer) }
 
-// Release takes back what Answer returned, which must not be used after that. Until then it counts as in flight.
+// Release takes back an answer that [Core.Answer] returned; the caller must not use it after that. Until then it counts as
+// in flight.
 func (c *Core) Release(answer []byte) {
-	c.cfg.InFlight.Release(counted(cap(answer)))
+	c.cfg.InFlight.Release(countedBytes(cap(answer)))
 	c.buffers.Give(answer)
 }
 
 // InFlight is the budget that answers count against; nil for none.
 func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 
-// AfterResponse has the source do what need not delay a response. Fronts call it when they have written one.
+// AfterResponse lets the source do work that need not delay a response. Fronts call it after they have written one.
 func (c *Core) AfterResponse() {
 	if s, ok := c.cfg.Source.(resource.AfterResponder); ok {
 		s.AfterResponse()
 	}
 }
 
-// EndSession is to be called by fronts when a session, as they name it in Message.Session, has ended.
+// EndSession tells the source that a session has ended. Fronts call it, with the name they set in Message.Session.
 func (c *Core) EndSession(session string) {
 	if s, ok := c.cfg.Source.(resource.SessionEnder); ok {
 		s.EndSession(session)
 	}
 }
 
-// CheckModern holds a request to the rules of the modern revisions for its _meta: a revision this server offers, the
-// client's capabilities, and a log level the specification has, if there is one.
+// CheckModern checks the _meta of a request by the rules of the modern revisions: it must have a revision that this server
+// offers and the client's capabilities; a log level, if any, must be one of the specification.
 func (c *Core) CheckModern(m *Message) *Error {
 	if m.params.malformed != "" {
 		return malformed("%s", m.params.malformed)
@@ -239,7 +241,7 @@ func (c *Core) CheckModern(m *Message) *Error {
 	version, ok := m.Version()
 	switch {
 	case m.params.version == nil && m.Method == "initialize":
-		// The client is of an older revision, and this may be all that it shows to somebody.
+		// A client of an older revision may show its user nothing but this error.
 		asked, _ := unquote(m.params.protocolVersion)
 		return c.UnsupportedVersion(asked)
 	case !ok:
@@ -264,78 +266,77 @@ func isLogLevel(value []byte) bool {
 	return false
 }
 
-// malformed is the error for a request whose params or _meta break the rules of every method.
+// malformed returns the error for a request whose params or _meta break the rules of every method.
 func malformed(format string, args ...any) *Error {
 	e := invalidParams(format, args...)
 	e.Malformed = true
 	return e
 }
 
-// UnsupportedVersion is the error for a revision this server does not offer to a client that may use either form: _meta
-// in each request, or a session that begins with initialize. It lists the revisions of both.
+// UnsupportedVersion returns the error for a revision that this server does not offer. It lists the revisions of both
+// forms, _meta in each request and a session that begins with initialize, since the client may use either.
 func (c *Core) UnsupportedVersion(requested string) *Error {
 	return unsupportedVersion(requested, c.revisions)
 }
 
-// unsupportedVersion lists supported, a JSON array: the revisions that the client can use in the form it has chosen.
+// unsupportedVersion is UnsupportedVersion with a list of its own, a JSON array.
 func unsupportedVersion(requested, supported string) *Error {
 	data := append([]byte(`{"supported":`), supported...)
 	data = append(data, `,"requested":`...)
-	data = wire.AppendString(data, clip(requested, maxMethod))
+	data = wire.AppendString(data, truncate(requested, maxMethod))
 	return &Error{Code: CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: append(data, '}')}
 }
 
 // A request is one call under way.
 type request struct {
 	// fixed at creation
-	message *Message // nil for a Call
-	method  string
-	params  params
-	modern  bool
-	// structured says that the client's revision has structured results of tools.
-	structured bool
-	outlet     Outlet
+	message    *Message // nil for a Call
+	method     string
+	params     params
+	modern     bool
+	structured bool // the client's revision has structured results of tools
+	stream     ResponseStream
 	session    string
 	links      bool
-	kept       int // bytes of out that never leave: they were there before
+	prefixLen  int // bytes of out that belong to the caller of Answer and are never sent
 
 	// owned by the goroutine that runs it
-	budget int    // bytes that out may hold before it is flushed
-	uri    string // asked for, once it is known
-	out    []byte // the answer, after what was there before
-	sent   bool   // a part of it has been flushed
-	tight  int    // bytes that may be encoded before it is looked whether out is to be flushed; 0 for as many as a part
-	held   int    // bytes of out that are counted as in flight
+	budget   int    // bytes that out may hold before it is flushed
+	uri      string // requested; empty until it is known
+	out      []byte // the prefix, then the answer
+	sent     bool   // a part of the answer has been flushed
+	maxChunk int    // bytes to encode between two checks whether to flush; 0 for partSize
+	counted  int    // bytes of out that count as in flight
 
 	core *Core
 
-	// here so that a small request is one allocation
-	asked    abi.Request
-	contents contents
-	progress progress
+	// in the struct so that a small request is one allocation
+	sourceReq abi.Request
+	contents  contentEncoder
+	progress  progress
 }
 
-// ask is what every request to the source says.
-func (r *request) ask() *abi.Request {
-	r.asked = abi.Request{Meta: r.params.guestMeta(), Session: r.session}
-	return &r.asked
+// sourceRequest returns the request to the source with the fields that every method sets.
+func (r *request) sourceRequest() *abi.Request {
+	r.sourceReq = abi.Request{Meta: r.params.guestMeta(), Session: r.session}
+	return &r.sourceReq
 }
 
-func (r *request) askPage(cursor string) *abi.Request {
-	req := r.ask()
+func (r *request) pageRequest(cursor string) *abi.Request {
+	req := r.sourceRequest()
 	req.Cursor = cursor
 	return req
 }
 
 // serve appends the result to r.out.
 func (c *Core) serve(ctx context.Context, r *request) (failure *Error) {
-	defer c.catch(ctx, r, &failure)
+	defer c.recoverPanic(ctx, r, &failure)
 	if r.params.malformed != "" {
 		return invalidParams("%s", r.params.malformed)
 	}
 	answer := c.method(r)
 	if answer == nil {
-		return &Error{Code: CodeMethodNotFound, Message: "Method not found: " + clip(r.method, maxMethod)}
+		return &Error{Code: CodeMethodNotFound, Message: "Method not found: " + truncate(r.method, maxMethod)}
 	}
 	switch err := answer(ctx, r).(type) {
 	case nil:
@@ -347,14 +348,14 @@ func (c *Core) serve(ctx context.Context, r *request) (failure *Error) {
 	}
 }
 
-// catch, deferred, makes a failure of a panic: a mistake of ours must not end the process, with everybody's requests.
-func (c *Core) catch(ctx context.Context, r *request, failure **Error) {
+// recoverPanic, deferred, turns a panic into a failure of the request: the process and its other requests go on.
+func (c *Core) recoverPanic(ctx context.Context, r *request, failure **Error) {
 	if p := recover(); p != nil {
 		*failure = c.fail(ctx, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }
 
-// method gives what answers the method of r; nil when it is not offered.
+// method returns the function that answers the method of r; nil if the server does not offer the method.
 func (c *Core) method(r *request) func(context.Context, *request) error {
 	switch r.method {
 	case "resources/list":
@@ -388,7 +389,7 @@ func (c *Core) discover(_ context.Context, r *request) error {
 	return nil
 }
 
-// begin opens the result. At least one member follows.
+// begin opens the result. The caller appends at least one member.
 func (c *Core) begin(r *request) {
 	r.out = append(r.out, '{')
 	if r.modern {
@@ -399,7 +400,7 @@ func (c *Core) begin(r *request) {
 // end closes the result.
 func (r *request) end() { r.out = append(r.out, '}') }
 
-// endCacheable closes the result after saying for how long and for whom it may be kept.
+// endCacheable closes the result and says for how long, and for which clients, it may be cached.
 func (r *request) endCacheable(ttlMillis uint64, scope abi.CacheScope) {
 	if r.modern {
 		r.out = append(r.out, `,"ttlMs":`...)

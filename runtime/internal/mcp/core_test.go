@@ -41,7 +41,7 @@ func TestAnswerAppends(t *testing.T) {
 	core := newCore(t, mcp.Config{Source: newSource()})
 	for _, uri := range []string{"test://text", "zz:plain", "zz:panic"} {
 		m, _ := mcp.ParseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{` + meta + `,"uri":"` + uri + `"}}`))
-		got, _ := core.Answer(t.Context(), []byte("before "), m, mcp.Outlet{})
+		got, _ := core.Answer(t.Context(), []byte("before "), m, mcp.ResponseStream{})
 		text, ok := strings.CutPrefix(string(got), "before ")
 		if !ok || !json.Valid([]byte(text)) {
 			t.Errorf("%s: got %s, want it appended", uri, got)

@@ -5,7 +5,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// metaDegraded is the key of _meta that says whose entries are missing from a page of a list.
+// metaDegraded is the key of _meta with the providers whose entries are missing from a page of a list.
 const metaDegraded = "io.github.wasmres/degraded"
 
 // beginPage opens the result with a page of a list.

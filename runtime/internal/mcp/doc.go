@@ -4,13 +4,13 @@
 // revisions. Resources come from a [github.com/wasmres/wasmres/runtime/resource.Source]. The fronts below this folder own
 // framing and transport: stdio, streamable, legacy.
 //
-// The fronts and internal/app may import it. It never reads from or writes to a connection, and knows
-// nothing of WebAssembly. The one goroutine it starts tells of progress, and ends with its request.
+// It never reads from or writes to a connection, and knows nothing of WebAssembly. The one goroutine it starts sends
+// progress, and ends with its request.
 //
 // # JSON
 //
-// What clients send is read by a scanner of our own, which is exact where encoding/json is lenient: names are matched
-// byte for byte, a name we read may stand only once in its object, and nesting is bounded. Names we do not read are
-// ignored, whatever stands there. Results are appended to one growing buffer, which is used again; contents are encoded
-// into it while the source still runs, and when it is full it leaves a part at a time, where a front lets it.
+// A scanner reads the messages of clients. It is exact where encoding/json is lenient: it matches names byte for byte,
+// refuses an object that has a name of the protocol twice, bounds the nesting, and skips the values of unknown names.
+// Results are appended to one growing buffer, which is used again. Contents are encoded into it while the source still
+// runs. When the buffer is full, it is sent in parts, if the front can send parts.
 package mcp

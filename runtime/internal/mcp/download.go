@@ -7,32 +7,31 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// metaLink is the key of _meta that says where a resource can be downloaded: a reference relative to the endpoint's
-// URL.
+// metaLink is the key of _meta for the place to download a resource: a reference relative to the endpoint's URL.
 const metaLink = "io.github.wasmres/download"
 
-// linkSize is from what size on resources have a link, in bytes: smaller ones are as well read.
+// linkSize is the size from which resources have a link, in bytes. Reading smaller ones is as quick.
 const linkSize = 1 << 20
 
 // A Download asks for one resource as bytes.
 type Download struct {
 	URI         string
-	Offset      uint64 // the part that is wanted, if the provider can cut: first byte
+	Offset      uint64 // first byte wanted; a provider that cannot cut gives the whole
 	Length      uint64 // bytes; 0 for all that follows
-	IfNoneMatch string // the etag the asker has, as the provider says it; empty for none
+	IfNoneMatch string // the etag the client has, as the provider spells it; empty for none
 	Session     string // as Message.Session
 }
 
-// Download hands one content of a resource to sink: that of the URI asked for, else the first one. The rules are those
-// of a read; the bytes are as the provider says them.
+// Download passes one content of a resource to sink: the one with the requested URI, else the first. The rules are those
+// of a read; the bytes are not encoded.
 //
-// When the provider has cut, RangeTotal of the content is the length of the whole, and its bytes begin at Offset; they
-// may be more than were wanted. Otherwise RangeTotal is zero, and the bytes are the whole. Content is called once at
-// most, with a Kind, or with NotModified when IfNoneMatch is current. The sink may answer [ErrEnough]. After an error
-// what it got is void.
+// If the provider has cut, RangeTotal of the content is the length of the whole, and the bytes begin at Offset; there may
+// be more than requested. Otherwise RangeTotal is zero, and the bytes are the whole. Content is called at most once, with
+// a Kind, or with NotModified if IfNoneMatch is current. The sink may return [ErrEnough]. After an error the sink must
+// discard what it got.
 func (c *Core) Download(ctx context.Context, d *Download, sink abi.Sink) (failure *Error) {
 	r := &request{method: "download", modern: true, session: d.Session}
-	defer c.catch(ctx, r, &failure)
+	defer c.recoverPanic(ctx, r, &failure)
 	if len(d.URI) <= abi.MaxURI {
 		r.uri = d.URI
 	}
@@ -49,38 +48,37 @@ func (c *Core) download(ctx context.Context, d *Download, sink abi.Sink) error {
 	req := &abi.Request{
 		URI: d.URI, RangeOffset: d.Offset, RangeLength: d.Length, IfNoneMatch: d.IfNoneMatch, Session: d.Session,
 	}
-	_, err := c.readSingle(ctx, req, newSingle(d.URI, headed{sink, d.IfNoneMatch != ""}))
+	_, err := c.readFirstContent(ctx, req, newFirstContentSink(d.URI, downloadSink{sink, d.IfNoneMatch != ""}))
 	return err
 }
 
-// headed is the [abi.Sink] that holds the head of a downloaded content to the rules.
-type headed struct {
+// A downloadSink is the [abi.Sink] that checks the head of a downloaded content.
+type downloadSink struct {
 	abi.Sink
 	conditional bool
 }
 
-// Unwrap says who may keep the guest waiting.
-func (h headed) Unwrap() abi.Sink { return h.Sink }
+// Unwrap returns the sink that may keep the guest waiting.
+func (h downloadSink) Unwrap() abi.Sink { return h.Sink }
 
 // Content implements [abi.Sink].
-func (h headed) Content(c *abi.Content) error {
+func (h downloadSink) Content(c *abi.Content) error {
 	switch {
 	case c.Kind == abi.KindText || c.Kind == abi.KindBlob:
 	case !c.NotModified:
 		return abi.Errorf(abi.CodeProtocol, "A content is neither text nor blob")
 	case !h.conditional:
-		return abi.Errorf(abi.CodeProtocol, "A content is not modified, which was not asked")
+		return abi.Errorf(abi.CodeProtocol, "A content is not modified, but the request has no etag")
 	}
 	return h.Sink.Content(c)
 }
 
-// appendLink appends, after another member, the one that says where a resource can be downloaded.
+// appendLink appends, after another member, the member metaLink.
 func appendLink(b []byte, uri string) []byte {
 	return appendMember(b, metaLink, "?uri="+url.QueryEscape(abi.NormalURI(uri)))
 }
 
-// appendResourceMeta appends the member _meta of a resource in a list; with links, a large one says where to download
-// it.
+// appendResourceMeta appends the member _meta of a resource in a list; with links, that of a large one has metaLink.
 func appendResourceMeta(b []byte, r *abi.Resource, links bool) []byte {
 	begin := len(b)
 	b = appendMeta(b, r.Meta, "", "")

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
-// maxInteger is the greatest integer every JSON parser takes.
+// maxInteger is the greatest integer that every JSON parser represents exactly.
 const maxInteger = 1<<53 - 1
 
 // appendMember appends a string member after another member; an empty one is left out. name needs no escapes.
@@ -74,8 +74,7 @@ func appendIcons(b []byte, icons []abi.Icon) []byte {
 	return append(b, ']')
 }
 
-// appendAnnotations appends the member if there is anything to say. A priority of NaN is none, and so is what lies
-// outside of 0..1.
+// appendAnnotations appends the member annotations, if there are any. A priority outside of 0..1, or NaN, is left out.
 func appendAnnotations(b []byte, audience abi.Audience, priority float64, lastModified string) []byte {
 	begin := len(b)
 	switch audience & (abi.AudienceUser | abi.AudienceAssistant) {
@@ -100,7 +99,7 @@ func appendAnnotations(b []byte, audience abi.Audience, priority float64, lastMo
 	return append(b, '}')
 }
 
-// appendMeta appends the member _meta: what the guest says, without the keys that are reserved, and the host's own keys.
+// appendMeta appends the member _meta: that of the guest without reserved keys, and the host's own keys.
 func appendMeta(b []byte, guest, etag, lastModified string) []byte {
 	guest = abi.WithoutReservedMeta(guest)
 	if guest == "" && etag == "" && lastModified == "" {

@@ -20,8 +20,8 @@ type Error struct {
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
 
-	// Malformed says that the request lacks what every request of its revision must have, or has it wrong. Over HTTP
-	// its status is 400 then; the status of any other CodeInvalidParams is 200.
+	// Malformed says that the request breaks a rule for all requests of its revision. Over HTTP its status is then 400;
+	// the status of any other CodeInvalidParams is 200.
 	Malformed bool `json:"-"`
 
 	cause error // never sent
@@ -29,5 +29,5 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the failure of the [resource.Source] that e is made of, if it is one: for callers in this process.
+// Unwrap returns the failure of the [resource.Source] that caused e, for callers in this process; nil if there is none.
 func (e *Error) Unwrap() error { return e.cause }

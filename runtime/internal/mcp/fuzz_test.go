@@ -49,7 +49,7 @@ func FuzzParseMessage(f *testing.F) {
 		m.Version()
 		m.Cancels()
 		if m.IsRequest() {
-			answer, _ := core.Answer(t.Context(), nil, m, mcp.Outlet{Notify: func(method string, params json.RawMessage) error {
+			answer, _ := core.Answer(t.Context(), nil, m, mcp.ResponseStream{Notify: func(method string, params json.RawMessage) error {
 				line(t, mcp.AppendNotification(nil, method, params))
 				return nil
 			}})

@@ -60,7 +60,7 @@ func heavyMessage(t *testing.T, request string) *mcp.Message {
 
 func heavyCore(t *testing.T, budget *inflight.Budget) *mcp.Core {
 	t.Helper()
-	core, err := mcp.New(mcp.Config{Source: heavy(), Name: "test", Version: "1", Tools: true, InFlight: budget, Patience: 1})
+	core, err := mcp.New(mcp.Config{Source: heavy(), Name: "test", Version: "1", Tools: true, InFlight: budget, MaxWait: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestAnswersAreTheSameWithoutRoom(t *testing.T) {
 	for name, request := range heavyRequests {
 		t.Run(name, func(t *testing.T) {
 			plenty, little := inflight.New(0), inflight.New(0)
-			whole, failure := heavyCore(t, plenty).Answer(t.Context(), nil, heavyMessage(t, request), mcp.Outlet{})
+			whole, failure := heavyCore(t, plenty).Answer(t.Context(), nil, heavyMessage(t, request), mcp.ResponseStream{})
 			if strings.HasSuffix(name, "fails") != (failure != nil || bytes.Contains(whole, []byte(`"isError":true`))) {
 				t.Fatalf("got %v", failure)
 			}
@@ -81,7 +81,7 @@ func TestAnswersAreTheSameWithoutRoom(t *testing.T) {
 			before := little.Used()
 			var parts []byte
 			most := int64(0)
-			rest, cut := core.Answer(t.Context(), core.Buffer(), heavyMessage(t, request), mcp.Outlet{Flush: func(part []byte) error {
+			rest, cut := core.Answer(t.Context(), core.Buffer(), heavyMessage(t, request), mcp.ResponseStream{Flush: func(part []byte) error {
 				parts = append(parts, part...)
 				most = max(most, little.Used()-before)
 				return nil
@@ -137,12 +137,12 @@ func TestWholeAnswersAreRefusedWithoutRoom(t *testing.T) {
 func TestListsWaitForRoom(t *testing.T) {
 	budget := inflight.New(0)
 	src := &weighing{Source: heavy()}
-	core, err := mcp.New(mcp.Config{Source: src, Name: "test", Version: "1", InFlight: budget, Patience: 1})
+	core, err := mcp.New(mcp.Config{Source: src, Name: "test", Version: "1", InFlight: budget, MaxWait: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := func() *mcp.Error {
-		out, failure := core.Answer(t.Context(), nil, heavyMessage(t, heavyRequests["list"]), mcp.Outlet{Flush: func([]byte) error { return nil }})
+		out, failure := core.Answer(t.Context(), nil, heavyMessage(t, heavyRequests["list"]), mcp.ResponseStream{Flush: func([]byte) error { return nil }})
 		core.Release(out)
 		return failure
 	}

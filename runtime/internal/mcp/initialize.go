@@ -1,8 +1,8 @@
 package mcp
 
-// LegacyInitialize gives text, an initialize request, as a legacy front should see it: where it asks for a modern
-// revision, or a later one, it asks for the newest legacy one instead. go-sdk would negotiate an older revision, but
-// remember the one it was asked for and take the session for a modern one. Any other text comes back as it is.
+// LegacyInitialize returns text, an initialize request, for the legacy front: a request for the modern revision, or a later
+// one, becomes one for the newest legacy revision. go-sdk would negotiate an older revision, but remember the requested one
+// and treat the session as modern. Any other text is returned unchanged.
 func LegacyInitialize(text []byte) []byte {
 	changed := false
 	out := replaceMember(text, "params", func(params []byte) []byte {
@@ -20,7 +20,7 @@ func LegacyInitialize(text []byte) []byte {
 	return out
 }
 
-// replaceMember rewrites the members of an object with that name. What is no object comes back as it is.
+// replaceMember rewrites the members of an object with that name. Any other value is returned unchanged.
 func replaceMember(object []byte, name string, replace func(value []byte) []byte) []byte {
 	begin := space(object, 0)
 	if !isObject(object[begin:]) {

@@ -25,7 +25,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	var missing []resource.Degraded
 	hold := c.cfg.InFlight.Hold()
 	defer hold.End()
-	reply, err := c.askList(resource.WithDegraded(ctx, &missing), r.askPage(cursor), hold)
+	reply, err := c.askList(resource.WithDegraded(ctx, &missing), r.pageRequest(cursor), hold)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err := r.appendResources(reply, r.links); err != nil {
 		return err
 	}
-	if !r.sent && mayCache && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isImpersonal() {
+	if !r.sent && mayCache && reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic && r.isShareable() {
 		ttl := time.Duration(min(reply.TTLMillis, maxPageTTL)) * time.Millisecond
 		c.pages.put(pageKey{cursor, r.links}, r.out[begin:], version, ttl)
 	}
@@ -42,11 +42,11 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	return nil
 }
 
-// askList asks the source for a page of resources, whose memory is taken from hold. Where pages are large, the request
-// waits for its turn before it asks: then the source need not be kept waiting.
+// askList asks the source for a page of resources and charges its memory to hold. If the last page was large, it waits for
+// that much memory first, so that the source need not wait.
 func (c *Core) askList(ctx context.Context, req *abi.Request, hold *inflight.Hold) (*abi.Reply, error) {
-	if usual := int(c.pageSize.Load()); usual > inflight.Free {
-		if err := hold.Wait(ctx, usual, c.cfg.Patience); err != nil {
+	if size := int(c.pageSize.Load()); size > inflight.Free {
+		if err := hold.Wait(ctx, size, c.cfg.MaxWait); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ const maxPageTTL = 3_600_000
 // listCached answers with a cached page, if there is one.
 func (c *Core) listCached(r *request, cursor string) (cached bool, err error) {
 	version, mayCache := c.listVersion()
-	if !mayCache || !r.isImpersonal() {
+	if !mayCache || !r.isShareable() {
 		return false, nil
 	}
 	body, left := c.pages.get(pageKey{cursor, r.links}, version)
@@ -89,8 +89,8 @@ func (c *Core) listVersion() (version uint64, ok bool) {
 	return s.ListVersion(), true
 }
 
-// isImpersonal reports whether a request tells the source nothing that the answer might depend on.
-func (r *request) isImpersonal() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
+// isShareable reports whether other clients may get the same answer: the request has no _meta for the provider.
+func (r *request) isShareable() bool { return isNull(r.params.meta) || r.params.guestMeta() == "" }
 
 func (c *Core) templates(ctx context.Context, r *request) error {
 	cursor, err := optional("cursor", r.params.cursor)
@@ -98,7 +98,7 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 		return err
 	}
 	var missing []resource.Degraded
-	reply, err := c.cfg.Source.Templates(resource.WithDegraded(ctx, &missing), r.askPage(cursor))
+	reply, err := c.cfg.Source.Templates(resource.WithDegraded(ctx, &missing), r.pageRequest(cursor))
 	if err != nil {
 		return err
 	}
@@ -110,16 +110,16 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 	return nil
 }
 
-// appendResources appends the members of a page of resources. With links, large ones say where to download them.
+// appendResources appends the members of a page of resources. With links, large ones have a link to download them.
 func (r *request) appendResources(reply *abi.Reply, links bool) error {
 	r.out = append(r.out, `"resources":[`...)
 	for i := range reply.Resources {
 		one := &reply.Resources[i]
-		if err := r.makeRoom(worst * one.Weight()); err != nil {
+		if err := r.makeRoom(maxEscape * one.Weight()); err != nil {
 			return err
 		}
 		r.out = appendResource(comma(r.out, i), one, links)
-		if err := r.pass(); err != nil {
+		if err := r.flushIfFull(); err != nil {
 			return err
 		}
 	}
@@ -132,11 +132,11 @@ func (r *request) appendTemplates(reply *abi.Reply) error {
 	r.out = append(r.out, `"resourceTemplates":[`...)
 	for i := range reply.Templates {
 		one := &reply.Templates[i]
-		if err := r.makeRoom(worst * one.Weight()); err != nil {
+		if err := r.makeRoom(maxEscape * one.Weight()); err != nil {
 			return err
 		}
 		r.out = appendTemplate(comma(r.out, i), one)
-		if err := r.pass(); err != nil {
+		if err := r.flushIfFull(); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (r *request) appendTemplates(reply *abi.Reply) error {
 	return nil
 }
 
-// complete answers completion/complete. A template that completes nothing has no values, which is no error.
+// complete answers completion/complete. A template without completion has no values, which is no error.
 func (c *Core) complete(ctx context.Context, r *request) error {
 	req, err := r.params.completion()
 	if err != nil {
@@ -183,13 +183,13 @@ func appendCompletion(b []byte, reply *abi.Reply) []byte {
 // completion decodes the parameters of completion/complete. Any prompt is unknown: the server offers none.
 func (p *params) completion() (req *abi.Request, err error) {
 	var kind, uri, name, value, arguments []byte
-	if !pick(p.ref, choose("type", &kind, "uri", &uri)) {
+	if !parseObject(p.ref, choose("type", &kind, "uri", &uri)) {
 		return nil, invalidParams("ref is missing or not an object")
 	}
-	if !pick(p.argument, choose("name", &name, "value", &value)) {
+	if !parseObject(p.argument, choose("name", &name, "value", &value)) {
 		return nil, invalidParams("argument is missing or not an object")
 	}
-	if !isNull(p.context) && !pick(p.context, choose("arguments", &arguments, "", nil)) {
+	if !isNull(p.context) && !parseObject(p.context, choose("arguments", &arguments, "", nil)) {
 		return nil, invalidParams("context is not an object")
 	}
 	req = &abi.Request{Meta: p.guestMeta()}
@@ -215,7 +215,7 @@ func (p *params) completion() (req *abi.Request, err error) {
 	return nil, invalidParams("ref.type is neither ref/resource nor ref/prompt")
 }
 
-// vars decodes the variables already known.
+// vars decodes the variables that the client knows already.
 func vars(arguments []byte) (list []abi.Var, err error) {
 	if isNull(arguments) {
 		return nil, nil
@@ -233,14 +233,14 @@ func vars(arguments []byte) (list []abi.Var, err error) {
 	return list, err
 }
 
-// choose makes a setter of two fields for [pick].
+// choose makes a setter of two fields for [parseObject].
 func choose(name1 string, field1 *[]byte, name2 string, field2 *[]byte) func(name, value []byte) bool {
 	return func(name, value []byte) bool {
 		switch string(name) {
 		case name1:
-			return put(field1, value)
+			return setOnce(field1, value)
 		case name2:
-			return put(field2, value)
+			return setOnce(field2, value)
 		}
 		return true
 	}

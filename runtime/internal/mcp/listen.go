@@ -14,12 +14,12 @@ const ListenMethod = "subscriptions/listen"
 // MaxWatched is how many URIs one stream, or one session, may watch.
 const MaxWatched = 1024
 
-// ErrClosing is the cause of a context that ends because the server does, or needs the place of a stream for another
-// client. A subscription then ends with its result, as it does for no other reason.
+// ErrClosing is the cause of a context that ends because the server shuts down, or because another client gets the place
+// of the stream. Only then a subscription ends with its result.
 var ErrClosing = errors.New("the server is shutting down")
 
-// ErrCancelled is the cause of the context of a request that its client has cancelled by notifications/cancelled. Such a
-// request gets no JSON-RPC answer.
+// ErrCancelled is the cause of the context of a request that the client has cancelled by notifications/cancelled. The
+// request then gets no JSON-RPC answer.
 var ErrCancelled = errors.New("cancelled by the client")
 
 // IsCancelled reports whether ctx is that of a request whose client has cancelled it.
@@ -27,14 +27,14 @@ func IsCancelled(ctx context.Context) bool {
 	return ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrCancelled)
 }
 
-// Listen serves m, a request for subscriptions/listen, until ctx ends: it hands send the acknowledgment, then a
-// notification for each change, all without line ends and valid until send returns. An error is not sent but returned,
-// before the acknowledgment. An error of send ends the subscription.
+// Listen serves m, a request for subscriptions/listen, until ctx ends. It calls send with the acknowledgment, then with a
+// notification for each change; messages have no line ends and are valid until send returns. Listen returns a failure
+// instead of the acknowledgment, and does not send it. An error of send ends the subscription.
 //
-// While send blocks, changes are merged: a client that does not read costs no more than the set of URIs it watches.
+// While send blocks, changes are merged: a client that does not read costs no more than its set of URIs.
 func (c *Core) Listen(ctx context.Context, m *Message, send func(message []byte) error) (failure *Error) {
-	defer c.catch(ctx, &request{method: ListenMethod, modern: true}, &failure)
-	woken := make(chan struct{}, 1) // holds one token while there may be something to say
+	defer c.recoverPanic(ctx, &request{method: ListenMethod, modern: true}, &failure)
+	woken := make(chan struct{}, 1) // holds one token while there may be messages
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s, failure := c.Subscribe(ctx, m, func() {
@@ -48,12 +48,12 @@ func (c *Core) Listen(ctx context.Context, m *Message, send func(message []byte)
 	}
 	defer s.Close()
 	if s.run(ctx, woken, send) == nil && errors.Is(context.Cause(ctx), ErrClosing) {
-		_ = send(s.AppendEnd(nil)) // the last message: whether it arrives changes nothing
+		_ = send(s.AppendEnd(nil)) // the last message; an error changes nothing
 	}
 	return nil
 }
 
-// run tells the client what there is to say, until ctx ends. The error is one of send.
+// run sends messages until ctx ends. The error is one of send.
 func (s *Subscription) run(ctx context.Context, woken <-chan struct{}, send func([]byte) error) error {
 	var b []byte
 	for {
@@ -77,15 +77,15 @@ func (s *Subscription) run(ctx context.Context, woken <-chan struct{}, send func
 	}
 }
 
-// A filter says what a client is to be told.
+// A filter has the changes that a client subscribes to.
 type filter struct {
-	list   bool     // that the list has changed
-	uris   []string // that one of these has
-	byURIs bool     // the client asked for some, of which none may be left
+	list   bool     // changes of the list
+	uris   []string // changes of these resources
+	byURIs bool     // the client sent a list of URIs, of which uris may have none
 }
 
-// wanted gives the names of the changes, the list's "".
-func (f *filter) wanted() map[string]struct{} {
+// keys returns the names of the changes: the URIs, and "" for the list.
+func (f *filter) keys() map[string]struct{} {
 	wanted := make(map[string]struct{})
 	for _, uri := range f.uris {
 		wanted[uri] = struct{}{}
@@ -96,11 +96,11 @@ func (f *filter) wanted() map[string]struct{} {
 	return wanted
 }
 
-// parseFilter decodes the parameter notifications. Kinds of notification we do not know, and what is no URI, are left
-// out of what is agreed.
+// parseFilter decodes the parameter notifications. It leaves out unknown kinds of notifications and strings that are not
+// URIs.
 func parseFilter(raw []byte) (f filter, err *Error) {
 	var list, uris []byte
-	if !pick(raw, choose("resourcesListChanged", &list, "resourceSubscriptions", &uris)) {
+	if !parseObject(raw, choose("resourcesListChanged", &list, "resourceSubscriptions", &uris)) {
 		return f, invalidParams("notifications is missing or not an object")
 	}
 	switch string(list) {
@@ -121,7 +121,7 @@ func parseFilter(raw []byte) (f filter, err *Error) {
 	return f, err
 }
 
-// parseURIs decodes an array of URIs, each once, without those that are none.
+// parseURIs decodes an array of strings and returns those that are URIs, each once.
 func parseURIs(array []byte) (uris []string, err *Error) {
 	seen := make(map[string]bool)
 	eachItem(array, 0, maxDepth, func(value []byte) {

@@ -77,7 +77,7 @@ func updated(uri string) string {
 }
 
 func TestListenAcknowledgesWhatItKeeps(t *testing.T) {
-	for _, tt := range []struct{ asked, agreed string }{
+	for _, tt := range []struct{ asked, ack string }{
 		{`{}`, ``},
 		{`{"toolsListChanged":true,"promptsListChanged":true,"x":[]}`, ``},
 		{`{"resourcesListChanged":true}`, `"resourcesListChanged":true`},
@@ -91,7 +91,7 @@ func TestListenAcknowledgesWhatItKeeps(t *testing.T) {
 			s := newSource()
 			l := listen(t, newCore(t, mcp.Config{Source: s}), &listener{}, tt.asked)
 			synctest.Wait()
-			if diff := cmp.Diff([]string{fmt.Sprintf(ack, tt.agreed)}, l.heard()); diff != "" {
+			if diff := cmp.Diff([]string{fmt.Sprintf(ack, tt.ack)}, l.heard()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.asked, diff)
 			}
 			l.end(nil)

@@ -35,7 +35,7 @@ func TestLongAnswersLeaveInParts(t *testing.T) {
 	})
 	var whole []byte
 	largest := 0
-	rest, failed := core.Answer(t.Context(), []byte("kept"), m, mcp.Outlet{Flush: func(part []byte) error {
+	rest, failed := core.Answer(t.Context(), []byte("kept"), m, mcp.ResponseStream{Flush: func(part []byte) error {
 		whole, largest = append(whole, part...), max(largest, len(part))
 		return nil
 	}})
@@ -60,7 +60,7 @@ func TestLongAnswersThatFailAreFollowedByTheError(t *testing.T) {
 		return nil, errors.Join(err, abi.Errorf(abi.CodeUnavailable, "no more"))
 	})
 	parts := 0
-	rest, failed := core.Answer(t.Context(), nil, m, mcp.Outlet{Flush: func([]byte) error { parts++; return nil }})
+	rest, failed := core.Answer(t.Context(), nil, m, mcp.ResponseStream{Flush: func([]byte) error { parts++; return nil }})
 	if parts == 0 || failed == nil || !json.Valid(rest) || !bytes.Contains(rest, []byte(`"code":503`)) {
 		t.Errorf("got %d parts, %v, and %.200s, want the error after them", parts, failed, rest)
 	}
@@ -76,7 +76,7 @@ func TestTheTimeOfASlowClientIsKnown(t *testing.T) {
 			waited = sink.(interface{ Waited() time.Duration }).Waited()
 			return &abi.Reply{}, err
 		})
-		_, failed := core.Answer(t.Context(), nil, m, mcp.Outlet{
+		_, failed := core.Answer(t.Context(), nil, m, mcp.ResponseStream{
 			Notify: func(string, json.RawMessage) error {
 				want += 3 * time.Second
 				<-time.After(3 * time.Second)

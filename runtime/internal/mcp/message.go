@@ -16,33 +16,33 @@ const (
 
 // A Message is one JSON-RPC message from a client.
 type Message struct {
-	ID     json.RawMessage // as it came: a string or a number; nil when there is none
+	ID     json.RawMessage // as received: a string or a number; nil if absent
 	Method string          // empty for a response
 	Params json.RawMessage // nil when absent
 
-	// Revision is that of the session m belongs to, set by fronts for revisions that have sessions. Empty for others:
-	// then m says it in its _meta.
+	// Revision is the revision of the session that the message belongs to. Fronts set it for revisions with sessions. If
+	// it is empty, the message has its revision in _meta.
 	Revision Revision
 
-	// Session names the connection the message came by, where there is one that lasts: fronts set it. Clients have no
-	// say in it.
+	// Session names the lasting connection that the message came by. Fronts set it; clients cannot.
 	Session string
 
-	// Client is who sent the message, as [ClientOf] names it: fronts that have many set it for subscriptions/listen.
+	// Client is the sender of the message, as [ClientOf] names it. Fronts with many clients set it for
+	// subscriptions/listen.
 	Client string
 
-	// Links says that what can be downloaded is to say where: fronts that serve downloads set it.
-	Links bool
+	// DownloadLinks adds the place to download a resource to large ones. Fronts that serve downloads set it.
+	DownloadLinks bool
 
 	params params
 	binary bool // see Binary
 }
 
-// ParseMessage reads one JSON-RPC message. The Message keeps parts of text. When there is an error, the Message still
-// has the ID if it is legible, for the answer.
+// ParseMessage reads one JSON-RPC message. The Message refers to parts of text. After an error the Message still has the
+// ID for the answer, if the ID could be read.
 //
-// A message is UTF-8 and nested at most 64 deep. Ids other than strings and numbers are refused, null among them, and so
-// are batches, and objects that name twice what we read: somebody in between may have read the other one.
+// A message is UTF-8 and nested at most 64 deep. ParseMessage refuses ids other than strings and numbers, batches, and
+// objects in which a name that the core reads stands twice: a proxy may have read the other one.
 func ParseMessage(text []byte) (*Message, *Error) {
 	m := new(Message)
 	return m, m.Parse(text)
@@ -83,23 +83,23 @@ func notAnObject(text []byte) *Error {
 	return invalidRequest("not an object")
 }
 
-// An envelope is a message, not decoded yet.
+// An envelope has the members of a message as raw JSON.
 type envelope struct{ version, id, method, params, result, failure []byte }
 
 func (e *envelope) set(name, value []byte) (once bool) {
 	switch string(name) {
 	case "jsonrpc":
-		return put(&e.version, value)
+		return setOnce(&e.version, value)
 	case "id":
-		return put(&e.id, value)
+		return setOnce(&e.id, value)
 	case "method":
-		return put(&e.method, value)
+		return setOnce(&e.method, value)
 	case "params":
-		return put(&e.params, value)
+		return setOnce(&e.params, value)
 	case "result":
-		return put(&e.result, value)
+		return setOnce(&e.result, value)
 	case "error":
-		return put(&e.failure, value)
+		return setOnce(&e.failure, value)
 	}
 	return true
 }
@@ -137,15 +137,16 @@ func invalidRequest(why string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "Invalid request: " + why}
 }
 
-// IsRequest reports whether m wants an answer.
+// IsRequest reports whether m is a request, which has an answer.
 func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// IsNotification reports whether m wants none.
+// IsNotification reports whether m is a notification, which has no answer.
 func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
-// Usual reports whether m is a request for a resource, a list, a tool, a completion or what the server is, with the parameters
-// these have and no others. What is unusual may be for somebody else to refuse, in the words of its revision.
-func (m *Message) Usual() bool {
+// IsCoreRequest reports whether the core can answer m in any revision: m is a request for a resource, a list, a tool, a
+// completion or the server's description, with the parameters of its method and no others. A front passes every other
+// message to the implementation of its revision.
+func (m *Message) IsCoreRequest() bool {
 	p := &m.params
 	if !m.IsRequest() || p.malformed != "" || p.others || p.meta != nil && !isObject(p.meta) {
 		return false
@@ -163,20 +164,20 @@ func (m *Message) Usual() bool {
 	return false
 }
 
-// Plain reports whether m is usual and wants to hear nothing but the answer.
-func (m *Message) Plain() bool { return m.params.token == nil && m.Usual() }
+// IsSimple reports whether m is a core request that asks for no progress.
+func (m *Message) IsSimple() bool { return m.params.token == nil && m.IsCoreRequest() }
 
-// Binary reports whether what was answered of m by now has bytes in base64 in it.
+// Binary reports whether the answer to m, as far as it is encoded, contains base64.
 func (m *Message) Binary() bool { return m.binary }
 
-// Modern reports whether m says in its _meta which revision it is of, as messages since 2026-07-28 do.
+// Modern reports whether m has its revision in _meta, as messages since 2026-07-28 have.
 func (m *Message) Modern() bool { return m.params.version != nil }
 
-// Version gives the revision m says it is of. ok is false when it says nothing, or no string.
+// Version returns the revision in the _meta of m. ok is false if there is none, or if it is not a string.
 func (m *Message) Version() (version string, ok bool) { return unquoteKnown(m.params.version) }
 
-// Target gives what m is about: the URI of resources/read, the name of tools/call and prompts/get. wanted is false for
-// other methods, and ok when the parameter is not there.
+// Target returns the URI of resources/read, or the name of tools/call and prompts/get. wanted is false for other methods;
+// ok is false if the parameter is absent.
 func (m *Message) Target() (target string, ok, wanted bool) {
 	switch m.Method {
 	case "resources/read":
@@ -189,9 +190,9 @@ func (m *Message) Target() (target string, ok, wanted bool) {
 	return "", false, false
 }
 
-// IsAbout reports whether name is what Target gives, spelt as in m; one that is spelt with escapes is none. wanted is as
-// there.
-func (m *Message) IsAbout(name []byte) (is, wanted bool) {
+// TargetIs reports whether m is a resources/read whose URI is spelt as name, byte for byte and without escapes. wanted is
+// as in Target.
+func (m *Message) TargetIs(name []byte) (is, wanted bool) {
 	if m.Method != "resources/read" {
 		_, _, wanted = m.Target()
 		return false, wanted
@@ -201,7 +202,7 @@ func (m *Message) IsAbout(name []byte) (is, wanted bool) {
 	return is, true
 }
 
-// Cancels gives the id of the request that m, a notification, cancels; nil when it cancels none.
+// Cancels returns the id of the request that m, a notification, cancels; nil if it cancels none.
 func (m *Message) Cancels() json.RawMessage {
 	if m.Method != "notifications/cancelled" || !m.IsNotification() {
 		return nil
@@ -209,7 +210,7 @@ func (m *Message) Cancels() json.RawMessage {
 	return m.params.requestID
 }
 
-// AppendError appends an error response. Without an id there is none in the response, as the specification has it.
+// AppendError appends an error response. If id is nil, the response has no id, as the specification requires.
 func AppendError(b []byte, id json.RawMessage, e *Error) []byte {
 	b = append(b, `{"jsonrpc":"2.0",`...)
 	if id != nil {
@@ -239,7 +240,7 @@ func AppendNotification(b []byte, method string, params json.RawMessage) []byte 
 	return append(b, '}')
 }
 
-// appendResultHead appends a response up to its result; a closing brace must follow that.
+// appendResultHead appends a response up to its result. The caller appends the result and a closing brace.
 func appendResultHead(b []byte, id json.RawMessage) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = append(b, id...)

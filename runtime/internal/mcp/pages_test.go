@@ -64,7 +64,7 @@ func TestPagesAreKeptForAsLongAsTheySay(t *testing.T) {
 					if failed != nil {
 						t.Fatal(failed)
 					}
-					out, failed := core.Answer(t.Context(), nil, m, mcp.Outlet{})
+					out, failed := core.Answer(t.Context(), nil, m, mcp.ResponseStream{})
 					if failed != nil {
 						t.Fatal(failed)
 					}
@@ -105,7 +105,7 @@ func testPagesAreBounded(t *testing.T, prefix string, pages int) {
 		if failed != nil {
 			t.Fatal(failed)
 		}
-		if _, failed := core.Answer(t.Context(), nil, m, mcp.Outlet{}); failed != nil {
+		if _, failed := core.Answer(t.Context(), nil, m, mcp.ResponseStream{}); failed != nil {
 			t.Fatal(failed)
 		}
 	}
@@ -127,7 +127,7 @@ func BenchmarkCachedPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m, _ := mcp.ParseMessage(request)
-		if _, err := core.Answer(b.Context(), make([]byte, 0, 1024), m, mcp.Outlet{}); err != nil {
+		if _, err := core.Answer(b.Context(), make([]byte, 0, 1024), m, mcp.ResponseStream{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -38,9 +38,9 @@ type params struct {
 func (p *params) parse(raw []byte) {
 	switch {
 	case isNull(raw):
-	case !pick(raw, p.set):
+	case !parseObject(raw, p.set):
 		p.malformed = "params is not an object, or names something twice"
-	case !isNull(p.meta) && !pick(p.meta, p.setMeta):
+	case !isNull(p.meta) && !parseObject(p.meta, p.setMeta):
 		p.malformed = "params._meta is not an object, or names something twice"
 	}
 }
@@ -48,27 +48,27 @@ func (p *params) parse(raw []byte) {
 func (p *params) set(name, value []byte) (once bool) {
 	switch string(name) {
 	case "_meta":
-		return put(&p.meta, value)
+		return setOnce(&p.meta, value)
 	case "uri":
-		return put(&p.uri, value)
+		return setOnce(&p.uri, value)
 	case "cursor":
-		return put(&p.cursor, value)
+		return setOnce(&p.cursor, value)
 	case "ref":
-		return put(&p.ref, value)
+		return setOnce(&p.ref, value)
 	case "argument":
-		return put(&p.argument, value)
+		return setOnce(&p.argument, value)
 	case "context":
-		return put(&p.context, value)
+		return setOnce(&p.context, value)
 	case "name":
-		return put(&p.name, value)
+		return setOnce(&p.name, value)
 	case "arguments":
-		return put(&p.arguments, value)
+		return setOnce(&p.arguments, value)
 	case "notifications":
-		return put(&p.notifications, value)
+		return setOnce(&p.notifications, value)
 	case "requestId":
-		return put(&p.requestID, value)
+		return setOnce(&p.requestID, value)
 	case "protocolVersion":
-		return put(&p.protocolVersion, value)
+		return setOnce(&p.protocolVersion, value)
 	}
 	p.others = true
 	return true
@@ -77,21 +77,21 @@ func (p *params) set(name, value []byte) (once bool) {
 func (p *params) setMeta(name, value []byte) (once bool) {
 	switch string(name) {
 	case metaVersion:
-		return put(&p.version, value)
+		return setOnce(&p.version, value)
 	case metaCapabilities:
-		return put(&p.capabilities, value)
+		return setOnce(&p.capabilities, value)
 	case metaLogLevel:
-		return put(&p.logLevel, value)
+		return setOnce(&p.logLevel, value)
 	case metaWindow:
-		return put(&p.window, value)
+		return setOnce(&p.window, value)
 	case metaProgress:
-		return put(&p.token, value)
+		return setOnce(&p.token, value)
 	}
 	return true
 }
 
-// guestMeta gives what of _meta concerns guests, as a JSON object: all but the keys that belong to the protocol. It is
-// empty when nothing is left, or more than a guest takes.
+// guestMeta returns the members of _meta for guests, as a JSON object: all but the keys of the protocol. It is empty if
+// there are none, or if they are larger than a guest accepts.
 func (p *params) guestMeta() string {
 	if isNull(p.meta) {
 		return ""
@@ -117,12 +117,12 @@ func (p *params) guestMeta() string {
 	return rest
 }
 
-// isForHost reports whether a key of a request's _meta is kept from guests.
+// isForHost reports whether guests must not see a key of a request's _meta.
 func isForHost(key []byte) bool { return string(key) == metaProgress || abi.IsReservedMeta(key) }
 
-// pick hands the fields of the object raw to set, which tells whether it has not had that one before. It reports whether
-// raw is an object without such.
-func pick(raw []byte, set func(name, value []byte) (once bool)) bool {
+// parseObject calls set for each field of raw; set reports whether the field was unset before. parseObject reports whether
+// raw is an object that sets no field twice.
+func parseObject(raw []byte, set func(name, value []byte) (once bool)) bool {
 	if !isObject(raw) {
 		return false
 	}
@@ -130,7 +130,8 @@ func pick(raw []byte, set func(name, value []byte) (once bool)) bool {
 	return once && end == len(raw)
 }
 
-// pickFields is pick for what begins like an object. It gives the end of it, too, or -1.
+// pickFields calls set for each field of raw, which begins like an object. It returns the end of the object, or -1, and
+// whether every call of set reported true.
 func pickFields(raw []byte, set func(name, value []byte) (once bool)) (end int, once bool) {
 	once = true
 	end = eachField(raw, 0, maxDepth, func(name, value []byte) {
@@ -141,8 +142,8 @@ func pickFields(raw []byte, set func(name, value []byte) (once bool)) (end int, 
 	return end, once
 }
 
-// put sets a field that was not set before. A nil field is nobody's.
-func put(field *[]byte, value []byte) (once bool) {
+// setOnce sets a field, and reports whether it was not set before. A nil field takes nothing.
+func setOnce(field *[]byte, value []byte) (once bool) {
 	if field == nil {
 		return true
 	}

@@ -11,15 +11,15 @@ import (
 // maxProgress is how many notifications one request may cause.
 const maxProgress = 1000
 
-// A progress tells the client how far its request has come, if it asked to be told. A client that reads slowly does not
-// hold up the guest: what is to be told waits.
+// A progress sends notifications/progress for a request, if the client asked for them. They wait in a queue, so that a
+// client that reads slowly does not delay the guest.
 type progress struct {
 	// fixed at creation
-	notify Notify // nil when nobody wants to know
-	token  []byte // as it came
+	notify Notify // nil if the client did not ask for progress
+	token  []byte // as received
 
-	news    chan []byte    // params to be sent; nil before the first
-	telling sync.WaitGroup // who sends them
+	queue   chan []byte    // params to be sent; nil before the first
+	sending sync.WaitGroup // the goroutine that sends them
 
 	last float64
 	sent int
@@ -29,7 +29,7 @@ func newProgress(r *request) *progress {
 	p := &r.progress
 	p.token, p.last = r.params.token, math.Inf(-1)
 	if isToken(p.token) {
-		p.notify = r.outlet.Notify
+		p.notify = r.stream.Notify
 	}
 	return p
 }
@@ -50,7 +50,7 @@ func isToken(value []byte) bool {
 	return true
 }
 
-// report sends what the guest says, if it is an advance.
+// report queues a notification, if the guest reports more progress than before.
 func (p *progress) report(to abi.Progress) {
 	if p.notify == nil || math.IsNaN(to.Done) || math.IsInf(to.Done, 0) || to.Done <= p.last || p.sent == maxProgress {
 		return
@@ -64,31 +64,31 @@ func (p *progress) report(to abi.Progress) {
 	}
 	if to.Message != "" {
 		b = append(b, `,"message":`...)
-		b = wire.AppendString(b, clip(to.Message, maxMessage))
+		b = wire.AppendString(b, truncate(to.Message, maxMessage))
 	}
 	p.last = to.Done
 	p.sent++
-	if p.news == nil {
-		p.news = make(chan []byte, maxProgress) // so that there is always room
-		p.telling.Go(p.tell)
+	if p.queue == nil {
+		p.queue = make(chan []byte, maxProgress) // so that there is always room
+		p.sending.Go(p.send)
 	}
-	p.news <- append(b, '}')
+	p.queue <- append(b, '}')
 }
 
-// tell sends news until there are no more, or nobody is there any more.
-func (p *progress) tell() {
-	for params := range p.news {
+// send sends the queue until it is closed, or until a notification cannot be sent.
+func (p *progress) send() {
+	for params := range p.queue {
 		if p.notify("notifications/progress", params) != nil {
 			return
 		}
 	}
 }
 
-// end waits until all is told. Nothing is told after that.
+// end waits until the queue is sent. There is no progress after that.
 func (p *progress) end() {
-	if p.news != nil {
-		close(p.news)
-		p.telling.Wait()
+	if p.queue != nil {
+		close(p.queue)
+		p.sending.Wait()
 	}
-	p.notify, p.news = nil, nil
+	p.notify, p.queue = nil, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
-// maxHint bounds what is allocated on the word of a guest, in bytes.
+// maxHint is how many bytes are allocated at most because a guest announced them.
 const maxHint = 1 << 20
 
 func (c *Core) read(ctx context.Context, r *request) error {
@@ -39,14 +39,14 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
 	}
 	s := &r.contents
-	*s = contents{r: r, asBlocks: asBlocks, progress: newProgress(r)}
-	if err := s.cut(); err != nil {
+	*s = contentEncoder{r: r, asBlocks: asBlocks, progress: newProgress(r)}
+	if err := s.setRange(); err != nil {
 		return nil, err
 	}
-	req := r.ask()
+	req := r.sourceRequest()
 	req.URI = uri
 	defer s.progress.end()
-	reply, err := c.readExcerpt(ctx, req, s.window, s)
+	reply, err := c.readRange(ctx, req, s.byteRange, s)
 	if err == nil {
 		err = s.close()
 	}
@@ -56,34 +56,34 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 	return reply, err
 }
 
-// contents is the [abi.Sink] of a read: what arrives is encoded at once, into the result.
-type contents struct {
+// A contentEncoder is the [abi.Sink] of a read: it encodes contents into the result as they arrive.
+type contentEncoder struct {
 	// fixed at creation
 	r        *request
-	asBlocks bool // of a tool's result: embedded resources
+	asBlocks bool // as embedded resources, for the result of a tool
 
-	progress *progress
-	window   *excerpt // nil for whole contents
-	count    int
-	waited   atomic.Int64 // see Waited
-	tail     string       // closes the content last begun
-	kind     abi.Kind
-	text     wire.Text
-	blob     wire.Base64
+	progress  *progress
+	byteRange *rangeSink // nil for whole contents
+	count     int
+	waited    atomic.Int64 // nanoseconds; see Waited
+	tail      string       // closes the content last begun
+	kind      abi.Kind
+	text      wire.Text
+	blob      wire.Base64
 }
 
-// cut has the contents reduced to the window that was asked for, if there is one. Tools have none.
-func (s *contents) cut() error {
+// setRange reads the requested range of bytes, if there is one. Tools have none.
+func (s *contentEncoder) setRange() error {
 	if s.asBlocks {
 		return nil
 	}
-	w, err := parseWindow(s.r.params.window)
-	s.window = newExcerpt(w, s)
+	w, err := parseRange(s.r.params.window)
+	s.byteRange = newRangeSink(w, s)
 	return err
 }
 
 // Content implements [abi.Sink].
-func (s *contents) Content(c *abi.Content) error {
+func (s *contentEncoder) Content(c *abi.Content) error {
 	if err := s.close(); err != nil {
 		return err
 	}
@@ -97,19 +97,19 @@ func (s *contents) Content(c *abi.Content) error {
 	return s.makeRoom(encodedSize(c))
 }
 
-// makeRoom makes room for n bytes more. Where there is none, what there is of the answer leaves.
-func (s *contents) makeRoom(n int) error {
-	if s.r.tight == 0 && s.r.grow(n) {
+// makeRoom makes room for n bytes more. If the budget has none, it sends the answer so far.
+func (s *contentEncoder) makeRoom(n int) error {
+	if s.r.maxChunk == 0 && s.r.grow(n) {
 		return nil
 	}
-	if err := s.r.tighten(); err != nil {
+	if err := s.r.limitChunks(); err != nil {
 		return err
 	}
-	return s.spill()
+	return s.flushIfFull()
 }
 
-// begin appends the head of a content, up to where its bytes begin.
-func (s *contents) begin(c *abi.Content) {
+// begin appends a content up to its bytes.
+func (s *contentEncoder) begin(c *abi.Content) {
 	b := s.r.out
 	s.tail = `}`
 	if s.asBlocks {
@@ -119,7 +119,7 @@ func (s *contents) begin(c *abi.Content) {
 	b = append(b, `{"uri":`...)
 	b = wire.AppendString(b, abi.NormalURI(c.URI))
 	b = appendMember(b, "mimeType", c.MIMEType)
-	if s.window == nil {
+	if s.byteRange == nil {
 		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
 	}
 	if c.Kind == abi.KindText {
@@ -132,7 +132,7 @@ func (s *contents) begin(c *abi.Content) {
 	}
 }
 
-// encodedSize guesses the room the bytes of a content will take.
+// encodedSize estimates how many bytes the encoded content will have.
 func encodedSize(c *abi.Content) int {
 	n := int(min(max(c.Size, uint64(len(c.Inline))), maxHint))
 	if c.Kind == abi.KindBlob {
@@ -142,19 +142,19 @@ func encodedSize(c *abi.Content) int {
 }
 
 // Body implements [abi.Sink].
-func (s *contents) Body(p []byte) error {
+func (s *contentEncoder) Body(p []byte) error {
 	for len(p) > 0 {
-		n := min(len(p), part)
+		n := min(len(p), partSize)
 		if err := s.makeRoom(s.encodedLen(n)); err != nil {
 			return err
 		}
-		if s.kind == abi.KindText || s.r.tight > 0 {
+		if s.kind == abi.KindText || s.r.maxChunk > 0 {
 			n = s.r.fit(n)
 		}
 		if err := s.encode(p[:n]); err != nil {
 			return err
 		}
-		if err := s.spill(); err != nil {
+		if err := s.flushIfFull(); err != nil {
 			return err
 		}
 		p = p[n:]
@@ -162,24 +162,24 @@ func (s *contents) Body(p []byte) error {
 	return nil
 }
 
-// spill lets a long answer go bit by bit. Nothing can be told of its progress then: it has begun.
-func (s *contents) spill() error {
+// flushIfFull sends a long answer in parts. Progress ends with the first of them: no notification may follow it.
+func (s *contentEncoder) flushIfFull() error {
 	if s.r.count(); !s.r.full() {
 		return nil
 	}
 	began := time.Now()
 	defer func() { s.waited.Add(int64(time.Since(began))) }()
 	s.progress.end()
-	w := s.r.core.Wait(s.r.outlet.Abort)
-	err := s.r.spill()
+	w := s.r.core.Wait(s.r.stream.Abort)
+	err := s.r.flushPart()
 	return cmp.Or(w.End(), err)
 }
 
-// Waited is for how long the client has kept the guest waiting, in this read.
-func (s *contents) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+// Waited returns for how long the client has kept the guest waiting in this read.
+func (s *contentEncoder) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
-// encodedLen is the room that n bytes of the content take, unless they are text with escapes.
-func (s *contents) encodedLen(n int) int {
+// encodedLen returns how many bytes n bytes of the content become, text with many escapes aside.
+func (s *contentEncoder) encodedLen(n int) int {
 	switch {
 	case s.kind == abi.KindBlob:
 		return wire.Base64Len(n + 2)
@@ -189,7 +189,7 @@ func (s *contents) encodedLen(n int) int {
 	return n
 }
 
-func (s *contents) encode(p []byte) error {
+func (s *contentEncoder) encode(p []byte) error {
 	switch s.kind {
 	case abi.KindText:
 		var ok bool
@@ -209,10 +209,10 @@ func notText() error {
 }
 
 // Progress implements [abi.Sink].
-func (s *contents) Progress(p abi.Progress) { s.progress.report(p) }
+func (s *contentEncoder) Progress(p abi.Progress) { s.progress.report(p) }
 
-// close ends the content last begun, if there is one.
-func (s *contents) close() error {
+// close closes the content last begun, if there is one.
+func (s *contentEncoder) close() error {
 	switch s.kind {
 	case abi.KindText:
 		if !s.text.End() {
@@ -225,7 +225,7 @@ func (s *contents) close() error {
 	}
 	s.kind = abi.KindNone
 	s.r.out = append(s.r.out, '"')
-	s.r.out = s.window.appendMeta(s.r.out, s.r.links) // what it says is known at the end only
+	s.r.out = s.byteRange.appendMeta(s.r.out, s.r.links) // the range is known only at the end
 	s.r.out = append(s.r.out, s.tail...)
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"math/bits"
 )
 
-// maxDepth bounds the nesting of what clients send.
+// maxDepth bounds the nesting of clients' messages.
 const maxDepth = 64
 
-// skip gives the end of the JSON value that begins at b[i], or -1 if there is none or it is nested deeper than depth.
+// skip returns the end of the JSON value that begins at b[i], or -1 if there is none or it is nested deeper than depth.
 func skip(b []byte, i, depth int) int {
 	if i >= len(b) {
 		return -1
@@ -33,8 +33,8 @@ func skip(b []byte, i, depth int) int {
 	return -1
 }
 
-// eachField calls visit with each name, as it came, and value of the object that begins at b[i], and gives its end,
-// or -1.
+// eachField calls visit with each name, quoted, and value of the object that begins at b[i]. It returns the end of the
+// object, or -1.
 func eachField(b []byte, i, depth int, visit func(name, value []byte)) int {
 	if depth == 0 {
 		return -1
@@ -66,7 +66,7 @@ func eachField(b []byte, i, depth int, visit func(name, value []byte)) int {
 	}
 }
 
-// eachItem calls visit with each item of the array that begins at b[i], and gives its end, or -1.
+// eachItem calls visit with each item of the array that begins at b[i]. It returns the end of the array, or -1.
 func eachItem(b []byte, i, depth int, visit func(value []byte)) int {
 	if depth == 0 {
 		return -1
@@ -127,8 +127,8 @@ func skipString(b []byte, i int) int {
 	return -1
 }
 
-// plainEnd gives the place of the first byte from b[i] on that may be a quotation mark, a backslash or a control
-// character, or less than a word before the end of b.
+// plainEnd returns the index of the first byte from b[i] on that may be a quotation mark, a backslash or a control
+// character, or an index less than 8 before the end of b.
 func plainEnd(b []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(b)-i >= 8; i += 8 {
@@ -196,7 +196,7 @@ func unquote(value []byte) (s string, ok bool) {
 	return decoded, err == nil
 }
 
-// unquoteKnown is unquote, quicker with what is often said.
+// unquoteKnown is unquote, quicker for frequent values.
 func unquoteKnown(value []byte) (s string, ok bool) {
 	switch string(value) {
 	case `"` + string(Revision20260728) + `"`:
@@ -209,14 +209,14 @@ func unquoteKnown(value []byte) (s string, ok bool) {
 	return unquote(value)
 }
 
-// isNull reports whether an optional value is absent, in either of the ways clients say so.
+// isNull reports whether an optional value is absent or null.
 func isNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
 func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
 
-// appendCompact appends valid JSON without the space between its tokens.
+// appendCompact appends valid JSON without white space between tokens.
 func appendCompact(dst []byte, s string) []byte {
 	for begin := 0; ; {
 		i := begin

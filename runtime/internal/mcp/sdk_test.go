@@ -174,7 +174,7 @@ func converseChanges(t *testing.T, s *mcptest.Source, c *sdkClient) {
 	if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "test://text"}); err != nil {
 		t.Error(err)
 	}
-	// A read that is cancelled answers nobody, and the session goes on.
+	// A cancelled read has no answer, and the session goes on.
 	entered := make(chan struct{})
 	s.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(ctx context.Context, _ *abi.Request, _ abi.Sink) (*abi.Reply, error) {
 		close(entered)

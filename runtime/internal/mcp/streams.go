@@ -8,11 +8,11 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// streams are the streams of changes that are open, of revisions with and without sessions. Their number is bounded.
-// When there is no room, a client that has fewer than another gets the place of that one's oldest, so that no client
-// keeps others out. It is safe for concurrent use.
+// streams counts the open streams of changes, of revisions with and without sessions. Their number is bounded. If all
+// places are taken, a client with fewer streams than another gets the place of that client's oldest stream: so no client
+// can keep others out. It is safe for concurrent use.
 type streams struct {
-	most int // fixed at creation
+	max int // fixed at creation
 
 	mu      sync.Mutex // guards the fields below
 	open    int
@@ -23,11 +23,11 @@ type streams struct {
 type openStream struct{ end func() }
 
 func newStreams(most int) *streams {
-	return &streams{most: most, clients: make(map[string][]*openStream)}
+	return &streams{max: most, clients: make(map[string][]*openStream)}
 }
 
-// take gives a place to a stream of a client; nil when there is none. end is called when the place has gone to another
-// client: the stream is to end soon. The caller calls leave.
+// take returns a place for a stream of a client; nil if there is none. end is called when another client has got the
+// place; the stream should then end soon. The caller calls leave.
 func (s *streams) take(client string, end func()) *openStream {
 	taken, evicted := s.tryTake(client, end)
 	if evicted != nil {
@@ -39,7 +39,7 @@ func (s *streams) take(client string, end func()) *openStream {
 func (s *streams) tryTake(client string, end func()) (taken, evicted *openStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open >= s.most {
+	if s.open >= s.max {
 		largest := s.largestLocked()
 		if len(s.clients[largest]) <= len(s.clients[client])+1 {
 			return nil, nil
@@ -53,7 +53,7 @@ func (s *streams) tryTake(client string, end func()) (taken, evicted *openStream
 	return taken, evicted
 }
 
-// largestLocked gives a client that has as many streams as any.
+// largestLocked returns a client with the most streams.
 func (s *streams) largestLocked() (largest string) {
 	for client, open := range s.clients {
 		if len(open) > len(s.clients[largest]) {
@@ -63,7 +63,7 @@ func (s *streams) largestLocked() (largest string) {
 	return largest
 }
 
-// leave gives a place back, unless it has gone to another stream. It is idempotent.
+// leave frees a place, unless another stream has got it. It is idempotent.
 func (s *streams) leave(client string, p *openStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,9 +79,9 @@ func (s *streams) removeLocked(client string, i int) {
 	}
 }
 
-// OpenStream takes one of the places of Config.MaxSubscriptions for a stream of a session of a client, as [ClientOf]
-// names it. end is called when the place has gone to another client's stream: this one is to end soon. end must not
-// block. The caller calls leave, which is idempotent.
+// OpenStream takes one of the places of Config.MaxSubscriptions for a stream of a client, as [ClientOf] names it. end is
+// called when the stream of another client has got the place; the stream should then end soon. end must not block. The
+// caller calls leave, which is idempotent.
 func (c *Core) OpenStream(ctx context.Context, client string, end func()) (leave func(), failure *Error) {
 	p := c.streams.take(client, end)
 	if p == nil {

@@ -11,34 +11,32 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A Subscription is one client's stream of changes, for a front that asks for the messages when it can write them.
-// Until then changes are merged: it never has more to say than there are URIs to watch. It is safe for concurrent use,
-// and costs no goroutine.
+// A Subscription is one client's stream of changes, for a front that fetches the messages when it can write them. Until
+// then changes are merged: there are never more messages than URIs. It is safe for concurrent use and has no goroutine.
 type Subscription struct {
 	// fixed at creation
 	core    *Core
 	id      json.RawMessage
 	stop    context.CancelFunc
-	leave   func()              // gives the place back
-	wanted  map[string]struct{} // the URIs, "" for the list
-	changes *coalesce.Set       // of wanted
+	leave   func()              // frees the place of the stream
+	filter  map[string]struct{} // the URIs, "" for the list
+	changes *coalesce.Set       // pending ones of filter
 
 	mu     sync.Mutex // guards the fields below
-	agreed *filter    // to be acknowledged; nil once it was
-	named  int        // URIs of agreed that parts of the acknowledgment have named so far
+	ack    *filter    // still to be acknowledged; nil after that
+	named  int        // URIs of ack in the parts of the acknowledgment so far
 	closed bool
 }
 
-// Subscribe begins what m asks for, a request for subscriptions/listen. ctx bounds the beginning; what it says of the
-// client is kept, its end ends nothing later. wake is called when there is something to say, if Append has found nothing
-// since the last wake; it must not block, and may be called before Subscribe returns, and once more after Close has. end
-// is called, likewise, when another client needs the place: the caller then writes AppendEnd and closes. The caller calls
-// Close.
+// Subscribe begins the subscription of m, a request for subscriptions/listen. ctx bounds only the beginning; its values
+// stay in use. wake is called when there is a message, if Append has found none since the last wake. It must not block;
+// it may be called before Subscribe returns, and once after Close has returned. end is called, under the same rules, when
+// another client gets the place: the caller then writes AppendEnd and closes. The caller calls Close.
 //
-// The acknowledgment is there at once, without a wake.
+// The acknowledgment is ready at once, without a wake.
 func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *Subscription, failure *Error) {
 	r := &request{method: ListenMethod, modern: true}
-	defer c.catch(ctx, r, &failure)
+	defer c.recoverPanic(ctx, r, &failure)
 	if err := c.CheckModern(m); err != nil {
 		return nil, err
 	}
@@ -55,7 +53,7 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *
 		return nil, c.fail(ctx, r, err)
 	}
 	made := &Subscription{
-		core: c, id: bytes.Clone(m.ID), leave: leave, wanted: f.wanted(), changes: coalesce.New(wake), agreed: &f,
+		core: c, id: bytes.Clone(m.ID), leave: leave, filter: f.keys(), changes: coalesce.New(wake), ack: &f,
 	}
 	defer func() {
 		if s == nil {
@@ -68,11 +66,11 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *
 	return made, nil
 }
 
-// watch has the source tell of what f names, and takes from f what cannot be watched.
+// watch subscribes to the source, and removes from f the URIs that the source does not accept.
 func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	if len(s.wanted) == 0 {
+	if len(s.filter) == 0 {
 		return nil
 	}
 	defer context.AfterFunc(ctx, stop)()
@@ -80,7 +78,7 @@ func (s *Subscription) watch(ctx context.Context, f *filter) (err error) {
 	return err
 }
 
-// Close ends the subscription, and makes room for another. It is idempotent.
+// Close ends the subscription and frees its place. It is idempotent.
 func (s *Subscription) Close() {
 	s.stop()
 	s.leave()
@@ -89,29 +87,28 @@ func (s *Subscription) Close() {
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.closed = true
-		s.giveBackLocked()
+		s.dropURIsLocked()
 	}
 }
 
-// giveBackLocked gives back the URIs that were asked for.
-func (s *Subscription) giveBackLocked() {
-	for uri := range s.wanted {
+// dropURIsLocked releases the URIs of the filter.
+func (s *Subscription) dropURIsLocked() {
+	for uri := range s.filter {
 		if uri != "" {
 			s.core.cfg.URIs.Drop(uri)
 		}
 	}
 }
 
-// changed notes a change, to be told when the client takes it. What a source reports beside what it was asked for has no
-// bound, and is discarded.
+// changed notes a change for the next Append. It discards changes outside of the filter: their number has no bound.
 func (s *Subscription) changed(uri string) {
-	if _, ok := s.wanted[uri]; ok {
+	if _, ok := s.filter[uri]; ok {
 		s.changes.Add(uri)
 	}
 }
 
-// Append appends the next message, without a line end: the acknowledgment first, then a notification for each change.
-// ok is false when there is nothing to say.
+// Append appends the next message, without a line end: the acknowledgment first, then a notification for each change. ok
+// is false if there is no message.
 func (s *Subscription) Append(b []byte) (out []byte, ok bool) {
 	out, whole, ok := s.AppendPart(b)
 	for ok && !whole {
@@ -120,12 +117,12 @@ func (s *Subscription) Append(b []byte) (out []byte, ok bool) {
 	return out, ok
 }
 
-// AppendPart does as Append, and appends no more than the next part of a message that is long: until whole, the next
-// call goes on with the same message. So a client that does not read holds no more than a part.
+// AppendPart is Append for one part of a message: until whole is true, the next call continues the same message. So a
+// client that does not read costs no more memory than a part.
 func (s *Subscription) AppendPart(b []byte) (out []byte, whole, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.agreed != nil {
+	if s.ack != nil {
 		b, whole = s.acknowledgeLocked(b)
 		return b, whole, true
 	}
@@ -136,7 +133,7 @@ func (s *Subscription) AppendPart(b []byte) (out []byte, whole, ok bool) {
 	return s.appendChange(b, uri), true, true
 }
 
-// AppendEnd appends the result, the last message of a subscription that ends because the server does.
+// AppendEnd appends the result, the last message of a subscription that the server ends.
 func (s *Subscription) AppendEnd(b []byte) []byte {
 	b = appendResultHead(b, s.id)
 	b = append(b, `{"resultType":"complete","_meta":{`...)
@@ -146,7 +143,7 @@ func (s *Subscription) AppendEnd(b []byte) []byte {
 	return append(b, `}}}`...)
 }
 
-// messagePart is the size from which on a part of a message ends, in bytes.
+// messagePart is the size at which a part of a message ends, in bytes.
 const messagePart = 8 << 10
 
 // acknowledgeLocked appends the acknowledgment, or its next part.
@@ -155,17 +152,17 @@ func (s *Subscription) acknowledgeLocked(b []byte) (out []byte, whole bool) {
 	if s.named == 0 {
 		b = s.appendAcknowledgmentHead(b)
 	}
-	for ; s.named < len(s.agreed.uris); s.named++ {
+	for ; s.named < len(s.ack.uris); s.named++ {
 		if len(b)-begin >= messagePart {
 			return b, false
 		}
 		b = comma(b, s.named)
-		b = wire.AppendString(b, s.agreed.uris[s.named])
+		b = wire.AppendString(b, s.ack.uris[s.named])
 	}
-	if s.agreed.byURIs {
+	if s.ack.byURIs {
 		b = append(b, ']')
 	}
-	s.agreed = nil
+	s.ack = nil
 	return append(b, `}}}`...), true
 }
 
@@ -173,13 +170,13 @@ func (s *Subscription) acknowledgeLocked(b []byte) (out []byte, whole bool) {
 func (s *Subscription) appendAcknowledgmentHead(b []byte) []byte {
 	b = s.appendHead(b, "notifications/subscriptions/acknowledged")
 	b = append(b, `,"notifications":{`...)
-	if s.agreed.list {
+	if s.ack.list {
 		b = append(b, `"resourcesListChanged":true`...)
 	}
-	if s.agreed.list && s.agreed.byURIs {
+	if s.ack.list && s.ack.byURIs {
 		b = append(b, ',')
 	}
-	if s.agreed.byURIs {
+	if s.ack.byURIs {
 		b = append(b, `"resourceSubscriptions":[`...)
 	}
 	return b

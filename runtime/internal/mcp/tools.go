@@ -8,8 +8,8 @@ import (
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
-// The resources once more, for hosts that give models nothing but tools: what stands before and after the output schema
-// of list_resources, which revisions before 2025-06-18 do not have. read_resource has none: what it gives is opaque.
+// The tools, for hosts that offer models nothing but tools: the JSON before and behind the output schema of
+// list_resources. Revisions before 2025-06-18 have no output schemas. read_resource has none: its content is opaque.
 const (
 	toolsBegin = `"tools":[` +
 		`{"name":"list_resources","title":"List resources",` +
@@ -52,14 +52,14 @@ func (c *Core) toolsList(_ context.Context, r *request) error {
 	return nil
 }
 
-// toolsCall runs a tool. What goes wrong inside of it is a result too, for the model to see.
+// toolsCall runs a tool. A failure inside of the tool is a result, too, for the model to see.
 func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	name, err := required("name", r.params.name)
 	if err != nil {
 		return err
 	}
 	var cursor, uri []byte
-	if !isNull(r.params.arguments) && !pick(r.params.arguments, choose("cursor", &cursor, "uri", &uri)) {
+	if !isNull(r.params.arguments) && !parseObject(r.params.arguments, choose("cursor", &cursor, "uri", &uri)) {
 		return invalidParams("arguments is not an object")
 	}
 	var run func() error // ends the member content
@@ -69,7 +69,7 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	case "read_resource":
 		run = func() error { return c.readTool(ctx, r, uri) }
 	default:
-		return invalidParams("unknown tool: %s", clip(name, maxMethod))
+		return invalidParams("unknown tool: %s", truncate(name, maxMethod))
 	}
 	c.begin(r)
 	r.out = append(r.out, `"content":[`...)
@@ -77,7 +77,7 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	switch err := run(); {
 	case err == nil:
 	case r.sent:
-		return err // what has left cannot be replaced
+		return err // a part has been sent and cannot be replaced
 	default:
 		r.out = c.appendToolError(ctx, r, r.out[:begin], err)
 	}
@@ -97,8 +97,8 @@ func (c *Core) appendToolError(ctx context.Context, r *request, b []byte, err er
 	return append(appendTextBlock(b, []byte(message)), `],"isError":true`...)
 }
 
-// listTool answers a page as structured content, as a link to each resource, and as the JSON text of the structured
-// content, for clients that show a model nothing but text.
+// listTool answers a page as structured content, as a link to each resource, and, for clients that show a model nothing
+// but text, as the JSON text of the structured content.
 func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error {
 	cursor, err := optional("cursor", rawCursor)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error
 	}
 	hold := c.cfg.InFlight.Hold()
 	defer hold.End()
-	req := r.askPage(cursor)
+	req := r.pageRequest(cursor)
 	reply, err := c.askList(ctx, req, hold)
 	if err != nil {
 		return err
@@ -117,9 +117,9 @@ func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error
 			return err
 		}
 	}
-	page := &abi.Reply{Resources: lean(reply.Resources), NextCursor: reply.NextCursor}
+	page := &abi.Reply{Resources: withoutIcons(reply.Resources), NextCursor: reply.NextCursor}
 	if templates != nil {
-		page.Templates = leanTemplates(templates.Templates) // one page must do
+		page.Templates = templatesWithoutIcons(templates.Templates) // the tool lists only one page of templates
 	}
 	r.out = append(r.out, `{"type":"text","text":"`...)
 	if err := r.appendPage(page, templates != nil, false); err != nil {
@@ -140,20 +140,20 @@ func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error
 // appendLinks appends a link to each resource to the content of a tool's result.
 func (r *request) appendLinks(resources []abi.Resource) error {
 	for i := range resources {
-		if err := r.makeRoom(worst * resources[i].Weight()); err != nil {
+		if err := r.makeRoom(maxEscape * resources[i].Weight()); err != nil {
 			return err
 		}
 		r.out = append(r.out, `,{"type":"resource_link",`...)
 		r.out = append(r.out, appendResource(nil, &resources[i], false)[len(`{`):]...)
-		if err := r.pass(); err != nil {
+		if err := r.flushIfFull(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// appendPage appends a page, with templates or without, as a JSON object or, unless it is raw, as what such an object
-// is inside of a JSON string.
+// appendPage appends a page, with templates or without, as a JSON object: if raw, unchanged, else escaped for a JSON
+// string.
 func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 	b := []byte(`{"resources":[`)
 	for i := range page.Resources {
@@ -180,8 +180,8 @@ func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 	return r.appendLong(append(b, '}'), raw)
 }
 
-// lean gives the resources without what a model has no use for, and may be large.
-func lean(resources []abi.Resource) []abi.Resource {
+// withoutIcons returns the resources without icons and metadata, which may be large and are of no use to a model.
+func withoutIcons(resources []abi.Resource) []abi.Resource {
 	resources = slices.Clone(resources)
 	for i := range resources {
 		resources[i].Icons, resources[i].Meta = nil, ""
@@ -189,8 +189,8 @@ func lean(resources []abi.Resource) []abi.Resource {
 	return resources
 }
 
-// leanTemplates is lean for templates.
-func leanTemplates(templates []abi.Template) []abi.Template {
+// templatesWithoutIcons is withoutIcons for templates.
+func templatesWithoutIcons(templates []abi.Template) []abi.Template {
 	templates = slices.Clone(templates)
 	for i := range templates {
 		templates[i].Icons, templates[i].Meta = nil, ""

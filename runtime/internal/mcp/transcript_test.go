@@ -100,7 +100,7 @@ func ask(t *testing.T, core *mcp.Core, legacy bool, request string) (answers []s
 			add(result)
 		}
 	default:
-		answer, _ := core.Answer(t.Context(), nil, m, mcp.Outlet{Notify: notify})
+		answer, _ := core.Answer(t.Context(), nil, m, mcp.ResponseStream{Notify: notify})
 		add(answer)
 	}
 	return answers

@@ -9,38 +9,38 @@ import (
 const (
 	defaultMaxURIs = 128 << 20 // bytes
 
-	// What a URI takes beside its own bytes, once and in each subscription that names it, in bytes.
+	// The memory of a URI beside its own bytes, once and for each subscription that has it, in bytes.
 	uriOnce, uriEach = 384, 192
-	// uriWeight is how often each byte counts: the garbage collector lets as much garbage gather as there is memory in use.
+	// uriWeight is how often each byte counts: the garbage collector lets the heap grow to twice the memory in use.
 	uriWeight = 2
 )
 
-// URIs keeps the URIs of all subscriptions, each of them once, and bounds the memory that takes. It is safe for concurrent
-// use. A nil URIs keeps nothing and has no bound.
+// URIs stores each URI of all subscriptions once, and bounds the memory of all. It is safe for concurrent use. A nil URIs
+// stores nothing and has no bound.
 type URIs struct {
-	most int // bytes
+	max int // bytes
 
 	mu    sync.Mutex // guards the fields below
 	bytes int        // of all, each counted uriWeight times
 	known map[string]*namedURI
 }
 
-// A namedURI is one URI that subscriptions name.
+// A namedURI is one stored URI.
 type namedURI struct {
 	uri  string
 	refs int
 }
 
-// NewURIs makes a URIs that takes so many bytes at most; 0 means 128 MiB.
+// NewURIs makes a URIs of at most that many bytes; 0 means 128 MiB.
 func NewURIs(most int) *URIs {
 	if most == 0 {
 		most = defaultMaxURIs
 	}
-	return &URIs{most: most, known: make(map[string]*namedURI)}
+	return &URIs{max: most, known: make(map[string]*namedURI)}
 }
 
-// Take puts in the place of each of uris the one that is kept, to be given back by Drop. Where there is no room for all of
-// them, it takes none; the error is [abi.CodeBusy].
+// Take stores uris and replaces each by the stored one. The caller calls Drop for each. If there is no room for all of
+// them, Take stores none; the error is [abi.CodeBusy].
 func (u *URIs) Take(uris []string) error {
 	if u == nil {
 		return nil
@@ -54,7 +54,7 @@ func (u *URIs) Take(uris []string) error {
 		}
 		known := u.known[uri]
 		known.refs++
-		if uris[i] = known.uri; u.bytes > u.most {
+		if uris[i] = known.uri; u.bytes > u.max {
 			for _, taken := range uris[:i+1] {
 				u.dropLocked(taken)
 			}
@@ -64,7 +64,7 @@ func (u *URIs) Take(uris []string) error {
 	return nil
 }
 
-// Drop gives one URI back.
+// Drop releases one URI.
 func (u *URIs) Drop(uri string) {
 	if u == nil {
 		return
@@ -83,7 +83,7 @@ func (u *URIs) dropLocked(uri string) {
 	}
 }
 
-// Bytes is what all of them take, each byte counted twice.
+// Bytes returns the memory of all stored URIs, each byte counted twice.
 func (u *URIs) Bytes() int {
 	if u == nil {
 		return 0

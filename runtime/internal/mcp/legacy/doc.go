@@ -4,7 +4,7 @@
 // It has one *sdk.Server for both transports: HTTP with sessions, and one session for each pair of streams. The SDK does
 // the handshake, keeps the sessions, and frames messages. The core answers what concerns resources; the SDK's own registry
 // of resources stays empty. GET streams are served here, so that clients can resume them and newer ones replace older
-// ones. A front may have the core answer usual requests of a session once it is ready: the session counts these among
+// ones. A front may have the core answer core requests of a session once it is ready: the session counts these among
 // its own, and cancels them when it ends.
 //
 // Its callers have checked the headers Host and Origin. No other package but tests imports go-sdk.

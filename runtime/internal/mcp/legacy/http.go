@@ -40,7 +40,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Begin counts m, a usual request, as one of an HTTP session: the caller has the core answer it. cancel is called when the
+// Begin counts m, a core request, as one of an HTTP session: the caller has the core answer it. cancel is called when the
 // session ends or the client cancels m. The caller calls finish when m was answered. version is the header with the
 // revision; empty for none. If there is no such session, or it is not ready or of another revision, ok is false, and
 // ServeHTTP answers.

@@ -104,7 +104,7 @@ func (s *server) handle(work context.Context, text []byte) {
 	case m.Cancels() != nil && s.cancel(m.Cancels()):
 	case m.IsRequest() && m.Method == "initialize" && s.cfg.Legacy != nil:
 		s.initialize(work, m, text)
-	case s.legacy != nil && m.Usual() && s.setRevision(m):
+	case s.legacy != nil && m.IsCoreRequest() && s.setRevision(m):
 		s.start(work, m, len(text))
 	case s.legacy != nil:
 		s.receive(m, text)
@@ -182,7 +182,7 @@ func (s *server) begin(p *pendingRequest) *mcp.Error {
 		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "Invalid request: a request with this id is running"}
 	case p.listen: // the core bounds these
 	case s.pending == maxPending || s.bytes+p.size > maxPendingLines*s.cfg.MaxLine:
-		return mcp.TooBusy()
+		return mcp.BusyError()
 	default:
 		s.pending++
 		s.bytes += p.size
@@ -227,7 +227,7 @@ func (s *server) answer(p *pendingRequest) {
 	defer p.cancel(nil)
 	p.message.Session = session
 	r := response{server: s, request: p}
-	out, failure := s.cfg.Core.Answer(p.ctx, s.cfg.Core.Buffer(), p.message, mcp.Outlet{Notify: r.notify, Flush: r.flush})
+	out, failure := s.cfg.Core.Answer(p.ctx, s.cfg.Core.Buffer(), p.message, mcp.ResponseStream{Notify: r.notify, Flush: r.flush})
 	r.finish(out, failure)
 	s.cfg.Core.Release(out)
 	s.cfg.Core.AfterResponse()

@@ -166,7 +166,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	body, err := h.readBody(w, r, hold)
 	if errors.Is(err, errNoRoom) {
 		w.Header().Set("Retry-After", "1")
-		response.WriteJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.TooBusy()))
+		response.WriteJSON(w, http.StatusServiceUnavailable, mcp.AppendError(nil, nil, mcp.BusyError()))
 		return
 	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -181,7 +181,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !h.isLegacy(r, m):
 		h.answerModern(w, r, m, failure)
-	case failure == nil && m.Usual() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):
+	case failure == nil && m.IsCoreRequest() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):
 	default:
 		h.passToLegacy(w, r, m, body)
 	}

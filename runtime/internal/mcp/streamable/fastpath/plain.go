@@ -23,7 +23,7 @@ type lastRequest struct {
 // false, and has done nothing, when the request is malformed or unusual: that is left to them.
 func (c *fastConn) answer(h *head) (done bool) {
 	m := &c.message
-	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.Plain() {
+	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.IsSimple() {
 		return false
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -68,7 +68,7 @@ func (c *fastConn) begin(h *head, m *mcp.Message, cancel context.CancelCauseFunc
 	if !ok || string(h.version) != version || string(h.method) != m.Method || c.handler.Core().CheckModern(m) != nil {
 		return nil, false
 	}
-	if is, wanted := m.IsAbout(h.name); wanted && (!is || h.name == nil) || bytes.HasPrefix(h.name, []byte("=?")) {
+	if is, wanted := m.TargetIs(h.name); wanted && (!is || h.name == nil) || bytes.HasPrefix(h.name, []byte("=?")) {
 		return nil, false // it may be the same name in base64
 	}
 	return func() {}, true

@@ -26,7 +26,7 @@ type connOutput struct {
 func (o *connOutput) room() int { return headRoom }
 
 // outlet implements [output]. The requests that are answered here want to be told nothing before the answer.
-func (o *connOutput) outlet() mcp.Outlet { return mcp.Outlet{Abort: o.abort} }
+func (o *connOutput) outlet() mcp.ResponseStream { return mcp.ResponseStream{Abort: o.abort} }
 
 func (o *connOutput) mustBeIdentity() bool { return false }
 

@@ -16,8 +16,8 @@ type httpOutput struct{ stream Stream }
 
 func (o *httpOutput) room() int { return 0 }
 
-func (o *httpOutput) outlet() mcp.Outlet {
-	return mcp.Outlet{Notify: o.notify, Abort: o.abort}
+func (o *httpOutput) outlet() mcp.ResponseStream {
+	return mcp.ResponseStream{Notify: o.notify, Abort: o.abort}
 }
 
 func (o *httpOutput) notify(method string, params json.RawMessage) error {

@@ -43,7 +43,7 @@ type output interface {
 	// room is how many bytes the output needs before a whole answer in the same buffer.
 	room() int
 	// outlet has what the output can do while the answer is made, but Flush.
-	outlet() mcp.Outlet
+	outlet() mcp.ResponseStream
 	// mustBeIdentity reports whether the answer cannot be compressed.
 	mustBeIdentity() bool
 	// deadline bounds the writes of size bytes that follow; flush ends that.
@@ -86,7 +86,7 @@ func NewConn(c net.Conn, deadline *Deadline, clock *Clock) *Writer {
 // an error the response is not whole, and the connection must be closed.
 func (w *Writer) Answer(ctx context.Context, core *mcp.Core, m *mcp.Message, client Client) error {
 	w.message, w.client, w.budget, w.begun, w.encoder = m, client, core.InFlight(), false, nil
-	m.Links = true
+	m.DownloadLinks = true
 	defer core.AfterResponse()
 	defer w.release()
 	outlet := w.out.outlet()

@@ -17,7 +17,7 @@ import (
 const windowKey = "io.github.wasmres/window"
 
 // A part is what a read of a window answers.
-type part struct {
+type partSize struct {
 	URI  string
 	Text *string
 	Blob []byte
@@ -30,7 +30,7 @@ type part struct {
 }
 
 // body gives the bytes.
-func (p *part) body() string {
+func (p *partSize) body() string {
 	if p.Text != nil {
 		return *p.Text
 	}
@@ -38,14 +38,14 @@ func (p *part) body() string {
 }
 
 // readWindow reads a part of a resource; window is JSON.
-func readWindow(t testing.TB, core *mcp.Core, uri, window string) (*part, *mcp.Error) {
+func readWindow(t testing.TB, core *mcp.Core, uri, window string) (*partSize, *mcp.Error) {
 	t.Helper()
 	params := fmt.Sprintf(`{"uri":%q,"_meta":{%q:%s}}`, uri, windowKey, window)
 	result, failure := core.Call(t.Context(), &mcp.Call{Method: "resources/read", Revision: mcp.Revision20260728, Params: []byte(params)})
 	if failure != nil {
 		return nil, failure
 	}
-	var got struct{ Contents []part }
+	var got struct{ Contents []partSize }
 	if err := json.Unmarshal(result, &got); err != nil || len(got.Contents) != 1 {
 		t.Fatalf("got %v, %.500s, want one content", err, result)
 	}
@@ -199,7 +199,7 @@ func TestMalformedWindows(t *testing.T) {
 	if c.reads > 0 {
 		t.Errorf("the provider was read %d times", c.reads)
 	}
-	var answer struct{ Contents []part }
+	var answer struct{ Contents []partSize }
 	result, failure := c.core(t).Call(t.Context(), &mcp.Call{
 		Method: "resources/read", Params: []byte(`{"uri":"test://x","_meta":{"` + windowKey + `":null}}`),
 	})
@@ -231,7 +231,7 @@ func TestWindowOfABrokenProvider(t *testing.T) {
 	}
 }
 
-// FuzzWindow puts the windows of a content together, whoever cuts.
+// FuzzWindow puts the ranges of a content together, whether the source cuts or the core.
 func FuzzWindow(f *testing.F) {
 	f.Add("aé漢😀z and more", uint16(3), true, false)
 	f.Add(strings.Repeat("😀", 40), uint16(1), true, true)

@@ -9,47 +9,47 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// maxSplit is how many bytes of a character may lie beyond the end of a window its first byte lies in.
+// maxSplit is how many bytes of a character may lie behind the end of the range that has its first byte.
 const maxSplit = utf8.UTFMax - 1
 
-// An excerpt is the [abi.Sink] that lets the window of one content through, whoever cuts it: a source that says
-// RangeTotal has begun at the offset, and what is more than the window is dropped.
+// A rangeSink is the [abi.Sink] that passes on one range of one content. A source that sets RangeTotal begins at the
+// offset; the rangeSink discards the bytes outside of the range in any case.
 //
-// A character belongs to the window its first byte lies in. So the windows of a text may begin up to three bytes later
-// and end up to three bytes later than they were asked for, and put together they are the text.
-type excerpt struct {
+// A character belongs to the range that has its first byte. So a range of a text may begin and end up to three bytes later
+// than the client asked for, and adjoining ranges put together are the text.
+type rangeSink struct {
 	// fixed at creation
 	sink   abi.Sink
 	offset uint64
-	end    uint64 // of the window; greater than any content for none
+	end    uint64 // of the range; math.MaxInt64 for the end of the content
 
-	head  []byte // _meta of the content but for its brace, or empty
+	head  []byte // _meta of the content without its closing brace, or empty
 	uri   string
 	total uint64 // bytes of the content, if known
 	known bool
-	cut   bool // the source has cut
+	cut   bool // the source begins at the offset
 	text  bool
-	at    uint64 // of the next byte to come
-	from  uint64 // of the first byte let through
-	sent  uint64 // bytes let through
-	begun bool   // what comes is not the rest of a character that began before the window
+	at    uint64 // position of the next byte from the source
+	from  uint64 // position of the first byte passed on
+	sent  uint64 // bytes passed on
+	begun bool   // the first character of the range has begun
 	ended bool   // the last character is complete
 }
 
-// newExcerpt gives nil without a window.
-func newExcerpt(w *window, sink abi.Sink) *excerpt {
+// newRangeSink returns nil if w is nil.
+func newRangeSink(w *byteRange, sink abi.Sink) *rangeSink {
 	if w == nil {
 		return nil
 	}
-	e := &excerpt{sink: sink, offset: w.offset, from: w.offset, end: math.MaxInt64, begun: w.offset == 0}
+	e := &rangeSink{sink: sink, offset: w.offset, from: w.offset, end: math.MaxInt64, begun: w.offset == 0}
 	if w.length > 0 {
 		e.end = w.offset + w.length
 	}
 	return e
 }
 
-// readExcerpt reads one content of a resource through e or, when that is nil, all of the resource into sink.
-func (c *Core) readExcerpt(ctx context.Context, req *abi.Request, e *excerpt, sink abi.Sink) (*abi.Reply, error) {
+// readRange reads one content of a resource through e or, if e is nil, the whole resource into sink.
+func (c *Core) readRange(ctx context.Context, req *abi.Request, e *rangeSink, sink abi.Sink) (*abi.Reply, error) {
 	if e == nil {
 		return c.cfg.Source.Read(ctx, req, sink)
 	}
@@ -57,27 +57,27 @@ func (c *Core) readExcerpt(ctx context.Context, req *abi.Request, e *excerpt, si
 	if asked.RangeOffset = e.offset; e.end != math.MaxInt64 {
 		asked.RangeLength = e.end - e.offset + maxSplit
 	}
-	s := newSingle(req.URI, e)
-	reply, err := c.readSingle(ctx, &asked, s)
+	s := newFirstContentSink(req.URI, e)
+	reply, err := c.readFirstContent(ctx, &asked, s)
 	if err == nil && !e.cut {
 		e.settle(s.bytes, s.stopped)
 	}
 	return reply, err
 }
 
-// settle learns how long the content was, if it came to its end.
-func (e *excerpt) settle(bytes uint64, stopped bool) {
+// settle sets the total to the bytes that came, unless the source was stopped before the end.
+func (e *rangeSink) settle(bytes uint64, stopped bool) {
 	if !stopped {
 		e.total, e.known = bytes, true
 	}
-	e.known = e.known && e.total >= bytes // what a provider says of sizes may be wrong
+	e.known = e.known && e.total >= bytes // a provider may announce a wrong size
 }
 
-// Unwrap says who may keep the guest waiting.
-func (e *excerpt) Unwrap() abi.Sink { return e.sink }
+// Unwrap returns the sink that may keep the guest waiting.
+func (e *rangeSink) Unwrap() abi.Sink { return e.sink }
 
 // Content implements [abi.Sink].
-func (e *excerpt) Content(c *abi.Content) error {
+func (e *rangeSink) Content(c *abi.Content) error {
 	e.uri, e.text = c.URI, c.Kind == abi.KindText
 	e.total, e.known = c.Size, c.Size > 0
 	if e.cut = c.RangeTotal > 0; e.cut {
@@ -91,7 +91,7 @@ func (e *excerpt) Content(c *abi.Content) error {
 }
 
 // Body implements [abi.Sink].
-func (e *excerpt) Body(p []byte) error {
+func (e *rangeSink) Body(p []byte) error {
 	at := e.at
 	e.at += uint64(len(p))
 	begin, end := place(e.from, at, p), place(e.end, at, p)
@@ -110,13 +110,13 @@ func (e *excerpt) Body(p []byte) error {
 	return nil
 }
 
-// place gives the index in p, whose first byte is at the position at, of a position, or the nearest one.
+// place returns the index in p of a position, or the nearest index. The first byte of p has the position at.
 func place(position, at uint64, p []byte) int {
 	return int(min(max(position, at)-at, uint64(len(p))))
 }
 
-// whole moves the bounds of a piece of text so that no character is split by those of the window.
-func (e *excerpt) whole(p []byte, at uint64, begin, end int) (int, int) {
+// whole moves the bounds of a piece of text so that the range splits no character.
+func (e *rangeSink) whole(p []byte, at uint64, begin, end int) (int, int) {
 	for !e.begun && begin < end && e.from < e.offset+maxSplit && !utf8.RuneStart(p[begin]) {
 		begin++
 		e.from++
@@ -133,12 +133,11 @@ func (e *excerpt) whole(p []byte, at uint64, begin, end int) (int, int) {
 }
 
 // Progress implements [abi.Sink].
-func (e *excerpt) Progress(p abi.Progress) { e.sink.Progress(p) }
+func (e *rangeSink) Progress(p abi.Progress) { e.sink.Progress(p) }
 
-// appendMeta appends the member _meta of the content, which says where the window lies: only when the bytes have gone
-// is that known. With link it says where to download the resource too, unless that is small. A nil excerpt appends
-// nothing.
-func (e *excerpt) appendMeta(b []byte, link bool) []byte {
+// appendMeta appends the member _meta of the content, with the range that was sent, which is known only after the bytes.
+// With link it has the place to download the resource, too, unless the resource is small. A nil rangeSink appends nothing.
+func (e *rangeSink) appendMeta(b []byte, link bool) []byte {
 	if e == nil {
 		return b
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/wasmres/wasmres/internal/wire"
 )
 
-// Codes of our own lie outside of what JSON-RPC reserves, and say what HTTP would.
+// Codes that neither JSON-RPC nor MCP define. They lie outside of the range JSON-RPC reserves, and mean what they mean in
+// HTTP.
 const (
 	codeDenied      = 403
 	codeDeadline    = 408
@@ -25,17 +26,17 @@ const (
 	codeMemory      = 507
 )
 
-// An outcome says what becomes of a failure.
-type outcome struct {
+// An errorClass says how a class of failures is reported and logged.
+type errorClass struct {
 	code    int        // of JSON-RPC
 	level   slog.Level // of the log
 	message string     // unless the failure has a public one
 }
 
-var internal = outcome{CodeInternalError, slog.LevelError, "Internal error"}
+var internal = errorClass{CodeInternalError, slog.LevelError, "Internal error"}
 
-// outcomes says what becomes of each class of failure; those not listed are internal.
-var outcomes = map[abi.Code]outcome{
+// errorClasses has the classes of failures by code; codes not listed are internal errors.
+var errorClasses = map[abi.Code]errorClass{
 	abi.CodeNotFound:      {CodeInvalidParams, slog.LevelDebug, "Not found"},
 	abi.CodeInvalidParams: {CodeInvalidParams, slog.LevelDebug, "Invalid params"},
 	abi.CodeDenied:        {codeDenied, slog.LevelWarn, "Denied"},
@@ -59,13 +60,13 @@ var outcomes = map[abi.Code]outcome{
 	abi.CodeModule:        {codeGuest, slog.LevelWarn, "The provider is not a usable module"},
 }
 
-// maxMessage bounds the public words of a failure, in bytes.
+// maxMessage bounds the public message of a failure, in bytes.
 const maxMessage = 1 << 10
 
-// fail turns a failure of the source into what the client learns, and logs the rest.
+// fail turns a failure of the source into the error for the client, and logs the whole.
 func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 	class := abi.CodeOf(err)
-	o, known := outcomes[class]
+	o, known := errorClasses[class]
 	if !known {
 		o = internal
 	}
@@ -75,7 +76,7 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 	}
 	e := &Error{Code: o.code, Message: o.message, cause: err}
 	if public.Message != "" {
-		e.Message = clip(public.Message, maxMessage)
+		e.Message = truncate(public.Message, maxMessage)
 	}
 	data := failure{class: class, uri: r.uri, public: public}
 	if class == abi.CodeNotFound && r.uri != "" {
@@ -88,7 +89,7 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 		data.id = rand.Text()[:12]
 	}
 	e.Data = data.append(nil)
-	c.cfg.Logger.LogAttrs(ctx, o.level, "request failed", slog.String("method", clip(r.method, maxMethod)),
+	c.cfg.Logger.LogAttrs(ctx, o.level, "request failed", slog.String("method", truncate(r.method, maxMethod)),
 		slog.String("uri", r.uri), slog.String("code", class.String()), slog.String("error", causes(err)),
 		slog.String("error_id", data.id), crash(err))
 	return e
@@ -97,9 +98,9 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 // A failure is the data of an error.
 type failure struct {
 	class  abi.Code
-	uri    string     // asked for; empty when there is none
-	reason string     // in the provider's words, when the message is the specification's
-	id     string     // by which the log knows it; empty when there is nothing to look up
+	uri    string     // requested; empty for none
+	reason string     // the provider's message, if the error has that of the specification
+	id     string     // of the record in the log; empty if that says nothing more
 	public *abi.Error // RetryAfter, Data
 }
 
@@ -107,7 +108,7 @@ func (f *failure) append(b []byte) []byte {
 	b = append(b, `{"code":`...)
 	b = wire.AppendString(b, f.class.String())
 	b = appendMember(b, "uri", f.uri)
-	b = appendMember(b, "reason", clip(f.reason, maxMessage))
+	b = appendMember(b, "reason", truncate(f.reason, maxMessage))
 	b = appendMember(b, "errorId", f.id)
 	if ms := f.public.RetryAfter.Milliseconds(); ms > 0 {
 		b = append(b, `,"retryAfterMs":`...)
@@ -120,7 +121,7 @@ func (f *failure) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// crash is what the author of a provider wants to know of a failure, where there is such a thing.
+// crash returns the details of a crash for the provider's author; an empty Attr if err is not a crash.
 func crash(err error) slog.Attr {
 	var cause slog.LogValuer
 	if !errors.As(err, &cause) {
@@ -129,7 +130,7 @@ func crash(err error) slog.Attr {
 	return slog.Any("crash", cause)
 }
 
-// causes gives the whole of an error, private causes included, which the text of an [abi.Error] leaves out.
+// causes returns the text of an error with its private causes, which the text of an [abi.Error] leaves out.
 func causes(err error) string {
 	s := err.Error()
 	var public *abi.Error
@@ -140,15 +141,15 @@ func causes(err error) string {
 	return s
 }
 
-// clip bounds a text.
-func clip(s string, most int) string {
+// truncate shortens a text to most bytes and an ellipsis.
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
 	return s[:most] + "…"
 }
 
-// TooBusy is the error for a request there is no room for.
-func TooBusy() *Error {
-	return &Error{Code: codeBusy, Message: outcomes[abi.CodeBusy].message, Data: []byte(`{"code":"busy"}`)}
+// BusyError returns the error for a request that the server has no room for.
+func BusyError() *Error {
+	return &Error{Code: codeBusy, Message: errorClasses[abi.CodeBusy].message, Data: []byte(`{"code":"busy"}`)}
 }
