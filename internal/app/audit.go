@@ -14,7 +14,7 @@ func (a *App) audit(ctx context.Context, use capability.Use) {
 	if use.Code == abi.CodeDenied {
 		level = slog.LevelInfo
 	}
-	a.cfg.Logger.LogAttrs(ctx, level, "capability used", slog.String("capability", use.Power), slog.String("subject", use.Subject),
+	a.cfg.Logger.LogAttrs(ctx, level, "capability used", slog.String("capability", use.Capability), slog.String("subject", use.Subject),
 		slog.String("rule", use.Rule), slog.String("code", use.Code.String()), slog.Uint64("bytes", use.Bytes),
 		slog.Duration("took", use.Elapsed))
 }

@@ -186,14 +186,11 @@ internal/guesttest
 internal/keyringtest
 internal/strict
 internal/wire
-runtime/capability
-runtime/capability/captest
 runtime/capability/fscap
 runtime/capability/httpcap
 runtime/capability/kvcap
 runtime/capability/kvcap/kvtest
 runtime/capability/kvcap/sqlitekv
-runtime/capability/secret
 runtime/capability/sqlcap
 runtime/capability/sqlcap/database
 runtime/capability/sqlcap/postgres

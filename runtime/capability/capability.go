@@ -6,40 +6,39 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Service answers one kind of service call. It is safe for concurrent use, checks its grant itself, bounds what it
-// answers, and ends soon after ctx does.
+// A Service answers one kind of service call. It is safe for concurrent use, checks its grant itself, bounds its answers,
+// and returns soon after ctx has ended.
 type Service interface {
-	// Call answers an encoded request. An error is classified by [abi.CodeOf]; the guest sees only the code.
-	// request is valid until Call returns; the response belongs to the caller.
+	// Call answers an encoded request, which is valid until Call returns. The caller owns the response. Of an error the
+	// guest sees only the code, by [abi.CodeOf].
 	Call(ctx context.Context, request []byte) (Response, error)
 }
 
-// An Immediate service answers from memory, or is bounded by its own caller: its Call never waits for a file, a server or
-// another call. The runtime calls it on the goroutine of the guest and sets no bound on it. All other services are called
-// on a goroutine of their own, which the runtime stops waiting for soon after the call's deadline.
+// An Immediate service answers from memory, or its caller bounds it: its Call never waits for a file, a server or another
+// call. The runtime calls it on the goroutine of the guest, without a time limit. It calls all other services on a
+// goroutine of their own, and stops waiting for that soon after the deadline of the guest's call.
 type Immediate interface {
 	Service
 	// Immediate does nothing: it marks the type.
 	Immediate()
 }
 
-// A Repeatable is a [Service] that has requests which cannot change anything: the host may answer them again when it has
-// to repeat the call of a guest, as after the end of its process. The host never repeats a call that has used a service
-// which is not Repeatable.
+// A Repeatable is a [Service] with requests that cannot change anything. The host repeats the call of a guest, as when its
+// process has ended, only if all requests of that call may be answered again.
 type Repeatable interface {
 	Service
-	// MayRepeat reports whether answering request cannot change anything, here or elsewhere. It is called before Call,
-	// and does not keep request.
+	// MayRepeat reports whether answering request cannot change anything, here or elsewhere. The host calls it before
+	// Call. It must not keep request.
 	MayRepeat(request []byte) bool
 }
 
-// A Response is what a guest reads back: a message and, for some services, bytes beside it.
+// A Response is what the guest receives: a message and, of some services, bytes besides.
 type Response struct {
 	Message []byte
 	Body    []byte
 }
 
-// Services are what a provider may call. What is absent is denied. They are a [Capability] with nothing to close.
+// Services are what a provider may call. Calls of absent ones are denied. They are a [Capability] with nothing to close.
 type Services map[abi.Service]Service
 
 // Services implements [Capability].
@@ -48,7 +47,7 @@ func (s Services) Services() Services { return s }
 // Close implements [Capability]. It does nothing.
 func (Services) Close() error { return nil }
 
-// Config is the power to read configuration values by key.
+// Config is the capability to read configuration values by key.
 type Config map[string]string
 
 // Immediate implements [Immediate].

@@ -1,5 +1,5 @@
-// Package capability is what a host power looks like to the runtime: bytes in, bytes out.
+// Package capability has the interfaces of what the host grants to providers: a service takes bytes and answers bytes.
 //
-// It owns the interface of a service and the power to read configuration. Each further power is a package below this
-// folder, bounded by its grant. No engine type reaches any of them.
+// It owns the interface of a service and the capability to read configuration. Each other capability is a package below
+// this directory, and checks its grant itself. None of them knows an engine.
 package capability

@@ -1,6 +1,6 @@
-// Package captest is the behaviour every power of the host must show, whatever it does.
+// Package captest is a test suite for the behaviour that all capabilities share.
 //
-// It owns that suite. The tests of the packages below runtime/capability import it.
+// The tests of the packages below runtime/capability run it.
 package captest
 
 import (
@@ -20,24 +20,24 @@ type Request struct {
 	Message []byte
 }
 
-// A Power is one that was opened for a test, and what to ask of it.
-type Power struct {
+// A Capability is one that was opened for a test, with requests to it.
+type Capability struct {
 	Name     string // as in [capability.Use]
 	Services capability.Services
 	Close    func() error // nil when there is nothing to close
 
-	Granted Request // is answered
+	Granted Request // succeeds
 	Refused Request // is not granted
-	Slow    Request // would take minutes; without a service when there is none such
-	Large   Request // would answer more than one answer may have; without a service when there is none such
+	Slow    Request // would take minutes; without a service when the capability has no such request
+	Large   Request // would give more than one answer may have; without a service when the capability has no such request
 }
 
 // MaxAnswer is the bytes of a message or a body that one answer may have.
 const MaxAnswer = 1 << 20
 
-// Run holds the power that open gives to the behaviour. open is called for each test, and tells observe of each use.
-func Run(t *testing.T, open func(t *testing.T, observe capability.Observer) Power) {
-	for name, test := range map[string]func(t *testing.T, p Power, seen *uses){
+// Run tests a capability. It calls open for each test; the capability must report its uses to observe.
+func Run(t *testing.T, open func(t *testing.T, observe capability.Observer) Capability) {
+	for name, test := range map[string]func(t *testing.T, c Capability, seen *uses){
 		"denies what is not granted":  denies,
 		"refuses malformed requests":  refusesMalformed,
 		"honours cancellation":        honoursCancellation,
@@ -48,15 +48,15 @@ func Run(t *testing.T, open func(t *testing.T, observe capability.Observer) Powe
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := &uses{}
-			p := open(t, seen.observe)
-			if p.Close != nil {
+			c := open(t, seen.observe)
+			if c.Close != nil {
 				t.Cleanup(func() {
-					if err := p.Close(); err != nil {
+					if err := c.Close(); err != nil {
 						t.Errorf("close: %v", err)
 					}
 				})
 			}
-			test(t, p, seen)
+			test(t, c, seen)
 		})
 	}
 }
@@ -73,7 +73,7 @@ func (u *uses) observe(_ context.Context, use capability.Use) {
 	u.list = append(u.list, use)
 }
 
-// take gives the uses since the last time.
+// take gives the uses since the last call of take.
 func (u *uses) take() []capability.Use {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -82,36 +82,36 @@ func (u *uses) take() []capability.Use {
 	return list
 }
 
-// expect checks that there was one use since the last time, and how it ended.
-func (u *uses) expect(t *testing.T, p Power, code abi.Code) {
+// expect checks that there was one use since the last call of take, which ended with code.
+func (u *uses) expect(t *testing.T, c Capability, code abi.Code) {
 	t.Helper()
 	list := u.take()
 	if len(list) != 1 {
 		t.Fatalf("%d uses were observed, want one: %+v", len(list), list)
 	}
-	if use := list[0]; use.Power != p.Name || use.Subject == "" || use.Code != code || use.Elapsed < 0 {
-		t.Errorf("observed %+v, want one of %s that ended with %v", use, p.Name, code)
+	if use := list[0]; use.Capability != c.Name || use.Subject == "" || use.Code != code || use.Elapsed < 0 {
+		t.Errorf("observed %+v, want one of %s that ended with %v", use, c.Name, code)
 	}
 }
 
-func (p *Power) ask(ctx context.Context, r Request) (capability.Response, error) {
-	return p.Services[r.Service].Call(ctx, r.Message)
+func (c *Capability) ask(ctx context.Context, r Request) (capability.Response, error) {
+	return c.Services[r.Service].Call(ctx, r.Message)
 }
 
-func denies(t *testing.T, p Power, seen *uses) {
-	if _, err := p.ask(t.Context(), p.Granted); err != nil {
+func denies(t *testing.T, c Capability, seen *uses) {
+	if _, err := c.ask(t.Context(), c.Granted); err != nil {
 		t.Errorf("what is granted: %v", err)
 	}
-	seen.expect(t, p, abi.CodeOK)
-	_, err := p.ask(t.Context(), p.Refused)
+	seen.expect(t, c, abi.CodeOK)
+	_, err := c.ask(t.Context(), c.Refused)
 	if abi.CodeOf(err) != abi.CodeDenied {
 		t.Errorf("what is not granted: got %v, want %v", err, abi.CodeDenied)
 	}
-	seen.expect(t, p, abi.CodeDenied)
+	seen.expect(t, c, abi.CodeDenied)
 }
 
-func refusesMalformed(t *testing.T, p Power, _ *uses) {
-	for id, service := range p.Services {
+func refusesMalformed(t *testing.T, c Capability, _ *uses) {
+	for id, service := range c.Services {
 		for _, message := range [][]byte{{0xff}, {0x0a, 0xff, 0x01}, {0x0a, 1, 0xff}} {
 			if resp, err := service.Call(t.Context(), message); err == nil || abi.CodeOf(err) == abi.CodeInternal {
 				t.Errorf("service %d: %x: got %+v, %v", id, message, resp, err)
@@ -120,13 +120,13 @@ func refusesMalformed(t *testing.T, p Power, _ *uses) {
 	}
 }
 
-func honoursCancellation(t *testing.T, p Power, seen *uses) {
+func honoursCancellation(t *testing.T, c Capability, seen *uses) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.ask(ctx, p.Granted); abi.CodeOf(err) != abi.CodeCancelled {
+	if _, err := c.ask(ctx, c.Granted); abi.CodeOf(err) != abi.CodeCancelled {
 		t.Errorf("before it begins: got %v", err)
 	}
-	if p.Slow.Service == 0 {
+	if c.Slow.Service == 0 {
 		return
 	}
 	seen.take()
@@ -134,23 +134,23 @@ func honoursCancellation(t *testing.T, p Power, seen *uses) {
 	stop := time.AfterFunc(50*time.Millisecond, cancel)
 	defer stop.Stop()
 	began := time.Now()
-	if _, err := p.ask(ctx, p.Slow); abi.CodeOf(err) != abi.CodeCancelled {
+	if _, err := c.ask(ctx, c.Slow); abi.CodeOf(err) != abi.CodeCancelled {
 		t.Errorf("halfway: got %v", err)
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it went on for %v", took)
 	}
-	seen.expect(t, p, abi.CodeCancelled)
+	seen.expect(t, c, abi.CodeCancelled)
 }
 
-func honoursDeadline(t *testing.T, p Power, _ *uses) {
-	if p.Slow.Service == 0 {
+func honoursDeadline(t *testing.T, c Capability, _ *uses) {
+	if c.Slow.Service == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := p.ask(ctx, p.Slow); abi.CodeOf(err) != abi.CodeDeadline {
+	if _, err := c.ask(ctx, c.Slow); abi.CodeOf(err) != abi.CodeDeadline {
 		t.Errorf("got %v, want %v", err, abi.CodeDeadline)
 	}
 	if took := time.Since(began); took > 10*time.Second {
@@ -158,12 +158,12 @@ func honoursDeadline(t *testing.T, p Power, _ *uses) {
 	}
 }
 
-func bounds(t *testing.T, p Power, _ *uses) {
-	for _, r := range []Request{p.Granted, p.Large} {
+func bounds(t *testing.T, c Capability, _ *uses) {
+	for _, r := range []Request{c.Granted, c.Large} {
 		if r.Service == 0 {
 			continue
 		}
-		resp, err := p.ask(t.Context(), r)
+		resp, err := c.ask(t.Context(), r)
 		if err != nil && abi.CodeOf(err) != abi.CodeTooLarge {
 			t.Errorf("got %v", err)
 		}
@@ -173,15 +173,15 @@ func bounds(t *testing.T, p Power, _ *uses) {
 	}
 }
 
-func concurrent(t *testing.T, p Power, seen *uses) {
+func concurrent(t *testing.T, c Capability, seen *uses) {
 	const each = 8
 	var running sync.WaitGroup
 	for range each {
 		running.Go(func() {
-			if _, err := p.ask(t.Context(), p.Granted); err != nil {
+			if _, err := c.ask(t.Context(), c.Granted); err != nil {
 				t.Error(err)
 			}
-			if _, err := p.ask(t.Context(), p.Refused); abi.CodeOf(err) != abi.CodeDenied {
+			if _, err := c.ask(t.Context(), c.Refused); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -192,14 +192,14 @@ func concurrent(t *testing.T, p Power, seen *uses) {
 	}
 }
 
-func closes(t *testing.T, p Power, _ *uses) {
-	if p.Close == nil {
+func closes(t *testing.T, c Capability, _ *uses) {
+	if c.Close == nil {
 		return
 	}
-	if err := errors.Join(p.Close(), p.Close()); err != nil {
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := p.ask(t.Context(), p.Granted); err == nil {
+	if resp, err := c.ask(t.Context(), c.Granted); err == nil {
 		t.Errorf("after it was closed: got %+v", resp)
 	}
 }

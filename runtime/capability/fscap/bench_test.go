@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
-// BenchmarkPower reads a small file by package os, and through the power: what that costs more is its own.
-func BenchmarkPower(b *testing.B) {
+// BenchmarkCapability reads a small file by package os, and through the power: what that costs more is its own.
+func BenchmarkCapability(b *testing.B) {
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), make([]byte, 1000), 0o600); err != nil {
 		b.Fatal(err)
@@ -46,7 +46,7 @@ func BenchmarkPower(b *testing.B) {
 		}
 	})
 	request := (&abi.FileRequest{Path: "/data/a.txt"}).Append(nil)
-	b.Run("read/power", func(b *testing.B) {
+	b.Run("read/capability", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := files.Services()[abi.ServiceFileRead].Call(b.Context(), request); err != nil {

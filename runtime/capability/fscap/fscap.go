@@ -144,7 +144,7 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 	began := time.Now()
 	resp, err := s.do(&req)
 	s.fs.observe(ctx, capability.Use{
-		Power: "fs", Subject: fmt.Sprintf("%s %.256q", s.verb, req.Path), Code: abi.CodeOf(err),
+		Capability: "fs", Subject: fmt.Sprintf("%s %.256q", s.verb, req.Path), Code: abi.CodeOf(err),
 		Bytes: uint64(len(resp.Body) + len(req.Data)), Elapsed: time.Since(began),
 	})
 	return resp, err

@@ -186,7 +186,7 @@ func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, er
 		err = h.classify(ctx, err)
 		use.Code = abi.CodeOf(err)
 	}
-	use.Power, use.Elapsed = "http", time.Since(began)
+	use.Capability, use.Elapsed = "http", time.Since(began)
 	use.Subject = clip(h.scrubber.text(use.Subject))
 	h.observe.Observe(ctx, *use)
 	return err

@@ -71,12 +71,12 @@ func everything(o *origin) httpcap.Rule {
 
 func TestBehaviour(t *testing.T) {
 	o := newOrigin(t, site())
-	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Power {
+	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Capability {
 		g := open(t, o, httpcap.Config{Rules: []httpcap.Rule{everything(o)}, Observe: observe})
 		get := func(url string) captest.Request {
 			return captest.Request{Service: abi.ServiceHTTP, Message: (&abi.HTTPRequest{URL: url}).Append(nil)}
 		}
-		return captest.Power{
+		return captest.Capability{
 			Name: "http", Services: g.services, Close: g.http.Close,
 			Granted: get(o.at("a.test", "/ok")), Refused: get("https://elsewhere.example/"),
 			Slow: get(o.at("a.test", "/slow")), Large: get(o.at("a.test", "/large")),
@@ -109,7 +109,7 @@ func TestRequestsArriveAsTheyWereMade(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", tt.req.URL, got, err, tt.want)
 		}
 		use := g.last()
-		if use.Power != "http" || use.Rule == "" || strings.Contains(use.Subject, "?") || use.Bytes < uint64(len(body)) {
+		if use.Capability != "http" || use.Rule == "" || strings.Contains(use.Subject, "?") || use.Bytes < uint64(len(body)) {
 			t.Errorf("%s: observed %+v", tt.req.URL, use)
 		}
 	}

@@ -72,7 +72,7 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 	began := time.Now()
 	resp, err := s.do(ctx, &req)
 	use := capability.Use{
-		Power: "kv", Subject: fmt.Sprintf("%s %.256q", s.verb, s.subject(&req)), Code: abi.CodeOf(err),
+		Capability: "kv", Subject: fmt.Sprintf("%s %.256q", s.verb, s.subject(&req)), Code: abi.CodeOf(err),
 		Bytes: uint64(len(req.Value) + len(resp.Body)), Elapsed: time.Since(began),
 	}
 	if use.Code == abi.CodeDenied {

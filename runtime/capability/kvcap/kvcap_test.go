@@ -174,10 +174,10 @@ func TestUsesAreObserved(t *testing.T) {
 	_, _, _ = d.ask(abi.ServiceKVGet, abi.KVRequest{Key: long})
 	_, _, _ = d.ask(abi.ServiceKVList, abi.KVRequest{Prefix: "a"})
 	want := []capability.Use{
-		{Power: "kv", Subject: `put "a\"b"`, Bytes: 5},
-		{Power: "kv", Subject: `get "a\"b"`, Bytes: 5},
-		{Power: "kv", Subject: `get "` + strings.Repeat("ä", 256) + `"`, Code: abi.CodeNotFound},
-		{Power: "kv", Subject: `list "a"`},
+		{Capability: "kv", Subject: `put "a\"b"`, Bytes: 5},
+		{Capability: "kv", Subject: `get "a\"b"`, Bytes: 5},
+		{Capability: "kv", Subject: `get "` + strings.Repeat("ä", 256) + `"`, Code: abi.CodeNotFound},
+		{Capability: "kv", Subject: `list "a"`},
 	}
 	for i, use := range d.uses {
 		use.Elapsed = 0
@@ -246,7 +246,7 @@ func TestVersionsBeginWithTheTime(t *testing.T) {
 	}
 }
 
-func BenchmarkPower(b *testing.B) {
+func BenchmarkCapability(b *testing.B) {
 	store, err := kvcap.NewMemory(kvcap.Quota{}, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -270,7 +270,7 @@ func BenchmarkPower(b *testing.B) {
 	})
 	for name, service := range map[string]abi.Service{"put": abi.ServiceKVPut, "get": abi.ServiceKVGet} {
 		call := kv.Services()[service]
-		b.Run(name+"/power", func(b *testing.B) {
+		b.Run(name+"/capability", func(b *testing.B) {
 			for b.Loop() {
 				if _, err := call.Call(b.Context(), request); err != nil {
 					b.Fatal(err)

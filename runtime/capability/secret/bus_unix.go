@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// checkBus refuses a session without a D-Bus: to ask for its keyring would start one that nobody ends.
+// checkBus fails in a session without a D-Bus: a request to its keyring would start a bus that never ends.
 func checkBus() error {
 	const variable = "DBUS_SESSION_BUS_ADDRESS"
 	if address := os.Getenv(variable); address != "" && address != "autolaunch:" {
@@ -20,5 +20,5 @@ func checkBus() error {
 			return nil
 		}
 	}
-	return errors.New("this session has no D-Bus, " + variable + " is not set")
+	return errors.New("this session has no D-Bus (" + variable + " is not set)")
 }

@@ -1,5 +1,5 @@
-// Package secret keeps what must not be shown.
+// Package secret reads secrets and keeps them out of logs.
 //
-// It owns where secrets come from, and the type whose every printed form is "[redacted]". It knows nothing of what they
-// are for: a power that may use one asks the [Store] for it by name.
+// It owns the sources of secrets, and the type whose every printed form is "[redacted]". It does not know their use: a
+// capability that may use a secret looks it up in the [Store] by name.
 package secret

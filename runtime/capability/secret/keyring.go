@@ -10,14 +10,14 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// defaultWait is for a person to find the password.
+// defaultWait leaves the user time to find the password.
 const defaultWait = time.Minute
 
-// Keyring is an entry of the operating system's keyring, without a line end at its end: the Keychain of macOS, the
-// Credential Manager of Windows, or on Linux what answers for the Secret Service on the session's D-Bus.
+// Keyring is an entry of the operating system's keyring: of the Keychain of macOS, of the Credential Manager of Windows,
+// or, on Linux, of the Secret Service on the session's D-Bus. A line end at its end is not part of the secret.
 type Keyring struct {
 	Service, User string
-	// Wait is how long it may take, and with it the person who is asked to unlock it. 0 means a minute.
+	// Wait is how long the keyring may take, including the time in which the user unlocks it. 0 means one minute.
 	Wait time.Duration
 }
 
@@ -31,7 +31,7 @@ func (k Keyring) Secret() (Value, error) {
 		err  error
 	}
 	answer := make(chan found, 1)
-	go func() { // until there is an answer, if somebody waits for it or not
+	go func() { // ends with the answer, also after Secret has returned
 		text, err := keyring.Get(k.Service, k.User)
 		answer <- found{text, err}
 	}()
@@ -42,7 +42,7 @@ func (k Keyring) Secret() (Value, error) {
 	case f := <-answer:
 		return New(withoutLineEnd(f.text)), k.explain(f.err)
 	case <-timer.C:
-		return Value{}, fmt.Errorf("the keyring has not answered for %v: unlock it", wait)
+		return Value{}, fmt.Errorf("the keyring has not answered within %v: unlock it", wait)
 	}
 }
 
@@ -53,7 +53,7 @@ func (k Keyring) explain(err error) error {
 	case errors.Is(err, keyring.ErrNotFound):
 		return fmt.Errorf("the keyring has no entry for %q of service %q", k.User, k.Service)
 	case strings.HasPrefix(err.Error(), "failed to unlock"):
-		return errors.New("the keyring is locked, and was not unlocked")
+		return errors.New("the keyring is locked: unlock it and try again")
 	}
-	return fmt.Errorf("no keyring can be asked here: %w: have the secret in a variable or a file", err)
+	return fmt.Errorf("keyring not available: %w: use an environment variable or a file instead", err)
 }

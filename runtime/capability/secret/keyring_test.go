@@ -16,8 +16,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
-// A process that has these in its environment asks the keyring of its session, and prints what it is told: a process
-// keeps the bus it once asked.
+// A process that has these in its environment asks the keyring of its session, and prints the answer: a process
+// keeps its first connection to the bus.
 const (
 	askService = "WASMRES_TEST_ASK_SERVICE"
 	askUser    = "WASMRES_TEST_ASK_USER"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	fmt.Printf("%q, %v", value.Reveal(), err)
 }
 
-// ask gives what a process of an environment is told by the keyring.
+// ask gives the answer of the keyring to a process with that environment.
 func ask(t *testing.T, environ []string, entry secret.Keyring) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // half of what it takes by default
@@ -52,7 +52,7 @@ func ask(t *testing.T, environ []string, entry secret.Keyring) string {
 	return string(said)
 }
 
-// session gives one that a test has to itself.
+// session starts one for the test alone.
 func session(t *testing.T, start func() (*keyringtest.Session, error)) *keyringtest.Session {
 	t.Helper()
 	s, err := start()
@@ -93,8 +93,8 @@ func TestKeyring(t *testing.T) {
 
 func TestLockedKeyring(t *testing.T) {
 	for want, start := range map[string]func() (*keyringtest.Session, error){
-		`"", the keyring is locked, and was not unlocked`:       keyringtest.Start,
-		`"", the keyring has not answered for 200ms: unlock it`: keyringtest.StartAsking,
+		`"", the keyring is locked: unlock it and try again`:       keyringtest.Start,
+		`"", the keyring has not answered within 200ms: unlock it`: keyringtest.StartAsking,
 	} {
 		s := session(t, start)
 		entry := secret.Keyring{Service: "example.org", User: "ada", Wait: 200 * time.Millisecond}
@@ -120,14 +120,14 @@ func TestNoKeyring(t *testing.T) {
 		"no such file or directory": ended.Environ(),
 	} {
 		got := ask(t, environ, secret.Keyring{Service: "example.org", User: "ada"})
-		if !strings.HasPrefix(got, `"", no keyring can be asked here: `) ||
-			!strings.HasSuffix(got, why+": have the secret in a variable or a file") {
+		if !strings.HasPrefix(got, `"", keyring not available: `) ||
+			!strings.HasSuffix(got, why+": use an environment variable or a file instead") {
 			t.Errorf("got %s, want %q in it", got, why)
 		}
 	}
 }
 
-// Nobody would end a bus that is started for the keyring's sake.
+// A bus that is started to reach a keyring would never end.
 func TestNoBusIsStarted(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "launched")
@@ -136,7 +136,7 @@ func TestNoBusIsStarted(t *testing.T) {
 	}
 	for _, address := range []string{"", "autolaunch:"} {
 		environ := []string{"PATH=" + dir, "DBUS_SESSION_BUS_ADDRESS=" + address}
-		got := ask(t, environ, secret.Keyring{Service: "wasmres-test", User: "nobody"})
+		got := ask(t, environ, secret.Keyring{Service: "wasmres-test", User: "absent"})
 		if !strings.HasPrefix(got, `"", `) || strings.HasSuffix(got, "<nil>") {
 			t.Errorf("%q: got %s", address, got)
 		}

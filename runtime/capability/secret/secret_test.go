@@ -20,7 +20,7 @@ import (
 
 const text = "hunter2-hunter2"
 
-// printed gives forms of v that people and programs make of values.
+// printed gives the forms of v that programs make of values.
 func printed(t *testing.T, v any) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -67,7 +67,7 @@ func TestAValueIsNeverShown(t *testing.T) {
 		Value  secret.Value
 		Ptr    *secret.Value
 		List   []secret.Value
-		hidden secret.Value // which fmt prints without asking it
+		hidden secret.Value // which fmt prints without calling its methods
 	}
 	for _, form := range []map[string]string{printed(t, v), printed(t, holder{v, &v, []secret.Value{v}, v})} {
 		for name, got := range form {
@@ -120,13 +120,13 @@ func TestSourcesWithoutASecretAreNamed(t *testing.T) {
 	}
 	for want, sources := range map[string]map[string]secret.Source{
 		"environment variable WASMRES_TEST_ABSENT is not set": {"a": secret.Env("WASMRES_TEST_ABSENT")},
-		"it is empty":             {"a": secret.Env("WASMRES_TEST_EMPTY")},
-		"no such file":            {"a": secret.File(filepath.Join(dir, "absent"))},
-		"more than 4096 bytes":    {"a": secret.File(long)},
-		"the keyring is locked":   {"a": failing{}},
-		"a name has letters":      {"a b": secret.Env("PATH")},
-		`secret "": a name`:       {"": secret.Env("PATH")},
-		`secret "b": it is empty`: {"b": secret.Env("WASMRES_TEST_EMPTY"), "c": failing{}},
+		"the secret is empty":             {"a": secret.Env("WASMRES_TEST_EMPTY")},
+		"no such file":                    {"a": secret.File(filepath.Join(dir, "absent"))},
+		"more than 4096 bytes":            {"a": secret.File(long)},
+		"the keyring is locked":           {"a": failing{}},
+		"invalid name: use 1 to":          {"a b": secret.Env("PATH")},
+		`secret "": invalid name`:         {"": secret.Env("PATH")},
+		`secret "b": the secret is empty`: {"b": secret.Env("WASMRES_TEST_EMPTY"), "c": failing{}},
 	} {
 		if _, err := secret.Open(sources); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// maxSize is how many bytes a secret may have.
+// maxSize is the bytes that a secret may have.
 const maxSize = 4 << 10
 
-// A Source is where a secret comes from: [Env], [File], [Keyring], or one of your own. Its errors say what to do, and
-// nothing of the secret.
+// A Source is where a secret comes from: [Env], [File], [Keyring], or a type of the caller's. Its errors say what to do,
+// and hold nothing of the secret.
 type Source interface {
 	Secret() (Value, error)
 }
 
-// Env is the environment variable of that name.
+// Env is an environment variable, by its name.
 type Env string
 
 // Secret implements [Source].
@@ -29,7 +29,7 @@ func (e Env) Secret() (Value, error) {
 	return New(text), nil
 }
 
-// File is the file of that name, without a line end at its end.
+// File is a file, by its name. A line end at the end of the file is not part of the secret.
 type File string
 
 // Secret implements [Source].
@@ -45,7 +45,7 @@ func (f File) Secret() (Value, error) {
 	return New(withoutLineEnd(string(text))), nil
 }
 
-// withoutLineEnd takes away what editors and echo put at the end.
+// withoutLineEnd removes the line end that editors and echo append.
 func withoutLineEnd(text string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }

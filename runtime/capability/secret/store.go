@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// maxName is how many bytes the name of a secret may have.
+// maxName is the bytes that the name of a secret may have.
 const maxName = 64
 
-// A Store has secrets by name. It does not change, and the nil Store has none.
+// A Store has secrets by name. It does not change. A nil Store has none.
 type Store struct {
 	values map[string]Value
 }
 
-// Open reads secrets from their sources, once. It fails when a name is not one of [ValidName], and when a source has
+// Open reads each secret from its source, once. It fails when a name is not valid (see [ValidName]), or when a source has
 // no secret, an empty one, or one of more than 4 KiB.
 func Open(sources map[string]Source) (*Store, error) {
 	s := &Store{values: map[string]Value{}}
@@ -36,7 +36,7 @@ func Open(sources map[string]Source) (*Store, error) {
 
 func read(name string, source Source) (Value, error) {
 	if !ValidName(name) {
-		return Value{}, fmt.Errorf("a name has letters, digits, \"_\", \"-\" and \".\", at most %d", maxName)
+		return Value{}, fmt.Errorf("invalid name: use 1 to %d letters, digits, \"_\", \"-\" and \".\"", maxName)
 	}
 	value, err := source.Secret()
 	if err != nil {
@@ -44,9 +44,9 @@ func read(name string, source Source) (Value, error) {
 	}
 	switch size := len(value.Reveal()); {
 	case size == 0:
-		return Value{}, errors.New("it is empty")
+		return Value{}, errors.New("the secret is empty")
 	case size > maxSize:
-		return Value{}, fmt.Errorf("it has more than %d bytes", maxSize)
+		return Value{}, fmt.Errorf("the secret has more than %d bytes", maxSize)
 	}
 	return value, nil
 }
@@ -60,7 +60,7 @@ func (s *Store) Lookup(name string) (Value, bool) {
 	return value, ok
 }
 
-// ValidName reports whether a secret can have this name: 1 to 64 ASCII letters, digits, "_", "-" and ".".
+// ValidName reports whether name is valid for a secret: 1 to 64 ASCII letters, digits, "_", "-" and ".".
 func ValidName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {

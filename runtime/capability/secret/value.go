@@ -6,13 +6,13 @@ import (
 	"log/slog"
 )
 
-// Redacted is what every printed form of a secret says.
+// Redacted is the printed form of every secret.
 const Redacted = "[redacted]"
 
-// A Value is a secret text. However it is printed, logged or encoded, by itself or within something else, it says
-// [Redacted]; [Value.Reveal] alone gives the text. The zero Value is an empty text.
+// A Value is a secret text. Printed, logged or encoded, alone or within another value, it is [Redacted]. Only
+// [Value.Reveal] gives the text. The zero Value is an empty text.
 type Value struct {
-	reveal func() string // what prints unexported fields sees a function
+	reveal func() string // a printer of unexported fields sees a function
 }
 
 // New makes a Value of a text.
@@ -41,7 +41,7 @@ func (Value) LogValue() slog.Value { return slog.StringValue(Redacted) }
 // MarshalText implements [encoding.TextMarshaler], for JSON and XML too.
 func (Value) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
 
-// MarshalYAML is what packages for YAML ask.
+// MarshalYAML is the method that packages for YAML call.
 func (Value) MarshalYAML() (any, error) { return Redacted, nil }
 
 // GobEncode implements [encoding/gob.GobEncoder].

@@ -19,8 +19,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// BenchmarkPower asks for one row.
-func BenchmarkPower(b *testing.B) {
+// BenchmarkCapability asks for one row.
+func BenchmarkCapability(b *testing.B) {
 	for _, s := range systems {
 		if s.err != nil {
 			continue

@@ -153,7 +153,7 @@ func subject(req *abi.SQLRequest) string {
 
 func (s *SQL) tell(ctx context.Context, subject string, message []byte, err error, began time.Time) {
 	s.observe.Observe(ctx, capability.Use{
-		Power: "sql", Subject: subject, Code: abi.CodeOf(err), Bytes: uint64(len(message)), Elapsed: time.Since(began),
+		Capability: "sql", Subject: subject, Code: abi.CodeOf(err), Bytes: uint64(len(message)), Elapsed: time.Since(began),
 	})
 }
 

@@ -19,15 +19,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-func TestPower(t *testing.T) {
+func TestConformance(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		ask := func(connection, statement string, args ...abi.SQLValue) captest.Request {
 			req := abi.SQLRequest{Connection: connection, Query: statement, Args: args}
 			return captest.Request{Service: abi.ServiceSQL, Message: req.Append(nil)}
 		}
-		captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Power {
+		captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Capability {
 			p := s.open(t, "reader", sqlcap.Limits{}, observe)
-			return captest.Power{
+			return captest.Capability{
 				Name: "sql", Services: p.Services(), Close: p.Close,
 				Granted: ask("main", "select * from users where id = "+s.mark, number(1)),
 				Refused: ask("other", "select 1"),

@@ -17,15 +17,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 )
 
-func TestPower(t *testing.T) {
-	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Power {
+func TestConformance(t *testing.T) {
+	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Capability {
 		store := open(t, private(t), kvcap.Quota{}, nil)
 		put(t, store, kvcap.Put{Key: "k", Value: make([]byte, 1<<20)})
 		kv := kvcap.Open(store, kvcap.Grant{ReadOnly: true}, observe)
 		ask := func(service abi.Service) captest.Request {
 			return captest.Request{Service: service, Message: (&abi.KVRequest{Key: "k"}).Append(nil)}
 		}
-		return captest.Power{
+		return captest.Capability{
 			Name: "kv", Services: kv.Services(), Close: kv.Close,
 			Granted: ask(abi.ServiceKVGet), Refused: ask(abi.ServiceKVDelete), Large: ask(abi.ServiceKVGet),
 		}

@@ -23,8 +23,8 @@ func (s stuck) List(ctx context.Context, prefix, after string, limit int) ([]abi
 	return s.Store.List(ctx, prefix, after, limit)
 }
 
-func TestPower(t *testing.T) {
-	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Power {
+func TestConformance(t *testing.T) {
+	captest.Run(t, func(t *testing.T, observe capability.Observer) captest.Capability {
 		store := openMemory(t, kvcap.Quota{}, nil)
 		for i := range 1500 {
 			put := kvcap.Put{Key: fmt.Sprintf("%04d%s", i, strings.Repeat("k", abi.MaxKey-4)), TTL: 1 << 40}
@@ -39,7 +39,7 @@ func TestPower(t *testing.T) {
 		ask := func(service abi.Service, req abi.KVRequest) captest.Request {
 			return captest.Request{Service: service, Message: req.Append(nil)}
 		}
-		return captest.Power{
+		return captest.Capability{
 			Name: "kv", Services: kv.Services(), Close: kv.Close,
 			Granted: ask(abi.ServiceKVGet, abi.KVRequest{Key: "k"}),
 			Refused: ask(abi.ServiceKVPut, abi.KVRequest{Key: "k"}),
