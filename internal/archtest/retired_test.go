@@ -186,7 +186,6 @@ internal/guesttest
 internal/keyringtest
 internal/strict
 internal/wire
-runtime/capability/fscap
 runtime/capability/httpcap
 runtime/capability/kvcap
 runtime/capability/kvcap/kvtest

@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
-// BenchmarkCapability reads a small file by package os, and through the power: what that costs more is its own.
+// BenchmarkCapability reads a small file by package os, and through the capability; the difference is its overhead.
 func BenchmarkCapability(b *testing.B) {
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), make([]byte, 1000), 0o600); err != nil {

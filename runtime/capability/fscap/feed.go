@@ -14,7 +14,7 @@ func (f *FS) Feeds() (feeds []func(context.Context) (capability.Feed, error)) {
 			continue
 		}
 		feeds = append(feeds, func(ctx context.Context) (capability.Feed, error) {
-			w, err := watch.Open(ctx, watch.Config{Folder: m.host, All: true, Ignores: IsScratch})
+			w, err := watch.Open(ctx, watch.Config{Folder: m.host, All: true, Ignores: IsTemporary})
 			if err != nil {
 				return nil, err
 			}

@@ -21,18 +21,19 @@ import (
 )
 
 const (
-	maxRead    = 1 << 20 // bytes of one answer
-	maxEntries = 1000    // entries of one answer
-	maxFolder  = 100_000 // entries a folder may have to be listed
-	maxPath    = 4 << 10 // bytes
+	maxRead       = 1 << 20 // bytes of one answer
+	maxEntries    = 1000    // entries of one answer
+	maxDirEntries = 100_000 // entries that a directory may have to be listed
+	maxPath       = 4 << 10 // bytes
 )
 
 // A Grant gives guests the regular files below a host directory.
 type Grant struct {
 	Host   string // existing directory
-	Guest  string // absolute slash-separated path guests see it at, as in "/data"
-	Access Access // what they may do there
-	// What may be there more, by what guests write, than when it was opened. 0 means 256 MiB, and 10,000 files and folders.
+	Guest  string // absolute slash-separated path at which guests see it, as in "/data"
+	Access Access // what guests may do there
+	// MaxBytes and MaxFiles bound what guests may add since the grant was opened. 0 means 256 MiB, and 10,000 files and
+	// directories.
 	MaxBytes, MaxFiles int64
 }
 
@@ -46,7 +47,7 @@ const (
 	WriteOnly
 )
 
-// An FS serves files of its grants. It is safe for concurrent use.
+// An FS serves the files of its grants. It is safe for concurrent use.
 type FS struct {
 	mounts  []*mount // longest guest path first
 	observe capability.Observer
@@ -58,11 +59,11 @@ type mount struct {
 	root   *os.Root
 	access Access
 
-	writing sync.Mutex // held while something is changed; guards growth
-	growth  growth
+	writing sync.Mutex // held while something is changed; guards quota
+	quota   quota
 }
 
-// Open opens the directories of all grants; Close releases them. observe, which may be nil, is told of each use.
+// Open opens the directories of all grants; Close releases them. observe receives each use; it may be nil.
 func Open(grants []Grant, observe capability.Observer) (*FS, error) {
 	f := &FS{observe: observe}
 	for _, g := range grants {
@@ -83,7 +84,7 @@ func (f *FS) add(g Grant) error {
 			return fmt.Errorf("directory grant: guest path %q is granted twice", g.Guest)
 		}
 	}
-	host, err := filepath.EvalSymlinks(g.Host) // once, so that the folder that is watched is the one that is read
+	host, err := filepath.EvalSymlinks(g.Host) // once, so that the directory that is watched is the one that is read
 	if err != nil {
 		return fmt.Errorf("directory grant: %w", err)
 	}
@@ -91,7 +92,7 @@ func (f *FS) add(g Grant) error {
 	if err != nil {
 		return fmt.Errorf("directory grant: %w", err)
 	}
-	f.mounts = append(f.mounts, &mount{guest: g.Guest, host: host, root: root, access: g.Access, growth: growth{
+	f.mounts = append(f.mounts, &mount{guest: g.Guest, host: host, root: root, access: g.Access, quota: quota{
 		maxBytes: cmp.Or(g.MaxBytes, defaultMaxBytes), maxFiles: cmp.Or(g.MaxFiles, defaultMaxFiles),
 	}})
 	return nil
@@ -165,7 +166,7 @@ func (f *FS) read(req *abi.FileRequest) (capability.Response, error) {
 	}
 	defer file.Close()
 	if info.IsDir() {
-		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is a folder", req.Path)
+		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is a directory", req.Path)
 	}
 	size := uint64(max(info.Size(), 0))
 	if req.Offset > size {
@@ -186,25 +187,25 @@ func (f *FS) read(req *abi.FileRequest) (capability.Response, error) {
 }
 
 func (f *FS) list(req *abi.FileRequest) (capability.Response, error) {
-	folder, info, err := f.open(req.Path)
+	dir, info, err := f.open(req.Path)
 	if err != nil {
 		return capability.Response{}, err
 	}
-	defer folder.Close()
+	defer dir.Close()
 	if !info.IsDir() {
-		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is not a folder", req.Path)
+		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is not a directory", req.Path)
 	}
-	names, err := folder.Readdirnames(maxFolder + 1)
+	names, err := dir.Readdirnames(maxDirEntries + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return capability.Response{}, classify(req.Path, err)
 	}
-	if len(names) > maxFolder {
-		return capability.Response{}, abi.Errorf(abi.CodeTooMany, "%.128q has more than %d entries", req.Path, maxFolder)
+	if len(names) > maxDirEntries {
+		return capability.Response{}, abi.Errorf(abi.CodeTooMany, "%.128q has more than %d entries", req.Path, maxDirEntries)
 	}
 	return f.page(req, names), nil
 }
 
-// page describes the entries after req.After, in order, leaving out what guests may not see.
+// page describes the entries after req.After, in order, without those that guests may not see.
 func (f *FS) page(req *abi.FileRequest, names []string) capability.Response {
 	limit := maxEntries
 	if req.Length > 0 {
@@ -225,20 +226,20 @@ func (f *FS) page(req *abi.FileRequest, names []string) capability.Response {
 		if len(infos) == limit {
 			return respond(infos, true)
 		}
-		infos = append(infos, renamed{info, name})
+		infos = append(infos, linkTarget{info, name})
 	}
 	return respond(infos, false)
 }
 
-// renamed is a link's target under the link's name.
-type renamed struct {
+// A linkTarget is the target of a link, under the name of the link.
+type linkTarget struct {
 	fs.FileInfo
 	name string
 }
 
-func (r renamed) Name() string { return r.name }
+func (r linkTarget) Name() string { return r.name }
 
-// open opens the regular file or folder a guest path names.
+// open opens the regular file or directory at a guest path.
 func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	m, rel, err := f.locate(guest)
 	if err != nil {
@@ -247,7 +248,7 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	if m.access == WriteOnly {
 		return nil, nil, abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest)
 	}
-	if IsScratch(rel) {
+	if IsTemporary(rel) {
 		return nil, nil, classify(guest, fs.ErrNotExist)
 	}
 	file, info, err := m.open(rel, os.O_RDONLY)
@@ -257,9 +258,9 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// open opens a regular file or folder. All else does not exist, and is not opened to find that out: opening a FIFO lets
-// the process at its other end go on, and opening a device may do anything. Only another process that exchanges the file
-// between the two looks can have such a one opened, which then does not block and is closed at once.
+// open opens a regular file or directory. Anything else is reported as absent, and the type is checked before the file is
+// opened: opening a FIFO unblocks the process at its other end, and opening a device may do anything. Another process
+// could replace the file between check and open; then the open does not block, and the file is closed at once.
 func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := m.root.Stat(name)
 	if err != nil {
@@ -282,7 +283,7 @@ func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// checkType reports [fs.ErrNotExist] for what is neither a regular file nor a folder.
+// checkType gives [fs.ErrNotExist] unless info is of a regular file or a directory.
 func checkType(info fs.FileInfo) error {
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return fs.ErrNotExist
@@ -290,7 +291,7 @@ func checkType(info fs.FileInfo) error {
 	return nil
 }
 
-// locate finds the grant a guest path lies in, and the path inside it.
+// locate finds the grant of a guest path, and the path inside it.
 func (f *FS) locate(guest string) (*mount, string, error) {
 	if len(guest) > maxPath || !path.IsAbs(guest) || path.Clean(guest) != guest {
 		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is not a clean absolute path", guest)
@@ -300,10 +301,10 @@ func (f *FS) locate(guest string) (*mount, string, error) {
 			return m, path.Join(".", rel), nil
 		}
 	}
-	return nil, "", abi.Errorf(abi.CodeDenied, "%.128q is in no granted directory", guest)
+	return nil, "", abi.Errorf(abi.CodeDenied, "%.128q is not in a granted directory", guest)
 }
 
-// classify hides everything about the host but whether the file is there.
+// classify gives the public error: it hides everything about the host but whether the file exists.
 func classify(guest string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest).Because(err)

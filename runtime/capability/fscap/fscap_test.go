@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
-// granted makes a folder with a bit of everything and grants it as /data.
+// granted makes a directory with files of all kinds and grants it as /data.
 func granted(t *testing.T) capability.Services {
 	t.Helper()
 	outside, dir := t.TempDir(), t.TempDir()
@@ -105,7 +105,7 @@ func TestReadGivesOnlyRegularFilesInsideTheGrant(t *testing.T) {
 			t.Errorf("%.60q: got %q, %v, want %q, %v", tt.path, body, err, tt.want, tt.code)
 		}
 		if err != nil && strings.Contains(err.Error(), os.TempDir()) {
-			t.Errorf("%.60q: the public error tells of the host: %v", tt.path, err)
+			t.Errorf("%.60q: the public error shows a path of the host: %v", tt.path, err)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestReadHonoursItsRange(t *testing.T) {
 	}
 }
 
-func TestListIsSortedPagedAndHidesWhatCannotBeRead(t *testing.T) {
+func TestListsAreSortedPagedAndReadable(t *testing.T) {
 	s := granted(t)
 	var names []string
 	req := abi.FileRequest{Path: "/data", Length: 2}
@@ -149,12 +149,12 @@ func TestListIsSortedPagedAndHidesWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestStatTellsFilesFromFolders(t *testing.T) {
+func TestStatTellsFilesFromDirectories(t *testing.T) {
 	s := granted(t)
 	for path, dir := range map[string]bool{"/data": true, "/data/sub": true, "/data/a.txt": false} {
 		msg, _, err := call(t, s, abi.ServiceFileStat, abi.FileRequest{Path: path})
 		if err != nil || len(msg.Files) != 1 || msg.Files[0].Dir != dir || msg.Files[0].ModifiedMillis == 0 {
-			t.Errorf("%s: got %+v, %v, want a folder: %t", path, msg.Files, err, dir)
+			t.Errorf("%s: got %+v, %v, want a directory: %t", path, msg.Files, err, dir)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func specials(t *testing.T, dir string) []string {
 	return names
 }
 
-// opens counts how often the files were opened, by whatever process, until it is called.
+// opens counts how often any process opens the files, until the function is called.
 func opens(t *testing.T, files []string) func() int {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
@@ -97,7 +97,7 @@ func blockedWriter(t *testing.T, fifo string) <-chan error {
 	}
 }
 
-func TestOnlyFilesAndFoldersAreEverOpened(t *testing.T) {
+func TestOnlyFilesAndDirectoriesAreOpened(t *testing.T) {
 	for name, access := range map[string]fscap.Access{"read only": fscap.ReadOnly, "read and write": fscap.ReadWrite, "write only": fscap.WriteOnly} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -135,7 +135,7 @@ func TestOnlyFilesAndFoldersAreEverOpened(t *testing.T) {
 				t.Errorf("they were opened %d times", n)
 			}
 			if got := content(t, dir, "fifo"); got != "for the reader" {
-				t.Errorf("the reader for whom the writer waits got %q", got)
+				t.Errorf("the reader that the writer waits for got %q", got)
 			}
 			if err := <-written; err != nil {
 				t.Errorf("the writer got %v", err)

@@ -20,33 +20,33 @@ const (
 	defaultMaxBytes = 256 << 20
 	defaultMaxFiles = 10_000
 
-	maxDepth = 64 // of what guests make
+	maxDepth = 64 // of files and directories that guests create
 
-	fileMode   = 0o644 // what guests make is not to be run
-	folderMode = 0o755
+	fileMode = 0o644 // files that guests create are never executable
+	dirMode  = 0o755
 )
 
-// A growth counts what guests have added to a directory, and holds it to a bound.
-type growth struct {
+// A quota counts what guests have added to a directory, and bounds it. Its fields are guarded by mount.writing.
+type quota struct {
 	maxBytes, maxFiles int64
 
 	bytes, files int64
 }
 
-// reserve counts so much more, if there is room for it.
-func (g *growth) reserve(bytes, files int64) error {
+// reserve adds to the count, if the bound allows it.
+func (g *quota) reserve(bytes, files int64) error {
 	if bytes > 0 && g.bytes+bytes > g.maxBytes {
 		return abi.Errorf(abi.CodeTooLarge, "no more than %d bytes can be added", g.maxBytes)
 	}
 	if files > 0 && g.files+files > g.maxFiles {
-		return abi.Errorf(abi.CodeTooLarge, "no more than %d files and folders can be added", g.maxFiles)
+		return abi.Errorf(abi.CodeTooLarge, "no more than %d files and directories can be added", g.maxFiles)
 	}
 	g.bytes, g.files = max(g.bytes+bytes, 0), max(g.files+files, 0)
 	return nil
 }
 
-// release gives back what was reserved for what did not come to be.
-func (g *growth) release(bytes, files int64) { _ = g.reserve(-bytes, -files) }
+// release takes back a reservation that was not used, or what was removed.
+func (g *quota) release(bytes, files int64) { _ = g.reserve(-bytes, -files) }
 
 func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	m, name, err := f.writable(req.Path)
@@ -55,7 +55,7 @@ func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	}
 	m.writing.Lock()
 	defer m.writing.Unlock()
-	if err := m.makeFolders(path.Dir(name)); err != nil {
+	if err := m.makeDirs(path.Dir(name)); err != nil {
 		return capability.Response{}, classifyWrite(req.Path, err)
 	}
 	store := m.replace
@@ -72,7 +72,7 @@ func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	return respond([]fs.FileInfo{info}, false), nil
 }
 
-// written is what a guest is told of a file it must not read: what it knows.
+// written describes a file to a guest that may not read it: by the size of what the guest wrote.
 type written struct {
 	fs.FileInfo
 	size int
@@ -91,37 +91,37 @@ func (f *FS) writable(guest string) (*mount, string, error) {
 		return nil, "", abi.Errorf(abi.CodeDenied, "%.128q may only be read", guest)
 	case name == ".":
 		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is the granted directory itself", guest)
-	case strings.Count(name, "/") >= maxDepth || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || IsScratch(name):
-		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is too deep, or no name that files can have", guest)
+	case strings.Count(name, "/") >= maxDepth || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || IsTemporary(name):
+		return nil, "", abi.Errorf(abi.CodeInvalidParams, "%.128q is too deep, or is not a valid file name", guest)
 	}
 	return m, name, nil
 }
 
-// makeFolders makes a folder, and those it is in, unless they are there.
-func (m *mount) makeFolders(name string) error {
+// makeDirs makes a directory and its parents, unless they exist.
+func (m *mount) makeDirs(name string) error {
 	if name == "." {
 		return nil
 	}
 	if _, err := m.root.Stat(name); err == nil {
-		return nil // if it is none, what is in it cannot be opened
+		return nil // if it is not a directory, opening a file in it fails later
 	}
-	if err := m.makeFolders(path.Dir(name)); err != nil {
+	if err := m.makeDirs(path.Dir(name)); err != nil {
 		return err
 	}
-	if err := m.growth.reserve(0, 1); err != nil {
+	if err := m.quota.reserve(0, 1); err != nil {
 		return err
 	}
-	err := m.root.Mkdir(name, folderMode)
+	err := m.root.Mkdir(name, dirMode)
 	if err != nil {
-		m.growth.release(0, 1)
+		m.quota.release(0, 1)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil // somebody else was quicker
+		return nil // another process made it first
 	}
 	return err
 }
 
-// replace puts data in the place of what a file has, at once.
+// replace replaces the content of a file by data, atomically.
 func (m *mount) replace(name string, data []byte) (fs.FileInfo, error) {
 	bytes, files := int64(len(data)), int64(1)
 	old, err := m.root.Lstat(name)
@@ -131,46 +131,46 @@ func (m *mount) replace(name string, data []byte) (fs.FileInfo, error) {
 	case err == nil:
 		bytes, files = bytes-old.Size(), 0
 	}
-	if err := m.growth.reserve(bytes, files); err != nil {
+	if err := m.quota.reserve(bytes, files); err != nil {
 		return nil, err
 	}
 	info, err := m.swap(name, old, data)
 	if err != nil {
-		m.growth.release(bytes, files)
+		m.quota.release(bytes, files)
 	}
 	return info, err
 }
 
-// scratchPrefix begins the names of files that are to take the place of others.
-const scratchPrefix = ".wasmres-"
+// temporaryPrefix begins the names of files that will replace others.
+const temporaryPrefix = ".wasmres-"
 
-// IsScratch reports whether a name is one of a file that is just being written, to take the place of another.
-func IsScratch(name string) bool { return strings.HasPrefix(path.Base(name), scratchPrefix) }
+// IsTemporary reports whether name is of a file that is being written, to replace another.
+func IsTemporary(name string) bool { return strings.HasPrefix(path.Base(name), temporaryPrefix) }
 
-// swap writes a file beside another, and then moves it there. Who may read it are those who could read old, if that was
-// a file.
+// swap writes a temporary file in the same directory, and renames it. The new file has the permissions of old, if that was
+// a regular file, but is never executable.
 func (m *mount) swap(name string, old fs.FileInfo, data []byte) (fs.FileInfo, error) {
 	mode := fs.FileMode(fileMode)
 	if old != nil && old.Mode().IsRegular() {
 		mode = old.Mode().Perm() &^ 0o111
 	}
-	scratch := path.Join(path.Dir(name), scratchPrefix+rand.Text())
-	file, err := m.root.OpenFile(scratch, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&^0o077)
+	temporary := path.Join(path.Dir(name), temporaryPrefix+rand.Text())
+	file, err := m.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&^0o077)
 	if err != nil {
 		return nil, err
 	}
 	info, err := fill(file, mode, data)
 	if err == nil {
-		err = m.root.Rename(scratch, name)
+		err = m.root.Rename(temporary, name)
 	}
 	if err != nil {
-		_ = m.root.Remove(scratch)
+		_ = m.root.Remove(temporary)
 		return nil, err
 	}
-	return renamed{info, path.Base(name)}, nil
+	return linkTarget{info, path.Base(name)}, nil
 }
 
-// fill writes what a new file is to hold, and closes it.
+// fill writes the content of a new file, and closes it.
 func fill(file *os.File, mode fs.FileMode, data []byte) (fs.FileInfo, error) {
 	defer file.Close()
 	if err := file.Chmod(mode); err != nil {
@@ -179,24 +179,24 @@ func fill(file *os.File, mode fs.FileMode, data []byte) (fs.FileInfo, error) {
 	return store(file, data)
 }
 
-// append puts data after what a file has.
+// append appends data to a file.
 func (m *mount) append(name string, data []byte) (fs.FileInfo, error) {
 	files := int64(0)
 	if _, err := m.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		files = 1
 	}
-	if err := m.growth.reserve(int64(len(data)), files); err != nil {
+	if err := m.quota.reserve(int64(len(data)), files); err != nil {
 		return nil, err
 	}
 	info, err := m.extend(name, data)
 	if err != nil {
-		m.growth.release(int64(len(data)), files)
+		m.quota.release(int64(len(data)), files)
 	}
 	return info, err
 }
 
-// extend writes to the end of a regular file, which it makes if there is none. What is there and is no regular file is
-// not opened.
+// extend writes to the end of a regular file, which it makes if it does not exist. It does not open anything but a
+// regular file.
 func (m *mount) extend(name string, data []byte) (fs.FileInfo, error) {
 	if old, err := m.root.Stat(name); err == nil && !old.Mode().IsRegular() {
 		return nil, syscall.EISDIR
@@ -211,12 +211,12 @@ func (m *mount) extend(name string, data []byte) (fs.FileInfo, error) {
 	case err != nil || !info.Mode().IsRegular():
 		return nil, errors.Join(err, syscall.EISDIR)
 	case info.Mode()&0o111 != 0 || links(info) > 1:
-		return nil, fs.ErrPermission // it is run, or somebody else's as well
+		return nil, fs.ErrPermission // it is executable, or has another name, perhaps outside of the grant
 	}
 	return store(file, data)
 }
 
-// store writes to a file, and sees to it that what it wrote is on the disk.
+// store writes to a file, and syncs it to disk.
 func store(file *os.File, data []byte) (fs.FileInfo, error) {
 	if _, err := file.Write(data); err != nil {
 		return nil, err
@@ -251,21 +251,21 @@ func (f *FS) remove(req *abi.FileRequest) (capability.Response, error) {
 	if info.IsDir() {
 		size = 0
 	}
-	m.growth.release(size, 1)
+	m.quota.release(size, 1)
 	return respond(nil, false), nil
 }
 
-// classifyWrite says what kept a guest from writing.
+// classifyWrite gives the public error of a failed write.
 func classifyWrite(guest string, err error) error {
-	var told *abi.Error
+	var public *abi.Error
 	switch {
-	case errors.As(err, &told):
+	case errors.As(err, &public):
 		return err
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return abi.Errorf(abi.CodeDenied, "%.128q may not be written", guest).Because(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return abi.Errorf(abi.CodeUnavailable, "there is no room for %.128q", guest).Because(err)
+		return abi.Errorf(abi.CodeUnavailable, "no space left for %.128q", guest).Because(err)
 	}
-	return abi.Errorf(abi.CodeInvalidParams, "%.128q cannot be written: it is no file, or is in none, or has a name that is not possible",
+	return abi.Errorf(abi.CodeInvalidParams, "%.128q cannot be written: it is not a file, or not in a directory, or its name is not possible",
 		guest).Because(err)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
 )
 
-// open grants a folder as /data.
+// open grants a directory as /data.
 func open(t *testing.T, g fscap.Grant) capability.Services {
 	t.Helper()
 	g.Guest = "/data"
@@ -50,7 +50,7 @@ func content(t *testing.T, elements ...string) string {
 	return string(b)
 }
 
-func TestWhatIsWrittenIsThere(t *testing.T) {
+func TestWrites(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
 	for _, text := range []string{"one", "another, which is longer", ""} {
@@ -80,7 +80,7 @@ func TestWhatIsWrittenIsThere(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenWhereThatIsNotGranted(t *testing.T) {
+func TestWritesOutsideAGrantAreRefused(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	write(t, outside, "victim.txt", "as it was")
 	write(t, dir, "sub/b.txt", "deep")
@@ -123,7 +123,7 @@ func TestNothingIsWrittenWhereThatIsNotGranted(t *testing.T) {
 		if _, _, err := call(t, s, abi.ServiceFileRemove, abi.FileRequest{Path: tt.path}); abi.CodeOf(err) != tt.remove {
 			t.Errorf("remove %.40q: got %v, want %v", tt.path, err, tt.remove)
 		} else if err != nil && strings.Contains(err.Error(), os.TempDir()) {
-			t.Errorf("remove %.40q: the public error tells of the host: %v", tt.path, err)
+			t.Errorf("remove %.40q: the public error shows a path of the host: %v", tt.path, err)
 		}
 	}
 	// Links that lead out are not followed: a file takes their place.
@@ -170,7 +170,7 @@ func TestAccessIsWhatWasGranted(t *testing.T) {
 	}
 }
 
-func TestWhatIsAddedIsBounded(t *testing.T) {
+func TestTheQuotaIsKept(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite, MaxBytes: 100, MaxFiles: 3})
 	refused := func(path string, size int, appends bool) bool {
@@ -188,13 +188,13 @@ func TestWhatIsAddedIsBounded(t *testing.T) {
 		refused bool
 	}{
 		{"/data/a", 60, false, false},
-		{"/data/a", 60, false, false}, // in the place of the first
+		{"/data/a", 60, false, false}, // replaces the first
 		{"/data/a", 41, true, true},
 		{"/data/a", 40, true, false},
 		{"/data/b", 1, false, true},
 		{"/data/a", 10, false, false},
 		{"/data/b/c", 90, false, false},
-		{"/data/d", 0, false, true}, // the fourth, with the folder
+		{"/data/d", 0, false, true}, // the fourth, with the directory
 	} {
 		if got := refused(step.path, step.size, step.appends); got != step.refused {
 			t.Errorf("step %d: refused: %t", i, got)
@@ -206,11 +206,11 @@ func TestWhatIsAddedIsBounded(t *testing.T) {
 		}
 	}
 	if refused("/data/d", 90, false) {
-		t.Error("what was removed counts")
+		t.Error("what was removed still counts")
 	}
 }
 
-// Who reads while others write sees one of the whole texts, and nothing appended is lost.
+// A concurrent reader sees one whole text, and no appended text is lost.
 func TestWritingAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
@@ -244,8 +244,8 @@ func TestWritingAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Several providers may have the same folder, under one name or several.
-func TestSeveralWritersOfOneFolder(t *testing.T) {
+// Several providers may be granted the same directory, at one guest path or several.
+func TestSeveralWritersOfOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -263,7 +263,7 @@ func TestSeveralWritersOfOneFolder(t *testing.T) {
 	all.Wait()
 }
 
-func TestTheBoundHoldsForManyAtATime(t *testing.T) {
+func TestTheQuotaHoldsForConcurrentWrites(t *testing.T) {
 	const size, most = 100, 1000
 	dir := t.TempDir()
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite, MaxBytes: most})
@@ -315,8 +315,8 @@ func TestAFileStaysAsPrivateAsItWas(t *testing.T) {
 	}
 }
 
-// What is added to goes to nobody else, and is not run.
-func TestNothingIsAddedToWhatOthersHave(t *testing.T) {
+// Guests cannot append to executable files, nor to files with another name.
+func TestSharedFilesAreNotAppendedTo(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	write(t, outside, "other-name", "as it was")
 	write(t, dir, "run.sh", "as it was")
@@ -341,7 +341,7 @@ func TestNothingIsAddedToWhatOthersHave(t *testing.T) {
 	}
 }
 
-func TestWhoMustNotReadLearnsNothingByWriting(t *testing.T) {
+func TestWriteOnlyAnswersHideTheFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", "a secret of some length")
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.WriteOnly})
@@ -351,8 +351,8 @@ func TestWhoMustNotReadLearnsNothingByWriting(t *testing.T) {
 	}
 }
 
-// What is being written is not there yet.
-func TestDraftsAreNotSeen(t *testing.T) {
+// A file that is being written is not visible.
+func TestTemporaryFilesAreHidden(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, ".wasmres-draft", "half of")
 	s := open(t, fscap.Grant{Host: dir, Access: fscap.ReadWrite})
