@@ -10,6 +10,36 @@ import (
 // MaxURI is the length of the longest resource URI, in bytes of its normal form: see [NormalURI].
 const MaxURI = 2048
 
+// A URI is one that [CheckURI] accepts, in two spellings. Only [ParseURI] and [MustParseURI] make one; the zero URI is
+// none. It is checked once, where it comes from, so that what gets a URI need not check it.
+type URI struct{ given, normal string }
+
+// ParseURI checks a URI. An error is an [Error] of [CodeInvalidParams] that says what is wrong and at which byte.
+func ParseURI(s string) (URI, error) {
+	if err := CheckURI(s); err != nil {
+		return URI{}, Errorf(CodeInvalidParams, "%v", err)
+	}
+	return URI{s, NormalURI(s)}, nil
+}
+
+// MustParseURI is ParseURI for a URI that is a constant: it panics when that is invalid.
+func MustParseURI(s string) URI {
+	u, err := ParseURI(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+// String gives the URI as it was given.
+func (u URI) String() string { return u.given }
+
+// Normal gives the URI as [NormalURI] does. Two URIs name the same resource if this is equal.
+func (u URI) Normal() string { return u.normal }
+
+// IsZero reports whether there is no URI.
+func (u URI) IsZero() bool { return u.given == "" }
+
 // CheckURI says whether uri may name a resource, no matter if a client or a
 // guest came up with it. It wants RFC 3986 with the non-ASCII characters of
 // RFC 3987, and refuses what could mean one thing to a check and another to

@@ -119,6 +119,23 @@ func TestCheckURIErrors(t *testing.T) {
 	}
 }
 
+func TestParseURI(t *testing.T) {
+	for _, tt := range []struct{ given, normal string }{
+		{"x:/a", "x:/a"}, {"x:/caf%c3%a9", "x:/caf%C3%A9"}, {"x:/café", "x:/caf%C3%A9"},
+	} {
+		u, err := abi.ParseURI(tt.given)
+		if err != nil || u.String() != tt.given || u.Normal() != tt.normal || u.IsZero() || u != abi.MustParseURI(tt.given) {
+			t.Errorf("%s: got %q, %q, %v", tt.given, u.String(), u.Normal(), err)
+		}
+	}
+	for _, invalid := range []string{"", "a", "x:/../a", "x:/%2f"} {
+		u, err := abi.ParseURI(invalid)
+		if abi.CodeOf(err) != abi.CodeInvalidParams || !u.IsZero() || err.Error() != abi.CheckURI(invalid).Error() {
+			t.Errorf("%q: got %q, %v", invalid, u.String(), err)
+		}
+	}
+}
+
 func TestCheckURIErrorIsShort(t *testing.T) {
 	for _, uri := range []string{strings.Repeat("\x00", 1<<20), "x:" + strings.Repeat("\u202e", 500)} {
 		err := abi.CheckURI(uri)

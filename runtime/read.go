@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Read gives the contents of a resource, at least one. Errors: abi.CodeNotFound when there is no such resource,
@@ -24,7 +25,11 @@ func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
 // an error the caller discards what sink got. An error of sink ends the call and is returned.
 func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error {
 	defer p.inner.AfterResponse()
-	_, err := p.inner.Read(ctx, &abi.Request{URI: uri}, sink)
+	parsed, err := abi.ParseURI(uri)
+	if err != nil {
+		return err
+	}
+	_, err = p.inner.Read(ctx, &resource.Request{URI: parsed}, sink)
 	return err
 }
 
@@ -40,12 +45,12 @@ func (p *Provider) Templates(ctx context.Context) iter.Seq2[*abi.Template, error
 
 // paged gives the entries of all pages.
 func paged[T any](
-	ctx context.Context, p *Provider, ask func(context.Context, *abi.Request) (*abi.Reply, error), entries func(*abi.Reply) []T,
+	ctx context.Context, p *Provider, ask func(context.Context, *resource.Request) (*abi.Reply, error), entries func(*abi.Reply) []T,
 ) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		defer p.inner.AfterResponse()
 		for cursor := ""; ; {
-			page, err := ask(ctx, &abi.Request{Cursor: cursor})
+			page, err := ask(ctx, &resource.Request{Cursor: cursor})
 			if err != nil {
 				yield(nil, err)
 				return
@@ -66,7 +71,7 @@ func paged[T any](
 // that have a value already. A provider without completion answers abi.CodeUnsupported.
 func (p *Provider) Complete(ctx context.Context, template, variable, prefix string, known ...abi.Var) ([]string, error) {
 	defer p.inner.AfterResponse()
-	reply, err := p.inner.Complete(ctx, &abi.Request{URI: template, Arg: variable, Value: prefix, Vars: known})
+	reply, err := p.inner.Complete(ctx, &resource.Request{Template: template, Arg: variable, Value: prefix, Vars: known})
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,11 @@ type failing struct {
 	err error
 }
 
-func (f failing) Read(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) { return nil, f.err }
+func (f failing) Read(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) {
+	return nil, f.err
+}
 
-func (f failing) List(context.Context, *abi.Request) (*abi.Reply, error) { return nil, f.err }
+func (f failing) List(context.Context, *resource.Request) (*abi.Reply, error) { return nil, f.err }
 
 // The protocol has phrases for what a provider answers without a word. They must not pass for the provider's.
 func TestCallKeepsTheWordsOfProvidersOnly(t *testing.T) {

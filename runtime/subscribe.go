@@ -21,16 +21,15 @@ type Change struct {
 // abi.CodeUnsupported for a resource that cannot be subscribed to.
 func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		for _, uri := range uris {
-			if err := abi.CheckURI(uri); err != nil {
-				yield(Change{}, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err))
-				return
-			}
+		parsed, err := parseURIs(uris)
+		if err != nil {
+			yield(Change{}, err)
+			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		changes := coalesce.New(nil)
-		accepted, err := p.inner.Subscribe(ctx, uris, len(uris) == 0, resource.NotifierFunc(changes.Add))
+		accepted, err := p.inner.Subscribe(ctx, parsed, len(uris) == 0, resource.NotifierFunc(changes.Add))
 		if ctx.Err() != nil {
 			return
 		}
@@ -38,8 +37,9 @@ func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Chan
 			yield(Change{}, err)
 			return
 		}
-		for _, uri := range uris {
-			if !slices.Contains(accepted, uri) {
+		for _, uri := range parsed {
+			isSame := func(other abi.URI) bool { return other.Normal() == uri.Normal() }
+			if !slices.ContainsFunc(accepted, isSame) {
 				yield(Change{}, abi.Errorf(abi.CodeUnsupported, "resource %s cannot be subscribed to", uri))
 				return
 			}
@@ -57,4 +57,15 @@ func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Chan
 			}
 		}
 	}
+}
+
+func parseURIs(uris []string) (parsed []abi.URI, err error) {
+	for _, uri := range uris {
+		u, err := abi.ParseURI(uri)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, u)
+	}
+	return parsed, nil
 }

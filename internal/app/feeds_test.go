@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/policy"
 	runtime "github.com/wasmres/wasmres/runtime"
@@ -33,7 +34,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	told := make(chan string, 100)
 	notify := func(uri string) { told <- uri }
 	uris := []string{"project://file/notes.txt", "project://file/later.txt"}
-	if watched, err := a.source.Subscribe(t.Context(), uris, true, resource.NotifierFunc(notify)); err != nil || len(watched) != 2 {
+	if watched, err := a.source.Subscribe(t.Context(), parse(uris...), true, resource.NotifierFunc(notify)); err != nil || len(watched) != 2 {
 		t.Fatalf("got %q, %v", watched, err)
 	}
 	await := func(want string) {
@@ -54,4 +55,12 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	await(uris[0])
 	write(filepath.Join(dir, "later.txt"), "now and then")
 	await(uris[1])
+}
+
+// parse gives URIs that are valid.
+func parse(uris ...string) (parsed []abi.URI) {
+	for _, uri := range uris {
+		parsed = append(parsed, abi.MustParseURI(uri))
+	}
+	return parsed
 }

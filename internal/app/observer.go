@@ -44,7 +44,7 @@ func addFuel(ctx context.Context, fuel uint64) {
 }
 
 // List implements [resource.Source].
-func (o observer) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (o observer) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "list", "")
 	reply, err := o.inside.List(ctx, req)
 	end(err)
@@ -52,7 +52,7 @@ func (o observer) List(ctx context.Context, req *abi.Request) (*abi.Reply, error
 }
 
 // Templates implements [resource.Source].
-func (o observer) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (o observer) Templates(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "templates", "")
 	reply, err := o.inside.Templates(ctx, req)
 	end(err)
@@ -60,16 +60,16 @@ func (o observer) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, 
 }
 
 // Read implements [resource.Source].
-func (o observer) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-	ctx, end := o.begin(ctx, "read", req.URI)
+func (o observer) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "read", req.URI.String())
 	reply, err := o.inside.Read(ctx, req, sink)
 	end(err)
 	return reply, err
 }
 
 // Complete implements [resource.Source].
-func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
-	ctx, end := o.begin(ctx, "complete", req.URI)
+func (o observer) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "complete", req.Template)
 	reply, err := o.inside.Complete(ctx, req)
 	end(err)
 	return reply, err
@@ -77,12 +77,21 @@ func (o observer) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, e
 
 // Subscribe implements [resource.Source]. What the provider does later for a subscription is no part of the request.
 func (o observer) Subscribe(
-	ctx context.Context, uris []string, list bool, n resource.Notifier,
-) (accepted []string, err error) {
-	ctx, end := o.begin(ctx, "watch", strings.Join(uris, " "))
+	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
+	ctx, end := o.begin(ctx, "watch", join(uris))
 	accepted, err = o.inside.Subscribe(ctx, uris, list, n)
 	end(err)
 	return accepted, err
+}
+
+// join gives all of uris, separated by spaces.
+func join(uris []abi.URI) string {
+	texts := make([]string, len(uris))
+	for i, uri := range uris {
+		texts[i] = uri.String()
+	}
+	return strings.Join(texts, " ")
 }
 
 // AfterResponse implements [resource.AfterResponder].

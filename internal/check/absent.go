@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const maxAbsent = 64 // URIs without a template
@@ -52,7 +53,7 @@ func (r *run) readAbsent(ctx context.Context, uri string) {
 	if abi.CheckURI(uri) != nil || ctx.Err() != nil {
 		return
 	}
-	_, err := r.read(ctx, &abi.Request{URI: uri})
+	_, err := r.read(ctx, uri, &resource.Request{})
 	matched := r.routeOf(uri) != nil
 	switch code := abi.CodeOf(err); {
 	case ctx.Err() != nil || code == abi.CodeNotFound:

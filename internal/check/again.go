@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const noSuchETag = "wasmres-check-no-such-etag"
 
 // checkAgain reads a resource again: whole, with its etag, and in part.
 func (r *run) checkAgain(ctx context.Context, uri string, from *route, first *reading) {
-	second, err := r.read(ctx, &abi.Request{URI: uri})
+	second, err := r.read(ctx, uri, &resource.Request{})
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -55,7 +55,7 @@ func (r *run) checkETags(ctx context.Context, uri string, got *reading) {
 		return
 	}
 	for _, etag := range []string{main.ETag, noSuchETag} {
-		again, err := r.read(ctx, &abi.Request{URI: uri, IfNoneMatch: etag})
+		again, err := r.read(ctx, uri, &resource.Request{IfNoneMatch: etag})
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -80,7 +80,7 @@ func (r *run) checkRange(ctx context.Context, uri string, c *content) {
 	if c.size == 0 {
 		return
 	}
-	part, err := r.read(ctx, &abi.Request{URI: uri, RangeOffset: offset, RangeLength: length})
+	part, err := r.read(ctx, uri, &resource.Request{RangeOffset: offset, RangeLength: length})
 	switch {
 	case ctx.Err() != nil:
 		return

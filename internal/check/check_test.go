@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func run(t *testing.T, s *source) *check.Report {
@@ -44,20 +45,20 @@ type sin struct {
 }
 
 // noted makes each read of the note what change makes of it; n counts them from 0.
-func noted(change func(a *answer, req *abi.Request, n int)) func(*source) {
+func noted(change func(a *answer, req *resource.Request, n int)) func(*source) {
 	return reading(note, change)
 }
 
-func pictured(change func(a *answer, req *abi.Request, n int)) func(*source) {
+func pictured(change func(a *answer, req *resource.Request, n int)) func(*source) {
 	return reading(logo, change)
 }
 
-func reading(uri string, change func(a *answer, req *abi.Request, n int)) func(*source) {
+func reading(uri string, change func(a *answer, req *resource.Request, n int)) func(*source) {
 	return func(s *source) {
 		n := -1
-		s.read = func(req *abi.Request) ([]answer, error) {
+		s.read = func(req *resource.Request) ([]answer, error) {
 			answers, err := s.readWell(req)
-			if err == nil && req.URI == uri {
+			if err == nil && req.URI.String() == uri {
 				n++
 				change(&answers[0], req, n)
 			}
@@ -69,8 +70,8 @@ func reading(uri string, change func(a *answer, req *abi.Request, n int)) func(*
 // failing makes reads of one URI fail.
 func failing(uri string, code abi.Code) func(*source) {
 	return func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
-			if req.URI == uri {
+		s.read = func(req *resource.Request) ([]answer, error) {
+			if req.URI.String() == uri {
 				return nil, abi.Errorf(code, "no\x1b[2J\n\u202e")
 			}
 			return s.readWell(req)
@@ -90,7 +91,7 @@ func listing(n int) []abi.Resource {
 
 func completing(reply abi.Reply) func(*source) {
 	return func(s *source) {
-		s.complete = func(*abi.Request) (*abi.Reply, error) { return &reply, nil }
+		s.complete = func(*resource.Request) (*abi.Reply, error) { return &reply, nil }
 	}
 }
 
@@ -101,7 +102,7 @@ func declared(change func(m *abi.Manifest)) func(*source) {
 // swapped answers the list in another order on every second pass.
 func swapped(s *source) {
 	passes := 0
-	s.list = func(req *abi.Request) (*abi.Reply, error) {
+	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		all := listing(4)
 		if req.Cursor == "" {
 			passes++
@@ -116,7 +117,7 @@ func swapped(s *source) {
 
 // skipping loses an entry between two pages.
 func skipping(s *source) {
-	s.list = func(req *abi.Request) (*abi.Reply, error) {
+	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		reply, err := page(listing(8), req)
 		if err == nil && req.Cursor != "" {
 			reply.Resources = reply.Resources[1:]
@@ -127,7 +128,7 @@ func skipping(s *source) {
 
 // circling gives the same cursors again and again.
 func circling(s *source) {
-	s.list = func(req *abi.Request) (*abi.Reply, error) {
+	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		switch req.Cursor {
 		case "", "b":
 			return &abi.Reply{NextCursor: "a"}, nil
@@ -140,7 +141,7 @@ func circling(s *source) {
 
 // idle gives a new cursor with each empty page.
 func idle(s *source) {
-	s.list = func(req *abi.Request) (*abi.Reply, error) {
+	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		if strings.Trim(req.Cursor, "x") != "" {
 			return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 		}
@@ -150,7 +151,7 @@ func idle(s *source) {
 
 // boundless has always more to list.
 func boundless(s *source) {
-	s.list = func(req *abi.Request) (*abi.Reply, error) {
+	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		begin := 0
 		if _, err := fmt.Sscanf(req.Cursor+"$", "c%d$", &begin); err != nil && req.Cursor != "" {
 			return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
@@ -167,7 +168,7 @@ func boundless(s *source) {
 // unknownCursor answers a cursor it has not given with err, or with an empty page.
 func unknownCursor(err error) func(*source) {
 	return func(s *source) {
-		s.list = func(req *abi.Request) (*abi.Reply, error) {
+		s.list = func(req *resource.Request) (*abi.Reply, error) {
 			reply, wrong := s.listAll(req)
 			switch {
 			case wrong == nil:
@@ -196,7 +197,7 @@ var sins = []sin{
 	})},
 	{"manifest", "completes what is no variable", declared(func(m *abi.Manifest) { m.Templates[0].Completes = []string{"id", "name"} })},
 	{"unfinished", "two hours for a page", func(s *source) {
-		s.list = func(req *abi.Request) (*abi.Reply, error) {
+		s.list = func(req *resource.Request) (*abi.Reply, error) {
 			time.Sleep(2 * time.Hour)
 			return s.listAll(req)
 		}
@@ -204,7 +205,7 @@ var sins = []sin{
 	{"manifest", "resource outside the prefixes", declared(func(m *abi.Manifest) { m.URIPrefixes = []string{"data://", "note://a"} })},
 	{"manifest", "template outside the prefixes", declared(func(m *abi.Manifest) { m.URIPrefixes = []string{"note://", "date://"} })},
 	{"list-fails", "internal error", func(s *source) {
-		s.list = func(req *abi.Request) (*abi.Reply, error) {
+		s.list = func(req *resource.Request) (*abi.Reply, error) {
 			if req.Cursor != "" {
 				return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 			}
@@ -219,13 +220,13 @@ var sins = []sin{
 	{"cursor-fails", "trap", unknownCursor(abi.Errorf(abi.CodeTrap, "the provider crashed"))},
 	{"cursor-taken", "an empty page", unknownCursor(nil)},
 	{"uri-invalid", "listed", func(s *source) {
-		s.list = func(req *abi.Request) (*abi.Reply, error) {
+		s.list = func(req *resource.Request) (*abi.Reply, error) {
 			return page(append(listing(0), abi.Resource{URI: "no scheme", Name: "x", Priority: math.NaN()}), req)
 		}
 	}},
-	{"uri-invalid", "read", noted(func(a *answer, _ *abi.Request, _ int) { a.URI = "note://\x1b[2J" })},
+	{"uri-invalid", "read", noted(func(a *answer, _ *resource.Request, _ int) { a.URI = "note://\x1b[2J" })},
 	{"uri-duplicate", "another spelling", func(s *source) {
-		s.list = func(req *abi.Request) (*abi.Reply, error) {
+		s.list = func(req *resource.Request) (*abi.Reply, error) {
 			all := listing(0)
 			all = append(all, abi.Resource{URI: "note://more/ü", Name: "u"}, abi.Resource{URI: "note://more/%c3%bc", Name: "u"})
 			return page(all, req)
@@ -234,8 +235,8 @@ var sins = []sin{
 	{"read-fails", "trap", failing(note, abi.CodeTrap)},
 	{"read-fails", "listed and not found", failing(note, abi.CodeNotFound)},
 	{"read-fails", "no content", func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
-			if req.URI == note {
+		s.read = func(req *resource.Request) ([]answer, error) {
+			if req.URI.String() == note {
 				return nil, nil
 			}
 			return s.readWell(req)
@@ -243,43 +244,43 @@ var sins = []sin{
 	}},
 	{"read-fails", "the second time", func(s *source) {
 		n := 0
-		s.read = func(req *abi.Request) ([]answer, error) {
-			if n++; req.URI == note && n > 1 {
+		s.read = func(req *resource.Request) ([]answer, error) {
+			if n++; req.URI.String() == note && n > 1 {
 				return nil, abi.Errorf(abi.CodeInternal, "once is enough")
 			}
 			return s.readWell(req)
 		}
 	}},
-	{"text-invalid", "Latin-1", noted(func(a *answer, _ *abi.Request, _ int) { a.body = []byte("the first n\xf6te") })},
-	{"text-invalid", "half a character at the end", noted(func(a *answer, _ *abi.Request, _ int) { a.body = []byte("the first not\xc3") })},
+	{"text-invalid", "Latin-1", noted(func(a *answer, _ *resource.Request, _ int) { a.body = []byte("the first n\xf6te") })},
+	{"text-invalid", "half a character at the end", noted(func(a *answer, _ *resource.Request, _ int) { a.body = []byte("the first not\xc3") })},
 	{"mime-invalid", "listed", declared(func(m *abi.Manifest) { m.Resources[0].MIMEType = "text" })},
-	{"mime-invalid", "read", noted(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "text/plain/x" })},
+	{"mime-invalid", "read", noted(func(a *answer, _ *resource.Request, _ int) { a.MIMEType = "text/plain/x" })},
 	{"meta-reserved", "listed", declared(func(m *abi.Manifest) { m.Resources[0].Meta = `{"io.modelcontextprotocol/x": 1}` })},
 	{"meta-reserved", "template", declared(func(m *abi.Manifest) { m.Templates[0].Meta = `{"dev.mcp/x": 1}` })},
-	{"meta-reserved", "read", noted(func(a *answer, _ *abi.Request, _ int) { a.Meta = `{"io.github.wasmres/etag": "1"}` })},
-	{"mime-differs", "from the list", noted(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "text/markdown" })},
+	{"meta-reserved", "read", noted(func(a *answer, _ *resource.Request, _ int) { a.Meta = `{"io.github.wasmres/etag": "1"}` })},
+	{"mime-differs", "from the list", noted(func(a *answer, _ *resource.Request, _ int) { a.MIMEType = "text/markdown" })},
 	{"mime-differs", "from the template", declared(func(m *abi.Manifest) { m.Templates[0].MIMEType = "image/jpeg" })},
 	{"size-differs", "from the list", declared(func(m *abi.Manifest) { m.Resources[0].Size = 7 })},
-	{"size-differs", "from the content", noted(func(a *answer, _ *abi.Request, _ int) { a.Size = 7 })},
-	{"etag-stale", "a byte flips", pictured(func(a *answer, _ *abi.Request, n int) {
+	{"size-differs", "from the content", noted(func(a *answer, _ *resource.Request, _ int) { a.Size = 7 })},
+	{"etag-stale", "a byte flips", pictured(func(a *answer, _ *resource.Request, n int) {
 		if a.body = slices.Clone(a.body); len(a.body) > 0 {
 			a.body[len(a.body)-1] = byte(n)
 		}
 	})},
-	{"etag-match", "nothing asked", noted(func(a *answer, _ *abi.Request, _ int) { a.NotModified, a.Kind, a.body = true, abi.KindNone, nil })},
-	{"etag-match", "another etag asked", pictured(func(a *answer, req *abi.Request, _ int) {
+	{"etag-match", "nothing asked", noted(func(a *answer, _ *resource.Request, _ int) { a.NotModified, a.Kind, a.body = true, abi.KindNone, nil })},
+	{"etag-match", "another etag asked", pictured(func(a *answer, req *resource.Request, _ int) {
 		if req.IfNoneMatch != "" {
 			a.NotModified, a.Kind, a.body = true, abi.KindNone, nil
 		}
 	})},
-	{"range-wrong", "without the total", pictured(func(a *answer, _ *abi.Request, _ int) { a.RangeTotal = 0 })},
-	{"range-wrong", "another part", pictured(func(a *answer, req *abi.Request, _ int) {
+	{"range-wrong", "without the total", pictured(func(a *answer, _ *resource.Request, _ int) { a.RangeTotal = 0 })},
+	{"range-wrong", "another part", pictured(func(a *answer, req *resource.Request, _ int) {
 		if req.RangeLength > 0 {
 			a.body = png[:req.RangeLength]
 		}
 	})},
 	{"range-wrong", "fails", func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
+		s.read = func(req *resource.Request) ([]answer, error) {
 			if req.RangeLength > 0 {
 				return nil, abi.Errorf(abi.CodeUnsupported, "no ranges")
 			}
@@ -287,7 +288,7 @@ var sins = []sin{
 		}
 	}},
 	{"not-found", "trap", func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
+		s.read = func(req *resource.Request) ([]answer, error) {
 			answers, err := s.readWell(req)
 			if err != nil {
 				err = abi.Errorf(abi.CodeTrap, "the provider crashed")
@@ -296,7 +297,7 @@ var sins = []sin{
 		}
 	}},
 	{"not-found", "unavailable", func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
+		s.read = func(req *resource.Request) ([]answer, error) {
 			answers, err := s.readWell(req)
 			if err != nil {
 				err = abi.Errorf(abi.CodeUnavailable, "come back later") // which a template may answer
@@ -305,16 +306,16 @@ var sins = []sin{
 		}
 	}},
 	{"not-found", "answered", func(s *source) {
-		s.read = func(req *abi.Request) ([]answer, error) {
+		s.read = func(req *resource.Request) ([]answer, error) {
 			answers, err := s.readWell(req)
-			if err != nil && strings.HasPrefix(req.URI, "note://") {
+			if err != nil && strings.HasPrefix(req.URI.String(), "note://") {
 				return []answer{text(req, "whatever you say")}, nil
 			}
 			return answers, err
 		}
 	}},
 	{"completion-fails", "for what is unlikely", func(s *source) {
-		s.complete = func(req *abi.Request) (*abi.Reply, error) {
+		s.complete = func(req *resource.Request) (*abi.Reply, error) {
 			if req.Value != "" {
 				return nil, abi.Errorf(abi.CodeNotFound, "no such value")
 			}
@@ -329,13 +330,13 @@ var sins = []sin{
 		for i := range 1000 {
 			reply.Completions = append(reply.Completions, fmt.Sprintf("folder%d/", i))
 		}
-		s.complete = func(*abi.Request) (*abi.Reply, error) { return reply, nil }
+		s.complete = func(*resource.Request) (*abi.Reply, error) { return reply, nil }
 	}},
 	{"completion-dangling", "not there", completing(abi.Reply{Completions: []string{"logo", "photo"}})},
 	{"completion-dangling", "no URI", completing(abi.Reply{Completions: []string{"logo", "a/b"}})},
-	{"content-uri", "somebody else's", noted(func(a *answer, _ *abi.Request, _ int) { a.URI = "note://n10" })},
-	{"mime-missing", "bytes", pictured(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "" })},
-	{"mime-sniffed", "not a PNG", pictured(func(a *answer, req *abi.Request, _ int) {
+	{"content-uri", "somebody else's", noted(func(a *answer, _ *resource.Request, _ int) { a.URI = "note://n10" })},
+	{"mime-missing", "bytes", pictured(func(a *answer, _ *resource.Request, _ int) { a.MIMEType = "" })},
+	{"mime-sniffed", "not a PNG", pictured(func(a *answer, req *resource.Request, _ int) {
 		if req.RangeLength == 0 && !a.NotModified {
 			a.body = append([]byte("GIF89a"), a.body[6:]...)
 		} else if req.RangeLength > 0 {
@@ -344,14 +345,14 @@ var sins = []sin{
 	})},
 	{"mime-sniffed", "not JSON", func(s *source) {
 		s.manifest.Resources[0].MIMEType = "application/json"
-		noted(func(a *answer, _ *abi.Request, _ int) { a.MIMEType = "application/json" })(s)
+		noted(func(a *answer, _ *resource.Request, _ int) { a.MIMEType = "application/json" })(s)
 	}},
 	{"mime-sniffed", "a picture for a text", func(s *source) {
 		s.manifest.Resources[0].Size = 0
-		noted(func(a *answer, _ *abi.Request, _ int) { a.Kind, a.body = abi.KindBlob, png })(s)
+		noted(func(a *answer, _ *resource.Request, _ int) { a.Kind, a.body = abi.KindBlob, png })(s)
 	}},
-	{"read-unstable", "another text of that length", noted(func(a *answer, _ *abi.Request, n int) { a.body = fmt.Appendf(nil, "%14d", n) })},
-	{"etag-unstable", "counts", pictured(func(a *answer, _ *abi.Request, n int) {
+	{"read-unstable", "another text of that length", noted(func(a *answer, _ *resource.Request, n int) { a.body = fmt.Appendf(nil, "%14d", n) })},
+	{"etag-unstable", "counts", pictured(func(a *answer, _ *resource.Request, n int) {
 		if !a.NotModified {
 			a.ETag = fmt.Sprint(n)
 		}
@@ -401,7 +402,7 @@ func TestVersionsOfAResourceAreNoFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := faultless()
-			noted(func(a *answer, _ *abi.Request, n int) {
+			noted(func(a *answer, _ *resource.Request, n int) {
 				a.body = fmt.Appendf(nil, "%14d", n)
 				change(a, n)
 			})(s)
@@ -415,7 +416,7 @@ func TestVersionsOfAResourceAreNoFault(t *testing.T) {
 // TestWholeForARange has a provider answer ranges with the whole, which the host cuts.
 func TestWholeForARange(t *testing.T) {
 	s := faultless()
-	pictured(func(a *answer, req *abi.Request, _ int) {
+	pictured(func(a *answer, req *resource.Request, _ int) {
 		if req.RangeLength > 0 {
 			a.body, a.RangeTotal = png, 0
 		}
@@ -430,9 +431,9 @@ func TestValuesBeyondASCII(t *testing.T) {
 	s := faultless()
 	completing(abi.Reply{Completions: []string{"grüße", "日本"}})(s)
 	asked := map[string]bool{}
-	s.read = func(req *abi.Request) ([]answer, error) {
-		asked[req.URI] = true
-		if req.URI == "data://gr%C3%BC%C3%9Fe" || req.URI == "data://%E6%97%A5%E6%9C%AC" {
+	s.read = func(req *resource.Request) ([]answer, error) {
+		asked[req.URI.String()] = true
+		if req.URI.String() == "data://gr%C3%BC%C3%9Fe" || req.URI.String() == "data://%E6%97%A5%E6%9C%AC" {
 			return []answer{picture(req)}, nil
 		}
 		return s.readWell(req)
@@ -446,7 +447,7 @@ func TestValuesBeyondASCII(t *testing.T) {
 func TestFolders(t *testing.T) {
 	s := faultless()
 	s.manifest.Templates = []abi.Template{{URITemplate: "data://{+path}", Name: "files", Completes: []string{"path"}, Priority: math.NaN()}}
-	s.complete = func(req *abi.Request) (*abi.Reply, error) {
+	s.complete = func(req *resource.Request) (*abi.Reply, error) {
 		switch req.Value {
 		case "":
 			return &abi.Reply{Completions: []string{"a/", "b"}}, nil
@@ -456,9 +457,9 @@ func TestFolders(t *testing.T) {
 		return &abi.Reply{}, nil
 	}
 	asked := map[string]bool{}
-	s.read = func(req *abi.Request) ([]answer, error) {
-		asked[req.URI] = true
-		switch req.URI {
+	s.read = func(req *resource.Request) ([]answer, error) {
+		asked[req.URI.String()] = true
+		switch req.URI.String() {
 		case "data://a/c":
 			return []answer{text(req, "c")}, nil
 		case "data://b":
@@ -480,7 +481,7 @@ func TestVariables(t *testing.T) {
 		URITemplate: "data://{team}/{user}", Name: "users", Completes: []string{"team", "user"}, Priority: math.NaN(),
 	}}
 	members := map[string]string{"a": "ada", "b": "bob"}
-	s.complete = func(req *abi.Request) (*abi.Reply, error) {
+	s.complete = func(req *resource.Request) (*abi.Reply, error) {
 		switch {
 		case req.Value != "":
 			return &abi.Reply{}, nil
@@ -492,9 +493,9 @@ func TestVariables(t *testing.T) {
 		return &abi.Reply{}, nil
 	}
 	asked := map[string]bool{}
-	s.read = func(req *abi.Request) ([]answer, error) {
-		asked[req.URI] = true
-		if req.URI == "data://a/ada" || req.URI == "data://b/bob" {
+	s.read = func(req *resource.Request) ([]answer, error) {
+		asked[req.URI.String()] = true
+		if req.URI.String() == "data://a/ada" || req.URI.String() == "data://b/bob" {
 			return []answer{text(req, "somebody")}, nil
 		}
 		return s.readWell(req)
@@ -508,7 +509,7 @@ func TestVariables(t *testing.T) {
 func TestSamples(t *testing.T) {
 	for samples, want := range map[int]int{0: 52, 1: 3, 2: 4, 10: 12, 100: 52} {
 		s := faultless()
-		s.list = func(req *abi.Request) (*abi.Reply, error) { return page(listing(50), req) }
+		s.list = func(req *resource.Request) (*abi.Reply, error) { return page(listing(50), req) }
 		report, err := check.Run(t.Context(), check.Config{Source: s, Manifest: s.manifest, Samples: samples})
 		if err != nil {
 			t.Fatal(err)
@@ -534,9 +535,9 @@ func TestUnsampledTemplates(t *testing.T) {
 
 func TestFindingsAreBounded(t *testing.T) {
 	s := faultless()
-	s.list = func(req *abi.Request) (*abi.Reply, error) { return page(listing(50), req) }
-	s.read = func(req *abi.Request) ([]answer, error) {
-		if strings.HasPrefix(req.URI, "note://more/") {
+	s.list = func(req *resource.Request) (*abi.Reply, error) { return page(listing(50), req) }
+	s.read = func(req *resource.Request) ([]answer, error) {
+		if strings.HasPrefix(req.URI.String(), "note://more/") {
 			return nil, abi.Errorf(abi.CodeInternal, "%s", strings.Repeat("long", 10_000))
 		}
 		return s.readWell(req)
@@ -554,7 +555,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := faultless()
 	reads := 0
-	s.read = func(req *abi.Request) ([]answer, error) {
+	s.read = func(req *resource.Request) ([]answer, error) {
 		reads++
 		cancel()
 		return s.readWell(req)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -91,7 +92,7 @@ func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool)
 	given := map[[sha256.Size]byte]bool{} // by digest, since cursors may be long
 	empty, cursor := 0, ""
 	for {
-		reply, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: cursor, Limit: limit})
+		reply, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: cursor, Limit: limit})
 		switch {
 		case ctx.Err() != nil:
 			return entries, false
@@ -165,7 +166,7 @@ func (r *run) checkMeta(where string, reserved []string) {
 // checkCursor lists with a cursor that the provider has not given. It begins as the provider's cursors do, to get past
 // checks of the beginning alone.
 func (r *run) checkCursor(ctx context.Context) {
-	_, err := r.cfg.Source.List(ctx, &abi.Request{Cursor: r.cursor + "\x00/../" + noSuch})
+	_, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: r.cursor + "\x00/../" + noSuch})
 	switch {
 	case ctx.Err() != nil || abi.CodeOf(err) == abi.CodeInvalidParams:
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A target is a resource to read.
@@ -64,7 +65,7 @@ func (r *run) readOne(ctx context.Context, c target) {
 	if from != nil {
 		from.sampled = true
 	}
-	got, err := r.read(ctx, &abi.Request{URI: c.uri})
+	got, err := r.read(ctx, c.uri, &resource.Request{})
 	if ctx.Err() != nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -32,9 +33,12 @@ type content struct {
 	invalid bool // kind is text and the bytes are not UTF-8
 }
 
-// read reads a resource or, with an offset or a length, a part of it.
-func (r *run) read(ctx context.Context, req *abi.Request) (*reading, error) {
-	got := &reading{room: maxHead}
+// read reads a resource or, with an offset or a length in req, a part of it. It sets the URI of req.
+func (r *run) read(ctx context.Context, uri string, req *resource.Request) (got *reading, err error) {
+	if req.URI, err = abi.ParseURI(uri); err != nil {
+		return nil, err
+	}
+	got = &reading{room: maxHead}
 	if _, err := r.cfg.Source.Read(ctx, req, got); err != nil {
 		return nil, err
 	}

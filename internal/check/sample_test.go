@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestSelect(t *testing.T) {
@@ -27,9 +28,9 @@ func TestSelect(t *testing.T) {
 		return s
 	}
 	broken := faultless()
-	broken.list = func(*abi.Request) (*abi.Reply, error) { return nil, errors.New("no list") }
+	broken.list = func(*resource.Request) (*abi.Reply, error) { return nil, errors.New("no list") }
 	listed := faultless()
-	listed.list = func(req *abi.Request) (*abi.Reply, error) {
+	listed.list = func(req *resource.Request) (*abi.Reply, error) {
 		all := []abi.Resource{{URI: note}, {URI: "data://other"}, {URI: "note://free"}, {URI: "no uri"}}
 		return &abi.Reply{Resources: all}, nil
 	}

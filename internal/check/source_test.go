@@ -13,9 +13,9 @@ import (
 // A source is a provider without fault, until a test replaces one of its parts.
 type source struct {
 	manifest *abi.Manifest
-	list     func(req *abi.Request) (*abi.Reply, error)
-	read     func(req *abi.Request) ([]answer, error)
-	complete func(req *abi.Request) (*abi.Reply, error)
+	list     func(req *resource.Request) (*abi.Reply, error)
+	read     func(req *resource.Request) ([]answer, error)
+	complete func(req *resource.Request) (*abi.Reply, error)
 }
 
 // An answer is one content of a read.
@@ -47,12 +47,12 @@ func faultless() *source {
 	return s
 }
 
-func (s *source) listAll(req *abi.Request) (*abi.Reply, error) {
+func (s *source) listAll(req *resource.Request) (*abi.Reply, error) {
 	return page(s.manifest.Resources, req)
 }
 
 // page answers a page of a list, whose cursor counts what is listed already.
-func page(all []abi.Resource, req *abi.Request) (*abi.Reply, error) {
+func page(all []abi.Resource, req *resource.Request) (*abi.Reply, error) {
 	begin := 0
 	if req.Cursor != "" {
 		if n, err := fmt.Sscanf(req.Cursor+"$", "c%d$", &begin); n != 1 || err != nil || begin > len(all) {
@@ -70,23 +70,23 @@ func page(all []abi.Resource, req *abi.Request) (*abi.Reply, error) {
 	return reply, nil
 }
 
-func (s *source) readWell(req *abi.Request) ([]answer, error) {
+func (s *source) readWell(req *resource.Request) ([]answer, error) {
 	switch {
-	case req.URI == note || strings.HasPrefix(req.URI, "note://more/") && !strings.Contains(req.URI, "no-such"):
+	case req.URI.String() == note || strings.HasPrefix(req.URI.String(), "note://more/") && !strings.Contains(req.URI.String(), "no-such"):
 		return []answer{text(req, noteText)}, nil
-	case req.URI == logo:
+	case req.URI.String() == logo:
 		return []answer{picture(req)}, nil
 	}
 	return nil, abi.Errorf(abi.CodeNotFound, "no such resource")
 }
 
-func text(req *abi.Request, body string) answer {
-	return answer{abi.Content{URI: req.URI, MIMEType: "text/plain", Kind: abi.KindText}, []byte(body)}
+func text(req *resource.Request, body string) answer {
+	return answer{abi.Content{URI: req.URI.String(), MIMEType: "text/plain", Kind: abi.KindText}, []byte(body)}
 }
 
 // picture honours etags and ranges.
-func picture(req *abi.Request) answer {
-	c := abi.Content{URI: req.URI, MIMEType: "image/png", ETag: "v1"}
+func picture(req *resource.Request) answer {
+	c := abi.Content{URI: req.URI.String(), MIMEType: "image/png", ETag: "v1"}
 	if req.IfNoneMatch == "v1" {
 		c.NotModified = true
 		return answer{c, nil}
@@ -100,7 +100,7 @@ func picture(req *abi.Request) answer {
 	return answer{c, body}
 }
 
-func (s *source) completeWell(req *abi.Request) (*abi.Reply, error) {
+func (s *source) completeWell(req *resource.Request) (*abi.Reply, error) {
 	if strings.HasPrefix("logo", req.Value) {
 		return &abi.Reply{Completions: []string{"logo"}, CompletionTotal: 1}, nil
 	}
@@ -108,15 +108,17 @@ func (s *source) completeWell(req *abi.Request) (*abi.Reply, error) {
 }
 
 // List implements resource.Source.
-func (s *source) List(_ context.Context, req *abi.Request) (*abi.Reply, error) { return s.list(req) }
+func (s *source) List(_ context.Context, req *resource.Request) (*abi.Reply, error) {
+	return s.list(req)
+}
 
 // Templates implements resource.Source.
-func (s *source) Templates(context.Context, *abi.Request) (*abi.Reply, error) {
+func (s *source) Templates(context.Context, *resource.Request) (*abi.Reply, error) {
 	return &abi.Reply{Templates: s.manifest.Templates}, nil
 }
 
 // Read implements resource.Source.
-func (s *source) Read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s *source) Read(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	answers, err := s.read(req)
 	if err != nil {
 		return nil, err
@@ -135,11 +137,11 @@ func (s *source) Read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.
 }
 
 // Complete implements resource.Source.
-func (s *source) Complete(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *source) Complete(_ context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.complete(req)
 }
 
 // Watch implements resource.Source.
-func (s *source) Subscribe(context.Context, []string, bool, resource.Notifier) ([]string, error) {
+func (s *source) Subscribe(context.Context, []abi.URI, bool, resource.Notifier) ([]abi.URI, error) {
 	return nil, nil
 }

@@ -11,6 +11,7 @@ import (
 	expand "github.com/yosida95/uritemplate/v3"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -143,7 +144,7 @@ func (r *run) values(ctx context.Context, t *route, name string, known []abi.Var
 }
 
 func (r *run) complete(ctx context.Context, t *route, name, typed string, known []abi.Var) (*abi.Reply, error) {
-	return r.cfg.Source.Complete(ctx, &abi.Request{URI: t.declared.URITemplate, Arg: name, Value: typed, Vars: known})
+	return r.cfg.Source.Complete(ctx, &resource.Request{Template: t.declared.URITemplate, Arg: name, Value: typed, Vars: known})
 }
 
 // checkCompletions completes each variable that the template declares, from an empty and from an unlikely prefix.

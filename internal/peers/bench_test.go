@@ -43,12 +43,13 @@ func BenchmarkSplit(b *testing.B) {
 			b.Run(g.name+"/"+r.name, func(b *testing.B) {
 				source := load(b, g).Source()
 				reset := source.(resource.AfterResponder)
+				uri := abi.MustParseURI(string(r.uri))
 				var sink buffer
 				var calls, settles, both times
 				for b.Loop() {
 					sink.bytes = sink.bytes[:0]
 					began := time.Now()
-					_, err := source.Read(b.Context(), &abi.Request{URI: string(r.uri)}, &sink)
+					_, err := source.Read(b.Context(), &resource.Request{URI: uri}, &sink)
 					called := time.Now()
 					reset.AfterResponse()
 					settled := time.Now()

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/session"
 	runtime "github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A message is one of the ABI.
@@ -44,7 +45,7 @@ type inquirer struct {
 	heard     []heard
 }
 
-func (q *inquirer) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (q *inquirer) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	for _, i := range q.inquiries {
 		resp, err := q.services[i.service].Call(ctx, i.ask.Append(nil))
 		q.heard = append(q.heard, heard{abi.CodeOf(err), string(resp.Message), string(resp.Body)})

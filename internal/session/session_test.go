@@ -106,7 +106,7 @@ type source struct {
 	err      error
 }
 
-func (s source) Read(_ context.Context, _ *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s source) Read(_ context.Context, _ *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	for i := range s.contents {
 		if err := sink.Content(&s.contents[i]); err != nil {
 			return nil, err
@@ -454,7 +454,7 @@ type askingSource struct {
 	ask func(ctx context.Context)
 }
 
-func (s askingSource) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s askingSource) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	for range 3 {
 		s.ask(ctx)
 	}

@@ -10,7 +10,7 @@
 //
 //	type logged struct{ resource.Source }
 //
-//	func (l logged) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+//	func (l logged) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 //		reply, err := l.Source.Read(ctx, req, sink)
 //		log.Println(req.URI, abi.CodeOf(err))
 //		return reply, err

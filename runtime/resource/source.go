@@ -11,10 +11,10 @@ type Source interface {
 	// List answers one page: Resources, NextCursor, TTLMillis, CacheScope. An unknown req.Cursor is
 	// abi.CodeInvalidParams; req.Limit, unless it is 0, is how many entries there is room for. All pages of one list have
 	// the same CacheScope, as the protocol demands; callers see one page at a time and cannot check it.
-	List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+	List(ctx context.Context, req *Request) (*abi.Reply, error)
 
 	// Templates answers one page of Templates, as List does.
-	Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+	Templates(ctx context.Context, req *Request) (*abi.Reply, error)
 
 	// Read hands the contents of req.URI to sink while it runs. The reply carries TTLMillis and CacheScope. When Read
 	// fails, what sink got is void. A Read without error has handed over at least one content.
@@ -22,23 +22,23 @@ type Source interface {
 	// A Read that can answer a part of a resource answers the range RangeOffset, RangeLength: then RangeTotal of a content
 	// is the length of the whole and its bytes begin at RangeOffset. Otherwise contents are whole, and RangeTotal is zero.
 	// A Read may answer a content of NotModified when that has the etag req.IfNoneMatch.
-	Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error)
+	Read(ctx context.Context, req *Request, sink abi.Sink) (*abi.Reply, error)
 
 	// Complete answers Completions, CompletionTotal and CompletionMore for the variable req.Arg of the template
-	// req.URI, given what was typed so far, req.Value, and the variables already known, req.Vars.
-	Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error)
+	// req.Template, given what was typed so far, req.Value, and the variables already known, req.Vars.
+	Complete(ctx context.Context, req *Request) (*abi.Reply, error)
 
 	// Subscribe reports changes to n until ctx ends: of the resources uris and, if list is set, of the list. It returns
 	// soon, with those of uris that can be subscribed to, each once and in their order. It reports each change that begins
 	// after it has returned, and perhaps some before. A few calls of n may follow the end of ctx.
-	Subscribe(ctx context.Context, uris []string, list bool, n Notifier) (accepted []string, err error)
+	Subscribe(ctx context.Context, uris []abi.URI, list bool, n Notifier) (accepted []abi.URI, err error)
 }
 
 // A Notifier receives the changes of one subscription and merges those that it has not passed on yet. Its methods are
 // safe for concurrent use, do not block and do not call the Source, so that a Source may call them from anywhere.
 type Notifier interface {
-	// Updated says that a resource has changed. uri is one of those subscribed to, spelled as there, so that what a Notifier
-	// keeps has a bound.
+	// Updated says that a resource has changed. uri is String of one of those subscribed to, so that what a Notifier keeps
+	// has a bound.
 	Updated(uri string)
 	// ListChanged says that the list has changed.
 	ListChanged()
@@ -64,7 +64,7 @@ func (f NotifierFunc) ListChanged() { f("") }
 
 // A SessionEnder is a Source with state that belongs to sessions.
 type SessionEnder interface {
-	// EndSession discards the state of a session, whose name is that of abi.Request.Session. It is safe for concurrent
+	// EndSession discards the state of a session, whose name is that of Request.Session. It is safe for concurrent
 	// use. An unknown session is no error.
 	EndSession(session string)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A page is what a guest has served.
@@ -68,7 +69,7 @@ func TestAGuestFetches(t *testing.T) {
 	})
 	for uri, want := range map[string]string{"web://echo": "you are Bearer [redacted]", "web://long": string(large)} {
 		var got page
-		if _, err := p.Read(t.Context(), &abi.Request{URI: uri}, &got); err != nil || got.String() != want {
+		if _, err := p.Read(t.Context(), &resource.Request{URI: abi.MustParseURI(uri)}, &got); err != nil || got.String() != want {
 			t.Errorf("%s: got %d bytes, %.60q, %v", uri, got.Len(), got.String(), err)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // hosted runs a guest in this process, with short pages.
@@ -68,17 +69,17 @@ func asked(t *testing.T, guest *provider.Provider, reads map[string]string, code
 	t.Helper()
 	for uri, want := range reads {
 		var got body
-		if _, err := guest.Read(call(t), &abi.Request{URI: uri}, &got); err != nil || got.String() != want {
+		if _, err := guest.Read(call(t), &resource.Request{URI: abi.MustParseURI(uri)}, &got); err != nil || got.String() != want {
 			t.Errorf("%s: got %s, %v, want %s", uri, got.String(), cause(err), want)
 		}
 	}
 	for uri, want := range codes {
-		if _, err := guest.Read(call(t), &abi.Request{URI: uri}, &body{}); abi.CodeOf(err) != want {
+		if _, err := guest.Read(call(t), &resource.Request{URI: abi.MustParseURI(uri)}, &body{}); abi.CodeOf(err) != want {
 			t.Errorf("%s: got %v, want %v", uri, cause(err), want)
 		}
 	}
 	var uris []string
-	for req := (&abi.Request{}); ; {
+	for req := (&resource.Request{}); ; {
 		page, err := guest.List(call(t), req)
 		if err != nil {
 			t.Fatal(cause(err))
@@ -98,7 +99,7 @@ func asked(t *testing.T, guest *provider.Provider, reads map[string]string, code
 func completed(t *testing.T, guest *provider.Provider, template, variable, typed string, known []abi.Var,
 	want []string) {
 	t.Helper()
-	got, err := guest.Complete(call(t), &abi.Request{URI: template, Arg: variable, Value: typed, Vars: known})
+	got, err := guest.Complete(call(t), &resource.Request{Template: template, Arg: variable, Value: typed, Vars: known})
 	if err != nil || !slices.Equal(got.Completions, want) {
 		t.Errorf("%s: got %q, %v, want %q", variable, got.Completions, cause(err), want)
 	}
@@ -180,7 +181,7 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 		Runtime: sandbox.Config{Services: services, Limits: limits.Limits{Timeout: 20 * time.Second}},
 	})
 	for range 3 {
-		if _, err := guest.Read(call(t), &abi.Request{URI: "p://x"}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
+		if _, err := guest.Read(call(t), &resource.Request{URI: abi.MustParseURI("p://x")}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
 			t.Errorf("got %v", cause(err))
 		}
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // cursorOf gives the cursor of the second page.
 func cursorOf(t testing.TB, list lister) string {
 	t.Helper()
-	page, err := list(t.Context(), &abi.Request{})
+	page, err := list(t.Context(), &resource.Request{})
 	if err != nil || page.NextCursor == "" {
 		t.Fatalf("got %+v, %v, want a page with a next one", page, err)
 	}
@@ -48,7 +49,7 @@ func TestForgedCursorsAreRefused(t *testing.T) {
 	delete(forged, "first a") // the empty cursor is the start
 	for name, cursor := range forged {
 		for _, list := range []lister{s.List, s.Templates} {
-			_, err := list(t.Context(), &abi.Request{Cursor: cursor})
+			_, err := list(t.Context(), &resource.Request{Cursor: cursor})
 			if abi.CodeOf(err) != abi.CodeInvalidParams || err.Error() != "invalid cursor" {
 				t.Errorf("%s: got %v, want invalid cursor", name, err)
 			}
@@ -64,7 +65,7 @@ func TestALongCursorIsNotDecoded(t *testing.T) {
 	cursor := strings.Repeat("A", 64<<20)
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
-	_, err := s.List(t.Context(), &abi.Request{Cursor: cursor})
+	_, err := s.List(t.Context(), &resource.Request{Cursor: cursor})
 	goruntime.ReadMemStats(&after)
 	wantCode(t, "list", err, abi.CodeInvalidParams)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
@@ -82,7 +83,7 @@ func TestACursorHasOneSpelling(t *testing.T) {
 	}
 	for _, letter := range letters {
 		cursor := good[:len(good)-1] + string(letter)
-		if _, err := s.List(t.Context(), &abi.Request{Cursor: cursor}); (err == nil) != (cursor == good) {
+		if _, err := s.List(t.Context(), &resource.Request{Cursor: cursor}); (err == nil) != (cursor == good) {
 			t.Errorf("%s: got %v, given out was %s", cursor, err, good)
 		}
 	}
@@ -112,7 +113,7 @@ func TestACursorHoldsForItsListOnly(t *testing.T) {
 		"a key of its own":   {build(nil, "a", "b").List, abi.CodeInvalidParams},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := tt.list(t.Context(), &abi.Request{Cursor: cursor})
+			_, err := tt.list(t.Context(), &resource.Request{Cursor: cursor})
 			wantCode(t, "second page", err, tt.want)
 		})
 	}
@@ -128,7 +129,7 @@ func TestACursorCarriesTheMembersOwn(t *testing.T) {
 			s := compose(t, composite.Config{Members: []composite.Member{{Name: "b", Source: b, Claims: composite.Claims{Rest: true}}}})
 			cursor := cursorOf(t, s.List)
 			b.requests()
-			if _, err := s.List(t.Context(), &abi.Request{Cursor: cursor}); err != nil {
+			if _, err := s.List(t.Context(), &resource.Request{Cursor: cursor}); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.requests(); len(got) != 1 || got[0].Cursor != own {
@@ -145,7 +146,7 @@ func FuzzCursor(f *testing.F) {
 	s := compose(f, composite.Config{Members: members(sources), PageSize: 3, Key: sharedKey()})
 	given := map[string]bool{"": true}
 	for _, list := range []lister{s.List, s.Templates} {
-		req := &abi.Request{}
+		req := &resource.Request{}
 		for more := true; more; more = req.Cursor != "" {
 			page, err := list(context.Background(), req)
 			if err != nil {
@@ -160,8 +161,8 @@ func FuzzCursor(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, cursor string) {
-		_, err := s.List(t.Context(), &abi.Request{Cursor: cursor})
-		_, errTemplates := s.Templates(t.Context(), &abi.Request{Cursor: cursor})
+		_, err := s.List(t.Context(), &resource.Request{Cursor: cursor})
+		_, errTemplates := s.Templates(t.Context(), &resource.Request{Cursor: cursor})
 		if taken := err == nil || errTemplates == nil; taken != given[cursor] {
 			t.Errorf("cursor %q: got %v and %v, given out: %v", cursor, err, errTemplates, given[cursor])
 		}

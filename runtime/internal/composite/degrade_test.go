@@ -21,7 +21,7 @@ type broken struct {
 	reply abi.Reply
 }
 
-func (b *broken) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (b *broken) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	if err := b.note(ctx, req); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func TestAMemberThatWasLeftOutIsNotAskedAgain(t *testing.T) {
 	sources[1].fail = func(context.Context) error { return errBroken }
 	said := &recorder{}
 	s := compose(t, composite.Config{Members: members(sources), PageSize: 4})
-	req := &abi.Request{}
+	req := &resource.Request{}
 	for _, want := range []string{"b internal", "", ""} {
 		page, err := said.hear(s.List)(t.Context(), req)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestAListOfNothingButFailuresIsEmpty(t *testing.T) {
 		s := compose(t, composite.Config{Members: members(sources), MemberTimeout: time.Minute})
 		for name, list := range map[string]lister{"resources": said.hear(s.List), "templates": said.hear(s.Templates)} {
 			begin := time.Now()
-			page, err := list(t.Context(), &abi.Request{})
+			page, err := list(t.Context(), &resource.Request{})
 			if err != nil || len(page.Resources)+len(page.Templates) > 0 || page.NextCursor != "" || page.TTLMillis != 0 || page.CacheScope != abi.CachePrivate {
 				t.Errorf("%s: got %+v, %v, want an empty page that is not cached", name, page, err)
 			}
@@ -122,7 +122,7 @@ func TestAClientThatLeavesIsNotTheMembersFailure(t *testing.T) {
 		sources[0].fail = func(ctx context.Context) error { cancel(); <-ctx.Done(); return errBroken }
 		said := &recorder{}
 		s := compose(t, composite.Config{Members: members(sources)})
-		_, err := said.hear(s.List)(ctx, &abi.Request{})
+		_, err := said.hear(s.List)(ctx, &resource.Request{})
 		wantCode(t, "list", err, abi.CodeCancelled)
 		if got := said.take(); len(got) > 0 || len(sources[1].requests()) > 0 {
 			t.Errorf("got %v missing, and b was asked", got)
@@ -145,7 +145,7 @@ func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 			var lists sync.WaitGroup
 			for range 50 {
 				lists.Go(func() {
-					if page, err := s.List(t.Context(), &abi.Request{}); err != nil || len(page.Resources) != 3 {
+					if page, err := s.List(t.Context(), &resource.Request{}); err != nil || len(page.Resources) != 3 {
 						t.Errorf("got %v, %v, want the entries of b", page, err)
 					}
 				})
@@ -176,7 +176,7 @@ func TestAClosedSourceAsksNoMember(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if page, err := said.hear(s.List)(t.Context(), &abi.Request{}); err != nil || len(page.Resources) > 0 || !slices.Equal(said.take(), []string{"a unavailable"}) {
+	if page, err := said.hear(s.List)(t.Context(), &resource.Request{}); err != nil || len(page.Resources) > 0 || !slices.Equal(said.take(), []string{"a unavailable"}) {
 		t.Errorf("got %v, %v", page, err)
 	}
 	_, err := s.Subscribe(t.Context(), nil, true, resource.NotifierFunc(func(string) {}))

@@ -28,7 +28,7 @@ func TestHammer(t *testing.T) {
 			}
 			return nil
 		}
-		f.watch = func(ctx context.Context, uris []string, _ bool, n resource.Notifier) ([]string, error) {
+		f.watch = func(ctx context.Context, uris []abi.URI, _ bool, n resource.Notifier) ([]abi.URI, error) {
 			context.AfterFunc(ctx, n.ListChanged)
 			for range 3 {
 				n.ListChanged()
@@ -64,7 +64,7 @@ func hammer(t *testing.T, s *composite.Source, i int, said *recorder) {
 	switch i % 4 {
 	case 0, 1:
 		list := said.hear([]lister{s.List, s.Templates}[i%4])
-		req := &abi.Request{}
+		req := &resource.Request{}
 		for pages := 0; pages == 0 || req.Cursor != ""; pages++ {
 			page, err := list(ctx, req)
 			if err != nil && ctx.Err() != nil {
@@ -82,7 +82,7 @@ func hammer(t *testing.T, s *composite.Source, i int, said *recorder) {
 			t.Errorf("%s: got %q", uri, got)
 		}
 	case 3:
-		_, _ = s.Subscribe(ctx, []string{"a:1", "b:1", "z:1"}, i%3 == 0, resource.NotifierFunc(func(string) {}))
+		_, _ = s.Subscribe(ctx, parse("a:1", "b:1", "z:1"), i%3 == 0, resource.NotifierFunc(func(string) {}))
 		s.AfterResponse()
 		s.EndSession("one")
 	}

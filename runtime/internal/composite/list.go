@@ -28,12 +28,12 @@ func (s *Source) ListVersion() (version uint64) {
 }
 
 // List implements [resource.Source].
-func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.list(ctx, resources, req)
 }
 
 // Templates implements [resource.Source].
-func (s *Source) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.list(ctx, templates, req)
 }
 
@@ -46,7 +46,7 @@ type page struct {
 	reply    *abi.Reply
 }
 
-func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) list(ctx context.Context, k kind, req *resource.Request) (*abi.Reply, error) {
 	at, err := s.cursors.read(k, req.Cursor)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Source) list(ctx context.Context, k kind, req *abi.Request) (*abi.Reply
 }
 
 // ask asks a member for as many entries as there is room for.
-func (s *Source) ask(ctx context.Context, m *member, req *abi.Request, p *page) (*abi.Reply, error) {
+func (s *Source) ask(ctx context.Context, m *member, req *resource.Request, p *page) (*abi.Reply, error) {
 	asked, k := *req, p.at.kind // the call may outlast the page
 	asked.Cursor, asked.Limit = p.at.own, uint32(p.room)
 	return callMember(ctx, s, m, func(ctx context.Context) (*abi.Reply, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestAListHasTheEntriesOfEachMemberInTurn(t *testing.T) {
@@ -50,7 +51,7 @@ func TestAListHasTheEntriesOfEachMemberInTurn(t *testing.T) {
 func TestNoMemberIsAskedForMoreThanThereIsRoomFor(t *testing.T) {
 	sources := fakes(3, 0, 9)
 	s := compose(t, composite.Config{Members: members(sources), PageSize: 5})
-	first, err := s.List(t.Context(), &abi.Request{Meta: `{"a":1}`, Session: "s", Principal: &abi.Principal{Subject: "ada"}})
+	first, err := s.List(t.Context(), &resource.Request{Meta: `{"a":1}`, Session: "s", Principal: &abi.Principal{Subject: "ada"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestNoMemberIsAskedForMoreThanThereIsRoomFor(t *testing.T) {
 			t.Errorf("%s was asked %+v, want what the request says", sources[i].name, a)
 		}
 	}
-	if _, err := s.List(t.Context(), &abi.Request{Cursor: first.NextCursor}); err != nil {
+	if _, err := s.List(t.Context(), &resource.Request{Cursor: first.NextCursor}); err != nil {
 		t.Fatal(err)
 	}
 	if a, c := sources[0].requests(), sources[2].requests(); len(a) != 0 || len(c) != 1 || c[0].Limit != 5 || c[0].Cursor != "2" {
@@ -75,7 +76,7 @@ func TestAMillionEntriesAreNeverHeld(t *testing.T) {
 	const pageSize, total = 1000, 1_000_000
 	sources := fakes(300_001, 0, 699_999)
 	s := compose(t, composite.Config{Members: members(sources), PageSize: pageSize})
-	req, listed, most := &abi.Request{}, 0, uint64(0)
+	req, listed, most := &resource.Request{}, 0, uint64(0)
 	for {
 		page, err := s.List(t.Context(), req)
 		if err != nil {
@@ -155,7 +156,7 @@ type static struct {
 	list []abi.Resource
 }
 
-func (s *static) List(context.Context, *abi.Request) (*abi.Reply, error) {
+func (s *static) List(context.Context, *resource.Request) (*abi.Reply, error) {
 	return &abi.Reply{Resources: s.list}, nil
 }
 
@@ -184,7 +185,7 @@ func TestWhoMayKeepAPageAndForHowLong(t *testing.T) {
 				sources[1].fail = func(context.Context) error { return errBroken }
 			}
 			s := compose(t, composite.Config{Members: members(sources), PageSize: tt.pageSize})
-			req := &abi.Request{}
+			req := &resource.Request{}
 			for i, want := range tt.want {
 				got, err := s.List(t.Context(), req)
 				if err != nil {
@@ -217,7 +218,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if page, err := list(b.Context(), &abi.Request{}); err != nil || len(page.Resources) != 1000 {
+				if page, err := list(b.Context(), &resource.Request{}); err != nil || len(page.Resources) != 1000 {
 					b.Fatal(err)
 				}
 			}

@@ -51,7 +51,7 @@ func (o *owners) ownedByOther(member int, uri string) bool {
 	}
 	for i := range o.claims {
 		if c := &o.claims[i]; c.member != member && o.matches(c, uri, normal) {
-			owner, _ := o.of(uri)
+			owner, _ := o.ofSpelled(uri, normal)
 			return owner != member
 		}
 	}

@@ -106,8 +106,12 @@ func (c *claim) String() string {
 }
 
 // of gives the member uri belongs to.
-func (o *owners) of(uri string) (member int, ok bool) {
-	normal := abi.NormalURI(uri)
+func (o *owners) of(uri abi.URI) (member int, ok bool) {
+	return o.ofSpelled(uri.String(), uri.Normal())
+}
+
+// ofSpelled does so for a URI as it is spelled and in normal form.
+func (o *owners) ofSpelled(uri, normal string) (member int, ok bool) {
 	if member, ok := o.resources[normal]; ok {
 		return member, true
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/limits"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/composite"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -85,7 +84,7 @@ func TestProvidersAreListedAsTheyAre(t *testing.T) {
 // some lists the first entries.
 func some(t *testing.T, list lister, most int) (uris []string) {
 	t.Helper()
-	req := &abi.Request{}
+	req := &resource.Request{}
 	for len(uris) < most {
 		page, err := list(t.Context(), req)
 		if err != nil {
@@ -107,7 +106,7 @@ func TestChangesOfProvidersArrive(t *testing.T) {
 	defer cancel()
 	changed := make(chan string, 16)
 	uris := []string{"test://watched-resource", "greeting://Ada"}
-	if got, err := s.Subscribe(ctx, uris, true, resource.NotifierFunc(func(uri string) { changed <- uri })); err != nil || !slices.Equal(got, uris) {
+	if got, err := s.Subscribe(ctx, parse(uris...), true, resource.NotifierFunc(func(uri string) { changed <- uri })); err != nil || !slices.Equal(texts(got), uris) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	for _, action := range []string{"touch", "list-changed"} {

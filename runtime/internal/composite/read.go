@@ -5,13 +5,11 @@ import (
 	"fmt"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Read implements [resource.Source]: the member answers to which the URI belongs.
-func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-	if err := abi.CheckURI(req.URI); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
-	}
+func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	owner, ok := s.owners.of(req.URI)
 	if !ok {
 		return nil, &abi.Error{Code: abi.CodeNotFound} // without a message, as a provider without one answers
@@ -22,10 +20,10 @@ func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*ab
 }
 
 // Complete implements [resource.Source]: the member answers that claims the template.
-func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
-	owner, ok := s.owners.ofTemplate(req.URI)
+func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	owner, ok := s.owners.ofTemplate(req.Template)
 	if !ok {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.Template)
 	}
 	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Complete(ctx, req)

@@ -22,15 +22,15 @@ type fake struct {
 	scope    abi.CacheScope
 
 	fail  func(ctx context.Context) error // of every call; nil for none
-	watch func(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error)
+	watch func(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error)
 
 	mu      sync.Mutex // guards the fields below
-	asked   []abi.Request
+	asked   []resource.Request
 	settled int
 	ended   []string
 }
 
-func (f *fake) note(ctx context.Context, req *abi.Request) error {
+func (f *fake) note(ctx context.Context, req *resource.Request) error {
 	f.mu.Lock()
 	f.asked = append(f.asked, *req)
 	f.mu.Unlock()
@@ -41,7 +41,7 @@ func (f *fake) note(ctx context.Context, req *abi.Request) error {
 }
 
 // requests gives what the fake was asked since the last time.
-func (f *fake) requests() []abi.Request {
+func (f *fake) requests() []resource.Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	asked := f.asked
@@ -49,7 +49,7 @@ func (f *fake) requests() []abi.Request {
 	return asked
 }
 
-func (f *fake) page(req *abi.Request, add func(*abi.Reply, int)) (*abi.Reply, error) {
+func (f *fake) page(req *resource.Request, add func(*abi.Reply, int)) (*abi.Reply, error) {
 	begin, err := strconv.Atoi("0" + req.Cursor)
 	if err != nil || begin > f.entries {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
@@ -70,7 +70,7 @@ func (f *fake) page(req *abi.Request, add func(*abi.Reply, int)) (*abi.Reply, er
 
 func (f *fake) uri(i int) string { return f.name + ":" + strconv.Itoa(i) }
 
-func (f *fake) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (f *fake) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	if err := f.note(ctx, req); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (f *fake) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
 	})
 }
 
-func (f *fake) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (f *fake) Templates(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	if err := f.note(ctx, req); err != nil {
 		return nil, err
 	}
@@ -88,25 +88,25 @@ func (f *fake) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, err
 	})
 }
 
-func (f *fake) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (f *fake) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	if err := f.note(ctx, req); err != nil {
 		return nil, err
 	}
-	err := sink.Content(&abi.Content{URI: req.URI, Kind: abi.KindText})
+	err := sink.Content(&abi.Content{URI: req.URI.String(), Kind: abi.KindText})
 	if err == nil {
 		err = sink.Body([]byte(f.name))
 	}
 	return &abi.Reply{TTLMillis: f.ttl, CacheScope: f.scope}, err
 }
 
-func (f *fake) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (f *fake) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	if err := f.note(ctx, req); err != nil {
 		return nil, err
 	}
 	return &abi.Reply{Completions: []string{f.name}}, nil
 }
 
-func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+func (f *fake) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 	if f.watch == nil {
 		return uris, nil
 	}
@@ -166,7 +166,7 @@ type recorder struct {
 
 // hear gives list, whose pages are heard.
 func (r *recorder) hear(list lister) lister {
-	return func(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+	return func(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 		var missing []resource.Degraded
 		reply, err := list(resource.WithDegraded(ctx, &missing), req)
 		r.mu.Lock()
@@ -187,12 +187,12 @@ func (r *recorder) take() []string {
 }
 
 // lister is List or Templates.
-type lister func(context.Context, *abi.Request) (*abi.Reply, error)
+type lister func(context.Context, *resource.Request) (*abi.Reply, error)
 
 // all lists everything, a page at a time, and holds each page to its size.
 func all(t testing.TB, list lister, pageSize int) (uris []string, pages int) {
 	t.Helper()
-	req := &abi.Request{}
+	req := &resource.Request{}
 	for {
 		page, err := list(t.Context(), req)
 		if err != nil {
@@ -211,7 +211,7 @@ func all(t testing.TB, list lister, pageSize int) (uris []string, pages int) {
 		if page.NextCursor == "" {
 			return uris, pages
 		}
-		req = &abi.Request{Cursor: page.NextCursor}
+		req = &resource.Request{Cursor: page.NextCursor}
 	}
 }
 
@@ -229,8 +229,12 @@ func (s *text) Body(p []byte) error        { s.body += string(p); return nil }
 func (s *text) Progress(abi.Progress)      {}
 
 func read(ctx context.Context, s *composite.Source, uri string) (string, error) {
+	parsed, err := abi.ParseURI(uri)
+	if err != nil {
+		return "", err
+	}
 	var got text
-	_, err := s.Read(ctx, &abi.Request{URI: uri}, &got)
+	_, err = s.Read(ctx, &resource.Request{URI: parsed}, &got)
 	return got.body, err
 }
 
@@ -242,3 +246,19 @@ func wantCode(t *testing.T, what string, err error, want abi.Code) {
 }
 
 var errBroken = fmt.Errorf("broken")
+
+// parse gives URIs that are valid.
+func parse(uris ...string) (parsed []abi.URI) {
+	for _, uri := range uris {
+		parsed = append(parsed, abi.MustParseURI(uri))
+	}
+	return parsed
+}
+
+// texts gives URIs as they were given.
+func texts(uris []abi.URI) (list []string) {
+	for _, uri := range uris {
+		list = append(list, uri.String())
+	}
+	return list
+}

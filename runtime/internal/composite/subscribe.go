@@ -4,15 +4,16 @@ import (
 	"context"
 	"sync"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Subscribe implements [resource.Source]: n is subscribed at each member to those of uris that belong to it, and to the
 // list if that is asked for. URIs that a member refuses, or does not accept in time, are left out. Only when all members
 // fail that were asked, Subscribe returns the failure of the first.
-func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
+func (s *Source) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error) {
 	split := s.split(uris)
-	outcomes := make([]outcome[[]string], len(s.members))
+	outcomes := make([]outcome[[]abi.URI], len(s.members))
 	var subscribing sync.WaitGroup
 	asked := 0
 	for i, m := range s.members {
@@ -30,8 +31,8 @@ func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n reso
 }
 
 // split gives those of uris that belong to each member.
-func (s *Source) split(uris []string) [][]string {
-	split := make([][]string, len(s.members))
+func (s *Source) split(uris []abi.URI) [][]abi.URI {
+	split := make([][]abi.URI, len(s.members))
 	for _, uri := range uris {
 		if owner, ok := s.owners.of(uri); ok {
 			split[owner] = append(split[owner], uri)
@@ -42,22 +43,22 @@ func (s *Source) split(uris []string) [][]string {
 
 // subscribe subscribes n to one member until ctx ends, or not at all.
 func (s *Source) subscribe(
-	ctx context.Context, m *member, uris []string, list bool, n resource.Notifier,
-) (accepted []string, err error) {
+	ctx context.Context, m *member, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
 	subscribed, stop := context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
 			stop()
 		}
 	}()
-	return callMember(subscribed, s, m, func(context.Context) ([]string, error) {
+	return callMember(subscribed, s, m, func(context.Context) ([]abi.URI, error) {
 		return m.Source.Subscribe(subscribed, uris, list, n)
 	})
 }
 
 // accepted gives those of uris that members have accepted, in their order.
-func (s *Source) accepted(ctx context.Context, uris []string, asked int, outcomes []outcome[[]string]) ([]string, error) {
-	isAccepted := map[string]bool{}
+func (s *Source) accepted(ctx context.Context, uris []abi.URI, asked int, outcomes []outcome[[]abi.URI]) ([]abi.URI, error) {
+	isAccepted := map[abi.URI]bool{}
 	var failures []error
 	for i, o := range outcomes {
 		for _, uri := range o.value {
@@ -71,7 +72,7 @@ func (s *Source) accepted(ctx context.Context, uris []string, asked int, outcome
 	if asked > 0 && len(failures) == asked {
 		return nil, failures[0]
 	}
-	var accepted []string
+	var accepted []abi.URI
 	for _, uri := range uris {
 		if isAccepted[uri] {
 			accepted = append(accepted, uri)

@@ -40,10 +40,10 @@ func merging(ctx context.Context, f func(uri string)) resource.Notifier {
 	return resource.NotifierFunc(s.Add)
 }
 
-func (w *watchable) watch(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+func (w *watchable) watch(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.watching = append(w.watching, watched{ctx, uris, list, n})
+	w.watching = append(w.watching, watched{ctx, texts(uris), list, n})
 	return uris, nil
 }
 
@@ -64,7 +64,7 @@ func TestEachMemberGetsSubscriptionsToItsOwnURIs(t *testing.T) {
 		want [3][]string // for each member; nil when it is not asked
 		got  []string
 	}{
-		"of two":          {[]string{"b:1", "a:1", "z:1", "b:2", "no uri"}, false, [3][]string{{"a:1"}, {"b:1", "b:2"}, nil}, []string{"b:1", "a:1", "b:2"}},
+		"of two":          {[]string{"b:1", "a:1", "z:1", "b:2"}, false, [3][]string{{"a:1"}, {"b:1", "b:2"}, nil}, []string{"b:1", "a:1", "b:2"}},
 		"and the list":    {[]string{"a:1"}, true, [3][]string{{"a:1"}, {}, {}}, []string{"a:1"}},
 		"the list alone":  {nil, true, [3][]string{{}, {}, {}}, nil},
 		"nothing":         {nil, false, [3][]string{}, nil},
@@ -78,8 +78,8 @@ func TestEachMemberGetsSubscriptionsToItsOwnURIs(t *testing.T) {
 				f.watch = asked[i].watch
 			}
 			s := compose(t, composite.Config{Members: members(sources)})
-			got, err := s.Subscribe(t.Context(), tt.uris, tt.list, resource.NotifierFunc(func(string) {}))
-			if err != nil || !slices.Equal(got, tt.got) {
+			got, err := s.Subscribe(t.Context(), parse(tt.uris...), tt.list, resource.NotifierFunc(func(string) {}))
+			if err != nil || !slices.Equal(texts(got), tt.got) {
 				t.Errorf("got %v, %v, want %v", got, err, tt.got)
 			}
 			for i := range asked {
@@ -93,12 +93,12 @@ func TestEachMemberGetsSubscriptionsToItsOwnURIs(t *testing.T) {
 }
 
 func TestASubscriptionGoesOnWithoutAMemberThatFails(t *testing.T) {
-	hang := func(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
+	hang := func(ctx context.Context, _ []abi.URI, _ bool, _ resource.Notifier) ([]abi.URI, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	fail := func(context.Context, []string, bool, resource.Notifier) ([]string, error) { return nil, errBroken }
-	type watch = func(context.Context, []string, bool, resource.Notifier) ([]string, error)
+	fail := func(context.Context, []abi.URI, bool, resource.Notifier) ([]abi.URI, error) { return nil, errBroken }
+	type watch = func(context.Context, []abi.URI, bool, resource.Notifier) ([]abi.URI, error)
 	for name, tt := range map[string]struct {
 		watches [2]watch
 		got     []string
@@ -109,7 +109,7 @@ func TestASubscriptionGoesOnWithoutAMemberThatFails(t *testing.T) {
 		"all fail":       {[2]watch{fail, hang}, nil, abi.CodeInternal},
 		"all hang":       {[2]watch{hang, hang}, nil, abi.CodeDeadline},
 		"none does":      {[2]watch{nil, nil}, []string{"a:1", "b:1"}, abi.CodeOK},
-		"one takes none": {[2]watch{func(context.Context, []string, bool, resource.Notifier) ([]string, error) { return nil, nil }, nil}, []string{"b:1"}, abi.CodeOK},
+		"one takes none": {[2]watch{func(context.Context, []abi.URI, bool, resource.Notifier) ([]abi.URI, error) { return nil, nil }, nil}, []string{"b:1"}, abi.CodeOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,9 +119,9 @@ func TestASubscriptionGoesOnWithoutAMemberThatFails(t *testing.T) {
 				}
 				s := compose(t, composite.Config{Members: members(sources)})
 				begin := time.Now()
-				got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, true, resource.NotifierFunc(func(string) {}))
+				got, err := s.Subscribe(t.Context(), parse("a:1", "b:1"), true, resource.NotifierFunc(func(string) {}))
 				wantCode(t, "watch", err, tt.code)
-				if !slices.Equal(got, tt.got) || time.Since(begin) > 2*time.Second {
+				if !slices.Equal(texts(got), tt.got) || time.Since(begin) > 2*time.Second {
 					t.Errorf("got %v after %v, want %v after 2 s at most", got, time.Since(begin), tt.got)
 				}
 			})
@@ -134,12 +134,12 @@ func TestALateSubscriptionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late watchable
 		sources := fakes(1, 1)
-		sources[0].watch = func(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+		sources[0].watch = func(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 			time.Sleep(time.Hour) // the fake clock's
 			return late.watch(ctx, uris, list, n)
 		}
 		s := compose(t, composite.Config{Members: members(sources)})
-		if got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, resource.NotifierFunc(func(string) {})); err != nil || !slices.Equal(got, []string{"b:1"}) {
+		if got, err := s.Subscribe(t.Context(), parse("a:1", "b:1"), false, resource.NotifierFunc(func(string) {})); err != nil || !slices.Equal(texts(got), []string{"b:1"}) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		if err := s.Close(); err != nil {
@@ -161,7 +161,7 @@ func TestChangesOfAllMembersAreTold(t *testing.T) {
 		s := compose(t, composite.Config{Members: members(sources)})
 		told := map[string]int{}
 		notifier := merging(t.Context(), func(uri string) { told[uri]++ })
-		if _, err := s.Subscribe(t.Context(), []string{"a:1", "b:1", "c:1"}, true, notifier); err != nil {
+		if _, err := s.Subscribe(t.Context(), parse("a:1", "b:1", "c:1"), true, notifier); err != nil {
 			t.Fatal(err)
 		}
 		var changing sync.WaitGroup
@@ -192,7 +192,7 @@ func TestChangesAreMergedWhileASubscriberIsBusy(t *testing.T) {
 		s := compose(t, composite.Config{Members: members(sources)})
 		stalled, told := make(chan struct{}), make(chan string, 100)
 		notify := func(uri string) { told <- uri; <-stalled }
-		if _, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, merging(t.Context(), notify)); err != nil {
+		if _, err := s.Subscribe(t.Context(), parse("a:1", "b:1"), false, merging(t.Context(), notify)); err != nil {
 			t.Fatal(err)
 		}
 		asked[0].changed("a:1")
@@ -218,6 +218,6 @@ func TestACancelledSubscriptionIsNotAFailure(t *testing.T) {
 	s := compose(t, composite.Config{Members: members(sources)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Subscribe(ctx, []string{"a:1"}, true, resource.NotifierFunc(func(string) {}))
+	_, err := s.Subscribe(ctx, parse("a:1"), true, resource.NotifierFunc(func(string) {}))
 	wantCode(t, "watch", err, abi.CodeCancelled)
 }

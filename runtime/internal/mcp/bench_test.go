@@ -8,6 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func BenchmarkRead(b *testing.B) {
@@ -26,8 +27,8 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			s := mcptest.New()
-			s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-				c := &abi.Content{URI: req.URI, MIMEType: "text/plain", Kind: bb.kind}
+			s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+				c := &abi.Content{URI: req.URI.String(), MIMEType: "text/plain", Kind: bb.kind}
 				if bb.hint {
 					c.Size = uint64(len(bb.body))
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // ErrEnough is what the sink of [Core.Download] returns if it needs no more bytes. It is no failure.
@@ -38,13 +39,13 @@ const (
 	passed             // another content has begun
 )
 
-func newFirstContentSink(uri string, sink abi.Sink) *firstContentSink {
-	return &firstContentSink{uri: abi.NormalURI(uri), sink: sink}
+func newFirstContentSink(uri abi.URI, sink abi.Sink) *firstContentSink {
+	return &firstContentSink{uri: uri.Normal(), sink: sink}
 }
 
 // readFirstContent reads one content of a resource into s. If none has the requested URI, as with a directory, it reads
 // the resource again for the first content: buffering contents until that is known would take memory without bound.
-func (c *Core) readFirstContent(ctx context.Context, req *abi.Request, s *firstContentSink) (*abi.Reply, error) {
+func (c *Core) readFirstContent(ctx context.Context, req *resource.Request, s *firstContentSink) (*abi.Reply, error) {
 	reply, err := c.cfg.Source.Read(ctx, req, s)
 	if err == nil && s.state == seeking && s.others {
 		s.first = true

@@ -311,18 +311,18 @@ type request struct {
 	core *Core
 
 	// in the struct so that a small request is one allocation
-	sourceReq abi.Request
+	sourceReq resource.Request
 	contents  contentEncoder
 	progress  progress
 }
 
 // sourceRequest returns the request to the source with the fields that every method sets.
-func (r *request) sourceRequest() *abi.Request {
-	r.sourceReq = abi.Request{Meta: r.params.guestMeta(), Session: r.session}
+func (r *request) sourceRequest() *resource.Request {
+	r.sourceReq = resource.Request{Meta: r.params.guestMeta(), Session: r.session}
 	return &r.sourceReq
 }
 
-func (r *request) pageRequest(cursor string) *abi.Request {
+func (r *request) pageRequest(cursor string) *resource.Request {
 	req := r.sourceRequest()
 	req.Cursor = cursor
 	return req

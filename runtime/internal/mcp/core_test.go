@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestNewWantsEverything(t *testing.T) {
@@ -89,8 +90,8 @@ func TestGuestLearnsThatItsTextIsNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := mcptest.New()
 			var learned error
-			s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-				c := &abi.Content{URI: req.URI, Kind: abi.KindText}
+			s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+				c := &abi.Content{URI: req.URI.String(), Kind: abi.KindText}
 				learned = sink.Content(c)
 				for _, b := range bodies {
 					learned = errors.Join(learned, sink.Body([]byte(b)))
@@ -111,7 +112,7 @@ func TestGuestLearnsThatItsTextIsNone(t *testing.T) {
 
 func TestSinkWithoutContent(t *testing.T) {
 	s := mcptest.New()
-	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, _ *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, _ *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		return nil, sink.Body([]byte("lost"))
 	})
 	core := newCore(t, mcp.Config{Source: s})
@@ -188,7 +189,9 @@ type completer struct {
 	reply *abi.Reply
 }
 
-func (c completer) Complete(context.Context, *abi.Request) (*abi.Reply, error) { return c.reply, nil }
+func (c completer) Complete(context.Context, *resource.Request) (*abi.Reply, error) {
+	return c.reply, nil
+}
 
 func TestNumbersFitEveryParser(t *testing.T) {
 	s := mcptest.New()
@@ -203,11 +206,11 @@ func TestNumbersFitEveryParser(t *testing.T) {
 
 func TestProgressIsBounded(t *testing.T) {
 	s := mcptest.New()
-	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		for i := range 5000 {
 			sink.Progress(abi.Progress{Done: float64(i), Message: strings.Repeat("x", 10_000)})
 		}
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, nil)
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, nil)
 	})
 	core := newCore(t, mcp.Config{Source: s})
 	for _, broken := range []bool{false, true} {
@@ -244,9 +247,9 @@ func TestGuestMeta(t *testing.T) {
 	} {
 		s := mcptest.New()
 		got := "unread"
-		s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			got = req.Meta
-			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, nil)
+			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, nil)
 		})
 		core := newCore(t, mcp.Config{Source: s})
 		params := []byte(`{"uri":"test://x","_meta":` + tt.meta + `}`)
@@ -300,12 +303,12 @@ func TestDeepMessages(t *testing.T) {
 func TestAClientThatReadsSlowlyDoesNotHoldUpTheGuest(t *testing.T) {
 	over := make(chan struct{})
 	s := mcptest.New()
-	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://x", Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		defer close(over)
 		for i := range 100 {
 			sink.Progress(abi.Progress{Done: float64(i)})
 		}
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, nil)
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, nil)
 	})
 	told := 0
 	_, failed := newCore(t, mcp.Config{Source: s}).Call(t.Context(), &mcp.Call{

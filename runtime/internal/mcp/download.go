@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // metaLink is the key of _meta for the place to download a resource: a reference relative to the endpoint's URL.
@@ -42,13 +43,14 @@ func (c *Core) Download(ctx context.Context, d *Download, sink abi.Sink) (failur
 }
 
 func (c *Core) download(ctx context.Context, d *Download, sink abi.Sink) error {
-	if err := abi.CheckURI(d.URI); err != nil {
-		return abi.Errorf(abi.CodeInvalidParams, "%v", err)
+	uri, err := abi.ParseURI(d.URI)
+	if err != nil {
+		return err
 	}
-	req := &abi.Request{
-		URI: d.URI, RangeOffset: d.Offset, RangeLength: d.Length, IfNoneMatch: d.IfNoneMatch, Session: d.Session,
+	req := &resource.Request{
+		URI: uri, RangeOffset: d.Offset, RangeLength: d.Length, IfNoneMatch: d.IfNoneMatch, Session: d.Session,
 	}
-	_, err := c.readFirstContent(ctx, req, newFirstContentSink(d.URI, downloadSink{sink, d.IfNoneMatch != ""}))
+	_, err = c.readFirstContent(ctx, req, newFirstContentSink(uri, downloadSink{sink, d.IfNoneMatch != ""}))
 	return err
 }
 

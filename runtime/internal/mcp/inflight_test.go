@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // heavy is a source of what is large.
@@ -25,8 +26,8 @@ func heavy() *mcptest.Source {
 	}
 	s.Text("test://text", strings.Repeat("\x01é\"", 300_000))
 	s.Blob("test://blob", bytes.Repeat([]byte{1, 2, 3, 4, 5}, 300_001))
-	s.Handle(abi.Resource{URI: "test://fails", Name: "fails"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, make([]byte, 1_000_000))
+	s.Handle(abi.Resource{URI: "test://fails", Name: "fails"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, make([]byte, 1_000_000))
 		return nil, errors.Join(err, abi.Errorf(abi.CodeUnavailable, "halfway"))
 	})
 	return s
@@ -161,7 +162,7 @@ type weighing struct {
 	asked int
 }
 
-func (w *weighing) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (w *weighing) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	w.asked++
 	if !inflight.Of(ctx).Take(1 << 20) {
 		return nil, inflight.Busy(1)

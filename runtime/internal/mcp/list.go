@@ -44,7 +44,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 
 // askList asks the source for a page of resources and charges its memory to hold. If the last page was large, it waits for
 // that much memory first, so that the source need not wait.
-func (c *Core) askList(ctx context.Context, req *abi.Request, hold *inflight.Hold) (*abi.Reply, error) {
+func (c *Core) askList(ctx context.Context, req *resource.Request, hold *inflight.Hold) (*abi.Reply, error) {
 	if size := int(c.pageSize.Load()); size > inflight.Free {
 		if err := hold.Wait(ctx, size, c.cfg.MaxWait); err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func appendCompletion(b []byte, reply *abi.Reply) []byte {
 }
 
 // completion decodes the parameters of completion/complete. Any prompt is unknown: the server offers none.
-func (p *params) completion() (req *abi.Request, err error) {
+func (p *params) completion() (req *resource.Request, err error) {
 	var kind, uri, name, value, arguments []byte
 	if !parseObject(p.ref, choose("type", &kind, "uri", &uri)) {
 		return nil, invalidParams("ref is missing or not an object")
@@ -192,7 +192,7 @@ func (p *params) completion() (req *abi.Request, err error) {
 	if !isNull(p.context) && !parseObject(p.context, choose("arguments", &arguments, "", nil)) {
 		return nil, invalidParams("context is not an object")
 	}
-	req = &abi.Request{Meta: p.guestMeta()}
+	req = &resource.Request{Meta: p.guestMeta()}
 	if req.Arg, err = required("argument.name", name); err != nil {
 		return nil, err
 	}
@@ -206,8 +206,8 @@ func (p *params) completion() (req *abi.Request, err error) {
 	case "ref/prompt":
 		return nil, invalidParams("this server has no prompts")
 	case "ref/resource":
-		req.URI, err = required("ref.uri", uri)
-		if err == nil && len(req.URI) > abi.MaxURI {
+		req.Template, err = required("ref.uri", uri)
+		if err == nil && len(req.Template) > abi.MaxURI {
 			err = invalidParams("ref.uri is longer than %d bytes", abi.MaxURI)
 		}
 		return req, err

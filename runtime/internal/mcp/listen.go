@@ -79,16 +79,16 @@ func (s *Subscription) run(ctx context.Context, woken <-chan struct{}, send func
 
 // A filter has the changes that a client subscribes to.
 type filter struct {
-	list   bool     // changes of the list
-	uris   []string // changes of these resources
-	byURIs bool     // the client sent a list of URIs, of which uris may have none
+	list   bool      // changes of the list
+	uris   []abi.URI // changes of these resources
+	byURIs bool      // the client sent a list of URIs, of which uris may have none
 }
 
 // keys returns the names of the changes: the URIs, and "" for the list.
 func (f *filter) keys() map[string]struct{} {
 	wanted := make(map[string]struct{})
 	for _, uri := range f.uris {
-		wanted[uri] = struct{}{}
+		wanted[uri.String()] = struct{}{}
 	}
 	if f.list {
 		wanted[""] = struct{}{}
@@ -122,7 +122,7 @@ func parseFilter(raw []byte) (f filter, err *Error) {
 }
 
 // parseURIs decodes an array of strings and returns those that are URIs, each once.
-func parseURIs(array []byte) (uris []string, err *Error) {
+func parseURIs(array []byte) (uris []abi.URI, err *Error) {
 	seen := make(map[string]bool)
 	eachItem(array, 0, maxDepth, func(value []byte) {
 		uri, ok := unquote(value)
@@ -134,8 +134,8 @@ func parseURIs(array []byte) (uris []string, err *Error) {
 			err = invalidParams("resourceSubscriptions has more than %d URIs", MaxWatched)
 		default:
 			seen[uri] = true
-			if abi.CheckURI(uri) == nil {
-				uris = append(uris, uri)
+			if parsed, invalid := abi.ParseURI(uri); invalid == nil {
+				uris = append(uris, parsed)
 			}
 		}
 	})

@@ -132,7 +132,7 @@ func TestListenRefuses(t *testing.T) {
 
 type deaf struct{ *mcptest.Source }
 
-func (deaf) Subscribe(context.Context, []string, bool, resource.Notifier) ([]string, error) {
+func (deaf) Subscribe(context.Context, []abi.URI, bool, resource.Notifier) ([]abi.URI, error) {
 	return nil, abi.Errorf(abi.CodeUnavailable, "closing")
 }
 
@@ -252,7 +252,7 @@ type watching struct {
 	ctx      context.Context
 }
 
-func (w *watching) Subscribe(ctx context.Context, uris []string, _ bool, n resource.Notifier) ([]string, error) {
+func (w *watching) Subscribe(ctx context.Context, uris []abi.URI, _ bool, n resource.Notifier) ([]abi.URI, error) {
 	if w.panics {
 		panic("secret")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // long is a request for a resource that is longer than the budget, and the core that answers it.
@@ -30,8 +31,8 @@ func long(t *testing.T, read mcptest.Handler) (*mcp.Core, *mcp.Message) {
 
 func TestLongAnswersLeaveInParts(t *testing.T) {
 	blob := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
-	core, m := long(t, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, blob)
+	core, m := long(t, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, blob)
 	})
 	var whole []byte
 	largest := 0
@@ -55,8 +56,8 @@ func TestLongAnswersLeaveInParts(t *testing.T) {
 }
 
 func TestLongAnswersThatFailAreFollowedByTheError(t *testing.T) {
-	core, m := long(t, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 2<<20))
+	core, m := long(t, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, make([]byte, 2<<20))
 		return nil, errors.Join(err, abi.Errorf(abi.CodeUnavailable, "no more"))
 	})
 	parts := 0
@@ -70,9 +71,9 @@ func TestLongAnswersThatFailAreFollowedByTheError(t *testing.T) {
 func TestTheTimeOfASlowClientIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waited, want time.Duration
-		core, m := long(t, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		core, m := long(t, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			sink.Progress(abi.Progress{Done: 1})
-			err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 1<<20))
+			err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, make([]byte, 1<<20))
 			waited = sink.(interface{ Waited() time.Duration }).Waited()
 			return &abi.Reply{}, err
 		})

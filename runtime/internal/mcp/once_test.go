@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // TestAReadThatFailsIsNotRepeated reads by the method and by the tool, in each revision and on both transports: a read may
@@ -24,7 +25,7 @@ func TestAReadThatFailsIsNotRepeated(t *testing.T) {
 				s := mcptest.New()
 				for i, err := range []error{later, &abi.Error{Code: abi.CodeBusy}, &abi.Error{Code: abi.CodeTrap}, fmt.Errorf("broken")} {
 					uri := fmt.Sprint("test://", i)
-					s.Handle(abi.Resource{URI: uri, Name: uri}, func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) {
+					s.Handle(abi.Resource{URI: uri, Name: uri}, func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) {
 						reads.Add(1)
 						return nil, err
 					})

@@ -22,7 +22,7 @@ type listed struct {
 	scope   abi.CacheScope
 }
 
-func (s *listed) List(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *listed) List(_ context.Context, req *resource.Request) (*abi.Reply, error) {
 	s.asked++
 	return &abi.Reply{
 		Resources: []abi.Resource{{URI: "test://" + strconv.Itoa(s.asked), Name: "n" + req.Cursor}}, NextCursor: req.Cursor + "x",

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // maxSplit is how many bytes of a character may lie behind the end of the range that has its first byte.
@@ -49,7 +50,7 @@ func newRangeSink(w *byteRange, sink abi.Sink) *rangeSink {
 }
 
 // readRange reads one content of a resource through e or, if e is nil, the whole resource into sink.
-func (c *Core) readRange(ctx context.Context, req *abi.Request, e *rangeSink, sink abi.Sink) (*abi.Reply, error) {
+func (c *Core) readRange(ctx context.Context, req *resource.Request, e *rangeSink, sink abi.Sink) (*abi.Reply, error) {
 	if e == nil {
 		return c.cfg.Source.Read(ctx, req, sink)
 	}

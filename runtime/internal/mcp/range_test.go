@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const windowKey = "io.github.wasmres/window"
@@ -73,11 +74,11 @@ func (c *cutter) core(t testing.TB) *mcp.Core {
 	return newCore(t, mcp.Config{Source: s})
 }
 
-func (c *cutter) read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (c *cutter) read(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	c.reads++
 	uris := c.uris
 	if uris == nil {
-		uris = []string{req.URI}
+		uris = []string{req.URI.String()}
 	}
 	for _, uri := range uris {
 		head, body := &abi.Content{URI: uri, Kind: c.kind, Size: c.size, ETag: "v1"}, c.body

@@ -35,8 +35,9 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 	if len(uri) <= abi.MaxURI {
 		r.uri = uri
 	}
-	if err := abi.CheckURI(uri); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "%v", err)
+	parsed, err := abi.ParseURI(uri)
+	if err != nil {
+		return nil, err
 	}
 	s := &r.contents
 	*s = contentEncoder{r: r, asBlocks: asBlocks, progress: newProgress(r)}
@@ -44,7 +45,7 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 		return nil, err
 	}
 	req := r.sourceRequest()
-	req.URI = uri
+	req.URI = parsed
 	defer s.progress.end()
 	reply, err := c.readRange(ctx, req, s.byteRange, s)
 	if err == nil {

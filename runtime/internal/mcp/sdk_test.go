@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // An sdkClient is the official client of one server, and what it was told.
@@ -176,7 +177,7 @@ func converseChanges(t *testing.T, s *mcptest.Source, c *sdkClient) {
 	}
 	// A cancelled read has no answer, and the session goes on.
 	entered := make(chan struct{})
-	s.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(ctx context.Context, _ *abi.Request, _ abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(ctx context.Context, _ *resource.Request, _ abi.Sink) (*abi.Reply, error) {
 		close(entered)
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -157,7 +157,7 @@ func (s *Subscription) acknowledgeLocked(b []byte) (out []byte, whole bool) {
 			return b, false
 		}
 		b = comma(b, s.named)
-		b = wire.AppendString(b, s.ack.uris[s.named])
+		b = wire.AppendString(b, s.ack.uris[s.named].String())
 	}
 	if s.ack.byURIs {
 		b = append(b, ']')

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 var update = flag.Bool("update", false, "write the transcripts anew")
@@ -137,7 +138,7 @@ func newSource() *mcptest.Source {
 }
 
 // rich reads as three contents, with progress in between.
-func rich(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func rich(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	sink.Progress(abi.Progress{Done: 1, Total: 3, Message: "one"})
 	heads := []abi.Content{
 		{URI: "test://rich#1", MIMEType: "text/markdown", Kind: abi.KindText, ETag: `"v1"`, LastModified: "2026-01-02T03:04:05Z", Meta: `{"k": "v", "io.github.wasmres/etag": "v0"}`},
@@ -163,8 +164,8 @@ func rich(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error
 // failures are reads that end in each kind of failure, after some output.
 func failures() map[string]mcptest.Handler {
 	fail := func(err error) mcptest.Handler {
-		return func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-			return nil, errors.Join(mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("void")), err)
+		return func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+			return nil, errors.Join(mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("void")), err)
 		}
 	}
 	all := map[string]mcptest.Handler{
@@ -175,9 +176,9 @@ func failures() map[string]mcptest.Handler {
 		"busy":        fail(&abi.Error{Code: abi.CodeBusy, RetryAfter: 1500 * time.Millisecond}),
 		"deadline":    fail(context.DeadlineExceeded),
 		"unknown":     fail(&abi.Error{Code: 999, Message: "?"}),
-		"panic":       func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) { panic("secret") },
+		"panic":       func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) { panic("secret") },
 		"not-found":   fail(abi.Errorf(abi.CodeNotFound, "moved to test://text")),
-		"no-content":  func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) { return &abi.Reply{}, nil },
+		"no-content":  func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) { return &abi.Reply{}, nil },
 		"latin-1":     send(abi.KindText, "caf\xe9 creme"),
 		"half-a-rune": send(abi.KindText, "caf\xc3"),
 		"no-kind":     send(abi.KindNone, ""),
@@ -192,7 +193,7 @@ func failures() map[string]mcptest.Handler {
 
 // send reads as one content.
 func send(kind abi.Kind, body string) mcptest.Handler {
-	return func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: kind}, []byte(body))
+	return func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: kind}, []byte(body))
 	}
 }

@@ -27,8 +27,17 @@ type URIs struct {
 
 // A namedURI is one stored URI.
 type namedURI struct {
-	uri  string
+	uri  abi.URI
 	refs int
+}
+
+// size is the memory that the URI takes once, in bytes.
+func (n *namedURI) size() int {
+	size := uriOnce + len(n.uri.String())
+	if n.uri.Normal() != n.uri.String() {
+		size += len(n.uri.Normal())
+	}
+	return size
 }
 
 // NewURIs makes a URIs of at most that many bytes; 0 means 128 MiB.
@@ -41,22 +50,24 @@ func NewURIs(most int) *URIs {
 
 // Take stores uris and replaces each by the stored one. The caller calls Drop for each. If there is no room for all of
 // them, Take stores none; the error is [abi.CodeBusy].
-func (u *URIs) Take(uris []string) error {
+func (u *URIs) Take(uris []abi.URI) error {
 	if u == nil {
 		return nil
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i, uri := range uris {
-		if u.bytes += uriEach * uriWeight; u.known[uri] == nil {
-			u.known[uri] = &namedURI{uri: uri}
-			u.bytes += (uriOnce + len(uri)) * uriWeight
+		known := u.known[uri.String()]
+		if known == nil {
+			known = &namedURI{uri: uri}
+			u.known[uri.String()] = known
+			u.bytes += known.size() * uriWeight
 		}
-		known := u.known[uri]
 		known.refs++
+		u.bytes += uriEach * uriWeight
 		if uris[i] = known.uri; u.bytes > u.max {
 			for _, taken := range uris[:i+1] {
-				u.dropLocked(taken)
+				u.dropLocked(taken.String())
 			}
 			return abi.Errorf(abi.CodeBusy, "The URIs of all subscriptions take the memory there is for them")
 		}
@@ -78,7 +89,7 @@ func (u *URIs) dropLocked(uri string) {
 	u.bytes -= uriEach * uriWeight
 	known := u.known[uri]
 	if known.refs--; known.refs == 0 {
-		u.bytes -= (uriOnce + len(uri)) * uriWeight
+		u.bytes -= known.size() * uriWeight
 		delete(u.known, uri)
 	}
 }

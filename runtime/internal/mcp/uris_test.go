@@ -12,35 +12,36 @@ import (
 
 func TestURIsAreKeptOnce(t *testing.T) {
 	u := mcp.NewURIs(0)
-	one, two := []string{"test://" + strings.Repeat("x", 2000)}, []string{"test://" + strings.Repeat("x", 2000)}
-	if u.Take(one) != nil || u.Take(two) != nil || unsafe.StringData(one[0]) != unsafe.StringData(two[0]) {
+	long := func() []abi.URI { return []abi.URI{abi.MustParseURI("test://" + strings.Repeat("x", 2000))} }
+	one, two := long(), long()
+	if u.Take(one) != nil || u.Take(two) != nil || unsafe.StringData(one[0].String()) != unsafe.StringData(two[0].String()) {
 		t.Error("one URI is kept twice")
 	}
 	both := u.Bytes()
-	u.Drop(one[0])
+	u.Drop(one[0].String())
 	if got := u.Bytes(); got == 0 || got < both/2 {
 		t.Errorf("%d bytes are counted for one subscription, %d for two", got, both)
 	}
-	if u.Drop(two[0]); u.Bytes() != 0 {
+	if u.Drop(two[0].String()); u.Bytes() != 0 {
 		t.Errorf("%d bytes are counted for none", u.Bytes())
 	}
 }
 
 func TestURIsAreBounded(t *testing.T) {
 	u := mcp.NewURIs(10_000)
-	if err := u.Take([]string{"test://first"}); err != nil {
+	if err := u.Take([]abi.URI{abi.MustParseURI("test://first")}); err != nil {
 		t.Fatal(err)
 	}
 	before := u.Bytes()
-	var many []string
+	var many []abi.URI
 	for i := range 20 {
-		many = append(many, fmt.Sprintf("test://%d", i))
+		many = append(many, abi.MustParseURI(fmt.Sprintf("test://%d", i)))
 	}
 	if err := u.Take(many); abi.CodeOf(err) != abi.CodeBusy || u.Bytes() != before {
 		t.Errorf("%v, %d bytes counted, %d before", err, u.Bytes(), before)
 	}
 	for range 20 { // which cost little beside the first
-		if err := u.Take([]string{"test://first"}); err != nil {
+		if err := u.Take([]abi.URI{abi.MustParseURI("test://first")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A counting provider answers each read with its number, from 1, and with ttl and scope.
@@ -61,7 +62,7 @@ func (c *counting) next(ctx context.Context, op abi.Op, n int, req *abi.Request)
 }
 
 // get reads and gives the number that came, without the padding, or the code of the error.
-func (c *counting) get(t *testing.T, req abi.Request) string {
+func (c *counting) get(t *testing.T, req resource.Request) string {
 	t.Helper()
 	var got text
 	if _, err := c.Read(t.Context(), &req, &got); err != nil {
@@ -76,20 +77,20 @@ func TestCacheableAnswersAreReadOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		guest    *counting
 		template abi.Template
-		request  abi.Request
+		request  resource.Request
 		want     string
 	}{
-		"as the reply says":    {&counting{ttl: 60_000, scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 2 2"},
-		"as the template says": {&counting{}, minute, abi.Request{}, "1 1 1 1"},
-		"not private":          {&counting{ttl: 60_000}, abi.Template{}, abi.Request{}, "1 2 3 4"},
-		"not without a TTL":    {&counting{scope: abi.CachePublic}, abi.Template{}, abi.Request{}, "1 2 3 4"},
-		"not with metadata":    {&counting{}, minute, abi.Request{Meta: `{"a":1}`}, "1 2 3 4"},
-		"not when too large":   {&counting{size: 1 << 20}, minute, abi.Request{}, "1 2 3 4"},
+		"as the reply says":    {&counting{ttl: 60_000, scope: abi.CachePublic}, abi.Template{}, resource.Request{}, "1 2 2 2"},
+		"as the template says": {&counting{}, minute, resource.Request{}, "1 1 1 1"},
+		"not private":          {&counting{ttl: 60_000}, abi.Template{}, resource.Request{}, "1 2 3 4"},
+		"not without a TTL":    {&counting{scope: abi.CachePublic}, abi.Template{}, resource.Request{}, "1 2 3 4"},
+		"not with metadata":    {&counting{}, minute, resource.Request{Meta: `{"a":1}`}, "1 2 3 4"},
+		"not when too large":   {&counting{size: 1 << 20}, minute, resource.Request{}, "1 2 3 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			guest := openCounting(t, c.guest, c.template)
-			if c.request.URI == "" {
-				c.request.URI = "x:a"
+			if c.request.URI.IsZero() {
+				c.request.URI = abi.MustParseURI("x:a")
 			}
 			var got []string
 			for range 4 {
@@ -109,7 +110,7 @@ func TestACachedAnswerIsComplete(t *testing.T) {
 		reply    *abi.Reply
 	}
 	ask := func() (a answer) {
-		reply, err := c.Read(t.Context(), &abi.Request{URI: "x:a"}, &a.contents)
+		reply, err := c.Read(t.Context(), &resource.Request{URI: abi.MustParseURI("x:a")}, &a.contents)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestNothingIsCachedUnlessConfigured(t *testing.T) {
 		}}, Next: c.next,
 	})
 	for _, want := range []string{"1", "2"} {
-		if got := c.get(t, abi.Request{URI: "x:a"}); got != want {
+		if got := c.get(t, resource.Request{URI: abi.MustParseURI("x:a")}); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -157,7 +158,7 @@ func TestEntriesExpireAndAreInvalidated(t *testing.T) {
 		c := openCounting(t, &counting{}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 		expect := func(uri, want string) {
 			t.Helper()
-			if got := c.get(t, abi.Request{URI: uri}); got != want {
+			if got := c.get(t, resource.Request{URI: abi.MustParseURI(uri)}); got != want {
 				t.Errorf("%s: got %s, want %s", uri, got, want)
 			}
 		}
@@ -210,7 +211,7 @@ func TestReadsAtTheSameTimeShareOneFetch(t *testing.T) {
 			failed := atomic.Int64{}
 			ask := func() {
 				var got text
-				if _, err := c2.Read(t.Context(), &abi.Request{URI: "x:a"}, &got); err != nil {
+				if _, err := c2.Read(t.Context(), &resource.Request{URI: abi.MustParseURI("x:a")}, &got); err != nil {
 					failed.Add(1)
 				}
 			}
@@ -239,11 +240,11 @@ func TestACancelledReadStopsWaitingForTheFetch(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	c := openCounting(t, &counting{begun: func(int64) { close(began); <-goOn }}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 	var first sync.WaitGroup
-	first.Go(func() { c.get(t, abi.Request{URI: "x:a"}) })
+	first.Go(func() { c.get(t, resource.Request{URI: abi.MustParseURI("x:a")}) })
 	<-began
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Read(ctx, &abi.Request{URI: "x:a"}, &text{}); abi.CodeOf(err) != abi.CodeCancelled {
+	if _, err := c.Read(ctx, &resource.Request{URI: abi.MustParseURI("x:a")}, &text{}); abi.CodeOf(err) != abi.CodeCancelled {
 		t.Errorf("got %v", err)
 	}
 	close(goOn)
@@ -268,13 +269,13 @@ func TestASlowClientDoesNotDelayOtherReads(t *testing.T) {
 		slow := &stuck{began: make(chan struct{}), goOn: make(chan struct{})}
 		var first sync.WaitGroup
 		first.Go(func() {
-			if _, err := c.Read(t.Context(), &abi.Request{URI: "x:a"}, slow); err != nil {
+			if _, err := c.Read(t.Context(), &resource.Request{URI: abi.MustParseURI("x:a")}, slow); err != nil {
 				t.Error(err)
 			}
 		})
 		<-slow.began
 		began := time.Now()
-		if got := c.get(t, abi.Request{URI: "x:a"}); got != "2" || time.Since(began) > time.Second {
+		if got := c.get(t, resource.Request{URI: abi.MustParseURI("x:a")}); got != "2" || time.Since(began) > time.Second {
 			t.Errorf("got %s after %v", got, time.Since(began))
 		}
 		close(slow.goOn)
@@ -286,12 +287,12 @@ func TestTheCacheIsBounded(t *testing.T) {
 	c := openCounting(t, &counting{size: 900 << 10}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
 	const all = 45 // of which about 36 fit
 	for i := range all {
-		c.get(t, abi.Request{URI: fmt.Sprint("x:", i)})
+		c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", i))})
 	}
-	if got := c.get(t, abi.Request{URI: fmt.Sprint("x:", all-1)}); got != fmt.Sprint(all) {
+	if got := c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", all-1))}); got != fmt.Sprint(all) {
 		t.Errorf("the last was read again, as %s", got)
 	}
-	if got := c.get(t, abi.Request{URI: "x:0"}); got != fmt.Sprint(all+1) {
+	if got := c.get(t, resource.Request{URI: abi.MustParseURI("x:0")}); got != fmt.Sprint(all+1) {
 		t.Errorf("the first is still cached, as %s", got)
 	}
 }
@@ -299,7 +300,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 // BenchmarkCachedRead is a read that the cache answers.
 func BenchmarkCachedRead(b *testing.B) {
 	c := openCounting(b, &counting{}, abi.Template{TTLMillis: 3_600_000, CacheScope: abi.CachePublic})
-	req := &abi.Request{URI: "x:a"}
+	req := &resource.Request{URI: abi.MustParseURI("x:a")}
 	var sink discard
 	b.ReportAllocs()
 	for b.Loop() {

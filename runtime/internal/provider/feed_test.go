@@ -105,7 +105,7 @@ func (s *shed) Close() error {
 // watch has a client watch the URIs and the list.
 func (s *shed) watch(t *testing.T, uris ...string) {
 	t.Helper()
-	watched, err := s.Subscribe(t.Context(), append(uris, "x:round"), true, resource.NotifierFunc(func(uri string) { s.told <- uri }))
+	watched, err := s.Subscribe(t.Context(), parse(append(uris, "x:round")...), true, resource.NotifierFunc(func(uri string) { s.told <- uri }))
 	if err != nil || len(watched) != len(uris)+1 {
 		t.Fatalf("got %q, %v", watched, err)
 	}
@@ -272,7 +272,7 @@ func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
 	before := goruntime.NumGoroutine()
 	watch := func(uri string) context.CancelFunc {
 		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := p.Subscribe(ctx, []string{uri}, false, ignore); err != nil {
+		if _, err := p.Subscribe(ctx, parse(uri), false, ignore); err != nil {
 			t.Fatal(err)
 		}
 		return cancel
@@ -299,7 +299,7 @@ func testHowManyAreLookedAtIsBounded(t *testing.T) {
 	const all, most = 5000, 4096
 	s := openShed(t, map[string]string{"x:round": "round 0"})
 	s.told = make(chan string, 10*all)
-	if watched, err := s.Subscribe(t.Context(), numbered(all), false, resource.NotifierFunc(func(uri string) { s.told <- uri })); err != nil || len(watched) != all {
+	if watched, err := s.Subscribe(t.Context(), parse(numbered(all)...), false, resource.NotifierFunc(func(uri string) { s.told <- uri })); err != nil || len(watched) != all {
 		t.Fatalf("got %d, %v", len(watched), err)
 	}
 	synctest.Wait()
@@ -317,7 +317,7 @@ func TestWithoutItsFeedAProviderIsWatched(t *testing.T) {
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 	})
 	told := make(chan string, 1)
-	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { told <- uri })); err != nil {
+	if _, err := p.Subscribe(t.Context(), parse("x:a"), false, resource.NotifierFunc(func(uri string) { told <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	p.Changed("x:a")
@@ -339,7 +339,7 @@ func TestAProviderIsClosedWhileItsFeedIsOpened(t *testing.T) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		_, _ = p.Subscribe(context.Background(), []string{"x:a"}, false, resource.NotifierFunc(func(string) {}))
+		_, _ = p.Subscribe(context.Background(), parse("x:a"), false, resource.NotifierFunc(func(string) {}))
 	}()
 	<-opening
 	if err := p.Close(); err != nil {

@@ -83,7 +83,7 @@ func TestAllPagesOfAListAgreeOnCaching(t *testing.T) {
 			return guesttest.Return(abi.CodeOK)
 		},
 	})
-	req := &abi.Request{}
+	req := &resource.Request{}
 	for page := 1; ; page++ {
 		reply, err := p.List(t.Context(), req)
 		if err != nil {
@@ -107,7 +107,7 @@ func TestListsTellTheGuestWhoAsksAndWhatElseTheRequestSays(t *testing.T) {
 			return guesttest.Return(abi.CodeOK)
 		},
 	})
-	if _, err := p.List(t.Context(), &abi.Request{Meta: `{"a":1}`, Principal: &abi.Principal{Subject: "ada"}}); err != nil {
+	if _, err := p.List(t.Context(), &resource.Request{Meta: `{"a":1}`, Principal: &abi.Principal{Subject: "ada"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got.Meta != `{"a":1}` || got.Principal == nil || got.Principal.Subject != "ada" {
@@ -133,7 +133,7 @@ func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	uris := numbered(64)
-	if got, err := p.Subscribe(ctx, uris, false, ignore); err != nil || !slices.Equal(got, uris) {
+	if got, err := p.Subscribe(ctx, parse(uris...), false, ignore); err != nil || !slices.Equal(texts(got), uris) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -155,7 +155,7 @@ func TestPollsLeaveRoomForReads(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := p.Subscribe(ctx, numbered(8), false, ignore); err != nil {
+	if _, err := p.Subscribe(ctx, parse(numbered(8)...), false, ignore); err != nil {
 		t.Fatal(err)
 	}
 	for begin := time.Now(); time.Since(begin) < 300*time.Millisecond; {
@@ -190,7 +190,7 @@ func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 			return guesttest.Return(abi.CodeOK)
 		},
 	})
-	if got, err := p.Subscribe(t.Context(), numbered(4), false, ignore); abi.CodeOf(err) != abi.CodeInternal {
+	if got, err := p.Subscribe(t.Context(), parse(numbered(4)...), false, ignore); abi.CodeOf(err) != abi.CodeInternal {
 		t.Errorf("got %v, %v, want internal", got, err)
 	}
 	close(returned)
@@ -216,7 +216,7 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancels = append(cancels, cancel)
-		if _, err := p.Subscribe(ctx, uris, false, ignore); err != nil {
+		if _, err := p.Subscribe(ctx, parse(uris...), false, ignore); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestOneSlowWatcherDelaysNobodyElse(t *testing.T) {
 	stalled, quick := make(chan struct{}), make(chan string, 100_000)
 	defer close(stalled)
 	for _, notify := range []func(string){func(string) { <-stalled }, func(uri string) { quick <- uri }} {
-		if _, err := p.Subscribe(ctx, []string{"x:w"}, false, merging(ctx, notify)); err != nil {
+		if _, err := p.Subscribe(ctx, parse("x:w"), false, merging(ctx, notify)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -277,7 +277,7 @@ func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
 	uris := numbered(5000)
 	var err error
 	for len(uris) > 0 && err == nil {
-		_, err = p.Subscribe(ctx, uris[:1000], false, ignore)
+		_, err = p.Subscribe(ctx, parse(uris[:1000]...), false, ignore)
 		uris = uris[1000:]
 	}
 	if abi.CodeOf(err) != abi.CodeBusy {
@@ -312,7 +312,7 @@ func TestHammer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := p.Subscribe(t.Context(), []string{"x:1"}, true, ignore); abi.CodeOf(err) != abi.CodeUnavailable {
+	if _, err := p.Subscribe(t.Context(), parse("x:1"), true, ignore); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("watch after close: got %v, want unavailable", err)
 	}
 	if told.Load() == 0 {
@@ -346,9 +346,9 @@ func hammer(t *testing.T, p *provider.Provider, i int, told *atomic.Int64) {
 	var err error
 	switch i % 4 {
 	case 0:
-		_, err = p.List(ctx, &abi.Request{Cursor: []string{"", "g", "s1"}[i%3]})
+		_, err = p.List(ctx, &resource.Request{Cursor: []string{"", "g", "s1"}[i%3]})
 	case 1:
-		_, err = p.Subscribe(ctx, []string{uri, "x:0", "x:0"}, true, resource.NotifierFunc(func(string) { told.Add(1) }))
+		_, err = p.Subscribe(ctx, parse(uri, "x:0", "x:0"), true, resource.NotifierFunc(func(string) { told.Add(1) }))
 		_, _ = read(ctx, p, uri)
 	default:
 		_, err = read(ctx, p, uri)
@@ -389,7 +389,7 @@ func FuzzCursor(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, cursor string) {
-		page, err := p.List(t.Context(), &abi.Request{Cursor: cursor})
+		page, err := p.List(t.Context(), &resource.Request{Cursor: cursor})
 		switch abi.CodeOf(err) {
 		case abi.CodeInvalidParams:
 			return
@@ -403,8 +403,24 @@ func FuzzCursor(f *testing.F) {
 		if page.NextCursor == "" {
 			return
 		}
-		if _, err := p.List(t.Context(), &abi.Request{Cursor: page.NextCursor}); err != nil {
+		if _, err := p.List(t.Context(), &resource.Request{Cursor: page.NextCursor}); err != nil {
 			t.Errorf("next cursor %q: got %v", page.NextCursor, err)
 		}
 	})
+}
+
+// parse gives URIs that are valid.
+func parse(uris ...string) (parsed []abi.URI) {
+	for _, uri := range uris {
+		parsed = append(parsed, abi.MustParseURI(uri))
+	}
+	return parsed
+}
+
+// texts gives URIs as they were given.
+func texts(uris []abi.URI) (list []string) {
+	for _, uri := range uris {
+		list = append(list, uri.String())
+	}
+	return list
 }

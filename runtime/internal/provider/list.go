@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A list is the manifest's static resources followed by what the guest lists. A cursor says which of the two goes on,
@@ -19,7 +20,7 @@ const (
 const maxCursor = 4 << 10 // bytes
 
 // List answers one page of resources.
-func (p *Provider) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	offset, guestCursor, err := p.parseCursor(req.Cursor)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (p *Provider) parseCursor(cursor string) (offset int, guest string, err err
 }
 
 // Templates answers one page of templates, in the order the provider declared them.
-func (p *Provider) Templates(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+func (p *Provider) Templates(_ context.Context, req *resource.Request) (*abi.Reply, error) {
 	if req.Cursor != "" {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 	}

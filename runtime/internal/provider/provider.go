@@ -134,17 +134,15 @@ func (p *Provider) ListVersion() uint64 { return p.broker.ListVersion() }
 
 // Subscribe implements [resource.Source]. Close ends all subscriptions.
 func (p *Provider) Subscribe(
-	ctx context.Context, uris []string, list bool, n resource.Notifier,
-) (accepted []string, err error) {
+	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
 	return p.broker.Subscribe(ctx, uris, list, n)
 }
 
-// callURI calls op of the guest for one URI, for the Broker.
+// callURI calls op of the guest for one URI in normal form, for the Broker.
 func (p *Provider) callURI(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
-	routed, _, err := p.route(&abi.Request{URI: uri, IfNoneMatch: etag})
-	if err != nil {
-		return nil, err
-	}
+	routed, _ := p.route(uri, uri)
+	routed.IfNoneMatch = etag
 	defer p.module.Settle()
 	return p.module.Call(ctx, op, routed, sink)
 }
@@ -165,21 +163,23 @@ func (p *Provider) Close() error {
 
 // Read hands the contents of req.URI to sink. The most specific template that matches decides the variables, and whether
 // the guest hears of a range: otherwise contents are whole, with no RangeTotal.
-func (p *Provider) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-	routed, declared, err := p.route(req)
-	if err != nil {
-		return nil, err
+func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+	if req.URI.IsZero() {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no URI to read")
 	}
+	routed, declared := p.route(req.URI.String(), req.URI.Normal())
+	routed.RangeOffset, routed.RangeLength, routed.IfNoneMatch = req.RangeOffset, req.RangeLength, req.IfNoneMatch
+	routed.Principal, routed.Meta, routed.Session = req.Principal, req.Meta, req.Session
 	switch cacheable := isCacheable(declared); {
 	case !p.isShareable(routed):
 		return p.ask(ctx, routed, declared, sink)
 	case cacheable || p.cache.InUse():
 		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, routed, declared, sink) }
-		return p.cache.Read(ctx, abi.NormalURI(routed.URI), cacheable, sink, ask)
+		return p.cache.Read(ctx, req.URI.Normal(), cacheable, sink, ask)
 	}
 	reply, err := p.ask(ctx, routed, declared, sink)
 	if err == nil && cache.IsCacheable(reply) {
-		p.cache.MarkCacheable(abi.NormalURI(routed.URI))
+		p.cache.MarkCacheable(req.URI.Normal())
 	}
 	return reply, err
 }
@@ -194,7 +194,7 @@ func (p *Provider) invalidate(uri string) {
 // isShareable reports whether the cache may answer a read: it is of a whole resource, and tells the guest nothing about
 // the client.
 func (p *Provider) isShareable(req *abi.Request) bool {
-	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.MaxBytes == 0 && req.IfNoneMatch == ""
+	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.IfNoneMatch == ""
 	return p.cache != nil && whole && req.Meta == "" && req.Principal == nil && p.module.Lifecycle() != abi.LifecycleSession
 }
 
@@ -215,36 +215,32 @@ func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Temp
 	return reply, nil
 }
 
-// route completes a request about one URI with the template it belongs to; declared is nil when it belongs to none.
-func (p *Provider) route(req *abi.Request) (routed *abi.Request, declared *abi.Template, err error) {
-	if err := abi.CheckURI(req.URI); err != nil {
-		return nil, nil, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
+// route begins a request to the guest about one URI, as it is spelled and in normal form, with the template it belongs
+// to; declared is nil when it belongs to none.
+func (p *Provider) route(uri, normal string) (routed *abi.Request, declared *abi.Template) {
+	if declared, ok := p.static[normal]; ok {
+		return &abi.Request{URI: declared}, nil
 	}
-	out := *req
-	out.Route, out.Vars = 0, nil
-	if declared, ok := p.static[abi.NormalURI(req.URI)]; ok {
-		out.URI = declared
-		return &out, nil, nil
-	}
+	routed = &abi.Request{URI: uri}
 	for _, r := range p.routes {
-		values, ok := r.template.Match(req.URI)
+		values, ok := r.template.Match(uri)
 		if !ok {
 			continue
 		}
-		out.Route = r.index
+		routed.Route = r.index
 		for _, v := range values {
-			out.Vars = append(out.Vars, abi.Var(v))
+			routed.Vars = append(routed.Vars, abi.Var(v))
 		}
-		return &out, r.declared, nil
+		return routed, r.declared
 	}
-	return &out, nil, nil
+	return routed, nil
 }
 
-// Complete answers values for the variable req.Arg of the template whose text is req.URI.
-func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
-	r, ok := p.byText[abi.NormalURI(req.URI)]
+// Complete answers values for the variable req.Arg of the template whose text is req.Template.
+func (p *Provider) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	r, ok := p.byText[abi.NormalURI(req.Template)]
 	if !ok {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.URI)
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.Template)
 	}
 	if !slices.Contains(r.template.Variables(), req.Arg) {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "template %q has no variable %.64q", r.template, req.Arg)
@@ -252,11 +248,12 @@ func (p *Provider) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, 
 	if !slices.Contains(r.declared.Completes, req.Arg) {
 		return &abi.Reply{}, nil
 	}
-	routed := *req
-	routed.URI, routed.Route = r.declared.URITemplate, r.index
-	reply, err := p.module.Call(ctx, abi.OpComplete, &routed, nil)
+	reply, err := p.module.Call(ctx, abi.OpComplete, &abi.Request{
+		URI: r.declared.URITemplate, Route: r.index, Arg: req.Arg, Value: req.Value, Vars: req.Vars,
+		Principal: req.Principal, Meta: req.Meta, Session: req.Session,
+	}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("complete %s: %w", req.URI, err)
+		return nil, fmt.Errorf("complete %s: %w", req.Template, err)
 	}
 	return reply, nil
 }

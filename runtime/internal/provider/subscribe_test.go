@@ -56,7 +56,7 @@ func TestManyWatchersCostNoGoroutinesAndAllAreTold(t *testing.T) {
 		if i%10 == 0 {
 			told.Add(1)
 		}
-		_, err := p.Subscribe(ctx, uris, i%10 == 0, resource.NotifierFunc(func(uri string) {
+		_, err := p.Subscribe(ctx, parse(uris...), i%10 == 0, resource.NotifierFunc(func(uri string) {
 			switch uri {
 			case "x:a":
 				once.Do(told.Done)
@@ -97,7 +97,7 @@ func TestWhatABusyWatcherMissesIsMerged(t *testing.T) {
 	gate, heard, quick := make(chan struct{}), make(chan string, 1000), make(chan string, 1000)
 	for range busy {
 		first := true
-		_, err := p.Subscribe(t.Context(), []string{"x:a"}, false, merging(t.Context(), func(uri string) {
+		_, err := p.Subscribe(t.Context(), parse("x:a"), false, merging(t.Context(), func(uri string) {
 			if heard <- uri; first {
 				first = false
 				<-gate
@@ -107,7 +107,7 @@ func TestWhatABusyWatcherMissesIsMerged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { quick <- uri })); err != nil {
+	if _, err := p.Subscribe(t.Context(), parse("x:a"), false, resource.NotifierFunc(func(uri string) { quick <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	change("x:a")
@@ -142,11 +142,11 @@ func TestAWatcherHearsNothingAfterItsEnd(t *testing.T) {
 	var told atomic.Int64
 	heard := make(chan string, 10_000)
 	for range 100 {
-		if _, err := p.Subscribe(ending, []string{"x:a"}, true, resource.NotifierFunc(func(string) { told.Add(1) })); err != nil {
+		if _, err := p.Subscribe(ending, parse("x:a"), true, resource.NotifierFunc(func(string) { told.Add(1) })); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Subscribe(t.Context(), []string{"x:a"}, false, resource.NotifierFunc(func(uri string) { heard <- uri })); err != nil {
+	if _, err := p.Subscribe(t.Context(), parse("x:a"), false, resource.NotifierFunc(func(uri string) { heard <- uri })); err != nil {
 		t.Fatal(err)
 	}
 	again := func(times int) int64 {

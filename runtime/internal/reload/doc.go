@@ -13,5 +13,5 @@
 //
 // When a subscription has moved to the next generation, its Notifier receives a change of the list and of every resource
 // subscribed to. URIs that a generation refuses stay part of the subscription: the generation after it is asked again.
-// While there is no generation, every valid URI is accepted.
+// While there is no generation, every URI is accepted.
 package reload

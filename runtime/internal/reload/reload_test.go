@@ -41,7 +41,7 @@ func TestCallsEndOnTheGenerationTheyBeganOn(t *testing.T) {
 		s := newSource(t, a)
 		var body text
 		var err error
-		go func() { _, err = s.Read(t.Context(), &abi.Request{URI: "a:1"}, &body) }()
+		go func() { _, err = s.Read(t.Context(), &resource.Request{URI: abi.MustParseURI("a:1")}, &body) }()
 		synctest.Wait()
 		replace(t, s, b)
 		synctest.Wait()
@@ -68,7 +68,7 @@ func TestCloseWaitsForEverything(t *testing.T) {
 		s := newSource(t)
 		for _, f := range []*fake{a, b} {
 			replace(t, s, f)
-			go func() { _, _ = s.List(t.Context(), &abi.Request{}) }()
+			go func() { _, _ = s.List(t.Context(), &resource.Request{}) }()
 			synctest.Wait()
 		}
 		closed := make(chan error, 1)
@@ -91,7 +91,7 @@ func TestCloseWaitsForEverything(t *testing.T) {
 		a.isClosed(t, true)
 		b.isClosed(t, true)
 		c.isClosed(t, false)
-		_, err = s.Subscribe(t.Context(), []string{"a:1"}, true, resource.NotifierFunc(func(string) {}))
+		_, err = s.Subscribe(t.Context(), parse("a:1"), true, resource.NotifierFunc(func(string) {}))
 		if abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("a subscription to a closed source: got %v", err)
 		}
@@ -206,7 +206,7 @@ func hammer(ctx context.Context, t *testing.T, s *reload.Source, i int) {
 	watching, leave := context.WithCancel(t.Context())
 	defer leave()
 	told, h := make(chan struct{}, 1), &heard{t: t}
-	watched, err := s.Subscribe(watching, []string{"a:1", "b:1"}, i%2 == 0, merging(watching, func(uri string) {
+	watched, err := s.Subscribe(watching, parse("a:1", "b:1"), i%2 == 0, merging(watching, func(uri string) {
 		h.notify(uri)
 		select {
 		case told <- struct{}{}:
@@ -234,7 +234,7 @@ func TestACallIsNotRepeatedAfterAReplacement(t *testing.T) {
 		replace(t, s, a)
 		var got text
 		var err error
-		go func() { _, err = s.Read(t.Context(), &abi.Request{URI: "a:1"}, &got) }()
+		go func() { _, err = s.Read(t.Context(), &resource.Request{URI: abi.MustParseURI("a:1")}, &got) }()
 		synctest.Wait()
 		replace(t, s, b)
 		close(goOn)

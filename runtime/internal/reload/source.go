@@ -157,22 +157,22 @@ func (s *Source) call(do func(*generation) (*abi.Reply, error)) (*abi.Reply, err
 }
 
 // List implements [resource.Source].
-func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.call(func(g *generation) (*abi.Reply, error) { return g.List(ctx, req) })
 }
 
 // Templates implements [resource.Source].
-func (s *Source) Templates(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.call(func(g *generation) (*abi.Reply, error) { return g.Templates(ctx, req) })
 }
 
 // Read implements [resource.Source].
-func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	return s.call(func(g *generation) (*abi.Reply, error) { return g.Read(ctx, req, sink) })
 }
 
 // Complete implements [resource.Source].
-func (s *Source) Complete(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.call(func(g *generation) (*abi.Reply, error) { return g.Complete(ctx, req) })
 }
 

@@ -57,42 +57,42 @@ func (f *fake) use(ctx context.Context) func() {
 	}
 }
 
-func (f *fake) List(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+func (f *fake) List(ctx context.Context, _ *resource.Request) (*abi.Reply, error) {
 	defer f.use(ctx)()
 	return &abi.Reply{
 		Resources: []abi.Resource{{URI: f.name, Name: f.name}}, TTLMillis: 60_000, CacheScope: abi.CachePublic,
 	}, nil
 }
 
-func (f *fake) Templates(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+func (f *fake) Templates(ctx context.Context, _ *resource.Request) (*abi.Reply, error) {
 	defer f.use(ctx)()
 	return &abi.Reply{Templates: []abi.Template{{URITemplate: f.name}}}, nil
 }
 
-func (f *fake) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (f *fake) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	defer f.use(ctx)()
-	if err := sink.Content(&abi.Content{URI: req.URI, Kind: abi.KindText}); err != nil {
+	if err := sink.Content(&abi.Content{URI: req.URI.String(), Kind: abi.KindText}); err != nil {
 		return nil, err
 	}
 	return &abi.Reply{}, sink.Body([]byte(f.name))
 }
 
-func (f *fake) Complete(ctx context.Context, _ *abi.Request) (*abi.Reply, error) {
+func (f *fake) Complete(ctx context.Context, _ *resource.Request) (*abi.Reply, error) {
 	defer f.use(ctx)()
 	return &abi.Reply{Completions: []string{f.name}}, nil
 }
 
-func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
+func (f *fake) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error) {
 	defer f.use(ctx)()
 	if f.fail != nil {
 		return nil, f.fail
 	}
 	for _, uri := range uris {
-		if f.refuse == nil || !f.refuse(uri) {
+		if f.refuse == nil || !f.refuse(uri.String()) {
 			accepted = append(accepted, uri)
 		}
 	}
-	w := &fakeWatch{ctx, accepted, list, n}
+	w := &fakeWatch{ctx, texts(accepted), list, n}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.watching[w] = true
@@ -166,19 +166,19 @@ func (s *text) Progress(abi.Progress)      {}
 
 // answers asks in each way there is, and gives the answers.
 func answers(ctx context.Context, s *reload.Source) ([]string, error) {
-	list, err := s.List(ctx, &abi.Request{})
+	list, err := s.List(ctx, &resource.Request{})
 	if err != nil {
 		return nil, err
 	}
-	templates, err := s.Templates(ctx, &abi.Request{})
+	templates, err := s.Templates(ctx, &resource.Request{})
 	if err != nil {
 		return nil, err
 	}
 	var read text
-	if _, err := s.Read(ctx, &abi.Request{URI: "a:1"}, &read); err != nil {
+	if _, err := s.Read(ctx, &resource.Request{URI: abi.MustParseURI("a:1")}, &read); err != nil {
 		return nil, err
 	}
-	completed, err := s.Complete(ctx, &abi.Request{})
+	completed, err := s.Complete(ctx, &resource.Request{})
 	if err != nil {
 		return nil, err
 	}
@@ -220,4 +220,20 @@ func (h *heard) take() []string {
 	uris := h.uris
 	h.uris = nil
 	return uris
+}
+
+// parse gives URIs that are valid.
+func parse(uris ...string) (parsed []abi.URI) {
+	for _, uri := range uris {
+		parsed = append(parsed, abi.MustParseURI(uri))
+	}
+	return parsed
+}
+
+// texts gives URIs as they were given.
+func texts(uris []abi.URI) (list []string) {
+	for _, uri := range uris {
+		list = append(list, uri.String())
+	}
+	return list
 }

@@ -14,7 +14,7 @@ type subscription struct {
 	notifier resource.Notifier
 	list     bool
 
-	uris []string // fixed when it is registered
+	uris []abi.URI // fixed when it is registered
 
 	// guarded by the source's mu
 	at        *generation // that reports to it, or will soon; nil for none
@@ -24,13 +24,13 @@ type subscription struct {
 
 // Subscribe implements [resource.Source].
 func (s *Source) Subscribe(
-	ctx context.Context, uris []string, list bool, n resource.Notifier,
-) (accepted []string, err error) {
+	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
 	sub := &subscription{ctx: ctx, notifier: n, list: list}
 	for registered := false; !registered; {
 		g := s.enter()
 		if g == nil {
-			sub.uris, err = valid(uris), nil
+			sub.uris, err = uris, nil
 		} else {
 			sub.uris, err = sub.subscribe(g, uris)
 			g.calls.Done()
@@ -50,18 +50,8 @@ func (s *Source) Subscribe(
 	return sub.uris, nil
 }
 
-// valid gives those of uris that are valid.
-func valid(uris []string) (list []string) {
-	for _, uri := range uris {
-		if abi.CheckURI(uri) == nil {
-			list = append(list, uri)
-		}
-	}
-	return list
-}
-
 // subscribe subscribes to g, until ctx ends or g is replaced.
-func (sub *subscription) subscribe(g *generation, uris []string) (accepted []string, err error) {
+func (sub *subscription) subscribe(g *generation, uris []abi.URI) (accepted []abi.URI, err error) {
 	ctx, stop := context.WithCancel(sub.ctx)
 	ignoreReplaced := context.AfterFunc(g.ctx, stop)
 	context.AfterFunc(ctx, func() { ignoreReplaced() })
@@ -125,7 +115,7 @@ func (sub *subscription) reportAll() {
 		sub.notifier.ListChanged()
 	}
 	for _, uri := range sub.uris {
-		sub.notifier.Updated(uri)
+		sub.notifier.Updated(uri.String())
 	}
 }
 

@@ -28,8 +28,8 @@ func TestSubscriptionsMoveToTheNextGeneration(t *testing.T) {
 		s := newSource(t, a)
 		h := &heard{t: t}
 		ctx, leave := context.WithCancel(t.Context())
-		watched, err := s.Subscribe(ctx, []string{"a:1", "b:1"}, true, merging(ctx, h.notify))
-		if err != nil || !slices.Equal(watched, []string{"a:1", "b:1"}) {
+		watched, err := s.Subscribe(ctx, parse("a:1", "b:1"), true, merging(ctx, h.notify))
+		if err != nil || !slices.Equal(texts(watched), []string{"a:1", "b:1"}) {
 			t.Fatalf("got %q, %v", watched, err)
 		}
 		h.wants(t, "at first")
@@ -61,7 +61,7 @@ func TestOnlySubscribersOfTheListReceiveItsChanges(t *testing.T) {
 		if _, err := s.Subscribe(t.Context(), nil, true, merging(t.Context(), list.notify)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Subscribe(t.Context(), []string{"a:1"}, false, merging(t.Context(), one.notify)); err != nil {
+		if _, err := s.Subscribe(t.Context(), parse("a:1"), false, merging(t.Context(), one.notify)); err != nil {
 			t.Fatal(err)
 		}
 		replace(t, s, newFake(t, "b"))
@@ -74,8 +74,8 @@ func TestSubscriptionsOfAnEmptySourceWaitForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t)
 		h := &heard{t: t}
-		watched, err := s.Subscribe(t.Context(), []string{"a:1", "no uri"}, true, merging(t.Context(), h.notify))
-		if err != nil || !slices.Equal(watched, []string{"a:1"}) {
+		watched, err := s.Subscribe(t.Context(), parse("a:1"), true, merging(t.Context(), h.notify))
+		if err != nil || !slices.Equal(texts(watched), []string{"a:1"}) {
 			t.Fatalf("got %q, %v", watched, err)
 		}
 		h.wants(t, "at first")
@@ -96,7 +96,7 @@ func TestSubscriptionsOutliveAGenerationThatRefusesThem(t *testing.T) {
 		failing.fail = errors.New("no")
 		s := newSource(t, newFake(t, "a"))
 		h := &heard{t: t}
-		if _, err := s.Subscribe(t.Context(), []string{"a:1"}, false, merging(t.Context(), h.notify)); err != nil {
+		if _, err := s.Subscribe(t.Context(), parse("a:1"), false, merging(t.Context(), h.notify)); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range []*fake{without, failing, with} {
@@ -112,8 +112,8 @@ func TestARefusalIsTheGenerations(t *testing.T) {
 	a := newFake(t, "a")
 	a.refuse = func(uri string) bool { return uri == "b:1" }
 	s := newSource(t, a)
-	got, err := s.Subscribe(t.Context(), []string{"a:1", "b:1"}, false, resource.NotifierFunc(func(string) {}))
-	if err != nil || !slices.Equal(got, []string{"a:1"}) {
+	got, err := s.Subscribe(t.Context(), parse("a:1", "b:1"), false, resource.NotifierFunc(func(string) {}))
+	if err != nil || !slices.Equal(texts(got), []string{"a:1"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	a.fail = abi.Errorf(abi.CodeBusy, "too many")
@@ -136,15 +136,15 @@ func TestASubscriptionThatBeginsDuringAReplacementIsNotLost(t *testing.T) {
 				}
 				s := newSource(t, a)
 				h := &heard{t: t}
-				var watched []string
+				var watched []abi.URI
 				var err error
-				go func() { watched, err = s.Subscribe(t.Context(), []string{"a:1"}, true, merging(t.Context(), h.notify)) }()
+				go func() { watched, err = s.Subscribe(t.Context(), parse("a:1"), true, merging(t.Context(), h.notify)) }()
 				synctest.Wait()
 				replace(t, s, b)
 				synctest.Wait()
 				close(goOn)
 				synctest.Wait()
-				if err != nil || !slices.Equal(watched, []string{"a:1"}) {
+				if err != nil || !slices.Equal(texts(watched), []string{"a:1"}) {
 					t.Errorf("got %q, %v", watched, err)
 				}
 				a.isClosed(t, true)

@@ -16,12 +16,12 @@ type leaving struct {
 }
 
 // acquireAll acquires each of uris that can be subscribed to, several at a time. It says which, even beside an error.
-func (b *Broker) acquireAll(ctx context.Context, uris []string) (acquired []bool, err error) {
+func (b *Broker) acquireAll(ctx context.Context, uris []abi.URI) (acquired []bool, err error) {
 	acquiring, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	acquired = make([]bool, len(uris))
-	b.forEach(acquiring, uris, func(i int) {
-		err := b.acquire(acquiring, uris[i])
+	b.forEach(acquiring, len(uris), func(i int) {
+		err := b.acquire(acquiring, uris[i].Normal())
 		acquired[i] = err == nil
 		if err != nil && !isRefusal(err) {
 			stop(err)
@@ -39,13 +39,13 @@ func isRefusal(err error) bool {
 	return code == abi.CodeNotFound || code == abi.CodeInvalidParams || code == abi.CodeDenied
 }
 
-// forEach calls do with each index of uris until ctx ends, as many at once as there may be background calls.
-func (b *Broker) forEach(ctx context.Context, uris []string, do func(i int)) {
+// forEach calls do with 0 to n-1 until ctx ends, as many at once as there may be background calls.
+func (b *Broker) forEach(ctx context.Context, n int, do func(i int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(cap(b.slots), len(uris)) {
+	for range min(cap(b.slots), n) {
 		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(uris)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				do(int(i))
 			}
 		})
@@ -57,9 +57,6 @@ func (b *Broker) forEach(ctx context.Context, uris []string, do func(i int)) {
 // that. The guest gets the calls about one URI one after the other: OpSubscribe waits for OpUnsubscribe to end. A
 // subscriber that comes before OpUnsubscribe has begun takes the subscription over, and the guest is not called.
 func (b *Broker) acquire(ctx context.Context, uri string) error {
-	if err := abi.CheckURI(uri); err != nil {
-		return abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
-	}
 	for {
 		joined, running, err := b.join(uri)
 		if joined || err != nil {

@@ -101,22 +101,15 @@ func (b *Broker) ListVersion() uint64 { return b.listVersion.Load() }
 
 // Subscribe does as [resource.Source] says. Of URIs with the same normal form it accepts the first.
 func (b *Broker) Subscribe(
-	ctx context.Context, uris []string, list bool, n resource.Notifier,
-) (accepted []string, err error) {
+	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
 	b.openFeeds(ctx)
-	var asked, normal []string // each URI once, as asked for and in normal form
-	seen := make(map[string]bool)
-	for _, uri := range uris {
-		if n := abi.NormalURI(uri); !seen[n] {
-			seen[n] = true
-			asked, normal = append(asked, uri), append(normal, n)
-		}
-	}
-	acquired, err := b.acquireAll(ctx, normal)
-	var held []string // of normal, as accepted is of asked
+	uris = once(uris)
+	acquired, err := b.acquireAll(ctx, uris)
+	var held []string // in normal form, as accepted
 	for i, ok := range acquired {
 		if ok {
-			accepted, held = append(accepted, asked[i]), append(held, normal[i])
+			accepted, held = append(accepted, uris[i]), append(held, uris[i].Normal())
 		}
 	}
 	if err != nil {
@@ -130,9 +123,21 @@ func (b *Broker) Subscribe(
 	return accepted, nil
 }
 
-// register has s receive changes until its context ends; asked are the URIs it holds as it spelled them. It reports false
-// when the Broker is closed.
-func (b *Broker) register(s *subscriber, asked []string) bool {
+// once gives the first of those of uris with the same normal form.
+func once(uris []abi.URI) (list []abi.URI) {
+	seen := make(map[string]bool)
+	for _, uri := range uris {
+		if !seen[uri.Normal()] {
+			seen[uri.Normal()] = true
+			list = append(list, uri)
+		}
+	}
+	return list
+}
+
+// register has s receive changes until its context ends; accepted are the URIs it holds. It reports false when the Broker
+// is closed.
+func (b *Broker) register(s *subscriber, accepted []abi.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -142,7 +147,7 @@ func (b *Broker) register(s *subscriber, asked []string) bool {
 	for i, uri := range s.held {
 		sub := b.subscriptions[uri]
 		s.held[i] = sub.uri // the one string that all share
-		sub.add(s, asked[i])
+		sub.add(s, accepted[i].String())
 	}
 	if s.list {
 		b.ofList[s] = struct{}{}

@@ -46,8 +46,8 @@ func TestEachSubscriberReceivesItsChangesOldestFirst(t *testing.T) {
 			uris []string
 			list bool
 		}{{all, []string{"x:a", "x:ü", "x:c"}, true}, {one, []string{"x:%C3%BC"}, false}, {list, nil, true}} {
-			accepted, err := b.Subscribe(t.Context(), s.uris, s.list, resource.NotifierFunc(s.set.Add))
-			if err != nil || !slices.Equal(accepted, s.uris) {
+			accepted, err := b.Subscribe(t.Context(), parse(s.uris...), s.list, resource.NotifierFunc(s.set.Add))
+			if err != nil || !slices.Equal(texts(accepted), s.uris) {
 				t.Fatalf("accepted %q, %v", accepted, err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestNoChangeIsLost(t *testing.T) {
 				mine := fmt.Sprintf("x:%d-%d", i, n) // which changes once
 				ctx, leave := context.WithCancel(t.Context())
 				changes := coalesce.New(nil)
-				if _, err := b.Subscribe(ctx, []string{"x:0", "x:1", mine}, n%2 == 0, resource.NotifierFunc(changes.Add)); err != nil {
+				if _, err := b.Subscribe(ctx, parse("x:0", "x:1", mine), n%2 == 0, resource.NotifierFunc(changes.Add)); err != nil {
 					t.Error(err)
 				}
 				b.Publish(ctx, mine)
@@ -105,4 +105,20 @@ func TestNoChangeIsLost(t *testing.T) {
 	subscribing.Wait()
 	stop.Store(true)
 	changing.Wait()
+}
+
+// parse gives URIs that are valid.
+func parse(uris ...string) (parsed []abi.URI) {
+	for _, uri := range uris {
+		parsed = append(parsed, abi.MustParseURI(uri))
+	}
+	return parsed
+}
+
+// texts gives URIs as they were given.
+func texts(uris []abi.URI) (list []string) {
+	for _, uri := range uris {
+		list = append(list, uri.String())
+	}
+	return list
 }

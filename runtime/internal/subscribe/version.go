@@ -94,7 +94,7 @@ func (b *Broker) checkUnchecked() {
 
 // checkAll checks uris, several at a time, after a feed has reported a change.
 func (b *Broker) checkAll(uris []string, since time.Time) {
-	b.forEach(b.ctx, uris, func(i int) {
+	b.forEach(b.ctx, len(uris), func(i int) {
 		_ = b.check(b.ctx, uris[i], since) // the only error is that of b.ctx
 	})
 }

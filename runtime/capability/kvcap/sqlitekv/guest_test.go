@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // text is a sink for one text.
@@ -55,7 +56,7 @@ func memory(t *testing.T, dir string) *provider.Provider {
 
 func read(t *testing.T, p *provider.Provider, uri string) string {
 	var got text
-	_, err := p.Read(t.Context(), &abi.Request{URI: uri}, &got)
+	_, err := p.Read(t.Context(), &resource.Request{URI: abi.MustParseURI(uri)}, &got)
 	if err != nil {
 		t.Errorf("%s: %v", uri, err)
 	}
@@ -80,7 +81,7 @@ func TestAGuestRemembers(t *testing.T) {
 	if got := read(t, two, "memory://context/lookups"); got != "40\n" {
 		t.Errorf("40 lookups are remembered as %q", got)
 	}
-	page, err := one.List(t.Context(), &abi.Request{})
+	page, err := one.List(t.Context(), &resource.Request{})
 	if err != nil || len(page.Resources) != 5 {
 		t.Errorf("listed %+v, %v", page, err)
 	}

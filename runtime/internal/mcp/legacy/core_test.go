@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // The tests of this file use the core over resources in memory. The others, which compare bytes, use a fake.
@@ -25,9 +26,9 @@ func newLibrary() *mcptest.Source {
 	source.Text("test://empty", "")
 	source.Blob("test://blob", []byte{0, 1, 2, 255})
 	source.Handle(abi.Resource{URI: "test://progress", Name: "progress"},
-		func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			sink.Progress(abi.Progress{Done: 1, Total: 2, Message: "half"})
-			c := &abi.Content{URI: req.URI, Kind: abi.KindText}
+			c := &abi.Content{URI: req.URI.String(), Kind: abi.KindText}
 			return &abi.Reply{}, mcptest.Send(sink, c, []byte("done"))
 		})
 	return source

@@ -28,7 +28,7 @@ type fake struct {
 
 type fakeWatch struct {
 	ctx  context.Context
-	uris []string
+	uris []abi.URI
 	list bool
 	n    resource.Notifier
 }
@@ -124,13 +124,13 @@ func (f *fake) read(ctx context.Context, call *mcp.Call, uri string, token json.
 	return nil, &mcp.Error{Code: -32002, Message: "Resource not found", Data: json.RawMessage(`{"uri":` + quote(uri) + `}`)}
 }
 
-func (f *fake) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+func (f *fake) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 	for _, u := range uris {
-		if strings.HasPrefix(u, "test://broken") {
+		if strings.HasPrefix(u.String(), "test://broken") {
 			return nil, (&abi.Error{Code: abi.CodeUnavailable, Message: "come back later"}).Because(context.DeadlineExceeded)
 		}
 	}
-	uris = slices.DeleteFunc(slices.Clone(uris), func(u string) bool { return contents[u] == "" })
+	uris = slices.DeleteFunc(slices.Clone(uris), func(u abi.URI) bool { return contents[u.String()] == "" })
 	w := &fakeWatch{ctx: ctx, uris: uris, list: list, n: n}
 	f.mu.Lock()
 	f.watches[w] = true
@@ -148,7 +148,7 @@ func (f *fake) change(uri string) {
 	f.mu.Lock()
 	var watches []*fakeWatch
 	for w := range f.watches {
-		if uri == "" && w.list || slices.Contains(w.uris, uri) {
+		if uri == "" && w.list || slices.ContainsFunc(w.uris, func(u abi.URI) bool { return u.String() == uri }) {
 			watches = append(watches, w)
 		}
 	}

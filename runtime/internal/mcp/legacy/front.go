@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
@@ -46,7 +47,7 @@ type Caller interface {
 
 // A Subscriber reports changes; every [resource.Source] is one.
 type Subscriber interface {
-	Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error)
+	Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error)
 }
 
 // Config is what a Front needs. Core, Source, Name and Version are required.

@@ -161,7 +161,7 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 		return res, err
 	}
 	if s := f.session(req.GetSession().(*sdk.ServerSession)); s != nil {
-		if e := s.subscribe(ctx, ""); e != nil {
+		if e := s.subscribe(ctx, abi.URI{}); e != nil {
 			f.failed.Warn("list", "list changes not subscribed to", "err", e)
 		}
 		revision := s.revision()
@@ -209,12 +209,13 @@ func (s *session) subscription(ctx context.Context, method string, req sdk.Reque
 	case *sdk.UnsubscribeParams:
 		uri = p.URI
 	}
-	if err := abi.CheckURI(uri); err != nil {
+	parsed, err := abi.ParseURI(uri)
+	if err != nil {
 		return nil, wireError(invalidParams("%v", err))
 	}
 	if method == "resources/unsubscribe" {
 		s.unsubscribe(uri)
-	} else if e := s.subscribe(ctx, uri); e != nil {
+	} else if e := s.subscribe(ctx, parsed); e != nil {
 		return nil, wireError(e)
 	}
 	return &rawResult{raw: []byte("{}")}, nil

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -25,7 +26,8 @@ const minInterval = 10 * time.Millisecond
 type watch struct {
 	// fixed at creation
 	session *session
-	uri     string // "" is the list
+	of      abi.URI // zero for the list
+	uri     string  // of as given; "" is the list
 	ctx     context.Context
 	cancel  context.CancelFunc // also gives up the memory of uri
 	begun   chan struct{}      // closed when the source has answered
@@ -34,9 +36,9 @@ type watch struct {
 	lastEvent uint64     // the id of its last event; 0 for none; guarded by the session's mu
 }
 
-// subscribe begins a subscription to uri, or to the list when it is empty. It does nothing if there is one, but waits until
+// subscribe begins a subscription to uri, or to the list when it is zero. It does nothing if there is one, but waits until
 // the source has accepted it.
-func (s *session) subscribe(ctx context.Context, uri string) *mcp.Error {
+func (s *session) subscribe(ctx context.Context, uri abi.URI) *mcp.Error {
 	w, isNew, refusal := s.register(ctx, uri)
 	if refusal != nil {
 		return refusal
@@ -47,7 +49,7 @@ func (s *session) subscribe(ctx context.Context, uri string) *mcp.Error {
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
-		return s.front.sourceError(ctx.Err(), uri)
+		return s.front.sourceError(ctx.Err(), uri.String())
 	}
 	if s.ctx.Err() != nil {
 		return &mcp.Error{Code: mcp.CodeInternalError, Message: errEnded.Error()}
@@ -57,29 +59,29 @@ func (s *session) subscribe(ctx context.Context, uri string) *mcp.Error {
 
 // register gives the subscription to uri, and makes one if there is none. A subscription keeps the values of ctx, but does
 // not end with it.
-func (s *session) register(ctx context.Context, uri string) (w *watch, isNew bool, refusal *mcp.Error) {
+func (s *session) register(ctx context.Context, uri abi.URI) (w *watch, isNew bool, refusal *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.watches[uri]; w != nil {
+	if w := s.watches[uri.String()]; w != nil {
 		return w, false, nil
 	}
 	switch {
 	case s.ended:
 		return nil, false, &mcp.Error{Code: mcp.CodeInternalError, Message: errEnded.Error()}
-	case uri != "" && len(s.watches) > s.front.cfg.MaxSubscriptions: // one of watches is the list
+	case !uri.IsZero() && len(s.watches) > s.front.cfg.MaxSubscriptions: // one of watches is the list
 		return nil, false, tooMany(s.front.cfg.MaxSubscriptions)
 	}
-	if uri != "" {
-		kept := []string{uri}
+	if !uri.IsZero() {
+		kept := []abi.URI{uri}
 		if err := s.front.cfg.URIs.Take(kept); err != nil {
-			return nil, false, s.front.sourceError(err, uri)
+			return nil, false, s.front.sourceError(err, uri.String())
 		}
 		uri = kept[0]
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w = &watch{session: s, uri: uri, ctx: ctx, begun: make(chan struct{})}
-	w.cancel = sync.OnceFunc(func() { cancel(); s.front.dropURI(uri) })
-	s.watches[uri] = w
+	w = &watch{session: s, of: uri, uri: uri.String(), ctx: ctx, begun: make(chan struct{})}
+	w.cancel = sync.OnceFunc(func() { cancel(); s.front.dropURI(w.uri) })
+	s.watches[w.uri] = w
 	return w, true, nil
 }
 
@@ -105,9 +107,9 @@ func (w *watch) begin() {
 // subscribe subscribes to the source. There is no error when the watch has ended meanwhile.
 func (w *watch) subscribe() *mcp.Error {
 	f := w.session.front
-	var uris []string
+	var uris []abi.URI
 	if w.uri != "" {
-		uris = []string{w.uri}
+		uris = []abi.URI{w.of}
 	}
 	accepted, err := f.cfg.Source.Subscribe(w.ctx, uris, w.uri == "", resource.NotifierFunc(w.changed))
 	switch {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -113,9 +114,9 @@ type hasty struct {
 	notifier chan resource.Notifier
 }
 
-func (h hasty) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+func (h hasty) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 	if !list {
-		n.Updated(uris[0])
+		n.Updated(uris[0].String())
 		h.notifier <- n
 	}
 	return h.fake.Subscribe(ctx, uris, list, n)
@@ -147,7 +148,7 @@ type gated struct {
 	release     func() // closes goOn
 }
 
-func (g gated) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) ([]string, error) {
+func (g gated) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) ([]abi.URI, error) {
 	if !list {
 		g.asked <- struct{}{}
 		<-g.goOn

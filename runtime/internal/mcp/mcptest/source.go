@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Greeting is the one template of every [Source]. Its variable completes to what is in [Names], and reading it greets.
@@ -20,7 +21,7 @@ const Greeting = "greeting://{name}"
 func Names() []string { return []string{"Ada", "Alan", "Barbara", "Edsger", "Grace"} }
 
 // A Handler answers reads of one URI.
-type Handler func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error)
+type Handler func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error)
 
 // A Source has resources in memory. Its exported fields are set before it is used.
 type Source struct {
@@ -69,7 +70,7 @@ func (s *Source) Blob(uri string, blob []byte) {
 func (s *Source) content(uri, mimeType string, kind abi.Kind, body []byte) {
 	name := uri[strings.LastIndexAny(uri, "/:")+1:]
 	r := abi.Resource{URI: uri, Name: name, MIMEType: mimeType, Size: uint64(len(body)), Priority: math.NaN()}
-	s.Handle(r, func(_ context.Context, _ *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(r, func(_ context.Context, _ *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		err := Send(sink, &abi.Content{URI: uri, MIMEType: mimeType, Kind: kind, Size: uint64(len(body))}, body)
 		return s.reply(), err
 	})
@@ -103,7 +104,7 @@ func (s *Source) reply() *abi.Reply {
 }
 
 // List implements resource.Source. A cursor is the number of resources already listed.
-func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	uris := slices.Sorted(maps.Keys(s.resources))
@@ -130,7 +131,7 @@ func (s *Source) List(ctx context.Context, req *abi.Request) (*abi.Reply, error)
 }
 
 // Templates implements resource.Source.
-func (s *Source) Templates(_ context.Context, req *abi.Request) (*abi.Reply, error) {
+func (s *Source) Templates(_ context.Context, req *resource.Request) (*abi.Reply, error) {
 	if req.Cursor != "" {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 	}
@@ -140,24 +141,24 @@ func (s *Source) Templates(_ context.Context, req *abi.Request) (*abi.Reply, err
 }
 
 // Read implements resource.Source.
-func (s *Source) Read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	s.mu.Lock()
-	h := s.handlers[req.URI]
+	h := s.handlers[req.URI.String()]
 	s.mu.Unlock()
 	if h != nil {
 		return h(ctx, req, sink)
 	}
-	name, ok := strings.CutPrefix(req.URI, "greeting://")
+	name, ok := strings.CutPrefix(req.URI.String(), "greeting://")
 	if !ok || strings.Contains(name, "/") {
 		return nil, abi.Errorf(abi.CodeNotFound, "there is no such resource")
 	}
-	c := &abi.Content{URI: req.URI, MIMEType: "text/plain", Kind: abi.KindText}
+	c := &abi.Content{URI: req.URI.String(), MIMEType: "text/plain", Kind: abi.KindText}
 	return s.reply(), Send(sink, c, []byte("Hello, "+name+"!"))
 }
 
 // Complete implements resource.Source.
-func (s *Source) Complete(_ context.Context, req *abi.Request) (*abi.Reply, error) {
-	if req.URI != Greeting || req.Arg != "name" {
+func (s *Source) Complete(_ context.Context, req *resource.Request) (*abi.Reply, error) {
+	if req.Template != Greeting || req.Arg != "name" {
 		return nil, abi.Errorf(abi.CodeUnsupported, "nothing completes here")
 	}
 	reply := &abi.Reply{}

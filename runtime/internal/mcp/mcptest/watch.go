@@ -3,6 +3,7 @@ package mcptest
 import (
 	"context"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -13,13 +14,13 @@ type watcher struct {
 }
 
 // Subscribe implements [resource.Source]: it accepts resources that are there.
-func (s *Source) Subscribe(ctx context.Context, uris []string, list bool, n resource.Notifier) (accepted []string, err error) {
+func (s *Source) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error) {
 	w := &watcher{wanted: make(map[string]bool), notifier: n}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, uri := range uris {
-		if _, ok := s.resources[uri]; ok {
-			w.wanted[uri] = true
+		if _, ok := s.resources[uri.String()]; ok {
+			w.wanted[uri.String()] = true
 			accepted = append(accepted, uri)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	sessions "github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // front opens sessions of older revisions.
@@ -70,21 +71,21 @@ func mixedSource() (src *mcptest.Source, begun chan string, release chan struct{
 	src, begun, release = mcptest.New(), make(chan string, 2000), make(chan struct{})
 	src.Text("test://quick", "quick")
 	src.Text("test://long", strings.Repeat("long ", 100_000))
-	wait := func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		begun <- req.URI
+	wait := func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		begun <- req.URI.String()
 		select {
 		case <-release:
-			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("slow"))
+			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("slow"))
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 	src.Handle(abi.Resource{URI: "test://slow", Name: "slow"}, wait)
-	src.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		if err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte(strings.Repeat("part ", 40_000))); err != nil {
+	src.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		if err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte(strings.Repeat("part ", 40_000))); err != nil {
 			return nil, err
 		}
-		begun <- req.URI
+		begun <- req.URI.String()
 		select {
 		case <-release:
 		case <-ctx.Done():

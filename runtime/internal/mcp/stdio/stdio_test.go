@@ -196,9 +196,9 @@ type gate struct {
 	open    chan struct{}
 }
 
-func (g *gate) read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (g *gate) read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	select {
-	case g.entered <- req.URI:
+	case g.entered <- req.URI.String():
 	default:
 	}
 	select {
@@ -206,7 +206,7 @@ func (g *gate) read(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("opened"))
+	return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("opened"))
 }
 
 func gated() (*mcptest.Source, *gate) {
@@ -263,10 +263,10 @@ func TestExcessWaitsButCanBeCancelled(t *testing.T) {
 func TestCancelledRequestsGetNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, g := gated()
-		s.Handle(abi.Resource{URI: "test://deaf", Name: "deaf"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		s.Handle(abi.Resource{URI: "test://deaf", Name: "deaf"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			<-g.open
 			sink.Progress(abi.Progress{Done: 1})
-			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, nil)
+			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, nil)
 		})
 		c := serve(t, t.Context(), s, stdio.Config{})
 		deaf := strings.Replace(read("7", "test://deaf"), `"_meta":{`, `"_meta":{"progressToken":1,`, 1)
@@ -320,10 +320,10 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 
 func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	s := source()
-	s.Handle(abi.Resource{URI: "test://slow", Name: "slow"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://slow", Name: "slow"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		sink.Progress(abi.Progress{Done: 1, Total: 2})
 		sink.Progress(abi.Progress{Done: 2, Total: 2})
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("done"))
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("done"))
 	})
 	c := serve(t, t.Context(), s, stdio.Config{})
 	c.send(strings.Replace(read("1", "test://slow"), `"_meta":{`, `"_meta":{"progressToken":1,`, 1))

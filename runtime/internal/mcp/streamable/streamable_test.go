@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 func TestModern(t *testing.T) {
@@ -299,7 +300,7 @@ func TestListen(t *testing.T) {
 func TestClosedStreamCancels(t *testing.T) {
 	s := streamtest.Source()
 	ended := make(chan error)
-	s.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(ctx context.Context, _ *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(ctx context.Context, _ *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		sink.Progress(abi.Progress{Done: 1})
 		<-ctx.Done()
 		ended <- ctx.Err()

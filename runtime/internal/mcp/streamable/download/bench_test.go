@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // BenchmarkDownload is a download over loopback, beside a file served by net/http.
@@ -20,8 +21,8 @@ func BenchmarkDownload(b *testing.B) {
 	const size = 16 << 20
 	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	send := func(ranges bool) mcptest.Handler {
-		return func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-			head, body := abi.Content{URI: req.URI, Kind: abi.KindBlob, Size: size, ETag: "v1"}, body
+		return func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+			head, body := abi.Content{URI: req.URI.String(), Kind: abi.KindBlob, Size: size, ETag: "v1"}, body
 			if ranges {
 				body = body[req.RangeOffset:min(req.RangeOffset+req.RangeLength, size)]
 				head.RangeTotal = size

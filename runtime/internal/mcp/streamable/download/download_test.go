@@ -28,6 +28,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A file is a resource with the URI fileURI.
@@ -38,20 +39,20 @@ type file struct {
 	short  bool  // answers ranges with a byte less
 	fails  error // after all bytes
 
-	asked  []abi.Request
+	asked  []resource.Request
 	pushed int
 }
 
 const fileURI = "test://dir/file.bin"
 
-func (f *file) read(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+func (f *file) read(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	f.asked = append(f.asked, *req)
 	head, body := f.head, f.body
 	if head.URI == "" {
-		head.URI = req.URI
+		head.URI = req.URI.String()
 	}
 	if head.ETag != "" && req.IfNoneMatch == head.ETag {
-		return &abi.Reply{}, sink.Content(&abi.Content{URI: req.URI, ETag: head.ETag, NotModified: true})
+		return &abi.Reply{}, sink.Content(&abi.Content{URI: req.URI.String(), ETag: head.ETag, NotModified: true})
 	}
 	if f.ranges && (req.RangeOffset > 0 || req.RangeLength > 0) {
 		body = body[min(req.RangeOffset, uint64(len(body))):]
@@ -216,7 +217,7 @@ func TestDownloadFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := mcptest.New()
-			s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) {
+			s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) {
 				if tt.fails == nil {
 					t.Error("the provider was read")
 				}
@@ -309,7 +310,7 @@ func TestDownloadOfSeveralContents(t *testing.T) {
 	reads := 0
 	s := mcptest.New()
 	several := func(uris ...string) mcptest.Handler {
-		return func(_ context.Context, _ *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+		return func(_ context.Context, _ *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			reads++
 			for _, uri := range uris {
 				if err := mcptest.Send(sink, &abi.Content{URI: uri, Kind: abi.KindText}, []byte(uri)); err != nil {
@@ -407,7 +408,7 @@ func TestVersionsAreNotMixed(t *testing.T) {
 			f := &file{body: strings.Repeat("0123456789", 300_000), ranges: true, head: abi.Content{ETag: tt.etag}}
 			body, reads := f.body, 0
 			s := mcptest.New()
-			s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+			s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 				reply, err := f.read(ctx, req, sink)
 				reads++
 				tt.after(reads, f)
@@ -433,8 +434,8 @@ func TestASlowDownloadTakesNoMemory(t *testing.T) {
 	ahead, read := 0, 0
 	wait := make(chan struct{})
 	s := mcptest.New()
-	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		if err := sink.Content(&abi.Content{URI: req.URI, Kind: abi.KindBlob, Size: size}); err != nil {
+	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		if err := sink.Content(&abi.Content{URI: req.URI.String(), Kind: abi.KindBlob, Size: size}); err != nil {
 			return nil, err
 		}
 		piece := make([]byte, 1<<20)
@@ -471,8 +472,8 @@ func TestASlowDownloadTakesNoMemory(t *testing.T) {
 func TestAClientThatLeavesEndsTheDownload(t *testing.T) {
 	ended := make(chan error, 1)
 	s := mcptest.New()
-	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		err := sink.Content(&abi.Content{URI: req.URI, Kind: abi.KindBlob})
+	s.Handle(abi.Resource{URI: fileURI, Name: "x"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		err := sink.Content(&abi.Content{URI: req.URI.String(), Kind: abi.KindBlob})
 		for piece := make([]byte, 1<<20); err == nil; {
 			err = sink.Body(piece)
 		}
@@ -498,8 +499,8 @@ func TestAClientThatLeavesEndsTheDownload(t *testing.T) {
 // A provider that says one length and then another does not decide how much memory a part takes.
 func TestPartsAreBoundedWhateverTheProviderSays(t *testing.T) {
 	s, asked := mcptest.New(), []uint64(nil)
-	s.Handle(abi.Resource{URI: fileURI, Name: "file"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		c := &abi.Content{URI: req.URI, Kind: abi.KindBlob, RangeTotal: 1 << 46}
+	s.Handle(abi.Resource{URI: fileURI, Name: "file"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		c := &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob, RangeTotal: 1 << 46}
 		if asked = append(asked, req.RangeLength); len(asked) > 1 {
 			c.RangeTotal, c.ETag = 1<<47, "x"
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // No more than SlowReaders clients keep a source waiting. Each other client does so for a moment only.
@@ -25,8 +26,8 @@ func TestFewClientsKeepASourceWaiting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				src, ended := streamtest.Library(), make(chan error, 5)
-				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-					err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 8<<20))
+				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+					err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, make([]byte, 8<<20))
 					ended <- err
 					return &abi.Reply{}, err
 				})

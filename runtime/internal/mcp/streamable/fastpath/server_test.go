@@ -26,6 +26,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A gate is a source with a resource whose reads wait.
@@ -39,12 +40,12 @@ type gate struct {
 
 func newGate() *gate {
 	g := &gate{Source: streamtest.Library(), begun: make(chan struct{}, 100), release: make(chan struct{}, 100), ended: make(chan error, 100)}
-	g.Handle(abi.Resource{URI: "test://gate", Name: "gate"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	g.Handle(abi.Resource{URI: "test://gate", Name: "gate"}, func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		g.reads.Add(1)
 		g.begun <- struct{}{}
 		select {
 		case <-g.release:
-			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("at last"))
+			return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("at last"))
 		case <-ctx.Done():
 			g.ended <- context.Cause(ctx)
 			return nil, context.Cause(ctx)
@@ -120,7 +121,7 @@ func TestSessionStopsItsReads(t *testing.T) {
 // A cancelled request that has reported progress gets no answer.
 func TestCancelledRequestThatHasBegunIsNotAnswered(t *testing.T) {
 	s, begun := streamtest.Library(), make(chan struct{}, 1)
-	s.Handle(abi.Resource{URI: "test://begun", Name: "begun"}, func(ctx context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://begun", Name: "begun"}, func(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		sink.Progress(abi.Progress{Done: 1, Total: 2})
 		begun <- struct{}{}
 		<-ctx.Done()
@@ -355,8 +356,8 @@ func TestShutdownCutsWhatIsLate(t *testing.T) {
 // breakingSource has, beside those of the Library, a resource whose reads fail after many bytes.
 func breakingSource() *mcptest.Source {
 	s := streamtest.Library()
-	s.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-		if err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, bytes.Repeat([]byte("text\n"), 200_000)); err != nil {
+	s.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+		if err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, bytes.Repeat([]byte("text\n"), 200_000)); err != nil {
 			return nil, err
 		}
 		return nil, abi.Errorf(abi.CodeTrap, "The provider crashed")

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A guest waits only for a while for a client that stops reading, wherever in the answer that is.
@@ -23,9 +24,9 @@ func TestAClientThatStopsReadingReleasesTheGuest(t *testing.T) {
 		for _, unread := range []int{0, 1, 1 << 20} { // bytes of the first chunk
 			synctest.Test(t, func(t *testing.T) {
 				src, ended := streamtest.Library(), make(chan struct{})
-				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+				src.Handle(abi.Resource{URI: "test://long", Name: "long"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 					defer close(ended)
-					return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindBlob}, make([]byte, 32<<20))
+					return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, make([]byte, 32<<20))
 				})
 				_, l, _ := serveInMemory(t, streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}))
 				c := l.dial()

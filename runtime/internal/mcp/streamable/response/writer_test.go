@@ -19,6 +19,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // An answer is what a client receives, and the error of the Writer.
@@ -111,8 +112,8 @@ func TestBothOutputsAnswerAlike(t *testing.T) {
 			src := streamtest.Source()
 			src.Text("test://long", text)
 			src.Text("test://medium", text[:40_005])
-			src.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
-				err := mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte(text))
+			src.Handle(abi.Resource{URI: "test://broken", Name: "broken"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+				err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte(text))
 				return nil, errors.Join(err, abi.Errorf(abi.CodeTrap, "The provider crashed"))
 			})
 			flight := inflight.New(0)

@@ -8,6 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Source gives a source of a few resources: texts, one that reports progress, and two that fail.
@@ -15,14 +16,14 @@ func Source() *mcptest.Source {
 	s := mcptest.New()
 	s.Text("test://text", "hello")
 	s.Text("test://café", "coffee")
-	s.Handle(abi.Resource{URI: "test://slow", Name: "slow"}, func(_ context.Context, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://slow", Name: "slow"}, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 		sink.Progress(abi.Progress{Done: 1, Total: 2, Message: "half"})
-		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI, Kind: abi.KindText}, []byte("done"))
+		return &abi.Reply{}, mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindText}, []byte("done"))
 	})
-	s.Handle(abi.Resource{URI: "test://trap", Name: "trap"}, func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://trap", Name: "trap"}, func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) {
 		return nil, abi.Errorf(abi.CodeTrap, "The provider crashed")
 	})
-	s.Handle(abi.Resource{URI: "test://panic", Name: "panic"}, func(context.Context, *abi.Request, abi.Sink) (*abi.Reply, error) {
+	s.Handle(abi.Resource{URI: "test://panic", Name: "panic"}, func(context.Context, *resource.Request, abi.Sink) (*abi.Reply, error) {
 		panic("secret")
 	})
 	return s

@@ -28,6 +28,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	wasmres "github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -145,7 +146,7 @@ func serveSubscribers(b *testing.B) {
 		switch commands.Text() {
 		case "change":
 			at = time.Now().UnixNano()
-			if _, err := p.Read(context.Background(), &abi.Request{URI: "x:r"}, sink{}); err != nil {
+			if _, err := p.Read(context.Background(), &resource.Request{URI: abi.MustParseURI("x:r")}, sink{}); err != nil {
 				b.Fatal(err)
 			}
 			telling = time.Since(time.Unix(0, at))

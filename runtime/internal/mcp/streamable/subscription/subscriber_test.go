@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
@@ -364,7 +365,7 @@ func TestCloseDoesNotWaitForAStalledSubscriber(t *testing.T) {
 // A deadlocked source accepts no subscription.
 type deadlocked struct{ *mcptest.Source }
 
-func (deadlocked) Subscribe(ctx context.Context, _ []string, _ bool, _ resource.Notifier) ([]string, error) {
+func (deadlocked) Subscribe(ctx context.Context, _ []abi.URI, _ bool, _ resource.Notifier) ([]abi.URI, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -395,7 +396,7 @@ type late struct {
 	asked chan struct{}
 }
 
-func (l late) Subscribe(ctx context.Context, uris []string, _ bool, _ resource.Notifier) ([]string, error) {
+func (l late) Subscribe(ctx context.Context, uris []abi.URI, _ bool, _ resource.Notifier) ([]abi.URI, error) {
 	l.asked <- struct{}{}
 	<-ctx.Done()
 	return uris, nil
