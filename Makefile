@@ -67,7 +67,7 @@ generate:
 SEQUENTIAL = ./abi/abitest ./internal/check ./runtime/internal/admit ./runtime/internal/meter
 # LONG compile so many providers that they run whole without the race detector, and with it only their short tests.
 LONG       = ./cmd/wasmres ./internal/session
-ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e '%$$') $(LONG:.%=-e '%$$')
+ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e 'wasmres/wasmres%$$') $(LONG:.%=-e 'wasmres/wasmres%$$')
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
 	$(GO) test -shuffle=on -timeout=20m $(LONG) $(SEQUENTIAL)

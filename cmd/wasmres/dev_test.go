@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
@@ -80,7 +81,7 @@ func startDev(t *testing.T, args ...string) (d *devRun, endpoint string) {
 		for line := range d.lines {
 			d.said = append(d.said, line)
 		}
-		if status := <-ended; status != exitOK {
+		if status := <-ended; status != cli.StatusOK {
 			t.Errorf("interrupted, its exit status is %d, want 0:\n%s", status, d)
 		}
 	})
@@ -252,7 +253,7 @@ func TestDevServesAModuleThatOthersBuild(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "made.wasm")
 	install := func(module []byte) {
 		t.Helper()
-		if err := replaceFile(file, module); err != nil {
+		if err := writeWhole(file, module); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +286,7 @@ func TestDevWaitsForAFolderThatIsGone(t *testing.T) {
 	t.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
 	install := func(example string) {
 		t.Helper()
-		if err := replaceFile(file, readFile(t, guesttest.File(t, example))); err != nil {
+		if err := writeWhole(file, readFile(t, guesttest.File(t, example))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -316,4 +317,15 @@ func TestDevWaitsForAFolderThatIsGone(t *testing.T) {
 	install("hello")
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
 	c.reads(t, "greeting://Ada", "Ada")
+}
+
+// writeWhole writes a file as compilers do: it is whole whenever it is there.
+func writeWhole(file string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }

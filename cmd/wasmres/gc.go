@@ -18,9 +18,9 @@ const (
 // let a large one grow to many times its size.
 var ballast []byte
 
-// space spaces out collections of a small heap. It leaves alone what the operator has set by GOGC. It is called before
+// tuneGC spaces out collections of a small heap. It leaves alone what the operator has set by GOGC. It is called before
 // anything large is allocated, since memory that was in use before would be cleared, and so touched.
-func space() {
+func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		ballast = make([]byte, ballastSize)
 		debug.SetGCPercent(gcPercent)

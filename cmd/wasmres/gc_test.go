@@ -20,11 +20,11 @@ func TestSpacing(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	defer func(before []byte) { ballast = before }(ballast)
 	t.Setenv("GOGC", "100")
-	if space(); ballast != nil || debug.SetGCPercent(100) != 100 {
+	if tuneGC(); ballast != nil || debug.SetGCPercent(100) != 100 {
 		t.Error("what the operator has set by GOGC is changed")
 	}
 	t.Setenv("GOGC", "")
-	space()
+	tuneGC()
 	if percent := debug.SetGCPercent(gcPercent); percent != gcPercent {
 		t.Errorf("the percentage is %d, want %d", percent, gcPercent)
 	}

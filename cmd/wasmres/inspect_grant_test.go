@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
@@ -117,17 +118,17 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 	t.Setenv("WASMRES_APPROVALS", filepath.Join(t.TempDir(), "approvals"))
 	file := tt.provider(t)
 	before := looked(t, file)
-	sheet, _ := say(t, exitOK, "inspect", "--no-samples", file)
+	sheet, _ := say(t, cli.StatusOK, "inspect", "--no-samples", file)
 	if !strings.Contains(sheet, before.Approve+"\n") {
 		t.Errorf("%q is not in\n%s", before.Approve, sheet)
 	}
-	if _, refused := say(t, exitFailed, "run", file); !strings.HasSuffix(refused, ": "+before.Approve+"\n") ||
+	if _, refused := say(t, cli.StatusFailed, "run", file); !strings.HasSuffix(refused, ": "+before.Approve+"\n") ||
 		strings.Contains(refused, "'wasmres inspect' prints") != strings.HasSuffix(before.Approve, " POLICY.yaml") {
 		t.Errorf("the refusal says %q, not %q", refused, before.Approve)
 	}
 	grant := before.Approve
 	if !strings.Contains(grant, " --") { // it asks on a terminal; elsewhere it says what to write
-		_, said := say(t, exitUsage, "permission", "grant", file)
+		_, said := say(t, cli.StatusUsage, "permission", "grant", file)
 		_, grant, _ = strings.Cut(strings.TrimSpace(said), " as in: ")
 		grant, _, _ = strings.Cut(grant, " (see ")
 	}
@@ -136,7 +137,7 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 		for _, c := range before.Capabilities {
 			args = append(args, filled(t, fill, c.Flags)...)
 		}
-		if sheet, _ := say(t, exitOK, args...); strings.Count(sheet, " (granted)\n") != len(tt.asks) {
+		if sheet, _ := say(t, cli.StatusOK, args...); strings.Count(sheet, " (granted)\n") != len(tt.asks) {
 			t.Errorf("%q\ngrants\n%s", args, sheet)
 		}
 	} else {
@@ -147,7 +148,7 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 			t.Fatal(err)
 		}
 	}
-	if _, lacking := say(t, exitOK, filled(t, fill, grant)[1:]...); lacking != "" {
+	if _, lacking := say(t, cli.StatusOK, filled(t, fill, grant)[1:]...); lacking != "" {
 		t.Errorf("%s: %s", grant, lacking)
 	}
 	after := looked(t, file)
@@ -170,10 +171,18 @@ func (tt *grantTest) provider(t *testing.T) (file string) {
 	return file
 }
 
+// An inspection is what these tests read of what inspect prints as JSON.
+type inspection struct {
+	Permits      []string
+	Approve      string
+	Policy       string
+	Capabilities []struct{ Flags string }
+}
+
 // looked gives what inspect says of a provider for machines.
 func looked(t *testing.T, file string) (found inspection) {
 	t.Helper()
-	text, _ := say(t, exitOK, "inspect", "--no-samples", "--output-format", "json", file)
+	text, _ := say(t, cli.StatusOK, "inspect", "--no-samples", "--output-format", "json", file)
 	if err := json.Unmarshal([]byte(text), &found); err != nil {
 		t.Fatal(err)
 	}

@@ -3,36 +3,35 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
+	"runtime/debug"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/bench"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/build"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/check"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/dev"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/inspect"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/machine"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/permission"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/test"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/view"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
-)
-
-// Exit statuses.
-const (
-	exitOK      = 0
-	exitFailed  = 1 // the provider or the request failed
-	exitUsage   = 2
-	exitMissing = 3 // a compiler is not installed
 )
 
 func main() {
 	runtime.Main()
 	sqlcap.Main()
-	space()
-	hold()
+	tuneGC()
+	delayGC()
 	runToEnd()
 }
 
-// runToEnd runs the command line of this process until it has ended, or is asked to.
+// runToEnd runs the command line of this process until it has ended, or a signal asks it to end, and exits.
 func runToEnd() {
 	ctx, stop := withSignals(context.Background(), os.Stderr)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
@@ -40,46 +39,31 @@ func runToEnd() {
 	os.Exit(status)
 }
 
-// Main runs the command line args, the program's name first, and gives the exit status.
+// Main runs the command line args, whose first is the program's name, and gives the exit status. It prints an error to
+// errOut.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	app := newApp(in, out, errOut)
-	err := app.RunContext(ctx, flagsFirst(app, args))
-	if err == nil {
-		return exitOK
+	err := cli.Run(ctx, newApp(in, out, errOut), args)
+	if err != nil {
+		fmt.Fprintf(errOut, "wasmres: %s\n", cli.OneLine(err))
+		cli.PrintCrash(errOut, err)
 	}
-	fmt.Fprintf(errOut, "wasmres: %s\n", oneLine(err))
-	printCrash(errOut, err)
-	var usage usageError
-	var missing missingTool
-	switch {
-	case errors.As(err, &usage):
-		return exitUsage
-	case errors.As(err, &missing):
-		return exitMissing
-	}
-	return exitFailed
+	return cli.Status(err)
 }
 
 func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
-	cli.FlagStringer = flagLine
-	cli.VersionPrinter = func(c *cli.Context) { fmt.Fprintln(c.App.Writer, "wasmres", c.App.Version) }
 	return &cli.App{
-		Name:                      "wasmres",
-		Usage:                     "serve MCP resources from WebAssembly providers nobody has to trust",
-		Description:               description,
-		Version:                   version(),
-		Reader:                    in,
-		Writer:                    out,
-		ErrWriter:                 errOut,
-		HideHelpCommand:           true,
-		DisableSliceFlagSeparator: true,
-		OnUsageError:              onUsageError,
-		ExitErrHandler:            func(*cli.Context, error) {}, // Main decides
-		Action:                    noCommand,
+		Name:        "wasmres",
+		Usage:       "serve MCP resources from WebAssembly providers nobody has to trust",
+		Description: description,
+		Version:     version(),
+		Reader:      in,
+		Writer:      out,
+		ErrWriter:   errOut,
 		Commands: []*cli.Command{
-			newCommand(), devCommand(), buildCommand(), testCommand(), checkCommand(),
-			runCommand(), listCommand(), templatesCommand(), readCommand(), completeCommand(), inspectCommand(), benchCommand(), doctorCommand(),
-			permissionCommand(), policyCommand(), cacheCommand(),
+			build.NewCommand(), dev.Command(), build.Command(), test.Command(), check.Command(),
+			serve.Command(), view.ListCommand(), view.TemplatesCommand(), view.ReadCommand(), view.CompleteCommand(),
+			inspect.Command(), bench.Command(), machine.DoctorCommand(),
+			permission.Command(), permission.PolicyCommand(), machine.CacheCommand(),
 		},
 	}
 }
@@ -97,60 +81,11 @@ memory, time and output.
 
 Exit status: 0 fine, 1 the provider or the request failed, 2 wrong usage, 3 no compiler.`
 
-// A usageError is a mistake on the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(c *cli.Context, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	name := c.App.Name
-	if c.Command != nil && c.Command.HelpName != "" {
-		name = c.Command.HelpName
+// version is that of the module, as Go's build information has it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
 	}
-	return usageError{fmt.Errorf("%w (see '%s --help')", err, name)}
-}
-
-// noCommand runs when what is asked for is none of the commands.
-func noCommand(c *cli.Context) error {
-	switch name := c.Args().First(); name {
-	case "":
-		return cli.ShowAppHelp(c)
-	case "help":
-		return help(c, c.Args().Get(1))
-	case "version":
-		cli.ShowVersion(c)
-		return nil
-	default:
-		return unknownCommand(c, name)
-	}
-}
-
-// help is for those who do not write --help.
-func help(c *cli.Context, name string) error {
-	if name == "" {
-		return cli.ShowAppHelp(c)
-	}
-	command := c.App.Command(name)
-	switch {
-	case command == nil:
-		return unknownCommand(c, name)
-	case len(command.Subcommands) > 0: // which are known when it runs
-		return c.App.RunContext(c.Context, []string{c.App.Name, name, "--help"})
-	}
-	return cli.ShowCommandHelp(c, name)
-}
-
-func unknownCommand(c *cli.Context, name string) error {
-	return usagef(c, "there is no command %q%s", name, suggestion(c.App, name))
-}
-
-// suggestion is what a mistyped command may have meant, if that is likely.
-func suggestion(app *cli.App, typed string) string {
-	for _, c := range app.Commands {
-		if strings.HasPrefix(c.Name, typed[:1]) && strings.Contains(cli.SuggestCommand(app.Commands, typed), strconv.Quote(c.Name)) {
-			return fmt.Sprintf("; did you mean %q?", c.Name)
-		}
-	}
-	return ""
+	return info.Main.Version
 }

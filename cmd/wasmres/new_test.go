@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/runtime"
@@ -107,8 +106,8 @@ func TestBuildWithoutCompiler(t *testing.T) {
 	cmd.Dir, cmd.Env = dir, append(cmd.Environ(), "PATH=")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitMissing {
-		t.Errorf("got %v, want exit status %d", err, exitMissing)
+	if !errors.As(err, &exit) || exit.ExitCode() != cli.StatusMissing {
+		t.Errorf("got %v, want exit status %d", err, cli.StatusMissing)
 	}
 	if !strings.HasPrefix(string(out), "wasmres: go is missing: ") {
 		t.Errorf("got %s", out)
@@ -138,7 +137,7 @@ func shell(t *testing.T, dir, script string) string {
 	const noCommand = 127 // of sh
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && (exit.ExitCode() == exitMissing || exit.ExitCode() == noCommand):
+	case errors.As(err, &exit) && (exit.ExitCode() == cli.StatusMissing || exit.ExitCode() == noCommand):
 		guesttest.Missing(t, "%s\n%s", script, out)
 	case err != nil:
 		t.Fatalf("%v\n%s\n%s", err, script, out)
@@ -151,14 +150,17 @@ func testPacked(t *testing.T, folder string) {
 	t.Helper()
 	packed, debug := readFile(t, folder, "notes.wasm"), readFile(t, folder, "notes.debug.wasm")
 	bare := withoutManifest(t, packed)
-	cfg := app.Config{
-		File: filepath.Join(t.TempDir(), "bare.wasm"), Isolation: runtime.IsolateNone,
-		Logger: slog.New(slog.DiscardHandler),
-	}
-	asked, err := describe(t.Context(), cfg, bare)
+	host, err := runtime.NewHost(runtime.HostConfig{Isolation: runtime.IsolateNone})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer host.Close()
+	p, err := host.Load(t.Context(), bare, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	asked := p.Manifest()
 	for name, module := range map[string][]byte{"notes.wasm": packed, "notes.debug.wasm": debug} {
 		found, err := wasm.Custom(module, abi.ManifestSection)
 		if err != nil || !bytes.Equal(found, asked.Append(nil)) {

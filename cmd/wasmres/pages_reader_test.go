@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
@@ -99,7 +100,7 @@ func (r *reader) run(run commandLine) {
 		return
 	}
 	printed, status := r.shell(run.shell)
-	if status != run.status && (status == exitMissing || status == exitNoCommand) {
+	if status != run.status && (status == cli.StatusMissing || status == exitNoCommand) {
 		guesttest.Missing(r.t, "%s:%d: %s", r.page, run.line, printed)
 	}
 	if status != run.status {

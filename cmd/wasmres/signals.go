@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 )
 
 // drainTime is how long the program may take to end after a signal: 5 s for requests under way, and the rest for closing.
@@ -24,7 +26,7 @@ func (s stopSignal) status() int {
 	if number, ok := s.Signal.(syscall.Signal); ok {
 		return 128 + int(number)
 	}
-	return exitFailed
+	return cli.StatusFailed
 }
 
 // withSignals gives a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or the
@@ -71,12 +73,4 @@ func stopSignals() []os.Signal {
 		all = append(all, syscall.SIGHUP)
 	}
 	return all
-}
-
-// surviveBrokenPipes has writes to standard output and standard error fail where their reader is gone, instead of ending
-// the process: a client may close both before the program has logged its end. stop ends that.
-func surviveBrokenPipes() (stop func()) {
-	broken := make(chan os.Signal, 1) // a signal that is asked for does not end the process
-	signal.Notify(broken, syscall.SIGPIPE)
-	return func() { signal.Stop(broken) }
 }

@@ -1,5 +1,5 @@
 // Package app joins the rooms: engine, capabilities, provider, protocol and fronts. It builds what a command needs, starts it
 // in order and stops it in reverse.
 //
-// Only cmd/wasmres imports it.
+// Only packages of cmd/wasmres import it.
 package app

@@ -21,9 +21,9 @@ const module = "github.com/wasmres/wasmres"
 var doors = map[string][]string{
 	"github.com/tetratelabs/wazero":           {"runtime/internal/engine/wazero"},
 	"github.com/modelcontextprotocol/go-sdk":  {"runtime/internal/mcp/legacy"},
-	"github.com/urfave/cli/v2":                {"cmd/wasmres"},
-	"github.com/goccy/go-yaml":                {"cmd/wasmres", "internal/strict"}, // writes reports; reads configuration files
-	"golang.org/x/term":                       {"cmd/wasmres"},
+	"github.com/urfave/cli/v2":                {"cmd/wasmres/internal/cli"},
+	"github.com/goccy/go-yaml":                {"cmd/wasmres/internal/cli", "internal/strict"}, // writes reports; reads configuration files
+	"golang.org/x/term":                       {"cmd/wasmres/internal/terminal"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
 	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio"}, // one for each system call family

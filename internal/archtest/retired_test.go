@@ -152,6 +152,14 @@ abi
 abi/abitest
 abi/uritemplate
 cmd/wasmres
+cmd/wasmres/internal/bench
+cmd/wasmres/internal/build
+cmd/wasmres/internal/cli
+cmd/wasmres/internal/dev
+cmd/wasmres/internal/inspect
+cmd/wasmres/internal/machine
+cmd/wasmres/internal/providers
+cmd/wasmres/internal/terminal
 docs/abi.md
 docs/capabilities.md
 docs/clients.md

@@ -1,0 +1,136 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/project"
+)
+
+// A buildReport is what there is to say of a module that was built.
+type buildReport struct {
+	File         string   `json:"file"`
+	Debug        string   `json:"debugFile"`
+	Language     string   `json:"language"`
+	Compiler     string   `json:"compiler"`
+	Name         string   `json:"name"`
+	Version      string   `json:"version,omitempty"`
+	SDK          string   `json:"sdk,omitempty"`
+	Size         int      `json:"size"`
+	DebugSize    int      `json:"debugSize"`
+	Resources    int      `json:"staticResources"`
+	Templates    int      `json:"templates"`
+	Lists        bool     `json:"lists"`
+	Capabilities []wanted `json:"capabilities"`
+	Sample       *sample  `json:"sample,omitempty"`
+
+	lang   project.Language
+	denied providers.Denials // to the provider, while it was built
+}
+
+// A wanted is a capability that the provider asks for.
+type wanted struct {
+	Name     string `json:"name"`
+	Reason   string `json:"reason,omitempty"`
+	Optional bool   `json:"optional,omitempty"`
+}
+
+// A sample is one read, and what it used.
+type sample struct {
+	URI    string `json:"uri"`
+	Fuel   uint64 `json:"fuel"`
+	Limit  uint64 `json:"fuelLimit"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// learn fills the report in.
+func (r *buildReport) learn(c *cli.Context, a *app.App) {
+	m, info := a.Provider().Manifest(), a.Provider().Info()
+	r.Name, r.Version, r.SDK = m.Name, m.Version, m.SDK
+	r.Size, r.Resources, r.Templates, r.Lists = info.Size, len(m.Resources), len(m.Templates), m.Implements(abi.OpList)
+	r.Capabilities = []wanted{}
+	for _, one := range m.Capabilities {
+		r.Capabilities = append(r.Capabilities, wanted{one.Name, one.Reason, one.Optional})
+	}
+	uri := c.String("sample")
+	if uri == "" {
+		uri = sampleURI(c.Context, a)
+	}
+	if uri == "" {
+		return
+	}
+	r.Sample = &sample{URI: uri, Limit: info.Limits.Fuel}
+	if _, err := a.Provider().Read(c.Context, uri); err != nil {
+		r.Sample.Failed = cli.WithMessage(err).Error()
+		if denied := r.denied.Take(); len(denied) > 0 {
+			r.Sample.Failed = denied[0].String()
+		}
+		cli.PrintCrash(c.App.ErrWriter, err)
+		return
+	}
+	r.Sample.Fuel = a.Usage().Fuel
+}
+
+// sampleURI finds something to read, of the manifest if it has resources; empty when there is nothing.
+func sampleURI(ctx context.Context, a *app.App) string {
+	p := a.Provider()
+	chosen, err := check.Select(ctx, p.Source(), p.Manifest(), 2)
+	if err != nil || len(chosen.Samples) == 0 {
+		return ""
+	}
+	return chosen.Samples[0].URI
+}
+
+func (r *buildReport) print(w io.Writer, format string) error {
+	if format != cli.FormatTable {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return cli.PrintData(w, format, text)
+	}
+	t := terminal.NewTable(w)
+	t.Row("built", r.File)
+	t.Row("size", fmt.Sprintf("%s (%s with names, as %s)",
+		terminal.Size(uint64(r.Size)), terminal.Size(uint64(r.DebugSize)), filepath.Base(r.Debug)))
+	t.Row("language", fmt.Sprintf("%s, %s", r.lang.Title(), r.Compiler))
+	t.Row("provider", strings.TrimSpace(r.Name+" "+r.Version))
+	t.Row("serves", r.served())
+	for _, one := range r.Capabilities {
+		t.Row(providers.CapabilityRow(one.Name, one.Reason, one.Optional))
+	}
+	if len(r.Capabilities) == 0 {
+		t.Row("needs", "no capabilities")
+	}
+	t.Row("fuel", r.Sample.String())
+	return t.Flush()
+}
+
+func (r *buildReport) served() string {
+	text := terminal.Counted(r.Resources, "static resource") + ", " + terminal.Counted(r.Templates, "template")
+	if r.Lists {
+		text += ", and what it lists"
+	}
+	return text
+}
+
+func (s *sample) String() string {
+	switch {
+	case s == nil:
+		return "unknown: name something to read with --sample URI"
+	case s.Failed != "":
+		return fmt.Sprintf("unknown: reading %s failed: %s", s.URI, s.Failed)
+	}
+	return fmt.Sprintf("%s for %s, of at most %s", strconv.FormatUint(s.Fuel, 10), s.URI, strconv.FormatUint(s.Limit, 10))
+}

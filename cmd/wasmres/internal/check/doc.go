@@ -1,0 +1,2 @@
+// Package check has the command check, which reports what clients of a provider would stumble over.
+package check

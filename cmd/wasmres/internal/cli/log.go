@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/wasmres/wasmres/internal/printable"
+)
+
+// TextLog is the log of a server: slog's text, without what is empty.
+func TextLog(w io.Writer, level slog.Level) slog.Handler {
+	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if isEmpty(a) {
+			return slog.Attr{}
+		}
+		return a
+	}})
+}
+
+func isEmpty(a slog.Attr) bool { return a.Value.Kind() == slog.KindString && a.Value.String() == "" }
+
+// PlainLog is the log for a person who looks at a provider.
+func PlainLog(w io.Writer, level slog.Level) slog.Handler {
+	return &PlainHandler{Level: level, out: &lockedWriter{w: w}}
+}
+
+// A PlainHandler writes a line for each record: "guest: TEXT" for what the guest says, else "LEVEL message key=value…".
+type PlainHandler struct {
+	// fixed at creation
+	Level  slog.Level
+	prefix string // of keys, for groups
+	attrs  []slog.Attr
+	out    *lockedWriter
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer // guarded by mu
+}
+
+// Enabled implements [slog.Handler].
+func (h *PlainHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.Level }
+
+// Handle implements [slog.Handler].
+func (h *PlainHandler) Handle(_ context.Context, r slog.Record) error {
+	line := h.Line(r)
+	h.out.mu.Lock()
+	defer h.out.mu.Unlock()
+	_, err := io.WriteString(h.out.w, printable.Line(line)+"\n")
+	return err
+}
+
+const GuestRecord = "guest log" // the message of records that carry what the guest says as "text"
+
+func (h *PlainHandler) Line(r slog.Record) string {
+	line := r.Level.String() + " " + r.Message
+	for _, a := range h.attrs {
+		line += pair("", a)
+	}
+	said, isGuest := "", false
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "text" && r.Message == GuestRecord {
+			said, isGuest = a.Value.String(), true
+		}
+		line += pair(h.prefix, a)
+		return true
+	})
+	if isGuest {
+		return "guest: " + said
+	}
+	return line
+}
+
+// pair gives " key=value", or nothing when there is no value.
+func pair(prefix string, a slog.Attr) string {
+	a.Value = a.Value.Resolve()
+	if a.Equal(slog.Attr{}) || isEmpty(a) {
+		return ""
+	}
+	value := a.Value.String()
+	if strings.ContainsFunc(value, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		value = strconv.Quote(value)
+	}
+	return " " + prefix + a.Key + "=" + value
+}
+
+// WithAttrs implements [slog.Handler].
+func (h *PlainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	more := *h
+	more.attrs = slices.Clone(h.attrs)
+	for _, a := range attrs {
+		a.Key = h.prefix + a.Key
+		more.attrs = append(more.attrs, a)
+	}
+	return &more
+}
+
+// WithGroup implements [slog.Handler].
+func (h *PlainHandler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	more := *h
+	more.prefix += name + "."
+	return &more
+}

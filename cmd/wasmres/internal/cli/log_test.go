@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal/terminaltest"
+)
+
+func TestPlainLog(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(PlainLog(&out, slog.LevelInfo))
+	log.Debug("hidden")
+	log.Warn("guest log", "op", "read", "stream", "stderr", "text", "red \x1b[31m\u202e\nwasmres: forged")
+	log.Warn("guest log dropped", "code", "log_limit", "limit", 64)
+	log.With("a", 1).WithGroup("g").With("b", 2).Info("request failed", "uri", "", "err", errors.New(`no "x"`))
+	want := `guest: red \x1b[31m\u202e\nwasmres: forged` + "\n" +
+		"WARN guest log dropped code=log_limit limit=64\n" +
+		`INFO request failed a=1 g.b=2 g.err="no \"x\""` + "\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestTextLogHasNothingEmpty(t *testing.T) {
+	var out bytes.Buffer
+	slog.New(TextLog(&out, slog.LevelInfo)).Info("request failed", "uri", "", "code", "denied")
+	if got, want := out.String(), "level=INFO msg=\"request failed\" code=denied\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want … %s", got, want)
+	}
+}
+
+func TestLogsEscapeText(t *testing.T) {
+	for name, handler := range map[string]func(io.Writer, slog.Level) slog.Handler{"plain": PlainLog, "text": TextLog} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			log := slog.New(handler(&out, slog.LevelInfo))
+			log.Info(GuestRecord, "op", "read", "stream", "stderr", "text", terminaltest.Hostile)
+			log.With("provider", terminaltest.Hostile).Error("request failed", "err", errors.New(terminaltest.Hostile))
+			terminaltest.CheckEscaped(t, out.String())
+		})
+	}
+}
+
+func TestOneLineEscapesText(t *testing.T) {
+	terminaltest.CheckEscaped(t, OneLine(errors.New(terminaltest.Hostile)))
+}

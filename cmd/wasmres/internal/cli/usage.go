@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"regexp"
+)
+
+// What the flag parser says, which gives no errors to tell apart.
+var (
+	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.+)$`)
+	missingFlag = regexp.MustCompile(`^flag needs an argument: -(.+)$`)
+	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
+)
+
+// OnUsageError says in our words what the flag parser found wrong.
+func OnUsageError(c *Context, err error, _ bool) error {
+	text := err.Error()
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		return Usagef(c, "there is no flag %s", dashed(m[1]))
+	}
+	if m := missingFlag.FindStringSubmatch(text); m != nil {
+		return Usagef(c, "%s: its value is missing", dashed(m[1]))
+	}
+	if m := badValue.FindStringSubmatch(text); m != nil {
+		return Usagef(c, "%s %s: write it as %s", dashed(m[2]), m[1], valueOf(c, m[2]))
+	}
+	return Usagef(c, "%w", err)
+}
+
+// dashed writes a flag's name as people do.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// valueOf says what the values of a flag look like.
+func valueOf(c *Context, name string) string {
+	for _, f := range c.Command.Flags {
+		if f.Names()[0] != name {
+			continue
+		}
+		switch f.(type) {
+		case *DurationFlag:
+			return "2s or 500ms"
+		case *IntFlag:
+			return "a whole number"
+		}
+	}
+	return "true or false"
+}

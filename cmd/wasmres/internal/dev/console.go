@@ -1,0 +1,243 @@
+package dev
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/printable"
+)
+
+// An ansiStyle is how a piece of a line looks on a terminal, in the numbers of its escape sequence.
+type ansiStyle string
+
+const (
+	noStyle ansiStyle = ""
+	bold    ansiStyle = "1"
+	dim     ansiStyle = "2"
+	red     ansiStyle = "31"
+	green   ansiStyle = "32"
+	yellow  ansiStyle = "33"
+	blue    ansiStyle = "34"
+	magenta ansiStyle = "35"
+	cyan    ansiStyle = "36"
+)
+
+// A console tells a person who works on a provider what happens, a line for each thing: the time, what it is about, and
+// what there is to say. It is safe for concurrent use.
+type console struct {
+	coloured bool // fixed at creation
+
+	mu sync.Mutex
+	w  io.Writer // guarded by mu
+}
+
+func newConsole(w io.Writer) *console {
+	return &console{coloured: terminal.IsTerminal(w) && os.Getenv("NO_COLOR") == "", w: w}
+}
+
+// in gives a text in colour for those who can see it and want to.
+func (o *console) in(p ansiStyle, text string) string {
+	if !o.coloured || p == noStyle || text == "" {
+		return text
+	}
+	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
+}
+
+// say writes a line, and under it what belongs to it, whole lines that are safe to print.
+func (o *console) say(about string, p ansiStyle, text, under string) {
+	line := o.in(dim, time.Now().Format(time.TimeOnly)) + " " + o.in(p, fmt.Sprintf("%-9s", about)) + " " + text
+	line = strings.TrimRight(line, " ") + "\n" + under
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, _ = io.WriteString(o.w, line) // to whom would one say that it failed
+}
+
+// Of what is said of requests.
+const (
+	maxShownURI = 200 // characters
+	maxReason   = 400
+)
+
+// request says how a request ended.
+func (o *console) request(r app.Request) {
+	outcome, p := abi.CodeOf(r.Err).String(), styleOfCode(abi.CodeOf(r.Err))
+	if r.Op == "watch" {
+		r.URI = cmp.Or(r.URI, "the list")
+	}
+	about := []string{printable.Line(terminal.Clip(r.URI, maxShownURI))}
+	var under strings.Builder
+	if r.Err != nil {
+		about = append(about, o.in(p, printable.Line(terminal.Clip(reasons(r.Err), maxReason))))
+		cli.PrintCrash(&under, r.Err)
+	}
+	fuel := "-"
+	if r.Fuel > 0 {
+		fuel = terminal.Grouped(r.Fuel) + " fuel"
+	}
+	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
+	o.say(r.Op, cyan, o.in(p, fmt.Sprintf("%-9s", outcome))+fmt.Sprintf(" %8s  ", shortTime(r.Elapsed))+
+		o.in(dim, fmt.Sprintf("%16s", fuel))+"  "+strings.Join(about, "  "), under.String())
+}
+
+// styleOfCode tells answers from mistakes of clients, and those from failures.
+func styleOfCode(code abi.Code) ansiStyle {
+	switch code {
+	case abi.CodeOK:
+		return green
+	case abi.CodeNotFound, abi.CodeInvalidParams, abi.CodeUnsupported, abi.CodeCancelled:
+		return yellow
+	}
+	return red
+}
+
+// reasons gives all there is to say of a failure beside its code, what clients do not hear included.
+func reasons(err error) string {
+	var e *abi.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	text := e.Message
+	for cause := e.Cause; cause != nil; {
+		if why := cause.Error(); !strings.Contains(text, why) {
+			text = strings.TrimPrefix(text+": "+why, ": ")
+		}
+		if e = nil; !errors.As(cause, &e) {
+			break
+		}
+		cause = e.Cause
+	}
+	return text
+}
+
+// shortTime gives a time to three digits.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.2f s", d.Seconds())
+}
+
+// maxCompilerLines is how much of what a compiler says is shown: the first errors are those to mend.
+const maxCompilerLines = 100
+
+// What compilers say.
+var (
+	position = regexp.MustCompile(`^\s*(?:-->\s*)?[^\s:]+:[0-9]+(?::[0-9]+)?:?`)
+	severity = regexp.MustCompile(`(?i)\b(?:fatal )?(error|warning|note|help)\b(?:\[[A-Z0-9]+\]| (?:TS|AS)[0-9]+)?:`)
+)
+
+// compilerOutput gives what a compiler has said, in colour, as whole lines that cannot steer a terminal.
+func (o *console) compilerOutput(said string) string {
+	var b strings.Builder
+	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
+	for _, line := range lines[:min(len(lines), maxCompilerLines)] {
+		b.WriteString(o.compilerLine(printable.Line(strings.TrimRight(line, "\r"))) + "\n")
+	}
+	if more := len(lines) - maxCompilerLines; more > 0 {
+		fmt.Fprintf(&b, "… and %d lines more\n", more)
+	}
+	return b.String()
+}
+
+func (o *console) compilerLine(line string) string {
+	at := position.FindString(line)
+	rest := severity.ReplaceAllStringFunc(line[len(at):], func(word string) string {
+		switch strings.ToLower(severity.FindStringSubmatch(word)[1]) {
+		case "error":
+			return o.in(red, word)
+		case "warning":
+			return o.in(yellow, word)
+		}
+		return o.in(cyan, word)
+	})
+	return o.in(bold, at) + rest
+}
+
+// diff gives lines of which some are of a difference, as [printTest] prints them, in colour.
+func (o *console) diff(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		paints := map[string]ansiStyle{"    -": red, "    +": green, "    @": cyan, "FAIL ": red}
+		b.WriteString(o.in(paints[line[:min(len(line), len("FAIL "))]], strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// log makes the console a log: of what guests say, and of what goes on beside the requests.
+func (o *console) log(_ io.Writer, level slog.Level) slog.Handler {
+	return &consoleHandler{cli.PlainHandler{Level: level}, o}
+}
+
+// A consoleHandler writes records to a console.
+type consoleHandler struct {
+	cli.PlainHandler
+	console *console
+}
+
+// requestFailed is the message of records of requests that failed, which the console hears of by themselves.
+const requestFailed = "request failed"
+
+// Handle implements [slog.Handler].
+func (h *consoleHandler) Handle(_ context.Context, r slog.Record) error {
+	p := styleOfLevel(r.Level)
+	switch {
+	case r.Message == cli.GuestRecord:
+		said := guestAttrs(r)
+		h.console.say(said["op"], cyan, h.console.in(dim, fmt.Sprintf("%-9s", said["stream"]))+" "+
+			h.console.in(p, printable.Line(said["text"])), "")
+	case r.Message != requestFailed || r.Level >= slog.LevelError:
+		text := strings.TrimPrefix(h.Line(r), r.Level.String()+" ")
+		h.console.say(strings.ToLower(r.Level.String()), p, printable.Line(text), "")
+	}
+	return nil
+}
+
+func guestAttrs(r slog.Record) map[string]string {
+	said := map[string]string{}
+	r.Attrs(func(a slog.Attr) bool {
+		said[a.Key] = a.Value.String()
+		return true
+	})
+	return said
+}
+
+func styleOfLevel(level slog.Level) ansiStyle {
+	switch {
+	case level >= slog.LevelError:
+		return red
+	case level >= slog.LevelWarn:
+		return yellow
+	case level >= slog.LevelInfo:
+		return noStyle
+	}
+	return dim
+}
+
+// WithAttrs implements [slog.Handler].
+func (h *consoleHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &consoleHandler{*h.PlainHandler.WithAttrs(attrs).(*cli.PlainHandler), h.console}
+}
+
+// WithGroup implements [slog.Handler].
+func (h *consoleHandler) WithGroup(name string) slog.Handler {
+	return &consoleHandler{*h.PlainHandler.WithGroup(name).(*cli.PlainHandler), h.console}
+}

@@ -1,0 +1,2 @@
+// Package permission has the commands permission and policy, about what providers may touch.
+package permission

@@ -1,0 +1,81 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/internal/project"
+)
+
+const (
+	ArgUsage  = "[PROVIDER.wasm]"
+	ArgsUsage = "[PROVIDER.wasm...]"
+)
+
+// Arguments gives the file of a provider, and the arguments a command needs behind it. In the folder of a project
+// the file may be left out: it is then the module that was built there, and that is said on standard error.
+func Arguments(c *cli.Context, names ...string) (file string, rest []string, err error) {
+	given := c.Args().Slice()
+	if len(given) <= len(names) && (len(given) == 0 || !isModule(given[0])) {
+		if file, err = ProjectModule(c); err != nil {
+			return "", nil, err
+		}
+		given = append([]string{file}, given...)
+	}
+	if err := checkOrder(c, given); err != nil {
+		return "", nil, err
+	}
+	if len(given) <= len(names) {
+		return "", nil, cli.Usagef(c, "missing argument %s", names[len(given)-1])
+	}
+	if len(given) > len(names)+1 {
+		return "", nil, cli.Usagef(c, "one argument too many: %q", given[len(names)+1])
+	}
+	return given[0], given[1:], nil
+}
+
+// Files gives the files of one provider or several, all of a command's arguments. In the folder of a project they
+// may be left out, as with providerArguments.
+func Files(c *cli.Context) ([]string, error) {
+	if c.NArg() > 0 {
+		return c.Args().Slice(), nil
+	}
+	file, err := ProjectModule(c)
+	return []string{file}, err
+}
+
+// ProjectModule gives the module of the project in this folder, and says which.
+func ProjectModule(c *cli.Context) (string, error) {
+	file, err := project.Built(".")
+	switch {
+	case errors.Is(err, project.ErrNoProject):
+		return "", cli.Usagef(c, "missing argument PROVIDER.wasm: there is no project in this folder to take it from")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", c.Command.Name, err)
+	}
+	fmt.Fprintf(c.App.ErrWriter, "The provider is %s, of the project in this folder.\n", file)
+	return file, nil
+}
+
+func isModule(arg string) bool {
+	info, err := os.Stat(arg)
+	return strings.HasSuffix(arg, ".wasm") || err == nil && info.Mode().IsRegular()
+}
+
+// checkOrder finds a provider that stands behind what is asked of it.
+func checkOrder(c *cli.Context, args []string) error {
+	if isModule(args[0]) {
+		return nil
+	}
+	for i, arg := range args[1:] {
+		if !strings.HasSuffix(arg, ".wasm") {
+			continue
+		}
+		swapped := append([]string{arg}, args[:i+1]...)
+		return cli.Usagef(c, "the provider comes first: %s %s", c.Command.HelpName, strings.Join(swapped, " "))
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package providers
+
+import (
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+const (
+	categoryGrants = "What the provider may touch (nothing unless granted)"
+	categoryLimits = "What the provider may use"
+	categoryHost   = "wasmres itself"
+)
+
+// Flags are the flags of every command that opens a provider.
+func Flags(more ...cli.Flag) []cli.Flag {
+	return slices.Concat(grantFlags(), []cli.Flag{
+		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
+		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
+		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
+		CacheDirFlag(),
+		CacheSizeFlag(),
+		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "keep what providers keep in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
+		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
+	}, limitFlags(), more)
+}
+
+func CacheDirFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep prepared and compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"}
+}
+
+func CacheSizeFlag() cli.Flag {
+	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "keep at most a `SIZE` of modules in the cache folder; those used least recently go first"}
+}
+
+// CacheSize reads cacheSizeFlag.
+func CacheSize(c *cli.Context) (int64, error) {
+	n, err := cli.ParseSize(c.String("cache-size"))
+	if err != nil {
+		return 0, cli.Usagef(c, "--cache-size: %w", err)
+	}
+	return int64(n), nil
+}
+
+// A logHandler says how the log looks.
+type logHandler func(io.Writer, slog.Level) slog.Handler
+
+// Config reads providerFlags, for one provider.
+func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
+	if cfg, err = CommonConfig(c, log); err != nil {
+		return app.Config{}, err
+	}
+	cfg.File = file
+	granted, err := Policy(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	return applyPolicy(c, cfg, granted), nil
+}
+
+// applyPolicy has a provider run under a policy, whose limits count where no flag sets another.
+func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
+	cfg.Grants = *p
+	for _, l := range []struct {
+		flag string
+		set  func()
+		said bool
+	}{
+		{"cpu", func() { cfg.Limits.MilliCPU = p.Limits.MilliCPU }, p.Limits.MilliCPU > 0},
+		{"memory", func() { cfg.Limits.Memory = p.Limits.Memory }, p.Limits.Memory > 0},
+		{"fuel", func() { cfg.Limits.Fuel = p.Limits.Fuel }, p.Limits.Fuel > 0},
+		{"timeout", func() { cfg.Limits.Timeout = p.Limits.Timeout }, p.Limits.Timeout > 0},
+		{"max-output", func() { cfg.Limits.Output = p.Limits.Output }, p.Limits.Output > 0},
+		{"stack", func() { cfg.Limits.Stack = uint32(min(p.Limits.Stack, math.MaxUint32)) }, p.Limits.Stack > 0},
+		{"max-log", func() { cfg.Limits.Log = int(min(p.Limits.Log, math.MaxInt32)) }, p.Limits.Log > 0},
+	} {
+		if l.said && !c.IsSet(l.flag) {
+			l.set()
+		}
+	}
+	return cfg
+}
+
+// CommonConfig reads what providerFlags say of all providers there are.
+func CommonConfig(c *cli.Context, log logHandler) (app.Config, error) {
+	limits, err := limitsOf(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	shape, err := admission(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	lifecycle, err := lifecycleOf(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	level, err := logLevel(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	size, err := CacheSize(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	isolation, err := isolationFlag(c)
+	if err != nil {
+		return app.Config{}, err
+	}
+	logger := slog.New(log(c.App.ErrWriter, level))
+	return app.Config{
+		Limits: limits, ModuleLimits: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
+		CacheDir: CacheDir(c, logger), CacheSize: size, CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c), Loading: loadingOf(c),
+	}, nil
+}
+
+// isolationFlag says where guests run.
+func isolationFlag(c *cli.Context) (runtime.Isolation, error) {
+	for _, i := range []runtime.Isolation{runtime.IsolateProcess, runtime.IsolateNone} {
+		if c.String("isolation") == i.String() {
+			return i, nil
+		}
+	}
+	return 0, cli.Usagef(c, "--isolation %s: expected %s or %s", c.String("isolation"), runtime.IsolateProcess, runtime.IsolateNone)
+}
+
+// loadingOf gives what shows a person that a module takes a while to load. A server logs it, which nil has it do.
+func loadingOf(c *cli.Context) func(file string, size int) (end func()) {
+	if c.Command.Name == "run" {
+		return nil
+	}
+	line := terminal.NewProgress(c.App.ErrWriter)
+	return func(file string, size int) func() {
+		line.Show("Loading %s, %s: it has to be compiled first …", file, terminal.Size(uint64(size)))
+		return line.Clear
+	}
+}
+
+// CacheDir is where compiled modules are kept; empty when there is no such place.
+func CacheDir(c *cli.Context, logger *slog.Logger) string {
+	if c.IsSet("cache-dir") {
+		return c.String("cache-dir")
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		logger.Debug("no user cache folder, compiled modules are not kept", "err", err)
+		return ""
+	}
+	return filepath.Join(base, "wasmres")
+}
+
+// dataDir is where what providers keep is kept; empty when there is no such place.
+func dataDir(c *cli.Context) string {
+	if dir := c.String("data-dir"); dir != "" {
+		return dir
+	}
+	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "wasmres")
+	}
+	if home, err := os.UserHomeDir(); err == nil && goruntime.GOOS == "linux" {
+		return filepath.Join(home, ".local", "state", "wasmres")
+	}
+	if base, err := os.UserConfigDir(); err == nil {
+		return filepath.Join(base, "wasmres", "state")
+	}
+	return ""
+}
+
+func lifecycleOf(c *cli.Context) (abi.Lifecycle, error) {
+	for _, l := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
+		if c.String("lifecycle") == l.String() {
+			return l, nil
+		}
+	}
+	return 0, cli.Usagef(c, "--lifecycle %s: it is one of fresh, session, shared", c.String("lifecycle"))
+}
+
+func logLevel(c *cli.Context) (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return 0, cli.Usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+	}
+	return level, nil
+}

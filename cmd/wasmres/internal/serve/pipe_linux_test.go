@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe that blocks, as others have made it, is read with a deadline, which takes the poller; for those who share it, it
+// blocks as before.
+func TestAPipeIsPolled(t *testing.T) {
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		t.Fatal(err)
+	}
+	r, w := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(fds[1]), "out")
+	defer r.Close()
+	defer w.Close()
+	in := Pollable(r)
+	defer in.(io.Closer).Close()
+	if err := in.(*os.File).SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Error(err)
+	}
+	flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fds[0]), syscall.F_GETFL, 0)
+	if errno != 0 || flags&syscall.O_NONBLOCK != 0 {
+		t.Errorf("the pipe itself has flags %#x, %v", flags, errno)
+	}
+	if _, err := w.WriteString("text"); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 10)
+	if n, err := in.Read(got); string(got[:n]) != "text" || err != nil {
+		t.Errorf("got %q, %v", got[:n], err)
+	}
+}
+
+// What is no pipe is left alone.
+func TestAFileIsNotPolled(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := Pollable(f); got != io.Reader(f) {
+		t.Errorf("got %v, want the file itself", got)
+	}
+}

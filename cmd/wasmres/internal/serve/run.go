@@ -1,0 +1,153 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/app"
+)
+
+func Command() *cli.Command {
+	const category = "Serving"
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "serve the resources of one provider, or of several as one, to MCP clients",
+		ArgsUsage: providers.ArgsUsage,
+		Description: `Speaks the Model Context Protocol, every revision from 2024-11-05 to 2026-07-28, on
+standard input and output, or with --http over Streamable HTTP at /mcp.
+
+   wasmres run provider.wasm
+   wasmres run --http 127.0.0.1:8080 provider.wasm
+   wasmres run --dir .:/project:ro --config owner=ada project.wasm
+
+Several providers are served as one, each in a sandbox of its own with limits of its own. They
+are called as their files are, and a grant says by that name whose it is. A URI that two of
+them could serve belongs to the one that claims it more specifically.
+
+   wasmres run hello.wasm notes.wasm project.wasm --dir project=.:/project:ro
+
+In the configuration of an MCP client:
+
+   {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
+		Flags: append(providers.Flags(providers.ApprovalsFlag(),
+			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
+			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "accept requests to this `HOST` name too, as in mcp.example.com: the name of a reverse proxy or a published port; may be repeated"},
+			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "accept requests of web pages of this `ORIGIN` too, as in https://example.org; may be repeated"},
+			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that know tools only"},
+		), clientFlags(category)...),
+		OnUsageError: cli.OnUsageError,
+		Action:       run,
+	}
+}
+
+func run(c *cli.Context) error {
+	defer surviveBrokenPipes()()
+	addr, err := HttpAddress(c)
+	if err != nil {
+		return err
+	}
+	files, err := providers.Files(c)
+	if err != nil {
+		return err
+	}
+	configs, err := providers.Configs(c, files, cli.TextLog)
+	if err != nil {
+		return err
+	}
+	configs[0].Server.Tools = c.Bool("tools")
+	if err := clientLimits(c, &configs[0]); err != nil {
+		return err
+	}
+	for i := range configs {
+		configs[i].Cache = true
+	}
+	a, err := providers.OpenWithApproval(c, configs)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	err = serve(c, a, addr)
+	logStop(c.Context, configs[0].Logger, err)
+	return err
+}
+
+// serve speaks MCP until the input or the context ends.
+func serve(c *cli.Context, a *app.App, addr string) error {
+	if addr != "" {
+		return serveHTTP(c, a, addr)
+	}
+	if terminal.IsTerminal(c.App.Reader) {
+		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To look at the provider without one, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
+	}
+	return a.ServeStdio(c.Context, Pollable(c.App.Reader), c.App.Writer)
+}
+
+// logStop logs why the server has stopped: a signal, the end of its input, or an error.
+func logStop(ctx context.Context, log *slog.Logger, err error) {
+	reason := "end of input"
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		reason = cause.Error()
+	case err != nil:
+		reason = "error"
+	}
+	if err != nil {
+		log.Error("server stopped", "reason", reason, "err", err)
+		return
+	}
+	log.Info("server stopped", "reason", reason)
+}
+
+// HttpAddress is where to listen; empty for standard input and output.
+func HttpAddress(c *cli.Context) (string, error) {
+	given := c.String("http")
+	if given == "" {
+		return "", nil
+	}
+	host, port, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", cli.Usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", given)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return "", cli.Usagef(c, "--http %s: a port is a number from 0 to 65535", given)
+	}
+	return net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
+}
+
+func serveHTTP(c *cli.Context, a *app.App, addr string) error {
+	return ExplainInUse(addr, a.ServeHTTP(c.Context, app.HTTPConfig{
+		Addr:           addr,
+		AllowedHosts:   c.StringSlice("allowed-host"),
+		AllowedOrigins: c.StringSlice("allowed-origin"),
+		Ready: func(bound net.Addr) {
+			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", Endpoint(bound))
+		},
+	}))
+}
+
+// ExplainInUse says what to do when another program listens at the address.
+func ExplainInUse(addr string, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(addr) // it has been listened at
+	return fmt.Errorf("another program listens at %s: end it, or serve elsewhere, as with --http %s (%w)",
+		addr, net.JoinHostPort(host, "0"), err)
+}
+
+// Endpoint names an address clients can be given.
+func Endpoint(bound net.Addr) string {
+	tcp, ok := bound.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://%s/mcp", bound)
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/mcp and every other address of this machine", tcp.Port)
+}

@@ -1,0 +1,57 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Numbered gives a number of things, as in "1 read" or "2 reads".
+func Numbered(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
+}
+
+// Counted gives a number of things, as in "no errors" or "2 errors".
+func Counted(n int, thing string) string {
+	switch n {
+	case 0:
+		return "no " + thing + "s"
+	case 1:
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// Grouped gives a number with commas between its thousands.
+func Grouped(n uint64) string {
+	digits := []byte(fmt.Sprint(n))
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = slices.Insert(digits, at, ',')
+	}
+	return string(digits)
+}
+
+// Size prints a number of bytes for people.
+func Size(n uint64) string {
+	const step = 1024
+	if n < step {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/step, 0
+	for value >= step && unit < 3 {
+		value, unit = value/step, unit+1
+	}
+	return fmt.Sprintf("%.1f %s", value, []string{"KiB", "MiB", "GiB", "TiB"}[unit])
+}
+
+// Clip shortens a text for a table cell.
+func Clip(s string, width int) string {
+	runes := []rune(s)
+	if len(runes) <= width {
+		return s
+	}
+	return string(runes[:width-1]) + "…"
+}

@@ -1,0 +1,2 @@
+// Package test has the command test, which replays recorded sessions.
+package test

@@ -1,0 +1,92 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/printable"
+	recorded "github.com/wasmres/wasmres/internal/session"
+)
+
+// maxDiff is how many lines of one difference a person is shown.
+const maxDiff = 200
+
+// Print prints what became of one file.
+func Print(w io.Writer, r Result) {
+	status, detail := "ok  ", terminal.Counted(r.Steps, "step")
+	if r.Failed() > 0 {
+		status = "FAIL"
+	}
+	if r.Err != "" {
+		fmt.Fprintf(w, "%s\n", printable.Text(r.Err))
+		detail = "could not be run"
+	}
+	for _, f := range r.Failures {
+		printStepFailure(w, r.File, f)
+	}
+	if n := len(r.Failures); n > 0 {
+		detail += fmt.Sprintf(", %d failed", n)
+	}
+	if r.Skipped > 0 {
+		detail += fmt.Sprintf(", %d skipped", r.Skipped)
+	}
+	switch {
+	case r.written && r.Changed > 0:
+		detail += fmt.Sprintf(", %d recorded", r.Changed)
+	case r.written:
+		detail += ", none changed"
+	}
+	elapsed := time.Duration(r.Millis * float64(time.Millisecond)).Round(time.Millisecond)
+	fmt.Fprintf(w, "%s  %s  %s  %v\n", status, printable.Line(r.File), detail, elapsed)
+}
+
+func printStepFailure(w io.Writer, file string, f recorded.Failure) {
+	at := file
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d", file, f.Line)
+	}
+	fmt.Fprintf(w, "%s: %s: %s\n", printable.Line(at), printable.Line(f.Step), printable.Text(f.Problem))
+	lines := strings.SplitAfter(f.Diff, "\n")
+	for _, line := range lines[:min(len(lines), maxDiff)] {
+		printDiffLine(w, strings.TrimSuffix(line, "\n"))
+	}
+	if len(lines) > maxDiff {
+		fmt.Fprintf(w, "    … and %d lines more\n", len(lines)-maxDiff-1)
+	}
+}
+
+// printDiffLine prints a line of a unified diff, in colour for those who can see it and want to.
+func printDiffLine(w io.Writer, line string) {
+	if line == "" {
+		return
+	}
+	colours := map[byte]string{'-': "\x1b[31m", '+': "\x1b[32m", '@': "\x1b[36m"}
+	colour := colours[line[0]]
+	if colour == "" || !terminal.IsTerminal(w) || os.Getenv("NO_COLOR") != "" {
+		fmt.Fprintf(w, "    %s\n", printable.Line(line))
+		return
+	}
+	fmt.Fprintf(w, "    %s%s\x1b[0m\n", colour, printable.Line(line))
+}
+
+// printTests prints the results for machines.
+func printTests(w io.Writer, format string, results []Result) error {
+	failed := 0
+	for _, r := range results {
+		failed += r.Failed()
+	}
+	text, err := json.Marshal(struct {
+		Failed   int      `json:"failed"`
+		Sessions []Result `json:"sessions"`
+	}{failed, results})
+	if err != nil {
+		return err
+	}
+	return cli.PrintData(w, format, text)
+}

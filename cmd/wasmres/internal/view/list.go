@@ -1,0 +1,159 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/app"
+)
+
+func ListCommand() *cli.Command {
+	return providers.NewCombinedCommand(&cli.Command{
+		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: providers.ArgsUsage,
+		Description: several + "   wasmres list provider.wasm\n   wasmres list --output-format json provider.wasm | jq -r '.resources[].uri'",
+		Flags:       []cli.Flag{cli.FormatFlag(cli.ResultFormats)},
+	}, list)
+}
+
+// several is what commands say of their providers that list what they have.
+const several = "Of several providers, lists what a client gets that is served all of them as one.\n\n"
+
+const maxName = 40 // characters of a name in a table
+
+func list(c *cli.Context, a *app.App, _ []string) error {
+	all, err := allPages(c.Context, a, "resources/list", "resources")
+	if err != nil {
+		return err
+	}
+	if c.String("output-format") != cli.FormatTable {
+		return printList(c, "resources", all)
+	}
+	var rows [][]string
+	for _, raw := range all {
+		var r struct {
+			URI, Name, Title, Description, MIMEType string
+			Size                                    *uint64
+		}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		size := ""
+		if r.Size != nil {
+			size = terminal.Size(*r.Size)
+		}
+		rows = append(rows, []string{r.URI, terminal.Clip(r.Name, maxName), r.MIMEType, size, r.Description})
+	}
+	return terminal.PrintTable(c.App.Writer, []string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
+}
+
+func TemplatesCommand() *cli.Command {
+	return providers.NewCombinedCommand(&cli.Command{
+		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: providers.ArgsUsage,
+		Description: several + "   wasmres templates provider.wasm",
+		Flags:       []cli.Flag{cli.FormatFlag(cli.ResultFormats)},
+	}, templates)
+}
+
+func templates(c *cli.Context, a *app.App, _ []string) error {
+	all, err := allPages(c.Context, a, "resources/templates/list", "resourceTemplates")
+	if err != nil {
+		return err
+	}
+	if c.String("output-format") != cli.FormatTable {
+		return printList(c, "resourceTemplates", all)
+	}
+	var rows [][]string
+	for _, raw := range all {
+		var r struct{ URITemplate, Name, Description, MIMEType string }
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		rows = append(rows, []string{r.URITemplate, terminal.Clip(r.Name, maxName), r.MIMEType, r.Description})
+	}
+	return terminal.PrintTable(c.App.Writer, []string{"TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
+}
+
+// Of a list that is read to its end. A provider makes up its cursors, so that a list may have no end.
+const (
+	maxPages      = 10_000
+	maxEmptyPages = 100       // one after the other
+	maxListed     = 256 << 20 // bytes of entries, as JSON
+)
+
+// allPages follows the cursors of a list method and gives its entries. A list that does not end is an error.
+func allPages(ctx context.Context, a *app.App, method, key string) (all []json.RawMessage, err error) {
+	given := map[string]bool{}
+	cursor, empty, size := "", 0, 0
+	for pages := 1; ; pages++ {
+		entries, next, err := onePage(ctx, a, method, key, cursor)
+		if err != nil {
+			return nil, err
+		}
+		if empty++; len(entries) > 0 {
+			empty = 0
+		}
+		for _, e := range entries {
+			size += len(e)
+		}
+		if all = append(all, entries...); next == "" {
+			return all, nil
+		}
+		switch {
+		case given[next]:
+			return nil, endless(method, "its cursor %.60q comes again after %d entries", next, len(all))
+		case empty == maxEmptyPages:
+			return nil, endless(method, "%d pages one after the other are empty", empty)
+		case pages == maxPages:
+			return nil, endless(method, "there are more than %d pages, which have %d entries", maxPages, len(all))
+		case size > maxListed:
+			return nil, endless(method, "its first %d entries take more than %s", len(all), terminal.Size(maxListed))
+		}
+		given[next], cursor = true, next
+	}
+}
+
+// endless is the error for a list that is given up.
+func endless(method, format string, args ...any) error {
+	return fmt.Errorf("%s was given up, since the list does not seem to end: %s", method, fmt.Sprintf(format, args...))
+}
+
+// onePage gives the entries of the page at a cursor, and the cursor of the next page, empty after the last.
+func onePage(
+	ctx context.Context, a *app.App, method, key, cursor string,
+) (entries []json.RawMessage, next string, err error) {
+	params := map[string]string{}
+	if cursor != "" {
+		params["cursor"] = cursor
+	}
+	result, err := a.Call(ctx, method, params)
+	if err != nil {
+		return nil, "", err
+	}
+	var page map[string]json.RawMessage
+	if err := json.Unmarshal(result, &page); err != nil {
+		return nil, "", err
+	}
+	if err := json.Unmarshal(page[key], &entries); err != nil {
+		return nil, "", err
+	}
+	if raw, ok := page["nextCursor"]; ok {
+		err = json.Unmarshal(raw, &next)
+	}
+	return entries, next, err
+}
+
+// printList prints the entries of all pages as one MCP result.
+func printList(c *cli.Context, key string, entries []json.RawMessage) error {
+	if entries == nil {
+		entries = []json.RawMessage{}
+	}
+	text, err := json.Marshal(map[string][]json.RawMessage{key: entries})
+	if err != nil {
+		return err
+	}
+	return cli.PrintData(c.App.Writer, c.String("output-format"), text)
+}
