@@ -74,7 +74,7 @@ func floodParent(nth func(int) protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	link.Put(protocol.KindReady, []byte(`{"lane":"reset"}`))
+	link.Put(protocol.KindReady, []byte(`{"reset":"reset"}`))
 	if err := link.Flush(); err != nil {
 		return err
 	}
