@@ -195,9 +195,6 @@ internal/keyringtest
 internal/strict
 internal/wire
 runtime/capability/httpcap
-runtime/capability/kvcap
-runtime/capability/kvcap/kvtest
-runtime/capability/kvcap/sqlitekv
 runtime/capability/sqlcap
 runtime/capability/sqlcap/database
 runtime/capability/sqlcap/postgres

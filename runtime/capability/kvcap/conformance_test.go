@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 )
 
-// stuck is a store whose lists below slow/ take until the call is over, as where another process keeps a lock.
+// stuck is a store whose lists of slow/ wait until the call ends, as if another process held a lock.
 type stuck struct{ kvcap.Store }
 
 func (s stuck) List(ctx context.Context, prefix, after string, limit int) ([]abi.KVEntry, bool, error) {

@@ -29,8 +29,8 @@ type KV struct {
 	observe capability.Observer
 }
 
-// Open gives the power over the values of a store, which belongs to the KV from now on. observe, which may be nil, is
-// told of each use.
+// Open gives access to the values of a store, which the KV takes over and closes. observe receives each use; it may be
+// nil.
 func Open(store Store, grant Grant, observe capability.Observer) *KV {
 	return &KV{store: store, grant: grant, observe: observe}
 }
@@ -114,7 +114,7 @@ func (kv *KV) put(ctx context.Context, req *abi.KVRequest) (capability.Response,
 		return capability.Response{}, invalid("put %.128q: if_version and if_absent exclude each other", req.Key)
 	}
 	if req.TTLMillis > uint64(maxTTL/time.Millisecond) {
-		return capability.Response{}, invalid("put %.128q: a value lasts 100 years at most, or, with 0, for ever", req.Key)
+		return capability.Response{}, invalid("put %.128q: the time to live may be 100 years at most, or 0 for no end", req.Key)
 	}
 	entry, err := kv.store.Put(ctx, Put{
 		Key: req.Key, Value: req.Value, TTL: time.Duration(req.TTLMillis) * time.Millisecond,
@@ -134,7 +134,7 @@ func (kv *KV) delete(ctx context.Context, req *abi.KVRequest) (capability.Respon
 func (kv *KV) list(ctx context.Context, req *abi.KVRequest) (capability.Response, error) {
 	for _, text := range []string{req.Prefix, req.After} {
 		if len(text) > abi.MaxKey || !plain(text) {
-			return capability.Response{}, invalid("no key begins with, or is, %.128q", text)
+			return capability.Response{}, invalid("%.128q is not a valid key or prefix of keys", text)
 		}
 	}
 	limit := maxEntries
@@ -150,7 +150,7 @@ func (kv *KV) list(ctx context.Context, req *abi.KVRequest) (capability.Response
 
 func checkKey(key string) error {
 	if key == "" || len(key) > abi.MaxKey || !plain(key) {
-		return invalid("%.128q is no key: use 1 to %d bytes of UTF-8 without control characters", key, abi.MaxKey)
+		return invalid("%.128q is not a valid key: use 1 to %d bytes of UTF-8 without control characters", key, abi.MaxKey)
 	}
 	return nil
 }
@@ -159,10 +159,10 @@ func invalid(format string, args ...any) error {
 	return abi.Errorf(abi.CodeInvalidParams, format, args...)
 }
 
-// checkChange refuses what changes something where the grant is for reading, and keys that are none.
+// checkChange refuses changes under a read-only grant, and invalid keys.
 func (kv *KV) checkChange(key string) error {
 	if kv.grant.ReadOnly {
-		return abi.Errorf(abi.CodeDenied, "the key-value store may only be read")
+		return abi.Errorf(abi.CodeDenied, "the key-value store is granted read-only")
 	}
 	return checkKey(key)
 }
@@ -179,14 +179,14 @@ func changed(key string, entry abi.KVEntry, err error) (capability.Response, err
 	return respond([]abi.KVEntry{entry}, false, conflict), nil
 }
 
-// classify hides everything about the host.
+// classify gives the public error, which shows nothing about the host.
 func classify(key string, err error) error {
 	var public *abi.Error
 	switch {
 	case errors.As(err, &public), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, ErrNotFound):
-		return abi.Errorf(abi.CodeNotFound, "there is no value %.128q", key)
+		return abi.Errorf(abi.CodeNotFound, "no value with the key %.128q", key)
 	case errors.Is(err, ErrClosed):
 		return abi.Errorf(abi.CodeUnavailable, "the key-value store is closed")
 	}

@@ -14,30 +14,30 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap/kvtest"
 )
 
-// A desk is where a guest asks.
-type desk struct {
+// A guest calls the services.
+type guest struct {
 	*testing.T
 	services capability.Services
 	clock    *kvtest.Clock
 	uses     []capability.Use
 }
 
-func begin(t *testing.T, grant kvcap.Grant) *desk {
-	d := &desk{T: t, clock: kvtest.NewClock()}
-	store := openMemory(t, kvcap.Quota{MaxKeys: 100}, d.clock.Now)
-	kv := kvcap.Open(store, grant, func(_ context.Context, use capability.Use) { d.uses = append(d.uses, use) })
-	d.services = kv.Services()
+func begin(t *testing.T, grant kvcap.Grant) *guest {
+	g := &guest{T: t, clock: kvtest.NewClock()}
+	store := openMemory(t, kvcap.Quota{MaxKeys: 100}, g.clock.Now)
+	kv := kvcap.Open(store, grant, func(_ context.Context, use capability.Use) { g.uses = append(g.uses, use) })
+	g.services = kv.Services()
 	t.Cleanup(func() {
 		if err := kv.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return d
+	return g
 }
 
-func (d *desk) ask(service abi.Service, req abi.KVRequest) (abi.KVResponse, string, error) {
-	d.Helper()
-	resp, err := d.services[service].Call(d.Context(), req.Append(nil))
+func (g *guest) ask(service abi.Service, req abi.KVRequest) (abi.KVResponse, string, error) {
+	g.Helper()
+	resp, err := g.services[service].Call(g.Context(), req.Append(nil))
 	var message abi.KVResponse
 	if err == nil {
 		err = message.Decode(resp.Message)
@@ -45,38 +45,38 @@ func (d *desk) ask(service abi.Service, req abi.KVRequest) (abi.KVResponse, stri
 	return message, string(resp.Body), err
 }
 
-// one asks what is answered with one entry.
-func (d *desk) one(service abi.Service, req abi.KVRequest) (abi.KVEntry, string) {
-	d.Helper()
-	message, body, err := d.ask(service, req)
+// one calls a service that answers with one entry.
+func (g *guest) one(service abi.Service, req abi.KVRequest) (abi.KVEntry, string) {
+	g.Helper()
+	message, body, err := g.ask(service, req)
 	if err != nil || len(message.Entries) != 1 || message.More || message.Conflict {
-		d.Fatalf("service %d, %+v: got %+v, %v", service, req, message, err)
+		g.Fatalf("service %d, %+v: got %+v, %v", service, req, message, err)
 	}
 	return message.Entries[0], body
 }
 
 func TestValuesArePutGotAndDeleted(t *testing.T) {
-	d := begin(t, kvcap.Grant{})
-	entry, _ := d.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", Value: []byte("a\x00b"), TTLMillis: 1000})
-	want := abi.KVEntry{Key: "k", Size: 3, ExpiresMillis: d.clock.Now().UnixMilli() + 1000, Version: entry.Version}
+	g := begin(t, kvcap.Grant{})
+	entry, _ := g.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", Value: []byte("a\x00b"), TTLMillis: 1000})
+	want := abi.KVEntry{Key: "k", Size: 3, ExpiresMillis: g.clock.Now().UnixMilli() + 1000, Version: entry.Version}
 	if entry != want || entry.Version == 0 {
 		t.Errorf("got %+v, want %+v", entry, want)
 	}
-	if got, body := d.one(abi.ServiceKVGet, abi.KVRequest{Key: "k"}); got != entry || body != "a\x00b" {
+	if got, body := g.one(abi.ServiceKVGet, abi.KVRequest{Key: "k"}); got != entry || body != "a\x00b" {
 		t.Errorf("got %+v, %q", got, body)
 	}
-	got, _, err := d.ask(abi.ServiceKVDelete, abi.KVRequest{Key: "k"})
+	got, _, err := g.ask(abi.ServiceKVDelete, abi.KVRequest{Key: "k"})
 	if len(got.Entries) > 0 || got.Conflict || err != nil {
 		t.Errorf("delete: got %+v, %v", got, err)
 	}
-	if _, _, err := d.ask(abi.ServiceKVGet, abi.KVRequest{Key: "k"}); abi.CodeOf(err) != abi.CodeNotFound {
+	if _, _, err := g.ask(abi.ServiceKVGet, abi.KVRequest{Key: "k"}); abi.CodeOf(err) != abi.CodeNotFound {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestConflictsSayWhatIsThere(t *testing.T) {
-	d := begin(t, kvcap.Grant{})
-	entry, _ := d.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", IfAbsent: true})
+func TestConflictsNameTheExistingEntry(t *testing.T) {
+	g := begin(t, kvcap.Grant{})
+	entry, _ := g.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", IfAbsent: true})
 	for _, c := range []struct {
 		service abi.Service
 		req     abi.KVRequest
@@ -88,20 +88,20 @@ func TestConflictsSayWhatIsThere(t *testing.T) {
 		{abi.ServiceKVPut, abi.KVRequest{Key: "none", IfVersion: entry.Version}, 0},
 		{abi.ServiceKVDelete, abi.KVRequest{Key: "none", IfVersion: entry.Version}, 0},
 	} {
-		got, _, err := d.ask(c.service, c.req)
+		got, _, err := g.ask(c.service, c.req)
 		if err != nil || !got.Conflict || len(got.Entries) != c.there || c.there > 0 && got.Entries[0] != entry {
 			t.Errorf("service %d, %+v: got %+v, %v", c.service, c.req, got, err)
 		}
 	}
-	d.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", IfVersion: entry.Version})
+	g.one(abi.ServiceKVPut, abi.KVRequest{Key: "k", IfVersion: entry.Version})
 }
 
-func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
-	d := begin(t, kvcap.Grant{})
+func TestInvalidRequestsAreRefused(t *testing.T) {
+	g := begin(t, kvcap.Grant{})
 	long := strings.Repeat("k", abi.MaxKey+1)
 	for _, service := range []abi.Service{abi.ServiceKVGet, abi.ServiceKVPut, abi.ServiceKVDelete} {
 		for _, key := range []string{"", long, "a\x00", "a\nb", "\x7f", "\u0085"} {
-			if got, _, err := d.ask(service, abi.KVRequest{Key: key}); abi.CodeOf(err) != abi.CodeInvalidParams {
+			if got, _, err := g.ask(service, abi.KVRequest{Key: key}); abi.CodeOf(err) != abi.CodeInvalidParams {
 				t.Errorf("service %d, key %.20q: got %+v, %v", service, key, got, err)
 			}
 		}
@@ -118,25 +118,25 @@ func TestRequestsThatMakeNoSenseAreRefused(t *testing.T) {
 		{abi.ServiceKVList, abi.KVRequest{After: long}, abi.CodeInvalidParams},
 		{abi.ServiceKVList, abi.KVRequest{Prefix: "\n"}, abi.CodeInvalidParams},
 	} {
-		if got, _, err := d.ask(c.service, c.req); abi.CodeOf(err) != c.code {
+		if got, _, err := g.ask(c.service, c.req); abi.CodeOf(err) != c.code {
 			t.Errorf("service %d: got %+v, %v, want %v", c.service, got, err, c.code)
 		}
 	}
-	if got, _, err := d.ask(abi.ServiceKVList, abi.KVRequest{}); len(got.Entries) > 0 || err != nil {
+	if got, _, err := g.ask(abi.ServiceKVList, abi.KVRequest{}); len(got.Entries) > 0 || err != nil {
 		t.Errorf("afterwards there is %+v, %v", got, err)
 	}
 }
 
-func TestListsGoOnWhereTheyEnded(t *testing.T) {
-	d := begin(t, kvcap.Grant{})
+func TestListsContinueAfterAKey(t *testing.T) {
+	g := begin(t, kvcap.Grant{})
 	for i := range 7 {
-		d.one(abi.ServiceKVPut, abi.KVRequest{Key: fmt.Sprint("n/", i), Value: make([]byte, i)})
+		g.one(abi.ServiceKVPut, abi.KVRequest{Key: fmt.Sprint("n/", i), Value: make([]byte, i)})
 	}
-	d.one(abi.ServiceKVPut, abi.KVRequest{Key: "o"})
+	g.one(abi.ServiceKVPut, abi.KVRequest{Key: "o"})
 	var sizes []uint64
 	req := abi.KVRequest{Prefix: "n/", Limit: 3}
 	for more := true; more; {
-		page, _, err := d.ask(abi.ServiceKVList, req)
+		page, _, err := g.ask(abi.ServiceKVList, req)
 		if err != nil || len(page.Entries) > 3 || len(page.Entries) == 0 {
 			t.Fatalf("got %+v, %v", page, err)
 		}
@@ -152,56 +152,56 @@ func TestListsGoOnWhereTheyEnded(t *testing.T) {
 }
 
 func TestAReadOnlyGrantChangesNothing(t *testing.T) {
-	d := begin(t, kvcap.Grant{ReadOnly: true})
+	g := begin(t, kvcap.Grant{ReadOnly: true})
 	for _, service := range []abi.Service{abi.ServiceKVPut, abi.ServiceKVDelete} {
-		if _, _, err := d.ask(service, abi.KVRequest{Key: "k"}); abi.CodeOf(err) != abi.CodeDenied {
+		if _, _, err := g.ask(service, abi.KVRequest{Key: "k"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("service %d: got %v", service, err)
 		}
 	}
-	if len(d.uses) != 2 || d.uses[0].Rule != "read-only" || d.uses[1].Code != abi.CodeDenied {
-		t.Errorf("observed %+v", d.uses)
+	if len(g.uses) != 2 || g.uses[0].Rule != "read-only" || g.uses[1].Code != abi.CodeDenied {
+		t.Errorf("observed %+v", g.uses)
 	}
-	if got, _, err := d.ask(abi.ServiceKVList, abi.KVRequest{}); len(got.Entries) > 0 || err != nil {
+	if got, _, err := g.ask(abi.ServiceKVList, abi.KVRequest{}); len(got.Entries) > 0 || err != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 func TestUsesAreObserved(t *testing.T) {
-	d := begin(t, kvcap.Grant{})
+	g := begin(t, kvcap.Grant{})
 	long := strings.Repeat("ä", 400)
-	d.one(abi.ServiceKVPut, abi.KVRequest{Key: "a\"b", Value: []byte("value")})
-	d.one(abi.ServiceKVGet, abi.KVRequest{Key: "a\"b"})
-	_, _, _ = d.ask(abi.ServiceKVGet, abi.KVRequest{Key: long})
-	_, _, _ = d.ask(abi.ServiceKVList, abi.KVRequest{Prefix: "a"})
+	g.one(abi.ServiceKVPut, abi.KVRequest{Key: "a\"b", Value: []byte("value")})
+	g.one(abi.ServiceKVGet, abi.KVRequest{Key: "a\"b"})
+	_, _, _ = g.ask(abi.ServiceKVGet, abi.KVRequest{Key: long})
+	_, _, _ = g.ask(abi.ServiceKVList, abi.KVRequest{Prefix: "a"})
 	want := []capability.Use{
 		{Capability: "kv", Subject: `put "a\"b"`, Bytes: 5},
 		{Capability: "kv", Subject: `get "a\"b"`, Bytes: 5},
 		{Capability: "kv", Subject: `get "` + strings.Repeat("ä", 256) + `"`, Code: abi.CodeNotFound},
 		{Capability: "kv", Subject: `list "a"`},
 	}
-	for i, use := range d.uses {
+	for i, use := range g.uses {
 		use.Elapsed = 0
 		if i >= len(want) || use != want[i] {
 			t.Errorf("observed %+v", use)
 		}
 	}
-	if len(d.uses) != len(want) {
-		t.Errorf("observed %d uses, want %d", len(d.uses), len(want))
+	if len(g.uses) != len(want) {
+		t.Errorf("observed %d uses, want %d", len(g.uses), len(want))
 	}
 }
 
-// broken is a store that fails.
-type broken struct {
+// failing is a store that fails.
+type failing struct {
 	kvcap.Store
 	err error
 }
 
-func (b broken) Get(context.Context, string) (abi.KVEntry, []byte, error) {
+func (b failing) Get(context.Context, string) (abi.KVEntry, []byte, error) {
 	return abi.KVEntry{}, nil, b.err
 }
 
-func TestFailuresTellNothingOfTheHost(t *testing.T) {
-	private := errors.New("/home/ada/kv: broken")
+func TestErrorsShowNothingOfTheHost(t *testing.T) {
+	private := errors.New("/home/ada/kv: failing")
 	for _, c := range []struct {
 		err  error
 		code abi.Code
@@ -212,7 +212,7 @@ func TestFailuresTellNothingOfTheHost(t *testing.T) {
 		{abi.Errorf(abi.CodeUnavailable, "later").Because(private), abi.CodeUnavailable},
 		{context.DeadlineExceeded, abi.CodeDeadline},
 	} {
-		services := kvcap.Open(broken{err: c.err}, kvcap.Grant{}, nil).Services()
+		services := kvcap.Open(failing{err: c.err}, kvcap.Grant{}, nil).Services()
 		_, err := services[abi.ServiceKVGet].Call(t.Context(), (&abi.KVRequest{Key: "k"}).Append(nil))
 		if abi.CodeOf(err) != c.code || strings.Contains(err.Error(), "/home") {
 			t.Errorf("%v: got %v of code %v, want %v", c.err, err, abi.CodeOf(err), c.code)
@@ -227,7 +227,7 @@ func TestQuotasAreChecked(t *testing.T) {
 		}
 	}
 	want := kvcap.Quota{MaxKeys: 10_000, MaxBytes: 16 << 20, MaxValue: 1 << 20}
-	if got, err := (kvcap.Quota{}).Fill(); got != want || err != nil {
+	if got, err := (kvcap.Quota{}).WithDefaults(); got != want || err != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

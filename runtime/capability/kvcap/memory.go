@@ -10,17 +10,17 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Memory is a [Store] that forgets everything when it is closed.
+// A Memory is a [Store] in memory. Close discards its values.
 type Memory struct {
 	quota Quota
 	now   func() time.Time
 
-	mu      sync.Mutex
-	values  map[string]memoryValue // guarded by mu, as is all below; nil once it is closed
-	keys    []string               // of values, sorted
-	bytes   int64                  // of keys and values
-	version uint64                 // the newest one
-	next    int64                  // nothing expires before; 0 when nothing does
+	mu         sync.Mutex
+	values     map[string]memoryValue // guarded by mu, as all below; nil after Close
+	keys       []string               // of values, sorted
+	bytes      int64                  // of keys and values
+	version    uint64                 // the newest one
+	nextExpiry int64                  // in milliseconds; no value expires earlier; 0: none expires
 }
 
 type memoryValue struct {
@@ -28,9 +28,9 @@ type memoryValue struct {
 	value []byte
 }
 
-// NewMemory makes an empty store. now tells the time; nil stands for [time.Now].
+// NewMemory makes an empty store. now gives the time; nil is for [time.Now].
 func NewMemory(quota Quota, now func() time.Time) (*Memory, error) {
-	quota, err := quota.Fill()
+	quota, err := quota.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func NewMemory(quota Quota, now func() time.Time) (*Memory, error) {
 	return &Memory{quota: quota, now: now, values: map[string]memoryValue{}}, nil
 }
 
-// enter takes the lock and removes what has expired. The caller leaves with m.mu.Unlock, unless there is an error.
-func (m *Memory) enter(ctx context.Context) (now time.Time, err error) {
+// lock takes the lock and removes expired values. The caller unlocks m.mu, unless there is an error.
+func (m *Memory) lock(ctx context.Context) (now time.Time, err error) {
 	if err := ctx.Err(); err != nil {
 		return now, err
 	}
@@ -55,12 +55,12 @@ func (m *Memory) enter(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
-// expire removes what has expired, if anything may have. m.mu is held.
+// expire removes expired values, if there can be any. The caller holds m.mu.
 func (m *Memory) expire(now int64) {
-	if m.next == 0 || now < m.next {
+	if m.nextExpiry == 0 || now < m.nextExpiry {
 		return
 	}
-	m.next = 0
+	m.nextExpiry = 0
 	m.keys = slices.DeleteFunc(m.keys, func(key string) bool {
 		v := m.values[key]
 		at := v.entry.ExpiresMillis
@@ -69,15 +69,15 @@ func (m *Memory) expire(now int64) {
 			delete(m.values, key)
 			return true
 		}
-		m.watch(at)
+		m.noteExpiry(at)
 		return false
 	})
 }
 
-// watch sees to it that what expires at a time is removed then. m.mu is held.
-func (m *Memory) watch(at int64) {
-	if at > 0 && (m.next == 0 || at < m.next) {
-		m.next = at
+// noteExpiry notes that a value expires at that time; 0 is for never. The caller holds m.mu.
+func (m *Memory) noteExpiry(at int64) {
+	if at > 0 && (m.nextExpiry == 0 || at < m.nextExpiry) {
+		m.nextExpiry = at
 	}
 }
 
@@ -85,7 +85,7 @@ func (v *memoryValue) bytes() int64 { return int64(len(v.entry.Key) + len(v.valu
 
 // Get implements [Store].
 func (m *Memory) Get(ctx context.Context, key string) (abi.KVEntry, []byte, error) {
-	if _, err := m.enter(ctx); err != nil {
+	if _, err := m.lock(ctx); err != nil {
 		return abi.KVEntry{}, nil, err
 	}
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Memory) Put(ctx context.Context, p Put) (abi.KVEntry, error) {
 	if err := m.quota.CheckValue(p.Value); err != nil {
 		return abi.KVEntry{}, err
 	}
-	now, err := m.enter(ctx)
+	now, err := m.lock(ctx)
 	if err != nil {
 		return abi.KVEntry{}, err
 	}
@@ -126,13 +126,13 @@ func (m *Memory) Put(ctx context.Context, p Put) (abi.KVEntry, error) {
 		m.keys = slices.Insert(m.keys, at, v.entry.Key)
 	}
 	m.values[v.entry.Key], m.bytes, m.version = v, after.Bytes, v.entry.Version
-	m.watch(v.entry.ExpiresMillis)
+	m.noteExpiry(v.entry.ExpiresMillis)
 	return v.entry, nil
 }
 
 // Delete implements [Store].
 func (m *Memory) Delete(ctx context.Context, key string, ifVersion uint64) (abi.KVEntry, error) {
-	if _, err := m.enter(ctx); err != nil {
+	if _, err := m.lock(ctx); err != nil {
 		return abi.KVEntry{}, err
 	}
 	defer m.mu.Unlock()
@@ -152,7 +152,7 @@ func (m *Memory) Delete(ctx context.Context, key string, ifVersion uint64) (abi.
 
 // List implements [Store].
 func (m *Memory) List(ctx context.Context, prefix, after string, limit int) ([]abi.KVEntry, bool, error) {
-	if _, err := m.enter(ctx); err != nil {
+	if _, err := m.lock(ctx); err != nil {
 		return nil, false, err
 	}
 	defer m.mu.Unlock()
@@ -175,7 +175,7 @@ func (m *Memory) List(ctx context.Context, prefix, after string, limit int) ([]a
 
 // Usage implements [Store].
 func (m *Memory) Usage(ctx context.Context) (Usage, error) {
-	if _, err := m.enter(ctx); err != nil {
+	if _, err := m.lock(ctx); err != nil {
 		return Usage{}, err
 	}
 	defer m.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package kvtest is the behaviour every store of values must show, wherever it keeps them.
+// Package kvtest is a test suite for the behaviour that all key-value stores share.
 //
-// It owns that suite. The tests of package kvcap and of the packages below it import it.
+// The tests of package kvcap and of the packages below it run it.
 package kvtest
 
 import (
@@ -21,7 +21,7 @@ import (
 // An Open opens an empty store for a test, which closes it.
 type Open func(t *testing.T, quota kvcap.Quota, now func() time.Time) kvcap.Store
 
-// Run holds the stores that open gives to the behaviour.
+// Run tests the stores that open opens.
 func Run(t *testing.T, open Open) {
 	for name, test := range map[string]func(s *subject){
 		"gives back what was put":              (*subject).roundTrip,
@@ -46,16 +46,16 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// A Clock is one that tests move. It is safe for concurrent use.
+// A Clock is moved by tests alone. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time // guarded by mu
 }
 
-// NewClock gives a clock that stands still.
+// NewClock makes a clock that moves only by Advance.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)} }
 
-// Now tells the time.
+// Now gives the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// A subject is a test with what it needs.
+// A subject is a test with its store and clock.
 type subject struct {
 	*testing.T
 	open  Open
@@ -109,7 +109,7 @@ func (s *subject) putWith(p kvcap.Put) abi.KVEntry {
 	return entry
 }
 
-// expect checks what a key has; nil for nothing.
+// expect checks the value of a key; nil for none.
 func (s *subject) expect(key string, want []byte) {
 	s.Helper()
 	entry, value, err := s.Get(s.Context(), key)
@@ -191,7 +191,7 @@ func (s *subject) conditions() {
 	for _, c := range []struct {
 		name string
 		put  kvcap.Put
-		have uint64 // the version of what is there, when it is a conflict
+		have uint64 // the version of the existing value, of a conflict
 	}{
 		{"if absent, there", kvcap.Put{Key: "there", IfAbsent: true}, first.Version},
 		{"if another version, there", kvcap.Put{Key: "there", IfVersion: first.Version + 1}, first.Version},
@@ -238,7 +238,7 @@ func (s *subject) versions() {
 			if _, err := s.Delete(s.Context(), "k", 0); err != nil {
 				s.Fatal(err)
 			}
-			s.clock.Advance(-time.Hour) // a clock that is set back brings none back
+			s.clock.Advance(-time.Hour) // a clock that is set to an earlier time repeats no version
 		}
 	}
 }
@@ -348,7 +348,7 @@ func (s *subject) prefixes() {
 	s.keys("nothing", "", 10, "")
 }
 
-// refused checks that a put is too large, as a message says, and has changed nothing.
+// refused checks that a put fails as too large with message, and changes nothing.
 func (s *subject) refused(p kvcap.Put, message string) {
 	s.Helper()
 	before, err := s.Usage(s.Context())
@@ -357,7 +357,7 @@ func (s *subject) refused(p kvcap.Put, message string) {
 	}
 	_, old, err := s.Get(s.Context(), p.Key)
 	if err == nil {
-		old = append([]byte{}, old...) // not nil, which stands for nothing
+		old = append([]byte{}, old...) // not nil, which is for no value
 	}
 	_, err = s.Put(s.Context(), p)
 	var public *abi.Error
@@ -431,7 +431,7 @@ func (s *subject) swaps() {
 	s.expect("count", bytes.Repeat([]byte{'+'}, goroutines*each))
 }
 
-// Increment adds a plus sign to a value that is there, whoever else does so.
+// Increment adds a plus sign to an existing value, also while others do so.
 func Increment(ctx context.Context, store kvcap.Store, key string) error {
 	for {
 		entry, value, err := store.Get(ctx, key)
@@ -445,7 +445,7 @@ func Increment(ctx context.Context, store kvcap.Store, key string) error {
 	}
 }
 
-// hurried puts from many goroutines more than there is room for.
+// hurried puts more than the quota from many goroutines.
 func (s *subject) hurried() {
 	const keys, goroutines = 30, 6
 	s.begin(kvcap.Quota{MaxKeys: keys})
@@ -504,7 +504,7 @@ func (s *subject) closes() {
 	}
 }
 
-// everything calls each method, and gives what went wrong.
+// everything calls each method, and gives its errors.
 func (s *subject) everything(ctx context.Context) map[string]error {
 	errs := map[string]error{}
 	_, _, errs["get"] = s.Get(ctx, "k")

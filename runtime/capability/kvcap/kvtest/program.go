@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 )
 
-// ProgramQuota is what a store for [Program] must have: little, so that programs run into it.
+// ProgramQuota is the quota of a store for [Program]: small, so that programs reach it.
 var ProgramQuota = kvcap.Quota{MaxKeys: 5, MaxBytes: 60, MaxValue: 20}
 
 func (s *subject) programs() {
@@ -32,8 +32,7 @@ func (s *subject) programs() {
 	}
 }
 
-// Program does what the bytes of a program say with an empty store and with a map, compares the two at every step, and
-// closes the store.
+// Program runs a program on an empty store and on a map, compares the two after each step, and closes the store.
 func Program(t *testing.T, store kvcap.Store, clock *Clock, program []byte) {
 	m := &model{t: t, store: store, clock: clock, values: map[string]modelValue{}, program: program}
 	for step := 0; len(m.program) > 0; step++ {
@@ -47,14 +46,14 @@ func Program(t *testing.T, store kvcap.Store, clock *Clock, program []byte) {
 	}
 }
 
-// A model is what a store ought to be.
+// A model is the expected state of a store.
 type model struct {
 	t       *testing.T
 	store   kvcap.Store
 	clock   *Clock
 	values  map[string]modelValue
 	newest  uint64
-	program []byte // what is left of it
+	program []byte // the steps that remain
 }
 
 type modelValue struct {
@@ -62,7 +61,7 @@ type modelValue struct {
 	value []byte
 }
 
-// next takes a number below n from the program.
+// next reads a number below n from the program.
 func (m *model) next(n int) int {
 	if len(m.program) == 0 {
 		return 0
@@ -76,7 +75,7 @@ var programKeys = []string{"a", "a/", "a/1", "a/2", "b", "ä", "Z", "long key of
 
 func (m *model) key() string { return programKeys[m.next(len(programKeys))] }
 
-// step does one step and says which.
+// step runs one step and gives its name.
 func (m *model) step() string {
 	for key, v := range m.values {
 		if at := v.entry.ExpiresMillis; at > 0 && at <= m.clock.Now().UnixMilli() {
@@ -108,7 +107,7 @@ func (m *model) get(key string) string {
 	return "get " + key
 }
 
-// version picks none, the one that is there, or another.
+// version picks no version, the existing one, or another.
 func (m *model) version(key string) uint64 {
 	return [...]uint64{0, m.values[key].entry.Version, m.newest, 1}[m.next(4)]
 }
@@ -154,7 +153,7 @@ func (m *model) expires(ttl time.Duration) int64 {
 	return m.clock.Now().UnixMilli() + ttl.Milliseconds()
 }
 
-// over reports whether a put takes the model over the quota, or further over it.
+// over reports whether a put takes the model above the quota, or further above it.
 func (m *model) over(p *kvcap.Put) bool {
 	before := m.sum(m.values)
 	changed := maps.Clone(m.values)

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestCallsThatEndHalfwayHarmNothing lets calls end at any moment, and looks whether what was acknowledged is there.
+// TestCallsThatEndHalfwayHarmNothing ends calls at any moment, and checks that acknowledged values are stored.
 func TestCallsThatEndHalfwayHarmNothing(t *testing.T) {
 	dir := private(t)
 	s := open(t, dir, kvcap.Quota{}, nil)
@@ -63,7 +63,7 @@ func TestCallsThatEndHalfwayHarmNothing(t *testing.T) {
 	}
 	running.Wait()
 	if len(acknowledged) == 0 || ended == 0 {
-		t.Errorf("%d puts came through, %d ended before: the test shows nothing", len(acknowledged), ended)
+		t.Errorf("%d puts succeeded, %d ended before: the test shows nothing", len(acknowledged), ended)
 	}
 	for key, want := range acknowledged {
 		if entry, _, err := s.Get(t.Context(), key); entry != want || err != nil {
@@ -73,7 +73,7 @@ func TestCallsThatEndHalfwayHarmNothing(t *testing.T) {
 	recount(t, dir, -1)
 }
 
-func TestTheDiskThatIsTakenIsBounded(t *testing.T) {
+func TestDiskUseIsBounded(t *testing.T) {
 	const quota = 1 << 20
 	dir := private(t)
 	s := open(t, dir, kvcap.Quota{MaxBytes: quota}, nil)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	maxWait  = 10 * time.Second      // for a lock of another process, where the call has no deadline
-	longNap  = 20 * time.Millisecond // between two tries
-	shortNap = time.Millisecond
+	maxWait    = 10 * time.Second      // for a lock of another process, when the call has no deadline
+	maxBackoff = 20 * time.Millisecond // between two tries
+	minBackoff = time.Millisecond
 )
 
-// patiently does something until no other process is in its way, as long as ctx allows. SQLite's own waiting, which no
-// context ends, is kept short for that.
-func (s *Store) patiently(ctx context.Context, do func() error) error {
+// retryLocked runs do again while another process has the file locked, until ctx ends or maxWait has passed. SQLite's own
+// wait for locks is short, since no context ends it.
+func (s *Store) retryLocked(ctx context.Context, do func() error) error {
 	began := time.Now()
-	for nap := shortNap; ; nap = min(2*nap, longNap) {
+	for backoff := minBackoff; ; backoff = min(2*backoff, maxBackoff) {
 		if s.closed.Load() {
 			return kvcap.ErrClosed
 		}
@@ -37,7 +37,7 @@ func (s *Store) patiently(ctx context.Context, do func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(nap):
+		case <-time.After(backoff):
 		}
 	}
 }
@@ -56,30 +56,30 @@ func primary(err error) int {
 	return 0
 }
 
-// words says what is wrong, in general, and how a guest learns of it.
-func words(err error) (abi.Code, string) {
+// advice gives the code of an error for guests, and says to the operator what is wrong; empty when that is not known.
+func advice(err error) (abi.Code, string) {
 	switch primary(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return abi.CodeUnavailable, "another process keeps it locked"
+		return abi.CodeUnavailable, "another process holds its lock"
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
-		return abi.CodeUnavailable, "it cannot be read or written, perhaps since the disk is full"
+		return abi.CodeUnavailable, "the file cannot be read or written: the disk may be full"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return abi.CodeUnavailable, "it may not be opened or written"
+		return abi.CodeUnavailable, "the file cannot be opened or written: check its permissions"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return abi.CodeInternal, "it is damaged: restore a copy, or move it away to begin a new one"
+		return abi.CodeInternal, "the file is damaged: restore a copy, or move it away to start a new one"
 	}
 	return abi.CodeInternal, ""
 }
 
-// worded adds what is wrong in general, for the operator.
-func worded(err error) error {
-	if _, text := words(err); text != "" {
+// withAdvice puts the advice before the error, for the operator.
+func withAdvice(err error) error {
+	if _, text := advice(err); text != "" {
 		return fmt.Errorf("%s: %w", text, err)
 	}
 	return err
 }
 
-// public gives what a guest may know of an error, with the rest as its cause. The errors of [kvcap.Store] stay.
+// public gives the error for the guest, with err as its cause. It returns errors that [kvcap.Store] names as they are.
 func (s *Store) public(err error) error {
 	var known *abi.Error
 	switch {
@@ -89,10 +89,10 @@ func (s *Store) public(err error) error {
 	case s.closed.Load():
 		return kvcap.ErrClosed
 	}
-	code, _ := words(err)
+	code, _ := advice(err)
 	message := "the key-value store has failed"
 	if code == abi.CodeUnavailable {
 		message = "the key-value store cannot be used at the moment"
 	}
-	return abi.Errorf(code, "%s", message).Because(fmt.Errorf("key-value store %s: %w", s.file, worded(err)))
+	return abi.Errorf(code, "%s", message).Because(fmt.Errorf("key-value store %s: %w", s.file, withAdvice(err)))
 }

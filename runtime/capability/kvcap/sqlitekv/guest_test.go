@@ -27,7 +27,7 @@ func (t *text) Body(p []byte) error {
 	return err
 }
 
-// memory runs the example of that name with the store of a directory.
+// memory runs the example memory with the store of a directory.
 func memory(t *testing.T, dir string) *provider.Provider {
 	t.Helper()
 	engine, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})

@@ -20,25 +20,25 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 )
 
-// A Config says which store to open.
+// Config names the store to open.
 type Config struct {
-	Dir       string // where stores are kept; made when it is not there. Nobody else may have access to it.
+	Dir       string // of the files; Open makes it. Other users of the machine must not have access to it.
 	Namespace kvcap.Namespace
 	Quota     kvcap.Quota
-	Now       func() time.Time // tells the time; nil stands for [time.Now]
+	Now       func() time.Time // gives the time; nil is for [time.Now]
 }
 
-// Open opens the store of a namespace, and makes it when it is not there. A file that is damaged, or is of something
-// else, is left as it is; the error names it. ctx bounds the opening alone.
+// Open opens the store of a namespace, and makes it if it does not exist. It does not change a file that is damaged or is
+// not a store; the error names the file. ctx bounds only the opening.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := c.Namespace.Check(); err != nil {
 		return nil, err
 	}
-	quota, err := c.Quota.Fill()
+	quota, err := c.Quota.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
-	file, err := secure(c.Dir, fileName(c.Namespace))
+	file, err := createFile(c.Dir, fileName(c.Namespace))
 	if err != nil {
 		return nil, fmt.Errorf("key-value store: %w", err)
 	}
@@ -52,22 +52,22 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	if err := s.begin(ctx, c.Namespace); err != nil {
-		return nil, errors.Join(fmt.Errorf("key-value store %s: %w", file, worded(err)), db.Close())
+	if err := s.prepare(ctx, c.Namespace); err != nil {
+		return nil, errors.Join(fmt.Errorf("key-value store %s: %w", file, withAdvice(err)), db.Close())
 	}
 	return s, nil
 }
 
-// begin sees to the tables, prepares the statements and removes what has expired.
-func (s *Store) begin(ctx context.Context, n kvcap.Namespace) error {
-	if err := s.transact(ctx, func(tx *sql.Tx) error { return prepare(ctx, tx, n) }); err != nil {
+// prepare makes or checks the tables, prepares the statements and removes expired values.
+func (s *Store) prepare(ctx context.Context, n kvcap.Namespace) error {
+	if err := s.transact(ctx, func(tx *sql.Tx) error { return prepareTables(ctx, tx, n) }); err != nil {
 		return err
 	}
 	for text, stmt := range map[string]**sql.Stmt{
 		sqlGet: &s.getStmt, sqlLook: &s.lookStmt, sqlPut: &s.putStmt, sqlDelete: &s.deleteStmt,
 		sqlList: &s.listStmt, sqlExpire: &s.expireStmt, sqlUsage: &s.usageStmt,
 	} {
-		err := s.patiently(ctx, func() (err error) {
+		err := s.retryLocked(ctx, func() (err error) {
 			*stmt, err = s.db.PrepareContext(ctx, text)
 			return err
 		})
@@ -78,7 +78,7 @@ func (s *Store) begin(ctx context.Context, n kvcap.Namespace) error {
 	return s.transact(ctx, func(tx *sql.Tx) error { return s.expire(ctx, tx, s.now(), -1) })
 }
 
-// fileName is that of the store of a namespace: something a person may recognize, and a hash, which tells them apart.
+// fileName gives the file name of a namespace: the readable part of the provider's name, and a hash of both names.
 func fileName(n kvcap.Namespace) string {
 	const readable = 40
 	name := strings.Map(func(r rune) rune {
@@ -95,7 +95,7 @@ func fileName(n kvcap.Namespace) string {
 	return fmt.Sprintf("%s-%x.sqlite", name[:min(len(name), readable)], hash[:16])
 }
 
-// source names a file and how to use it, for the driver. A lock is waited for in short turns: see Store.patiently.
+// source gives the data source name of a file. The driver waits only briefly for a lock: see Store.retryLocked.
 func source(file string) string {
 	settings := url.Values{
 		"_txlock": {"immediate"},
@@ -107,11 +107,11 @@ func source(file string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file), RawQuery: settings.Encode()}).String()
 }
 
-// creating is held while a file is made: to close a descriptor of it ends all locks this process has on it.
+// creating is held while a file is made: closing any descriptor of a file ends all locks of this process on it.
 var creating sync.Mutex
 
-// secure makes the directory and the file of a store, if they are not there, so that nobody else can read them.
-func secure(dir, name string) (file string, err error) {
+// createFile makes the directory and the file of a store, if they are not there, so that only this user can read them.
+func createFile(dir, name string) (file string, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
@@ -123,17 +123,17 @@ func secure(dir, name string) (file string, err error) {
 		return "", err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("others have access to %s: run chmod 700 on it, or choose another directory", dir)
+		return "", fmt.Errorf("other users have access to %s: run chmod 700 on it, or choose another directory", dir)
 	}
 	file = filepath.Join(dir, name)
 	creating.Lock()
 	defer creating.Unlock()
 	if info, err = os.Lstat(file); err == nil {
-		return file, private(file, info)
+		return file, checkPrivate(file, info)
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	switch {
-	case errors.Is(err, fs.ErrExist): // another process was quicker
+	case errors.Is(err, fs.ErrExist): // another process made it first
 		return file, nil
 	case err != nil:
 		return "", err
@@ -141,13 +141,13 @@ func secure(dir, name string) (file string, err error) {
 	return file, f.Close()
 }
 
-// private refuses what is there in place of a file that only we can read.
-func private(file string, info fs.FileInfo) error {
+// checkPrivate fails unless the file is a regular one that only this user can read.
+func checkPrivate(file string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: move it away", file)
+		return fmt.Errorf("%s is not a regular file: move it away", file)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("others have access to %s: run chmod 600 on it", file)
+		return fmt.Errorf("other users have access to %s: run chmod 600 on it", file)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func put(t *testing.T, s kvcap.Store, p kvcap.Put) abi.KVEntry {
 	return entry
 }
 
-func TestValuesOutliveTheStoreThatIsClosed(t *testing.T) {
+func TestValuesOutliveTheStore(t *testing.T) {
 	dir := private(t)
 	s := open(t, dir, kvcap.Quota{}, nil)
 	entry := put(t, s, kvcap.Put{Key: "k", Value: []byte("v")})
@@ -59,7 +59,7 @@ func TestAStoreOverItsQuotaCanShrink(t *testing.T) {
 	}
 }
 
-func TestWhatHasExpiredIsRemovedFromTheFile(t *testing.T) {
+func TestExpiredValuesAreRemovedFromTheFile(t *testing.T) {
 	dir := private(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, err := sqlitekv.Open(t.Context(), sqlitekv.Config{Dir: dir, Namespace: notes})
@@ -127,7 +127,7 @@ func TestNamespacesShareNothing(t *testing.T) {
 	}
 }
 
-// Stores that were written are found again: the file of a namespace has one name for good.
+// A later version must find the stores of an earlier one: the file name of a namespace never changes.
 func TestFilesKeepTheirNames(t *testing.T) {
 	for want, n := range map[string]kvcap.Namespace{
 		"notes-107dcd2019d01d6a07fe439d78a76d2a.sqlite":           {Provider: "notes"},
@@ -148,7 +148,7 @@ func TestFilesKeepTheirNames(t *testing.T) {
 	}
 }
 
-// What one provider has, of one tenant, takes nothing from another of the same tenant, nor from itself of another.
+// Providers of one tenant share nothing, nor does one provider of several tenants.
 func TestNamespacesHaveTheirOwnQuotaAndTime(t *testing.T) {
 	dir := private(t)
 	clock := time.Unix(1_000_000, 0)
@@ -182,7 +182,7 @@ func TestNamespacesHaveTheirOwnQuotaAndTime(t *testing.T) {
 	}
 	clock = clock.Add(time.Minute)
 	if _, _, err := full.Get(t.Context(), "k"); !errors.Is(err, kvcap.ErrNotFound) {
-		t.Errorf("what has expired: got %v", err)
+		t.Errorf("an expired value: got %v", err)
 	}
 	if _, err := full.Delete(t.Context(), "l", 0); err != nil {
 		t.Error(err)
@@ -209,12 +209,12 @@ func TestFilesArePrivate(t *testing.T) {
 		found++
 		return err
 	})
-	if err != nil || found != 5 { // two folders; the file, its log and the index of that
-		t.Errorf("looked at %d files, %v", found, err)
+	if err != nil || found != 5 { // two directories; the file, its log and the index of the log
+		t.Errorf("found %d files, %v", found, err)
 	}
 }
 
-// refuses checks that a store cannot be opened, for a reason, and that the file stays as it is.
+// refuses checks that opening a store fails with reason, and does not change the file.
 func refuses(t *testing.T, dir, reason string) {
 	t.Helper()
 	name := file(t, dir)
@@ -231,7 +231,7 @@ func refuses(t *testing.T, dir, reason string) {
 	}
 }
 
-// closed makes a store with some values, and closes it.
+// closed makes a store with some values, closes it, and gives its directory.
 func closed(t *testing.T) (dir string) {
 	t.Helper()
 	dir = private(t)
@@ -263,7 +263,7 @@ func TestAPageThatIsDamagedIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tables = 10 * 4096 // what describes the tables stands before
+	const tables = 10 * 4096 // the schema is stored before
 	_, err = f.WriteAt(bytes.Repeat([]byte{0xaa}, int(info.Size()-tables)), tables)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
@@ -283,14 +283,14 @@ func TestAPageThatIsDamagedIsReported(t *testing.T) {
 		}
 	}
 	if failed == 0 {
-		t.Error("nobody has noticed")
+		t.Error("no error was reported")
 	}
 }
 
-func TestFilesOfOthersAreRefused(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for reason, change := range map[string]string{
 		"the newer wasmres":     `PRAGMA user_version = 2`,
-		"no key-value store":    `PRAGMA application_id = 1`,
+		"not a key-value store": `PRAGMA application_id = 1`,
 		`belongs to tenant "x"`: `UPDATE state SET tenant = 'x'`,
 	} {
 		dir := closed(t)
@@ -301,7 +301,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatOthersCanReachIsRefused(t *testing.T) {
+func TestFilesThatOtherUsersCanReachAreRefused(t *testing.T) {
 	dir := closed(t)
 	name := file(t, dir)
 	try := func(what, advice string) {
@@ -323,7 +323,7 @@ func TestWhatOthersCanReachIsRefused(t *testing.T) {
 	if err := errors.Join(os.Rename(name, elsewhere), os.Symlink(elsewhere, name)); err != nil {
 		t.Fatal(err)
 	}
-	try("a link", "no regular file")
+	try("a link", "not a regular file")
 }
 
 func TestALockIsWaitedForAsLongAsTheCall(t *testing.T) {
@@ -353,7 +353,7 @@ func TestALockIsWaitedForAsLongAsTheCall(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	if _, value, err := s.Get(t.Context(), "k"); string(value) != "v" || err != nil {
-		t.Errorf("readers wait for nobody: got %q, %v", value, err)
+		t.Errorf("a reader waited for the writer: got %q, %v", value, err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { _, _ = other.ExecContext(context.Background(), "ROLLBACK") })
 	put(t, s, kvcap.Put{Key: "k"})

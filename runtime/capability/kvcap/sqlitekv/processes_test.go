@@ -23,10 +23,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap/sqlitekv"
 )
 
-// roleKey is the environment variable that makes the test binary a child which does what a role says.
+// roleKey is the environment variable that makes the test binary a child with that role.
 const roleKey = "SQLITEKV_TEST_ROLE"
 
-// roles are what children do with the store of a directory. What they print is for the parent.
+// roles has what children do with the store of a directory. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, s *sqlitekv.Store) error{
 	"count": count, "fill": fill, "churn": churn, "overflow": overflow,
 }
@@ -50,8 +50,8 @@ func play(ctx context.Context, dir string, role func(context.Context, *sqlitekv.
 	return errors.Join(role(ctx, s), s.Close())
 }
 
-// child starts the test binary in a role. end waits for its end, once output has been read to its own; kill brings it
-// about, which is no failure.
+// child starts the test binary in a role. end waits for the exit of the child, after all output was read; kill kills it,
+// which is not a failure.
 func child(t *testing.T, role, dir string) (output io.Reader, kill, end func()) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -115,7 +115,7 @@ func TestProcessesSwapAtomically(t *testing.T) {
 
 const fillKeys = 120
 
-// fill puts values of its own until there is no room, and prints how many.
+// fill puts values until the quota is used up, and prints how many.
 func fill(ctx context.Context, s *sqlitekv.Store) error {
 	for i := 0; ; i++ {
 		_, err := s.Put(ctx, kvcap.Put{Key: fmt.Sprintf("%d/%d", os.Getpid(), i), Value: []byte("v")})
@@ -185,14 +185,14 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 			case what == "put" && n == 3:
 				want[key] = size
 			case what == "deleting" && n == 2:
-				delete(want, key) // from now on it may be there or not
+				delete(want, key) // from now on it may exist or not
 			case what == "deleted" && n == 2:
 				want[key] = 0
 			default:
-				t.Fatalf("the child says %q", lines.Text())
+				t.Fatalf("the child printed %q", lines.Text())
 			}
 			if left--; left == 0 {
-				kill() // what it has said until then is read to the end
+				kill() // its output until then is read to the end
 			}
 		}
 		end()
@@ -201,7 +201,7 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 	}
 }
 
-// holds opens a store, checks values by their size, and removes all.
+// holds opens a store, checks the sizes of its values, and removes them.
 func holds(t *testing.T, dir string, want map[string]int) {
 	t.Helper()
 	s := open(t, dir, kvcap.Quota{MaxKeys: fillKeys}, nil)
@@ -227,7 +227,7 @@ func holds(t *testing.T, dir string, want map[string]int) {
 	}
 }
 
-// overflow puts until the file may not grow, and prints what is put. The store must go on to answer.
+// overflow puts until the file cannot grow, and prints the puts. The store must continue to answer.
 func overflow(ctx context.Context, s *sqlitekv.Store) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: 300 << 10, Max: 300 << 10}
@@ -285,7 +285,7 @@ func file(t *testing.T, dir string) string {
 	return found[0]
 }
 
-// raw opens the one store of a directory as what it is.
+// raw opens the one store of a directory as a database.
 func raw(t *testing.T, dir string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", file(t, dir))
@@ -296,7 +296,7 @@ func raw(t *testing.T, dir string) *sql.DB {
 	return db
 }
 
-// recount compares what a store believes to have with what it has, which must be so many keys, unless keys is negative.
+// recount compares the counts of a store with its entries. There must be that many keys, unless keys is negative.
 func recount(t *testing.T, dir string, keys int) {
 	t.Helper()
 	db := raw(t, dir)
@@ -310,7 +310,7 @@ func recount(t *testing.T, dir string, keys int) {
 		db.Close(),
 	)
 	if err != nil || believed != counted || verdict != "ok" {
-		t.Errorf("it believes to have %+v and has %+v: %s, %v", believed, counted, verdict, err)
+		t.Errorf("the store counts %+v and has %+v: %s, %v", believed, counted, verdict, err)
 	}
 	if keys >= 0 && counted.Keys != keys {
 		t.Errorf("it has %d keys, want %d", counted.Keys, keys)

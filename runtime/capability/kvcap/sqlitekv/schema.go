@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	application = 0x77726b76 // "wrkv", which marks our files
+	application = 0x77726b76 // "wrkv", which marks files of this package
 	schema      = 1          // the version of the tables below
 )
 
-// tables are those of a new file. The triggers count what there is, whoever changes it; state has one row. The value
-// stands last, so that what describes it is read without it.
+// tables makes the tables of a new file. state has one row; triggers keep its counts. value is the last column, so that
+// SQLite can read the others without it.
 const tables = `
 CREATE TABLE state (
 	id       INTEGER PRIMARY KEY CHECK (id = 1),
@@ -66,15 +66,15 @@ const (
 	sqlList = `SELECT key, version, expires, length(value) FROM entry
 		WHERE key >= ? AND (expires = 0 OR expires > ?) ORDER BY key LIMIT ?`
 
-	// sqlExpire removes some of what has expired.
+	// sqlExpire removes some expired entries.
 	sqlExpire = `DELETE FROM entry WHERE id IN (SELECT id FROM entry WHERE expires > 0 AND expires <= ? LIMIT ?)`
 
 	sqlUsage = `SELECT s.keys - count(e.id), s.bytes - coalesce(sum(length(CAST(e.key AS BLOB)) + length(e.value)), 0)
 		FROM state s LEFT JOIN entry e ON e.expires > 0 AND e.expires <= ?`
 )
 
-// prepare makes the tables of a new file, or looks whether an existing one is ours and of this namespace.
-func prepare(ctx context.Context, tx *sql.Tx, n kvcap.Namespace) error {
+// prepareTables makes the tables of a new file, or checks that an existing file is a store of this namespace.
+func prepareTables(ctx context.Context, tx *sql.Tx, n kvcap.Namespace) error {
 	var id, version, objects int64
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &objects)
@@ -84,14 +84,14 @@ func prepare(ctx context.Context, tx *sql.Tx, n kvcap.Namespace) error {
 	case id == 0 && version == 0 && objects == 0:
 		return create(ctx, tx, n)
 	case id != application:
-		return errors.New("it is no key-value store of wasmres: move it away")
+		return errors.New("the file is not a key-value store of wasmres: move it away")
 	case version != schema:
-		return fmt.Errorf("its tables are of version %d, this wasmres knows %d: use the newer wasmres", version, schema)
+		return fmt.Errorf("the file has version %d, this wasmres knows version %d: use the newer wasmres", version, schema)
 	}
 	var found kvcap.Namespace
 	err = tx.QueryRowContext(ctx, `SELECT tenant, provider FROM state`).Scan(&found.Tenant, &found.Provider)
 	if err == nil && found != n {
-		return fmt.Errorf("it belongs to tenant %q, provider %q: move it away", found.Tenant, found.Provider)
+		return fmt.Errorf("the file belongs to tenant %q, provider %q: move it away", found.Tenant, found.Provider)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxConnections = 4
-	maxExpired     = 100 // removed with one change
+	maxExpired     = 100 // values removed with one change
 )
 
 // A Store is the [kvcap.Store] of one namespace, on disk.
@@ -23,7 +23,7 @@ type Store struct {
 	quota   kvcap.Quota
 	now     func() time.Time
 	db      *sql.DB
-	writing chan struct{} // holds one while something is changed: SQLite has one writer at a time
+	writing chan struct{} // a semaphore of one: SQLite has one writer at a time
 	closed  atomic.Bool
 
 	getStmt, lookStmt, putStmt, deleteStmt, listStmt, expireStmt, usageStmt *sql.Stmt
@@ -35,10 +35,10 @@ var _ kvcap.Store = (*Store)(nil)
 func (s *Store) Get(ctx context.Context, key string) (abi.KVEntry, []byte, error) {
 	entry := abi.KVEntry{Key: key}
 	var value []byte
-	err := s.patiently(ctx, func() error {
+	err := s.retryLocked(ctx, func() error {
 		return s.getStmt.QueryRowContext(ctx, key).Scan(&entry.Version, &entry.ExpiresMillis, &value)
 	})
-	if errors.Is(err, sql.ErrNoRows) || err == nil && gone(entry.ExpiresMillis, s.now()) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && hasExpired(entry.ExpiresMillis, s.now()) {
 		return abi.KVEntry{}, nil, kvcap.ErrNotFound
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Put(ctx context.Context, p kvcap.Put) (entry abi.KVEntry, err er
 		if err := s.expire(ctx, tx, now, maxExpired); err != nil {
 			return err
 		}
-		found, err := s.room(ctx, tx, &p, now)
+		found, err := s.checkPut(ctx, tx, &p, now)
 		if entry = found.entry; err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func (s *Store) Put(ctx context.Context, p kvcap.Put) (entry abi.KVEntry, err er
 	return entry, s.public(err)
 }
 
-// room looks at what is there in place of a put, and whether the put may be done.
-func (s *Store) room(ctx context.Context, tx *sql.Tx, p *kvcap.Put, now time.Time) (finding, error) {
+// checkPut gives what exists in place of a put, and an error if the put is not allowed.
+func (s *Store) checkPut(ctx context.Context, tx *sql.Tx, p *kvcap.Put, now time.Time) (existing, error) {
 	found, err := s.look(ctx, tx, p.Key, now)
 	if err != nil {
 		return found, err
@@ -100,16 +100,16 @@ func (s *Store) room(ctx context.Context, tx *sql.Tx, p *kvcap.Put, now time.Tim
 	return found, s.quota.Check(found.usage, found.after(p))
 }
 
-// A finding is what was there before a change.
-type finding struct {
+// An existing is what the namespace had before a change.
+type existing struct {
 	entry  abi.KVEntry // of version 0 when there is none
-	taken  int64       // bytes of key and value, even if they have expired; 0 when there are none
-	usage  kvcap.Usage // what has expired, but was not removed, included
+	taken  int64       // bytes of key and value, also when expired; 0 when there are none
+	usage  kvcap.Usage // including expired values that are not removed yet
 	newest uint64      // version
 }
 
 // after gives the usage after a put.
-func (f *finding) after(p *kvcap.Put) kvcap.Usage {
+func (f *existing) after(p *kvcap.Put) kvcap.Usage {
 	u := kvcap.Usage{Keys: f.usage.Keys, Bytes: f.usage.Bytes - f.taken + int64(len(p.Key)+len(p.Value))}
 	if f.taken == 0 {
 		u.Keys++
@@ -117,7 +117,7 @@ func (f *finding) after(p *kvcap.Put) kvcap.Usage {
 	return u
 }
 
-func (s *Store) look(ctx context.Context, tx *sql.Tx, key string, now time.Time) (f finding, err error) {
+func (s *Store) look(ctx context.Context, tx *sql.Tx, key string, now time.Time) (f existing, err error) {
 	e := abi.KVEntry{Key: key}
 	err = tx.StmtContext(ctx, s.lookStmt).QueryRowContext(ctx, key).
 		Scan(&f.usage.Keys, &f.usage.Bytes, &f.newest, &e.Version, &e.ExpiresMillis, &e.Size)
@@ -125,7 +125,7 @@ func (s *Store) look(ctx context.Context, tx *sql.Tx, key string, now time.Time)
 		return f, err
 	}
 	f.taken = int64(len(key)) + int64(e.Size)
-	if !gone(e.ExpiresMillis, now) {
+	if !hasExpired(e.ExpiresMillis, now) {
 		f.entry = e
 	}
 	return f, nil
@@ -158,7 +158,7 @@ func (s *Store) Delete(ctx context.Context, key string, ifVersion uint64) (entry
 func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]abi.KVEntry, bool, error) {
 	var entries []abi.KVEntry
 	var more bool
-	err := s.patiently(ctx, func() error {
+	err := s.retryLocked(ctx, func() error {
 		entries, more = nil, false
 		rows, err := s.listStmt.QueryContext(ctx, max(prefix, after), s.now().UnixMilli(), limit+2) // after, and one more
 		if err != nil {
@@ -191,7 +191,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, limit int) ([]ab
 
 // Usage implements [kvcap.Store].
 func (s *Store) Usage(ctx context.Context) (u kvcap.Usage, err error) {
-	err = s.patiently(ctx, func() error {
+	err = s.retryLocked(ctx, func() error {
 		return s.usageStmt.QueryRowContext(ctx, s.now().UnixMilli()).Scan(&u.Keys, &u.Bytes)
 	})
 	return u, s.public(err)
@@ -203,16 +203,16 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// expire removes what has expired, at most n values; all of it when n is negative.
+// expire removes expired values: at most n, or all when n is negative.
 func (s *Store) expire(ctx context.Context, tx *sql.Tx, now time.Time, n int) error {
 	_, err := tx.StmtContext(ctx, s.expireStmt).ExecContext(ctx, now.UnixMilli(), n)
 	return err
 }
 
-// gone reports whether what expires at a time, in milliseconds and 0 for never, has.
-func gone(expires int64, now time.Time) bool { return expires > 0 && expires <= now.UnixMilli() }
+// hasExpired reports whether the time expires, in milliseconds and 0 for never, has come.
+func hasExpired(expires int64, now time.Time) bool { return expires > 0 && expires <= now.UnixMilli() }
 
-// transact does something in a transaction that may write. It is done as a whole or, if there is an error, not at all.
+// transact runs do in a transaction that may write. After an error nothing has changed.
 func (s *Store) transact(ctx context.Context, do func(tx *sql.Tx) error) error {
 	select {
 	case s.writing <- struct{}{}:
@@ -220,7 +220,7 @@ func (s *Store) transact(ctx context.Context, do func(tx *sql.Tx) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.patiently(ctx, func() error {
+	return s.retryLocked(ctx, func() error {
 		tx, err := s.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (s *Store) transact(ctx context.Context, do func(tx *sql.Tx) error) error {
 	})
 }
 
-// ignoreDone drops the error of a transaction that has ended, as it does with its context.
+// ignoreDone discards the error of a transaction that ended with its context.
 func ignoreDone(err error) error {
 	if errors.Is(err, sql.ErrTxDone) {
 		return nil
