@@ -3,24 +3,11 @@
 //
 // # Wrapping a Source
 //
-// A wrapper implements all methods of Source, and as many of the optional interfaces [SessionEnder], [Versioned] and
-// [AfterResponder] as the Source that it wraps. An optional interface that a wrapper leaves out is lost to the server:
-// a session's state then stays until it has been idle, lists are not cached, and a guest is reset when it is next used.
-// Embedding the Source does not forward them, since an embedded interface has the methods of Source only.
-//
-//	type logged struct{ resource.Source }
-//
-//	func (l logged) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
-//		reply, err := l.Source.Read(ctx, req, sink)
-//		log.Println(req.URI, abi.CodeOf(err))
-//		return reply, err
-//	}
-//
-//	func (l logged) AfterResponse() {
-//		if a, ok := l.Source.(resource.AfterResponder); ok {
-//			a.AfterResponse()
-//		}
-//	}
+// A wrapper implements all methods of Source, and as many of the optional interfaces [Identified], [SessionEnder],
+// [Versioned] and [AfterResponder] as the Source that it wraps. The server does without what a wrapper leaves out: it
+// needs a name in its options, keeps the state of ended sessions until it expires, caches no lists, and has guests reset
+// when they are used next. Embedding the Source does not forward optional interfaces, since it has the methods of Source
+// only. The example of Source is such a wrapper.
 //
 // # Errors
 //

@@ -29,8 +29,9 @@ type Source interface {
 	Complete(ctx context.Context, req *Request) (*abi.Reply, error)
 
 	// Subscribe reports changes to n until ctx ends: of the resources uris and, if list is set, of the list. It returns
-	// soon, with those of uris that can be subscribed to, each once and in their order. It reports each change that begins
-	// after it has returned, and perhaps some before. A few calls of n may follow the end of ctx.
+	// soon, with those of uris that can be subscribed to, in their order; of several with one normal form it may accept the
+	// first alone. It reports each change that begins after it has returned, and perhaps some before. A few calls of n may
+	// follow the end of ctx.
 	Subscribe(ctx context.Context, uris []abi.URI, list bool, n Notifier) (accepted []abi.URI, err error)
 }
 

@@ -123,11 +123,11 @@ func (b *Broker) Subscribe(
 	return accepted, nil
 }
 
-// once gives the first of those of uris with the same normal form.
+// once gives the first of those of uris with the same normal form, without zero URIs.
 func once(uris []abi.URI) (list []abi.URI) {
 	seen := make(map[string]bool)
 	for _, uri := range uris {
-		if !seen[uri.Normal()] {
+		if !uri.IsZero() && !seen[uri.Normal()] {
 			seen[uri.Normal()] = true
 			list = append(list, uri)
 		}

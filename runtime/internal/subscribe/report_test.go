@@ -70,6 +70,15 @@ func TestEachSubscriberReceivesItsChangesOldestFirst(t *testing.T) {
 	})
 }
 
+func TestURIsAreAcceptedOnce(t *testing.T) {
+	b := newBroker(t)
+	uris := append(parse("x:ü", "x:a", "x:%C3%BC", "x:a"), abi.URI{})
+	accepted, err := b.Subscribe(t.Context(), uris, false, resource.NotifierFunc(func(string) {}))
+	if want := []string{"x:ü", "x:a"}; err != nil || !slices.Equal(texts(accepted), want) {
+		t.Errorf("accepted %q, %v, want %q", accepted, err, want)
+	}
+}
+
 // TestNoChangeIsLost has subscribers come and go while everything changes all the time. Each, once subscribed, receives
 // the change that comes next.
 func TestNoChangeIsLost(t *testing.T) {
