@@ -194,7 +194,6 @@ internal/guesttest
 internal/keyringtest
 internal/strict
 internal/wire
-runtime/capability/httpcap
 runtime/capability/sqlcap
 runtime/capability/sqlcap/database
 runtime/capability/sqlcap/postgres

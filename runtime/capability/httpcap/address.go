@@ -11,8 +11,8 @@ type block struct {
 	what   string
 }
 
-// blocks are the ranges of the special-purpose registries of IANA that are not for everybody. What is outside 2000::/3
-// is refused anyway, unless an IPv4 address is in it.
+// blocks are the ranges in the special-purpose registries of IANA that are not globally reachable. IPv6 addresses outside
+// of 2000::/3 are refused anyway, unless they hold a public IPv4 address.
 var blocks = []block{
 	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
 	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
@@ -46,12 +46,12 @@ var blocks = []block{
 
 var global = netip.MustParsePrefix("2000::/3")
 
-// A tunnel is a range of IPv6 addresses with an IPv4 address in them.
+// A tunnel is a range of IPv6 addresses that hold an IPv4 address.
 type tunnel struct {
 	prefix netip.Prefix
 	what   string
-	at     int  // of its four bytes
-	mask   byte // they are exclusive-ored with
+	at     int  // offset of its four bytes
+	mask   byte // by which they are XORed
 }
 
 var tunnels = []tunnel{
@@ -63,7 +63,7 @@ var tunnels = []tunnel{
 	{netip.MustParsePrefix("2001::/32"), "Teredo", 12, 0xff}, // the client
 }
 
-// special says why an address is not a public one, as in "loopback"; it is empty for public ones.
+// special names the kind of an address that is not public, as in "loopback"; it is empty for public ones.
 func special(addr netip.Addr) string {
 	if addr.Is4In6() {
 		if what := special(addr.Unmap()); what != "" {
@@ -110,10 +110,10 @@ func (t *tunnel) inner(addr netip.Addr) netip.Addr {
 func checkDial(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return deny("address: %.64q is none", address)
+		return denied("address: %.64q is invalid", address)
 	}
 	if what := special(to.Addr()); what != "" {
-		return deny("address: %s is %s", to.Addr(), what)
+		return denied("address: %s is %s", to.Addr(), what)
 	}
 	return nil
 }

@@ -2,27 +2,27 @@ package httpcap
 
 import "strings"
 
-// An automaton recognizes patterns in a text, all at once. Every character of a pattern has a state, which is in the
-// states of a place of the text if the pattern, up to and with that character, ends there. The states of one place lead
-// to those of others with the same few operations, whatever they are: the time that takes tells of the text alone.
+// An automaton recognizes all patterns in a text at once. Each character of a pattern has a state. A place of the text has
+// that state if the pattern, up to and with that character, ends there. The states of a place follow from those of earlier
+// places by the same few operations on any states, so that the time depends on the text alone.
 //
-// The first characters of all patterns are one part, the heads. Of a pattern that is longer the others are one more, a
-// tail: it has no state as long as the head was not found.
+// The first characters of all patterns are one part, the heads. The other characters of a longer pattern are another part,
+// a tail: it has no states until its head was found.
 type automaton struct {
 	heads *part
 	tails []*part
 }
 
-// A part has some of the states, in as many words as each of its own sets has.
+// A part has some of the states. All its sets have the same number of words.
 type part struct {
 	gate  int // of a tail: the state of the heads that leads to it
-	reach int // of a tail: more bytes than there are from the place of that state to the end of the pattern
+	reach int // of a tail: a bound on the bytes from the place of that state to the end of the pattern
 
-	rows      [256]states // by byte: those whose character it may be
+	rows      [256]states // by byte: those of characters that it may be
 	begin     states      // the first ones of patterns
 	end       states      // the last ones
-	escapable states      // those whose character may be escaped, whichever it is
-	encoded   states      // these, and those whose character may be if it is one of escapedInBase64
+	escapable states      // those whose character may be escaped
+	encoded   states      // these, and those whose character may be escaped if it is one of escapedInBase64
 	broken    states      // those that a line break may follow
 }
 
@@ -37,7 +37,7 @@ func (s states) add(state int) { s[state/wordBits] |= 1 << (state % wordBits) }
 
 func (s states) has(state int) uint64 { return s[state/wordBits] >> (state % wordBits) & 1 }
 
-// maxHead is how many characters of a pattern are in the heads: all that a secret of up to 64 bytes has.
+// maxHead is how many characters of a pattern are in the heads: all those of a secret of up to 64 bytes.
 const maxHead = 128
 
 func (p pattern) head() [][]byte { return p.characters[:min(len(p.characters), maxHead)] }
@@ -83,7 +83,7 @@ func newPart(size int) *part {
 	return p
 }
 
-// add gives characters their states, from the first one on.
+// add gives characters their states, from first on.
 func (p *part) add(characters [][]byte, first int, k kind) {
 	for i, bytes := range characters {
 		for _, c := range bytes {
@@ -100,14 +100,15 @@ func (p *part) add(characters [][]byte, first int, k kind) {
 	}
 }
 
-// finish makes a state the last one of its pattern.
+// finish marks the last state of a pattern.
 func (p *part) finish(state int) {
 	p.end.add(state)
 	p.broken[state/wordBits] &^= p.end[state/wordBits]
 }
 
-// step adds to the states of a place what those of the place before lead to over a byte, and leaves of these the last
-// ones of patterns. ended is not 0 if there are any. entry is 1 if the heads lead to the first state of the part.
+// step adds to the states of a place those that follow from the place before by the byte c. Of the place before it keeps
+// only the last states of patterns; ended is not 0 if there are any. entry is 1 if the heads lead to the first state of the
+// part.
 func (p *part) step(to, from states, c byte, entry uint64) (ended uint64) {
 	carry, row := entry, p.rows[c]
 	to, from, begin, end := to[:len(row)], from[:len(row)], p.begin[:len(row)], p.end[:len(row)]
@@ -122,8 +123,8 @@ func (p *part) step(to, from states, c byte, entry uint64) (ended uint64) {
 	return ended
 }
 
-// leap adds to the states of a place what those of one before lead to over an escape of c.
-func (p *part) leap(to, from states, c byte, entry uint64) {
+// skipEscape adds to the states of a place those that follow from an earlier place by an escape of c.
+func (p *part) skipEscape(to, from states, c byte, entry uint64) {
 	carry, row, escaped := entry, p.rows[c], p.escaped(c)
 	for w, x := range from {
 		to[w] |= (x<<1 | carry | p.begin[w]) & row[w] & escaped[w]
@@ -131,14 +132,14 @@ func (p *part) leap(to, from states, c byte, entry uint64) {
 	}
 }
 
-// skip adds to the states of a place what those of one before lead to over a line break. So it does in the other direction.
+// skip adds to the states of a place those that follow from another place by a line break, in either direction.
 func (p *part) skip(to, from states) {
 	for w, x := range from {
 		to[w] |= x & p.broken[w]
 	}
 }
 
-// escaped gives the states whose character may be escaped if it is c.
+// escaped gives the states whose character c may be escaped.
 func (p *part) escaped(c byte) states {
 	if strings.IndexByte(escapedInBase64, c) >= 0 {
 		return p.encoded
@@ -146,10 +147,10 @@ func (p *part) escaped(c byte) states {
 	return p.escapable
 }
 
-// back is for the other direction, in which a state is in those of a place if the pattern, from behind its character
-// on, begins there. It adds to the states of a place those that lead over c to some of a place behind; written has all
-// whose character may be written as c is there. begun is not 0 if a pattern begins at the place, and left is 1 if a tail
-// does, so that the state of its gate is there.
+// back is the step in the other direction, in which a place has a state if the rest of the pattern, after the character,
+// begins there. It adds to the states of a place those that lead by c to a later place; written has the states whose
+// character may be spelled as c is there. begun is not 0 if a pattern begins at the place. left is 1 if a tail begins
+// there, so that the place has the state of its gate.
 func (p *part) back(to, from states, c byte, written states) (begun, left uint64) {
 	row := p.rows[c]
 	for w := len(row) - 1; w >= 0; w-- {

@@ -17,26 +17,26 @@ import (
 
 func nowhere(context.Context, capability.Use) {}
 
-// withDeadline is a context as a guest's call has.
+// withDeadline gives a context with a deadline, as that of a guest's call.
 func withDeadline(b *testing.B) context.Context {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	b.Cleanup(cancel)
 	return ctx
 }
 
-// BenchmarkOverhead does the same request by net/http alone and through the power, in turns, so that a busy machine
-// slows both alike. It reports the median of each, and the difference, which is what the power costs.
+// BenchmarkOverhead sends the same request by net/http alone and through the capability, in turns, so that a busy machine
+// slows both alike. It reports the median of each, and the difference, which is the overhead of the capability.
 func BenchmarkOverhead(b *testing.B) {
 	plain, port := plainSite(b)
 	client := &http.Client{Transport: &http.Transport{}}
-	power := ask(b, httpcap.Config{Rules: []httpcap.Rule{local(port)}}, abi.HTTPRequest{URL: plain + "/ok"})
+	fetch := ask(b, httpcap.Config{Rules: []httpcap.Rule{local(port)}}, abi.HTTPRequest{URL: plain + "/ok"})
 	ctx := withDeadline(b)
 	var alone, through []time.Duration
 	for b.Loop() {
 		began := time.Now()
 		get(ctx, b, client, plain+"/ok")
 		middle := time.Now()
-		power()
+		fetch()
 		alone, through = append(alone, middle.Sub(began)), append(through, time.Since(middle))
 	}
 	b.ReportMetric(float64(median(alone)), "alone-ns/op")
@@ -49,20 +49,20 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// BenchmarkRequest is about requests that cost more or less than others.
+// BenchmarkRequest compares kinds of requests.
 func BenchmarkRequest(b *testing.B) {
 	plain, port := plainSite(b)
 	granted := httpcap.Config{Rules: []httpcap.Rule{local(port)}}
 	withSecret := httpcap.Config{Rules: []httpcap.Rule{local(port)}, Secrets: store(b)}
 	withSecret.Rules[0].Secrets = []string{"token"}
-	for name, power := range map[string]func(){
+	for name, fetch := range map[string]func(){
 		"plain":  ask(b, granted, abi.HTTPRequest{URL: plain + "/ok"}),
 		"cached": ask(b, granted, abi.HTTPRequest{URL: plain + "/fresh"}),
 		"secret": ask(b, withSecret, authorized(plain+"/ok", "token")),
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				power()
+				fetch()
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func local(port uint16) httpcap.Rule {
 	return httpcap.Rule{Scheme: "http", Host: "127.0.0.1", Ports: []uint16{port}, Private: true}
 }
 
-// ask gives what sends a request through a power.
+// ask gives a function that sends a request through the capability.
 func ask(b *testing.B, cfg httpcap.Config, req abi.HTTPRequest) func() {
 	b.Helper()
 	cfg.Observe = nowhere

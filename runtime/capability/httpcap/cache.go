@@ -64,12 +64,12 @@ func (c *cache) forget(url string) {
 	c.entries.RemoveFunc(func(_ string, e *entry) bool { return e.url == url })
 }
 
-// conditional are fields with which a guest does by itself what a cache does.
+// conditional are the fields by which a guest validates a cache of its own.
 var conditional = []string{"If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range"}
 
-// cacheable reports whether the answer to a request may come from the cache, or be kept. What a guest sends to be let
-// in is not: the answer may be for one person.
-func (at *hop) cacheable(secrets bool) bool {
+// cacheable reports whether the answer to a request may be cached. Answers to requests with credentials of the guest's own
+// are not: they may be for one user.
+func (at *step) cacheable(secrets bool) bool {
 	if at.method != http.MethodGet || len(at.body) > 0 || secrets && !at.rule.cacheSecrets {
 		return false
 	}
@@ -84,8 +84,8 @@ func (at *hop) cacheable(secrets bool) bool {
 	return !directives(at.header).has("no-store")
 }
 
-// key tells requests apart.
-func (at *hop) key() string {
+// key gives the key of a request in the cache.
+func (at *step) key() string {
 	names := make([]string, 0, len(at.header))
 	for name := range at.header {
 		names = append(names, name)
@@ -102,30 +102,30 @@ func (at *hop) key() string {
 	return b.String()
 }
 
-// noCache reports whether a request wants an answer of the server's.
+// noCache reports whether a request demands an answer of the server.
 func noCache(header http.Header) bool {
 	d := directives(header)
 	return d.has("no-cache") || d["max-age"] == "0" || strings.Contains(header.Get("Pragma"), "no-cache")
 }
 
-// keep has an answer kept when its body has been read, if it may be.
-func (h *HTTP) keep(at *hop, key string, a *answer) {
+// cacheBody has an answer cached when its body has been read, if it is storable.
+func (h *HTTP) cacheBody(at *step, key string, a *answer) {
 	if !storable(a) {
 		return
 	}
 	e := &entry{key: key, url: at.target.text, header: a.header}
 	e.lifetime, e.fetched = lifetime(a.header, h.now())
-	a.body = &keeping{ReadCloser: a.body, cache: h.cache, entry: e}
+	a.body = &cachingBody{ReadCloser: a.body, cache: h.cache, entry: e}
 }
 
-// keeping is a body that becomes an entry when it was read to its end.
-type keeping struct {
+// A cachingBody is a body that becomes an entry when it has been read to its end.
+type cachingBody struct {
 	io.ReadCloser
 	cache *cache
-	entry *entry // nil once it is kept, or cannot be
+	entry *entry // nil when it is stored, or cannot be
 }
 
-func (k *keeping) Read(p []byte) (int, error) {
+func (k *cachingBody) Read(p []byte) (int, error) {
 	n, err := k.ReadCloser.Read(p)
 	switch {
 	case k.entry == nil:
@@ -141,7 +141,7 @@ func (k *keeping) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer gives an entry as a server would.
+// answer makes an answer from the entry.
 func (e *entry) answer(now time.Time) *answer {
 	header := e.header.Clone()
 	header.Set("Age", seconds(now.Sub(e.fetched)))

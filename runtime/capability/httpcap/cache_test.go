@@ -12,11 +12,11 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-// A cachedSite counts what it is asked, and answers with the header that the path stands for.
+// A cachedSite counts requests, and answers with the header of the path.
 type cachedSite struct {
 	header map[string]http.Header
 	asked  atomic.Int32
-	full   atomic.Int32 // of those, the answers that were more than 304
+	full   atomic.Int32 // of those, the ones not answered by 304
 }
 
 func (s *cachedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,7 @@ func (g *guest) text(req abi.HTTPRequest) string {
 	return body
 }
 
-func TestAnswersAreCachedAsServersSay(t *testing.T) {
+func TestAnswersAreCachedByTheirHeader(t *testing.T) {
 	for _, tt := range []struct {
 		path        string
 		after       time.Duration
@@ -117,7 +117,7 @@ func TestARevalidatedAnswerIsFreshAgain(t *testing.T) {
 	}
 }
 
-func TestOnlyLikeRequestsShareAnAnswer(t *testing.T) {
+func TestOnlyEqualRequestsShareAnAnswer(t *testing.T) {
 	s, o, g, _ := newCachedSite(t, httpcap.Config{})
 	url := o.at("a.test", "/vary")
 	with := func(name, value string) abi.HTTPRequest {
@@ -167,11 +167,11 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	g.text(abi.HTTPRequest{URL: o.at("a.test", "/hour?19")})
 	if s.asked.Load() != 20 {
-		t.Errorf("the last one was not kept")
+		t.Errorf("the last one was not cached")
 	}
 	g.text(abi.HTTPRequest{URL: o.at("a.test", "/hour?0")})
 	if s.asked.Load() != 21 {
-		t.Errorf("the first one was kept")
+		t.Errorf("the first one was cached")
 	}
 	none, o, g, _ := newCachedSite(t, httpcap.Config{Limits: httpcap.Limits{Cache: -1}})
 	for range 2 {
@@ -182,7 +182,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 }
 
-// A server that adds to the header of its answer whenever it is asked whether that is still good does not fill the cache.
+// A server that adds to the header with every 304 response does not fill the cache.
 func TestARenewedHeaderIsBounded(t *testing.T) {
 	asked := 0
 	o := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	maxLayers = 3                    // of escapes that are escaped themselves
+	maxLayers = 3                    // of escapes within escapes
 	maxEscape = 15                   // bytes of one escape
-	maxBreak  = 10                   // bytes of what breaks a line between two characters of base64
-	maxAhead  = maxBreak + maxEscape // bytes that tell what is at a place
-	// maxSpelling is the bytes one byte of a secret may take: in base64 four characters stand for three bytes. At most
-	// one in four of an ASCII text in base64 is escaped anywhere, so there is room for line breaks.
+	maxBreak  = 10                   // bytes of a line break between two characters of base64
+	maxAhead  = maxBreak + maxEscape // bytes that decide what is at a place
+	// maxSpelling is the bytes that one byte of a secret may take: base64 writes three bytes as four characters. At most
+	// one in four characters of an ASCII text in base64 is ever escaped, so this includes line breaks.
 	maxSpelling = maxEscape * 4 / 3
-	maxEnds     = 2 * (maxBreak + maxEscape) // bytes more: the first and the last character of base64 may be any
+	maxEnds     = 2 * (maxBreak + maxEscape) // further bytes: the first and the last character of base64 may be any
 )
 
-// A reading is a character that the next bytes of a text may stand for, and how many bytes these are.
+// A reading is a character that the next n bytes of a text may be an escape of.
 type reading struct {
 	c byte
 	n int
@@ -26,7 +26,7 @@ type reading struct {
 // leads are the bytes that may begin an escape or the end of a line.
 var leads = [256]bool{'%': true, '\\': true, '&': true, '+': true, '\r': true, '\n': true}
 
-// escapes adds all readings of an escape at the start of b, as in URLs, JSON or HTML. all is empty.
+// escapes appends all readings of an escape at the start of b, as in URLs, JSON or HTML, to all, which is empty.
 func escapes(all []reading, b []byte) []reading {
 	switch b[0] {
 	case '%':
@@ -46,7 +46,7 @@ func escapes(all []reading, b []byte) []reading {
 	return all
 }
 
-// percent knows "%2F", and "%252F" and so on, as in a URL within a URL.
+// percent reads "%2F", and "%252F" and so on, as in a URL within a URL.
 func percent(all []reading, b []byte) []reading {
 	for at := 1; at <= 1+2*maxLayers; at += 2 {
 		r, ok := numeral(b, at, 2, 16)
@@ -64,7 +64,7 @@ func percent(all []reading, b []byte) []reading {
 	return all
 }
 
-// backslash knows what JSON and programs write after a backslash, or after several, as JSON within JSON.
+// backslash reads escapes of JSON and programming languages, after one backslash or several, as in JSON within JSON.
 func backslash(all []reading, b []byte) []reading {
 	for at := 1; at <= 1<<maxLayers && at < len(b); at++ {
 		all = append(all, reading{b[at], at + 1})
@@ -79,7 +79,7 @@ func backslash(all []reading, b []byte) []reading {
 	return all
 }
 
-// numbered knows "u002f", "u{2f}", "x2f" and "057".
+// numbered reads "u002f", "u{2f}", "x2f" and "057".
 func numbered(b []byte, at int) (r reading, ok bool) {
 	switch b[at] {
 	case 'u':
@@ -92,7 +92,7 @@ func numbered(b []byte, at int) (r reading, ok bool) {
 	return reading{}, false
 }
 
-// unicoded knows "002f" and "{2f}".
+// unicoded reads "002f" and "{2f}".
 func unicoded(b []byte, at int) (r reading, ok bool) {
 	if at == len(b) || b[at] != '{' {
 		return numeral(b, at, 4, 16)
@@ -104,7 +104,7 @@ func unicoded(b []byte, at int) (r reading, ok bool) {
 	return reading{r.c, r.n + 1}, true
 }
 
-// numeral reads a character's number, of so many digits, at b[at].
+// numeral reads the code of a character, of that many digits, at b[at].
 func numeral(b []byte, at, digits, base int) (r reading, ok bool) {
 	if at+digits > len(b) {
 		return reading{}, false
@@ -132,7 +132,7 @@ func digit(c byte) (byte, bool) {
 	return 0, false
 }
 
-const maxEntity = 9 // bytes behind its ampersand
+const maxEntity = 9 // bytes after the ampersand
 
 var entities = map[string]byte{
 	"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\'', "sol": '/', "plus": '+', "equals": '=', "lowbar": '_',
@@ -140,7 +140,7 @@ var entities = map[string]byte{
 	"bsol": '\\', "comma": ',', "period": '.',
 }
 
-// entity knows "lt;" and so on, at b[at], where an ampersand is before it.
+// entity reads "lt;" and so on, at b[at], after an ampersand.
 func entity(all []reading, b []byte, at int) []reading {
 	length := bytes.IndexByte(b[at:min(len(b), at+maxEntity, maxEscape)], ';')
 	if length < 0 {
@@ -171,7 +171,7 @@ func ordinal(name string) (c byte, ok bool) {
 	return byte(n), err == nil
 }
 
-// lineBreak gives how many bytes at the start of b are ends of lines and blanks behind them; none if there are too many.
+// lineBreak gives the bytes of line ends at the start of b, with blanks after them; 0 if there are too many.
 func lineBreak(b []byte) (n int) {
 	for n < len(b) && n <= maxBreak {
 		size := lineEnd(b[n:])
@@ -189,7 +189,7 @@ func lineBreak(b []byte) (n int) {
 	return n
 }
 
-// lineEnd gives how many bytes at the start of b are the end of a line, or a part of one, as they are or escaped.
+// lineEnd gives the bytes of a line end at the start of b, or of a part of one, plain or escaped.
 func lineEnd(b []byte) int {
 	if b[0] == '\r' || b[0] == '\n' {
 		return 1

@@ -16,12 +16,12 @@ import (
 
 const (
 	maxRedirects = 5
-	maxDrain     = 4 << 10 // bytes of the body of a redirect that are read to keep its connection
+	maxDrain     = 4 << 10 // bytes of the body of a redirect that are read so that its connection can be reused
 	maxSubject   = 256     // bytes
 )
 
-// A hop is one request of an exchange: the first, or where a redirect has led.
-type hop struct {
+// A step is one request of an exchange: the first, or one that a redirect asked for.
+type step struct {
 	method string
 	target *target
 	rule   *rule
@@ -37,16 +37,16 @@ type answer struct {
 	length int64 // of the body; -1 when it is not known
 }
 
-// request does a whole exchange, up to the first part of the body.
+// request runs an exchange up to the first part of the body.
 func (h *HTTP) request(ctx context.Context, request []byte, use *capability.Use) (capability.Response, error) {
-	if err := h.live(ctx); err != nil {
+	if err := h.checkOpen(ctx); err != nil {
 		return capability.Response{}, err
 	}
 	var req abi.HTTPRequest
 	if err := req.Decode(request); err != nil {
 		return capability.Response{}, err
 	}
-	first, err := h.first(&req, use)
+	first, err := h.newRequest(&req, use)
 	if err != nil {
 		return capability.Response{}, err
 	}
@@ -69,7 +69,7 @@ func (h *HTTP) request(ctx context.Context, request []byte, use *capability.Use)
 	return resp, err
 }
 
-func (h *HTTP) live(ctx context.Context) error {
+func (h *HTTP) checkOpen(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -79,11 +79,11 @@ func (h *HTTP) live(ctx context.Context) error {
 	return nil
 }
 
-// first checks what the guest asks for. Nothing is dialled before all of it has been checked, secrets included.
-func (h *HTTP) first(req *abi.HTTPRequest, use *capability.Use) (*hop, error) {
+// newRequest checks the request of a guest, including its secrets, before any connection is opened.
+func (h *HTTP) newRequest(req *abi.HTTPRequest, use *capability.Use) (*step, error) {
 	method := orElse(req.Method, http.MethodGet)
 	if !validMethod(method) {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "%.32q is not a method for guests", method)
+		return nil, abi.Errorf(abi.CodeInvalidParams, "guests may not use the method %.32q", method)
 	}
 	use.Subject = method + " a malformed URL"
 	if err := checkPlaceholders(req); err != nil {
@@ -115,7 +115,7 @@ func (h *HTTP) first(req *abi.HTTPRequest, use *capability.Use) (*hop, error) {
 	if err == nil && secrets && (header.Get("Range") != "" || header.Get("If-Range") != "") {
 		err = abi.Errorf(abi.CodeInvalidParams, "a request with a secret cannot ask for a range")
 	}
-	return &hop{method: method, target: t, rule: r, header: header, body: bytes.Clone(req.Body)}, err
+	return &step{method: method, target: t, rule: r, header: header, body: bytes.Clone(req.Body)}, err
 }
 
 func clip(s string) string { return s[:min(len(s), maxSubject)] }
@@ -125,10 +125,10 @@ func (h *HTTP) match(method string, t *target) (*rule, error) {
 	if r := firstThatAllows(h.rules, method, t); r != nil {
 		return r, nil
 	}
-	return nil, &denial{rule: refusal(method, t)}
+	return nil, &deniedError{rule: refusal(method, t)}
 }
 
-// An exchange holds what is in use until the answer has been read: time, a slot, the body.
+// An exchange holds what is in use until the body has been read: a deadline and a slot.
 type exchange struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -137,7 +137,7 @@ type exchange struct {
 	rule    string
 }
 
-// begin waits for a slot. What it gives is to be ended.
+// begin waits for a slot. The caller ends the exchange.
 func (h *HTTP) begin(ctx context.Context, millis uint32) (*exchange, error) {
 	timeout := h.limits.Timeout
 	if wanted := time.Duration(millis) * time.Millisecond; wanted > 0 {
@@ -161,8 +161,8 @@ func (x *exchange) end() {
 	x.release()
 }
 
-// follow sends a request, and those that redirects ask for.
-func (h *HTTP) follow(ctx context.Context, at *hop) (*hop, *answer, error) {
+// follow sends a request and follows redirects.
+func (h *HTTP) follow(ctx context.Context, at *step) (*step, *answer, error) {
 	for n := 0; ; n++ {
 		a, err := h.send(ctx, at, n == 0)
 		if err != nil {
@@ -184,14 +184,14 @@ func (h *HTTP) follow(ctx context.Context, at *hop) (*hop, *answer, error) {
 	}
 }
 
-// redirected gives the request that an answer asks for, with the method and body net/http would send; nil when it asks
-// for none. The rules see it as a new one.
-func (h *HTTP) redirected(at *hop, a *answer) (*hop, error) {
+// redirected gives the request that a redirect asks for, with the method and body that net/http would send; nil when the
+// answer is not a redirect. It matches the rules again.
+func (h *HTTP) redirected(at *step, a *answer) (*step, error) {
 	location := a.header.Get("Location")
 	if location == "" {
 		return nil, nil
 	}
-	next := &hop{method: at.method, header: at.header, body: at.body}
+	next := &step{method: at.method, header: at.header, body: at.body}
 	switch a.status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
 		if next.body = nil; next.method != http.MethodHead {
@@ -217,40 +217,40 @@ func (h *HTTP) redirected(at *hop, a *answer) (*hop, error) {
 	return next, nil
 }
 
-// send gets the answer to one request, from the cache if it has a fresh one.
-func (h *HTTP) send(ctx context.Context, at *hop, strict bool) (*answer, error) {
+// send gets the answer to one request, from the cache if the entry is fresh.
+func (h *HTTP) send(ctx context.Context, at *step, strict bool) (*answer, error) {
 	header, secrets, err := at.rule.bindHeader(at.header, strict)
 	if err != nil {
 		return nil, err
 	}
-	key, held := "", (*entry)(nil)
+	key, cached := "", (*entry)(nil)
 	if h.cache != nil && at.cacheable(secrets) {
 		key = at.key()
-		if held = h.cache.get(key); held.fresh(h.now()) && !noCache(at.header) {
-			return held.answer(h.now()), nil
+		if cached = h.cache.get(key); cached.fresh(h.now()) && !noCache(at.header) {
+			return cached.answer(h.now()), nil
 		}
-		header = held.validate(header)
+		header = cached.validate(header)
 	}
 	a, err := h.exchange(ctx, at, header)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case held != nil && a.status == http.StatusNotModified:
+	case cached != nil && a.status == http.StatusNotModified:
 		_ = a.body.Close()
-		held = held.renewed(a.header, h.now())
-		h.cache.put(held)
-		return held.answer(h.now()), nil
+		cached = cached.renewed(a.header, h.now())
+		h.cache.put(cached)
+		return cached.answer(h.now()), nil
 	case key != "":
-		h.keep(at, key, a)
+		h.cacheBody(at, key, a)
 	case h.cache != nil && at.method != http.MethodGet && at.method != http.MethodHead && a.status < 400:
 		h.cache.forget(at.target.text)
 	}
 	return a, nil
 }
 
-// onceOnly spells the names of headers in lower case by which net/http would take a request of any method for one that it
-// may send twice. It looks for them in their canonical form.
+// onceOnly writes names of header fields in lower case that let net/http send a request of any method twice. net/http looks
+// for them in their canonical form.
 func onceOnly(method string, header http.Header) http.Header {
 	if method == http.MethodGet || method == http.MethodHead {
 		return header
@@ -266,7 +266,7 @@ func onceOnly(method string, header http.Header) http.Header {
 }
 
 // exchange sends one request to its server.
-func (h *HTTP) exchange(ctx context.Context, at *hop, header http.Header) (*answer, error) {
+func (h *HTTP) exchange(ctx context.Context, at *step, header http.Header) (*answer, error) {
 	req := (&http.Request{
 		Method: at.method, URL: at.target.url(), Header: onceOnly(at.method, header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
@@ -280,25 +280,25 @@ func (h *HTTP) exchange(ctx context.Context, at *hop, header http.Header) (*answ
 		transport = h.private
 	}
 	resp, err := transport.RoundTrip(req)
-	if refused := (*denial)(nil); errors.As(err, &refused) {
-		return nil, deny("%s, for %s", refused.rule, at.rule.text)
+	if refused := (*deniedError)(nil); errors.As(err, &refused) {
+		return nil, denied("%s, for %s", refused.rule, at.rule.text)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which does not end with ctx
 		_ = resp.Body.Close()
-		return nil, errors.New("the server has switched to a protocol it was not asked for")
+		return nil, errors.New("the server switched to another protocol without being asked")
 	}
 	if at.method == http.MethodHead {
 		return &answer{status: resp.StatusCode, header: resp.Header, body: http.NoBody}, resp.Body.Close()
 	}
-	if h.scrubber != nil {
-		resp.Header.Del("Content-Length") // of what was scrubbed it may be another
+	if h.redactor != nil {
+		resp.Header.Del("Content-Length") // redaction may change the length
 	}
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		_ = resp.Body.Close()
-		return nil, errors.New("the server has used an encoding it was not asked for")
+		return nil, errors.New("the server used a content coding without being asked")
 	}
 	return &answer{status: resp.StatusCode, header: resp.Header, body: resp.Body, length: resp.ContentLength}, nil
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// SetNow has h read the time from a clock of the test's.
+// SetNow sets the clock of h.
 func (h *HTTP) SetNow(now func() time.Time) { h.now = now }
 
-// Special says why an address is not a public one.
+// Special names the kind of an address that is not public.
 func Special(addr netip.Addr) string { return special(addr) }
 
-// Scrub gives what a guest gets of a body with these secrets, when it is read like that.
-func Scrub(secrets []string, body io.Reader) ([]byte, error) {
-	return io.ReadAll(newScrubber(secrets).reader(body))
+// Redact gives the body that a guest gets, without these secrets.
+func Redact(secrets []string, body io.Reader) ([]byte, error) {
+	return io.ReadAll(newRedactor(secrets).reader(body))
 }
 
-// Work gives a whole text as guests get it, and how many words of states were followed for that.
+// Work gives a redacted text, and how many words of states that took.
 func Work(secrets []string, text string) (clean string, work int) {
-	s := newScrubber(secrets)
+	s := newRedactor(secrets)
 	scan := newScan(s.texts, s.reach)
 	return scan.whole(text), scan.work
 }
 
-// Fields gives what guests get of headers.
-func Fields(secrets []string) func(http.Header) []abi.HTTPField { return newScrubber(secrets).fields }
+// Fields gives the function that redacts headers.
+func Fields(secrets []string) func(http.Header) []abi.HTTPField { return newRedactor(secrets).fields }
 
-// Allows reports which place a rule sends a request to; nothing when it refuses it.
+// Allows reports whether a rule allows a request, and where it is sent.
 func Allows(r *Rule, method, url string) (scheme, host string, port uint16, path string, ok bool) {
 	c, err := compileRule(r)
 	if err != nil {

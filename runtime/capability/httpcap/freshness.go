@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A set of directives is what Cache-Control fields say.
+// A directiveSet has the directives of Cache-Control fields.
 type directiveSet map[string]string
 
 func (d directiveSet) has(name string) bool {
@@ -29,7 +29,7 @@ func directives(header http.Header) directiveSet {
 	return d
 }
 
-// storable reports whether a private cache may keep an answer, and would have use for it.
+// storable reports whether a private cache may store an answer and can use it again.
 func storable(a *answer) bool {
 	d := directives(a.header)
 	if a.status != http.StatusOK || a.length > maxCached || d.has("no-store") {
@@ -44,8 +44,8 @@ func storable(a *answer) bool {
 		a.header.Get("Last-Modified") != ""
 }
 
-// lifetime says how long an answer that came now stays fresh, and since when. Nothing is guessed: without a word of the
-// server's it is stale at once, and asked for anew with its validators.
+// lifetime gives how long an answer that arrived now stays fresh, and since when. There is no heuristic freshness: without
+// a directive of the server an answer is stale at once, and is revalidated.
 func lifetime(header http.Header, now time.Time) (stays time.Duration, since time.Time) {
 	since = now.Add(-delta(header.Get("Age")))
 	d := directives(header)
@@ -66,7 +66,7 @@ func lifetime(header http.Header, now time.Time) (stays time.Duration, since tim
 	return max(expires.Sub(date), 0), since
 }
 
-// delta reads a number of seconds; what is none is 0.
+// delta reads a number of seconds; anything else is 0.
 func delta(s string) time.Duration {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -79,10 +79,10 @@ func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64(math.Max(d.Seconds(), 0)), 10)
 }
 
-// fresh reports whether an entry may be given without asking the server.
+// fresh reports whether an entry may be used without revalidation. A nil entry is not.
 func (e *entry) fresh(now time.Time) bool { return e != nil && now.Sub(e.fetched) < e.lifetime }
 
-// validate gives a header with which the server says whether an entry is still current.
+// validate gives the header that asks the server whether an entry is still valid.
 func (e *entry) validate(header http.Header) http.Header {
 	if e == nil {
 		return header
@@ -97,7 +97,7 @@ func (e *entry) validate(header http.Header) http.Header {
 	return header
 }
 
-// renewed is the entry with what the server has said of it.
+// renewed gives the entry with the header of a 304 response.
 func (e *entry) renewed(said http.Header, now time.Time) *entry {
 	r := *e
 	r.header = e.header.Clone()
@@ -108,7 +108,7 @@ func (e *entry) renewed(said http.Header, now time.Time) *entry {
 		}
 	}
 	if headerSize(r.header) > maxResponseHeader {
-		r.header = e.header // else a server could add to it again and again
+		r.header = e.header // otherwise a server could let the header grow without end
 	}
 	r.lifetime, r.fetched = lifetime(r.header, now)
 	return &r

@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A page is what a guest has served.
+// A page is the text of a resource.
 type page struct{ bytes.Buffer }
 
 func (p *page) Content(*abi.Content) error { return nil }
@@ -28,7 +28,7 @@ func (p *page) Body(b []byte) error {
 	return err
 }
 
-// The example web fetches from a TLS server, as a guest: a long page in parts, and one that wants a secret.
+// The example web fetches from a TLS server, as a guest: a long page in parts, and one that requires a secret.
 func TestAGuestFetches(t *testing.T) {
 	o := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

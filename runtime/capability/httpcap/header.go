@@ -18,18 +18,18 @@ const (
 	maxResponseHeader = 64 << 10 // bytes of the header of a response
 )
 
-// agent is the User-Agent of guests that set none.
+// agent is the default User-Agent.
 var agent = []string{"wasmres"}
 
-// reserved are fields a guest may not set: they belong to the connection, or would have a server see another request
-// than the rules have seen.
+// reserved are fields that a guest may not set: they belong to the connection, or could make a server see another request
+// than the one that was matched.
 var reserved = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Cookie2", "Expect", "Forwarded", "Host", "Http2-Settings",
 	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override",
 	"X-Method-Override", "X-Original-Url", "X-Real-Ip", "X-Rewrite-Url",
 }
 
-// reservedPrefixes are what the names of further ones begin with.
+// reservedPrefixes begin the names of further reserved fields.
 var reservedPrefixes = []string{"Proxy-", "X-Forwarded-"}
 
 // sensitive are fields that are not passed on to another origin.
@@ -44,7 +44,7 @@ var withheld = []string{
 	"Set-Cookie2", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// requestHeader checks what a guest wants to send.
+// requestHeader checks the header of a guest.
 func requestHeader(fields []abi.HTTPField) (http.Header, error) {
 	if len(fields) > maxFields {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "more than %d header fields", maxFields)
@@ -57,8 +57,8 @@ func requestHeader(fields []abi.HTTPField) (http.Header, error) {
 		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {
 			return nil, abi.Errorf(abi.CodeInvalidParams, "malformed header field %.64q", f.Name)
 		}
-		if isReserved(http.CanonicalHeaderKey(strings.ReplaceAll(f.Name, "_", "-"))) { // as gateways read it
-			return nil, abi.Errorf(abi.CodeInvalidParams, "the header field %.64q is not for guests to set", f.Name)
+		if isReserved(http.CanonicalHeaderKey(strings.ReplaceAll(f.Name, "_", "-"))) { // as gateways may read it
+			return nil, abi.Errorf(abi.CodeInvalidParams, "guests may not set the header field %.64q", f.Name)
 		}
 		name := http.CanonicalHeaderKey(f.Name)
 		header[name] = append(header[name], f.Value)
@@ -74,8 +74,8 @@ func isReserved(name string) bool {
 		slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// forwarded is the header of a request that a redirect sends to another origin. Fields with placeholders stay: it
-// depends on the rule of the new origin whether they are sent.
+// forwarded gives the header of a request that a redirect sends to another origin. It keeps fields with placeholders: the
+// rule of the new origin decides whether they are sent.
 func forwarded(header http.Header) http.Header {
 	left := make(http.Header, len(header))
 	for name, values := range header {
@@ -88,10 +88,10 @@ func forwarded(header http.Header) http.Header {
 	return left
 }
 
-// fields gives the header of a response as guests get it: sorted, bounded, and without secrets. Fields are left out
-// whose name has a secret, and do not count, so that neither the order nor which are the first depends on one.
-func (s *scrubber) fields(header http.Header) []abi.HTTPField {
-	c := s.cleaner()
+// fields gives the header of a response for the guest: sorted, bounded and redacted. Fields with a secret in their name are
+// left out and do not count, so that the order and the selection of fields tell nothing about a secret.
+func (s *redactor) fields(header http.Header) []abi.HTTPField {
+	c := s.responseRedactor()
 	fields := make([]abi.HTTPField, 0, min(len(header), maxAnswerFields))
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		if slices.Contains(withheld, name) || c.named(name) {

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-func TestFieldsBeyondTheLastOneAreNotScrubbed(t *testing.T) {
+func TestFieldsBeyondTheLastOneAreNotRedacted(t *testing.T) {
 	fields := httpcap.Fields([]string{randomSecret(16), randomSecret(4096)})
 	header := http.Header{"A": slices.Repeat([]string{"b"}, 200)}
 	few := testing.AllocsPerRun(5, func() { fields(header) })
@@ -21,7 +21,7 @@ func TestFieldsBeyondTheLastOneAreNotScrubbed(t *testing.T) {
 	}
 }
 
-func TestFieldsDoNotTakeWhatLongSecretsAre(t *testing.T) {
+func TestTheCostOfFieldsIsBounded(t *testing.T) {
 	fields := httpcap.Fields([]string{randomSecret(16), randomSecret(4096)})
 	header := http.Header{}
 	for i := range 200 {
@@ -36,7 +36,7 @@ func TestFieldsDoNotTakeWhatLongSecretsAre(t *testing.T) {
 	}
 }
 
-// What the order of fields is, and which are left out, would tell how a secret compares with other names.
+// The order of fields, and which are left out, must not tell how a secret compares with other names.
 func TestNamesWithSecretsChangeNothingElse(t *testing.T) {
 	fields := httpcap.Fields([]string{token})
 	header := http.Header{}

@@ -18,8 +18,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-// rawOrigin serves each connection with answer, once the head of a request has come. It gives the URL, and closed, which
-// receives whenever answer has returned: most return when the client has closed the connection.
+// rawOrigin serves each connection with answer, after the head of a request. It gives the port, and closed, which receives
+// whenever answer has returned: most return when the client has closed the connection.
 func rawOrigin(t *testing.T, answer func(c net.Conn)) (port uint16, closed <-chan struct{}) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -96,7 +96,7 @@ func zeros(t *testing.T) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", b.Len(), b.String())
 }
 
-// An exchange ends with its call, whatever the server sends, and leaves no connection. What is no answer is refused at
+// An exchange ends with its call, whatever the server sends, and leaves no connection. Malformed answers are refused at
 // once: those calls have no deadline that a test waits for.
 func TestAnExchangeEndsWhateverTheServerSends(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"

@@ -18,24 +18,24 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
-// A Config is what guests of one provider may fetch, and how much of it.
+// Config has what guests of one provider may fetch, and how much.
 type Config struct {
-	Rules   []Rule        // the first that allows a request decides; none allows nothing
+	Rules   []Rule        // the first that allows a request counts; no rules allow nothing
 	Secrets *secret.Store // those that rules name; nil for none
 	Limits  Limits
 
 	Observe  capability.Observer // of each request and each further part of an answer; nil for none
 	Resolver *net.Resolver       // of host names; nil for the system's
-	RootCAs  *x509.CertPool      // whom servers may be certified by; nil for those the system trusts
+	RootCAs  *x509.CertPool      // authorities of server certificates; nil for those of the system
 }
 
-// Limits bound what one provider uses. Zero is the default.
+// Limits bound what one provider uses. Zero fields take the default.
 type Limits struct {
-	Response   int64         // bytes of the body of a response, decoded; 16 MiB
-	Request    int           // bytes of the body of a request; 256 KiB
-	Timeout    time.Duration // for a whole exchange: redirects, and reading the answer to its end; 30 s
-	Concurrent int           // exchanges at a time, further ones wait; 32
-	Cache      int64         // bytes of answers that are kept; 16 MiB, and none when it is negative
+	Response   int64         // bytes of the body of a response, decoded; default 16 MiB
+	Request    int           // bytes of the body of a request; default 256 KiB
+	Timeout    time.Duration // of a whole exchange, with redirects and the body of the response; default 30 s
+	Concurrent int           // exchanges at a time, further ones wait; default 32
+	Cache      int64         // bytes of cached answers; default 16 MiB, negative: no cache
 }
 
 func (l Limits) withDefaults() Limits {
@@ -59,7 +59,7 @@ type HTTP struct {
 	rules    []*rule
 	limits   Limits
 	observe  capability.Observer
-	scrubber *scrubber
+	redactor *redactor
 	public   *http.Transport // dials public addresses only
 	private  *http.Transport // dials any address, for rules that say Private
 	slots    chan struct{}
@@ -69,7 +69,7 @@ type HTTP struct {
 	closed   atomic.Bool
 }
 
-// Open checks the rules and looks their secrets up. Nothing is dialled.
+// Open checks the rules and looks up their secrets. It opens no connection.
 func Open(cfg Config) (*HTTP, error) {
 	h := &HTTP{limits: cfg.Limits.withDefaults(), observe: cfg.Observe, now: time.Now}
 	if h.limits.Response < 0 || h.limits.Request < 0 || h.limits.Timeout < 0 || h.limits.Concurrent < 0 {
@@ -90,7 +90,7 @@ func Open(cfg Config) (*HTTP, error) {
 		}
 	}
 	slices.Sort(texts)
-	h.scrubber = newScrubber(slices.Compact(texts))
+	h.redactor = newRedactor(slices.Compact(texts))
 	h.public, h.private = newTransport(&cfg, h.limits, checkDial), newTransport(&cfg, h.limits, nil)
 	h.slots = make(chan struct{}, h.limits.Concurrent)
 	h.cache = newCache(h.limits.Cache)
@@ -104,7 +104,7 @@ const (
 	keepAlive = 15 * time.Second
 )
 
-// newTransport makes a pool of connections. No proxy is used, whatever the environment says: it would dial for us.
+// newTransport makes a pool of connections. It ignores proxies of the environment: a proxy would dial unchecked addresses.
 func newTransport(cfg *Config, limits Limits, check func(_, _ string, _ syscall.RawConn) error) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: keepAlive, Resolver: cfg.Resolver, Control: check}
 	return &http.Transport{
@@ -120,8 +120,7 @@ func newTransport(cfg *Config, limits Limits, check func(_, _ string, _ syscall.
 	}
 }
 
-// Close ends all streams and closes the connections that nobody uses. What is under way ends with its call. It is done
-// once; further calls do nothing.
+// Close ends all streams and closes idle connections. Running exchanges end with their calls. Further calls do nothing.
 func (h *HTTP) Close() error {
 	h.closed.Store(true)
 	h.streams.close()
@@ -134,7 +133,7 @@ func (h *HTTP) Close() error {
 func (h *HTTP) Services() capability.Services {
 	return capability.Services{
 		abi.ServiceHTTP:   service{h.fetch, onlyReads},
-		abi.ServiceStream: service{h.more, func([]byte) bool { return true }}, // more of an answer that has come
+		abi.ServiceStream: service{h.more, func([]byte) bool { return true }}, // more of a response that has arrived
 	}
 }
 
@@ -151,7 +150,7 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 // MayRepeat implements [capability.Repeatable].
 func (s service) MayRepeat(request []byte) bool { return s.mayRepeat(request) }
 
-// onlyReads reports whether a request is one that changes nothing on its server, by its method.
+// onlyReads reports whether the method of a request is one that changes nothing on the server.
 func onlyReads(request []byte) bool {
 	var req abi.HTTPRequest
 	if err := req.Decode(request); err != nil {
@@ -177,29 +176,29 @@ func (h *HTTP) more(ctx context.Context, request []byte) (capability.Response, e
 	return resp, h.end(ctx, &use, began, err)
 }
 
-// end tells of a use, and makes its error one for guests. Nothing of it has a secret.
+// end observes a use, and gives the error for the guest. Both are redacted.
 func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, err error) error {
 	if err != nil {
-		if refused := (*denial)(nil); errors.As(err, &refused) {
-			use.Rule = clip(h.scrubber.text(refused.rule))
+		if refused := (*deniedError)(nil); errors.As(err, &refused) {
+			use.Rule = clip(h.redactor.text(refused.rule))
 		}
 		err = h.classify(ctx, err)
 		use.Code = abi.CodeOf(err)
 	}
 	use.Capability, use.Elapsed = "http", time.Since(began)
-	use.Subject = clip(h.scrubber.text(use.Subject))
+	use.Subject = clip(h.redactor.text(use.Subject))
 	h.observe.Observe(ctx, *use)
 	return err
 }
 
-// classify gives the outcome that an error stands for, with a cause that has no secrets.
+// classify gives the public error, with a redacted cause.
 func (h *HTTP) classify(ctx context.Context, err error) error {
 	var public *abi.Error
-	var refused *denial
+	var refused *deniedError
 	outcome := abi.Errorf(abi.CodeUnavailable, "no answer")
 	switch {
 	case errors.As(err, &public):
-		outcome = abi.Errorf(public.Code, "%s", h.scrubber.text(public.Message))
+		outcome = abi.Errorf(public.Code, "%s", h.redactor.text(public.Message))
 		if err = public.Cause; err == nil {
 			return outcome
 		}
@@ -210,5 +209,5 @@ func (h *HTTP) classify(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		outcome = abi.Errorf(abi.CodeDeadline, "no answer in time")
 	}
-	return outcome.Because(errors.New(h.scrubber.text(err.Error()))) // the text alone: what it was made of may have more
+	return outcome.Because(errors.New(h.redactor.text(err.Error()))) // the text alone: wrapped errors could hold secrets
 }

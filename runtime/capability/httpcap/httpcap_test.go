@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-// site answers what the tests here ask for.
+// site is the server of the tests below.
 func site() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "fine") })
@@ -64,7 +64,7 @@ func site() http.Handler {
 
 var large = bytes.Repeat([]byte("0123456789abcde\n"), 150<<10) // 2.4 MB
 
-// everything allows all of an origin under its names below "test".
+// everything allows all requests to an origin, by any name below "test".
 func everything(o *origin) httpcap.Rule {
 	return httpcap.Rule{Host: "*.test", Ports: []uint16{o.port}, Methods: []string{"GET", "HEAD", "POST", "PUT"}, Private: true}
 }
@@ -127,7 +127,7 @@ func TestHTTP2IsSpoken(t *testing.T) {
 	}
 }
 
-func TestWhatMakesNoSenseIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	o := newOrigin(t, site())
 	dns, asked := resolver(t, nil)
 	g := open(t, o, httpcap.Config{Rules: []httpcap.Rule{everything(o)}, Resolver: dns, Limits: httpcap.Limits{Request: 100}})
@@ -266,8 +266,8 @@ func TestServersThatFail(t *testing.T) {
 	rules := []httpcap.Rule{everything(o), everything(stranger), {Host: "127.0.0.1", Ports: []uint16{1}, Private: true}}
 	g := open(t, o, httpcap.Config{Rules: rules})
 	for what, url := range map[string]string{
-		"a body cut short": o.at("a.test", "/"), "a certificate of nobody's": stranger.at("a.test", "/ok"),
-		"nobody listens": "https://127.0.0.1:1/",
+		"a body cut short": o.at("a.test", "/"), "an unknown certificate authority": stranger.at("a.test", "/ok"),
+		"a closed port": "https://127.0.0.1:1/",
 	} {
 		if _, body, err := g.read(t.Context(), abi.HTTPRequest{URL: url}); abi.CodeOf(err) != abi.CodeUnavailable || body != "" {
 			t.Errorf("%s: got %q, %v", what, body, err)

@@ -40,7 +40,7 @@ func newOrigin(t testing.TB, handler http.Handler) *origin {
 	cert, roots := certificate(t)
 	o := &origin{Server: httptest.NewUnstartedServer(handler), roots: roots}
 	o.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
-	o.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that go away are what is tested
+	o.Config.ErrorLog = log.New(io.Discard, "", 0) // tests close connections on purpose
 	o.EnableHTTP2 = true
 	o.StartTLS()
 	t.Cleanup(o.Close)
@@ -48,7 +48,7 @@ func newOrigin(t testing.TB, handler http.Handler) *origin {
 	return o
 }
 
-// at is a URL of the origin under a name that [names] resolves to this machine.
+// at gives a URL of the origin, by a name that [names] resolves to this machine.
 func (o *origin) at(name, path string) string {
 	return "https://" + name + ":" + strconv.Itoa(int(o.port)) + path
 }
@@ -86,7 +86,7 @@ func certificate(t testing.TB) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
 }
 
-// names is a DNS server that answers what it is told, in turns.
+// names is a DNS server with fixed answers, in turns.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]netip.Addr // guarded by mu; by name; the last stays
@@ -165,7 +165,7 @@ func (n *names) lookups() int {
 	return n.asked
 }
 
-// A guest asks a power and keeps what an operator is told.
+// A guest calls the services and records the observed uses.
 type guest struct {
 	t        testing.TB
 	http     *httpcap.HTTP
@@ -175,7 +175,7 @@ type guest struct {
 	uses []capability.Use // guarded by mu
 }
 
-// open opens a power for the origin: cfg says the rest.
+// open opens the capability for the origin, with the rest of cfg.
 func open(t testing.TB, o *origin, cfg httpcap.Config) *guest {
 	t.Helper()
 	g := &guest{t: t}
@@ -207,7 +207,7 @@ func (g *guest) observe(_ context.Context, use capability.Use) {
 	g.uses = append(g.uses, use)
 }
 
-// last is the use that was observed last.
+// last gives the last observed use.
 func (g *guest) last() capability.Use {
 	g.mu.Lock()
 	defer g.mu.Unlock()

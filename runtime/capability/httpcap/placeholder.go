@@ -40,15 +40,15 @@ func anyPlaceholder(header http.Header) bool {
 	return false
 }
 
-// checkPlaceholders refuses placeholders where none is filled in.
+// checkPlaceholders refuses placeholders outside of header values.
 func checkPlaceholders(req *abi.HTTPRequest) error {
 	if hasPlaceholder(unescape(req.URL)) || bytes.Contains(req.Body, []byte(placeholderBegin)) {
-		return abi.Errorf(abi.CodeInvalidParams, "secrets go into the values of headers only")
+		return abi.Errorf(abi.CodeInvalidParams, "secrets may only be in the values of header fields")
 	}
 	return nil
 }
 
-// fill puts the secrets of a rule into a value. One that is not granted and one that does not exist are the same.
+// fill puts the secrets of a rule into a value. The error does not tell a missing secret from one that is not granted.
 func (c *rule) fill(value string) (string, error) {
 	var b strings.Builder
 	for {
@@ -62,16 +62,16 @@ func (c *rule) fill(value string) (string, error) {
 		}
 		text, granted := c.secrets[name]
 		if !granted {
-			return "", deny("secret: not named by %s", c.text)
+			return "", denied("secret: not named by %s", c.text)
 		}
 		b.WriteString(text.Reveal())
 		value = after
 	}
 }
 
-// bindHeader gives the header that is sent to a host of the rule, and whether there is a secret in it; without
-// placeholders it is the header itself. Where strict is false, as after a redirect, fields with secrets that are not for
-// this host are left out.
+// bindHeader gives the header that is sent to a host of the rule, and whether it has a secret. A header without placeholders
+// is returned as it is. Fields with secrets that are not for this host are an error, or, unless strict, as after a redirect,
+// left out.
 func (c *rule) bindHeader(header http.Header, strict bool) (bound http.Header, secrets bool, err error) {
 	if !anyPlaceholder(header) {
 		return header, false, nil

@@ -47,7 +47,7 @@ func TestARequestThatMayChangeSomethingIsSentOnce(t *testing.T) {
 		{"POST", nil, 1},
 		{"POST", []abi.HTTPField{{Name: "Idempotency-Key", Value: "k"}}, 1},
 		{"PUT", []abi.HTTPField{{Name: "x-idempotency-key", Value: "k"}}, 1},
-		{"GET", nil, 2}, // shows that the server does what it is to do
+		{"GET", nil, 2}, // shows that the server closes connections
 	} {
 		var sent atomic.Int64
 		cert, roots := certificate(t)

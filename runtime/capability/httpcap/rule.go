@@ -13,30 +13,30 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
-// A Rule allows requests that fit all of its fields.
+// A Rule allows requests that match all of its fields.
 type Rule struct {
-	Scheme  string   // "https", also when it is empty, or "http"
-	Host    string   // a name, an IP address, or "*." and a name for all names below that one, but not itself
+	Scheme  string   // "https" or "http"; empty for https
+	Host    string   // a name, an IP address, or "*." and a name: all names below that one, not the name itself
 	Ports   []uint16 // empty for the port of the scheme
 	Methods []string // in upper case; empty for GET and HEAD
 
-	// Paths begin with a slash, are not encoded, and are matched as they are written. One without "*" stands for itself
-	// and all below it. In others "*" stands for any part of a segment, "**" also for slashes, and the whole path must
-	// fit. Empty for all paths.
+	// Paths begin with a slash, are not percent-encoded, and are case-sensitive. A path without "*" allows itself and all
+	// paths below it. Otherwise "*" matches any part of a segment, "**" also slashes, and the whole path must match. Empty
+	// for all paths.
 	Paths []string
 
-	Private bool     // its host may be at any address: loopback, private and link-local ones, …
-	Secrets []string // those that requests to its host may carry; over https, unless it is Private
+	Private bool     // the host may have any address, such as a loopback or private one
+	Secrets []string // names of those that requests may carry; over https only, unless Private
 
-	// CacheSecrets has answers to requests that carried a secret cached like all others.
+	// CacheSecrets caches answers also to requests that carried a secret.
 	CacheSecrets bool
 }
 
-// A rule is a Rule that was checked.
+// A rule is a checked Rule.
 type rule struct {
-	text           string // for people
+	text           string // as the log shows it
 	scheme         string
-	host           string // of a wildcard: with the dot in front
+	host           string // of a wildcard: with a leading dot
 	wildcard       bool
 	ports          []uint16
 	methods        []string
@@ -44,10 +44,10 @@ type rule struct {
 	private        bool
 	cacheSecrets   bool
 	secrets        map[string]secret.Value
-	carriesSecrets bool // its connections are safe enough for secrets
+	carriesSecrets bool // over https, or private
 }
 
-// compileRule checks a rule, but for its secrets: see bind.
+// compileRule checks a rule; bind checks its secrets.
 func compileRule(r *Rule) (*rule, error) {
 	c := &rule{scheme: r.Scheme, private: r.Private, cacheSecrets: r.CacheSecrets}
 	c.ports, c.methods = slices.Clone(r.Ports), slices.Clone(r.Methods)
@@ -55,7 +55,7 @@ func compileRule(r *Rule) (*rule, error) {
 		c.scheme = "https"
 	}
 	if c.scheme != "http" && c.scheme != "https" {
-		return nil, fmt.Errorf("scheme %q: it is https or http", r.Scheme)
+		return nil, fmt.Errorf("scheme %q: use https or http", r.Scheme)
 	}
 	if len(c.ports) == 0 {
 		c.ports = []uint16{defaultPort(c.scheme)}
@@ -87,7 +87,7 @@ func (c *rule) compileHost(host string) (err error) {
 func (c *rule) checkMethods() error {
 	for _, m := range c.methods {
 		if !validMethod(m) {
-			return fmt.Errorf("method %q: it is in upper case, and none of CONNECT and TRACE", m)
+			return fmt.Errorf("method %q: write it in upper case; CONNECT and TRACE cannot be granted", m)
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func validMethod(m string) bool {
 func (c *rule) compilePaths(paths []string) error {
 	for _, p := range paths {
 		if !strings.HasPrefix(p, "/") {
-			return fmt.Errorf("path %q: it begins with a slash", p)
+			return fmt.Errorf("path %q: it must begin with a slash", p)
 		}
 		expression, err := regexp.Compile(pathExpression(p))
 		if err != nil {
@@ -111,7 +111,7 @@ func (c *rule) compilePaths(paths []string) error {
 	return nil
 }
 
-// pathExpression translates a pattern to a regular expression, which takes linear time whatever the path.
+// pathExpression translates a pattern to a regular expression, which takes linear time on any path.
 func pathExpression(pattern string) string {
 	if !strings.Contains(pattern, "*") {
 		return `^` + regexp.QuoteMeta(strings.TrimSuffix(pattern, "/")) + `(?:/|$)`
@@ -134,13 +134,13 @@ func pathExpression(pattern string) string {
 	return b.String()
 }
 
-// bind looks the secrets up, so that no request needs to.
+// bind looks up the secrets and checks them.
 func (c *rule) bind(names []string, store *secret.Store) error {
 	c.secrets = map[string]secret.Value{}
 	for _, name := range names {
 		value, ok := store.Lookup(name)
 		if !ok {
-			return fmt.Errorf("secret %.64q: there is none of that name", name)
+			return fmt.Errorf("secret %.64q: no secret has this name", name)
 		}
 		if err := checkSecret(value); err != nil {
 			return fmt.Errorf("secret %.64q: %w", name, err)
@@ -148,22 +148,22 @@ func (c *rule) bind(names []string, store *secret.Store) error {
 		c.secrets[name] = value
 	}
 	if len(names) > 0 && !c.carriesSecrets {
-		return errors.New("secrets go over https only: let the scheme be https, or the rule be private")
+		return errors.New("secrets may be sent over https only: use the scheme https, or make the rule private")
 	}
 	return nil
 }
 
-// minSecret is how short a secret may be: what is shorter would be found in answers everywhere.
+// minSecret is the least length of a secret in bytes: shorter texts would occur in responses by chance.
 const minSecret = 8
 
 func checkSecret(value secret.Value) error {
 	text := value.Reveal()
 	if len(text) < minSecret {
-		return fmt.Errorf("it has %d bytes: fewer than %d cannot be kept out of answers", len(text), minSecret)
+		return fmt.Errorf("it has %d bytes: fewer than %d cannot be redacted from responses", len(text), minSecret)
 	}
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
-			return errors.New("it has a byte that is not printable ASCII, which headers cannot have")
+			return errors.New("it has a byte that is not printable ASCII, which header fields cannot have")
 		}
 	}
 	if text[0] == ' ' || text[len(text)-1] == ' ' {
@@ -172,14 +172,14 @@ func checkSecret(value secret.Value) error {
 	return nil
 }
 
-// Explain says which rule decides about a request: the one that allows it, or what refuses it. An error is about rules
-// or a request that make no sense. What it cannot know is to which addresses the host resolves, and redirects.
+// Explain gives the rule that decides about a request, and whether it is allowed. It does not resolve the host, nor follow
+// redirects, so a request that it allows may still be refused. The error is for invalid rules, URLs and methods.
 func Explain(rules []Rule, method, url string) (decides string, allowed bool, err error) {
 	t, err := parseTarget(url)
 	if err == nil && !validMethod(method) {
-		err = fmt.Errorf("%.32q is not a method for guests", method)
+		err = fmt.Errorf("guests may not use the method %.32q", method)
 	}
-	if refused := (*denial)(nil); errors.As(err, &refused) {
+	if refused := (*deniedError)(nil); errors.As(err, &refused) {
 		return refused.rule, false, nil
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func firstThatAllows(rules []*rule, method string, t *target) *rule {
 	return nil
 }
 
-// refusal is the rule that no rule allows a request.
+// refusal is the text of the rule when none allows a request.
 func refusal(method string, t *target) string { return "none: " + method + " " + t.place() }
 
 // allows reports whether the rule allows a request.
@@ -232,7 +232,7 @@ func (c *rule) fits(path string) bool {
 	return slices.ContainsFunc(c.paths, func(p *regexp.Regexp) bool { return p.MatchString(path) })
 }
 
-// String gives the rule as the log names it, as in "GET,HEAD https://*.example.org/v1".
+// String gives the rule as the log shows it, as in "GET,HEAD https://*.example.org/v1".
 func (r *Rule) String() string {
 	var ports []string
 	for _, port := range r.Ports {

@@ -68,7 +68,7 @@ func TestRulesAllowWhatTheySay(t *testing.T) {
 }
 
 func TestExplainNamesTheRule(t *testing.T) {
-	rules := []httpcap.Rule{{Host: "a.example", Paths: []string{"/x"}}, {Host: "*.example", Secrets: []string{"nobody has"}}}
+	rules := []httpcap.Rule{{Host: "a.example", Paths: []string{"/x"}}, {Host: "*.example", Secrets: []string{"not stored"}}}
 	for _, tt := range []struct {
 		method, url, want string
 		allowed           bool
@@ -93,7 +93,7 @@ func TestExplainNamesTheRule(t *testing.T) {
 	}
 }
 
-func TestRulesThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidRulesAreRefused(t *testing.T) {
 	t.Setenv("WASMRES_TEST_SHORT", "1234567")
 	t.Setenv("WASMRES_TEST_ODD", "12345678\n9")
 	t.Setenv("WASMRES_TEST_GOOD", "a good secret")
@@ -115,11 +115,11 @@ func TestRulesThatMakeNoSenseAreRefused(t *testing.T) {
 		"no names below":          {Host: "*.192.0.2.1"},
 		"method \"get\"":          {Host: "h", Methods: []string{"get"}},
 		"method \"TRACE\"":        {Host: "h", Methods: []string{"TRACE"}},
-		"begins with a slash":     {Host: "h", Paths: []string{"api"}},
-		"there is none of":        {Host: "h", Secrets: []string{"absent"}},
-		"kept out of answers":     {Host: "h", Secrets: []string{"short"}},
+		"must begin with a slash": {Host: "h", Paths: []string{"api"}},
+		"no secret has this name": {Host: "h", Secrets: []string{"absent"}},
+		"cannot be redacted":      {Host: "h", Secrets: []string{"short"}},
 		"printable":               {Host: "h", Secrets: []string{"odd"}},
-		"secrets go over https":   {Scheme: "http", Host: "h", Secrets: []string{"good"}},
+		"over https only":         {Scheme: "http", Host: "h", Secrets: []string{"good"}},
 		"rule 1: path \"a\\x00\"": {Host: "h", Paths: []string{"a\x00"}},
 	} {
 		_, err := httpcap.Open(httpcap.Config{Rules: []httpcap.Rule{r}, Secrets: store})
@@ -132,7 +132,7 @@ func TestRulesThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzRules holds what is allowed to an oracle that reads URLs in its own way: what is sent goes to a host, port and
+// FuzzRules compares allowed requests with an oracle that reads URLs independently: the request goes to a host, port and
 // path that the rule names.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []struct{ host, path, url string }{
@@ -198,7 +198,7 @@ func named(rule, host string) bool {
 		}
 	}
 	if !ascii(rule) {
-		return strings.Contains(host, "xn--") || ascii(host) // the names themselves are idna's to compare
+		return strings.Contains(host, "xn--") || ascii(host) // package idna compares such names
 	}
 	want := strings.Split(strings.ToLower(strings.TrimSuffix(strings.Trim(rule, "[]"), ".")), ".")
 	got := strings.Split(host, ".")
@@ -211,7 +211,7 @@ func named(rule, host string) bool {
 
 func ascii(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool { return r > 127 }) }
 
-// globbed is the oracle for paths: it tries all there is.
+// globbed is the oracle for paths: it tries all matches.
 func globbed(pattern, path string) bool {
 	if strings.Contains(pattern, "*") {
 		return glob(pattern, path, map[[2]int]bool{})

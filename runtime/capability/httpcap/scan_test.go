@@ -19,7 +19,7 @@ func agreeing(guess string, ns ...int) map[int]string {
 	return all
 }
 
-// sameWork looks whether a text of guesses costs the same whichever of the secrets is the right one, and gives what.
+// sameWork checks that a text of guesses costs the same with each of the secrets, and gives the cost.
 func sameWork(t *testing.T, text string, secrets map[int]string) int {
 	t.Helper()
 	want := -1
@@ -38,7 +38,7 @@ func sameWork(t *testing.T, text string, secrets map[int]string) int {
 	return want
 }
 
-// A server of the guest's own sends guesses, and the guest looks at how long they are scrubbed.
+// A server that the guest controls sends guesses, and the guest measures how long redacting takes.
 func TestTheWorkDoesNotTellHowMuchOfAGuessIsRight(t *testing.T) {
 	for _, guess := range secrets {
 		for name, spelling := range spellings(guess) {
@@ -51,7 +51,7 @@ func TestTheWorkDoesNotTellHowMuchOfAGuessIsRight(t *testing.T) {
 	}
 }
 
-// Of a long secret it tells whether a whole head is right, and nothing of what is behind.
+// The work shows whether the whole head of a long secret is right, and nothing about the tail.
 func TestTheWorkDoesNotTellHowMuchOfALongGuessIsRight(t *testing.T) {
 	guess := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.,;", 4)
 	text := strings.Repeat(guess+" ", 20)
@@ -90,7 +90,7 @@ func TestTheWorkDoesNotTellHowMuchAgreesBeforeAKnownSecret(t *testing.T) {
 	}
 }
 
-// What is found costs what it is itself, whichever secrets there are beside it.
+// The cost of finding one secret does not depend on the other secrets.
 func TestAFindCostsNoMoreBesideLongerSecrets(t *testing.T) {
 	const short = "Hq7!x2Lm"
 	text := strings.Repeat(short, 1000)
@@ -110,7 +110,7 @@ func TestAFindCostsNoMoreBesideLongerSecrets(t *testing.T) {
 	}
 }
 
-// The beginning of one long secret has only that looked for.
+// The head of one long secret starts the search for its tail only.
 func TestAHeadWakesNoOtherSecret(t *testing.T) {
 	one := randomSecret(200)
 	text := strings.Repeat(one[:128]+strings.Repeat(" ", 10_000), 3)
@@ -123,7 +123,7 @@ func TestAHeadWakesNoOtherSecret(t *testing.T) {
 	}
 }
 
-func TestSecretsThatOverlapAreGoneWhole(t *testing.T) {
+func TestOverlappingSecretsAreRedacted(t *testing.T) {
 	for _, tt := range []struct {
 		secrets    []string
 		text, want string
@@ -138,16 +138,16 @@ func TestSecretsThatOverlapAreGoneWhole(t *testing.T) {
 		for name, body := range map[string]io.Reader{
 			"whole": strings.NewReader(tt.text), "bytes": iotest.OneByteReader(strings.NewReader(tt.text)),
 		} {
-			if got, err := httpcap.Scrub(tt.secrets, body); string(got) != tt.want || err != nil {
+			if got, err := httpcap.Redact(tt.secrets, body); string(got) != tt.want || err != nil {
 				t.Errorf("%q in %.40q, %s: got %q, %v", tt.secrets, tt.text, name, got, err)
 			}
 		}
 	}
 }
 
-// What is kept back is as long as a secret may become.
+// The bytes that are held back suffice for the longest spelling of a secret.
 func TestTheLongestSpellingsAreFound(t *testing.T) {
-	text := strings.Repeat("?????>?~", 8) // in base64 it has more of what may be escaped than any other
+	text := strings.Repeat("?????>?~", 8) // in base64 it has the most characters that may be escaped
 	longest := map[string]string{}
 	for i := range len(text) {
 		longest["escaped"] += `\\\\\\\\u{` + hexOf(text[i]) + `}`
@@ -171,7 +171,7 @@ func TestTheLongestSpellingsAreFound(t *testing.T) {
 		if !strings.Contains(want, "[redacted]") || len(want) > 8100 {
 			t.Errorf("as %s: got %d bytes of a whole text", name, len(want))
 		}
-		got, err := httpcap.Scrub([]string{text}, iotest.OneByteReader(strings.NewReader(body)))
+		got, err := httpcap.Redact([]string{text}, iotest.OneByteReader(strings.NewReader(body)))
 		if string(got) != want || err != nil {
 			t.Errorf("as %s: got %d bytes, %v, and %d of a whole text", name, len(got), err, len(want))
 		}

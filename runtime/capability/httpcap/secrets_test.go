@@ -40,12 +40,12 @@ func store(t testing.TB) *secret.Store {
 	return s
 }
 
-// authorized asks with a secret.
+// authorized gives a request with a secret.
 func authorized(url, name string) abi.HTTPRequest {
 	return abi.HTTPRequest{URL: url, Header: []abi.HTTPField{{Name: "Authorization", Value: "Bearer {{secret:" + name + "}}"}}}
 }
 
-// an echoing server gives back what it got, in every spelling, in the header, and cut into pieces of any size.
+// echoing gives a server that returns what it received, in every spelling, in the header, and in pieces of any size.
 func echoing(seen func(r *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen(r)
@@ -74,7 +74,7 @@ func echoing(seen func(r *http.Request)) http.Handler {
 	})
 }
 
-// shows reports how a text gives the secret away; empty if it does not.
+// shows gives the spelling in which a text shows the secret; empty if there is none.
 func shows(text string) string {
 	for name, spelling := range spellings(token) {
 		if strings.Contains(text, core(name, spelling, token)) {
@@ -84,7 +84,7 @@ func shows(text string) string {
 	return ""
 }
 
-func TestSecretsGoInAndDoNotComeOut(t *testing.T) {
+func TestSecretsAreSentAndRedacted(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	o := newOrigin(t, echoing(func(r *http.Request) {
@@ -121,8 +121,8 @@ func TestSecretsGoInAndDoNotComeOut(t *testing.T) {
 	}
 }
 
-// Names of header fields lose their case on the way.
-func TestSecretsDoNotComeOutAsNames(t *testing.T) {
+// Names of header fields are changed to another case on the way.
+func TestSecretsAreRedactedFromNames(t *testing.T) {
 	o := newOrigin(t, echoing(func(*http.Request) {}))
 	rule := everything(o)
 	rule.Secrets = []string{"other"}
@@ -138,8 +138,8 @@ func TestSecretsDoNotComeOutAsNames(t *testing.T) {
 	}
 }
 
-// A secret that a server has kept is taken out of what it says later, too.
-func TestSecretsDoNotComeOutLater(t *testing.T) {
+// A secret that a server has stored is redacted from its later answers, too.
+func TestSecretsAreRedactedFromLaterAnswers(t *testing.T) {
 	kept := ""
 	o := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a := r.Header.Get("Authorization"); a != "" {
@@ -162,7 +162,7 @@ func TestSecretsDoNotComeOutLater(t *testing.T) {
 	}
 }
 
-// One that does not exist and one that is not granted are refused alike, and before the network is touched.
+// A missing secret and one that is not granted are refused alike, and before a connection is opened.
 func TestSecretsThatAreNotGranted(t *testing.T) {
 	o := newOrigin(t, site())
 	dns, names := resolver(t, nil)
@@ -183,7 +183,7 @@ func TestSecretsThatAreNotGranted(t *testing.T) {
 	}
 }
 
-// Where a redirect leads, only the secrets go that are for that host.
+// A redirected request carries only the secrets that are for the new host.
 func TestRedirectsDoNotCarrySecretsAway(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]http.Header{}
@@ -220,7 +220,7 @@ func TestRedirectsDoNotCarrySecretsAway(t *testing.T) {
 	}
 }
 
-// Errors, what an operator is told, and the log have no secrets, whatever a server makes of them.
+// Errors, observed uses and the log have no secrets, in any spelling.
 func TestErrorsAndLogsHaveNoSecrets(t *testing.T) {
 	var logged lockedBuffer
 	before := slog.Default()

@@ -1,21 +1,21 @@
 package httpcap
 
-// A pattern is one way to write a secret: for each of its characters, the bytes that it may be.
+// A pattern is one spelling of a secret: for each of its characters, the bytes that it may be.
 type pattern struct {
 	characters [][]byte
 	kind       kind
 }
 
-// A kind says what else may be written in a pattern.
+// A kind is what a pattern allows besides its characters.
 type kind int
 
 const (
 	fixed     kind = iota // nothing
 	escapable             // escapes instead of any character
-	encoded               // escapes instead of those of escapedInBase64, and line breaks between characters
+	encoded               // escapes instead of the characters of escapedInBase64, and line breaks between characters
 )
 
-// escapedInBase64 are the characters of base64 that are escaped somewhere.
+// escapedInBase64 are the characters of base64 that some formats escape.
 const escapedInBase64 = "+/-_"
 
 // spellings gives the patterns of a secret.
@@ -48,8 +48,8 @@ func hexadecimal(text string) pattern {
 	return p
 }
 
-// base64 is the secret within something longer that is in base64, of either alphabet. There it begins shift bytes after
-// a multiple of three. Of the characters at its ends only some bits belong to it.
+// base64 is the secret within a longer text in base64, of either alphabet, in which it begins shift bytes after a multiple
+// of three. Of the characters at its ends only some bits belong to it.
 func base64(text string, shift int) pattern {
 	p := pattern{kind: encoded}
 	first, end := shift*8, (shift+len(text))*8
@@ -67,7 +67,7 @@ func base64(text string, shift int) pattern {
 	return p
 }
 
-// sextets gives the characters of base64 that stand for some bits, as far as a mask goes.
+// sextets gives the characters of base64 for the bits under a mask.
 func sextets(bits, mask byte) (all []byte) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	const std, url = letters + "+/", letters + "-_"

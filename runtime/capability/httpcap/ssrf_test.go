@@ -82,7 +82,7 @@ func TestServerSideRequestForgery(t *testing.T) {
 		{at("１２７.０.０.１"), "address: 127.0.0.1 is loopback"},
 		{at("127。0。0。1"), "address: 127.0.0.1 is loopback"},
 		{at("[fe80::1%25eth0]"), "host: an IPv6 address without a zone"},
-		// What reads as another host.
+		// Spellings that parsers may read as another host.
 		{at("good.test@127.0.0.1"), "url: no user information"},
 		{at("127.0.0.1%40good.test"), ""},
 		{"http://good.test:80\\@127.0.0.1/", `url: no "\"`},
@@ -97,7 +97,7 @@ func TestServerSideRequestForgery(t *testing.T) {
 		{"ftp://local.evil.test/", "url: scheme http or https"},
 		{"http://local.evil.test:22/", "none: GET http://local.evil.test:22/"},
 		{"https://local.evil.test/", "none: GET https://local.evil.test/"},
-		// Paths that a server could take for others.
+		// Paths that a server could read as others.
 		{at("2130706433.evil.test") + "public/../admin", "path: no dot segments"},
 		{at("2130706433.evil.test") + "public/%2e%2E/admin", "path: no dot segments"},
 		{at("2130706433.evil.test") + "public/.%2e/admin", "path: no dot segments"},
@@ -143,20 +143,20 @@ func TestServerSideRequestForgery(t *testing.T) {
 	}
 }
 
-// A name that was at a harmless address when it was looked at first is checked again whenever it is dialled.
+// A name with a public address at first is checked again whenever it is dialled.
 func TestRebindingIsRefused(t *testing.T) {
 	var reached atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	t.Cleanup(inside.Close)
 	port := portOf(t, inside.Listener)
-	harmless := netip.MustParseAddr("2d00::1") // of a range nobody has
+	harmless := netip.MustParseAddr("2d00::1") // of a range that is not assigned
 	rebind := "rebind.test"
 	dns, _ := resolver(t, map[string][]netip.Addr{rebind: {harmless, netip.MustParseAddr("127.0.0.1")}})
 	rules := []httpcap.Rule{{Scheme: "http", Host: rebind, Ports: []uint16{port}}}
 	g := open(t, nil, httpcap.Config{Rules: rules, Resolver: dns})
 	ask := abi.HTTPRequest{URL: fmt.Sprintf("http://%s:%d/", rebind, port), TimeoutMillis: 500}
 	if _, _, err := g.ask(t.Context(), ask); err == nil || abi.CodeOf(err) == abi.CodeDenied {
-		t.Errorf("at first: got %v, want to be let through to nobody", err)
+		t.Errorf("at first: got %v, want the request to be sent, which fails", err)
 	}
 	for range 3 {
 		_, _, err := g.ask(t.Context(), ask)

@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	maxPart = 256 << 10 // bytes of a body that go with one answer
+	maxPart = 256 << 10 // bytes of a body in one answer to the guest
 	maxOpen = 8         // streams of one call of a guest
 )
 
 // A stream is the body of an answer while it is read.
 type stream struct {
 	exchange *exchange
-	reader   io.Reader // what the guest gets of body
+	reader   io.Reader // the body, bounded and redacted
 
 	mu    sync.Mutex
-	body  io.Closer // guarded by mu, as what it is closed by
+	body  io.Closer // guarded by mu
 	ended bool      // guarded by mu
 }
 
-// respond gives the beginning of an answer to the guest. A body that goes on becomes a stream of the call; with all
-// others the exchange ends here.
-func (h *HTTP) respond(ctx context.Context, s *stream, at *hop, a *answer, limit int64) (capability.Response, error) {
+// respond gives the beginning of a response to the guest. A longer body becomes a stream of the call; otherwise the
+// exchange ends here.
+func (h *HTTP) respond(ctx context.Context, s *stream, at *step, a *answer, limit int64) (capability.Response, error) {
 	var err error
 	if a.length > limit {
 		err = tooLarge(limit)
 	}
-	s.body, s.reader = a.body, h.scrubber.reader(&limited{src: a.body, limit: limit, left: limit})
+	s.body, s.reader = a.body, h.redactor.reader(&limited{src: a.body, limit: limit, left: limit})
 	var part []byte
 	more := false
 	if err == nil {
 		part, more, err = s.next(a.length)
 	}
 	resp := abi.HTTPResponse{
-		Status: uint32(a.status), Header: h.scrubber.fields(a.header), URL: h.scrubber.text(at.target.text),
+		Status: uint32(a.status), Header: h.redactor.fields(a.header), URL: h.redactor.text(at.target.text),
 	}
 	if err == nil && more {
 		resp.Stream, err = h.streams.open(ctx, s)
@@ -53,9 +53,9 @@ func (h *HTTP) respond(ctx context.Context, s *stream, at *hop, a *answer, limit
 	return capability.Response{Message: resp.Append(make([]byte, 0, guess)), Body: part}, nil
 }
 
-// continued gives a further part of a stream to the guest.
+// continued gives the next part of a stream to the guest.
 func (h *HTTP) continued(ctx context.Context, request []byte, use *capability.Use) (capability.Response, error) {
-	if err := h.live(ctx); err != nil {
+	if err := h.checkOpen(ctx); err != nil {
 		return capability.Response{}, err
 	}
 	var req abi.StreamRequest
@@ -79,7 +79,7 @@ func (h *HTTP) continued(ctx context.Context, request []byte, use *capability.Us
 	return capability.Response{Message: (&abi.StreamResponse{More: more}).Append(nil), Body: part}, nil
 }
 
-// next reads the next part; size is how many bytes there are, or -1. It reports whether there may be more.
+// next reads the next part, and reports whether there may be more. size is the bytes that remain, or -1.
 func (s *stream) next(size int64) (part []byte, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *stream) next(size int64) (part []byte, more bool, err error) {
 	if size < 0 {
 		size = guess
 	}
-	part = make([]byte, 0, min(size+1, maxPart)) // one more to meet the end
+	part = make([]byte, 0, min(size+1, maxPart)) // one more, to read the end of the body
 	for len(part) < maxPart {
 		if len(part) == cap(part) {
 			part = append(make([]byte, 0, min(4*cap(part), maxPart)), part...)
@@ -107,7 +107,7 @@ func (s *stream) next(size int64) (part []byte, more bool, err error) {
 	return part, true, nil
 }
 
-// end stops whoever reads, closes the body and ends the exchange. Further calls do nothing.
+// end stops readers, closes the body and ends the exchange. Further calls do nothing.
 func (s *stream) end() {
 	s.exchange.cancel()
 	s.mu.Lock()
@@ -119,7 +119,7 @@ func (s *stream) end() {
 	}
 }
 
-// limited fails where a body has more bytes than it may.
+// limited is a body that fails beyond its limit.
 type limited struct {
 	src         io.Reader
 	limit, left int64
@@ -127,7 +127,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if int64(len(p)) > l.left {
-		p = p[:l.left+1] // one more to see that there is more
+		p = p[:l.left+1] // one more, to notice that the body exceeds the limit
 	}
 	n, err := l.src.Read(p)
 	if l.left -= int64(n); l.left < 0 {
@@ -140,20 +140,20 @@ func tooLarge(limit int64) error {
 	return abi.Errorf(abi.CodeTooLarge, "the body has more than %d bytes", limit)
 }
 
-// streams are those that are open, by the call they belong to: another call has no use for their numbers. A call is
-// told by its context, which is the same for all services it asks.
+// streams has the open streams of each call: a call cannot use the stream numbers of another. The context identifies the
+// call; it is the same for all services.
 type streams struct {
 	mu    sync.Mutex
 	calls map[context.Context]*callStreams // guarded by mu
 }
 
 type callStreams struct {
-	last uint64 // the number of the one opened last
+	last uint64 // the number of the newest
 	open map[uint64]*stream
-	stop func() bool // lets the end of the call be
+	stop func() bool // stops waiting for the end of the call
 }
 
-// open gives a stream its number. It ends with ctx.
+// open numbers a stream, which ends with ctx.
 func (ss *streams) open(ctx context.Context, s *stream) (uint64, error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -166,7 +166,7 @@ func (ss *streams) open(ctx context.Context, s *stream) (uint64, error) {
 		ss.calls[ctx] = c
 	}
 	if len(c.open) == maxOpen {
-		return 0, abi.Errorf(abi.CodeUnavailable, "%d answers are open: read one to its end first", maxOpen)
+		return 0, abi.Errorf(abi.CodeUnavailable, "%d responses are open: read one to its end first", maxOpen)
 	}
 	c.last++
 	c.open[c.last] = s
@@ -183,7 +183,7 @@ func (ss *streams) find(ctx context.Context, id uint64) *stream {
 	return nil
 }
 
-// drop forgets a stream that has ended.
+// drop removes a stream that has ended.
 func (ss *streams) drop(ctx context.Context, id uint64) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()

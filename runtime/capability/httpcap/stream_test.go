@@ -57,7 +57,7 @@ func TestAStreamBelongsToItsCall(t *testing.T) {
 	}
 }
 
-// The server sees a body that nobody reads any longer be given up when the call ends, and when the power is closed.
+// An unread body is closed when the call ends, and when the capability is closed, as the server can see.
 func TestOpenStreamsEndWithTheCall(t *testing.T) {
 	gone := make(chan struct{})
 	o := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

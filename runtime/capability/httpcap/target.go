@@ -15,7 +15,7 @@ import (
 
 const maxURL = 8 << 10 // bytes
 
-// A target is where a request goes, in the one spelling that is both matched and sent.
+// A target is the URL of a request, in the canonical spelling that is both matched and sent.
 type target struct {
 	scheme string // "http" or "https"
 	host   string // a lower-case ASCII name without a dot at its end, or an address as [netip] writes it
@@ -23,11 +23,11 @@ type target struct {
 	path   string // decoded; begins with a slash, and has no dot segments, empty segments or backslashes
 	query  string // encoded
 
-	authority string // the host as a URL has it, with the port unless it goes without saying
+	authority string // the host as in a URL, with the port unless it is the default
 	text      string // the URL
 }
 
-// parseTarget reads a URL. What no rule could allow is a denial.
+// parseTarget reads a URL. One that no rule can allow is a deniedError.
 func parseTarget(raw string) (*target, error) {
 	u, err := parseURL(raw)
 	if err != nil {
@@ -36,7 +36,7 @@ func parseTarget(raw string) (*target, error) {
 	return targetOf(u)
 }
 
-// parseURL refuses what different readers of URLs could take for different things.
+// parseURL reads a URL, and refuses what parsers read differently.
 func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the URL has more than %d bytes", maxURL)
@@ -46,11 +46,11 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 	for i := range len(raw) {
 		if c := raw[i]; c <= ' ' || c == 0x7f || c == '"' || c == '<' || c == '>' {
-			return nil, abi.Errorf(abi.CodeInvalidParams, "the URL has a %q: percent-encode it", c)
+			return nil, abi.Errorf(abi.CodeInvalidParams, "the URL has the character %q: percent-encode it", c)
 		}
 	}
 	if strings.Contains(raw, `\`) {
-		return nil, deny(`url: no "\"`)
+		return nil, denied(`url: no "\"`)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -63,9 +63,9 @@ func targetOf(u *url.URL) (*target, error) {
 	t := &target{scheme: strings.ToLower(u.Scheme), path: u.Path, query: escapeQuery(u.RawQuery)}
 	switch {
 	case t.scheme != "http" && t.scheme != "https":
-		return nil, deny("url: scheme http or https")
+		return nil, denied("url: scheme http or https")
 	case u.User != nil:
-		return nil, deny("url: no user information")
+		return nil, denied("url: no user information")
 	case u.Opaque != "" || u.Host == "":
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the URL has no host")
 	}
@@ -108,13 +108,13 @@ func defaultPort(scheme string) uint16 {
 	return 80
 }
 
-// canonicalHost gives the one spelling of a host that rules are compared with.
+// canonicalHost gives the spelling of a host that is compared with rules.
 func canonicalHost(host string) (string, error) {
 	host = strings.TrimSuffix(host, ".")
 	if strings.Contains(host, ":") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
-			return "", deny("host: an IPv6 address without a zone")
+			return "", denied("host: an IPv6 address without a zone")
 		}
 		return addr.Unmap().String(), nil
 	}
@@ -131,7 +131,7 @@ func canonicalHost(host string) (string, error) {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		return "", deny("host: an IPv4 address as in 192.0.2.1")
+		return "", denied("host: an IPv4 address as in 192.0.2.1")
 	}
 	return addr.String(), nil
 }
@@ -150,13 +150,13 @@ const (
 	maxLabel = 63  // bytes between its dots
 )
 
-// isAddress reports whether some resolver may take a host for an address, as 0x7f.1: its last label is a number.
+// isAddress reports whether a resolver may read a host as an address, as 0x7f.1: its last label is a number.
 func isAddress(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return last != "" && number(last)
 }
 
-// checkName refuses what is not a host name.
+// checkName fails unless host is a valid host name.
 func checkName(host string) error {
 	if len(host) > maxName {
 		return abi.Errorf(abi.CodeInvalidParams, "the host has more than %d bytes", maxName)
@@ -181,18 +181,18 @@ func number(label string) bool {
 	})
 }
 
-// maxDecodings is how often a path may have been percent-encoded.
+// maxDecodings bounds how often a path may have been percent-encoded.
 const maxDecodings = 4
 
-// checkPath refuses paths that a server could take for another one than the rules have seen, however often it decodes
+// checkPath refuses paths that a server could read as another path than the one that was matched, however often it decodes
 // them.
 func checkPath(path, encoded string) error {
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return deny("path: text without control characters")
+		return denied("path: text without control characters")
 	}
 	for range maxDecodings {
 		if hasEncoded(encoded, "%2f") || hasEncoded(encoded, "%5c") {
-			return deny("path: no encoded slash or backslash")
+			return denied("path: no encoded slash or backslash")
 		}
 		if err := checkSegments(path); err != nil {
 			return err
@@ -203,7 +203,7 @@ func checkPath(path, encoded string) error {
 		}
 		path, encoded = decoded, path
 	}
-	return deny("path: encoded once")
+	return denied("path: encoded once")
 }
 
 func hasEncoded(path, code string) bool {
@@ -212,23 +212,23 @@ func hasEncoded(path, code string) bool {
 
 func checkSegments(path string) error {
 	if strings.ContainsAny(path, "\\\x00") {
-		return deny(`path: no "\"`)
+		return denied(`path: no "\"`)
 	}
 	for rest, more := path[1:], true; more; {
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/")
-		name, _, _ := strings.Cut(segment, ";") // which begins parameters, for some servers
+		name, _, _ := strings.Cut(segment, ";") // some servers read parameters after it
 		switch {
 		case name == "." || name == "..":
-			return deny("path: no dot segments")
+			return denied("path: no dot segments")
 		case name == "" && (more || segment != ""):
-			return deny("path: no empty segments")
+			return denied("path: no empty segments")
 		}
 	}
 	return nil
 }
 
-// unescape decodes what is percent-encoded and leaves the rest as it is, as servers do that take anything.
+// unescape decodes valid percent-encoding and leaves the rest as it is, as lenient servers do.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -247,7 +247,7 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// escapeQuery percent-encodes what is not ASCII.
+// escapeQuery percent-encodes bytes that are not ASCII.
 func escapeQuery(query string) string {
 	if ascii(query) {
 		return query
@@ -277,7 +277,7 @@ func (t *target) url() *url.URL {
 	return &url.URL{Scheme: t.scheme, Host: t.authority, Path: t.path, RawQuery: t.query}
 }
 
-// place is the URL without its query, for people.
+// place is the URL without its query, for logs and messages.
 func (t *target) place() string {
 	place, _, _ := strings.Cut(t.text, "?")
 	return place

@@ -65,7 +65,7 @@ func spellings(text string) map[string]string {
 	return all
 }
 
-// core is the part of a spelling that belongs to the secret alone: of base64, without what bytes around it share.
+// core is the part of a spelling that belongs to the secret alone: in base64, without the characters it shares.
 func core(name, spelling, text string) string {
 	var alphabet string
 	var before, after int
@@ -77,7 +77,7 @@ func core(name, spelling, text string) string {
 
 var secrets = []string{"s3cr3t-t0k3n/+=", `p4ss "w\rd" <&>'`, "%41%42%43%44", "aaaaaaaaaaaaaaaab", "?????>?????>"}
 
-func TestNoSpellingOfASecretIsLeft(t *testing.T) {
+func TestAllSpellingsAreRedacted(t *testing.T) {
 	stride := 1
 	if testing.Short() {
 		stride = 7
@@ -86,7 +86,7 @@ func TestNoSpellingOfASecretIsLeft(t *testing.T) {
 		for name, spelling := range spellings(text) {
 			body := "before " + spelling + "; after"
 			for split := 0; split < len(body); split += stride {
-				got, err := httpcap.Scrub(secrets, io.MultiReader(strings.NewReader(body[:split]), strings.NewReader(body[split:])))
+				got, err := httpcap.Redact(secrets, io.MultiReader(strings.NewReader(body[:split]), strings.NewReader(body[split:])))
 				if err != nil || bytes.Contains(got, []byte(core(name, spelling, text))) || !strings.Contains(string(got), "[redacted]") {
 					t.Fatalf("%q as %s, split at %d: got %q, %v", text, name, split, got, err)
 				}
@@ -98,26 +98,26 @@ func TestNoSpellingOfASecretIsLeft(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretStays(t *testing.T) {
+func TestOtherTextIsUnchanged(t *testing.T) {
 	for _, body := range []string{
 		"", "s3cr3t-t0k3n", "s3cr3t", "%", "&", "\\", "100%25 & more \\u00", strings.Repeat("aaaaaaaa", 1000), "\xff\x00",
 	} {
-		got, err := httpcap.Scrub(secrets, iotest.OneByteReader(strings.NewReader(body)))
+		got, err := httpcap.Redact(secrets, iotest.OneByteReader(strings.NewReader(body)))
 		if string(got) != body || err != nil {
 			t.Errorf("%.40q: got %.40q, %v", body, got, err)
 		}
 	}
 }
 
-// How much there is of an answer when reading fails, or goes on, says nothing of what is in it: a server without the
-// secret could try its beginnings, and have the guest see which of them is kept back.
-func TestWhatIsKeptBackDoesNotDependOnWhatItIs(t *testing.T) {
+// The length of an answer when reading fails, or continues, must not depend on its text: otherwise a server without the
+// secret could try beginnings of it, and the guest would see which of them is held back.
+func TestTheBytesHeldBackDoNotDependOnTheText(t *testing.T) {
 	broken := errors.New("broken")
 	var lengths []int
 	for _, tail := range []string{"", "s3cr3t-t0k", "czNjcjN0", "733363", "............", "\\u0073\\u00", "&#115;&#5"} {
 		text := strings.Repeat("text ", 1000)
 		text = text[:len(text)-len(tail)] + tail
-		got, err := httpcap.Scrub(secrets, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
+		got, err := httpcap.Redact(secrets, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
 		if !errors.Is(err, broken) || !strings.HasPrefix(text, string(got)) {
 			t.Errorf("%s: got %.40q, %v", tail, got, err)
 		}
@@ -130,8 +130,8 @@ func TestWhatIsKeptBackDoesNotDependOnWhatItIs(t *testing.T) {
 	}
 }
 
-// FuzzScrubber looks for a spelling and a way to cut it into pieces that lets a secret through.
-func FuzzScrubber(f *testing.F) {
+// FuzzRedactor searches for a spelling, and a way to cut it into pieces, by which a secret is not redacted.
+func FuzzRedactor(f *testing.F) {
 	f.Add("s3cr3t-t0k3n", "before", "after", uint8(0), uint8(3))
 	f.Add("%41\\u0041&amp;", "%", "%", uint8(9), uint8(1))
 	f.Add("aaaaaaaaaaaa", "aaa", "aaa", uint8(20), uint8(7))
@@ -149,14 +149,14 @@ func FuzzScrubber(f *testing.F) {
 			return
 		}
 		body := before + all[name] + after
-		got, err := httpcap.Scrub([]string{text}, pieces{strings.NewReader(body), int(step)%17 + 1})
+		got, err := httpcap.Redact([]string{text}, pieces{strings.NewReader(body), int(step)%17 + 1})
 		if err != nil || strings.Contains(string(got), spelling) {
 			t.Errorf("%q as %s in %q: got %q, %v", text, name, body, got, err)
 		}
 	})
 }
 
-// pieces are read so many bytes at a time.
+// pieces is a reader of a fixed number of bytes at a time.
 type pieces struct {
 	r    io.Reader
 	most int
@@ -164,7 +164,7 @@ type pieces struct {
 
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }
 
-func BenchmarkScrub(b *testing.B) {
+func BenchmarkRedact(b *testing.B) {
 	text := bytes.Repeat([]byte(`{"id": 42, "name": "Ada Lovelace", "url": "https://example.org/a%20b"}`+"\n"), 15_000)
 	for _, of := range []struct{ secrets, size int }{{1, 15}, {1, 40}, {1, 100}, {1, 4096}, {16, 40}} {
 		b.Run(fmt.Sprintf("secrets=%d/size=%d", of.secrets, of.size), func(b *testing.B) {
@@ -174,7 +174,7 @@ func BenchmarkScrub(b *testing.B) {
 			}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := httpcap.Scrub(all, bytes.NewReader(text)); err != nil {
+				if _, err := httpcap.Redact(all, bytes.NewReader(text)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -182,7 +182,7 @@ func BenchmarkScrub(b *testing.B) {
 	}
 }
 
-// randomSecret is of so many characters.
+// randomSecret gives a secret of that many characters.
 func randomSecret(size int) string {
 	b := make([]byte, size)
 	for i := range b {
