@@ -17,12 +17,11 @@ type Options struct {
 	Name string
 	// Digest is the digest that the module must have, as in "sha256:9f86…". Empty accepts any module.
 	Digest string
-	// Capabilities are what the provider may use, such as an opened [fscap.FS]. Of two for the same service the later one
-	// counts. Open and Load take them over: they are closed with the provider, and when loading fails.
-	//
-	// [fscap.FS]: https://pkg.go.dev/github.com/wasmres/wasmres/runtime/capability/fscap#FS
+	// Capabilities are what the provider may use, such as the files of a folder, which fscap.Open gives. Of two for the
+	// same service the later one counts. Open and Load own them: the provider closes them with itself, and so does a
+	// failed Open or Load.
 	Capabilities []capability.Capability
-	// Values is the configuration that the provider may read.
+	// Values is the configuration that the provider may read, by key.
 	Values map[string]string
 	// Limits bound each call. Zero fields take the defaults.
 	Limits Limits
@@ -47,12 +46,14 @@ type Options struct {
 	Logger      *slog.Logger // nil discards
 }
 
-// Limits and ModuleLimits bound a provider: package limits has their fields and defaults. Usage is what one call has used.
-type (
-	Limits       = limits.Limits
-	ModuleLimits = limits.Module
-	Usage        = limits.Usage
-)
+// Limits bound each call of a provider. Their fields say what happens when one is exceeded.
+type Limits = limits.Limits
+
+// ModuleLimits bound the size and the shape of a module, before it is compiled.
+type ModuleLimits = limits.Module
+
+// Usage is what one call has used.
+type Usage = limits.Usage
 
 // withDefaults gives a copy of o, which may be nil, in which name and logger are set.
 func (o *Options) withDefaults() *Options {
