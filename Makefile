@@ -82,15 +82,19 @@ attack: ## the corpus of attacks, with nothing beside it that would disturb its 
 # FUZZED lists the folders of all modules with fuzz targets.
 FUZZED = grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | xargs -n1 dirname | sort -u
 
+# COVERED has the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of
+# compiling where fuzzing goes on for hours.
+COVERED ?=
+
 fuzz: ## each fuzz target for a number of inputs: with a time, go test may take its end for a failure
 	@$(FUZZED) | xargs -P "$$(getconf _NPROCESSORS_ONLN)" -I{} $(MAKE) --no-print-directory fuzz-folder FOLDER={}
 
-soak: ## each fuzz target for a night: a hundred times the inputs of make check
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=600000x
+soak: ## each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=600000x COVERED=-fuzz=.
 
-fuzz-folder: ## the targets of FOLDER, whose instrumented tests are linked once
+fuzz-folder: ## the targets of FOLDER, whose tests are linked once
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd $(FOLDER) && \
-	$(GO) test -vet=off -c -fuzz=. -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
+	$(GO) test -vet=off -c $(COVERED) -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
 	for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' *_test.go | sed 's/func //'); do \
 	  "$$dir/fuzz" -test.run='^$$' -test.fuzz="^$$f\$$" -test.fuzztime=$(FUZZTIME) -test.parallel=1 -test.fuzzcachedir="$$inputs" \
 	    >"$$dir/said" 2>&1 || { echo "fuzz $(FOLDER) $$f"; cat "$$dir/said"; exit 1; }; \
