@@ -194,10 +194,6 @@ internal/guesttest
 internal/keyringtest
 internal/strict
 internal/wire
-runtime/capability/sqlcap
-runtime/capability/sqlcap/database
-runtime/capability/sqlcap/postgres
-runtime/capability/sqlcap/sqlite
 runtime/internal/admit
 runtime/internal/coalesce
 runtime/internal/compiler

@@ -19,7 +19,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// BenchmarkCapability asks for one row.
+// BenchmarkCapability queries one row.
 func BenchmarkCapability(b *testing.B) {
 	for _, s := range systems {
 		if s.err != nil {
@@ -41,7 +41,7 @@ func BenchmarkCapability(b *testing.B) {
 	}
 }
 
-// BenchmarkSession does the same by the sessions below the power: what it costs more is the power's own.
+// BenchmarkSession does the same by sessions alone; the difference is the overhead of the capability.
 func BenchmarkSession(b *testing.B) {
 	for _, s := range systems {
 		if s.err != nil {
@@ -71,7 +71,7 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// session opens one of a reader's, past the power.
+// session opens a session of a reader, without the capability.
 func (s *system) session() (database.Session, error) {
 	cfg := database.Config{Limits: database.Limits{Cell: 1 << 20, Columns: 100, Query: 1 << 16, Args: 100},
 		Logger: slog.New(slog.DiscardHandler)}
@@ -91,7 +91,7 @@ func (s *system) session() (database.Session, error) {
 	return driver.Connect(context.Background())
 }
 
-// BenchmarkDriver does the same by drivers alone, as one would without the power.
+// BenchmarkDriver does the same by drivers alone, as a program without the capability would.
 func BenchmarkDriver(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) {
 		db, err := sql.Open("sqlite", "file:"+systems[2].urls["reader"][len("sqlite:"):]+"?mode=ro&_pragma=query_only(1)")
@@ -122,7 +122,7 @@ func BenchmarkDriver(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
 		b.ReportAllocs()
-		for b.Loop() { // as the power does it: the transaction, the statement, and everything undone
+		for b.Loop() { // as the capability does: the transaction, the statement, and the reset
 			for _, step := range []func() error{
 				func() error {
 					_, err := conn.Exec(ctx, "begin read only; select set_config('statement_timeout', '1000', true)").ReadAll()

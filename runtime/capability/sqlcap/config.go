@@ -12,36 +12,36 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// A Config grants connections to databases.
+// Config grants connections to databases.
 type Config struct {
-	Connections map[string]Connection // by the name guests use
-	Logger      *slog.Logger          // for what an operator should know of a role; nil for nobody
+	Connections map[string]Connection // by the name that guests use
+	Logger      *slog.Logger          // for warnings to the operator about roles; nil discards
 }
 
 // A Connection is a database that may be queried.
 type Connection struct {
 	DSN    DSN
 	Limits Limits
-	// Privileged accepts a role that could do more than a read-only transaction prevents: a superuser, or one who may
-	// use files or programs of the server.
+	// Privileged accepts a role with privileges that a read-only transaction does not take away: a superuser, or a role
+	// that may use files or programs of the server.
 	Privileged bool
 }
 
-// Limits are those of a connection. Zero means the default of a field.
+// Limits bound a connection. Zero fields take the default.
 type Limits struct {
-	Timeout  time.Duration // of a statement with all its rows, as the server counts; 10 s. The call's deadline comes first
-	Wait     time.Duration // for a session while all are in use; 2 s
-	Rows     uint64        // of one statement; 100,000
-	Bytes    uint64        // of all rows of one statement, encoded; 64 MiB
-	Cell     int           // bytes of one value; 512 KiB, at most [MaxCell]
-	Columns  int           // 256, at most 1000
-	Query    int           // bytes of a statement; 64 KiB, at most 1 MiB
-	Args     int           // 100, at most 1000
-	Sessions int           // at the same time, for all guests; 4
-	Cursors  int           // statements one call may have under way at the same time; 4
+	Timeout  time.Duration // of a statement with all its rows, on the server; default 10 s. The deadline of the call counts, too
+	Wait     time.Duration // for a session while all are in use; default 2 s
+	Rows     uint64        // of one statement; default 100,000
+	Bytes    uint64        // of all rows of one statement, encoded; default 64 MiB
+	Cell     int           // bytes of one value; default 512 KiB, at most [MaxCell]
+	Columns  int           // default 256, at most 1000
+	Query    int           // bytes of a statement; default 64 KiB, at most 1 MiB
+	Args     int           // default 100, at most 1000
+	Sessions int           // at the same time, for all guests; default 4
+	Cursors  int           // open statements of one call at the same time; default 4
 }
 
-// MaxCell is the bytes one value may have at most: a row has to fit one answer.
+// MaxCell is the most bytes of one value: a row must fit into one answer.
 const MaxCell = maxRow - 1<<10
 
 func (l Limits) withDefaults() Limits {
@@ -65,7 +65,7 @@ func orDefault[T int | uint64 | time.Duration](v, standard T) T {
 	return v
 }
 
-// driver makes what opens sessions with the database of a connection.
+// driver makes the driver for the database of a connection.
 func (c *Connection) driver(logger *slog.Logger) (database.Driver, error) {
 	cfg := database.Config{
 		Limits: database.Limits{
@@ -82,5 +82,5 @@ func (c *Connection) driver(logger *slog.Logger) (database.Driver, error) {
 		path := strings.TrimPrefix(c.DSN.text, "sqlite:")
 		return sqlite.New(strings.TrimPrefix(path, "//"), cfg)
 	}
-	return nil, errors.New("it has no DSN")
+	return nil, errors.New("no DSN is set")
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	partSize = 256 << 10 // bytes of rows that leave at once, unless one row has more
-	partRows = 10_000    // rows that leave at once
+	partSize = 256 << 10 // bytes of rows in one part, unless one row has more
+	partRows = 10_000    // rows in one part
 	maxHead  = 64 << 10  // bytes of the description of columns
 	maxRow   = 1<<20 - maxHead - 1<<10
 )
@@ -22,25 +22,25 @@ const (
 // A cursor is a statement whose rows are being read.
 type cursor struct {
 	conn    *connection
-	subject string // as observers are told
+	subject string // for observers
 
 	mu      sync.Mutex // held while rows are read
 	session database.Session
 	columns []abi.SQLColumn
 	row     []abi.SQLValue
 	pending []byte // an encoded row that did not fit the last part
-	rows    uint64 // that may still be given
-	strict  bool   // further rows are an error, as the operator's limit is; else they are left out, as was asked for
-	bytes   uint64 // that rows may still have
-	ended   bool   // the session went back
+	rows    uint64 // that remain within the limit
+	strict  bool   // more rows are an error: the limit is the operator's; otherwise they are left out: the guest set it
+	bytes   uint64 // of rows that remain within the limit
+	ended   bool   // the session was released
 }
 
-// part appends the next rows to b. At the end, and after an error, the cursor is over.
+// part appends the next rows to b. At the end, and after an error, the cursor ends.
 func (c *cursor) part(b []byte) (_ []byte, more bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
-		return nil, false, abi.Errorf(abi.CodeInvalidParams, "the statement is over")
+		return nil, false, abi.Errorf(abi.CodeInvalidParams, "the statement has ended")
 	}
 	b, err = c.fill(b)
 	if err == nil {
@@ -99,43 +99,42 @@ func (c *cursor) next(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// end gives the session back. c.mu is held.
+// end releases the session. The caller holds c.mu.
 func (c *cursor) end() {
 	if !c.ended {
 		c.ended = true
-		c.conn.pool.give(c.session)
+		c.conn.pool.release(c.session)
 		c.session, c.row, c.pending = nil, nil, nil
 	}
 }
 
-// A desk keeps the cursors of all calls that guests have left open between two services. A call is known by the channel
-// that is closed at its end.
-type desk struct {
+// cursors has the open cursors of each call of a guest. The Done channel of its context identifies the call.
+type cursors struct {
 	mu    sync.Mutex
 	calls map[<-chan struct{}]*callCursors // guarded by mu, with all that is in it
 }
 
-// The cursors of one call have numbers of their own, which tell a guest nothing of other calls.
+// callCursors has the cursors of one call. Their numbers are counted for each call, and show nothing about other calls.
 type callCursors struct {
-	last uint64             // the number of the one opened last
+	last uint64             // the number of the newest
 	open map[uint64]*cursor // by number
 	stop func() bool        // stops waiting for the end of the call
 }
 
-func newDesk() *desk { return &desk{calls: map[<-chan struct{}]*callCursors{}} }
+func newCursors() *cursors { return &cursors{calls: map[<-chan struct{}]*callCursors{}} }
 
-// room checks that a call may have one more cursor.
-func (d *desk) room(ctx context.Context, most int) error {
+// checkCount checks that a call may have one more cursor.
+func (d *cursors) checkCount(ctx context.Context, most int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := d.calls[ctx.Done()]; c != nil && len(c.open) >= most {
-		return abi.Errorf(abi.CodeInvalidParams, "more than %d statements under way: read one to its end first", most)
+		return abi.Errorf(abi.CodeInvalidParams, "more than %d open statements: read one to its end first", most)
 	}
 	return nil
 }
 
-// add gives a cursor its number. It is closed when the call ends.
-func (d *desk) add(ctx context.Context, c *cursor) uint64 {
+// add numbers a cursor, which ends with the call.
+func (d *cursors) add(ctx context.Context, c *cursor) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	call := ctx.Done()
@@ -149,8 +148,8 @@ func (d *desk) add(ctx context.Context, c *cursor) uint64 {
 	return of.last
 }
 
-// find gives a cursor of this call; nil when there is none with the number.
-func (d *desk) find(ctx context.Context, id uint64) *cursor {
+// find gives a cursor of this call; nil when it has none with the number.
+func (d *cursors) find(ctx context.Context, id uint64) *cursor {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if of := d.calls[ctx.Done()]; of != nil {
@@ -159,8 +158,8 @@ func (d *desk) find(ctx context.Context, id uint64) *cursor {
 	return nil
 }
 
-// remove forgets a cursor that has ended.
-func (d *desk) remove(ctx context.Context, id uint64) {
+// remove removes a cursor that has ended.
+func (d *cursors) remove(ctx context.Context, id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if of := d.calls[ctx.Done()]; of != nil {
@@ -169,7 +168,7 @@ func (d *desk) remove(ctx context.Context, id uint64) {
 }
 
 // forget ends the cursors of a call.
-func (d *desk) forget(call <-chan struct{}) {
+func (d *cursors) forget(call <-chan struct{}) {
 	d.mu.Lock()
 	of := d.calls[call]
 	delete(d.calls, call)
@@ -186,7 +185,7 @@ func (d *desk) forget(call <-chan struct{}) {
 }
 
 // close ends all cursors.
-func (d *desk) close() {
+func (d *cursors) close() {
 	d.mu.Lock()
 	all := slices.Collect(maps.Keys(d.calls))
 	d.mu.Unlock()

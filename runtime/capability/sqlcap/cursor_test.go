@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// begin asks for the first rows of many.
+// begin queries the first rows of many.
 func begin(ctx context.Context, p *sqlcap.SQL, s *system, rows int64, most uint64) (abi.SQLResponse, error) {
 	return part(ctx, p, abi.ServiceSQL, (&abi.SQLRequest{Connection: "main", Query: s.many,
 		Args: []abi.SQLValue{number(rows)}, MaxRows: most}).Append(nil))
@@ -23,7 +23,7 @@ func further(ctx context.Context, p *sqlcap.SQL, stream uint64) (abi.SQLResponse
 	return part(ctx, p, abi.ServiceSQLRows, (&abi.StreamRequest{Stream: stream}).Append(nil))
 }
 
-func TestRowsComeInParts(t *testing.T) {
+func TestRowsAreReadInParts(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, nil)
 		for _, n := range []int64{0, 1, 9_999, 10_000, 10_001, 30_000} {
@@ -67,7 +67,7 @@ func TestStreamsBelongToTheirCall(t *testing.T) {
 	})
 }
 
-func TestNumbersOfStreamsTellNothingOfOtherCalls(t *testing.T) {
+func TestStreamNumbersShowNothingAboutOtherCalls(t *testing.T) {
 	s := systems[2]
 	p := s.open(t, "reader", sqlcap.Limits{Sessions: 6}, nil)
 	for i := range 3 {
@@ -175,7 +175,7 @@ func TestBytesOfAllRows(t *testing.T) {
 	})
 }
 
-// running counts the statements of readers that the server works at.
+// running counts the running statements of readers on the server.
 var running = map[string]string{
 	"postgres": "select count(*) from pg_stat_activity where usename = 'reader' and state <> 'idle'",
 	"mariadb":  "select count(*) from information_schema.processlist where user = 'reader' and command <> 'Sleep'",
@@ -184,7 +184,7 @@ var running = map[string]string{
 func TestCancelledStatementsEndOnTheServer(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		if s.name == "sqlite" {
-			return // is in this process: captest sees it end
+			return // runs no server: captest tests it
 		}
 		p := s.open(t, "reader", sqlcap.Limits{Sessions: 2}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -210,7 +210,7 @@ func TestCancelledStatementsEndOnTheServer(t *testing.T) {
 	})
 }
 
-// endless are statements that would run for minutes: they wait, compute, and give rows of which none is the last.
+// endless are statements that would run for minutes: they wait, compute, or give rows without end.
 var endless = map[string][]string{
 	"postgres": {
 		"select pg_sleep(60)", "select count(*) from generate_series(1, 100000000000)",
@@ -241,7 +241,7 @@ func TestStatementsEndOnTheServerAtTheDeadline(t *testing.T) {
 	})
 }
 
-// A server that does not answer when it is asked to end a statement holds up neither the call nor the end of the power.
+// A server that does not answer a cancel request delays neither the call nor the close of the capability.
 func TestCancellingIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for servers that hang")
@@ -285,7 +285,7 @@ func TestCancellingIsBounded(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.ask(reap[s.name]); err != nil { // the server was never asked
+		if _, err := s.ask(reap[s.name]); err != nil { // the server never received a request
 			t.Error(err)
 		}
 		s.await(t, "0")
@@ -340,7 +340,7 @@ func TestAServerThatEndedTheSession(t *testing.T) {
 	})
 }
 
-func TestWhoWaitsTooLong(t *testing.T) {
+func TestTheWaitForASessionIsBounded(t *testing.T) {
 	s := systems[2]
 	p := s.open(t, "reader", sqlcap.Limits{Sessions: 1, Wait: 10 * time.Millisecond}, nil)
 	if _, err := begin(call(t), p, s, 20_001, 0); err != nil {
@@ -421,7 +421,7 @@ func TestSQLiteSeesANewSchema(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce lets calls come, read, and be given up at any moment. Afterwards all sessions are there again.
+// TestManyAtOnce starts calls that read and end at any moment. Afterwards all sessions must be free.
 func TestManyAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		limits := sqlcap.Limits{Sessions: 3, Wait: time.Minute}

@@ -1,9 +1,9 @@
-// Package sqlcap is the power to query databases, for guests nobody trusts.
+// Package sqlcap is the capability to query databases, for untrusted guests.
 //
-// It owns the services [abi.ServiceSQL] and [abi.ServiceSQLRows]. A guest names a connection; where that leads, and as
-// whom, only the host knows. One statement is run at a time, in a transaction which the database itself holds to
-// reading, and what the guest could have changed of the session is undone before anybody else gets it. Rows leave in
-// parts, as the guest asks for them, so that the host holds one part whatever a statement gives.
+// It owns the services [abi.ServiceSQL] and [abi.ServiceSQLRows]. A guest names a connection; only the host knows its
+// server and its role. A session runs one statement at a time, in a read-only transaction that the database enforces. The
+// session is reset before another call uses it. The guest reads rows in parts, of which the host holds one at a time.
 //
-// No statement is read here: what it may do, the database decides. The packages below know how each of them is told.
+// This package does not parse statements: the database decides what they may do. The packages below set up each kind of
+// database for that.
 package sqlcap

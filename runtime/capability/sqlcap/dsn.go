@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A DSN says where a database is, and as whom it is queried: it holds a password. It prints as its scheme alone.
+// A DSN is the data source name of a database, with its role and password. Only its scheme is ever printed.
 type DSN struct{ scheme, text string }
 
 // The schemes of a [DSN].
 const (
-	Postgres = "postgres" // postgres://user:password@host:5432/database?sslmode=require, as libpq knows it
+	Postgres = "postgres" // postgres://user:password@host:5432/database?sslmode=require, as of libpq
 	MySQL    = "mysql"    // mysql://user:password@host:3306/database?tls=true; socket=/path for a Unix socket
 	SQLite   = "sqlite"   // sqlite:/path/to/file
 )
 
-// ParseDSN reads a DSN by its scheme, one of those above, postgresql or mariadb. The error does not repeat it.
+// ParseDSN reads a DSN by its scheme: one of those above, postgresql or mariadb. The error does not contain the DSN.
 func ParseDSN(text string) (DSN, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	switch scheme {
@@ -28,7 +28,7 @@ func ParseDSN(text string) (DSN, error) {
 	}
 	switch {
 	case !found || scheme != Postgres && scheme != MySQL && scheme != SQLite:
-		return DSN{}, errors.New("a database is named as postgres://…, mysql://… or sqlite:/path")
+		return DSN{}, errors.New("unknown kind of database: write postgres://…, mysql://… or sqlite:/path")
 	case scheme != SQLite && !strings.HasPrefix(rest, "//"):
 		return DSN{}, fmt.Errorf("write the database as %s://user:password@host/database", scheme)
 	}
@@ -44,7 +44,7 @@ func (d DSN) String() string { return d.scheme + ":…" }
 // GoString is String.
 func (d DSN) GoString() string { return d.String() }
 
-// Format writes String, whatever the verb.
+// Format writes String, for all verbs.
 func (d DSN) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(d.String())) }
 
 // MarshalText gives String.

@@ -63,7 +63,7 @@ func (b *body) Content(*abi.Content) error { return nil }
 func (b *body) Body(p []byte) error        { _, err := b.Write(p); return err }
 func (b *body) Progress(abi.Progress)      {}
 
-// asked holds a provider to the answers wanted: bodies of reads, codes of those that fail, and what it lists.
+// asked checks the answers of a provider: bodies of reads, codes of errors, and lists.
 func asked(t *testing.T, guest *provider.Provider, reads map[string]string, codes map[string]abi.Code,
 	listed []string) {
 	t.Helper()
@@ -153,8 +153,8 @@ func TestExampleTables(t *testing.T) {
 	})
 }
 
-// TestStreamsEndWithTheGuestsCall reads a part of a stream in each of several calls, and leaves it open: there is one
-// session for all.
+// TestStreamsEndWithTheGuestsCall reads a part of a stream in each of several calls, and leaves it open. All share one
+// session.
 func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 	s := systems[2]
 	var codes []abi.Code
@@ -192,7 +192,7 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the recorded sessions of the examples anew")
 
-// TestExampleSessions records the sessions of the examples again, and wants them to be as they are.
+// TestExampleSessions records the sessions of the examples again, and compares them.
 func TestExampleSessions(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		name := map[string]string{"postgres": "postgres", "mariadb": "mysql", "sqlite": "users"}[s.name]
@@ -232,7 +232,7 @@ func TestExampleSessions(t *testing.T) {
 	})
 }
 
-// usersOf makes a database of the statements of a file.
+// usersOf makes a database by the statements of a file.
 func usersOf(t *testing.T, statements string) *system {
 	t.Helper()
 	text, err := os.ReadFile(statements)

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// FuzzValues sends values through SQLite and wants the same back.
+// FuzzValues sends values through SQLite, which must return the same.
 func FuzzValues(f *testing.F) {
 	f.Add(int64(math.MinInt64), 0.1, "日本\x00'", []byte{0, 0xff})
 	f.Add(int64(0), math.Inf(-1), "", []byte{})
@@ -18,7 +18,7 @@ func FuzzValues(f *testing.F) {
 	p := systems[2].open(f, "reader", sqlcap.Limits{}, nil)
 	f.Fuzz(func(t *testing.T, n int64, x float64, s string, b []byte) {
 		if !utf8.ValidString(s) {
-			t.Skip() // no text of the ABI
+			t.Skip() // not a text of the ABI
 		}
 		got, err := query(t.Context(), p, "select ?1, ?2, ?3, ?4, ?5, ?6", number(n), abi.SQLValue{Kind: abi.SQLFloat,
 			Float: x}, text(s),

@@ -15,7 +15,7 @@ import (
 // oneInstruction runs one instruction of SQLite for minutes.
 const oneInstruction = "select instr(replace(hex(zeroblob(900000)), '0', 'a'), replace(hex(zeroblob(450000)), '0', 'a') || 'b')"
 
-// A statement that nothing ends inside SQLite gives its session back at the end of its call, and ends no other.
+// A statement that nothing can end inside SQLite releases its session at the end of its call, and ends no other.
 func TestAnEndlessStatementGivesItsSessionBack(t *testing.T) {
 	s := systems[2]
 	p := s.open(t, "reader", sqlcap.Limits{Sessions: 2}, nil)
@@ -35,7 +35,7 @@ func TestAnEndlessStatementGivesItsSessionBack(t *testing.T) {
 	}
 }
 
-// Several calls, one of them with a statement that does not end: the others get their answers.
+// Of several calls one has a statement that does not end: the others get their answers.
 func TestAnEndlessStatementBesideOthers(t *testing.T) {
 	p := systems[2].open(t, "reader", sqlcap.Limits{Sessions: 3, Wait: time.Minute}, nil)
 	var running sync.WaitGroup

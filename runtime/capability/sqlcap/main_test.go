@@ -23,18 +23,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// A system is a database the tests run against, with a table users of three rows.
+// A system is a database for the tests, with a table users of three rows.
 type system struct {
 	name   string
 	err    error                                  // why there is none
-	ask    func(statement string) (string, error) // as who may do everything; gives the first value
+	ask    func(statement string) (string, error) // runs a statement as the superuser; gives the first value
 	urls   map[string]string                      // by role: reader may read, writer may write all there is, super may do everything
 	mark   string                                 // a placeholder
 	slow   string                                 // takes a minute
 	many   string                                 // gives as many rows as its parameter says
 	large  string                                 // gives as many bytes as its parameter says, in one value
 	server *dbtest.Server                         // nil for sqlite
-	socket string                                 // within the folder of server
+	socket string                                 // within the directory of server
 	close  func()
 }
 
@@ -145,7 +145,7 @@ func (s *system) fill(driver, url string, statements ...string) {
 	}
 }
 
-// administrator connects past the power.
+// administrator connects without the capability.
 func administrator(driver, url string) (func(string) (string, error), error) {
 	if driver != "postgres" {
 		db, err := sql.Open(driver, url)
@@ -185,7 +185,7 @@ func each(t *testing.T, test func(t *testing.T, s *system)) {
 	}
 }
 
-// need ends a test when there is no such system.
+// need skips a test when there is no such system.
 func (s *system) need(t *testing.T) {
 	t.Helper()
 	if errors.Is(s.err, dbtest.ErrMissing) {
@@ -196,7 +196,7 @@ func (s *system) need(t *testing.T) {
 	}
 }
 
-// connection gives how the role queries the system.
+// connection gives a connection of the role to the system.
 func (s *system) connection(t testing.TB, role string, limits sqlcap.Limits) sqlcap.Connection {
 	t.Helper()
 	dsn, err := sqlcap.ParseDSN(s.urls[role])
@@ -206,7 +206,7 @@ func (s *system) connection(t testing.TB, role string, limits sqlcap.Limits) sql
 	return sqlcap.Connection{DSN: dsn, Limits: limits, Privileged: role == "super"}
 }
 
-// open opens the power with the connection main.
+// open opens the capability with the connection main.
 func (s *system) open(t testing.TB, role string, limits sqlcap.Limits, observe capability.Observer) *sqlcap.SQL {
 	t.Helper()
 	cfg := sqlcap.Config{Connections: map[string]sqlcap.Connection{"main": s.connection(t, role, limits)}}
@@ -222,7 +222,7 @@ func (s *system) open(t testing.TB, role string, limits sqlcap.Limits, observe c
 	return p
 }
 
-// call is the context of a call of a guest.
+// call gives the context of a call of a guest.
 func call(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)

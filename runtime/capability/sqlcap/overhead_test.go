@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// An instant is a database whose sessions answer at once, with one row: what is left is the power's own.
+// An instant is a database whose sessions answer at once, with one row, so that only the overhead of the capability remains.
 type instant struct{ read bool }
 
 var instantColumns = []abi.SQLColumn{{Name: "id", Type: "int8"}, {Name: "name", Type: "text"}, {Name: "born", Type: "date"}}
@@ -35,13 +35,13 @@ func (r *instant) Next(row []abi.SQLValue) error {
 func (*instant) Reset(context.Context) error { return nil }
 func (*instant) Close() error                { return nil }
 
-// BenchmarkOverhead asks for one row of a database that takes no time, as one in this process and as a server: sessions
-// with servers become as new when nobody waits.
+// BenchmarkOverhead queries one row of a database that takes no time, as one in this process and as a server: sessions with
+// servers are reset in the background.
 func BenchmarkOverhead(b *testing.B) {
 	for name, remote := range map[string]bool{"here": false, "server": true} {
 		b.Run(name, func(b *testing.B) {
 			limits := Limits{}.withDefaults()
-			s := &SQL{desk: newDesk(), connections: map[string]*connection{
+			s := &SQL{cursors: newCursors(), connections: map[string]*connection{
 				"main": {name: "main", limits: limits, pool: newPool(&instant{}, limits, remote)},
 			}}
 			service := s.Services()[abi.ServiceSQL]

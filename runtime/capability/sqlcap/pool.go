@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	connectTime = 10 * time.Second // in which a session has to be opened
-	resetTime   = 2 * time.Second  // in which one has to become as new
-	idleTime    = time.Minute      // after which one that nobody uses is closed
+	connectTime = 10 * time.Second // to open a session
+	resetTime   = 2 * time.Second  // to reset a session
+	idleTime    = time.Minute      // after which an idle session is closed
 )
 
-// A pool keeps the sessions of one connection. A session is in use, becoming as new, or idle.
+// A pool has the sessions of one connection. A session is in use, in reset, or idle.
 type pool struct {
 	driver database.Driver
-	slots  chan struct{} // holds a token for each session that is not idle
+	slots  chan struct{} // has an element for each session that is not idle
 	wait   time.Duration
-	remote bool // becoming as new takes trips to a server: nobody waits for it
+	remote bool // a reset takes round trips to a server, so it runs in the background
 
 	mu     sync.Mutex
-	idle   []*resting // guarded by mu, as is closed; the one used last at the end
+	idle   []*idleSession // guarded by mu, as is closed; the most recently used at the end
 	closed bool
 	resets sync.WaitGroup
 }
 
-// A resting session is closed when nobody wants it for a while.
-type resting struct {
+// An idleSession is closed after idleTime.
+type idleSession struct {
 	database.Session
 	timer *time.Timer
 }
@@ -40,9 +40,9 @@ func newPool(driver database.Driver, l Limits, remote bool) *pool {
 	return &pool{driver: driver, slots: make(chan struct{}, l.Sessions), wait: l.Wait, remote: remote}
 }
 
-// take gives a session that is as new, and says whether it has been used before. It goes back with give or drop.
-func (p *pool) take(ctx context.Context) (s database.Session, used bool, err error) {
-	if err := p.enter(ctx); err != nil {
+// acquire gives a session that is new or reset, and reports whether it was used before. The caller releases or drops it.
+func (p *pool) acquire(ctx context.Context) (s database.Session, used bool, err error) {
+	if err := p.acquireSlot(ctx); err != nil {
 		return nil, false, err
 	}
 	s, err = p.pop()
@@ -62,11 +62,11 @@ func (p *pool) take(ctx context.Context) (s database.Session, used bool, err err
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
-	return nil, false, asUnavailable(err)
+	return nil, false, withCode(err)
 }
 
-// asUnavailable classifies what went wrong with connecting, if nobody has.
-func asUnavailable(err error) error {
+// withCode gives an error of connecting a code, unless it has one.
+func withCode(err error) error {
 	var classified *abi.Error
 	if errors.As(err, &classified) {
 		return err
@@ -74,8 +74,8 @@ func asUnavailable(err error) error {
 	return abi.Errorf(abi.CodeUnavailable, "the database cannot be reached").Because(err)
 }
 
-// enter waits for a slot.
-func (p *pool) enter(ctx context.Context) error {
+// acquireSlot waits for a slot.
+func (p *pool) acquireSlot(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
@@ -93,7 +93,7 @@ func (p *pool) enter(ctx context.Context) error {
 	}
 }
 
-// pop takes the idle session that was used last; nil when there is none.
+// pop takes the most recently used idle session; nil when there is none.
 func (p *pool) pop() (database.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,8 +112,8 @@ func (p *pool) pop() (database.Session, error) {
 
 func errClosed() error { return abi.Errorf(abi.CodeUnavailable, "the host is closing") }
 
-// give takes a session back, whatever its state.
-func (p *pool) give(s database.Session) {
+// release takes a session back, in any state, and resets it.
+func (p *pool) release(s database.Session) {
 	if !p.remote {
 		p.reset(s)
 		return
@@ -134,31 +134,31 @@ func (p *pool) give(s database.Session) {
 	}()
 }
 
-// reset makes a session as new and puts it to rest, or closes it.
+// reset resets a session and makes it idle, or closes it.
 func (p *pool) reset(s database.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), resetTime)
 	defer cancel()
-	if err := s.Reset(ctx); err != nil || !p.rest(s) {
+	if err := s.Reset(ctx); err != nil || !p.putIdle(s) {
 		_ = s.Close()
 	}
 	<-p.slots
 }
 
-// rest makes a session idle, unless the pool is closed.
-func (p *pool) rest(s database.Session) bool {
+// putIdle makes a session idle, unless the pool is closed.
+func (p *pool) putIdle(s database.Session) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return false
 	}
-	r := &resting{Session: s}
+	r := &idleSession{Session: s}
 	r.timer = time.AfterFunc(idleTime, func() { p.expire(r) })
 	p.idle = append(p.idle, r)
 	return true
 }
 
 // expire closes a session, if it is still idle.
-func (p *pool) expire(r *resting) {
+func (p *pool) expire(r *idleSession) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.idle {
@@ -176,7 +176,7 @@ func (p *pool) drop(s database.Session) {
 	<-p.slots
 }
 
-// forget closes all idle sessions, as when the server was started anew.
+// forget closes all idle sessions, as after a restart of the server.
 func (p *pool) forget() {
 	p.mu.Lock()
 	idle := p.idle
@@ -188,8 +188,7 @@ func (p *pool) forget() {
 	}
 }
 
-// close closes all sessions but those in use, which are closed when they come back. A driver that can end those too does
-// so.
+// close closes all sessions. Those in use are closed when they are released, or at once if the driver can close them.
 func (p *pool) close() error {
 	p.mu.Lock()
 	p.closed = true

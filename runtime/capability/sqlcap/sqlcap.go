@@ -14,14 +14,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// Main does the work of a process that queries SQLite when this process was started as one, and then exits; otherwise it
-// returns at once. Call it first in main, and in TestMain of tests that query SQLite.
+// Main acts as a helper process for SQLite and exits, if this process was started as one; otherwise it returns at once.
+// Call it first in main, and in TestMain of tests that query SQLite.
 func Main() { sqlite.Main() }
 
-// SQL queries the databases it was opened with. It is safe for concurrent use.
+// SQL queries the databases of its configuration. It is safe for concurrent use.
 type SQL struct {
 	connections map[string]*connection
-	desk        *desk
+	cursors     *cursors
 	observe     capability.Observer
 }
 
@@ -33,10 +33,10 @@ type connection struct {
 	privileged bool // the role may do more than read
 }
 
-// Open checks a configuration; Close ends what follows of it. It connects to nothing: see [SQL.Check]. observe, which
-// may be nil, is told of each use.
+// Open checks a configuration. It does not connect: see [SQL.Check]. The caller closes the SQL. observe receives each use; it
+// may be nil.
 func Open(cfg Config, observe capability.Observer) (*SQL, error) {
-	s := &SQL{connections: map[string]*connection{}, desk: newDesk(), observe: observe}
+	s := &SQL{connections: map[string]*connection{}, cursors: newCursors(), observe: observe}
 	for name, c := range cfg.Connections {
 		logger := slog.New(slog.DiscardHandler)
 		if cfg.Logger != nil {
@@ -52,14 +52,14 @@ func Open(cfg Config, observe capability.Observer) (*SQL, error) {
 	return s, nil
 }
 
-// Check connects to each database, so that what is wrong with one is known before a guest asks. What is questionable of
-// its role is logged.
+// Check connects to each database, so that errors show before a guest queries it. It logs a warning about roles that may
+// write.
 func (s *SQL) Check(ctx context.Context) error {
 	var errs []error
 	for _, c := range s.connections {
-		session, _, err := c.pool.take(ctx)
+		session, _, err := c.pool.acquire(ctx)
 		if err == nil {
-			c.pool.give(session)
+			c.pool.release(session)
 			continue
 		}
 		if cause := errors.Unwrap(err); cause != nil {
@@ -76,13 +76,13 @@ func (s *SQL) Close() error {
 	for _, c := range s.connections {
 		errs = append(errs, c.pool.close())
 	}
-	s.desk.close()
+	s.cursors.close()
 	return errors.Join(errs...)
 }
 
 // Services gives the two services, to be granted together.
 func (s *SQL) Services() capability.Services {
-	return capability.Services{abi.ServiceSQL: queries{s}, abi.ServiceSQLRows: furtherRows{s}}
+	return capability.Services{abi.ServiceSQL: queries{s}, abi.ServiceSQLRows: nextRows{s}}
 }
 
 type queries struct{ sql *SQL }
@@ -95,12 +95,12 @@ func (q queries) Call(ctx context.Context, request []byte) (capability.Response,
 	}
 	began, about := time.Now(), subject(&req)
 	message, err := q.sql.query(ctx, &req, about)
-	q.sql.tell(ctx, about, message, err, began)
+	q.sql.report(ctx, about, message, err, began)
 	return capability.Response{Message: message}, err
 }
 
-// MayRepeat implements [capability.Repeatable]. Statements run in transactions that can only read. A privileged role may
-// do what such a transaction does not prevent.
+// MayRepeat implements [capability.Repeatable]. Statements run in read-only transactions. A privileged role may do what such
+// a transaction does not prevent.
 func (q queries) MayRepeat(request []byte) bool {
 	var req abi.SQLRequest
 	if err := req.Decode(request); err != nil {
@@ -110,30 +110,30 @@ func (q queries) MayRepeat(request []byte) bool {
 	return conn != nil && !conn.privileged
 }
 
-type furtherRows struct{ sql *SQL }
+type nextRows struct{ sql *SQL }
 
 // Call implements [capability.Service].
-func (r furtherRows) Call(ctx context.Context, request []byte) (capability.Response, error) {
+func (r nextRows) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	var req abi.StreamRequest
 	if err := ready(ctx, req.Decode, request); err != nil {
 		return capability.Response{}, err
 	}
 	began := time.Now()
-	c := r.sql.desk.find(ctx, req.Stream)
+	c := r.sql.cursors.find(ctx, req.Stream)
 	if c == nil {
 		err := abi.Errorf(abi.CodeInvalidParams, "no stream %d in this call", req.Stream)
-		r.sql.tell(ctx, "rows", nil, err, began)
+		r.sql.report(ctx, "rows", nil, err, began)
 		return capability.Response{}, err
 	}
 	message, err := r.sql.more(ctx, req.Stream, c)
-	r.sql.tell(ctx, c.subject, message, err, began)
+	r.sql.report(ctx, c.subject, message, err, began)
 	return capability.Response{Message: message}, err
 }
 
 // MayRepeat implements [capability.Repeatable].
-func (furtherRows) MayRepeat([]byte) bool { return true }
+func (nextRows) MayRepeat([]byte) bool { return true }
 
-// ready decodes a request, unless the call is over.
+// ready decodes a request, unless the call has ended.
 func ready(ctx context.Context, decode func([]byte) error, request []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -151,7 +151,7 @@ func subject(req *abi.SQLRequest) string {
 	return fmt.Sprintf("%.64q: %s", req.Connection, strings.Join(strings.Fields(text), " "))
 }
 
-func (s *SQL) tell(ctx context.Context, subject string, message []byte, err error, began time.Time) {
+func (s *SQL) report(ctx context.Context, subject string, message []byte, err error, began time.Time) {
 	s.observe.Observe(ctx, capability.Use{
 		Capability: "sql", Subject: subject, Code: abi.CodeOf(err), Bytes: uint64(len(message)), Elapsed: time.Since(began),
 	})
@@ -166,7 +166,7 @@ func (s *SQL) query(ctx context.Context, req *abi.SQLRequest, about string) ([]b
 	if err := conn.check(req); err != nil {
 		return nil, err
 	}
-	if err := s.desk.room(ctx, conn.limits.Cursors); err != nil {
+	if err := s.cursors.checkCount(ctx, conn.limits.Cursors); err != nil {
 		return nil, err
 	}
 	c, err := conn.begin(ctx, req)
@@ -178,20 +178,20 @@ func (s *SQL) query(ctx context.Context, req *abi.SQLRequest, about string) ([]b
 	if !more {
 		return message, ended(ctx, err)
 	}
-	return (&abi.SQLResponse{Stream: s.desk.add(ctx, c)}).Append(message), nil
+	return (&abi.SQLResponse{Stream: s.cursors.add(ctx, c)}).Append(message), nil
 }
 
 // more gives the next rows of a statement.
 func (s *SQL) more(ctx context.Context, id uint64, c *cursor) ([]byte, error) {
 	message, more, err := c.part(nil)
 	if !more {
-		s.desk.remove(ctx, id)
+		s.cursors.remove(ctx, id)
 		return message, ended(ctx, err)
 	}
 	return (&abi.SQLResponse{Stream: id}).Append(message), nil
 }
 
-// ended says that the call is over, where that is why something failed.
+// ended gives the error of ctx if it has ended, and err otherwise; nil if err is nil.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -199,11 +199,11 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// check holds a request to the limits.
+// check checks a request against the limits.
 func (c *connection) check(req *abi.SQLRequest) error {
 	switch {
 	case len(req.Query) > c.limits.Query:
-		return abi.Errorf(abi.CodeTooLarge, "a statement of more than %d bytes", c.limits.Query)
+		return abi.Errorf(abi.CodeTooLarge, "the statement has more than %d bytes", c.limits.Query)
 	case strings.IndexByte(req.Query, 0) >= 0:
 		return abi.Errorf(abi.CodeInvalidParams, "the statement has a zero byte")
 	case len(req.Args) > c.limits.Args:
@@ -220,10 +220,10 @@ func (c *connection) check(req *abi.SQLRequest) error {
 	return nil
 }
 
-// begin runs a statement. In a session that the server has ended meanwhile it is tried once more, in a new one.
+// begin runs a statement. If the server has ended an idle session meanwhile, it retries in a new one.
 func (c *connection) begin(ctx context.Context, req *abi.SQLRequest) (*cursor, error) {
 	for {
-		session, used, err := c.pool.take(ctx)
+		session, used, err := c.pool.acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -244,12 +244,12 @@ func (c *connection) begin(ctx context.Context, req *abi.SQLRequest) (*cursor, e
 			c.pool.forget()
 			continue
 		}
-		c.pool.give(session)
+		c.pool.release(session)
 		return nil, err
 	}
 }
 
-// names gives how many bytes the description of columns takes.
+// names gives the bytes of the description of columns.
 func names(columns []abi.SQLColumn) (n int) {
 	for i := range columns {
 		n += len(columns[i].Name) + len(columns[i].Type) + 16
@@ -268,7 +268,7 @@ func (c *connection) cursor(req *abi.SQLRequest, session database.Session, colum
 	}
 }
 
-// timeout gives how long a statement may take: a little less than the call, so that the server is who ends it.
+// timeout gives how long a statement may take: a little less than the call, so that the server ends it first.
 func (c *connection) timeout(ctx context.Context) time.Duration {
 	timeout := c.limits.Timeout
 	if deadline, ok := ctx.Deadline(); ok {

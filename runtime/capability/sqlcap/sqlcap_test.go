@@ -112,7 +112,7 @@ func cause(err error) error {
 	return err
 }
 
-func TestErrorsTellOfNothingPrivate(t *testing.T) {
+func TestErrorsShowNothingPrivate(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		p := s.open(t, "reader", sqlcap.Limits{}, nil)
 		for statement, want := range map[string]abi.Code{
@@ -188,7 +188,7 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-func TestUsesAreTold(t *testing.T) {
+func TestUsesAreObserved(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		var uses []capability.Use
 		p := s.open(t, "reader", sqlcap.Limits{}, func(_ context.Context, use capability.Use) { uses = append(uses, use) })

@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// writes are statements that would change something, or leave the transaction, on every system.
+// writes are statements that would change something, or end the transaction, on every system.
 var writes = []string{
 	"insert into users values (4, 'Eve', null)", "insert into users values (4, 'Eve', null) returning id",
 	"update users set name = 'Eve'", "delete from users", "delete from users where id > 0 returning id",
@@ -97,7 +97,7 @@ func TestWritesAreRefused(t *testing.T) {
 		before := s.state(t)
 		roles := []string{"reader", "writer"}
 		if s.name == "postgres" {
-			roles = append(roles, "super") // whom nothing keeps from files and programs but that these give no rows
+			roles = append(roles, "super") // the statements of files and programs are refused to it only because they give no rows
 		}
 		for _, role := range roles {
 			p := s.open(t, role, sqlcap.Limits{Sessions: 1}, nil)
@@ -121,7 +121,7 @@ func TestWritesAreRefused(t *testing.T) {
 	})
 }
 
-// state is what there is in the database.
+// state gives the content of the database.
 func (s *system) state(t *testing.T) string {
 	t.Helper()
 	var all []string
@@ -145,8 +145,7 @@ func (s *system) state(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// TestTheServerRefuses holds the refusal to the read-only mode of PostgreSQL: these statements give rows, so that
-// nothing stands before it.
+// TestTheServerRefuses tests the read-only mode of PostgreSQL: these statements give rows, so that only it refuses them.
 func TestTheServerRefuses(t *testing.T) {
 	s := systems[0]
 	s.need(t)
@@ -166,8 +165,8 @@ func TestTheServerRefuses(t *testing.T) {
 	}
 }
 
-func TestSessionsAreAsNew(t *testing.T) {
-	leave := map[string]map[string]string{ // what leaves something behind: what finds it, and nothing
+func TestSessionsAreReset(t *testing.T) {
+	leave := map[string]map[string]string{ // by system: statements that leave something in the session, and statements that find it
 		"postgres": {
 			"select set_config('app.mark', 'left', false)":                     "select coalesce(current_setting('app.mark', true), '') = 'left'",
 			"select set_config('role', 'other', false)":                        "select current_user = 'other'",
@@ -201,15 +200,15 @@ func TestSessionsAreAsNew(t *testing.T) {
 	})
 }
 
-// isGlobal says that others see what a statement leaves, as long as the server has not noticed that its session is over.
+// isGlobal reports whether other sessions see what a statement leaves, until the server has noticed the end of its session.
 func isGlobal(statement string) bool { return strings.Contains(statement, "lock") }
 
 func isTrue(found string) bool { return found != "0" && found != "false" }
 
-func TestPowerfulRolesAreRefused(t *testing.T) {
+func TestPrivilegedRolesAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *system) {
 		if s.name == "sqlite" {
-			return // has none
+			return // has no roles
 		}
 		for role, want := range map[string]string{"super": "denied", "writer": "warned", "reader": ""} {
 			var log bytes.Buffer
@@ -225,7 +224,7 @@ func TestPowerfulRolesAreRefused(t *testing.T) {
 				got = "denied"
 			} else if err != nil {
 				t.Error(err)
-			} else if strings.Contains(log.String(), "grant SELECT alone") && strings.Contains(log.String(),
+			} else if strings.Contains(log.String(), "grant it SELECT alone") && strings.Contains(log.String(),
 				"connection=main") {
 				got = "warned"
 			}

@@ -9,9 +9,9 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 )
 
-// parse reads mysql://user:password@host:port/database?tls=true. Nothing of it is repeated in errors.
+// parse reads mysql://user:password@host:port/database?tls=true. Errors do not contain it.
 func parse(dsn string) (*driver.Config, error) {
-	malformed := errors.New("its DSN is malformed: write it as mysql://user:password@host:3306/database")
+	malformed := errors.New("malformed DSN: write it as mysql://user:password@host:3306/database")
 	u, err := url.Parse(dsn)
 	if err != nil || u.Fragment != "" {
 		return nil, malformed
@@ -31,15 +31,15 @@ func parse(dsn string) (*driver.Config, error) {
 		case "socket":
 			cfg.Net, cfg.Addr = "unix", values[0]
 		default:
-			return nil, errors.New("its DSN has a parameter that is neither tls nor socket")
+			return nil, errors.New("malformed DSN: the only parameters are tls and socket")
 		}
 	}
 	cfg.AllowAllFiles, cfg.MultiStatements, cfg.ParseTime, cfg.InterpolateParams = false, false, false, false
-	cfg.Logger = silence{}
+	cfg.Logger = discardLog{}
 	return cfg, nil
 }
 
-// silence keeps the driver from writing to standard error: what it has to say comes with an error as well.
-type silence struct{}
+// discardLog discards the log of the driver, which would go to standard error. Its errors say the same.
+type discardLog struct{}
 
-func (silence) Print(...any) {}
+func (discardLog) Print(...any) {}

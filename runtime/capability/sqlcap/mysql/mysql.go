@@ -1,10 +1,10 @@
 // Package mysql queries MySQL and MariaDB.
 //
-// It is the door to go-sql-driver/mysql, of which it uses connections without database/sql. A statement is prepared
-// first with EXPLAIN before it, which the servers take only of statements that read or write rows: so no procedure, no
-// block and nothing that ends a transaction or sets a variable gets any further. Then it is prepared by itself, and
-// runs in a transaction and a session that are READ ONLY. Each statement has a connection of its own, since what a
-// SELECT may leave behind, as user variables and locks by name, a server forgets only with the connection.
+// It is the door to go-sql-driver/mysql, whose connections it uses without database/sql. A statement is first prepared with
+// EXPLAIN before it, which servers accept only for statements that read or write rows. This refuses procedures, blocks, and
+// statements that end a transaction or set a variable. Then the statement itself is prepared, and runs in a transaction and
+// a session that are READ ONLY. Each statement has its own connection: a SELECT may leave user variables and named locks,
+// which a server drops only with the connection.
 package mysql
 
 import (
@@ -31,7 +31,7 @@ func New(dsn string, cfg database.Config) (database.Driver, error) {
 	}
 	connector, err := driver.NewConnector(c)
 	if err != nil {
-		return nil, errors.New("its DSN is malformed: tls is true, skip-verify or preferred")
+		return nil, errors.New("malformed DSN: tls is true, skip-verify or preferred")
 	}
 	return &server{connector: connector, cfg: cfg, reads: map[string]bool{}}, nil
 }
@@ -43,7 +43,7 @@ type server struct {
 	warned    sync.Once
 
 	mu    sync.Mutex
-	reads map[string]bool // statements that EXPLAIN took; guarded by mu
+	reads map[string]bool // statements that EXPLAIN accepted; guarded by mu
 }
 
 // Connect implements [database.Driver].
@@ -59,18 +59,18 @@ func (d *server) Connect(ctx context.Context) (database.Session, error) {
 	return s, nil
 }
 
-// A session is a connection to a server, another one after each statement.
+// A session is a connection to a server, which is replaced after each statement.
 type session struct {
 	server *server
 	conn   sql.Conn
-	id     string // of the connection, as the server counts
+	id     string // of the connection, on the server
 	maria  bool
 
 	columns []abi.SQLColumn
 	kinds   []abi.SQLKind
 	rows    sql.Rows
 	row     []sql.Value
-	ended   bool // rows has no more
+	ended   bool // rows has no more rows
 }
 
 func (s *session) connect(ctx context.Context) error {
@@ -82,7 +82,7 @@ func (s *session) connect(ctx context.Context) error {
 	about, err := s.texts(ctx, "SELECT CONCAT(CONNECTION_ID(), ' ', VERSION())")
 	if err != nil || len(about) != 1 {
 		_ = conn.Close()
-		return errors.Join(errors.New("the server does not say who it is"), err)
+		return errors.Join(errors.New("the server does not give its connection ID and version"), err)
 	}
 	id, version, _ := strings.Cut(about[0], " ")
 	s.id, s.maria = id, strings.Contains(version, "MariaDB")
@@ -98,7 +98,7 @@ func (s *session) exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// texts gives the first column of what a statement of ours gives.
+// texts gives the first column of a statement of this package.
 func (s *session) texts(ctx context.Context, statement string) (all []string, err error) {
 	rows, err := s.conn.(sql.QueryerContext).QueryContext(ctx, statement, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLCo
 		}
 		return nil, failed(err)
 	}
-	if err := s.admit(ctx, q.Query); err != nil {
+	if err := s.checkReads(ctx, q.Query); err != nil {
 		return nil, failed(err)
 	}
 	stmt, err := s.conn.(sql.ConnPrepareContext).PrepareContext(ctx, q.Query)
@@ -134,7 +134,7 @@ func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLCo
 		return nil, failed(err)
 	}
 	if want := stmt.NumInput(); want != len(q.Args) {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, there are %d values", want,
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, the request has %d values", want,
 			len(q.Args))
 	}
 	if s.rows, err = stmt.(sql.StmtQueryContext).QueryContext(ctx, arguments(q.Args)); err != nil {
@@ -146,7 +146,7 @@ func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLCo
 	return s.columns, nil
 }
 
-// begin begins a transaction that can only read, whose statements end by themselves.
+// begin begins a read-only transaction, and sets the time limits of the server.
 func (s *session) begin(ctx context.Context, timeout time.Duration) error {
 	limits := fmt.Sprintf("SET SESSION max_execution_time=%d, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "+
 		"time_zone='+00:00'", timeout.Milliseconds()+1)
@@ -161,13 +161,13 @@ func (s *session) begin(ctx context.Context, timeout time.Duration) error {
 }
 
 const (
-	mostKnown     = 256     // statements that are remembered as reading
-	longestKnown  = 4 << 10 // bytes of one
+	maxKnown      = 256     // statements in server.reads
+	maxKnownBytes = 4 << 10 // bytes of one
 	viewNoExplain = 1345    // the role may read a view, but not have it explained
 )
 
-// admit refuses what EXPLAIN does not take. Nothing runs.
-func (s *session) admit(ctx context.Context, query string) error {
+// checkReads refuses what EXPLAIN does not accept. It runs no statement.
+func (s *session) checkReads(ctx context.Context, query string) error {
 	d := s.server
 	d.mu.Lock()
 	known := d.reads[query]
@@ -183,9 +183,9 @@ func (s *session) admit(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	if len(query) <= longestKnown {
+	if len(query) <= maxKnownBytes {
 		d.mu.Lock()
-		if len(d.reads) >= mostKnown {
+		if len(d.reads) >= maxKnown {
 			clear(d.reads)
 		}
 		d.reads[query] = true
@@ -207,7 +207,7 @@ func (s *session) Reset(ctx context.Context) error {
 	return nil
 }
 
-// gone reports whether the connection was closed amid a statement, as when a call is cancelled.
+// gone reports whether the connection was closed during a statement, as when a call is cancelled.
 func (s *session) gone() bool {
 	valid, ok := s.conn.(sql.Validator)
 	return ok && !valid.IsValid()

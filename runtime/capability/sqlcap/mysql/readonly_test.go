@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// TestTransactionsOnlyRead sends statements past all that stands before the server, to a superuser's session.
+// TestTransactionsOnlyRead sends statements directly to the session of a superuser, past all checks of this package.
 func TestTransactionsOnlyRead(t *testing.T) {
 	server, err := dbtest.MariaDB()
 	if errors.Is(err, dbtest.ErrMissing) {
@@ -83,19 +83,19 @@ func TestTransactionsOnlyRead(t *testing.T) {
 	if _, err := s.texts(t.Context(), "insert into test.users values (1)"); err == nil {
 		t.Error("a session writes outside of the transaction it was given")
 	}
-	// What the server would let through, and EXPLAIN does not.
+	// Statements that the server would run, and EXPLAIN refuses.
 	for _, statement := range []string{
 		"commit", "begin not atomic commit; set session transaction read write; insert into test.users values (1); select 1; end",
 		"set session transaction read write", "analyze table test.users", "call sys.x()", "execute immediate 'commit'",
 		"show tables", "use test", "kill 1",
 	} {
-		if err := s.admit(t.Context(), statement); err == nil {
+		if err := s.checkReads(t.Context(), statement); err == nil {
 			t.Errorf("%s: EXPLAIN takes it", statement)
 		}
 	}
 	for _, statement := range []string{"select 1", "(select 1)", "with x as (select 1) select * from x",
 		"select 1 union select 2 order by 1", "values (1)", "select ?"} {
-		if err := s.admit(t.Context(), statement); err != nil {
+		if err := s.checkReads(t.Context(), statement); err != nil {
 			t.Errorf("%s: EXPLAIN does not take it: %v", statement, err)
 		}
 	}

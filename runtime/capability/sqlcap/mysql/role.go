@@ -8,11 +8,11 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// reading are the privileges that do nothing but read.
-var reading = map[string]bool{"USAGE": true, "SELECT": true, "SHOW VIEW": true, "SHOW DATABASES": true,
+// readPrivileges are the privileges that only read.
+var readPrivileges = map[string]bool{"USAGE": true, "SELECT": true, "SHOW VIEW": true, "SHOW DATABASES": true,
 	"PROCESS": true}
 
-// checkRole looks at what the role may do beside reading: no read-only transaction keeps it from files of the server.
+// checkRole checks what the role may do besides reading: a read-only transaction does not prevent access to files.
 func (s *session) checkRole(ctx context.Context) error {
 	grants, err := s.texts(ctx, "SHOW GRANTS")
 	if err != nil {
@@ -23,12 +23,12 @@ func (s *session) checkRole(ctx context.Context) error {
 		for _, privilege := range privileges(grant) {
 			everywhere := strings.Contains(grant, " ON *.* TO ")
 			dangerous = dangerous || privilege == "FILE" || privilege == "SUPER" || privilege == "ALL PRIVILEGES" && everywhere
-			writing = writing || !reading[privilege]
+			writing = writing || !readPrivileges[privilege]
 		}
 	}
 	if dangerous && !s.server.cfg.Privileged {
 		return abi.Errorf(abi.CodeDenied, "the role of this connection may do more than read").Because(errors.New(
-			"it has FILE, SUPER or all privileges: make one with nothing but SELECT"))
+			"it has FILE, SUPER or all privileges: use a role that has only SELECT"))
 	}
 	if writing {
 		s.server.warned.Do(s.server.cfg.WarnOfRole)
@@ -36,7 +36,7 @@ func (s *session) checkRole(ctx context.Context) error {
 	return nil
 }
 
-// privileges gives those of a line of SHOW GRANTS, without the columns they are about; none of a line about roles.
+// privileges gives the privileges of a line of SHOW GRANTS, without their columns; none for a line about roles.
 func privileges(grant string) (all []string) {
 	list, _, isAbout := strings.Cut(strings.TrimPrefix(grant, "GRANT "), " ON ")
 	if !isAbout {

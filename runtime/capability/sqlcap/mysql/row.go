@@ -29,7 +29,7 @@ func arguments(args []abi.SQLValue) []sql.NamedValue {
 	return values
 }
 
-// describe fills columns, and of what kind their texts are.
+// describe fills columns and kinds.
 func (s *session) describe() {
 	types := s.rows.(sql.RowsColumnTypeDatabaseTypeName)
 	names := s.rows.Columns()
@@ -45,7 +45,7 @@ func (s *session) describe() {
 	}
 }
 
-// isBytes reports whether values of a type are no texts.
+// isBytes reports whether values of a type are bytes, not text.
 func isBytes(typ string) bool {
 	switch typ {
 	case "BIT", "GEOMETRY", "VECTOR":

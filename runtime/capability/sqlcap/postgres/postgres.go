@@ -1,10 +1,9 @@
 // Package postgres queries PostgreSQL.
 //
-// It is the door to pgx, of which it uses the protocol alone. A statement is sent by the extended protocol, which takes
-// no two at once, and runs only if the server describes rows for it: whatever ends a transaction or changes the session
-// gives none. It runs in a transaction that has been READ ONLY for one statement already, after which the server lets
-// nobody make it another. The session starts with default_transaction_read_only, and ends each statement with ROLLBACK
-// and DISCARD ALL.
+// It is the door to pgx, of which it uses only the protocol. A statement is sent by the extended protocol, which takes one
+// statement at a time, and runs only if the server describes rows for it: statements that end a transaction or change the
+// session have none. The transaction is READ ONLY and has run one statement before, after which the server refuses to make
+// it writable. The session starts with default_transaction_read_only, and is reset by ROLLBACK and DISCARD ALL.
 package postgres
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// settings are those of a session, which make the server's texts the same for everybody.
+// settings are the settings of a session, by which the server writes all values in one format.
 var settings = map[string]string{
 	"default_transaction_read_only": "on", "application_name": "wasmres", "client_encoding": "UTF8",
 	"datestyle": "ISO, YMD", "intervalstyle": "iso_8601", "timezone": "UTC",
@@ -29,15 +28,15 @@ var settings = map[string]string{
 }
 
 const (
-	maxMessage = 4 << 20         // bytes of a message of the server's; a row takes one
-	cancelTime = 2 * time.Second // in which the server has to end a statement it was asked to end
+	maxMessage = 4 << 20         // bytes of a message of the server; a row is one
+	cancelTime = 2 * time.Second // for the server to end a statement after a cancel request
 )
 
 // New makes a driver for a connection string as libpq knows it.
 func New(dsn string, cfg database.Config) (database.Driver, error) {
 	c, err := pgconn.ParseConfig(dsn)
 	if err != nil {
-		return nil, errors.New("its DSN is malformed: write it as postgres://user:password@host:5432/database")
+		return nil, errors.New("malformed DSN: write it as postgres://user:password@host:5432/database")
 	}
 	for name, value := range settings {
 		c.RuntimeParams[name] = value
@@ -70,7 +69,7 @@ func (d *driver) Connect(ctx context.Context) (database.Session, error) {
 	return s, nil
 }
 
-// role asks what the role could do beside reading: things no read-only transaction prevents, and writing to tables.
+// role is the query for what the role may do besides reading: what a read-only transaction does not prevent, and writing.
 const role = `SELECT pg_catalog.current_setting('is_superuser') = 'on'
 	OR pg_catalog.pg_has_role('pg_execute_server_program', 'MEMBER')
 	OR pg_catalog.pg_has_role('pg_read_server_files', 'MEMBER')
@@ -87,7 +86,7 @@ func (s *session) checkRole(ctx context.Context) error {
 	is := func(i int) bool { return string(result.Rows[0][i]) == "t" }
 	if is(0) && !s.driver.cfg.Privileged {
 		return abi.Errorf(abi.CodeDenied, "the role of this connection may do more than read").Because(errors.New(
-			"it is a superuser, or may use files or programs of the server: make one with nothing but SELECT"))
+			"it is a superuser, or may use files or programs of the server: use a role that has only SELECT"))
 	}
 	if is(0) || is(1) {
 		s.driver.warned.Do(s.driver.cfg.WarnOfRole)
@@ -102,11 +101,11 @@ type session struct {
 
 	columns []abi.SQLColumn
 	oids    []uint32             // of the types of columns
-	rows    *pgconn.ResultReader // of the statement that runs; nil when it is at its end
-	first   bool                 // rows is at its first row, which has not been given yet
+	rows    *pgconn.ResultReader // of the running statement; nil at its end
+	first   bool                 // rows is at its first row, which Next has not given yet
 }
 
-// statement is what the guest's is prepared as.
+// statement is the name of the prepared statement.
 const statement = "wasmres_guest"
 
 // Query implements [database.Session].
@@ -122,7 +121,7 @@ func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLCo
 		return nil, database.NoRows()
 	}
 	if len(prepared.ParamOIDs) != len(q.Args) {
-		return nil, abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, there are %d values",
+		return nil, abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, the request has %d values",
 			len(prepared.ParamOIDs), len(q.Args))
 	}
 	if err := s.describe(ctx, prepared.Fields); err != nil {
@@ -136,7 +135,7 @@ func (s *session) Query(ctx context.Context, q *database.Statement) ([]abi.SQLCo
 	return s.columns, err
 }
 
-// begin begins a transaction that can only read, and has read: from then on the server refuses to make it another.
+// begin begins a read-only transaction and reads in it: from then on the server refuses to make it writable.
 func (s *session) begin(ctx context.Context, timeout time.Duration) error {
 	ms := timeout.Milliseconds() + 1
 	begin := fmt.Sprintf(`BEGIN READ ONLY; SELECT pg_catalog.set_config('statement_timeout', '%d', true),
@@ -164,7 +163,7 @@ func (s *session) describe(ctx context.Context, fields []pgconn.FieldDescription
 	return nil
 }
 
-// typeName gives what the server calls a type. It asks once.
+// typeName gives the server's name of a type. It queries each type once.
 func (s *session) typeName(ctx context.Context, oid uint32) (string, error) {
 	if name, ok := s.driver.types.Load(oid); ok {
 		return name.(string), nil
@@ -179,7 +178,7 @@ func (s *session) typeName(ctx context.Context, oid uint32) (string, error) {
 	return name, nil
 }
 
-// finish ends the statement that runs, having read all of it.
+// finish ends the running statement, after its last row.
 func (s *session) finish() error {
 	rows := s.rows
 	s.rows = nil
@@ -206,11 +205,11 @@ func (s *session) Reset(ctx context.Context) error {
 }
 
 const (
-	fewRows  = 100                   // that are rather read than cancelled
-	fewWhile = 50 * time.Millisecond // in which they have to come
+	fewRows  = 100                   // remaining rows that are read instead of cancelled
+	fewWhile = 50 * time.Millisecond // to read them
 )
 
-// abandon ends a statement amid its rows. Mostly these were the last ones: then nothing needs to be cancelled.
+// abandon ends a statement before its last row. Mostly few rows remain: reading them is cheaper than cancelling.
 func (s *session) abandon(ctx context.Context) error {
 	net := s.conn.Conn()
 	if err := net.SetDeadline(time.Now().Add(fewWhile)); err != nil {
@@ -221,7 +220,7 @@ func (s *session) abandon(ctx context.Context) error {
 		n++
 	}
 	if s.conn.IsClosed() {
-		return errors.New("the statement went on") // which Close cancels
+		return errors.New("the statement did not end") // which Close cancels
 	}
 	if n == fewRows {
 		if err := s.conn.CancelRequest(ctx); err != nil {

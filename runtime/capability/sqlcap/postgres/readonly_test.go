@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// TestTransactionsOnlyRead sends statements past all that stands before the server, to a superuser's session.
+// TestTransactionsOnlyRead sends statements directly to the session of a superuser, past all checks of this package.
 func TestTransactionsOnlyRead(t *testing.T) {
 	server, err := dbtest.Postgres()
 	if errors.Is(err, dbtest.ErrMissing) {
@@ -70,7 +70,7 @@ func TestTransactionsOnlyRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// After a transaction that was left the next one only reads too, until the session is as new.
+	// After a transaction has ended, the next one is read-only, too, until the session is reset.
 	if _, err := s.conn.Exec(t.Context(), "begin; insert into users values (1)").ReadAll(); err == nil {
 		t.Error("a session writes outside of the transaction it was given")
 	}

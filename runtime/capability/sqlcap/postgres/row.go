@@ -11,20 +11,20 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// The types whose values are not texts.
+// The types whose values are not text.
 const (
 	oidBool, oidBytes          = 16, 17
 	oidInt8, oidInt2, oidInt4  = 20, 21, 23
 	oidOID, oidReal, oidDouble = 26, 700, 701
 )
 
-// arguments gives values as the server reads them.
+// arguments encodes values for the server.
 func arguments(args []abi.SQLValue, oids []uint32) (values [][]byte, formats []int16) {
 	values, formats = make([][]byte, len(args)), make([]int16, len(args))
 	for i := range args {
 		values[i] = argument(&args[i])
 		if args[i].Kind == abi.SQLBytes && oids[i] == oidBytes {
-			formats[i] = 1 // as they are
+			formats[i] = 1 // binary
 		}
 	}
 	return values, formats
@@ -73,13 +73,13 @@ func (s *session) Next(row []abi.SQLValue) error {
 			return database.TooLarge(s.columns[i].Name, s.driver.cfg.Limits.Cell)
 		}
 		if err := value(text, s.oids[i], &row[i]); err != nil {
-			return abi.Errorf(abi.CodeInternal, "the database gave a value that is not of its type").Because(err)
+			return abi.Errorf(abi.CodeInternal, "the database returned a value that is not of its type").Because(err)
 		}
 	}
 	return nil
 }
 
-// value reads a value as the server writes it. A text that is not UTF-8 becomes bytes.
+// value decodes a value of the server. A text that is not UTF-8 becomes bytes.
 func value(text []byte, oid uint32, v *abi.SQLValue) (err error) {
 	*v = abi.SQLValue{}
 	if text == nil {

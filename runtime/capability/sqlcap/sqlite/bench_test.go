@@ -11,8 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// BenchmarkOverhead asks for one row, in this process and in a helper: what the second takes more is the way there and
-// back.
+// BenchmarkOverhead queries one row, in this process and in a helper; the difference is the round trip.
 func BenchmarkOverhead(b *testing.B) {
 	const query = "select id, name from users where id = ?1"
 	args := []abi.SQLValue{{Kind: abi.SQLInt, Int: 2}}

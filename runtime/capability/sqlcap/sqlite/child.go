@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// childName is the zeroth argument of a helper process, which is all the arguments it has.
+	// childName is the zeroth argument of a helper process. It has no other.
 	childName = "wasmres-sqlite"
-	// childMemory is how much address space a helper may take beyond what it has at its start, in bytes: what SQLite may
-	// take, with room for pieces that are kept free, and Go's own. On Linux only.
+	// childMemory is the bytes of address space that a helper may take besides those at its start: the memory of SQLite,
+	// with fragmentation, and that of Go. On Linux only.
 	childMemory = heapLimit + 96<<20
 	// childStack bounds the stack of the goroutine that runs SQLite, in bytes.
 	childStack = 32 << 20
@@ -32,34 +32,34 @@ const (
 	maxShared = 256 << 20
 )
 
-// orders say what a helper is to open.
-type orders struct {
+// An openRequest names the database that a helper opens.
+type openRequest struct {
 	Path   string          `json:"path"` // absolute
 	Limits database.Limits `json:"limits"`
 }
 
-// A failure is an error as it crosses.
+// A failure is an error in a frame.
 type failure struct {
 	Code    abi.Code `json:"code"`
 	Message string   `json:"message,omitempty"`
 	Cause   string   `json:"cause,omitempty"`
-	// Reopen says that the statement may succeed in a new helper: the files of the database may be others by now.
+	// Reopen reports that the statement may succeed in a new helper: the database may have other files by now.
 	Reopen bool `json:"reopen,omitempty"`
 }
 
-// Main does the work of a helper when this process was started as one, and then exits; otherwise it returns at once.
-// Call it first in main, and in TestMain of tests that query SQLite.
+// Main acts as a helper and exits, if this process was started as one; otherwise it returns at once. Call it first in main,
+// and in TestMain of tests that query SQLite.
 func Main() { MainWith(nil) }
 
-// MainWith is [Main] for tests that look at the process from inside: confined, which may be nil, is called in a helper
-// before the database is opened.
+// MainWith is [Main] for tests that look at the process from inside: the helper calls confined before it opens the database,
+// unless it is nil.
 func MainWith(confined func(path string, layers confine.Layers) error) {
 	process.Main()
 	if !isChild() {
 		return
 	}
 	process.Tie()
-	// A read that blocks wakes up sooner than one through Go's poller.
+	// A blocking read returns sooner than one by Go's poller.
 	_ = syscall.SetNonblock(syscall.Stdin, false)
 	_ = syscall.SetNonblock(syscall.Stdout, false)
 	c := &child{
@@ -73,10 +73,10 @@ func MainWith(confined func(path string, layers confine.Layers) error) {
 	os.Exit(0)
 }
 
-// isChild reports whether this process was started to be a helper.
+// isChild reports whether this process was started as a helper.
 func isChild() bool { return len(os.Args) == 1 && os.Args[0] == childName }
 
-// A child is the helper's side: one session, which answers one request at a time.
+// A child is the helper's side: one session, and one request at a time.
 type child struct {
 	in       *bufio.Reader
 	out      io.Writer
@@ -84,7 +84,7 @@ type child struct {
 	session  *session
 	request  []byte // memory for frames that are read
 	answer   []byte // memory for frames that are written
-	left     uint64 // rows that are still wanted
+	left     uint64 // rows that the statement may still give
 }
 
 // serve answers until the parent closes its end.
@@ -98,16 +98,16 @@ func (c *child) serve() error {
 			return err
 		}
 		c.request = f.payload
-		if err := c.obey(f); err != nil {
+		if err := c.handle(f); err != nil {
 			return err
 		}
 	}
 }
 
-// obey carries out one request. An error is the end of the helper.
-func (c *child) obey(f frame) error {
+// handle runs one request. After an error the helper exits.
+func (c *child) handle(f frame) error {
 	if (f.kind == kindOpen) != (c.session == nil) {
-		return fmt.Errorf("request of kind %d out of turn", f.kind)
+		return fmt.Errorf("request of kind %d out of order", f.kind)
 	}
 	switch f.kind {
 	case kindOpen:
@@ -123,7 +123,7 @@ func (c *child) obey(f frame) error {
 	return fmt.Errorf("request of the unknown kind %d", f.kind)
 }
 
-// reply answers a request with what do appends to b, or with its error.
+// reply answers a request with what do appends to b, or with the error of do.
 func (c *child) reply(k kind, number uint64, do func(b, payload []byte) ([]byte, error)) error {
 	b, err := do(openFrame(c.answer, k, number), c.request)
 	if err != nil {
@@ -151,13 +151,13 @@ func failureOf(err error) failure {
 
 // open confines the process to the files of a database and opens it.
 func (c *child) open(b, payload []byte) ([]byte, error) {
-	var o orders
+	var o openRequest
 	if err := json.Unmarshal(payload, &o); err != nil {
 		return nil, err
 	}
 	path, err := filepath.EvalSymlinks(o.Path)
 	if err != nil {
-		return nil, unopened(err)
+		return nil, errOpen(err)
 	}
 	layers, err := confineSelf(path)
 	if err != nil {
@@ -175,13 +175,14 @@ func (c *child) open(b, payload []byte) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// confineSelf leaves the process the files of one database. Without Linux there is what Go and SQLite themselves heed.
+// confineSelf confines the process to the files of one database. On systems other than Linux there are only the limits of Go
+// and SQLite.
 func confineSelf(path string) (confine.Layers, error) {
 	read, write, err := filesOf(path)
 	if err != nil {
-		return nil, unopened(err)
+		return nil, errOpen(err)
 	}
-	goruntime.GOMAXPROCS(2) // one runs SQLite; with none idle beside it, Go would start a thread at each read
+	goruntime.GOMAXPROCS(2) // one runs SQLite; without an idle one Go would start a thread at each read
 	debug.SetMemoryLimit(childMemory / 4)
 	debug.SetMaxStack(childStack)
 	limitHeap()
@@ -194,16 +195,16 @@ func confineSelf(path string) (confine.Layers, error) {
 	return layers, err
 }
 
-// filesOf gives the files that SQLite reads, and those it writes when it only reads a database: the -shm file, in which
-// readers mark what they read, and the -wal file, which SQLite opens for writing. Of a database in WAL mode it makes the
-// two, as SQLite does, since files can be granted that exist.
+// filesOf gives the files that SQLite reads, and those that it writes also for a reader: the -shm file, in which readers mark
+// what they read, and the -wal file, which SQLite opens for writing. For a database in WAL mode it makes the two, as SQLite
+// does, since confinement can only grant files that exist.
 func filesOf(path string) (read, write []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no regular file", path)
+		return nil, nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	read = []string{path}
 	if _, err := os.Stat(path + "-journal"); err == nil {
@@ -237,7 +238,7 @@ func usesWAL(path string) (bool, error) {
 	defer f.Close()
 	var head [20]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
-		return false, nil // SQLite says what is wrong with it
+		return false, nil // SQLite reports what is wrong with the file
 	}
 	return head[18] == 2 && head[19] == 2, nil
 }
@@ -269,8 +270,8 @@ func (c *child) query(b, payload []byte) ([]byte, error) {
 	return c.rows(b, at)
 }
 
-// rows appends rows until an answer, which begins at a place of b, is complete. At the end, and after an error, the
-// statement is over.
+// rows appends rows until an answer, which begins at b[at], is complete. At the end, and after an error, the statement
+// ends.
 func (c *child) rows(b []byte, at int) ([]byte, error) {
 	for start := len(b); len(b)-start < batchSize; c.left-- {
 		if c.left == 0 {

@@ -18,13 +18,13 @@ type Driver struct {
 	// Fixed at creation.
 	path    string // absolute
 	cfg     database.Config
-	program string // that is started; empty for the running one
+	program string // of helpers; empty for the running program
 
-	pace pace
+	startLimit startLimit
 
 	mu      sync.Mutex
 	closed  bool                 // guarded by mu, as is helpers
-	helpers map[*helper]struct{} // whose processes have not ended
+	helpers map[*helper]struct{} // whose processes have not exited
 }
 
 // New makes a driver for a database file. Its sessions need a program that calls [Main].
@@ -36,13 +36,12 @@ func New(path string, cfg database.Config) (*Driver, error) {
 	return &Driver{path: path, cfg: cfg, helpers: map[*helper]struct{}{}}, nil
 }
 
-// Connect implements [database.Driver]. It starts a helper. After helpers that have ended before their time it waits:
-// see pace.
+// Connect implements [database.Driver]. It starts a helper. After many failed helpers it waits: see startLimit.
 func (d *Driver) Connect(ctx context.Context) (database.Session, error) {
 	if isChild() {
 		return nil, errors.New("sqlite: this process was started as a helper, but its main does not call sqlite.Main")
 	}
-	if err := d.pace.wait(ctx); err != nil {
+	if err := d.startLimit.wait(ctx); err != nil {
 		return nil, err
 	}
 	h, err := d.start()
@@ -56,8 +55,8 @@ func (d *Driver) Connect(ctx context.Context) (database.Session, error) {
 	return h, nil
 }
 
-// enroll remembers a helper until its process has ended, or kills it when the driver is closed.
-func (d *Driver) enroll(h *helper) error {
+// track records a helper until its process has exited, or kills it when the driver is closed.
+func (d *Driver) track(h *helper) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -74,11 +73,10 @@ func (d *Driver) enroll(h *helper) error {
 	return nil
 }
 
-// closeTime bounds how long Close waits for helpers that are killed: one may be in the middle of reading a slow disk.
+// closeTime bounds how long Close waits for killed helpers: one may be reading from a slow disk.
 const closeTime = 2 * time.Second
 
-// Close kills all helpers, so that statements under way fail, and waits up to closeTime until they have ended. It is
-// idempotent.
+// Close kills all helpers, so that running statements fail, and waits up to closeTime for their exit. It is idempotent.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true
@@ -103,31 +101,31 @@ func (d *Driver) Close() error {
 }
 
 const (
-	paceBurst = 8                      // helpers may end before their time at once, before
-	paceEvery = 250 * time.Millisecond // goes by between two starts
+	startBurst = 8                      // failed helpers that delay nothing
+	startEvery = 250 * time.Millisecond // between two starts after that
 )
 
-// A pace holds back the starts of helpers after many have ended before their time, so that guests cannot have the host
-// start processes all the time. The zero value holds back nothing. It is safe for concurrent use.
-type pace struct {
+// A startLimit delays the start of helpers after many have failed, so that guests cannot make the host start processes all the
+// time. The zero value delays nothing. It is safe for concurrent use.
+type startLimit struct {
 	mu   sync.Mutex
-	free time.Time // when all ends so far are made up for; guarded by mu
+	free time.Time // when all failures so far are paid for; guarded by mu
 }
 
-// count counts a helper that has ended before its time.
-func (p *pace) count() {
+// count counts a failed helper.
+func (p *startLimit) count() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := time.Now(); p.free.Before(now) {
 		p.free = now
 	}
-	p.free = p.free.Add(paceEvery)
+	p.free = p.free.Add(startEvery)
 }
 
 // wait returns when a helper may be started, or with the error of ctx.
-func (p *pace) wait(ctx context.Context) error {
+func (p *startLimit) wait(ctx context.Context) error {
 	p.mu.Lock()
-	left := time.Until(p.free.Add(-paceBurst * paceEvery))
+	left := time.Until(p.free.Add(-startBurst * startEvery))
 	p.mu.Unlock()
 	if left <= 0 {
 		return nil

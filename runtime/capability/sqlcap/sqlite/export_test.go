@@ -16,7 +16,7 @@ func PID(s database.Session) int { return s.(*helper).process.ID() }
 // Ended is closed when a session's process has ended.
 func Ended(s database.Session) <-chan struct{} { return s.(*helper).process.Done() }
 
-// StartAs has a driver start another program in place of the running one.
+// StartAs makes a driver start another program instead of the running one.
 func StartAs(d *Driver, program string) { d.program = program }
 
 // The kinds of frames from helpers.
@@ -56,7 +56,7 @@ func Answer(more bool, columns []abi.SQLColumn, values ...abi.SQLValue) []byte {
 	return b
 }
 
-// Parse reads a frame with an answer and gives what is in it.
+// Parse reads a frame with an answer and gives its content.
 func Parse(text []byte) (more bool, columns []abi.SQLColumn, values []abi.SQLValue, err error) {
 	f, err := readFrame(bufio.NewReader(bytes.NewReader(text)), nil, maxAnswer)
 	if err != nil {
@@ -71,14 +71,14 @@ func Parse(text []byte) (more bool, columns []abi.SQLColumn, values []abi.SQLVal
 	return more, columns, values, err
 }
 
-// A Pace is that of a driver.
-type Pace struct{ pace pace }
+// A StartLimit is that of a driver.
+type StartLimit struct{ startLimit startLimit }
 
-// Count counts a helper that has ended.
-func (p *Pace) Count() { p.pace.count() }
+// Count counts a failed helper.
+func (p *StartLimit) Count() { p.startLimit.count() }
 
 // Wait waits until a helper may be started.
-func (p *Pace) Wait(ctx context.Context) error { return p.pace.wait(ctx) }
+func (p *StartLimit) Wait(ctx context.Context) error { return p.startLimit.wait(ctx) }
 
 // A Here is a session in this process.
 type Here struct {

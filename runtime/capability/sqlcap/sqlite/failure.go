@@ -10,11 +10,11 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// errStale says that the files of the database may be others than those the process was confined to.
-var errStale = errors.New("in the files there were at the start")
+// errStale marks an error that new files of the database may cause, to which the process has no access.
+var errStale = errors.New("the database may have new files")
 
-// isStale reports whether a result code may come of files that were made since the process was confined: it cannot open
-// them, so that a database looks damaged, or left behind by a program that crashed.
+// isStale reports whether files that were made after the process was confined may cause a result code: it cannot open them,
+// so the database looks damaged, or abandoned by a program that crashed.
 func isStale(rc int32) bool {
 	switch rc & 0xff {
 	case engine.SQLITE_CANTOPEN, engine.SQLITE_IOERR, engine.SQLITE_PERM, engine.SQLITE_PROTOCOL, engine.SQLITE_CORRUPT, engine.SQLITE_NOTADB:
@@ -23,12 +23,12 @@ func isStale(rc int32) bool {
 	return rc == engine.SQLITE_READONLY_ROLLBACK || rc == engine.SQLITE_READONLY_RECOVERY || rc == engine.SQLITE_READONLY_CANTINIT
 }
 
-// unopened is the error for a file that is not there, or is none.
-func unopened(cause error) error {
+// errOpen is the error for a database file that cannot be opened.
+func errOpen(cause error) error {
 	return abi.Errorf(abi.CodeUnavailable, "the database cannot be opened").Because(cause)
 }
 
-// failed classifies a result code of the engine. What the engine says of it may name paths and stays private.
+// failed gives the public error, by the result code of the engine. Its message may name paths and is only in the cause.
 func (s *session) failed(rc int32) error {
 	cause := fmt.Errorf("sqlite: %s (%d)", libc.GoString(engine.Xsqlite3_errmsg(s.tls, s.db)), rc)
 	if isStale(rc) {
@@ -40,8 +40,8 @@ func (s *session) failed(rc int32) error {
 	}
 	switch rc & 0xff {
 	case engine.SQLITE_INTERRUPT:
-		if s.greedy {
-			return abi.Errorf(abi.CodeTooLarge, "the statement takes too much memory").Because(cause)
+		if s.overMemory {
+			return abi.Errorf(abi.CodeTooLarge, "the statement uses too much memory").Because(cause)
 		}
 		return abi.Errorf(abi.CodeDeadline, "the statement took too long").Because(cause)
 	case engine.SQLITE_AUTH, engine.SQLITE_READONLY:
@@ -49,7 +49,7 @@ func (s *session) failed(rc int32) error {
 	case engine.SQLITE_ERROR, engine.SQLITE_RANGE, engine.SQLITE_MISMATCH:
 		return abi.Errorf(abi.CodeInvalidParams, "the database does not accept the statement").Because(cause)
 	case engine.SQLITE_TOOBIG, engine.SQLITE_NOMEM, engine.SQLITE_FULL:
-		return abi.Errorf(abi.CodeTooLarge, "the statement takes or gives too much").Because(cause)
+		return abi.Errorf(abi.CodeTooLarge, "the statement uses or returns too much").Because(cause)
 	case engine.SQLITE_BUSY, engine.SQLITE_LOCKED, engine.SQLITE_CANTOPEN, engine.SQLITE_PROTOCOL, engine.SQLITE_SCHEMA:
 		return abi.Errorf(abi.CodeUnavailable, "the database is busy or cannot be opened").Because(cause)
 	}

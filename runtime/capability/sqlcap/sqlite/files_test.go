@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// A helper that is killed in the middle of reading leaves the database to its writers, whole.
+// A helper that is killed while it reads does not damage the database, nor block its writers.
 func TestAKilledReaderHarmsNothing(t *testing.T) {
 	for _, mode := range []string{"delete", "wal", "persist", "truncate"} {
 		t.Run(mode, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAKilledReaderHarmsNothing(t *testing.T) {
 				if cancel(); abi.CodeOf(err) != abi.CodeDeadline {
 					t.Fatalf("got %s", cause(err))
 				}
-				<-sqlite.Ended(s) // and its locks with it
+				<-sqlite.Ended(s) // and its locks are released
 				exec(t, db, "begin immediate; insert into users (name) values ('new'); commit")
 				if rows, err := all(t.Context(), connect(t, d), time.Second, "select name from users"); err != nil || len(rows) != 4+i {
 					t.Errorf("got %d rows, %s", len(rows), cause(err))
@@ -43,8 +43,8 @@ func TestAKilledReaderHarmsNothing(t *testing.T) {
 	}
 }
 
-// While a program writes, sessions see what was committed, and nothing else.
-func TestWhatIsNotCommittedIsNotSeen(t *testing.T) {
+// While a program writes, sessions read only what was committed.
+func TestUncommittedChangesAreNotRead(t *testing.T) {
 	file := makeFile(t, "pragma journal_mode=wal")
 	db := write(t, file)
 	s := connect(t, open(t, file))
@@ -65,8 +65,8 @@ func TestWhatIsNotCommittedIsNotSeen(t *testing.T) {
 	}
 }
 
-// The files of a database may come after the helper was confined to those there were: the next helper has them.
-func TestFilesThatComeLater(t *testing.T) {
+// A database may get new files after the helper was confined to the old ones: the next helper can read them.
+func TestNewFilesOfADatabase(t *testing.T) {
 	for _, mode := range []string{"wal", "persist"} {
 		t.Run(mode, func(t *testing.T) {
 			file := makeFile(t)
@@ -107,7 +107,7 @@ func TestADatabaseInWALModeWithoutAWriter(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoDatabase(t *testing.T) {
+func TestFilesThatAreNotADatabase(t *testing.T) {
 	dir := t.TempDir()
 	noise := dir + "/noise.db"
 	if err := os.WriteFile(noise, make([]byte, 4096), 0o600); err != nil {

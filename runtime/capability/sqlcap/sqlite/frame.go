@@ -12,17 +12,17 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A kind says what a frame is.
+// A kind is the kind of a frame.
 type kind byte
 
 const (
-	kindOpen   kind = iota + 1 // to the helper, first: orders, in JSON
+	kindOpen   kind = iota + 1 // to the helper, first: an openRequest, in JSON
 	kindQuery                  // to the helper: the timeout in nanoseconds, 8 bytes, and an encoded [abi.SQLRequest]
-	kindMore                   // to the helper: the next rows are wanted
-	kindReset                  // to the helper, which does not answer: the statement is over
-	kindReady                  // from the helper, to kindOpen: the layers it is confined by, in JSON
+	kindMore                   // to the helper: requests the next rows
+	kindReset                  // to the helper, which does not answer: ends the statement
+	kindReady                  // from the helper, to kindOpen: its layers of isolation, in JSON
 	kindAnswer                 // from the helper, to kindQuery and kindMore: see answer
-	kindFailed                 // from the helper, to all that it answers: a failure, in JSON
+	kindFailed                 // from the helper, to any request it answers: a failure, in JSON
 )
 
 const (
@@ -31,17 +31,17 @@ const (
 	maxAnswer  = 2 << 20   // bytes of the payload of a frame from the helper
 	maxHead    = 512 << 10 // bytes of the description of columns
 	maxRow     = 1 << 20   // bytes of one row
-	batchSize  = 48 << 10  // bytes of rows with which an answer is complete; one row more may be in it
+	batchSize  = 48 << 10  // bytes of rows at which an answer is complete; its last row may exceed them
 )
 
-// errLie says that a helper has sent what no helper sends.
-var errLie = errors.New("the sqlite helper broke the protocol")
+// errProtocol is the error of a helper that violates the protocol.
+var errProtocol = errors.New("the sqlite helper violated the protocol")
 
-func lie(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errLie, fmt.Sprintf(format, args...))
+func violation(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errProtocol, fmt.Sprintf(format, args...))
 }
 
-// openFrame begins a frame in the memory of b. Its payload is to be appended; sealFrame is to be called then.
+// openFrame begins a frame in the memory of b. The caller appends the payload and calls sealFrame.
 func openFrame(b []byte, k kind, number uint64) []byte {
 	b = append(b[:0], 0, 0, 0, 0)
 	return append(binary.LittleEndian.AppendUint64(b, number), byte(k))
@@ -52,14 +52,14 @@ func sealFrame(b []byte) []byte {
 	return b
 }
 
-// A frame is one that was read. Its payload is valid until the next is read into the same memory.
+// A frame is a frame that was read. Its payload is valid until the next one is read into the same memory.
 type frame struct {
 	kind    kind
 	number  uint64
 	payload []byte
 }
 
-// readFrame reads a frame of at most limit bytes of payload, into the memory of b where that suffices.
+// readFrame reads a frame of at most limit bytes of payload, into the memory of b if that suffices.
 func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
 	head, err := r.Peek(headSize)
 	if err != nil {
@@ -71,9 +71,9 @@ func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
 	f := frame{kind: kind(head[12]), number: binary.LittleEndian.Uint64(head[4:])}
 	size := binary.LittleEndian.Uint32(head)
 	if uint64(size) > uint64(limit) {
-		return frame{}, lie("a frame of %d bytes, the most is %d", size, limit)
+		return frame{}, violation("a frame of %d bytes, the limit is %d", size, limit)
 	}
-	_, _ = r.Discard(headSize) // what Peek gave is there
+	_, _ = r.Discard(headSize) // Peek has read it
 	if uint32(cap(b)) < size {
 		b = make([]byte, size)
 	}
@@ -84,9 +84,9 @@ func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
 	return f, err
 }
 
-// An answer is one byte, 1 when there may be further rows and else 0; the number of columns, which is 0 in the answer to
-// kindMore; name and declared type of each column; rows until the end. Numbers are unsigned varints, texts have their
-// length before them. A value is its kind, one byte, and then nothing (null), 8 bytes (integer, float) or its length and
+// An answer is one byte, 1 when there may be more rows and 0 otherwise; the number of columns, 0 in the answer to kindMore;
+// the name and the declared type of each column; and rows until the end. Numbers are unsigned varints; a text follows its
+// length. A value is its kind, one byte, and then nothing (null), 8 bytes (integer, float) or its length and
 // its bytes (text, which is UTF-8, and bytes).
 
 func appendText(b []byte, s string) []byte {
@@ -116,10 +116,10 @@ func appendValue(b []byte, v *abi.SQLValue) []byte {
 	return b
 }
 
-// takeAnswer reads what stands before the rows of an answer. It makes at most limit columns.
+// takeAnswer reads the beginning of an answer, and gives its rows unread. It makes at most limit columns.
 func takeAnswer(b []byte, limit int) (more bool, columns []abi.SQLColumn, rows []byte, err error) {
 	if len(b) == 0 || b[0] > 1 {
-		return false, nil, nil, lie("an answer does not say whether there is more")
+		return false, nil, nil, violation("an answer without the byte for more rows")
 	}
 	more, b = b[0] == 1, b[1:]
 	n, b, err := takeNumber(b)
@@ -127,7 +127,7 @@ func takeAnswer(b []byte, limit int) (more bool, columns []abi.SQLColumn, rows [
 		return false, nil, nil, err
 	}
 	if n > uint64(limit) {
-		return false, nil, nil, lie("%d columns, the most are %d", n, limit)
+		return false, nil, nil, violation("%d columns, the limit is %d", n, limit)
 	}
 	for range n {
 		var c abi.SQLColumn
@@ -145,7 +145,7 @@ func takeAnswer(b []byte, limit int) (more bool, columns []abi.SQLColumn, rows [
 func takeNumber(b []byte) (uint64, []byte, error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
-		return 0, nil, lie("a number is cut off or too large")
+		return 0, nil, violation("a number is cut off or too large")
 	}
 	return n, b[size:], nil
 }
@@ -157,7 +157,7 @@ func takeBytes(b []byte) (taken, rest []byte, err error) {
 		return nil, nil, err
 	}
 	if n > uint64(len(b)) {
-		return nil, nil, lie("a value is cut off")
+		return nil, nil, violation("a value is cut off")
 	}
 	return b[:n:n], b[n:], nil
 }
@@ -165,7 +165,7 @@ func takeBytes(b []byte) (taken, rest []byte, err error) {
 func takeText(b []byte) (string, []byte, error) {
 	text, rest, err := takeBytes(b)
 	if err == nil && !utf8.Valid(text) {
-		err = lie("a text is not UTF-8")
+		err = violation("a text is not UTF-8")
 	}
 	return string(text), rest, err
 }
@@ -174,7 +174,7 @@ func takeText(b []byte) (string, []byte, error) {
 func takeValue(b []byte, v *abi.SQLValue) (rest []byte, err error) {
 	*v = abi.SQLValue{}
 	if len(b) == 0 {
-		return nil, lie("a row is cut off")
+		return nil, violation("a row is cut off")
 	}
 	v.Kind, b = abi.SQLKind(b[0]), b[1:]
 	switch v.Kind {
@@ -182,7 +182,7 @@ func takeValue(b []byte, v *abi.SQLValue) (rest []byte, err error) {
 		return b, nil
 	case abi.SQLInt, abi.SQLFloat:
 		if len(b) < 8 {
-			return nil, lie("a number is cut off")
+			return nil, violation("a number is cut off")
 		}
 		bits := binary.LittleEndian.Uint64(b)
 		if v.Kind == abi.SQLInt {
@@ -198,5 +198,5 @@ func takeValue(b []byte, v *abi.SQLValue) (rest []byte, err error) {
 		v.Bytes, b, err = takeBytes(b)
 		return b, err
 	}
-	return nil, lie("a value has the kind %d", v.Kind)
+	return nil, violation("a value has the kind %d", v.Kind)
 }

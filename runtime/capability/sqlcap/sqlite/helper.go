@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	maxStderr = 8 << 10                // bytes that are kept of what Go says when it dies
-	overtime  = 50 * time.Millisecond  // that a helper has to end a statement by itself when its time is over
-	resetTime = 100 * time.Millisecond // in which a helper has to take a short request
-	endTime   = 100 * time.Millisecond // in which it is waited for the end of a helper that is killed, to learn of its cause
+	maxStderr = 8 << 10                // bytes of standard error that are recorded, as of a crash of Go
+	overtime  = 50 * time.Millisecond  // for a helper to end a statement by itself after its timeout
+	resetTime = 100 * time.Millisecond // for a helper to read a short request
+	endTime   = 100 * time.Millisecond // to wait for the exit of a killed helper, which has the cause
 )
 
-// A helper is a [database.Session] in a process of its own, which is killed when it does not answer in time. It belongs to
+// A helper is a [database.Session] in a process of its own, which it kills when that does not answer in time. It belongs to
 // one goroutine at a time.
 type helper struct {
 	driver  *Driver
@@ -39,13 +39,13 @@ type helper struct {
 
 	ctx   context.Context // of the statement
 	until time.Time       // when the helper must have ended the statement
-	late  *time.Timer     // kills it then
-	rows  []byte          // of the last answer, not yet given, in the memory of frame
-	more  bool            // further rows are to be asked for
-	lost  error           // why the helper is of no use any more; nil while it is
+	late  *time.Timer     // kills it at until
+	rows  []byte          // of the last answer, not read yet, in the memory of frame
+	more  bool            // the helper has more rows
+	lost  error           // the error of a helper that has ended; nil before
 }
 
-// start starts a helper, which has nothing to do yet.
+// start starts a helper, which waits for its first request.
 func (d *Driver) start() (_ *helper, err error) {
 	h := &helper{driver: d}
 	stdin, to, err := os.Pipe()
@@ -67,7 +67,7 @@ func (d *Driver) start() (_ *helper, err error) {
 	}
 	h.late = time.AfterFunc(time.Hour, h.end)
 	h.late.Stop()
-	if err := d.enroll(h); err != nil {
+	if err := d.track(h); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
@@ -75,7 +75,7 @@ func (d *Driver) start() (_ *helper, err error) {
 
 // open has the helper open the database.
 func (h *helper) open(ctx context.Context) error {
-	text, err := json.Marshal(orders{Path: h.driver.path, Limits: h.driver.cfg.Limits})
+	text, err := json.Marshal(openRequest{Path: h.driver.path, Limits: h.driver.cfg.Limits})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (h *helper) open(ctx context.Context) error {
 	return nil
 }
 
-// openTime is in which a helper has to be ready.
+// openTime bounds the time until a helper is ready.
 const openTime = 10 * time.Second
 
 // Query implements [database.Session].
@@ -107,7 +107,7 @@ func (h *helper) Query(ctx context.Context, s *database.Statement) ([]abi.SQLCol
 	b := binary.LittleEndian.AppendUint64(h.request(kindQuery), uint64(s.Timeout))
 	b = (&abi.SQLRequest{Query: s.Query, Args: s.Args, MaxRows: s.Rows}).Append(b)
 	if len(b)-headSize > maxRequest {
-		return nil, abi.Errorf(abi.CodeTooLarge, "a statement with values of more than %d bytes", maxRequest)
+		return nil, abi.Errorf(abi.CodeTooLarge, "the statement and its values have more than %d bytes", maxRequest)
 	}
 	payload, err := h.ask(kindAnswer, b)
 	if err != nil {
@@ -115,12 +115,12 @@ func (h *helper) Query(ctx context.Context, s *database.Statement) ([]abi.SQLCol
 	}
 	var columns []abi.SQLColumn
 	if h.more, columns, h.rows, err = takeAnswer(payload, maxColumns); err == nil && len(columns) == 0 {
-		err = lie("a statement without columns")
+		err = violation("a statement without columns")
 	}
 	return columns, h.check(err)
 }
 
-// maxColumns is how many columns SQLite gives at most.
+// maxColumns is the most columns of SQLite.
 const maxColumns = 2000
 
 // Next implements [database.Session].
@@ -139,7 +139,7 @@ func (h *helper) Next(row []abi.SQLValue) error {
 	return h.check(h.take(row))
 }
 
-// fetch asks for the next rows.
+// fetch requests the next rows.
 func (h *helper) fetch() error {
 	payload, err := h.ask(kindAnswer, h.request(kindMore))
 	if err != nil {
@@ -147,7 +147,7 @@ func (h *helper) fetch() error {
 	}
 	h.more, _, h.rows, err = takeAnswer(payload, 0)
 	if err == nil && h.more && len(h.rows) == 0 {
-		err = lie("no rows, but more to come")
+		err = violation("no rows, but more to come")
 	}
 	return h.check(err)
 }
@@ -160,7 +160,7 @@ func (h *helper) take(row []abi.SQLValue) (err error) {
 			return err
 		}
 		if max(len(v.Text), len(v.Bytes)) > h.driver.cfg.Limits.Cell {
-			return lie("a value of more than %d bytes", h.driver.cfg.Limits.Cell)
+			return violation("a value of more than %d bytes", h.driver.cfg.Limits.Cell)
 		}
 	}
 	return nil
@@ -173,12 +173,12 @@ func (h *helper) request(k kind) []byte {
 	return h.out
 }
 
-// ask sends a request, waits for its answer, which must be of a kind, and gives the payload, which is valid until the
-// next request. The helper is killed when the call is over, or when it takes too long.
+// ask sends a request, waits for its answer of kind want, and gives the payload, which is valid until the next request. It
+// kills the helper when the call ends, or when the answer takes too long.
 func (h *helper) ask(want kind, request []byte) ([]byte, error) {
 	h.out = sealFrame(request)
 	if err := h.ctx.Err(); err != nil {
-		return nil, err // the helper was not asked
+		return nil, err // nothing was sent
 	}
 	h.rows, h.more = nil, false
 	stop := context.AfterFunc(h.ctx, h.end)
@@ -191,20 +191,20 @@ func (h *helper) ask(want kind, request []byte) ([]byte, error) {
 	case err != nil:
 		return nil, h.check(err)
 	case f.number != h.number:
-		return nil, h.check(lie("the answer to request %d has the number %d", h.number, f.number))
+		return nil, h.check(violation("the answer to request %d has the number %d", h.number, f.number))
 	case f.kind == kindFailed:
 		return nil, h.failed(f.payload)
 	case f.kind != want:
-		return nil, h.check(lie("an answer of kind %d in place of kind %d", f.kind, want))
+		return nil, h.check(violation("an answer of kind %d in place of kind %d", f.kind, want))
 	}
 	return f.payload, nil
 }
 
-// end kills the helper and ends what waits for it, at once: the process may take a while to go. It may be called by any
-// goroutine.
+// end kills the helper, and ends reads and writes at once: the process may take a while to exit. It is safe for concurrent
+// use.
 func (h *helper) end() {
 	h.process.Kill()
-	_ = h.to.SetWriteDeadline(time.Unix(1, 0)) // where pipes have no deadlines, the end of the process is what ends waiting
+	_ = h.to.SetWriteDeadline(time.Unix(1, 0)) // on systems without deadlines of pipes, the exit of the process ends the wait
 	_ = h.from.SetReadDeadline(time.Unix(1, 0))
 }
 
@@ -220,7 +220,7 @@ func (h *helper) exchange() (frame, error) {
 	return f, err
 }
 
-// overdue says why the helper was killed: the call is over, or the statement took too long.
+// overdue gives the reason for killing the helper: the call has ended, or the statement took too long.
 func (h *helper) overdue() error {
 	h.lose()
 	if h.lost = h.ctx.Err(); h.lost == nil {
@@ -229,13 +229,13 @@ func (h *helper) overdue() error {
 	return h.lost
 }
 
-// lose kills the helper, and counts it as one that has ended before its time.
+// lose kills the helper, and counts it as failed.
 func (h *helper) lose() {
 	h.process.Kill()
-	h.driver.pace.count()
+	h.driver.startLimit.count()
 }
 
-// check ends a helper that has ended by itself, or that has broken the protocol. Without an error it does nothing.
+// check ends a helper that has exited, or has violated the protocol. It does nothing when err is nil.
 func (h *helper) check(err error) error {
 	if err == nil {
 		return nil
@@ -252,11 +252,11 @@ func (h *helper) check(err error) error {
 	return h.lost
 }
 
-// explain says why a helper has ended.
+// explain gives the error for the exit of a helper, and logs it.
 func (h *helper) explain(err error, end process.End) error {
 	h.driver.cfg.Logger.Warn("sqlite helper ended", "err", err, "end", end.String(), "stderr", end.Stderr)
 	if strings.Contains(end.Stderr, "out of memory") || strings.Contains(end.Stderr, "stack exceeds") || strings.Contains(end.Stderr, "cannot allocate") {
-		return abi.Errorf(abi.CodeTooLarge, "the statement takes too much memory").Because(err)
+		return abi.Errorf(abi.CodeTooLarge, "the statement uses too much memory").Because(err)
 	}
 	return abi.Errorf(abi.CodeUnavailable, "the database process has failed").Because(fmt.Errorf("%w (%v)", err, end))
 }
@@ -265,10 +265,10 @@ func (h *helper) explain(err error, end process.End) error {
 func (h *helper) failed(payload []byte) error {
 	var f failure
 	if err := json.Unmarshal(payload, &f); err != nil || f.Code == abi.CodeOK || abi.FromGuest(uint32(f.Code)) != f.Code {
-		return h.check(lie("a failure that is none"))
+		return h.check(violation("a malformed failure"))
 	}
 	const most = 500
-	err := error(abi.Errorf(f.Code, "%s", clip(f.Message, most)).Because(errors.New(clip(f.Cause, most))))
+	err := error(abi.Errorf(f.Code, "%s", truncate(f.Message, most)).Because(errors.New(truncate(f.Cause, most))))
 	if f.Reopen {
 		h.lose()
 		h.lost = fmt.Errorf("%w: %w", database.ErrLost, err)
@@ -277,7 +277,7 @@ func (h *helper) failed(payload []byte) error {
 	return err
 }
 
-func clip(s string, most int) string {
+func truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most] + "…"
 	}
@@ -294,7 +294,7 @@ func (h *helper) Reset(ctx context.Context) error {
 		return nil
 	}
 	h.more = false
-	h.late.Reset(resetTime) // a helper that takes no requests is killed, which ends the writing
+	h.late.Reset(resetTime) // kills a helper that reads no requests, which ends the write
 	_, err := h.to.Write(sealFrame(h.request(kindReset)))
 	if !h.late.Stop() || err != nil {
 		h.lose()

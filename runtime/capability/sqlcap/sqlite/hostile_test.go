@@ -18,7 +18,7 @@ import (
 // endless runs one instruction for minutes: instr compares 450,000 bytes at each of as many places.
 const endless = "select instr(replace(hex(zeroblob(900000)), '0', 'a'), replace(hex(zeroblob(450000)), '0', 'a') || 'b')"
 
-// A statement that does not end is ended with its call, or when its time is over, and no other session with it.
+// A statement that does not end is ended with its call, or at its timeout, and no other session is.
 func TestAnEndlessStatementEndsAlone(t *testing.T) {
 	d := open(t, makeFile(t))
 	other := connect(t, d)
@@ -90,7 +90,7 @@ func TestClosingEndsStatements(t *testing.T) {
 	}
 }
 
-// Statements that take all the memory there is get an error, or end their helper.
+// Statements that use too much memory get an error, or end their helper.
 func TestMemoryIsBounded(t *testing.T) {
 	if goruntime.GOOS != "linux" {
 		t.Skip("without Linux only what SQLite counts is bounded")

@@ -11,11 +11,11 @@ import (
 // The engine counts its memory for the whole process, which runs one statement. Sorting and temporary tables are in
 // memory.
 const (
-	heapShare = 64 << 20 // bytes in use with which a statement is ended between two instructions
-	heapLimit = 80 << 20 // bytes the engine gets at most
+	heapShare = 64 << 20 // bytes in use at which a statement is ended between two instructions
+	heapLimit = 80 << 20 // the most bytes of the engine
 )
 
-// That memory is counted has to be said before anybody opens a database.
+// The engine must be configured to count its memory before a database is opened.
 func init() {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -34,27 +34,27 @@ var limitHeap = sync.OnceFunc(func() {
 // sessions finds the session of a database handle, for callbacks.
 var sessions sync.Map // uintptr -> *session
 
-// callback gives a function of the package as the engine wants it. It must not be a closure.
+// callback gives the address of a function for the engine. It must not be a closure.
 func callback[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f F }{f})) }
 
-// progress is called by the engine every so often while a statement runs; other than 0 ends it.
+// progress ends a statement by a result other than 0. The engine calls it every progressEvery instructions.
 func progress(tls *libc.TLS, db uintptr) int32 {
 	found, ok := sessions.Load(db)
 	if !ok {
 		return 1
 	}
 	s := found.(*session)
-	s.greedy = engine.Xsqlite3_memory_used(tls) > heapShare
-	if s.greedy || !s.current() {
+	s.overMemory = engine.Xsqlite3_memory_used(tls) > heapShare
+	if s.overMemory || !s.current() {
 		return 1
 	}
 	return 0
 }
 
-// transient tells the engine to copy what it is handed.
+// transient makes the engine copy a value.
 var transient = libc.UintptrFromInt32(-1)
 
-// authorize is asked by the engine, while it compiles a statement, for each thing the statement would do.
+// authorize allows or denies an action of a statement. The engine calls it for each one while it compiles the statement.
 func authorize(_ *libc.TLS, _ uintptr, action int32, first, _, _, _ uintptr) int32 {
 	switch action {
 	case engine.SQLITE_SELECT, engine.SQLITE_READ, engine.SQLITE_RECURSIVE, engine.SQLITE_FUNCTION:
@@ -67,7 +67,7 @@ func authorize(_ *libc.TLS, _ uintptr, action int32, first, _, _, _ uintptr) int
 	return engine.SQLITE_DENY
 }
 
-// describing are the pragmas that describe the schema and set nothing.
+// describing are the pragmas that only describe the schema.
 var describing = map[string]bool{
 	"table_list": true, "table_info": true, "table_xinfo": true, "foreign_key_list": true,
 	"index_list": true, "index_info": true, "index_xinfo": true,

@@ -15,10 +15,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/sqlite"
 )
 
-// rolePrefix begins the names of the files of helpers that lie: a helper has neither arguments nor an environment.
+// rolePrefix begins the file names of helpers that violate the protocol: a helper has neither arguments nor environment.
 const rolePrefix = "helper-that-"
 
-// liar gives what the helper that this program's file is named after answers; nil when it is none.
+// liar gives the answers of the helper that the file of this program is named after; nil when it is not one.
 func liar() func(number uint64) []byte {
 	program, err := os.Executable()
 	if err != nil || len(os.Args) != 1 {
@@ -28,7 +28,7 @@ func liar() func(number uint64) []byte {
 	return lies[role]
 }
 
-// play answers the first request as an honest helper does, and each further one with a lie.
+// play answers the first request correctly, and each further one with a violation.
 func play(answer func(number uint64) []byte) {
 	in := bufio.NewReader(os.Stdin)
 	for n := 0; ; n++ {
@@ -52,7 +52,7 @@ func play(answer func(number uint64) []byte) {
 
 var oneColumn = []abi.SQLColumn{{Name: "x"}}
 
-// lies are what helpers answer to a statement, by how they lie; nil to end.
+// lies are the answers of helpers to a statement, by violation; nil to exit.
 var lies = map[string]func(number uint64) []byte{
 	"floods":              func(uint64) []byte { return bytes.Repeat([]byte{0xff}, 1<<20) },
 	"is-silent":           func(uint64) []byte { return []byte{} },
@@ -81,7 +81,7 @@ func answerTo(number uint64, more bool, columns []abi.SQLColumn, values ...abi.S
 	return sqlite.Frame(sqlite.KindAnswer, number, sqlite.Answer(more, columns, values...))
 }
 
-// roleOf gives this program as the file of a helper that lies.
+// roleOf links this program as the file of a helper that violates the protocol.
 func roleOf(t *testing.T, dir, role string) string {
 	t.Helper()
 	file := filepath.Join(dir, rolePrefix+role)
@@ -102,7 +102,7 @@ func roleOf(t *testing.T, dir, role string) string {
 	return file
 }
 
-// A helper that lies ends, and its statement with it.
+// A helper that violates the protocol is ended, and so is its statement.
 func TestHelpersThatLie(t *testing.T) {
 	file, dir := makeFile(t), t.TempDir()
 	honest := connect(t, open(t, file))

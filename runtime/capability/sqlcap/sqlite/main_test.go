@@ -19,8 +19,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
-// TestMain makes of this program whatever it is started as: a helper has neither arguments nor an environment, so that
-// what kind of helper it is to be is told by the name of its file.
+// TestMain runs this program as a helper if it was started as one. A helper has neither arguments nor environment, so the
+// name of its file gives its kind.
 func TestMain(m *testing.M) {
 	process.Main()
 	if answer := liar(); answer != nil {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	sqlite.MainWith(inside())
-	process.ForkServer() // what starts processes never ends
+	process.ForkServer() // the fork server never ends
 	os.Exit(m.Run())
 }
 

@@ -63,7 +63,7 @@ func (s *session) value(at int32, v *abi.SQLValue) error {
 	return nil
 }
 
-// bytes gives those at p, which are a value of the row and valid until the next step.
+// bytes gives the bytes at p, a value of the row. They are valid until the next step.
 func (s *session) bytes(p uintptr, at int32) ([]byte, error) {
 	n := int(engine.Xsqlite3_column_bytes(s.tls, s.stmt, at))
 	if n > s.limits.Cell {
@@ -75,10 +75,10 @@ func (s *session) bytes(p uintptr, at int32) ([]byte, error) {
 	return libc.GoBytes(p, n), nil
 }
 
-// text gives a string of the engine's.
+// text reads a string of the engine.
 func text(p uintptr) string { return strings.ToValidUTF8(libc.GoString(p), "\uFFFD") }
 
-// pointer reads a pointer of the engine's.
+// pointer reads a pointer of the engine.
 func pointer(place uintptr) uintptr {
 	return *(*uintptr)(unsafe.Pointer(unsafe.SliceData(libc.GoBytes(place, 8))))
 }

@@ -1,11 +1,11 @@
 // Package sqlite queries a SQLite database file, in a child process for each session.
 //
-// It is the door to SQLite, and both sides of the pipe to the child. One instruction of SQLite's may take minutes, and
-// nothing ends it inside a process: a child that does not answer in time is killed, with the one statement it runs. It is
-// confined to the files of its database. The file is opened for reading alone; an authorizer, which SQLite asks while it
-// compiles a statement, refuses all that does not read: writes, transactions, attached databases and pragmas but those
-// that describe the schema. The package calls the engine itself: its driver for database/sql cannot end a statement
-// between two rows, runs several statements at once, and parses texts in columns of dates.
+// It is the door to SQLite, and has both sides of the pipe to the child. One instruction of SQLite may take minutes, and
+// nothing can end it within a process. So the parent kills a child that does not answer in time, with the one statement it
+// runs. The child is confined to the files of its database, and opens it read-only. SQLite asks an authorizer while it
+// compiles a statement; that refuses writes, transactions, attached databases, and all pragmas but those that describe the
+// schema. The package calls the engine itself: the driver for database/sql cannot end a statement between two rows, runs
+// several statements at once, and parses texts in columns of dates.
 package sqlite
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// A session is a database handle, whose state no statement can change. It belongs to one goroutine at a time.
+// A session is a database handle. No statement can change its state. It belongs to one goroutine at a time.
 type session struct {
 	tls    *libc.TLS
 	db     uintptr
-	stmt   uintptr // that runs, one of compiled; 0 for none
+	stmt   uintptr // the running statement, one of compiled; 0 for none
 	limits database.Limits
 
 	compiled map[string]uintptr // statements by their text, ready to run again
 
-	columns []abi.SQLColumn
-	until   time.Time // when the statement that runs is over; zero for never
-	first   bool      // the statement is at its first row, which has not been given yet
-	ended   bool      // the statement has no more rows
-	greedy  bool      // the statement was ended for the memory that is in use
+	columns    []abi.SQLColumn
+	until      time.Time // when the running statement must end; zero for never
+	first      bool      // the statement is at its first row, which was not read yet
+	ended      bool      // the statement has no more rows
+	overMemory bool      // the statement was ended because too much memory is in use
 }
 
 // openSession opens a regular file, whose path has no symbolic links.
@@ -61,7 +61,7 @@ func (s *session) open(path string) error {
 	return s.lockDown()
 }
 
-// switches are what of the engine is on and off.
+// switches are the settings of the engine.
 var switches = map[int32]int32{
 	engine.SQLITE_DBCONFIG_DEFENSIVE: 1, engine.SQLITE_DBCONFIG_TRUSTED_SCHEMA: 0,
 	engine.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: 0, engine.SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER: 0,
@@ -69,7 +69,7 @@ var switches = map[int32]int32{
 	engine.SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE: 0, engine.SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE: 0,
 }
 
-// lockDown holds the handle to reading, and to its limits.
+// lockDown makes the handle read-only, and sets its limits.
 func (s *session) lockDown() error {
 	for what, value := range switches {
 		list := libc.NewVaList(value, uintptr(0))
@@ -98,9 +98,9 @@ func (s *session) lockDown() error {
 }
 
 const (
-	busyWait      = 250 * time.Millisecond // for somebody who writes
-	progressEvery = 1000                   // instructions of the engine
-	lengthLimit   = 2 << 20                // bytes of a value amid a statement: no instruction has more to do
+	busyWait      = 250 * time.Millisecond // for the lock of a writer
+	progressEvery = 1000                   // instructions of the engine between two calls
+	lengthLimit   = 2 << 20                // bytes of a value within a statement, which bounds the work of an instruction
 )
 
 func (s *session) pragmas() error {
@@ -138,17 +138,17 @@ func (s *session) query(q *database.Statement) ([]abi.SQLColumn, error) {
 	return s.columns, nil
 }
 
-// mostCompiled is how many statements a session keeps.
-const mostCompiled = 16
+// maxCompiled is how many compiled statements a session caches.
+const maxCompiled = 16
 
-// find makes a text the statement that runs. One that was compiled before is compiled again, and authorized again, by
-// the engine alone, when the schema has changed.
+// find makes text the running statement, compiled before or now. When the schema has changed, the engine itself compiles
+// and authorizes a statement again.
 func (s *session) find(text string) error {
 	s.stmt = s.compiled[text]
 	if s.stmt != 0 {
 		return nil
 	}
-	if len(s.compiled) >= mostCompiled {
+	if len(s.compiled) >= maxCompiled {
 		s.forget()
 	}
 	if err := s.compile(text); err != nil {
@@ -160,7 +160,7 @@ func (s *session) find(text string) error {
 	return nil
 }
 
-// forget finalizes what is compiled.
+// forget finalizes all compiled statements.
 func (s *session) forget() {
 	for _, stmt := range s.compiled {
 		engine.Xsqlite3_finalize(s.tls, stmt)
@@ -168,7 +168,7 @@ func (s *session) forget() {
 	clear(s.compiled)
 }
 
-// compile compiles a text that is one statement.
+// compile compiles text, which must be one statement.
 func (s *session) compile(text string) error {
 	sql, err := libc.CString(text)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *session) compile(text string) error {
 
 func (s *session) bind(args []abi.SQLValue) error {
 	if want := engine.Xsqlite3_bind_parameter_count(s.tls, s.stmt); int(want) != len(args) {
-		return abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, there are %d values", want, len(args))
+		return abi.Errorf(abi.CodeInvalidParams, "the statement has %d parameters, the request has %d values", want, len(args))
 	}
 	for i := range args {
 		if rc := s.bindOne(int32(i+1), &args[i]); rc != engine.SQLITE_OK {
@@ -232,7 +232,7 @@ func (s *session) bindOne(at int32, v *abi.SQLValue) int32 {
 	return engine.Xsqlite3_bind_null(s.tls, s.stmt, at)
 }
 
-// copied gives bytes in memory of the engine's, to be freed.
+// copied copies bytes into memory of the engine. The caller frees it.
 func (s *session) copied(b []byte) uintptr {
 	p := libc.Xmalloc(s.tls, libc.Tsize_t(len(b)+1))
 	copy(libc.GoBytes(p, len(b)), b)
@@ -262,13 +262,13 @@ func (s *session) step() error {
 	}
 }
 
-// reset ends the statement, wherever it is, and leaves nothing of it behind.
+// reset ends the statement and clears its parameters.
 func (s *session) reset() {
 	if s.stmt != 0 {
-		engine.Xsqlite3_reset(s.tls, s.stmt) // says again how the statement failed
+		engine.Xsqlite3_reset(s.tls, s.stmt) // returns the error of the statement again
 		engine.Xsqlite3_clear_bindings(s.tls, s.stmt)
 	}
-	s.stmt, s.until, s.first, s.ended, s.greedy = 0, time.Time{}, false, false, false
+	s.stmt, s.until, s.first, s.ended, s.overMemory = 0, time.Time{}, false, false, false
 }
 
 func (s *session) close() {

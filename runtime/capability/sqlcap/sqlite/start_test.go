@@ -12,7 +12,7 @@ import (
 
 func TestStartsAreHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p sqlite.Pace
+		var p sqlite.StartLimit
 		began := time.Now()
 		for range 20 {
 			if err := p.Wait(t.Context()); err != nil {
