@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unsafe"
@@ -116,9 +117,10 @@ func TestALimitIsOnlyAddressSpace(t *testing.T) {
 	})
 }
 
-// resident is the memory of this process, in bytes.
+// resident is the memory of this process, in bytes, without the garbage of other tests.
 func resident(t testing.TB) int {
 	t.Helper()
+	debug.FreeOSMemory()
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Fatal(err)
