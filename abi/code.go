@@ -18,7 +18,7 @@ const (
 	CodeInvalidParams Code = 2  // the request makes no sense to the guest
 	CodeDenied        Code = 3  // the asker, or the guest, may not do this
 	CodeUnavailable   Code = 4  // try again, after retry_after_ms if given
-	CodeCancelled     Code = 5  // nobody waits for the result
+	CodeCancelled     Code = 5  // the caller does not wait for the result any longer
 	CodeDeadline      Code = 6  // the time limit has passed
 	CodeTooLarge      Code = 7  // more result bytes than the limit
 	CodeUnsupported   Code = 8  // unknown operation or service

@@ -3,7 +3,7 @@
 //
 // It owns the import and export names with their exact signatures, the operations, the result codes, the messages
 // with their encoding, the manifest, and the rules every URI and text must meet. docs/abi.md tells the same story to
-// somebody who writes a guest; testdata/abi holds the golden vectors both sides are held to.
+// an author of guests; testdata/abi holds the golden vectors both sides are held to.
 //
 // Every package may import it; it imports nothing of wasmres and runs nothing.
 //

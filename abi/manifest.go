@@ -21,7 +21,7 @@ type Manifest struct {
 // Implements reports whether the guest says it answers op.
 func (m *Manifest) Implements(op Op) bool { return op < 32 && m.Ops&(1<<op) != 0 }
 
-// A Capability is a power a provider asks for.
+// A Capability is a host capability that a provider asks for.
 type Capability struct {
 	Name     string // "fs", "http", …
 	Params   string // JSON object; empty for none
@@ -44,8 +44,8 @@ type Lifecycle uint32
 // The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
 const (
 	LifecycleFresh   Lifecycle = 0 // every request finds the guest as it was when it had started
-	LifecycleSession Lifecycle = 1 // requests of one session find what earlier ones left; nobody else does
-	LifecycleShared  Lifecycle = 2 // every request finds what earlier ones left, whoever asked: for caches
+	LifecycleSession Lifecycle = 1 // requests of one session find what earlier ones of it left
+	LifecycleShared  Lifecycle = 2 // every request finds what earlier ones of any client left: for caches
 )
 
 var lifecycleNames = [...]string{"fresh", "session", "shared"}

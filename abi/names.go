@@ -140,7 +140,7 @@ type Signal int32
 const (
 	SignalMore      Signal = 0  // go on
 	SignalEnough    Signal = 1  // the page or range is full: set the next cursor, return CodeOK
-	SignalCancelled Signal = -1 // nobody waits for the result
+	SignalCancelled Signal = -1 // the caller does not wait for the result any longer
 	SignalDeadline  Signal = -2 // the time limit has passed
 	SignalTooLarge  Signal = -3 // the result limit is reached
 	SignalBadFrame  Signal = -4 // the frame broke this ABI; the call has failed

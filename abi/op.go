@@ -10,8 +10,8 @@ const (
 	OpList        Op = 1 // emit one page of Resources
 	OpRead        Op = 2 // emit Contents and push their bodies
 	OpComplete    Op = 3 // emit completions for a template variable
-	OpSubscribe   Op = 4 // somebody watches this URI now; answer poll_ms to be asked with OpPoll
-	OpUnsubscribe Op = 5 // nobody watches this URI any longer
+	OpSubscribe   Op = 4 // a client subscribes to this URI; answer poll_ms to be asked with OpPoll
+	OpUnsubscribe Op = 5 // no client subscribes to this URI any longer
 	OpConfigure   Op = 6 // take the configuration, once per instance
 	OpPoll        Op = 7 // has this watched URI changed? emit a Content with its etag
 	OpEvent       Op = 8 // reserved
@@ -26,7 +26,7 @@ func (op Op) String() string {
 	return "unknown"
 }
 
-// A Service is a host power a guest may ask for through [ImportCall]. All are denied unless granted; an unknown or
+// A Service is a kind of host call that a guest may make through [ImportCall]. All are denied unless granted; an unknown or
 // denied one answers a code and harms nothing, so adding a service is not a change of this ABI.
 type Service uint32
 

@@ -43,7 +43,7 @@ func (u URI) IsZero() bool { return u.given == "" }
 // CheckURI says whether uri may name a resource, no matter if a client or a
 // guest came up with it. It wants RFC 3986 with the non-ASCII characters of
 // RFC 3987, and refuses what could mean one thing to a check and another to
-// whoever opens the resource: control and format characters, spaces, and
+// the program that opens the resource: control and format characters, spaces, and
 // before the query dot segments, encoded slashes and encoded backslashes.
 //
 // A segment is whatever stands between slashes after the colon of the scheme,

@@ -221,7 +221,7 @@ func serviceVectors() map[string]vector {
 		"file-response-stat": {message: "FileResponse", about: "Service 12 answers with one entry.", want: &abi.FileResponse{
 			Files: []abi.File{{Name: "todo.md", Size: 1234, ModifiedMillis: 1_795_082_400_000}}}},
 		"kv-request-get":    {message: "KVRequest", about: "Service 3: the value of a key.", want: &abi.KVRequest{Key: "notes/1"}},
-		"kv-request-put":    {message: "KVRequest", about: "Service 4: a value for a minute, unless somebody was quicker.", want: &abi.KVRequest{Key: "notes/1", Value: []byte{0, 0xff}, TTLMillis: 60_000, IfVersion: 7}},
+		"kv-request-put":    {message: "KVRequest", about: "Service 4: a value for a minute, unless another writer was quicker.", want: &abi.KVRequest{Key: "notes/1", Value: []byte{0, 0xff}, TTLMillis: 60_000, IfVersion: 7}},
 		"kv-request-absent": {message: "KVRequest", about: "Service 4: an empty value, where there is none yet.", want: &abi.KVRequest{Key: "k", IfAbsent: true}},
 		"kv-request-list":   {message: "KVRequest", about: "Service 6: ten keys after one already seen.", want: &abi.KVRequest{Prefix: "notes/", After: "notes/1", Limit: 10}},
 		"kv-response":       {message: "KVResponse", about: "Service 4 answers what is there, which is not what was expected.", want: &abi.KVResponse{Entries: []abi.KVEntry{{Key: "notes/1", Size: 2, ExpiresMillis: 1_795_082_400_000, Version: 8}}, Conflict: true}},

@@ -432,7 +432,7 @@ func TestCFailures(t *testing.T) {
 	}
 }
 
-// TestCNotices has a guest tell of changes.
+// TestCNotices has a guest report changes.
 func TestCNotices(t *testing.T) {
 	call := cCall{op: abi.OpRead, request: (&abi.Request{URI: "files://notices"}).Append(nil), answers: make([]cAnswer, 2)}
 	o := cDo(t, cNative(t, "files.c"), call)[0]

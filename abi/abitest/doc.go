@@ -42,7 +42,7 @@
 //
 // An operation that is not in the manifest's ops is answered with unsupported.
 //
-// # Its powers
+// # Its capabilities
 //
 // These templates use what a host grants. An error of the host is the error of READ, with its code. Answers that are
 // malformed, or contradict themselves, are errors of any code. Numbers of streams and versions have all their 64 bits. A

@@ -178,7 +178,7 @@ func (g fake) readTemplate(req *abi.Request, template string) abi.Code {
 	case "kit://config/{key}":
 		return g.config(req, value)
 	default:
-		return g.power(req, template)
+		return g.service(req, template)
 	}
 	return abi.CodeNotFound
 }

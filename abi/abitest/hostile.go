@@ -37,7 +37,7 @@ func (p play) services() map[abi.Service]Service {
 	for _, a := range p.acts {
 		left[a.service] = append(left[a.service], a)
 	}
-	for _, service := range append(powers, abi.ServiceConfig) {
+	for _, service := range append(kitServices, abi.ServiceConfig) {
 		services[service] = func([]byte) (message, body []byte, err error) {
 			if len(left[service]) == 0 {
 				return nil, nil, &abi.Error{Code: abi.CodeUnavailable}

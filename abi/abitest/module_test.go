@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi/abitest"
 )
 
-// TestModule holds a module to the kit that somebody has built with an SDK of their own:
+// TestModule holds a module to the kit that was built with another SDK:
 //
 //	WASMRES_KIT=/path/to/kit.wasm go test ./abi/abitest -run TestModule
 //

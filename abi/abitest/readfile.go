@@ -11,8 +11,8 @@ import (
 
 const fileTemplate = "kit://file/{name}"
 
-// A shelf is a directory of files that may be read.
-type shelf struct {
+// A fileDir is a directory of files that may be read.
+type fileDir struct {
 	t     testing.TB
 	files map[string]string // by path
 	part  int               // bytes that one answer has at most; 0 for as many as the ABI allows
@@ -20,12 +20,12 @@ type shelf struct {
 	read  int               // parts so far
 }
 
-func (s *shelf) services() map[abi.Service]Service {
+func (s *fileDir) services() map[abi.Service]Service {
 	return map[abi.Service]Service{abi.ServiceFileStat: s.answer(false), abi.ServiceFileRead: s.answer(true)}
 }
 
 // answer gives one of the services: both describe the file, and one has bytes of it beside that.
-func (s *shelf) answer(reads bool) Service {
+func (s *fileDir) answer(reads bool) Service {
 	return func(request []byte) (message, body []byte, err error) {
 		var req abi.FileRequest
 		if err := req.Decode(request); err != nil {
@@ -51,7 +51,7 @@ func (s *shelf) answer(reads bool) Service {
 	}
 }
 
-func (s *shelf) cut(text string, req *abi.FileRequest) ([]byte, error) {
+func (s *fileDir) cut(text string, req *abi.FileRequest) ([]byte, error) {
 	if s.read++; s.read > 1 && s.err != nil {
 		return nil, s.err
 	}
@@ -80,7 +80,7 @@ func (k *kit) testFile(t *testing.T) {
 		"page": {pattern(0, 4096), 0}, "large": {pattern(5, 3<<20+7), 0}, "large, in pieces": {pattern(9, 200_001), 1 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &shelf{t: t, part: c.part, files: map[string]string{"/kit/" + name: c.text, "/kit/other": "x"}}
+			s := &fileDir{t: t, part: c.part, files: map[string]string{"/kit/" + name: c.text, "/kit/other": "x"}}
 			wantGranted(t, k.granted(t, s.services(), fileTemplate, "name", name), abi.KindBlob, c.text)
 		})
 	}
@@ -89,25 +89,25 @@ func (k *kit) testFile(t *testing.T) {
 		"..": abi.CodeInvalidParams, "a/../b": abi.CodeInvalidParams,
 	} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
-			s := &shelf{t: t, files: map[string]string{"/kit/a": "x", "/b": "x"}}
+			s := &fileDir{t: t, files: map[string]string{"/kit/a": "x", "/b": "x"}}
 			wantCode(t, k.granted(t, s.services(), fileTemplate, "name", name), code)
 		})
 	}
 	for _, code := range []abi.Code{abi.CodeNotFound, abi.CodeDenied, abi.CodeUnavailable} {
 		t.Run(code.String()+" midway", func(t *testing.T) {
-			s := &shelf{t: t, files: map[string]string{"/kit/a": pattern(0, 300_000)}, err: &abi.Error{Code: code}, part: 100_000}
+			s := &fileDir{t: t, files: map[string]string{"/kit/a": pattern(0, 300_000)}, err: &abi.Error{Code: code}, part: 100_000}
 			wantCode(t, k.granted(t, s.services(), fileTemplate, "name", "a"), code)
 		})
 	}
 }
 
-// playFile is a read of a file, and what the host answers to whoever looks at the file, and reads it in two parts.
+// playFile is a read of a file, and what the host answers to a guest that asks for the file's metadata and reads the file in two parts.
 func playFile() play {
 	described := described("a", 5, false)
 	return play{fileTemplate, []string{"name", "a"}, []act{
 		{abi.ServiceFileStat, fileSchema, described, nil},
 		{abi.ServiceFileRead, fileSchema, described, []byte("val")},
 		{abi.ServiceFileRead, fileSchema, described, []byte("ue")},
-		{abi.ServiceFileRead, fileSchema, described, nil}, // whoever wants to be sure of the end
+		{abi.ServiceFileRead, fileSchema, described, nil}, // as a guest reads that makes sure of the end
 	}, "value"}
 }

@@ -237,7 +237,7 @@ func (m *match) decode(begin, end int) string {
 }
 
 // isTraversal reports whether a value is a dot segment or holds a double dot
-// as a segment; a backslash counts as a slash, as somebody downstream may think so.
+// as a segment; a backslash counts as a slash, as a program downstream may read it as one.
 func isTraversal(value string) bool {
 	if !strings.Contains(value, "..") {
 		return value == "."

@@ -10,7 +10,7 @@ enum {
   WR_CODE_INVALID_PARAMS = 2,  // the request makes no sense to the guest
   WR_CODE_DENIED = 3,          // the asker, or the guest, may not do this
   WR_CODE_UNAVAILABLE = 4,     // try again, after retry_after_ms if given
-  WR_CODE_CANCELLED = 5,       // nobody waits for the result
+  WR_CODE_CANCELLED = 5,       // the caller does not wait for the result any longer
   WR_CODE_DEADLINE = 6,        // the time limit has passed
   WR_CODE_TOO_LARGE = 7,       // more result bytes than the limit
   WR_CODE_UNSUPPORTED = 8,     // unknown operation or service
@@ -44,8 +44,8 @@ enum {
 // The lifecycles. A guest that asks for one which is unknown gets WR_LIFECYCLE_FRESH.
 enum {
   WR_LIFECYCLE_FRESH = 0,   // every request finds the guest as it was when it had started
-  WR_LIFECYCLE_SESSION = 1, // requests of one session find what earlier ones left; nobody else does
-  WR_LIFECYCLE_SHARED = 2,  // every request finds what earlier ones left, whoever asked: for caches
+  WR_LIFECYCLE_SESSION = 1, // requests of one session find what earlier ones of it left
+  WR_LIFECYCLE_SHARED = 2,  // every request finds what earlier ones of any client left: for caches
 };
 
 // Bounds of a Manifest.
@@ -124,7 +124,7 @@ enum {
 enum {
   WR_SIGNAL_MORE = 0,       // go on
   WR_SIGNAL_ENOUGH = 1,     // the page or range is full: set the next cursor, return WR_CODE_OK
-  WR_SIGNAL_CANCELLED = -1, // nobody waits for the result
+  WR_SIGNAL_CANCELLED = -1, // the caller does not wait for the result any longer
   WR_SIGNAL_DEADLINE = -2,  // the time limit has passed
   WR_SIGNAL_TOO_LARGE = -3, // the result limit is reached
   WR_SIGNAL_BAD_FRAME = -4, // the frame broke this ABI; the call has failed
@@ -162,8 +162,8 @@ enum {
   WR_OP_LIST = 1,        // emit one page of Resources
   WR_OP_READ = 2,        // emit Contents and push their bodies
   WR_OP_COMPLETE = 3,    // emit completions for a template variable
-  WR_OP_SUBSCRIBE = 4,   // somebody watches this URI now; answer poll_ms to be asked with WR_OP_POLL
-  WR_OP_UNSUBSCRIBE = 5, // nobody watches this URI any longer
+  WR_OP_SUBSCRIBE = 4,   // a client subscribes to this URI; answer poll_ms to be asked with WR_OP_POLL
+  WR_OP_UNSUBSCRIBE = 5, // no client subscribes to this URI any longer
   WR_OP_CONFIGURE = 6,   // take the configuration, once per instance
   WR_OP_POLL = 7,        // has this watched URI changed? emit a Content with its etag
   WR_OP_EVENT = 8,       // reserved

@@ -9,7 +9,7 @@ const (
 	codeInvalidParams = 2  // the request makes no sense to the guest
 	codeDenied        = 3  // the asker, or the guest, may not do this
 	codeUnavailable   = 4  // try again, after retry_after_ms if given
-	codeCancelled     = 5  // nobody waits for the result
+	codeCancelled     = 5  // the caller does not wait for the result any longer
 	codeDeadline      = 6  // the time limit has passed
 	codeTooLarge      = 7  // more result bytes than the limit
 	codeUnsupported   = 8  // unknown operation or service
@@ -43,8 +43,8 @@ const (
 // The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
 const (
 	lifecycleFresh   = 0 // every request finds the guest as it was when it had started
-	lifecycleSession = 1 // requests of one session find what earlier ones left; nobody else does
-	lifecycleShared  = 2 // every request finds what earlier ones left, whoever asked: for caches
+	lifecycleSession = 1 // requests of one session find what earlier ones of it left
+	lifecycleShared  = 2 // every request finds what earlier ones of any client left: for caches
 )
 
 // Bounds of a Manifest.
@@ -126,7 +126,7 @@ const (
 const (
 	signalMore      = 0  // go on
 	signalEnough    = 1  // the page or range is full: set the next cursor, return CodeOK
-	signalCancelled = -1 // nobody waits for the result
+	signalCancelled = -1 // the caller does not wait for the result any longer
 	signalDeadline  = -2 // the time limit has passed
 	signalTooLarge  = -3 // the result limit is reached
 	signalBadFrame  = -4 // the frame broke this ABI; the call has failed
@@ -164,8 +164,8 @@ const (
 	opList        = 1 // emit one page of Resources
 	opRead        = 2 // emit Contents and push their bodies
 	opComplete    = 3 // emit completions for a template variable
-	opSubscribe   = 4 // somebody watches this URI now; answer poll_ms to be asked with OpPoll
-	opUnsubscribe = 5 // nobody watches this URI any longer
+	opSubscribe   = 4 // a client subscribes to this URI; answer poll_ms to be asked with OpPoll
+	opUnsubscribe = 5 // no client subscribes to this URI any longer
 	opConfigure   = 6 // take the configuration, once per instance
 	opPoll        = 7 // has this watched URI changed? emit a Content with its etag
 	opEvent       = 8 // reserved

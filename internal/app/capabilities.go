@@ -137,7 +137,7 @@ func (a *App) openHTTP(ctx context.Context) (capability.Capability, error) {
 	return opened(httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit}))
 }
 
-// await gives what somebody may have to type first, as the password of a keyring, unless ctx ends before.
+// await returns a value that the user may have to unlock first, as by the password of a keyring, unless ctx ends before.
 func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -102,18 +102,18 @@ func (a *App) deny(d Denial) {
 	}
 }
 
-// ungranted tells of a call of a service that is not granted. It is called as [runtime.Options] says.
+// ungranted reports a call of a service that is not granted. It is called as [runtime.Options] says.
 func (a *App) ungranted(_ context.Context, id abi.Service, request []byte) {
 	if d, ok := a.denialOf(id, request); ok {
 		a.deny(d)
 	}
 }
 
-// watched wraps services that are granted, to tell of calls that their grants do not allow.
+// watched wraps services that are granted, to report calls that their grants do not allow.
 func (a *App) watchedServices(services capability.Services) capability.Services {
 	out := capability.Services{}
 	for id, service := range services {
-		if out[id] = service; powerOf[id] != "" {
+		if out[id] = service; capabilityOf[id] != "" {
 			out[id] = watchedService{a, id, service}
 		}
 	}
@@ -168,8 +168,8 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:maxSubject], "") + "…"
 }
 
-// powerOf names the capability that a service belongs to; empty for those that need no grant, or go on with another.
-var powerOf = map[abi.Service]string{
+// capabilityOf names the capability that a service belongs to; empty for those that need no grant, or go on with another.
+var capabilityOf = map[abi.Service]string{
 	abi.ServiceKVGet: policy.CapabilityKV, abi.ServiceKVPut: policy.CapabilityKV, abi.ServiceKVDelete: policy.CapabilityKV, abi.ServiceKVList: policy.CapabilityKV,
 	abi.ServiceHTTP: policy.CapabilityHTTP, abi.ServiceSQL: policy.CapabilitySQL,
 	abi.ServiceFileStat: policy.CapabilityFS, abi.ServiceFileRead: policy.CapabilityFS, abi.ServiceFileList: policy.CapabilityFS,
@@ -178,7 +178,7 @@ var powerOf = map[abi.Service]string{
 
 // denialOf says what a denied call was about, and what would permit it. The request is as the guest sent it.
 func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
-	d = Denial{Provider: strings.TrimSuffix(filepath.Base(a.cfg.File), ".wasm"), Capability: powerOf[id]}
+	d = Denial{Provider: strings.TrimSuffix(filepath.Base(a.cfg.File), ".wasm"), Capability: capabilityOf[id]}
 	var flag, value string
 	switch d.Capability {
 	case "":

@@ -139,7 +139,13 @@ var allowed = map[string][]string{
 	"runtime/wasm":                         {"lane", "lanes"}, // of a SIMD vector
 	"runtime/internal/admit":               {"lane", "lanes"},
 	"runtime/internal/meter":               {"lane", "lanes"},
-	"internal/session/determinism_test.go": {"wall"}, // what a guest prints of the wall clock
+	"abi/abitest":                          {"nobody"}, // a principal of the kit's provider
+	"internal/strict":                      {"nobody"}, // a user name
+	"internal/approval":                    {"power"},  // a key of JSON output
+	"cmd/wasmres":                          {"lane"},   // a key of JSON output
+	"runtime/internal/hostile":             {"lane"},   // a key of a message
+	"runtime/internal/composite":           {"nobody"}, // a URI scheme without a provider
+	"internal/session/determinism_test.go": {"wall"},   // what a guest prints of the wall clock
 }
 
 // unclean has the files and folders whose prose still has retired phrases. It only gets shorter.
@@ -148,9 +154,6 @@ ARCHITECTURE.md
 CONTRIBUTING.md
 README.md
 SECURITY.md
-abi
-abi/abitest
-abi/uritemplate
 cmd/wasmres
 cmd/wasmres/internal/bench
 cmd/wasmres/internal/build
@@ -186,37 +189,6 @@ guest-sdk/c/README.md
 guest-sdk/go/README.md
 guest-sdk/javascript/README.md
 guest-sdk/rust/README.md
-internal/app
-internal/approval
-internal/check
-internal/dbtest
-internal/guesttest
-internal/keyringtest
-internal/strict
-internal/wire
-runtime/internal/admit
-runtime/internal/coalesce
-runtime/internal/compiler
-runtime/internal/composite
-runtime/internal/compress
-runtime/internal/confine
-runtime/internal/engine/wazero
-runtime/internal/guest
-runtime/internal/hostile
-runtime/internal/instance
-runtime/internal/meter
-runtime/internal/pool
-runtime/internal/process
-runtime/internal/provider
-runtime/internal/reload
-runtime/internal/sandbox
-runtime/internal/snapshot
-runtime/internal/wasi
 runtime/internal/worker
-runtime/internal/worker/link
-runtime/internal/worker/protocol
-runtime/wasm
-runtime/watch
 testdata/wasm/kit-assemblyscript/README.md
-testdata/wasm/kit-c/README.md
 `)

@@ -334,7 +334,7 @@ var sins = []sin{
 	}},
 	{"completion-dangling", "not there", completing(abi.Reply{Completions: []string{"logo", "photo"}})},
 	{"completion-dangling", "no URI", completing(abi.Reply{Completions: []string{"logo", "a/b"}})},
-	{"content-uri", "somebody else's", noted(func(a *answer, _ *resource.Request, _ int) { a.URI = "note://n10" })},
+	{"content-uri", "another resource's", noted(func(a *answer, _ *resource.Request, _ int) { a.URI = "note://n10" })},
 	{"mime-missing", "bytes", pictured(func(a *answer, _ *resource.Request, _ int) { a.MIMEType = "" })},
 	{"mime-sniffed", "not a PNG", pictured(func(a *answer, req *resource.Request, _ int) {
 		if req.RangeLength == 0 && !a.NotModified {
@@ -496,7 +496,7 @@ func TestVariables(t *testing.T) {
 	s.read = func(req *resource.Request) ([]answer, error) {
 		asked[req.URI.String()] = true
 		if req.URI.String() == "data://a/ada" || req.URI.String() == "data://b/bob" {
-			return []answer{text(req, "somebody")}, nil
+			return []answer{text(req, "a person")}, nil
 		}
 		return s.readWell(req)
 	}

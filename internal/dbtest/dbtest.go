@@ -39,7 +39,7 @@ func (s *Server) Close() error {
 	return os.RemoveAll(s.Dir)
 }
 
-// outlived runs a server until standard input ends, as it does with whoever holds the other end.
+// outlived runs a server until standard input ends, as it does when the process with the other end ends.
 const outlived = `"$@" & server=$!; cat >/dev/null; kill -QUIT $server 2>/dev/null; wait $server`
 
 // start runs a program in dir until Close, and waits until it says on standard error that it is ready.

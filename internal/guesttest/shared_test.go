@@ -63,7 +63,7 @@ func TestAFailedBuildIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestModulesThatNobodyUsesAreRemoved(t *testing.T) {
+func TestUnusedModulesAreRemoved(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	build := func(file string) error { return os.WriteFile(file, nil, 0o600) }
 	file, err := shared("it", recipeOf("a"), build)

@@ -33,7 +33,7 @@ type Session struct {
 	life io.Closer // all of it ends when this is closed
 }
 
-// Start starts a session with a keyring, which is unlocked and empty. Once it is locked, there is nobody to unlock it.
+// Start starts a session with a keyring, which is unlocked and empty. Once it is locked, it stays locked.
 // The error is [ErrMissing] where one of the programs is not installed.
 func Start() (*Session, error) { return startKeyring(map[string]string{}) }
 
@@ -100,13 +100,13 @@ func (s *Session) run(input, program string, args ...string) error {
 	return nil
 }
 
-// outlived runs a bus until standard input ends, as it does with whoever holds the other end, and then ends it with
+// outlived runs a bus until standard input ends, as it does when the process with the other end ends, and then ends it with
 // all that it has started.
 const outlived = `dbus-daemon --config-file="$0" --nofork --nopidfile --nosyslog --print-address &
 cat >/dev/null
 kill -KILL 0`
 
-// start starts a bus, which starts each service by a command when somebody first asks for it.
+// start starts a bus, which starts each service by a command when a client first asks for it.
 func start(services map[string]string) (s *Session, err error) {
 	if _, err := exec.LookPath("dbus-daemon"); err != nil {
 		return nil, fmt.Errorf("dbus-daemon: %w", ErrMissing)

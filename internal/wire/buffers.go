@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// DefaultKeep is how many bytes of unused buffers are kept unless somebody knows better.
+	// DefaultKeep is how many bytes of unused buffers are kept by default.
 	DefaultKeep = 16 << 20
 	// MinBuffer is the capacity of the smallest buffer, in bytes.
 	MinBuffer = 4 << 10
@@ -58,7 +58,7 @@ func (b *Buffers) pop(class int) []byte {
 	return p
 }
 
-// Give takes a buffer nobody uses any more, whether it is from Take, has grown since, or is from elsewhere. It is kept
+// Give takes a buffer that is no longer in use, whether it is from Take, has grown since, or is from elsewhere. It is kept
 // unless it is smaller than MinBuffer, larger than MaxBuffer, or one too many.
 func (b *Buffers) Give(p []byte) {
 	size := cap(p)

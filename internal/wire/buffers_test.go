@@ -106,7 +106,7 @@ func TestBuffersGrow(t *testing.T) {
 	}
 }
 
-func TestBuffersAreNobodyElses(t *testing.T) {
+func TestBuffersHaveOneOwner(t *testing.T) {
 	buffers := &wire.Buffers{Keep: 64 << 10}
 	var wg sync.WaitGroup
 	for id := range byte(8) {

@@ -6,5 +6,5 @@
 // escaping is ours, in assembly where the processor has AVX2, eight bytes at a time elsewhere. No encoder leaves
 // anything in dst beyond what it appends.
 //
-// Whoever writes JSON may import it; it imports nothing of wasmres, and knows nothing of messages.
+// Any package that writes JSON may import it; it imports nothing of wasmres, and knows nothing of messages.
 package wire

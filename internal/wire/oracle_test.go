@@ -42,7 +42,7 @@ func scalar(p []byte) (out []byte, ok bool) {
 
 const canary = 0xa5
 
-// An arena is a buffer with canaries on both sides, and in all that nobody has written to.
+// An arena is a buffer with canaries on both sides, and in all bytes not written yet.
 type arena struct {
 	all   []byte
 	start int

@@ -11,7 +11,7 @@ import (
 const chunk = 8 << 10
 
 // AppendText appends p as the inside of a JSON string, without quotes. If p is not UTF-8 throughout, ok is false and
-// what was appended is of no use. Nobody may change p meanwhile: it is read twice.
+// what was appended is of no use. p must not change meanwhile: it is read twice.
 func AppendText(dst, p []byte) (out []byte, ok bool) {
 	return appendText(dst, p, hasBlocks)
 }

@@ -78,7 +78,7 @@ func FuzzSections(f *testing.F) {
 	})
 }
 
-func TestHollowModulesKeepTheirShape(t *testing.T) {
+func TestModulesWithoutCodeKeepTheirShape(t *testing.T) {
 	code := func(bodies ...string) []byte {
 		section := wasm.AppendU32(nil, uint32(len(bodies)))
 		for _, b := range bodies {

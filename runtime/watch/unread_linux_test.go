@@ -15,8 +15,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/watch"
 )
 
-// asNobody does something with the rights to files that nobody in particular has.
-func asNobody(t *testing.T, do func()) {
+// asOther calls do with the rights that other users have to files.
+func asOther(t *testing.T, do func()) {
 	t.Helper()
 	const nobody = 65534
 	runtime.LockOSThread()
@@ -40,13 +40,13 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir+"/shut", 0o700) })
-	asNobody(t, func() {
+	asOther(t, func() {
 		if w, err := watch.Open(t.Context(), watch.Config{Folder: dir}); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("got %v, %v, want that a folder cannot be read", w, err)
 		}
 	})
 	var w *watch.Watcher
-	asNobody(t, func() { w = open(t, watch.Config{Folder: dir, All: true}) })
+	asOther(t, func() { w = open(t, watch.Config{Folder: dir, All: true}) })
 	for _, want := range []error{fs.ErrPermission, nil} { // it is said once
 		write(t, dir, "open/b")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -11,7 +11,7 @@ export const CODE_INVALID_PARAMS: u32 = 2;
 export const CODE_DENIED: u32 = 3;
 /** try again, after retry_after_ms if given */
 export const CODE_UNAVAILABLE: u32 = 4;
-/** nobody waits for the result */
+/** the caller does not wait for the result any longer */
 export const CODE_CANCELLED: u32 = 5;
 /** the time limit has passed */
 export const CODE_DEADLINE: u32 = 6;
@@ -62,9 +62,9 @@ export const MAX_KEY: u32 = 1024;
 
 /** every request finds the guest as it was when it had started */
 export const LIFECYCLE_FRESH: u32 = 0;
-/** requests of one session find what earlier ones left; nobody else does */
+/** requests of one session find what earlier ones of it left */
 export const LIFECYCLE_SESSION: u32 = 1;
-/** every request finds what earlier ones left, whoever asked: for caches */
+/** every request finds what earlier ones of any client left: for caches */
 export const LIFECYCLE_SHARED: u32 = 2;
 
 /** Bounds of a Manifest: encoded bytes. */
@@ -165,7 +165,7 @@ export const CHANNEL_BODY: u32 = 2;
 export const SIGNAL_MORE: i32 = 0;
 /** the page or range is full: set the next cursor, return CODE_OK */
 export const SIGNAL_ENOUGH: i32 = 1;
-/** nobody waits for the result */
+/** the caller does not wait for the result any longer */
 export const SIGNAL_CANCELLED: i32 = -1;
 /** the time limit has passed */
 export const SIGNAL_DEADLINE: i32 = -2;
@@ -217,9 +217,9 @@ export const OP_LIST: u32 = 1;
 export const OP_READ: u32 = 2;
 /** emit completions for a template variable */
 export const OP_COMPLETE: u32 = 3;
-/** somebody watches this URI now; answer poll_ms to be asked with OP_POLL */
+/** a client subscribes to this URI; answer poll_ms to be asked with OP_POLL */
 export const OP_SUBSCRIBE: u32 = 4;
-/** nobody watches this URI any longer */
+/** no client subscribes to this URI any longer */
 export const OP_UNSUBSCRIBE: u32 = 5;
 /** take the configuration, once per instance */
 export const OP_CONFIGURE: u32 = 6;

@@ -11,7 +11,7 @@ export const CODE_INVALID_PARAMS = 2;
 export const CODE_DENIED = 3;
 /** try again, after retry_after_ms if given */
 export const CODE_UNAVAILABLE = 4;
-/** nobody waits for the result */
+/** the caller does not wait for the result any longer */
 export const CODE_CANCELLED = 5;
 /** the time limit has passed */
 export const CODE_DEADLINE = 6;
@@ -62,9 +62,9 @@ export const MAX_KEY = 1024;
 
 /** every request finds the guest as it was when it had started */
 export const LIFECYCLE_FRESH = 0;
-/** requests of one session find what earlier ones left; nobody else does */
+/** requests of one session find what earlier ones of it left */
 export const LIFECYCLE_SESSION = 1;
-/** every request finds what earlier ones left, whoever asked: for caches */
+/** every request finds what earlier ones of any client left: for caches */
 export const LIFECYCLE_SHARED = 2;
 
 /** Bounds of a Manifest: encoded bytes. */
@@ -165,7 +165,7 @@ export const CHANNEL_BODY = 2;
 export const SIGNAL_MORE = 0;
 /** the page or range is full: set the next cursor, return CODE_OK */
 export const SIGNAL_ENOUGH = 1;
-/** nobody waits for the result */
+/** the caller does not wait for the result any longer */
 export const SIGNAL_CANCELLED = -1;
 /** the time limit has passed */
 export const SIGNAL_DEADLINE = -2;
@@ -217,9 +217,9 @@ export const OP_LIST = 1;
 export const OP_READ = 2;
 /** emit completions for a template variable */
 export const OP_COMPLETE = 3;
-/** somebody watches this URI now; answer poll_ms to be asked with OP_POLL */
+/** a client subscribes to this URI; answer poll_ms to be asked with OP_POLL */
 export const OP_SUBSCRIBE = 4;
-/** nobody watches this URI any longer */
+/** no client subscribes to this URI any longer */
 export const OP_UNSUBSCRIBE = 5;
 /** take the configuration, once per instance */
 export const OP_CONFIGURE = 6;

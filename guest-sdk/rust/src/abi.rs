@@ -15,7 +15,7 @@ pub const CODE_INVALID_PARAMS: u32 = 2;
 pub const CODE_DENIED: u32 = 3;
 /// try again, after retry_after_ms if given
 pub const CODE_UNAVAILABLE: u32 = 4;
-/// nobody waits for the result
+/// the caller does not wait for the result any longer
 pub const CODE_CANCELLED: u32 = 5;
 /// the time limit has passed
 pub const CODE_DEADLINE: u32 = 6;
@@ -66,9 +66,9 @@ pub const MAX_KEY: u32 = 1024;
 
 /// every request finds the guest as it was when it had started
 pub const LIFECYCLE_FRESH: u32 = 0;
-/// requests of one session find what earlier ones left; nobody else does
+/// requests of one session find what earlier ones of it left
 pub const LIFECYCLE_SESSION: u32 = 1;
-/// every request finds what earlier ones left, whoever asked: for caches
+/// every request finds what earlier ones of any client left: for caches
 pub const LIFECYCLE_SHARED: u32 = 2;
 
 /// Bounds of a Manifest: encoded bytes.
@@ -157,7 +157,7 @@ pub const CHANNEL_BODY: u32 = 2;
 pub const SIGNAL_MORE: i32 = 0;
 /// the page or range is full: set the next cursor, return CODE_OK
 pub const SIGNAL_ENOUGH: i32 = 1;
-/// nobody waits for the result
+/// the caller does not wait for the result any longer
 pub const SIGNAL_CANCELLED: i32 = -1;
 /// the time limit has passed
 pub const SIGNAL_DEADLINE: i32 = -2;
@@ -209,9 +209,9 @@ pub const OP_LIST: u32 = 1;
 pub const OP_READ: u32 = 2;
 /// emit completions for a template variable
 pub const OP_COMPLETE: u32 = 3;
-/// somebody watches this URI now; answer poll_ms to be asked with OP_POLL
+/// a client subscribes to this URI; answer poll_ms to be asked with OP_POLL
 pub const OP_SUBSCRIBE: u32 = 4;
-/// nobody watches this URI any longer
+/// no client subscribes to this URI any longer
 pub const OP_UNSUBSCRIBE: u32 = 5;
 /// take the configuration, once per instance
 pub const OP_CONFIGURE: u32 = 6;

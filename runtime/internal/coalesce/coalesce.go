@@ -120,7 +120,7 @@ func (s *Set) Drain(ctx context.Context, pause time.Duration, deliver func(key s
 		}
 		for _, key := range s.takeAll() {
 			if ctx.Err() == nil && deliver(key) != nil {
-				s.putBack(key)
+				s.requeue(key)
 			}
 		}
 		if pause > 0 {
@@ -140,8 +140,8 @@ func (s *Set) takeAll() (keys []string) {
 	return keys
 }
 
-// putBack has key wait, without waking the consumer.
-func (s *Set) putBack(key string) {
+// requeue has key wait, without waking the consumer.
+func (s *Set) requeue(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {

@@ -84,7 +84,7 @@ func work(in *bufio.Reader) answer {
 	return classify(wazero.Precompile(context.Background(), ".", binary))
 }
 
-// confineSelf leaves the child what it takes to fill its folder. Without Linux there is what Go itself heeds.
+// confineSelf leaves the child what it takes to fill its folder. On other systems than Linux it sets only the limit of Go's own heap.
 func confineSelf(o request) error {
 	goruntime.GOMAXPROCS(o.Procs)
 	debug.SetMemoryLimit(int64(o.Memory / 4 * 3))

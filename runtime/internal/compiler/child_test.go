@@ -167,7 +167,7 @@ func self(t *testing.T) string {
 	return file
 }
 
-func TestWhoeverStopsWaitingLeavesTheChildToTheOthers(t *testing.T) {
+func TestACallerThatStopsWaitingLeavesTheChildToTheOthers(t *testing.T) {
 	leavesNothing(t)
 	dir, away := newDir(t), t.TempDir()
 	started, done := filepath.Join(away, "started"), filepath.Join(away, "done")

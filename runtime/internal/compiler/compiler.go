@@ -17,7 +17,7 @@ import (
 
 // Config configures a Compiler.
 type Config struct {
-	// CacheDir is the engine's compilation cache; required. It must belong to this user and nobody else may write to
+	// CacheDir is the engine's compilation cache; required. It must belong to this user, and no other user may write to
 	// it. It is made with mode 0700 when it is first needed.
 	CacheDir string
 	// MaxBytes bounds what CacheDir holds: when something is added, what was used least recently is removed. Zero means
@@ -40,7 +40,7 @@ type Config struct {
 	// Busy reports whether requests are being served, which should notice as little as may be: a child that starts then
 	// leaves them a processor. Nil means never.
 	Busy func() bool
-	// Logger hears of refusals, of what children print, and of isolation that this machine does not give them. Nil
+	// Logger receives refusals, the output of children, and isolation that this machine does not support. Nil
 	// discards.
 	Logger *slog.Logger
 }
@@ -128,7 +128,7 @@ func (c *Compiler) Compile(ctx context.Context, binary []byte) error {
 }
 
 // Entry does what Compile does and tells where the compilation cache has the module: the absolute path of the one file
-// that is its native code. Nobody has looked into that file. Who finds it unusable calls Forget.
+// that is its native code. The file is not checked: a caller that cannot use it calls Invalidate.
 func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err error) {
 	if isChild() {
 		return "", errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")

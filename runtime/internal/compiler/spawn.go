@@ -150,7 +150,7 @@ func (c *Compiler) log(d digest, e end, o outcome, err error, took time.Duration
 	attrs := []any{"digest", short(d), "took", took, "cpu", e.CPU}
 	switch {
 	case errors.Is(err, context.Canceled):
-		c.cfg.Logger.Debug("module not compiled, nobody waits for it", attrs...)
+		c.cfg.Logger.Debug("compilation cancelled, no caller waits for it", attrs...)
 	case err != nil:
 		c.cfg.Logger.Warn("module not compiled", append(attrs, "err", err, "stderr", e.Stderr)...)
 	case o.Refused != "":

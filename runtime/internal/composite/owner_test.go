@@ -59,7 +59,7 @@ func TestTheMoreSpecificClaimWins(t *testing.T) {
 	}
 }
 
-// What a list leaves out is what a read would get from somebody else, however little a member leaves to others.
+// What a list leaves out is what a read would get from another member, however little a member leaves to others.
 func TestListsAndReadsAgreeOnWhoseAnEntryIs(t *testing.T) {
 	type c = composite.Claims
 	uris := []string{"x:one", "x:two", "x:two/1", "x:%74wo/1", "x:a/b", "x:%C3%BC/1", "x:\u00fc/1", "y:one", "z:one"}
@@ -102,7 +102,7 @@ func entries(uris []string) (list []abi.Resource) {
 	return list
 }
 
-func TestWhatNobodyClaimsIsNotThere(t *testing.T) {
+func TestUnclaimedURIsAreNotFound(t *testing.T) {
 	s := compose(t, composite.Config{Members: claiming(
 		composite.Claims{Prefixes: []string{"a:"}, Templates: []string{"a:{x}"}}, composite.Claims{Resources: []string{"b:1"}})})
 	for uri, want := range map[string]abi.Code{
@@ -156,7 +156,7 @@ func TestNewRefuses(t *testing.T) {
 		cfg  composite.Config
 		want string
 	}{
-		"nobody":           {composite.Config{}, "0 members"},
+		"no member":        {composite.Config{}, "0 members"},
 		"no name":          {composite.Config{Members: []composite.Member{{Source: f}}}, "no name"},
 		"no source":        {composite.Config{Members: []composite.Member{{Name: "a"}}}, "no source"},
 		"a long name":      {composite.Config{Members: []composite.Member{{Name: strings.Repeat("a", 257), Source: f}}}, "256 bytes"},

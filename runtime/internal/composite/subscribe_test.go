@@ -30,7 +30,7 @@ type watched struct {
 	notifier resource.Notifier
 }
 
-// changed tells of a change, or of one of the list, "".
+// changed reports a change, or of one of the list, "".
 func (w *watchable) changed(uri string) { resource.Notify(w.last().notifier, uri) }
 
 // merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
@@ -177,7 +177,7 @@ func TestChangesOfAllMembersAreTold(t *testing.T) {
 		synctest.Wait()
 		for _, uri := range []string{"", "a:1", "b:1", "c:1"} {
 			if told[uri] == 0 {
-				t.Errorf("nobody was told of %q: %v", uri, told)
+				t.Errorf("no subscriber was told of %q: %v", uri, told)
 			}
 		}
 	})

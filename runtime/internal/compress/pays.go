@@ -15,7 +15,7 @@ var textual = [...]string{
 }
 
 // Pays reports whether compressing a content is worth it: it is large, and of a type that is not compressed already.
-// size is in bytes; a negative one is not known, and taken for large. Types that nobody knows do not pay.
+// size is in bytes; a negative one is not known, and taken for large. Unknown types do not pay.
 func Pays(mimeType string, size int) bool {
 	if 0 <= size && size < worthwhile {
 		return false

@@ -4,7 +4,7 @@ import "fmt"
 
 // Enter is the first stage, to be called before anything foreign is looked at. From then on the process can use the
 // files of the profile, the descriptors that are open, memory, of which it can make code, and threads: it can start
-// nothing, open no socket, and signal nobody. What a path leads to can still be asked for, though not what is in it.
+// nothing, open no socket, and signal no process. What a path leads to can still be asked for, though not what is in it.
 //
 // It gives the layers that are on, and those this machine does not have. When it fails, some may be on: the process
 // should end. What needs other files, as the probing of snapshot methods does, must be done before.

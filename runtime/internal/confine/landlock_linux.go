@@ -109,7 +109,7 @@ func probeLandlock() Layer {
 }
 
 // landlockABI is the version in force, as the library counts: what kernels do with signals at version 6 is of use only
-// with the correction that errata bit 1 tells of.
+// with the correction of errata bit 1.
 func landlockABI() (int, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch err {

@@ -13,7 +13,7 @@ type Profile struct {
 	// CPU is processor time from the start of the process, rounded up to whole seconds, after which the kernel kills
 	// it. Zero leaves it as it is.
 	CPU time.Duration
-	// Threads is how many threads there may be, where the process has a user namespace of its own, in which nobody else's
+	// Threads is how many threads there may be, where the process has a user namespace of its own, in which no other process's
 	// are counted, and is not root's outside of it. Zero leaves it.
 	Threads uint64
 	// Files is how many descriptors may be open, those that are included. Zero means 64.

@@ -88,7 +88,7 @@ func compileGo(module []byte) (run func() error, err error) {
 	}, nil
 }
 
-// runProbe has instances one after the other grow, write and be put back.
+// runProbe has instances one after the other grow, write and be reset.
 func runProbe(m engine.Module, image *snapshot.Image) error {
 	ctx := context.Background()
 	for range 3 {

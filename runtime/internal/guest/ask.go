@@ -13,7 +13,7 @@ import (
 
 const (
 	// serviceGrace is how long after the call's deadline, or after its cancellation, a service may still answer. Services
-	// that heed their context answer within it.
+	// that observe their context answer within it.
 	serviceGrace = 25 * time.Millisecond
 	// maxAbandoned is how many abandoned calls of one service may still run before further calls of it are abi.CodeBusy.
 	maxAbandoned = 16

@@ -21,7 +21,7 @@ func computing() []act {
 			code: forever(op(opRefNull, funcref), num(1000), op(opBulk, bulkTableGrow, 0), op(opDrop))},
 		{name: "table-fill", rare: true, why: "a large table, written over and over by single instructions", want: stopped, prepare: withTable(entries),
 			code: forever(num(0), op(opRefNull, funcref), num(entries), op(opBulk, bulkTableFill, 0))},
-		{name: "table-set", why: "an instance that cannot be put back", want: answered, prepare: withTable(1),
+		{name: "table-set", why: "an instance that cannot be reset", want: answered, prepare: withTable(1),
 			code: cat(num(0), op(opRefNull, funcref), op(opTableSet, 0))},
 		{name: "references", why: "references to functions, for each of which an engine may keep something", want: stopped,
 			code: forever(op(opRefFunc, uint64(len(hostFunctions))), op(opDrop))},

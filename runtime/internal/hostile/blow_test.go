@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A blow is a case under way at the wall.
+// A blow is a running case against a worker alone.
 type blow struct {
 	hostile.Case
 	cfg  sandbox.Config
@@ -30,21 +30,21 @@ type blow struct {
 	odd     string // one that makes no sense
 }
 
-func (w *wall) newBlow(c hostile.Case) *blow {
-	b := &blow{Case: c, load: wallLoad, cfg: sandbox.Config{Runner: w.runner, Limits: limitsOf(c)}}
+func (w *processTest) newBlow(c hostile.Case) *blow {
+	b := &blow{Case: c, load: processLoad, cfg: sandbox.Config{Runner: w.runner, Limits: limitsOf(c)}}
 	b.tally = tally{codes: map[string]int{}, after: map[string]int{}, cases: 1}
-	b.cfg.Limits.Timeout = wallTimeout
+	b.cfg.Limits.Timeout = processTimeout
 	if c.Compile > 0 || c.Row == hostile.RowCompile {
-		b.load = wallCompile
+		b.load = processCompile
 	}
 	return b
 }
 
 // strikeInTime strikes, and again if that was late.
 func (b *blow) strikeInTime(p *module.Module) (err error) {
-	for range wallTries {
+	for range processTries {
 		b.worst = 0
-		if err = b.strike(p); err != nil || b.worst <= wallLate {
+		if err = b.strike(p); err != nil || b.worst <= processLate {
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func (b *blow) strike(p *module.Module) error {
 func (b *blow) ask(m *sandbox.Module, codes map[string]int, op abi.Op, uri string) {
 	start := time.Now()
 	_, err := call(m, op, uri)
-	b.note(codes, "", err, time.Since(start)-wallTimeout)
+	b.note(codes, "", err, time.Since(start)-processTimeout)
 	m.Settle()
 }
 

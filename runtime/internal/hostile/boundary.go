@@ -79,7 +79,7 @@ func boundary() []Case {
 	return []Case{
 		attack("export-types", "numbers of the host become native code pointers, addresses of the host become numbers", misfit, wrongCalls()...),
 		attack("initialize-types", "the same in _initialize", misfit, wrongInitializers()...),
-		attack("export-references", "a reference at the boundary of a function nobody calls today", foreign,
+		attack("export-references", "a reference at the boundary of a function the host does not call today", foreign,
 			exportsOf(memory, call, cat(name("free"), []byte{0, 1})), exportsOf(memory, call, cat(name("give"), []byte{0, 2}))),
 		attack("export-kinds", "the name of a function or memory on something else", foreign,
 			exportsOf(memory, cat(name(abi.ExportCall), []byte{1, 0})), exportsOf(memory, cat(name(abi.ExportCall), []byte{2, 0})),

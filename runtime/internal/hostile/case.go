@@ -21,7 +21,7 @@ const (
 	RowTables      Row = "tables"      // tables are host memory that no limit of the engine covers
 	RowStack       Row = "stack"       // recursion takes host memory beside that of the instance
 	RowWASI        Row = "wasi"        // host functions that block, flood, or forge how the guest ended
-	RowFiles       Row = "files"       // ways to files nobody has granted
+	RowFiles       Row = "files"       // ways to files that are not granted
 	RowLifecycle   Row = "lifecycle"   // instances that start, end or leak oddly
 	RowResults     Row = "results"     // answers that are malformed, forged, or too many
 	RowCalls       Row = "calls"       // host functions called without end

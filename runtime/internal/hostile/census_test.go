@@ -29,7 +29,7 @@ func count() census {
 	return census{goroutines: goruntime.NumGoroutine(), files: openFiles(), children: children(), resident: resident()}
 }
 
-// settled counts until there is no more than before, or for a while: what ends by itself tells nobody.
+// settled counts until there is no more than before, or for a while: what ends by itself is not reported.
 func settled(before census) (now census) {
 	for range 400 {
 		now = count()

@@ -108,7 +108,7 @@ func attack(c hostile.Case, alive func()) report {
 		if a.Left = goruntime.NumGoroutine() - before; a.Left <= 0 {
 			break
 		}
-		<-time.After(5 * time.Millisecond) // what ends by itself tells nobody
+		<-time.After(5 * time.Millisecond) // what ends by itself is not reported
 	}
 	return a.report
 }

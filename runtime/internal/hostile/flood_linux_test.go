@@ -132,14 +132,14 @@ func TestAFloodEndsWithTheCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Duration(1 << 62)
-			for range wallTries {
-				if took = min(took, floodOnce(t, program)); raceEnabled || took <= wallTimeout+wallLate {
+			for range processTries {
+				if took = min(took, floodOnce(t, program)); raceEnabled || took <= processTimeout+processLate {
 					break
 				}
 			}
 			t.Logf("ended after %v", took)
-			if !raceEnabled && took > wallTimeout+wallLate {
-				t.Errorf("the call took %v, want at most %v", took, wallTimeout+wallLate)
+			if !raceEnabled && took > processTimeout+processLate {
+				t.Errorf("the call took %v, want at most %v", took, processTimeout+processLate)
 			}
 		})
 	}
@@ -170,7 +170,7 @@ func floodOnce(t *testing.T, program string) time.Duration {
 	}
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: runner, Limits: limits.Limits{Timeout: wallTimeout}, Notify: func(context.Context, string) {},
+		Runner: runner, Limits: limits.Limits{Timeout: processTimeout}, Notify: func(context.Context, string) {},
 		Services: capability.Services{abi.ServiceConfig: capability.Config{}, abi.ServiceHTTP: obstinate{}},
 	}, p.Binary(t))
 	if err != nil {

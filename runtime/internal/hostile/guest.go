@@ -45,8 +45,8 @@ func files() []Case {
 	w := reading{RowFiles, "wasi.wasm"}
 	return []Case{
 		w.attack("read-stdin", "n", answered, "a read of the pipe the client talks through blocks, or eats a request"),
-		w.attack("open-files", "p", answered, "paths, links and sockets that nobody has granted"),
-		reading{RowFiles, "abi.wasm"}.attack("services", "j", answered, "services that nobody has granted or that do not exist"),
+		w.attack("open-files", "p", answered, "paths, links and sockets that are not granted"),
+		reading{RowFiles, "abi.wasm"}.attack("services", "j", answered, "services that are not granted or do not exist"),
 	}
 }
 
@@ -65,7 +65,7 @@ func floods() []Case {
 		a.attack("notice-flood", "u", flooded, "notices without end, each of which wakes every watcher"),
 		a.attack("info-flood", "p", flooded, "numbers without end"),
 		{
-			Name: "indirect-flood", Row: RowCalls, Why: "a host function in the guest's table, called past whoever looks at calls",
+			Name: "indirect-flood", Row: RowCalls, Why: "a host function in the guest's table, called past the code that checks calls",
 			Modules: one(func() shape {
 				call := cat(num(1), num(0), op(opCallIndirect, typeInfo, 0), op(opDrop))
 				return shape{

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// BenchmarkKill measures how long after their deadline guests are stopped, beside somebody who collects garbage without
+// BenchmarkKill measures how long after their deadline guests are stopped, beside a goroutine that collects garbage without
 // a pause: in the median, and at worst. The worst stall is the longest time in which that neighbour could not run.
 func BenchmarkKill(b *testing.B) {
 	for name, title := range map[string]string{

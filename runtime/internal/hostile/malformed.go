@@ -96,7 +96,7 @@ func malformedBytes() []Case {
 			cat(op(opLocalGet, 0), op(opDrop)), op(opCall, 9999), op(opCall, math32), cat(num(0), op(opCallIndirect, 99, 0)), cat(num(0), op(opCallIndirect, typeVoid, 9)),
 			cat(op(0x23, 5), op(opDrop)), cat(num(0), op(0x24, 0)), op(opBr, 5), cat(num(0), op(opBrIf, math32)), cat(num(0), op(opBrTable, 1, 0, 7)),
 			bulk(bulkMemoryInit, 0, 0, 0, 9, 0), op(opBulk, 9, 9), cat(op(opRefFunc, 9999), op(opDrop)), op(opBlock, 99), bulk(bulkTableInit, 0, 0, 0, 9, 0))),
-		attack("immediates", "alignments, lanes and reserved bytes that are not allowed", codes(
+		attack("immediates", "alignments, lane indexes and reserved bytes that are not allowed", codes(
 			cat(num(0), op(0x28, 3, 0), op(opDrop)), cat(num(0), op(0x28, 63, 0), op(opDrop)), cat(num(0), []byte{opMemoryGrow, 1, opDrop}), []byte{0x3f, 1, opDrop},
 			cat([]byte{0xfd, 12}, make([]byte, 16), []byte{0xfd, 27, 4, opDrop}), cat(num(0), []byte{0x28, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0, opDrop}))),
 		attack("opcodes", "instructions that do not exist", codes(

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A neighbour is another tenant: somebody who does a little every millisecond, and somebody who collects garbage, which
-// stops the world and so waits for whoever cannot be stopped.
+// A neighbour is another tenant: a goroutine that works a little every millisecond, and one that collects garbage, which
+// stops the world and so waits for any goroutine that cannot be stopped.
 type neighbour struct {
 	quit  chan struct{}
 	done  sync.WaitGroup

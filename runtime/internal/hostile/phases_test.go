@@ -104,8 +104,8 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 			t.Error(err)
 		}
 	}
-	if grew := peak() - before; grew > wallPeak {
-		t.Errorf("the parent grew by %d bytes, at most %d are allowed", grew, wallPeak)
+	if grew := peak() - before; grew > processPeak {
+		t.Errorf("the parent grew by %d bytes, at most %d are allowed", grew, processPeak)
 	}
 	a.Log = log.n
 	noise := idle.stop()

@@ -41,7 +41,7 @@ func raw(t testing.TB, c hostile.Case, wasm []byte) *module.Module {
 		text([]byte(name))
 	}
 	text(wasm)
-	number(0)       // globals to be put back
+	number(0)       // globals to be restored
 	flag(false)     // no start function that was taken out
 	number(0)       // pages it begins with, which the engine knows
 	number(1 << 16) // pages it may have

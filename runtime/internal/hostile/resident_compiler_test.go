@@ -43,7 +43,7 @@ func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 				loadOnce(t, sandbox.Config{Runner: run, Limits: limitsOf(each)}, m, codes)
 			}
 			parent, child := peak()-before, largestChild()
-			if most := slow(wallPeak + 8*int64(size)); parent > most {
+			if most := slow(processPeak + 8*int64(size)); parent > most {
 				t.Errorf("%s: the parent took %d MiB, at most %d MiB are allowed (%s)", each.Row, parent>>20, most>>20, each.Why)
 			}
 			if most := slow[int64](mayCompile); child > others && child > most {

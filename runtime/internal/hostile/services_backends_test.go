@@ -159,7 +159,7 @@ func databaseCases() (rows []serviceRow) {
 	return rows
 }
 
-// askingSQLite opens the power to query a file, and has its helper process started.
+// askingSQLite opens the capability to query a file, and has its helper process started.
 func askingSQLite(statement string) func(*testing.T, *backends) attacked {
 	return func(t *testing.T, _ *backends) attacked {
 		power := openSQL(t)
@@ -172,7 +172,7 @@ func askingSQLite(statement string) func(*testing.T, *backends) attacked {
 	}
 }
 
-// asking opens the power to query a server by way of a proxy, which fails from when a session is open.
+// asking opens the capability to query a server by way of a proxy, which fails from when a session is open.
 func asking(name, statement string, fault dbtest.Fault) func(*testing.T, *backends) attacked {
 	return func(t *testing.T, b *backends) attacked {
 		server := b.databases[name]

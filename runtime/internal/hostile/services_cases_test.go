@@ -160,7 +160,7 @@ func manyValues(t *testing.T, _ *backends) attacked {
 	return attacked{services: kv.Services(), ask: []guesttest.Step{put.Times(endless)}}
 }
 
-// fetching opens the power to fetch from a hostile origin, and asks for the whole of an answer.
+// fetching opens the capability to fetch from a hostile origin, and asks for the whole of an answer.
 func fetching(t *testing.T, o *rawServer, requests uint32) attacked {
 	t.Helper()
 	h, err := httpcap.Open(httpcap.Config{Rules: []httpcap.Rule{{Scheme: "http", Host: "127.0.0.1", Ports: []uint16{o.port}, Private: true}}})

@@ -40,26 +40,26 @@ func TestTheCompilerIsStoppedAlone(t *testing.T) {
 				all.late = max(all.late, compileInTime(c, m, limit, all.codes))
 			}
 			t.Log(&all)
-			if all.late > wallLate {
-				t.Errorf("got an end %v late, at most %v are allowed (%s)", all.late, wallLate, each.Why)
+			if all.late > processLate {
+				t.Errorf("got an end %v late, at most %v are allowed (%s)", all.late, processLate, each.Why)
 			}
 		})
 	}
 	now := settled(before)
 	t.Logf("before: %v; after: %v; the largest child had %d MiB", before, now, largestChild()>>20)
-	if now.goroutines > before.goroutines || now.files > before.files || now.children > before.children || now.resident > before.resident+wallGrowth {
+	if now.goroutines > before.goroutines || now.files > before.files || now.children > before.children || now.resident > before.resident+processGrowth {
 		t.Errorf("the parent: got %v, want what there was before: %v", now, before)
 	}
 }
 
 // compileInTime compiles, and again if that was late.
 func compileInTime(c *compiler.Compiler, module []byte, limit time.Duration, codes map[string]int) (late time.Duration) {
-	for range wallTries {
+	for range processTries {
 		start := time.Now()
 		_, err := c.Entry(context.Background(), module)
 		late = max(0, time.Since(start)-limit)
 		codes[abi.CodeOf(err).String()]++
-		if late <= wallLate {
+		if late <= processLate {
 			break
 		}
 	}

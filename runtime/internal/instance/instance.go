@@ -25,7 +25,7 @@ type Instance struct {
 	resize  func() error    // of inst
 	fuel    engine.Global   // what is left of the slice of fuel granted last; see meter
 	depth   engine.Global   // bytes of stack left
-	dirty   engine.Global   // not 0 once the guest has changed what cannot be put back
+	dirty   engine.Global   // not 0 once the guest has changed state that cannot be reset
 	globals []engine.Global // the guest's own
 	fake    *fake           // the system the guest sees; nil for the real one
 
@@ -207,11 +207,11 @@ func (s *Instance) Trim() error {
 }
 
 var (
-	errDirty   = errors.New("the guest has changed what cannot be put back, as a table")
-	errNoImage = errors.New("the guest has changed what cannot be put back while it started")
+	errDirty   = errors.New("the guest has changed state that cannot be reset, as a table")
+	errNoImage = errors.New("the guest has changed state that cannot be reset while it started")
 )
 
-// restore puts back what is of the image beside memory.
+// restore resets the globals to the image.
 func (s *Instance) restore() {
 	for i, g := range s.globals {
 		g.Set(s.factory.globals[i])

@@ -230,7 +230,7 @@ func (b *body) instruction(ins *wasm.Instruction) {
 	b.out = append(b.out, b.binary[ins.Start:ins.End]...)
 }
 
-// markDirty notes that an instruction changes what cannot be put back, before it does.
+// markDirty notes that an instruction changes state that cannot be reset, before it does.
 func (b *body) markDirty(ins *wasm.Instruction) {
 	b.out = wasm.AppendS32(append(b.out, byte(wasm.OpI32Const)), 1)
 	b.out = appendIndexed(b.out, wasm.OpGlobalSet, b.dirty())

@@ -2,7 +2,7 @@
 //
 // It owns the metered form of a module and the names in it. [Rewrite] takes an admitted module and gives one that does
 // the same, except that it asks the host, through the function [ImportTick], whether it may go on, and that its state
-// can be saved and put back. Nothing is run here and no engine is known; what the engine compiles is [Module.Binary].
+// can be saved and restored. Nothing is run here and no engine is known; what the engine compiles is [Module.Binary].
 // The runtime imports it.
 //
 // # What the host does
@@ -46,7 +46,7 @@
 //
 // # Depth
 //
-// A function that can call another subtracts its frame from the depth at entry, and puts back what it found wherever it
+// A function that can call another subtracts its frame from the depth at entry, and restores the depth wherever it
 // ends: its body stands in a block with its results, whose end every exit reaches; return becomes a branch there. Other
 // functions run on the reserve every engine keeps.
 package meter

@@ -13,7 +13,7 @@ const (
 	ImportTick   = "tick"           // () -> (): fuel or depth is below zero
 	ExportFuel   = Prefix + "fuel"  // mutable i64: units left until the next tick
 	ExportDepth  = Prefix + "depth" // mutable i32: bytes of stack left
-	ExportDirty  = Prefix + "dirty" // mutable i32: 1 once state was touched that cannot be put back
+	ExportDirty  = Prefix + "dirty" // mutable i32: 1 once state was changed that cannot be reset
 	ExportStart  = Prefix + "start" // () -> (): the start function, if [Module.Start]
 	exportGlobal = Prefix + "g"     // and the global's index
 )
@@ -32,7 +32,7 @@ type Config struct {
 type Module struct {
 	Binary   []byte    // what the engine compiles: no custom sections
 	Data     []Segment // the host writes them to the memory, in order, before anything is called
-	Globals  []string  // exports of the module's own mutable numbers, to be saved and put back
+	Globals  []string  // exports of the module's own mutable numbers, to be saved and restored
 	Start    bool      // [ExportStart] is to be called once, after the data
 	MinPages uint32    // pages the memory begins with
 	MaxPages uint32    // pages beyond which the host's allocator must refuse: Binary declares one more, for shrinking

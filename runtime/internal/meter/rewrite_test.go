@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-func TestStateCanBeSavedAndPutBack(t *testing.T) {
+func TestStateCanBeSavedAndRestored(t *testing.T) {
 	g, err := newHost(t).metered(read(t, "state"), meter.Config{MemoryPages: 10, TableEntries: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestStateCanBeSavedAndPutBack(t *testing.T) {
 	}
 }
 
-func TestDirtyIsSetByWhatCannotBePutBack(t *testing.T) {
+func TestDirtyIsSetByChangesThatCannotBeReset(t *testing.T) {
 	h := newHost(t)
 	for name, dirty := range map[string]bool{
 		"bump": false, "callBump": false, "setFloats": false, "memoryInit": false, "grow": false,

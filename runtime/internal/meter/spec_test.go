@@ -140,7 +140,7 @@ func (s *script) run(t *testing.T, file string) {
 	s.finish(t, "at the end")
 }
 
-// load replaces the module. Modules that import more than functions, or functions nobody offers, are left out.
+// load replaces the module. Modules that import more than functions, or functions that the test has not, are left out.
 func (s *script) load(t *testing.T, c command) {
 	t.Helper()
 	s.finish(t, fmt.Sprintf("before line %d", c.Line))

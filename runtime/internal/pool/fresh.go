@@ -47,7 +47,7 @@ func (p *freshPool) release(s *instance.Instance) {
 	p.pushLocked(&p.used, s)
 }
 
-// resetUsed makes used instances idle. Where an instance cannot be put back, a new one takes its place, so that the
+// resetUsed makes used instances idle. A new instance replaces one that cannot be reset, so that the
 // next call need not wait for that; but none is booted, since factory run only in calls that were let in.
 func (p *freshPool) resetUsed() {
 	if !p.beginMaintenance() {

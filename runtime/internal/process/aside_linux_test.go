@@ -29,7 +29,7 @@ func allowed(t *testing.T, pid int) (counts []int) {
 	return counts
 }
 
-func TestAChildStandsAside(t *testing.T) {
+func TestAChildRunsInTheBackground(t *testing.T) {
 	all := runtime.NumCPU()
 	fewer := all - max(1, all/4)
 	if all == 1 {

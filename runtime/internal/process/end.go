@@ -30,7 +30,7 @@ func (e End) String() string {
 }
 
 func endOf(state *os.ProcessState, stderr string) End {
-	if state == nil { // somebody else in this process has waited for it
+	if state == nil { // other code of this process has waited for it
 		return End{Status: -1, Stderr: stderr}
 	}
 	e := End{Status: state.ExitCode(), CPU: state.UserTime() + state.SystemTime(), Stderr: stderr}

@@ -21,7 +21,7 @@ const (
 )
 
 // A forkServer is this program in a process that does nothing but start children for this one. It has little memory: to
-// fork a process write-protects all it has, and whoever uses it waits. Go can do without, as by vfork(2), but not where
+// fork a process write-protects all it has, and each thread that writes to it waits. Go can do without, as by vfork(2), but not where
 // a child gets a user namespace.
 //
 // The children are this process's own, which buries them and without which they die, and not the fork server's. It
@@ -53,8 +53,8 @@ func ForkServer() (id int) {
 	return id
 }
 
-// start starts a child, or gives nil where that is to be done otherwise. An error says that there may be a child, which
-// nobody knows, and which has the descriptors it was given.
+// start starts a child, or returns nil if another way has to. After an error there may be an unknown child, which
+// has the descriptors it was given.
 func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
 	if path != ownProgram || own&forkable != forkable || !isServed.Load() {
 		return nil, nil
@@ -92,7 +92,7 @@ func (s *forkServer) fail(err error, logger *slog.Logger) {
 	}
 	s.process.Kill()
 	end := s.process.End()
-	_ = s.conn.Close() // nobody is at the other end
+	_ = s.conn.Close() // the other end is closed
 	s.process = nil
 	if logger != nil {
 		logger.Warn("the fork server failed: starts of workers hold up this process", "err", err, "for", forkRest, "end", end, "stderr", end.Stderr)

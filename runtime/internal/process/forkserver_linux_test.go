@@ -126,7 +126,7 @@ func TestAForkServerThatMayHaveStartedAChild(t *testing.T) {
 
 // A fork server is killed at any moment of a start. What it leaves would have the descriptors of the child that is started
 // in its place.
-func TestAForkServerLeavesNobody(t *testing.T) {
+func TestAForkServerLeavesNoProcess(t *testing.T) {
 	leavesNothing(t)
 	for i := range 60 {
 		server := forkServer(t)
@@ -143,7 +143,7 @@ func TestAForkServerLeavesNobody(t *testing.T) {
 		start(t, process.Config{Name: "exit", Namespaces: true}).End() // by when it is known that the fork server is gone
 		for _, child := range children(t, os.Getpid()) {
 			if child != strconv.Itoa(p.ID()) {
-				t.Fatalf("try %d: nobody knows child %s", i, child)
+				t.Fatalf("try %d: child %s is not known", i, child)
 			}
 		}
 		p.Kill()
@@ -152,7 +152,7 @@ func TestAForkServerLeavesNobody(t *testing.T) {
 }
 
 // The child fails between fork and exec.
-func TestARefusalLeavesNobodyAndIsNoFailure(t *testing.T) {
+func TestARefusalLeavesNoProcessAndIsNoFailure(t *testing.T) {
 	leavesNothing(t)
 	server := forkServer(t)
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nobody is who a child is in a user namespace of its own: not root, so that it starts without capabilities.
-const nobody = 65534
+// overflowUID is the user of a child in a user namespace of its own: not root, so that it starts without capabilities.
+const overflowUID = 65534
 
 // namespaceKinds lists the namespaces that are worth their time. A mount namespace is not among them: without capabilities a
 // child cannot change it, and what it may open is for Landlock to say.
@@ -96,8 +96,8 @@ func hint(kind string) string {
 func attributes(set kinds) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: uintptr(set)}
 	if set&unix.CLONE_NEWUSER != 0 {
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Geteuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getegid(), Size: 1}}
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: overflowUID, HostID: os.Geteuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: overflowUID, HostID: os.Getegid(), Size: 1}}
 	}
 	return attr
 }

@@ -134,14 +134,14 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// SetBackground keeps the child, with all its threads, off one in four of this process's processors, and off one at least:
-// there it is in nobody's way. false lets it use all of them. Where there is one processor, and without Linux, it does
-// nothing.
-func (p *Process) SetBackground(aside bool) {
+// SetBackground keeps the child, with all its threads, off one in four of this process's processors, and off one at least,
+// which other processes then have for themselves. false lets it use all of them. With one processor, and without Linux, it
+// does nothing.
+func (p *Process) SetBackground(background bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		setAffinity(p.process, aside)
+		setAffinity(p.process, background)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // starter is the thread that starts all children, begun when the first one is. The kernel kills a child when the thread
-// that started it ends, be the process alive or not, so this one ends with the process: nobody waits for its goroutine.
+// that started it ends, be the process alive or not, so this one ends with the process, and no code waits for its goroutine.
 // What is set for this thread, every child inherits.
 var starter = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())

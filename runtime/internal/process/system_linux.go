@@ -74,7 +74,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// watchEnd gives what tells of the end of a child, by which to wait takes no thread; nil before Linux 5.10.
+// watchEnd returns a pollable file that reports the end of a child, so that waiting takes no thread; nil before Linux 5.10.
 func watchEnd(child *os.Process) *os.File {
 	fd, err := unix.PidfdOpen(child.Pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -84,14 +84,14 @@ func watchEnd(child *os.Process) *os.File {
 }
 
 // reap waits for the end of the child. Until it is reaped its number and its group are its own, so that a kill hits
-// nobody else.
+// no other process.
 func (p *Process) reap(watch *os.File) *os.ProcessState {
 	awaitEnd(p.process, watch)
 	p.mu.Lock()
 	kill(p.process.Pid) // what it has started
 	p.ended = true
 	p.mu.Unlock()
-	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
+	state, _ := p.process.Wait() // none if other code of this process has waited for it
 	untrack(p.process.Pid)
 	return state
 }

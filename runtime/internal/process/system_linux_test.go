@@ -176,7 +176,7 @@ func TestProcessorTimeIsCounted(t *testing.T) {
 	})
 }
 
-// hear waits for the byte that says that somebody is there.
+// hear waits for the byte that says that a process has the other end.
 func hear(t *testing.T, r *os.File) {
 	t.Helper()
 	if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -187,14 +187,14 @@ func hear(t *testing.T, r *os.File) {
 	}
 }
 
-// deserted waits until nobody holds the other end any more.
+// deserted waits until no process has the other end any more.
 func deserted(t *testing.T, r *os.File) {
 	t.Helper()
 	if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v: somebody is still there", err)
+		t.Errorf("got %v: a process still has the other end", err)
 	}
 }
 

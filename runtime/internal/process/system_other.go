@@ -45,7 +45,7 @@ func watchEnd(*os.Process) *os.File { return nil }
 
 // reap waits for the end of the child.
 func (p *Process) reap(*os.File) *os.ProcessState {
-	state, _ := p.process.Wait() // none when somebody else in this process has waited for it
+	state, _ := p.process.Wait() // none if other code of this process has waited for it
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A shed is what a guest reads, and the feed that tells of changes in it.
+// A shed is what a guest reads, and the feed that reports changes in it.
 type shed struct {
 	*provider.Provider
 	changes chan capability.FeedChange
@@ -111,7 +111,7 @@ func (s *shed) watch(t *testing.T, uris ...string) {
 	}
 }
 
-// change changes texts, of which the empty one takes it away, tells of it, and gives what the client is told then.
+// change changes texts, of which the empty one removes it, reports that, and returns what the client receives.
 func (s *shed) change(entries bool, texts map[string]string) []string {
 	s.mu.Lock()
 	for uri, text := range texts {
@@ -251,7 +251,7 @@ func testEachContentCounts(t *testing.T) {
 }
 
 // Who comes and goes leaves no work behind.
-func TestNobodyIsLookedAtForWhoHasLeft(t *testing.T) {
+func TestResourcesWithoutSubscribersAreNotCompared(t *testing.T) {
 	var reads atomic.Int64
 	reading, goOn := make(chan struct{}, 1), make(chan struct{})
 	changes := make(chan capability.FeedChange)

@@ -222,7 +222,7 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 	}
 	cancels[0]()
 	if got := <-ended; got != "x:0" || len(ended) > 0 { // the last of those let go
-		t.Errorf("%s was let go while somebody watched it", got)
+		t.Errorf("%s was released while a client watched it", got)
 	}
 	cancels[1]()
 	got := []string{<-ended, <-ended}
@@ -232,7 +232,7 @@ func TestTheLastWatcherOfAURIEndsTheAsking(t *testing.T) {
 	}
 }
 
-func TestOneSlowWatcherDelaysNobodyElse(t *testing.T) {
+func TestOneSlowWatcherDelaysNoOther(t *testing.T) {
 	p := openPuppet(t, provider.Config{}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
@@ -321,7 +321,7 @@ func TestHammer(t *testing.T) {
 	awaitGoroutines(t, before)
 }
 
-// hammered is a guest whose polls always see a change, and whose reads tell of one.
+// hammered is a guest whose polls always see a change, and whose reads report one.
 func hammered(_ context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 	switch {
 	case op == abi.OpSubscribe && n == 0:

@@ -162,7 +162,7 @@ func (p *Provider) Close() error {
 }
 
 // Read hands the contents of req.URI to sink. The most specific template that matches decides the variables, and whether
-// the guest hears of a range: otherwise contents are whole, with no RangeTotal.
+// the guest receives a range: otherwise contents are whole, with no RangeTotal.
 func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	if req.URI.IsZero() {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no URI to read")

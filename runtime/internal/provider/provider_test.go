@@ -189,7 +189,7 @@ func TestUpdatesReachOnlyThoseWhoWatch(t *testing.T) {
 		t.Errorf("got %v, want the resource and the list", got)
 	}
 	if len(other) > 0 {
-		t.Errorf("somebody else was told of %q", <-other)
+		t.Errorf("another client was told of %q", <-other)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// openTelling opens a provider that tells of a change of whatever is read, a hundred times over, and of the list.
+// openTelling opens a provider that reports a change of each resource it reads, a hundred times over, and of the list.
 func openTelling(t *testing.T) (p *provider.Provider, change func(uri string)) {
 	p = openPuppet(t, provider.Config{}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},

@@ -50,7 +50,7 @@ func TestSubscriptionsMoveToTheNextGeneration(t *testing.T) {
 			t.Errorf("%d still watch", n)
 		}
 		replace(t, s, newFake(t, "c"))
-		h.wants(t, "when nobody watches")
+		h.wants(t, "when no client watches")
 	})
 }
 
@@ -124,14 +124,14 @@ func TestARefusalIsTheGenerations(t *testing.T) {
 
 // A subscription that begins while the generation is replaced is one of the next.
 func TestASubscriptionThatBeginsDuringAReplacementIsNotLost(t *testing.T) {
-	for name, heeds := range map[string]bool{"heeds the end of its context": true, "does not": false} {
+	for name, observes := range map[string]bool{"observes the end of its context": true, "does not": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b, goOn := newFake(t, "a"), newFake(t, "b"), make(chan struct{})
 				a.called = func(ctx context.Context) {
 					select {
 					case <-goOn:
-					case <-map[bool]<-chan struct{}{true: ctx.Done()}[heeds]:
+					case <-map[bool]<-chan struct{}{true: ctx.Done()}[observes]:
 					}
 				}
 				s := newSource(t, a)

@@ -82,7 +82,7 @@ func TestACallEndsWhateverItsServiceDoes(t *testing.T) {
 	}{
 		"answers":                     {func(context.Context) { time.Sleep(time.Second / 2) }, 0, abi.CodeOK, time.Second / 2},
 		"answers in the grace":        {func(context.Context) { time.Sleep(time.Second + grace/2) }, 0, abi.CodeOK, time.Second + grace/2},
-		"heeds the deadline":          {func(ctx context.Context) { <-ctx.Done() }, 0, abi.CodeOK, time.Second},
+		"observes the deadline":       {func(ctx context.Context) { <-ctx.Done() }, 0, abi.CodeOK, time.Second},
 		"hangs":                       {hang, 0, abi.CodeDeadline, time.Second + grace},
 		"hangs, cancelled":            {hang, time.Second / 4, abi.CodeCancelled, time.Second/4 + grace},
 		"hangs, cancelled at the end": {hang, time.Second + grace/2, abi.CodeCancelled, time.Second + 3*grace/2},

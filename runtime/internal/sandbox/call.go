@@ -36,7 +36,7 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 }
 
 // Settle puts the instances of ended calls back to how they were, so that the next calls need not wait for it. It is
-// never needed for correctness: an instance that was not put back is, before it is used again.
+// optional: an instance that was not reset is reset before it is used again.
 func (m *Module) Settle() { m.guests.Settle() }
 
 // EndSession forgets what the calls of a session have left: it has ended, and there are no more.

@@ -38,7 +38,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 		binary := readModule(t, "faults.wasm")
 		m := load(t, sandbox.Config{
 			Runner: run, Limits: limits.Limits{Timeout: time.Second, Fuel: 1 << 30},
-			Symbols: slices.Values([][]byte{named(t, readModule(t, "lanes.wasm")), binary, named(t, binary)}),
+			Symbols: slices.Values([][]byte{named(t, readModule(t, "reset.wasm")), binary, named(t, binary)}),
 		}, "faults.wasm")
 		for name, c := range map[string]struct {
 			uri, reason string
@@ -79,7 +79,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 }
 
 func TestNamesOfOtherModulesAreNotBelieved(t *testing.T) {
-	other := readModule(t, "lanes.wasm")
+	other := readModule(t, "reset.wasm")
 	for name, symbols := range map[string]iter.Seq[[]byte]{
 		"none":         nil,
 		"another's":    slices.Values([][]byte{named(t, other)}),
@@ -135,7 +135,7 @@ type full struct{ recorder }
 
 func (*full) Body([]byte) error { return enough }
 
-func TestSomebodyElsesErrorIsLeftAsItIs(t *testing.T) {
+func TestErrorsOfOtherPackagesAreLeftAsTheyAre(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)), guesttest.Body([]byte("x")), guesttest.Trap(),

@@ -13,15 +13,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// TestDeterminismSeedsEachCallByItsRequest has a guest say its seed, in instances that are put back and in new ones.
+// TestDeterminismSeedsEachCallByItsRequest has a guest say its seed, in instances that are reset and in new ones.
 func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 	seeds := map[string]string{} // by URI
 	both(t, func(t *testing.T, run guest.Runner) {
 		for range 2 {
-			m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1<<64 - 1}}, "lanes.wasm")
+			m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1<<64 - 1}}, "reset.wasm")
 			for _, uri := range []string{"x:o", "x:t", "x:p", "x:o", "x:t", "x:o"} {
-				_, seed := lanes(t, m, uri)
+				_, seed := readState(t, m, uri)
 				if seeds[uri] == "" {
 					seeds[uri] = seed
 				}
@@ -30,8 +30,8 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 				}
 			}
 		}
-		other := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1}}, "lanes.wasm")
-		if _, seed := lanes(t, other, "x:o"); seed == seeds["x:o"] {
+		other := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1}}, "reset.wasm")
+		if _, seed := readState(t, other, "x:o"); seed == seeds["x:o"] {
 			t.Errorf("two seeds give the same: %s", seed)
 		}
 	})
@@ -43,7 +43,7 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 func TestDeterminismIsChecked(t *testing.T) {
 	for _, year := range []int{1, 1970, 2200, 10_000} {
 		d := &guest.Clock{Time: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
-		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{}, Clock: d}, readModule(t, "lanes.wasm"))
+		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{}, Clock: d}, readModule(t, "reset.wasm"))
 		if err == nil || !strings.Contains(err.Error(), "it must be from 1971 to 2199") {
 			t.Errorf("year %d: got %v", year, err)
 		}
@@ -62,13 +62,13 @@ func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 	})
 }
 
-// TestDeterminismOfAGuestThatIsStartedForEachCall looks at the clocks of instances that are never put back.
+// TestDeterminismOfAGuestThatIsStartedForEachCall looks at the clocks of instances that are never reset.
 func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now}}, "clocks.wasm")
-		if lane, why := m.ResetMode(); lane != guest.StartFresh {
-			t.Fatalf("got lane %s, %s", lane, why)
+		if mode, why := m.ResetMode(); mode != guest.StartFresh {
+			t.Fatalf("got reset mode %s, %s", mode, why)
 		}
 		for uri, want := range map[string]time.Duration{
 			"x:0": time.Duration(now.UnixNano()) + guest.ClockStep, "x:1": time.Hour + guest.ClockStep, "x:2": m.Limits().Timeout - guest.ClockStep,

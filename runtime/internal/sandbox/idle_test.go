@@ -29,7 +29,7 @@ func (g *gathering) Content(*abi.Content) error {
 	return nil
 }
 
-// BenchmarkIdleInstance says what an instance takes that has served a call and was put back: the pages of its own, and
+// BenchmarkIdleInstance reports the memory of an instance that has served a call and was reset: the pages of its own, and
 // what the engine and this package keep for it.
 func BenchmarkIdleInstance(b *testing.B) {
 	for _, bb := range []struct {

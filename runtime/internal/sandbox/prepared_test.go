@@ -61,7 +61,7 @@ func loadBinary(t *testing.T, binary []byte) *sandbox.Module {
 }
 
 func FuzzDecodePrepared(f *testing.F) {
-	for _, file := range []string{"faults.wasm", "lanes.wasm", "visits.wasm"} {
+	for _, file := range []string{"faults.wasm", "reset.wasm", "visits.wasm"} {
 		p, err := sandbox.Prepare(sandbox.Config{}, readModule(f, file))
 		if err != nil {
 			f.Fatal(err)

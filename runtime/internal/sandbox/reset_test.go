@@ -14,8 +14,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// lanes reads from lanes.wasm: what is left of what came before, and the seed as the guest spells it.
-func lanes(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
+// readState reads from reset.wasm: what is left of what came before, and the seed as the guest spells it.
+func readState(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
 	t.Helper()
 	var got recorder
 	if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, &got); err != nil {
@@ -27,10 +27,10 @@ func lanes(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
 
 func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run}, "lanes.wasm")
+		m := load(t, sandbox.Config{Runner: run}, "reset.wasm")
 		seeds := map[string]bool{}
 		for range 20 {
-			state, seed := lanes(t, m, "x:o")
+			state, seed := readState(t, m, "x:o")
 			if state != "1-s" {
 				t.Fatalf("got %q, want it warmed once, with its table as it was, and a seed", state)
 			}
@@ -44,19 +44,19 @@ func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 
 func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, readModule(t, "lanes.wasm"))
+	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, readModule(t, "reset.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if lane, why := m.ResetMode(); lane != guest.ResetOrReplace || !strings.Contains(why, "table.set") {
-		t.Errorf("got lane %s, %q, want it to be replaced because of table.set", lane, why)
+	if mode, why := m.ResetMode(); mode != guest.ResetOrReplace || !strings.Contains(why, "table.set") {
+		t.Errorf("got reset mode %s, %q, want it to be replaced because of table.set", mode, why)
 	}
 	for i, step := range []struct {
 		uri  string
 		made int64 // instances in all, the one that started among them
 	}{{"x:o", 2}, {"x:o", 2}, {"x:t", 3}, {"x:o", 3}, {"x:t", 4}, {"x:t", 5}} {
-		if state, _ := lanes(t, m, step.uri); state != "1-s" {
+		if state, _ := readState(t, m, step.uri); state != "1-s" {
 			t.Errorf("step %d: got %q: an earlier call was seen", i, state)
 		}
 		if got := e.made.Load(); got != step.made {
@@ -71,8 +71,8 @@ func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run}, "boots.wasm")
-		if lane, why := m.ResetMode(); lane != guest.StartFresh || !strings.Contains(why, "table.set") {
-			t.Errorf("got lane %s, %q, want each call to boot because of table.set", lane, why)
+		if mode, why := m.ResetMode(); mode != guest.StartFresh || !strings.Contains(why, "table.set") {
+			t.Errorf("got reset mode %s, %q, want each call to boot because of table.set", mode, why)
 		}
 		for range 3 {
 			if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {

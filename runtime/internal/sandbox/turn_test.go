@@ -64,7 +64,7 @@ func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 	})
 }
 
-func TestACallNobodyWaitsForLeavesTheStateOfItsSession(t *testing.T) {
+func TestAnAbandonedCallLeavesTheStateOfItsSession(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession}, "visits.wasm")
 		gone, cancel := context.WithCancel(t.Context())
@@ -86,7 +86,7 @@ func TestASessionThatHasEndedIsForgotten(t *testing.T) {
 		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2}}, "visits.wasm")
 		ask(t, m, "mine", "x:v")
 		for range 5 {
-			eventually(t, func() bool { // a worker hears of the end beside its calls
+			eventually(t, func() bool { // a worker receives the end beside its calls
 				got, _ := ask(t, m, "short", "x:v")
 				return got == "1"
 			})
@@ -154,7 +154,7 @@ func (k *keepsake) Call(ctx context.Context, _ []byte) (capability.Response, err
 
 func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		for name, k := range map[string]*keepsake{"nobody waited": {}, "somebody waited": {early: true}} {
+		for name, k := range map[string]*keepsake{"no call waited": {}, "a call waited": {early: true}} {
 			t.Run(name, func(t *testing.T) {
 				p := &guesttest.Puppet{Next: steps(guesttest.Ask(abi.ServiceFileStat, nil), guesttest.Emit(fine))}
 				p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}

@@ -5,6 +5,6 @@
 // engine as the backing of linear memory, and the packages above it decide when to [New], [Memory.Reset] and
 // [Memory.Release]; both may import it.
 //
-// Never done here: knowing an engine, a module or a global; unmapping memory that somebody may still look at; giving a
+// Never done here: knowing an engine, a module or a global; unmapping memory that other code may still read; giving a
 // memory out, or back to a guest, of which one byte is uncertain. Doubt is an error, and the instance is discarded.
 package snapshot

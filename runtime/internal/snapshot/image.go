@@ -105,7 +105,7 @@ func (i *Image) Len() uint64 { return i.length }
 // Method is how memories of this image are reset.
 func (i *Image) Method() Method { return i.method }
 
-// Memory gives a memory that equals the image and is nobody else's. It must be released.
+// Memory returns a memory that equals the image. The caller releases it.
 func (i *Image) Memory() (*Memory, error) {
 	s, err := i.take()
 	if err != nil {

@@ -222,7 +222,7 @@ func TestAnImageIsSafeForConcurrentUse(t *testing.T) {
 	})
 }
 
-// hammer uses a memory as its only goroutine may. What it writes it finds, and nobody else's.
+// hammer uses a memory as its only goroutine may. It finds what it wrote, and nothing else.
 func hammer(t *testing.T, m *snapshot.Memory, original []byte, worker, turn int) {
 	e := instantiate(m)
 	for pass := range 3 {

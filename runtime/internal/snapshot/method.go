@@ -12,7 +12,7 @@ const (
 	// Quickest is, in a [Config], the quickest method that works here.
 	Quickest Method = iota
 
-	// Watch is Scan where a page may have changed for the first time since the memory was last put back, and otherwise
+	// Watch is Scan where a page may have changed for the first time since the last Reset, and otherwise
 	// copies back the same pages as then: see [Memory.BeginTracking].
 	Watch
 

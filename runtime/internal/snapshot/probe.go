@@ -28,7 +28,7 @@ func Probe() (best Method, reasons []error) {
 // trusted is the method that [UseMethod] was told of.
 var trusted atomic.Uint32
 
-// UseMethod has [Probe] take somebody's word for the quickest method: that of another process which has probed the same
+// UseMethod sets the result of [Probe] to a method that another process has found by probing the same
 // kernel, and started this one. It opens what the method takes.
 func UseMethod(m Method) error {
 	if !slices.Contains(methods[:], m) {
@@ -57,7 +57,7 @@ const (
 	probeLimit  = 2 << 20
 )
 
-// try makes a memory, spoils it in ways that are awkward to find, and looks whether it is put back.
+// try makes a memory, spoils it in ways that are awkward to find, and checks that Reset restores it.
 func try(method Method) (err error) {
 	defer func() {
 		if err != nil {
@@ -112,7 +112,7 @@ type probe struct {
 }
 
 // probes are ordered so that each meets pages which the one before has left private. The fragmented ones have more
-// runs of pages than the buffers of Scan, and fewer and more bytes than are put back in place.
+// runs of pages than the buffers of Scan, and fewer and more bytes than are restored in place.
 func probes() []probe {
 	const length, limit, page = probeLength, probeLimit, probePage
 	return []probe{

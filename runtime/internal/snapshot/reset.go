@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// How many bytes of private pages a Reset puts back in place. Over it, they are dropped instead: given back to the
-// kernel, in one call whose cost is in the page faults of whoever writes there next. In place is quicker, at any
+// How many bytes of private pages a Reset restores in place. Over it, they are dropped instead: given back to the
+// kernel, in one call whose cost is in the page faults of the next write there. In place is quicker, at any
 // number of pages, for a guest that always writes the same ones.
 const (
-	// keepImage bounds what one heavy call costs all later ones: without a record of writes, each Reset puts back every
+	// keepImage bounds what one heavy call costs all later ones: without a record of writes, each Reset restores every
 	// page that was ever written.
 	keepImage = 256 << 10
 
@@ -43,7 +43,7 @@ func (m *Memory) Reset(shrink func() error) error {
 	return nil
 }
 
-// restore puts back the bytes of all that the guest could write to. Behind the image that is looked at only when it
+// restore restores all bytes that the guest could write to. Behind the image that is looked at only when it
 // has grown, and then includes what earlier growth has left in place, so that keepTail bounds all of it.
 func (m *Memory) restore() error {
 	length := m.image.length

@@ -54,7 +54,7 @@ var guests = map[string]func(t *testing.T, e *fakeEngine, length int){
 	},
 }
 
-func TestResetPutsBackEveryByte(t *testing.T) {
+func TestResetRestoresEveryByte(t *testing.T) {
 	images := map[string][]byte{
 		"noise": noise(mib),
 		"zeros": make([]byte, mib),

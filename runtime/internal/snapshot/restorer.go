@@ -39,7 +39,7 @@ func (e *extents) add(start, end uint64) {
 	}
 }
 
-// run puts back the private pages from start to end, offsets in mem. zero says that they are known to read as zero.
+// run restores the private pages from start to end, offsets in mem. zero says that they are known to read as zero.
 func (r *restorer) run(start, end uint64, zero bool) {
 	length := uint64(len(r.image))
 	if start < length {

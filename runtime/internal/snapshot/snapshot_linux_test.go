@@ -211,7 +211,7 @@ func mappings(t *testing.T) int {
 	return bytes.Count(maps, []byte("\n"))
 }
 
-// Nobody who finds the image's file can change or map it for writing.
+// No process that finds the image's file can change it or map it for writing.
 func TestTheImageIsSealed(t *testing.T) {
 	original := noise(mib)
 	eachMethod(t, func(t *testing.T, method snapshot.Method) {

@@ -12,7 +12,7 @@ const (
 	untracked trackState = iota // there may have been any
 	unwritten                   // there were none
 	tracking                    // the thread's page faults are being counted
-	tracked                     // all were to pages that the last Reset has put back
+	tracked                     // all were to pages that the last Reset has restored
 )
 
 // trackers is how many memories are tracked now, of maxTrackers at most: one whose goroutine waits takes a thread, of which
@@ -23,7 +23,7 @@ const maxTrackers = 64
 
 // BeginTracking begins a time in which only the calling goroutine writes to the memory. The goroutine keeps its thread
 // meanwhile. EndTracking ends that time, or StopTracking earlier. When all writes since the last Reset were in such times,
-// and no page of the memory was touched for the first time, the next Reset puts back the pages it knows and does not ask
+// and no page of the memory was touched for the first time, the next Reset restores the pages it knows and does not ask
 // the system for others. With methods other than Watch, and while very many memories are tracked, it does nothing.
 func (m *Memory) BeginTracking() {
 	m.StopTracking() // a second BeginTracking would otherwise be ended by the first EndTracking

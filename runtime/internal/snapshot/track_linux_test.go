@@ -24,7 +24,7 @@ func watchedMemory(t *testing.T, original []byte) *fakeEngine {
 
 const knownPages = 10
 
-// Whoever breaks the contract of BeginTracking shows when Reset does not ask the system. A fault of another kind, as one of
+// A broken contract of BeginTracking shows when Reset does not ask the system. A fault of another kind, as one of
 // Go's, makes it ask.
 func TestResetAsksOnlyWhereAPageIsNew(t *testing.T) {
 	original := noise(mib)
@@ -50,8 +50,8 @@ func TestResetAsksOnlyWhereAPageIsNew(t *testing.T) {
 func TestResetAsksAgainWhenItCannotKnow(t *testing.T) {
 	const page = (knownPages + 5) * kernelPage
 	for name, write := range map[string]func(e *fakeEngine){
-		"nobody entered": func(e *fakeEngine) { e.view[page] ^= 1 },
-		"a new page":     func(e *fakeEngine) { e.memory.BeginTracking(); e.view[page] ^= 1; e.memory.EndTracking() },
+		"no call entered": func(e *fakeEngine) { e.view[page] ^= 1 },
+		"a new page":      func(e *fakeEngine) { e.memory.BeginTracking(); e.view[page] ^= 1; e.memory.EndTracking() },
 		"loosened": func(e *fakeEngine) {
 			e.memory.BeginTracking()
 			e.memory.StopTracking()
@@ -72,7 +72,7 @@ func TestResetAsksAgainWhenItCannotKnow(t *testing.T) {
 			e.memory.BeginTracking()
 			e.memory.EndTracking()
 		},
-		"nobody left": func(e *fakeEngine) {
+		"no call left": func(e *fakeEngine) {
 			e.memory.BeginTracking()
 			defer e.memory.StopTracking()
 			e.view[page] ^= 1

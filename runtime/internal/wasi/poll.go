@@ -24,7 +24,7 @@ type subscription struct {
 	errno    uint32
 }
 
-// pollOneoff sleeps until the earliest clock fires or nobody waits for the guest any longer. Descriptors are ready at
+// pollOneoff sleeps until the earliest clock fires or the call of the guest is cancelled. Descriptors are ready at
 // once, with an error.
 func pollOneoff(ctx context.Context, mem engine.Memory, host any, args []uint64) uint32 {
 	count := uint32(args[2])

@@ -23,7 +23,7 @@ const Version = "v1.12.0"
 
 // Config configures an Engine.
 type Config struct {
-	// CacheDir keeps compiled modules between runs. It must belong to this user and nobody else may write to it, since
+	// CacheDir keeps compiled modules between runs. It must belong to this user, and no other user may write to it, since
 	// what is read back is run as native code: Open checks. It is created with mode 0700. Empty keeps them in memory.
 	CacheDir string
 	// Precompile, if not nil, is called before a module is compiled, and gives the folder that takes the place of CacheDir

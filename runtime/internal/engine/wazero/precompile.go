@@ -22,7 +22,7 @@ import (
 // its name, to the compilation cache. dir must be an empty folder, and private to this user as for [Config.CacheDir]. A
 // module the engine does not accept is [abi.CodeModule]; any other error is about the folder.
 //
-// It takes as long, and as much memory, as the module wishes, and does not heed ctx: with a module nobody vouches for
+// It takes as long, and as much memory, as the module wishes, and ignores ctx: with a module that is not trusted
 // it belongs in a process that can be killed.
 func Precompile(ctx context.Context, dir string, binary []byte) error {
 	if err := CheckCacheDir(dir); err != nil {
@@ -89,7 +89,7 @@ func list(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// MakeCacheDir makes the folders of a compilation cache, so that nobody who fills it has to make one. dir is as for
+// MakeCacheDir makes the folders of a compilation cache, so that no process that fills it has to make one. dir is as for
 // [Precompile].
 func MakeCacheDir(dir string) error {
 	if err := CheckCacheDir(dir); err != nil {
@@ -140,7 +140,7 @@ func precompileError(err error) error {
 	return abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 }
 
-// CheckCacheDir makes dir if there is none and refuses one in which somebody else could plant native code.
+// CheckCacheDir makes dir if there is none and refuses one in which another user could plant native code.
 func CheckCacheDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("compilation cache: %w", err)

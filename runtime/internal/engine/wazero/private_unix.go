@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// checkPrivate refuses a cache folder in which somebody else could plant native code. dir itself and wazero's own
+// checkPrivate refuses a cache directory in which another user could plant native code. dir itself and wazero's own
 // folders in it must be ours, and not for others to write.
 func checkPrivate(dir string) error {
 	info, err := os.Stat(dir)

@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi/abitest"
 )
 
-// asMore is the provider of what the AssemblyScript SDK does with powers beyond the kit.
+// asMore is the provider of what the AssemblyScript SDK does with capabilities beyond the kit.
 type asMore struct {
 	guest abitest.Guest
 	m     abi.Manifest
@@ -37,8 +37,8 @@ func (p asMore) read(t *testing.T, services map[abi.Service]abitest.Service, uri
 	return o
 }
 
-// TestAssemblyScriptPowers asks for what the SDK does with powers and the kit does not ask for.
-func TestAssemblyScriptPowers(t *testing.T) {
+// TestAssemblyScriptCapabilities asks for what the SDK does with capabilities and the kit does not ask for.
+func TestAssemblyScriptCapabilities(t *testing.T) {
 	compile := assemblyScript(t)
 	for _, runtime := range []string{"stub", "incremental"} {
 		t.Run(runtime, func(t *testing.T) {
@@ -189,7 +189,7 @@ func (p asMore) testValues(t *testing.T) {
 type register struct {
 	value   string // none when the version is 0
 	version uint64
-	rivals  int // how often somebody else puts the same value
+	rivals  int // how often another writer puts the same value
 	puts    []abi.KVRequest
 }
 

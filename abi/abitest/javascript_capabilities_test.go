@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/abi/abitest"
 )
 
-// TestJavaScriptPowers asks for what the SDK does with powers beyond the kit.
-func TestJavaScriptPowers(t *testing.T) {
+// TestJavaScriptCapabilities asks for what the SDK does with capabilities beyond the kit.
+func TestJavaScriptCapabilities(t *testing.T) {
 	guest := javaScript(t, filepath.Join(javaScriptKit, "rest"))
 	read := func(t *testing.T, path string, answers ...answer) abitest.Outcome {
 		t.Helper()
@@ -237,8 +237,8 @@ func plain(t *testing.T, service abi.Service, request []byte) []byte {
 	return message.Append(nil)
 }
 
-// TestJavaScriptPowersREADME asks the second provider of the SDK's README.
-func TestJavaScriptPowersREADME(t *testing.T) {
+// TestJavaScriptCapabilitiesREADME asks the second provider of the SDK's README.
+func TestJavaScriptCapabilitiesREADME(t *testing.T) {
 	text, err := os.ReadFile(javaScriptSDK + "/README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 ;; A provider that shows what an instance is made of. It answers a read with one letter of each: how often it was warmed,
 ;; whether its table was changed, and whether it was given a seed since the last call. x:t changes the table.
-;; Build: wat2wasm lanes.wat -o lanes.wasm
+;; Build: wat2wasm reset.wat -o reset.wasm
 (module
   (import "wasmres_v1" "take" (func $take (param i32 i32 i32 i32) (result i32)))
   (import "wasmres_v1" "emit" (func $emit (param i32 i32) (result i32)))

@@ -9,8 +9,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// power reads a template that uses what the host grants.
-func (g fake) power(req *abi.Request, template string) abi.Code {
+// service reads a template that uses what the host grants.
+func (g fake) service(req *abi.Request, template string) abi.Code {
 	value := func(i int) string { return req.Vars[i].Value }
 	switch template {
 	case "kit://fetch/{+url}":

@@ -13,9 +13,9 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// TestCPowers holds what the C SDK has for the host's powers, and the kit does not ask for, to what the host answers.
-func TestCPowers(t *testing.T) {
-	guest := cNative(t, "powers.c")
+// TestCCapabilities holds what the C SDK has for the host's capabilities, and the kit does not ask for, to what the host answers.
+func TestCCapabilities(t *testing.T) {
+	guest := cNative(t, "capabilities.c")
 	t.Run("asked", func(t *testing.T) { testCAsked(t, guest) })
 	t.Run("doubles", func(t *testing.T) { testCDoubles(t, guest) })
 	for name, c := range map[string]struct {
@@ -393,7 +393,7 @@ func cKitRequest(route uint32, vars ...string) abi.Request {
 	return r
 }
 
-// cModeCall reads a URI of powers.c.
+// cModeCall reads a URI of capabilities.c.
 func cModeCall(uri string, answers ...cAnswer) cCall {
 	scheme, mode, _ := strings.Cut(uri, "://")
 	route := 1 + slices.Index([]string{"double", "http", "sql", "kv", "keys", "file"}, scheme)

@@ -67,7 +67,7 @@ func (k *kit) testEnv(t *testing.T) {
 	}
 }
 
-// testRefused has the host refuse each power.
+// testRefused has the host refuse each service.
 func (k *kit) testRefused(t *testing.T) {
 	for template, vars := range map[string][]string{
 		fetchTemplate: {"url", pageURL}, postTemplate: {"url", pageURL}, rowsTemplate: {"query", query},
@@ -91,8 +91,8 @@ func (k *kit) testRefused(t *testing.T) {
 	}
 }
 
-// powers are all services that the kit's provider uses but for configuration.
-var powers = []abi.Service{
+// kitServices are all services that the kit's provider uses but for configuration.
+var kitServices = []abi.Service{
 	abi.ServiceHTTP, abi.ServiceStream, abi.ServiceSQL, abi.ServiceSQLRows,
 	abi.ServiceKVGet, abi.ServiceKVPut, abi.ServiceKVDelete, abi.ServiceKVList,
 	abi.ServiceFileStat, abi.ServiceFileRead, abi.ServiceFileWrite, abi.ServiceFileRemove,
@@ -101,7 +101,7 @@ var powers = []abi.Service{
 // refusing gives services that answer a code.
 func refusing(code abi.Code) map[abi.Service]Service {
 	services := map[abi.Service]Service{}
-	for _, service := range powers {
+	for _, service := range kitServices {
 		services[service] = func([]byte) (message, body []byte, err error) { return nil, nil, &abi.Error{Code: code} }
 	}
 	return services

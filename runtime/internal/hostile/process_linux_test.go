@@ -17,26 +17,26 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
-// Bounds at the wall, where nothing but the process stands between an attack and the rest: modules are neither admitted
+// Bounds of attacks that only the worker process holds back: modules are neither admitted
 // nor metered, and the worker itself compiles them.
 const (
-	wallTimeout = 300 * time.Millisecond // of a call
-	wallLoad    = time.Second            // to open a module
-	wallCompile = time.Second            // to open one that takes long to compile
-	wallLate    = 100 * time.Millisecond // over any of them
-	wallTries   = 3                      // of which one must not be late: the whole machine may be
+	processTimeout = 300 * time.Millisecond // of a call
+	processLoad    = time.Second            // to open a module
+	processCompile = time.Second            // to open one that takes long to compile
+	processLate    = 100 * time.Millisecond // over any of them
+	processTries   = 3                      // of which one must not be late: the whole machine may be
 
-	wallSlower = 2        // times the quiet p99 of a tenant's reads
-	wallReads  = 2000     // fewer say nothing about that
-	wallGrowth = 8 << 20  // bytes that the parent keeps
-	wallPeak   = 32 << 20 // bytes that it takes for a moment, beside copies of the module
+	processSlower = 2        // times the quiet p99 of a tenant's reads
+	processReads  = 2000     // fewer say nothing about that
+	processGrowth = 8 << 20  // bytes that the parent keeps
+	processPeak   = 32 << 20 // bytes that it takes for a moment, beside copies of the module
 
 	quietTime  = 5 * time.Second
 	honestTime = 6 * time.Second
 )
 
-// A wall is a parent with a tenant whose worker is not attacked.
-type wall struct {
+// A processTest is a parent with a tenant whose worker is not attacked.
+type processTest struct {
 	runner *worker.Runner
 	tenant *tenant
 	loud   reads    // of the tenant, during attacks
@@ -44,9 +44,9 @@ type wall struct {
 	before census
 }
 
-func TestTheProcessWallHoldsAlone(t *testing.T) {
+func TestTheProcessHoldsAttacksAlone(t *testing.T) {
 	alone(t)
-	w := newWall(t)
+	w := newProcessTest(t)
 	quiet := w.during(func() { <-time.After(quietTime) })
 	peers := w.during(func() { w.honest(t) })
 	w.before = count()
@@ -55,14 +55,14 @@ func TestTheProcessWallHoldsAlone(t *testing.T) {
 	}
 	now := settled(w.before)
 	after := w.during(func() { w.honest(t) })
-	t.Logf("%v\n%s\nreads of the tenant, with\n  nobody else        %v\n  honest providers   %v\n  the corpus         %v\n  honest ones again  %v\nbefore: %v\nafter:  %v\nthe largest worker had %d MiB",
+	t.Logf("%v\n%s\nreads of the tenant, with\n  no other tenant    %v\n  honest providers   %v\n  the corpus         %v\n  honest ones again  %v\nbefore: %v\nafter:  %v\nthe largest worker had %d MiB",
 		w.runner.Isolation().Layers, strings.Join(w.table, "\n"), quiet, peers, w.loud, after, w.before, now, largestChild()>>20)
 	w.judge(t, now)
 	judgeReads(t, w.loud, max(quiet.quantile(.99), peers.quantile(.99), after.quantile(.99)))
 }
 
-// newWall starts the tenant.
-func newWall(t *testing.T) *wall {
+// newProcessTest starts the tenant.
+func newProcessTest(t *testing.T) *processTest {
 	t.Helper()
 	raws := &rawModules{}
 	t.Cleanup(raws.clear)
@@ -74,7 +74,7 @@ func newWall(t *testing.T) *wall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wall{runner: runner, tenant: moveIn(clean)}
+	w := &processTest{runner: runner, tenant: moveIn(clean)}
 	t.Cleanup(func() {
 		w.tenant.moveOut()
 		if err := clean.Close(); err != nil {
@@ -85,7 +85,7 @@ func newWall(t *testing.T) *wall {
 }
 
 // during gives the tenant's reads while something is done.
-func (w *wall) during(do func()) reads {
+func (w *processTest) during(do func()) reads {
 	from := w.tenant.n.Load()
 	do()
 	return w.tenant.since(from)
@@ -93,7 +93,7 @@ func (w *wall) during(do func()) reads {
 
 // honest does for a while what the corpus does, with a module that is admitted and metered: it is opened, computes
 // until its time is up, and is closed.
-func (w *wall) honest(t *testing.T) {
+func (w *processTest) honest(t *testing.T) {
 	t.Helper()
 	i := slices.IndexFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Name == "loop-counted" })
 	c := hostile.Cases()[i]
@@ -110,7 +110,7 @@ func (w *wall) honest(t *testing.T) {
 }
 
 // assault runs the cases of a row, one after the other.
-func (w *wall) assault(t *testing.T, row hostile.Row) {
+func (w *processTest) assault(t *testing.T, row hostile.Row) {
 	all := tally{codes: map[string]int{}, after: map[string]int{}}
 	began, before := time.Now(), w.loud
 	w.loud = nil
@@ -124,13 +124,13 @@ func (w *wall) assault(t *testing.T, row hostile.Row) {
 	slices.Sort(heard)
 	slices.Sort(w.loud)
 	w.table = append(w.table, fmt.Sprintf("%-12s %v in %v\n%13s%v", row, &all, time.Since(began).Round(time.Second/10), "", heard))
-	if now := count(); now.resident > w.before.resident+wallGrowth {
+	if now := count(); now.resident > w.before.resident+processGrowth {
 		t.Errorf("the parent: got %v, want no more than %v", now, w.before)
 	}
 }
 
 // attack runs a case and holds it to the bounds. What the tenant notices of the making of modules does not count.
-func (w *wall) attack(t *testing.T, c hostile.Case) *tally {
+func (w *processTest) attack(t *testing.T, c hostile.Case) *tally {
 	t.Helper()
 	modules, size := prepare(t, c)
 	b := w.newBlow(c)
@@ -146,10 +146,10 @@ func (w *wall) attack(t *testing.T, c hostile.Case) *tally {
 	})...)
 	grew := peak() - before.resident
 	t.Logf("%v, parent +%.1f MiB for %.1f MiB, %s", &b.tally, float64(grew)/(1<<20), float64(size)/(1<<20), b.failure)
-	if b.late > wallLate {
-		t.Errorf("got an end %v late, at most %v are allowed (%s)", b.late, wallLate, c.Why)
+	if b.late > processLate {
+		t.Errorf("got an end %v late, at most %v are allowed (%s)", b.late, processLate, c.Why)
 	}
-	if grew > wallPeak+8*int64(size) {
+	if grew > processPeak+8*int64(size) {
 		t.Errorf("the parent grew by %d bytes, for modules of %d", grew, size)
 	}
 	if b.odd != "" {
@@ -170,7 +170,7 @@ func prepare(t *testing.T, c hostile.Case) (modules []*module.Module, size int) 
 	return modules, size
 }
 
-func (w *wall) judge(t *testing.T, now census) {
+func (w *processTest) judge(t *testing.T, now census) {
 	t.Helper()
 	if now.goroutines > w.before.goroutines || now.files > w.before.files || now.children > w.before.children {
 		t.Errorf("the parent: got %v, want what there was before: %v", now, w.before)
@@ -182,7 +182,7 @@ func (w *wall) judge(t *testing.T, now census) {
 
 func judgeReads(t *testing.T, got reads, quiet time.Duration) {
 	t.Helper()
-	if p99 := got.quantile(.99); len(got) >= wallReads && p99 > wallSlower*quiet {
-		t.Errorf("p99 of the tenant's reads: got %v, want at most %d times the %v without attacks", p99, wallSlower, quiet)
+	if p99 := got.quantile(.99); len(got) >= processReads && p99 > processSlower*quiet {
+		t.Errorf("p99 of the tenant's reads: got %v, want at most %d times the %v without attacks", p99, processSlower, quiet)
 	}
 }
