@@ -32,7 +32,8 @@ type Provider struct {
 	ownHost *Host // nil when the caller owns the Host
 	inner   *provider.Provider
 	log     *slog.Logger
-	close   func() error // works once
+	close   func() error  // works once
+	closed  chan struct{} // is closed when Close begins
 
 	serverOnce sync.Once
 	server     *Server // for Handler; nil before the first call
@@ -58,7 +59,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{name: cmp.Or(o.Name, inner.Module().Manifest().Name), host: h, inner: inner, log: o.Logger}
+	p := &Provider{name: cmp.Or(o.Name, inner.Module().Manifest().Name), host: h, inner: inner, log: o.Logger, closed: make(chan struct{})}
 	p.close = sync.OnceValue(func() error { return p.release(o.Capabilities) })
 	return p, nil
 }
@@ -104,7 +105,15 @@ func (p *Provider) Handler() http.Handler {
 			QueueTimeout: inForce.Timeout, MaxSlowReaders: inForce.Calls / 2, Logger: p.log,
 		})
 	})
+	if p.server == nil {
+		return http.HandlerFunc(refuse)
+	}
 	return p.server
+}
+
+// refuse answers requests to a provider that was closed before it had a handler.
+func refuse(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "the provider has been closed", http.StatusServiceUnavailable)
 }
 
 // Close ends subscriptions and streams, waits for running calls, and releases the provider, its capabilities, and its
@@ -113,7 +122,8 @@ func (p *Provider) Close() error { return p.close() }
 
 func (p *Provider) release(capabilities []capability.Capability) error {
 	var errs []error
-	p.serverOnce.Do(func() {}) // no server is made from now on
+	close(p.closed)
+	p.serverOnce.Do(func() {}) // Handler makes no server from now on
 	if p.server != nil {
 		errs = append(errs, p.server.Close())
 	}

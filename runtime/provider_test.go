@@ -133,6 +133,31 @@ func TestSubscribe(t *testing.T) {
 	}
 }
 
+func TestCloseEndsSubscriptionsAndHandlers(t *testing.T) {
+	h := newHost(t, runtime.IsolateNone)
+	p, err := h.Load(t.Context(), greeting, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		for _, err := range p.Subscribe(context.Background(), "greeting://Ada") {
+			ended <- err
+		}
+	}()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("the subscription ended with %v", err)
+	}
+	response := httptest.NewRecorder()
+	p.Handler().ServeHTTP(response, httptest.NewRequest("POST", "/mcp", nil))
+	if response.Code != http.StatusServiceUnavailable {
+		t.Errorf("the handler answered %d", response.Code)
+	}
+}
+
 func TestListEndsWithTheError(t *testing.T) {
 	p := load(t, greeting, nil)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -18,42 +18,57 @@ type Change struct {
 // Subscribe gives a Change each time one of uris has changed, or the list of resources when uris is empty, until ctx
 // ends, which is no error. The subscription begins with the loop and ends with it. Changes that come while the body of the
 // loop runs are merged. Before any Change, the loop ends with abi.CodeInvalidParams for what is no URI, and with
-// abi.CodeUnsupported for a resource that cannot be subscribed to.
+// abi.CodeUnsupported for a resource that cannot be subscribed to. Close ends the loop with abi.CodeUnavailable.
 func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		parsed, err := parseURIs(uris)
-		if err != nil {
-			yield(Change{}, err)
-			return
-		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		changes := coalesce.New(nil)
-		accepted, err := p.inner.Subscribe(ctx, parsed, len(uris) == 0, resource.NotifierFunc(changes.Add))
-		if ctx.Err() != nil {
-			return
+		err := p.subscribe(ctx, uris, changes)
+		if err == nil {
+			err = p.deliver(ctx, changes, func(uri string) bool { return yield(Change{URI: uri}, nil) })
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			yield(Change{}, err)
-			return
 		}
-		for _, uri := range parsed {
-			isSame := func(other abi.URI) bool { return other.Normal() == uri.Normal() }
-			if !slices.ContainsFunc(accepted, isSame) {
-				yield(Change{}, abi.Errorf(abi.CodeUnsupported, "resource %s cannot be subscribed to", uri))
-				return
-			}
+	}
+}
+
+// subscribe has the changes of uris, or of the list, added to changes until ctx ends.
+func (p *Provider) subscribe(ctx context.Context, uris []string, changes *coalesce.Set) error {
+	parsed, err := parseURIs(uris)
+	if err != nil {
+		return err
+	}
+	accepted, err := p.inner.Subscribe(ctx, parsed, len(uris) == 0, resource.NotifierFunc(changes.Add))
+	if err != nil {
+		return err
+	}
+	for _, uri := range parsed {
+		isSame := func(other abi.URI) bool { return other.Normal() == uri.Normal() }
+		if !slices.ContainsFunc(accepted, isSame) {
+			return abi.Errorf(abi.CodeUnsupported, "resource %s cannot be subscribed to", uri)
 		}
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-changes.C:
-			}
-			for uri, ok := changes.Take(); ok; uri, ok = changes.Take() {
-				if !yield(Change{URI: uri}, nil) {
-					return
-				}
+	}
+	return nil
+}
+
+// errSubscriptionClosed ends subscriptions with the provider.
+var errSubscriptionClosed = abi.Errorf(abi.CodeUnavailable, "the provider has been closed")
+
+// deliver gives changes to each until it returns false or ctx ends, without an error, or the provider is closed.
+func (p *Provider) deliver(ctx context.Context, changes *coalesce.Set, each func(uri string) bool) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.closed:
+			return errSubscriptionClosed
+		case <-changes.C:
+		}
+		for uri, ok := changes.Take(); ok; uri, ok = changes.Take() {
+			if !each(uri) {
+				return nil
 			}
 		}
 	}
