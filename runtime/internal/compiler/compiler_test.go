@@ -210,7 +210,7 @@ func TestAFolderThatCannotBeUsedIsNotHeldAgainstTheModule(t *testing.T) {
 		damage func(string) error
 		text   string
 	}{
-		"others can write": {shared, "private to you"},
+		"others can write": {shared, "private directory"},
 		"a file":           {file, "compilation cache"},
 		"read-only":        {readOnly, "permission denied"},
 		"blocked":          {blocked, "file exists"},

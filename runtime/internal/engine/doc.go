@@ -1,5 +1,5 @@
-// Package engine is what any WebAssembly engine must do for wasmres: a handful of small interfaces.
+// Package engine has the interfaces that a WebAssembly engine implements for wasmres.
 //
-// It owns the seam between the runtime and an engine, and the shape of a host function. The engines below this folder
-// implement it; runtime and the packages that define host functions use it. No engine's own types appear here.
+// It owns the border between the runtime and an engine, and the type of a host function. The packages below this directory
+// implement it. No types of a particular engine appear here.
 package engine

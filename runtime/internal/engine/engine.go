@@ -10,8 +10,8 @@ import (
 // PageSize is the unit of linear memory, in bytes.
 const PageSize = 64 << 10
 
-// An Engine compiles modules. It is safe for concurrent use. What it is given has been admitted and metered: engines
-// are not a line of defence against malformed modules.
+// An Engine compiles modules. It is safe for concurrent use. Its modules have been admitted and metered: an engine need not
+// be a defence against malformed ones.
 type Engine interface {
 	// Compile translates a module and links it with the host functions it imports. An import that is not in host, or
 	// has another signature there, is an error that names it.
@@ -23,8 +23,7 @@ type Engine interface {
 
 // A Module is a compiled module. It is safe for concurrent use.
 type Module interface {
-	// Instantiate makes a live sandbox whose memory is memory. host is what host functions get as their caller. Nothing
-	// of the guest has run when it returns.
+	// Instantiate makes a live sandbox with that memory. Host functions get host. Instantiate runs nothing of the guest.
 	Instantiate(ctx context.Context, host any, memory LinearMemory) (Instance, error)
 
 	// Close releases the module. Every instance must have been closed.
@@ -33,9 +32,9 @@ type Module interface {
 
 // An Instance is one live sandbox. It belongs to one goroutine at a time.
 type Instance interface {
-	// Call runs an exported function with its parameters in stack, which then holds its results. It ends with an
-	// error when the guest traps and when a host function stops the guest; nothing else ends it. That is a [*Trap] where
-	// an engine knows what was running. The instance can be called again after an error.
+	// Call runs an exported function with its parameters in stack, which then holds its results. The error is for a trap
+	// of the guest, or a host function that stops the guest; nothing else ends a call. It is a [*Trap] if the engine knows
+	// which functions were running. The instance can be called again after an error.
 	Call(ctx context.Context, export string, stack []uint64) error
 
 	// Memory is the instance's linear memory, for as long as the instance is open.
@@ -44,26 +43,25 @@ type Instance interface {
 	// Global gives an exported mutable global of a numeric type, or nil when there is none with this name.
 	Global(export string) Global
 
-	// Resize makes the instance take the size of its memory from [LinearMemory.Reallocate] again, which may answer
-	// with less than before. It fails where an engine cannot do that; the instance must then be closed.
+	// Resize makes the instance call [LinearMemory.Reallocate], which may give less than before, and take that size. It
+	// fails if the engine cannot do that; then the caller must close the instance.
 	Resize() error
 
 	// Close releases the instance. It is idempotent.
 	Close() error
 }
 
-// A Trimmer is an Instance that keeps something to be quick.
+// A Trimmer is an Instance that caches memory for its next call.
 type Trimmer interface {
-	// Trim gives that back, until the next call.
+	// Trim releases that memory.
 	Trim()
 }
 
-// LinearMemory is what stands behind the linear memory of one instance. It belongs to the goroutine that has the
-// instance.
+// LinearMemory allocates the linear memory of one instance. It belongs to the goroutine that has the instance.
 type LinearMemory interface {
-	// Reallocate gives the bytes of the memory, which may stay where they are. The first call, which makes the memory,
-	// must not be refused and may give more than size. Later calls are the guest's wish to grow to size bytes, and may
-	// be refused with nil; and those of [Instance.Resize], which take what they get.
+	// Reallocate gives the bytes of the memory, at the same address or another. The first call makes the memory: it must
+	// not return nil, and may give more than size. Later calls are requests of the guest to grow to size bytes, which nil
+	// refuses, and those of [Instance.Resize], which accept any size.
 	Reallocate(size uint64) []byte
 
 	// Free is called when the instance is closed.
@@ -78,33 +76,32 @@ type Global interface {
 
 // Memory is the linear memory of an instance, as the host sees it.
 type Memory interface {
-	// Read gives a view of n bytes at off, or false when they are out of range. The view must not outlive the call
-	// of the guest, nor a call of the guest within it.
+	// Read gives a view of n bytes at off, or false when they are out of range. The view is valid until the call of the
+	// guest ends, or calls the guest again.
 	Read(off, n uint32) ([]byte, bool)
-	// Write copies p to off, or does nothing and gives false when it does not fit.
+	// Write copies p to off; if it is out of range, it does nothing and gives false.
 	Write(off uint32, p []byte) bool
 }
 
-// A HostFunc is a function guests may import.
+// A HostFunc is a function that guests may import.
 type HostFunc struct {
 	Module, Name string
 	Type         abi.Signature
-	// Call runs the function: parameters, then results, are in stack, where an i32 parameter occupies the low half of
-	// its slot and the high half is undefined. host is what the instance was made with. To stop the guest, Call
-	// panics with [Stop].
+	// Call runs the function. stack has its parameters, then its results; the high half of an i32 parameter is undefined.
+	// host is that of [Module.Instantiate]. To stop the guest, Call panics with [Stop].
 	Call func(ctx context.Context, mem Memory, host any, stack []uint64)
 }
 
-// ErrStack is in the chain of the error of a call that used up the stack an engine has for it.
+// ErrStack is in the chain of the error of a call that has exhausted the stack of the engine.
 var ErrStack = errors.New("stack exhausted")
 
-// A Trap is the error of a call that ended in the middle of the guest.
+// A Trap is the error of a call that ended while the guest was running.
 type Trap struct {
 	Err error
-	// Reason is Err in a few words, on one line, which the guest has no hand in.
+	// Reason is Err in a few words, on one line. The guest has no influence on it.
 	Reason string
-	// Stack is the functions that were running, as the module that was compiled counts them, innermost first: as many
-	// as the engine keeps track of, and none of the host's.
+	// Stack is the indices of the functions that were running, in the compiled module, innermost first: as many as the
+	// engine records, without host functions.
 	Stack []uint32
 }
 

@@ -19,14 +19,13 @@ const (
 	// Min is the size of the smallest budget, in bytes.
 	Min = 8 << 20
 
-	// weight is how often each byte counts: the garbage collector lets as much garbage gather as there is memory in use.
+	// weight is how often each byte counts: the garbage collector allows as much garbage as there is memory in use.
 	weight = 2
 )
 
 // A Budget is the memory that all answers together may take. It is safe for concurrent use. A nil Budget has no bound.
 //
-// No method waits while its caller holds a part of the budget, but for Wait, which is called before anything is held:
-// so requests cannot wait for each other.
+// Only Wait blocks. A request calls it before it reserves anything, so that requests cannot wait for each other.
 type Budget struct {
 	most int64 // bytes, each counted weight times
 
@@ -34,7 +33,7 @@ type Budget struct {
 	waiting atomic.Int64 // length of queue
 
 	mu    sync.Mutex // guards the field below
-	queue list.List  // of *waiter, the one that has waited for longest in front
+	queue list.List  // of *waiter, the oldest in front
 }
 
 type waiter struct {
@@ -42,7 +41,7 @@ type waiter struct {
 	ready chan struct{} // closed when size is reserved
 }
 
-// New makes a Budget of so many bytes; 0 means Default.
+// New makes a Budget of that many bytes; 0 is for Default.
 func New(bytes int64) *Budget {
 	if bytes == 0 {
 		bytes = Default
@@ -50,7 +49,7 @@ func New(bytes int64) *Budget {
 	return &Budget{most: bytes}
 }
 
-// Most is how many bytes can be reserved at most.
+// Most is the most bytes that can be reserved.
 func (b *Budget) Most() int {
 	if b == nil {
 		return math.MaxInt
@@ -58,7 +57,7 @@ func (b *Budget) Most() int {
 	return int(b.most / weight)
 }
 
-// Used is how much of the budget is reserved, in bytes, each counted as the budget does.
+// Used is the reserved part of the budget, in bytes, each counted weight times.
 func (b *Budget) Used() int64 {
 	if b == nil {
 		return 0
@@ -66,7 +65,7 @@ func (b *Budget) Used() int64 {
 	return b.used.Load()
 }
 
-// Reserve reserves n bytes, and reports false when there is no room for them now.
+// Reserve reserves n bytes, and reports false when they exceed the budget now.
 func (b *Budget) Reserve(n int) bool {
 	if b == nil || n <= 0 {
 		return true
@@ -74,7 +73,7 @@ func (b *Budget) Reserve(n int) bool {
 	return b.take(int64(n) * weight)
 }
 
-// fits reports whether there is room for so much, counted as the budget does.
+// fits reports whether size, of bytes counted weight times, is within the budget now.
 func (b *Budget) fits(size int64) bool { return b == nil || b.used.Load()+size <= b.most }
 
 func (b *Budget) take(size int64) bool {
@@ -96,7 +95,7 @@ func (b *Budget) Force(n int) {
 	}
 }
 
-// Release gives n reserved bytes back.
+// Release releases n reserved bytes.
 func (b *Budget) Release(n int) {
 	if b == nil || n == 0 {
 		return
@@ -109,8 +108,8 @@ func (b *Budget) Release(n int) {
 	}
 }
 
-// Wait reserves n bytes. While there is no room for them, or others wait, it waits for its turn: until ctx ends, or for
-// as long as patience. The error is that of ctx, or [abi.CodeBusy].
+// Wait reserves n bytes. While they exceed the budget, or others wait, it waits in the queue: until ctx ends, or patience has
+// passed. The error is that of ctx, or [abi.CodeBusy].
 func (b *Budget) Wait(ctx context.Context, n int, patience time.Duration) error {
 	if b == nil || b.waiting.Load() == 0 && b.Reserve(n) {
 		return nil
@@ -140,7 +139,7 @@ func (b *Budget) enqueue(w *waiter) *list.Element {
 	return at
 }
 
-// serveLocked reserves for the waiters at the front of the queue, as long as there is room.
+// serveLocked reserves for the waiters at the front of the queue, until one exceeds the budget.
 func (b *Budget) serveLocked() {
 	for at := b.queue.Front(); at != nil; at = b.queue.Front() {
 		w := at.Value.(*waiter)
@@ -153,7 +152,7 @@ func (b *Budget) serveLocked() {
 	}
 }
 
-// quit ends the waiting of one that may have been served meanwhile.
+// quit removes a waiter, and releases its bytes if it has been served meanwhile.
 func (b *Budget) quit(at *list.Element) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,7 +167,7 @@ func (b *Budget) quit(at *list.Element) {
 	b.serveLocked()
 }
 
-// Busy is the error for an answer that the budget has no room for. retry says after which time there may be.
+// Busy is the error for an answer that exceeds the budget. The client may try again after retry.
 func Busy(retry time.Duration) error {
 	return abi.Busy(retry, "Answers that clients have not read yet take all the memory there is for them, try again later")
 }

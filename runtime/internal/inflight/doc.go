@@ -1,2 +1,2 @@
-// Package inflight bounds the memory that answers take until their clients have taken them.
+// Package inflight bounds the memory of answers that clients have not read yet.
 package inflight

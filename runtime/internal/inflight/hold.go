@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Hold is what one answer has reserved beside its buffer. It is safe for concurrent use. A nil Hold has no bound.
+// A Hold is the memory that one answer has reserved besides its buffer. It is safe for concurrent use. A nil Hold has no bound.
 type Hold struct {
 	budget *Budget
 
@@ -19,8 +19,7 @@ type Hold struct {
 // Hold makes a Hold that has reserved nothing. The caller calls End.
 func (b *Budget) Hold() *Hold { return &Hold{budget: b} }
 
-// Wait reserves n bytes for later, as [Budget.Wait] does, or all there are if those are fewer. It is called before
-// anything else.
+// Wait reserves n bytes for later, as [Budget.Wait] does, or the whole budget if that is less. The caller calls it first.
 func (h *Hold) Wait(ctx context.Context, n int, patience time.Duration) error {
 	n = min(n, h.budget.Most())
 	if err := h.budget.Wait(ctx, n, patience); err != nil {
@@ -32,7 +31,7 @@ func (h *Hold) Wait(ctx context.Context, n int, patience time.Duration) error {
 	return nil
 }
 
-// Take uses n bytes more, and reports false when there is no room for them or the Hold has ended.
+// Take uses n more bytes, and reports false when they exceed the budget or the Hold has ended.
 func (h *Hold) Take(n int) bool {
 	if h == nil {
 		return true
@@ -48,7 +47,7 @@ func (h *Hold) Take(n int) bool {
 	return true
 }
 
-// Fits reports whether there is room for n bytes more now. It reserves nothing.
+// Fits reports whether n more bytes are within the budget now. It reserves nothing.
 func (h *Hold) Fits(n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +61,7 @@ func (h *Hold) Used() int {
 	return h.used
 }
 
-// Trim gives back what was reserved and not used.
+// Trim releases the bytes that are reserved and not used.
 func (h *Hold) Trim() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +69,7 @@ func (h *Hold) Trim() {
 	h.reserved = h.used
 }
 
-// End gives everything back. It is idempotent; nothing can be taken afterwards.
+// End releases everything. It is idempotent. Take fails afterwards.
 func (h *Hold) End() {
 	if h == nil {
 		return

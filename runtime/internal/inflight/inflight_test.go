@@ -25,7 +25,7 @@ func TestABudgetIsNotExceeded(t *testing.T) {
 	}
 }
 
-func TestNoBudgetHasNoBound(t *testing.T) {
+func TestANilBudgetHasNoBound(t *testing.T) {
 	var b *inflight.Budget
 	h := b.Hold()
 	defer h.End()
@@ -37,7 +37,7 @@ func TestNoBudgetHasNoBound(t *testing.T) {
 }
 
 // Waiters are served in their order, even when a later one needs less.
-func TestWaitIsInTurn(t *testing.T) {
+func TestWaitersAreServedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inflight.New(100)
 		b.Force(50)
@@ -120,7 +120,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Whatever becomes of waiters, nothing of the budget is lost, and the next one is served.
+// No part of the budget is lost, and waiters are served, however other waiters end.
 func TestHammer(t *testing.T) {
 	b := inflight.New(1000)
 	var all sync.WaitGroup

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// readable gives a name as its author wrote it, if it is one of nested names alone, as Rust's and many of C++ are:
-// "_ZN", then each name with its length before it, then "E". Others stay as they are: demanglers for all of them take
-// exponential time on names that are made for it.
+// readable demangles a name that has nested names only, as those of Rust and many of C++: "_ZN", then each name after its
+// length, then "E". Other names stay as they are: demanglers for all names take exponential time on crafted ones.
 func readable(linked string) string {
 	rest, nested := strings.CutPrefix(linked, "_ZN")
 	var parts []string
@@ -33,12 +32,12 @@ func readable(linked string) string {
 	return unescape.Replace(strings.Join(parts, "::"))
 }
 
-// isHash reports whether a part is what Rust adds to tell instances apart.
+// isHash reports whether a part is the hash that Rust appends to a name.
 func isHash(part string) bool {
 	return len(part) == 17 && part[0] == 'h' && strings.Trim(part[1:], "0123456789abcdef") == ""
 }
 
-// unescape undoes what Rust does to characters that linkers do not like.
+// unescape replaces the escapes of Rust for characters that linkers do not accept.
 var unescape = strings.NewReplacer(
 	"$LT$", "<", "$GT$", ">", "$LP$", "(", "$RP$", ")", "$RF$", "&", "$BP$", "*", "$C$", ",", "$SP$", "@",
 	"$u20$", " ", "$u27$", "'", "$u5b$", "[", "$u5d$", "]", "$u7b$", "{", "$u7d$", "}", "$u7e$", "~", "..", "::",

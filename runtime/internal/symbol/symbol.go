@@ -1,7 +1,7 @@
-// Package symbol reads what the functions of a module are called, for people who look into a failure.
+// Package symbol reads the names of a module's functions, for reports of crashes.
 //
-// It owns how names are made readable. The runtime imports it. Names are whatever who built the module wanted them to
-// be: nothing must depend on them, and reading one takes no more time than it is long.
+// It owns how names are made readable. Names are untrusted: nothing may depend on them, and reading one takes time linear
+// in its length.
 package symbol
 
 import (
@@ -11,20 +11,19 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Names are those of the functions of one module, by index, as linkers know them.
+// Names has the linker names of the functions of one module, by index.
 type Names map[uint32]string
 
-// Read gives the names in the name section of a module, which is not believed to be well-formed, of functions with an
-// index below functions; none when there is no such section.
+// Read gives the names in the name section of a module, which may be malformed, of functions with an index below functions;
+// none when there is no such section.
 func Read(module []byte, functions uint32) (Names, error) {
 	return wasm.FunctionNames(module, functions)
 }
 
-// longest is the bytes of a readable name.
+// longest is the most bytes of a readable name.
 const longest = 256
 
-// Of gives the name of a function, as its author wrote it where that can be told, on one line of at most 256 bytes;
-// empty when it has none.
+// Of gives the name of a function, demangled if possible, on one line of at most 256 bytes; empty when it has none.
 func (n Names) Of(function uint32) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
 )
 
-func TestNamesAreAsTheirAuthorsWroteThem(t *testing.T) {
+func TestNamesAreDemangled(t *testing.T) {
 	for linked, want := range map[string]string{
 		"main.fault":               "main.fault",
 		"read_about":               "read_about",

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Every is how often a kind of event is logged at most.
+// Every is the shortest time between two lines of one kind of event.
 const Every = 10 * time.Second
 
-// A Log writes warnings, at most one of each kind in any [Every]. The first event of a kind is written at once. Of those
-// that follow, the newest is written when the time is up, with the attribute left_out, which counts the others. A Log is
-// safe for concurrent use and has no goroutine.
+// A Log writes warnings, at most one of each kind in any [Every]. It writes the first event of a kind at once. Of further
+// events it writes the newest after Every, with the attribute left_out, which counts the others. A Log is safe for
+// concurrent use and has no goroutine.
 type Log struct {
 	logger  *slog.Logger
 	writing sync.WaitGroup // lines; added to with mu held
@@ -23,7 +23,7 @@ type Log struct {
 	kinds  map[string]*kind // that were written within Every
 }
 
-// A kind is what is known of one kind of event since a line of it was written.
+// A kind has the events of one kind since its last line was written.
 type kind struct {
 	timer  *time.Timer // calls expire
 	newest event
@@ -46,7 +46,7 @@ func (l *Log) Warn(name, message string, args ...any) {
 	}
 }
 
-// isFirst reports whether an event is to be written now. If not, the event is counted.
+// isFirst reports whether the caller must write an event now. Otherwise it counts the event.
 func (l *Log) isFirst(name string, e event) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,14 +63,14 @@ func (l *Log) isFirst(name string, e event) bool {
 	return true
 }
 
-// expire writes what has come of a kind, or forgets the kind if nothing has.
+// expire writes the newest event of a kind, or removes the kind if there was none.
 func (l *Log) expire(name string) {
 	if e, ok := l.take(name); ok {
 		l.write(e)
 	}
 }
 
-// take gives the newest event of a kind, if there is one, and begins to count anew.
+// take gives the newest event of a kind, if there is one, and resets its count.
 func (l *Log) take(name string) (e event, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Log) take(name string) (e event, ok bool) {
 	return e, true
 }
 
-// summary is the newest event, with how many others there were.
+// summary is the newest event, with the count of the others.
 func (k *kind) summary() event {
 	e := k.newest
 	if k.count > 1 {
@@ -98,13 +98,13 @@ func (k *kind) summary() event {
 	return e
 }
 
-// write writes what isFirst or take has given.
+// write writes an event of isFirst, take or close.
 func (l *Log) write(e event) {
 	defer l.writing.Done()
 	l.logger.Warn(e.message, e.args...)
 }
 
-// Close writes what has not been written. No line is written afterwards.
+// Close writes the events that are not written yet. After Close no line is written.
 func (l *Log) Close() {
 	for _, e := range l.close() {
 		l.write(e)

@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
 )
 
-// A book keeps the lines of a log, each with the seconds that have passed.
+// A book records the lines of a log, each with the seconds that have passed.
 type book struct {
 	began time.Time
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ func throttled(t *testing.T, test func(l *throttle.Log, b *book)) {
 	})
 }
 
-// pass lets the time pass, and all happen that happens then.
+// pass advances the time, and waits for what happens meanwhile.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -64,7 +64,7 @@ func TestOneLineOfEachKindInTenSeconds(t *testing.T) {
 				l.Warn("origin", "kept out", "n", n)
 			}
 			if n == 0 {
-				pass(50 * time.Millisecond) // so that no event comes when a time is up
+				pass(50 * time.Millisecond) // so that no event coincides with the end of Every
 			}
 			pass(100 * time.Millisecond)
 		}
@@ -88,7 +88,7 @@ func TestAnEventAfterAQuietTimeIsLoggedAtOnce(t *testing.T) {
 	})
 }
 
-func TestCloseWritesWhatIsLeft(t *testing.T) {
+func TestCloseWritesTheRest(t *testing.T) {
 	throttled(t, func(l *throttle.Log, b *book) {
 		for n := range 5 {
 			l.Warn("host", "refused", "n", n)

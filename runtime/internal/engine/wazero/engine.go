@@ -18,27 +18,26 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Version is the version of wazero this package is written for and tested with.
+// Version is the version of wazero that this package is written for and tested with.
 const Version = "v1.12.0"
 
 // Config configures an Engine.
 type Config struct {
-	// CacheDir keeps compiled modules between runs. It must belong to this user, and no other user may write to it, since
-	// what is read back is run as native code: Open checks. It is created with mode 0700. Empty keeps them in memory.
+	// CacheDir stores compiled modules between runs. Open makes it with mode 0700. It must belong to this user, and no other
+	// user may write to it, since the engine runs its files as native code: Open checks that. Empty stores them in memory.
 	CacheDir string
-	// Precompile, if not nil, is called before a module is compiled, and gives the folder that takes the place of CacheDir
-	// for this module: with what [Precompile] has left, in a process that can be stopped, which a compilation in this one
-	// cannot. Its error ends the compilation.
+	// Precompile is called before a module is compiled, and gives the directory that replaces CacheDir for this module, with
+	// the output of [Precompile]. That runs in a process that can be stopped, as a compilation in this process cannot. Its
+	// error ends the compilation. Nil compiles in this process.
 	Precompile func(ctx context.Context, binary []byte) (dir string, err error)
-	// Tested says that another process of this program has opened an engine, and what came of its tests: the same is
-	// taken for granted here. Nil tests.
+	// Tested is the result of [Test] in another process of this program, so that Open need not run the tests. Nil runs them.
 	Tested *Tests
 	Logger *slog.Logger // nil discards
 }
 
-// Tests are what became of the tests an engine makes of wazero when it is opened.
+// Tests are the results of the tests of wazero that Open runs.
 type Tests struct {
-	Resizes bool `json:"resizes"` // instances can give memory back
+	Resizes bool `json:"resizes"` // instances can shrink their memory
 }
 
 // An Engine is wazero's compiler.
@@ -47,8 +46,7 @@ type Engine struct {
 	precompile func(ctx context.Context, binary []byte) (dir string, err error)
 }
 
-// Open makes an Engine, and makes sure that wazero does what this package relies on. What it does not do is said in
-// the log, and done without.
+// Open makes an Engine, and tests that wazero behaves as this package relies on. It logs what fails, and works without it.
 func Open(cfg Config) (*Engine, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -80,11 +78,11 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 	return cache, nil
 }
 
-// Test makes the tests that an engine makes when it is opened, for [Config.Tested]. What fails is said in the log.
+// Test runs the tests of Open, for [Config.Tested]. It logs what fails.
 func Test(logger *slog.Logger) Tests {
 	err := selfTest()
 	if err != nil {
-		logger.Warn("memory of instances cannot shrink: each one that grows is replaced, which is slower", "wazero", Version, "err", err)
+		logger.Warn("wazero cannot shrink the memory of instances: an instance that has grown is replaced, which is slower", "wazero", Version, "err", err)
 	}
 	return Tests{Resizes: err == nil}
 }
@@ -92,9 +90,9 @@ func Test(logger *slog.Logger) Tests {
 // Close releases the engine.
 func (e *Engine) Close() error { return e.own.cache.Close(context.Background()) }
 
-// Compile implements [engine.Engine]. Where native code is in the compilation cache already, all that is read of the
-// module but its shape is a waste: a third of the time with it, for a provider in Go. So [Precompile] keeps code under the
-// name that the module without code has, which is then all that is loaded. Compile may be given the module without code itself.
+// Compile implements [engine.Engine]. If the native code is in the compilation cache, reading the code of the module is a
+// waste: a third of the time, for a provider in Go. So [Precompile] stores native code under the name of the module without
+// code, and Compile loads only that. binary may be the module without code.
 func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostFunc) (engine.Module, error) {
 	if e.precompile == nil {
 		return e.own.open(ctx, binary, host)
@@ -119,18 +117,18 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostF
 	return m, nil
 }
 
-// runtimeConfig is the one set of settings: the compiled form of a module depends on it.
+// runtimeConfig has the settings of all runtimes: native code depends on them.
 func runtimeConfig() wazero.RuntimeConfig {
 	return wazero.NewRuntimeConfigCompiler().
 		WithCoreFeatures(api.CoreFeaturesV2).
 		WithDebugInfoEnabled(false).  // hostile debug sections can hang the stack trace of a trap
-		WithCloseOnContextDone(false) // what stops a guest is metered into it
+		WithCloseOnContextDone(false) // metering stops guests
 }
 
-// A loader is where a module's native code comes from or goes to.
+// A loader compiles modules by a cache of native code.
 type loader struct {
 	cache   wazero.CompilationCache
-	dir     string // of cache; empty when that is in memory
+	dir     string // of cache; empty when the cache is in memory
 	resizes bool   // as of the engine
 }
 
@@ -153,7 +151,7 @@ func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc)
 	return m, nil
 }
 
-// check makes sure that nothing was compiled: stripped code only traps.
+// check fails if wazero has compiled something: a module without code only traps.
 func (l loader) check(before []string) error {
 	now, err := entries(l.dir)
 	if err != nil {
@@ -161,13 +159,13 @@ func (l loader) check(before []string) error {
 	}
 	for _, file := range now {
 		if !slices.Contains(before, file) {
-			return errors.Join(abi.Errorf(abi.CodeModule, "the compiled module is gone"), os.Remove(file))
+			return errors.Join(abi.Errorf(abi.CodeModule, "the compiled module is missing from the cache"), os.Remove(file))
 		}
 	}
 	return nil
 }
 
-// compile makes a module of a runtime of its own.
+// compile makes a module with its own runtime.
 func (l loader) compile(ctx context.Context, binary []byte, host []engine.HostFunc) (_ *module, err error) {
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithCompilationCache(l.cache))
 	defer func() {

@@ -72,7 +72,7 @@ func compile(t *testing.T, e *wazero.Engine, call func()) engine.Module {
 	return m
 }
 
-func TestTheCacheFolderIsPrivateAndUsed(t *testing.T) {
+func TestTheCacheDirIsPrivateAndUsed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	compile(t, open(t, dir), func() {})
 	info, err := os.Stat(dir)
@@ -85,7 +85,7 @@ func TestTheCacheFolderIsPrivateAndUsed(t *testing.T) {
 	}
 }
 
-func TestACacheFolderOthersCanWriteToIsRefused(t *testing.T) {
+func TestACacheDirThatOthersCanWriteToIsRefused(t *testing.T) {
 	shared := t.TempDir()
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestACacheFolderOthersCanWriteToIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{shared, planted} {
-		if _, err := wazero.Open(wazero.Config{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "private to you") {
+		if _, err := wazero.Open(wazero.Config{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "private directory") {
 			t.Errorf("%s: got %v, want a refusal", dir, err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestACacheFolderOthersCanWriteToIsRefused(t *testing.T) {
 // heap is a memory of any size up to a limit, which may be told to shrink.
 type heap struct {
 	bytes  []byte
-	shrink uint64 // what Reallocate gives whatever is asked; 0 for what is asked
+	shrink uint64 // the size that Reallocate gives; 0 for the requested size
 	freed  int
 }
 
@@ -144,7 +144,7 @@ func instantiate(t *testing.T, m engine.Module, memory engine.LinearMemory) engi
 	return inst
 }
 
-func TestAStopIsTheErrorOfTheCallAndTheInstanceGoesOn(t *testing.T) {
+func TestAStopIsTheErrorOfTheCallAndTheInstanceContinues(t *testing.T) {
 	reason := errors.New("enough")
 	var stop bool
 	m := compile(t, open(t, ""), func() {
@@ -177,7 +177,7 @@ func TestATrapSaysWhatWasRunning(t *testing.T) {
 		stack  []uint32
 	}{
 		{'a', false, "unreachable", []uint32{8}},
-		{'q', false, "stack overflow", nil}, // wazero does not say
+		{'q', false, "stack overflow", nil}, // wazero gives no stack
 		{'o', true, "stopped by the host", []uint32{8}},
 	} {
 		stop = c.stop

@@ -13,7 +13,7 @@ import (
 
 type importName struct{ module, name string }
 
-// link checks every imported function against host, then instantiates the host modules that are imported from.
+// link checks all imported functions against host, and instantiates the host modules that have them.
 func link(ctx context.Context, rt wazero.Runtime, compiled wazero.CompiledModule, host []engine.HostFunc) error {
 	known := make(map[importName]engine.HostFunc, len(host))
 	for _, f := range host {

@@ -16,13 +16,13 @@ type module struct {
 	rt       wazero.Runtime
 	compiled wazero.CompiledModule
 	resizes  bool
-	cache    wazero.CompilationCache // its own; nil when it is the engine's
+	cache    wazero.CompilationCache // of this module; nil when it uses that of the engine
 }
 
 func (m *module) Instantiate(ctx context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
 	ctx = context.WithValue(ctx, hostKey{}, host)
 	ctx = experimental.WithMemoryAllocator(ctx, allocator{memory})
-	// An empty name keeps instances apart; no start functions, since the runtime calls them under its limits.
+	// An empty name allows several instances; no start functions, since the runtime calls them within its limits.
 	mod, err := m.rt.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
@@ -38,7 +38,7 @@ func (m *module) Close() error {
 	return err
 }
 
-// An allocator gives an instance the memory it was told to have.
+// An allocator gives an instance its memory.
 type allocator struct{ memory engine.LinearMemory }
 
 // Allocate implements [experimental.MemoryAllocator].
@@ -49,7 +49,7 @@ type instance struct {
 	mod    api.Module
 	ctx    callContext
 	memory engine.LinearMemory
-	funcs  map[string]api.Function // each has a stack of its own, so it is made once
+	funcs  map[string]api.Function // made once, since each has its own stack
 }
 
 func (i *instance) Call(ctx context.Context, export string, stack []uint64) error {
@@ -66,13 +66,13 @@ func (i *instance) Call(ctx context.Context, export string, stack []uint64) erro
 	if err == nil {
 		return nil
 	}
-	delete(i.funcs, export) // its stack may have grown to the ceiling, and would be kept
+	delete(i.funcs, export) // otherwise it would keep its stack, which may have grown to the limit
 	return trapped(err)
 }
 
 var _ engine.Trimmer = (*instance)(nil)
 
-// Trim implements [engine.Trimmer]: a function keeps the stack of the deepest call there was.
+// Trim implements [engine.Trimmer]: each function keeps the stack of its deepest call.
 func (i *instance) Trim() { clear(i.funcs) }
 
 func (i *instance) Memory() engine.Memory { return i.mod.Memory() }
@@ -85,9 +85,9 @@ func (i *instance) Global(export string) engine.Global {
 	return g
 }
 
-var errNoResize = errors.New("this version of wazero cannot take memory back")
+var errNoResize = errors.New("this version of wazero cannot shrink memory")
 
-// Resize lets the memory grow by a page and gives it another size instead: wazero takes what Reallocate returns.
+// Resize grows the memory by a page, for which Reallocate returns another size: wazero takes that.
 func (i *instance) Resize() error {
 	if !i.module.resizes {
 		return errNoResize
@@ -100,7 +100,7 @@ func (i *instance) Resize() error {
 
 func (i *instance) Close() error { return i.mod.Close(context.Background()) }
 
-// A callContext is that of the call under way, and carries the instance's host value through wazero to its host functions.
+// A callContext is the context of the running call, with the host value of the instance for host functions.
 type callContext struct {
 	context.Context
 	host any

@@ -18,12 +18,12 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Precompile leaves the native code of a module in dir, as the one file that [Engine.Compile] finds when it is moved, under
-// its name, to the compilation cache. dir must be an empty folder, and private to this user as for [Config.CacheDir]. A
-// module the engine does not accept is [abi.CodeModule]; any other error is about the folder.
+// Precompile writes the native code of a module to dir, as one file. [Engine.Compile] finds the file when it is moved, under
+// its name, to the compilation cache. dir must be an empty directory, and private as [Config.CacheDir]. The error for a
+// module that the engine does not accept is [abi.CodeModule]; any other error is about the directory.
 //
-// It takes as long, and as much memory, as the module wishes, and ignores ctx: with a module that is not trusted
-// it belongs in a process that can be killed.
+// The module decides how much time and memory it takes, and ctx does not end it: run it with untrusted modules only in a
+// process that can be killed.
 func Precompile(ctx context.Context, dir string, binary []byte) error {
 	if err := CheckCacheDir(dir); err != nil {
 		return err
@@ -53,10 +53,10 @@ func Precompile(ctx context.Context, dir string, binary []byte) error {
 	return os.Rename(full[0], name[0])
 }
 
-// maxEntries is how many entries of a folder are looked at: more than there are where all is well.
+// maxEntries bounds the entries of a directory that are read; a valid one has fewer.
 const maxEntries = 16
 
-// entries lists the compiled modules in a cache, as far as it takes to see that there is one, or more.
+// entries lists the compiled modules in a cache, at most maxEntries of each directory.
 func entries(dir string) (found []string, err error) {
 	folders, err := list(dir)
 	for _, folder := range folders {
@@ -69,7 +69,7 @@ func entries(dir string) (found []string, err error) {
 	return found, err
 }
 
-// list gives the paths of some of what is in a folder; a file is one without anything in it.
+// list gives the paths of at most maxEntries entries of a directory; none of a file.
 func list(dir string) (paths []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func list(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// MakeCacheDir makes the folders of a compilation cache, so that no process that fills it has to make one. dir is as for
+// MakeCacheDir makes the directories of a compilation cache, for processes that must not make any. dir is as for
 // [Precompile].
 func MakeCacheDir(dir string) error {
 	if err := CheckCacheDir(dir); err != nil {
@@ -102,7 +102,7 @@ func MakeCacheDir(dir string) error {
 	return cache.Close(context.Background())
 }
 
-// Entries gives the paths of the compiled modules in a cache: none, one, or where there are more, some.
+// Entries gives the paths of the compiled modules in a cache; not all, when there are many.
 func Entries(dir string) ([]string, error) {
 	found, err := entries(dir)
 	if err != nil {
@@ -111,7 +111,7 @@ func Entries(dir string) ([]string, error) {
 	return found, nil
 }
 
-// precompile leaves the native code of a module under the name that this very module has.
+// precompile writes the native code of a module, under the name of that module.
 func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
@@ -124,10 +124,10 @@ func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 	return precompileError(err)
 }
 
-// form is how entries are named; see [Engine.Compile].
+// form is the kind of names of entries; see [Engine.Compile].
 const form = "without code, a folder each"
 
-// precompileError tells a folder that cannot be written to from a module that cannot be compiled.
+// precompileError distinguishes a directory that cannot be written from a module that cannot be compiled.
 func precompileError(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -140,7 +140,7 @@ func precompileError(err error) error {
 	return abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 }
 
-// CheckCacheDir makes dir if there is none and refuses one in which another user could plant native code.
+// CheckCacheDir makes dir if it does not exist, and refuses one that other users can write to.
 func CheckCacheDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("compilation cache: %w", err)
@@ -151,11 +151,10 @@ func CheckCacheDir(dir string) error {
 	return nil
 }
 
-// Fingerprint names all that decides, the module aside, whether native code in a compilation cache is found by this
-// process: the engine's version and settings, the system and the features of the processor. dir must be an empty
-// folder; it is written to.
+// Fingerprint names all that native code in a compilation cache depends on besides the module: the version and settings of
+// the engine, the system, and the features of the processor. dir must be an empty directory; Fingerprint writes to it.
 func Fingerprint(ctx context.Context, dir string) (string, error) {
-	// wazero tells no part of this, but the name of a cache entry depends on all of it but, in tests, the version.
+	// wazero exports none of this, but the name of a cache entry depends on all of it; in tests, not on the version.
 	empty := []byte("\x00asm\x01\x00\x00\x00")
 	if err := CheckCacheDir(dir); err != nil {
 		return "", err

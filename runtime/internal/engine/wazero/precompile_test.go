@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
-// cacheEntries lists the compiled modules in a cache folder.
+// cacheEntries lists the compiled modules in a cache.
 func cacheEntries(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
@@ -24,13 +24,13 @@ func cacheEntries(t *testing.T, dir string) []string {
 	return entries
 }
 
-// first exports f, which is of one byte of code more than second, and of the same shape.
+// first exports f, which has one byte of code more than that of second; otherwise they are equal.
 const (
 	first  = "\x00asm\x01\x00\x00\x00\x01\x05\x01\x60\x00\x01\x7f\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x05\x01\x01f\x00\x00\x0a\x06\x01\x04\x00\x41\x01\x0b"
 	second = "\x00asm\x01\x00\x00\x00\x01\x05\x01\x60\x00\x01\x7f\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x05\x01\x01f\x00\x00\x0a\x06\x01\x04\x00\x41\x02\x0b"
 )
 
-func TestWhatIsPrecompiledIsWhatTheEngineLooksFor(t *testing.T) {
+func TestTheEngineFindsPrecompiledModules(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	for _, binary := range []string{first, second} {
 		scratch := t.TempDir()
@@ -92,7 +92,7 @@ func callF(t *testing.T, e *wazero.Engine, binary []byte) uint64 {
 	return stack[0]
 }
 
-func TestPrecompileTellsABadModuleFromABadFolder(t *testing.T) {
+func TestPrecompileDistinguishesABadModuleFromABadDir(t *testing.T) {
 	shared := t.TempDir()
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
@@ -106,9 +106,9 @@ func TestPrecompileTellsABadModuleFromABadFolder(t *testing.T) {
 		dir, module, message string
 		code                 abi.Code
 	}{
-		"not a module":   {filepath.Join(t.TempDir(), "new"), "MZ", "not a WebAssembly module", abi.CodeModule},
-		"shared folder":  {shared, empty, "private to you", abi.CodeInternal},
-		"folder no more": {blocked, empty, "compilation cache", abi.CodeInternal},
+		"not a module":     {filepath.Join(t.TempDir(), "new"), "MZ", "not a WebAssembly module", abi.CodeModule},
+		"shared directory": {shared, empty, "private directory", abi.CodeInternal},
+		"folder no more":   {blocked, empty, "compilation cache", abi.CodeInternal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := wazero.Precompile(t.Context(), tt.dir, []byte(tt.module))

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// checkPrivate refuses a cache directory in which another user could plant native code. dir itself and wazero's own
-// folders in it must be ours, and not for others to write.
+// checkPrivate refuses a cache to which other users can write native code. dir and the directories of wazero in it must
+// belong to this user, and must not be writable by others.
 func checkPrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func checkPrivate(dir string) error {
 }
 
 func notPrivate(folder string) error {
-	return fmt.Errorf("%s: others can write there, or it is not yours: choose a folder that is private to you", folder)
+	return fmt.Errorf("%s is writable by other users, or belongs to another user: choose a private directory", folder)
 }
 
 func isPrivate(info fs.FileInfo) bool {

@@ -16,8 +16,8 @@ var probe []byte
 
 const probePage = 64 << 10
 
-// selfTest makes sure that wazero takes the memory an allocator gives it, be it less than before, and holds the guest
-// to it. That is how version 1.12.0 is written and nowhere promised.
+// selfTest tests that wazero takes the memory of an allocator, also when it is smaller than before, and checks the guest
+// against its size. Version 1.12.0 does so, but does not document it.
 func selfTest() (err error) {
 	ctx := context.Background()
 	cache := wazero.NewCompilationCache()
@@ -43,7 +43,7 @@ func selfTest() (err error) {
 		return fmt.Errorf("growing from 1 page: from %d, %v", before, err)
 	}
 	if _, err := ask("touch", probePage); err != nil {
-		return fmt.Errorf("using what was grown: %w", err)
+		return fmt.Errorf("using the new page: %w", err)
 	}
 	memory.answer = probePage
 	if err := inst.Resize(); err != nil {
@@ -53,12 +53,12 @@ func selfTest() (err error) {
 		return fmt.Errorf("the guest sees %d pages after shrinking to 1, %v", pages, err)
 	}
 	if _, err := ask("touch", probePage); err == nil {
-		return errors.New("the guest reaches memory that was taken back")
+		return errors.New("the guest can still use memory after shrinking")
 	}
 	return nil
 }
 
-// A probeMemory gives as many of its bytes as it is told to.
+// A probeMemory gives answer of its bytes.
 type probeMemory struct {
 	bytes  []byte
 	answer uint64

@@ -12,11 +12,11 @@ import (
 // stackTitle is what wazero writes between an error and the stack.
 const stackTitle = "\nwasm stack trace:\n"
 
-// stackOverflow is the message of the error whose value wazero keeps to itself.
+// stackOverflow is the message of an error that wazero does not export.
 const stackOverflow = "stack overflow"
 
-// trapped takes apart the error of a call, whose stack wazero gives as text. A module that was metered has no names, so
-// that the guest has no hand in that text.
+// trapped makes a trap of the error of a call, in which wazero writes the stack as text. A metered module has no names, so
+// the guest has no influence on that text.
 func trapped(err error) error {
 	text, stack := err.Error(), ""
 	if at := strings.LastIndex(text, stackTitle); at >= 0 {
@@ -32,7 +32,7 @@ func trapped(err error) error {
 	return trap
 }
 
-// functions gives the indices of a stack of lines like "\t.$12(i32,i32) i32". Those of the host have names.
+// functions gives the indices in a stack of lines like "\t.$12(i32,i32) i32". Host functions have names instead.
 func functions(stack string) (indices []uint32) {
 	for line := range strings.Lines(stack) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), "(")
