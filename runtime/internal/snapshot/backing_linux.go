@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A backing has the bytes of an image, which nothing can change any more.
+// A backing has the bytes of an image. They cannot change.
 type backing struct {
 	bytes []byte
 	fd    int // the sealed file that memories map; -1 with Copy, when bytes are on the heap
@@ -30,7 +30,7 @@ func newBacking(memory []byte, method Method, reserve *Reserve) (*backing, error
 	return &backing{bytes: view, fd: fd}, nil
 }
 
-// memfd makes a file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may insist.
+// memfd makes a file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL; later ones may require it.
 func memfd() (fd int, err error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	fd, err = unix.MemfdCreate("wasmres-image", flags|unix.MFD_NOEXEC_SEAL)
@@ -55,8 +55,7 @@ func fill(fd int, memory []byte) (view []byte, err error) {
 	return unix.Mmap(fd, 0, len(memory), unix.PROT_READ, unix.MAP_PRIVATE)
 }
 
-// writeSparse writes the runs of pages that are not all zero, so that the others stay holes and cost nothing until
-// they are touched.
+// writeSparse writes the runs of pages that are not zero. The others stay holes, which cost nothing until they are touched.
 func writeSparse(fd int, memory []byte) error {
 	page := os.Getpagesize()
 	zero := make([]byte, page)

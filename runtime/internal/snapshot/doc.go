@@ -1,10 +1,9 @@
-// Package snapshot puts the linear memory of an instance back to what it was before the guest ran.
+// Package snapshot resets the linear memory of an instance to the state before the guest ran.
 //
-// It owns images, which are sealed copies of an initialised memory; the memories that begin as copy-on-write views of
-// one; and the ways, called methods, to find and undo what a guest wrote. An engine's package hands a [Memory] to its
-// engine as the backing of linear memory, and the packages above it decide when to [New], [Memory.Reset] and
-// [Memory.Release]; both may import it.
+// It owns images, which are sealed copies of an initialised memory; memories, which begin as copy-on-write views of an
+// image; and methods, which find and undo the writes of a guest. An engine uses a [Memory] as the linear memory of an
+// instance. Its callers decide when to make an image by [New], and when to call [Memory.Reset] and [Memory.Release].
 //
-// Never done here: knowing an engine, a module or a global; unmapping memory that other code may still read; giving a
-// memory out, or back to a guest, of which one byte is uncertain. Doubt is an error, and the instance is discarded.
+// It knows no engine, module or global, and never unmaps memory that other code may still read. When it cannot be sure of
+// all bytes of a memory it returns an error, and the caller discards the instance.
 package snapshot

@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// pageSize is the unit of linear memory, in bytes. It is a multiple of every kernel's page.
+	// pageSize is the unit of linear memory, in bytes. It is a multiple of the page size of all kernels.
 	pageSize = 64 << 10
 
-	// maxLimit is what 32-bit addresses reach, in bytes.
+	// maxLimit is the address space of 32 bits, in bytes.
 	maxLimit = 4 << 30
 
-	// defaultIdle bounds the unused mappings of an image, of two kernel areas each.
+	// defaultIdle bounds the unused mappings of an image. Each takes two memory areas of the kernel.
 	defaultIdle = 16
 )
 
 var (
-	// ErrClosed says that an image has been closed.
+	// ErrClosed is the error of a closed image.
 	ErrClosed = errors.New("the image is closed")
 
-	// ErrReleased says that a memory has been released.
+	// ErrReleased is the error of a released memory.
 	ErrReleased = errors.New("the memory is released")
 )
 
 // Config configures an Image.
 type Config struct {
-	// Limit is how many bytes a Memory may grow to: a multiple of 64 KiB, at most 4 GiB. It costs address space only.
-	// Zero lets it not grow.
+	// Limit is the bytes that a Memory may grow to: a multiple of 64 KiB, at most 4 GiB. It costs address space only. Zero is
+	// the length of the image.
 	Limit uint64
 
-	// Idle bounds how many released mappings are kept for re-use. Zero keeps 16.
+	// Idle bounds the released mappings that are reused. Zero is for 16.
 	Idle int
 
-	// Method is how memories are reset. Zero is the quickest that works here; another that does not is an error.
+	// Method is how memories are reset. Zero is the quickest that works here. A method that does not work is an error.
 	Method Method
-	// Reserve is what the image takes instead of asking the system. Nil asks the system.
+	// Reserve has resources of the system that were acquired before. Nil acquires them now.
 	Reserve *Reserve
 }
 
@@ -53,8 +53,8 @@ type Image struct {
 
 	mu sync.Mutex
 	// mu guards the fields below
-	idle   []*mapping // clean; the last one released is the first to be used again
-	live   int        // memories not yet released
+	idle   []*mapping // clean; the newest at the end, which is reused first
+	live   int        // memories that are not released
 	closed bool
 }
 
@@ -119,7 +119,7 @@ func (i *Image) Memory() (*Memory, error) {
 	return &Memory{image: i, limit: i.limit, mapping: s, size: i.length, top: i.length, keptEnd: i.length}, nil
 }
 
-// take counts a memory in and gives an idle mapping for it, or nil when there is none.
+// take counts a new memory, and gives an idle mapping for it, or nil when there is none.
 func (i *Image) take() (*mapping, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -136,7 +136,7 @@ func (i *Image) take() (*mapping, error) {
 	return s, nil
 }
 
-// recycle takes back a clean mapping of a memory that is released, or unmaps it when enough are idle.
+// recycle makes the clean mapping of a released memory idle, or unmaps it when enough are idle.
 func (i *Image) recycle(s *mapping) error {
 	i.mu.Lock()
 	keep := !i.closed && len(i.idle) < i.bound
@@ -151,10 +151,10 @@ func (i *Image) recycle(s *mapping) error {
 	return i.discard(s)
 }
 
-// discard unmaps the mapping of a memory that is released.
+// discard unmaps the mapping of a released memory.
 func (i *Image) discard(s *mapping) error { return errors.Join(s.close(), i.leave()) }
 
-// leave counts a memory out. After Close, the last to leave takes the image's own mapping with it.
+// leave counts a released memory. After Close, the last one closes the backing of the image.
 func (i *Image) leave() error {
 	i.mu.Lock()
 	i.live--
@@ -169,8 +169,8 @@ func (i *Image) leave() error {
 	return ErrClosed
 }
 
-// Close releases the image. Every memory must have been released; when some have not, Close says so, no new ones are
-// given, and the last that is released takes the rest with it. It is idempotent.
+// Close releases the image. All memories should have been released before; otherwise Close returns an error, and the
+// release of the last memory frees the rest. It is idempotent.
 func (i *Image) Close() error {
 	i.mu.Lock()
 	first, live, idle := !i.closed, i.live, i.idle

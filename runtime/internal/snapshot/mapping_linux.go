@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A mapping is the address range of one memory: a private mapping of the image's file and, behind it, of nothing. What
-// was never written costs nothing, whatever the length.
+// A mapping is the address range of one memory: a private mapping of the image's file, and of anonymous memory after it. Only
+// pages that were written cost memory.
 type mapping struct {
 	mem     []byte // all of it
 	scanner pageScanner
-	own     extents // the private pages within the image that the last restore has left in place
+	own     extents // the private pages within the image that the last restore has kept
 }
 
 const (
@@ -21,9 +21,9 @@ const (
 	mapFlags   = unix.MAP_PRIVATE | unix.MAP_NORESERVE
 )
 
-// newMapping reserves limit bytes that begin as the backing, if there is one.
+// newMapping reserves limit bytes, which begin with the backing, if there is one.
 func newMapping(limit uint64, m *backing, method Method) (*mapping, error) {
-	length := max(limit, pageSize) // the kernel maps nothing of no length
+	length := max(limit, pageSize) // the kernel refuses a length of 0
 	base, err := unix.MmapPtr(-1, 0, nil, uintptr(length), protection, mapFlags|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes: %w", length, err)
@@ -35,9 +35,9 @@ func newMapping(limit uint64, m *backing, method Method) (*mapping, error) {
 	return s, nil
 }
 
-// begin maps or copies the backing over the beginning. MAP_FIXED replaces what is there, which belongs to this mapping.
+// begin maps or copies the backing over the beginning. MAP_FIXED replaces a part of this mapping.
 func (s *mapping) begin(m *backing) error {
-	// On hosts where huge pages are for all, one byte behind the image would take 2 MiB. Without them it is an error.
+	// On hosts with huge pages for all memory, one byte after the image would take 2 MiB. On others this is an error.
 	_ = unix.Madvise(s.mem, unix.MADV_NOHUGEPAGE)
 	switch {
 	case m == nil:
@@ -52,11 +52,11 @@ func (s *mapping) begin(m *backing) error {
 	return nil
 }
 
-// slice gives the first size bytes, with no capacity behind them.
+// slice gives the first size bytes, without further capacity.
 func (s *mapping) slice(size uint64) []byte { return s.mem[:size:size] }
 
-// restore makes the first used bytes the image, followed by zeros, and says how many bytes of private pages it has left
-// in place in either part. What is behind them must never have been written.
+// restore resets the first used bytes to the image, followed by zeros, and gives the bytes of private pages that it has kept
+// in each part. Bytes after used must never have been written.
 func (s *mapping) restore(method Method, image []byte, used uint64) (inImage, inTail uint64, err error) {
 	r := restorer{mem: s.mem[:used], image: image, own: &s.own}
 	s.own.clear()
@@ -80,7 +80,7 @@ func (s *mapping) restore(method Method, image []byte, used uint64) (inImage, in
 	return r.inImage, r.inTail, err
 }
 
-// restoreTracked makes the image again of the private pages that the last restore has found, if all are known.
+// restoreTracked restores the private pages that the last restore has found, if all are known.
 func (s *mapping) restoreTracked(image []byte) bool {
 	if !s.own.complete {
 		return false
@@ -91,7 +91,7 @@ func (s *mapping) restoreTracked(image []byte) bool {
 	return true
 }
 
-// drop forgets whatever was written to any page.
+// drop discards all private pages.
 func (s *mapping) drop() error {
 	s.own.clear()
 	return advise(s.mem, unix.MADV_DONTNEED)

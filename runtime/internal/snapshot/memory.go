@@ -12,23 +12,23 @@ type Memory struct {
 	limit uint64 // bytes
 
 	mapping *mapping // nil once released
-	size    uint64   // bytes, what the engine was last given
+	size    uint64   // bytes, that the engine was given last
 	top     uint64   // the largest size since the last Reset
 
-	keptImage, keptTail uint64 // bytes of private pages that Reset has left in place, within the image and behind it
-	keptEnd             uint64 // behind it, all is untouched
+	keptImage, keptTail uint64 // bytes of private pages that Reset has kept, within the image and after it
+	keptEnd             uint64 // no byte after it was written
 
 	track  trackState
-	faults int64 // when it began to be watched
+	faults int64 // of the thread when tracking began
 
-	started   bool // the engine has asked once
+	started   bool // the engine has called Reallocate
 	refused   bool
-	shrinking bool // the engine asks because Reset wants it to
-	unusable  bool // a Reset has begun and has not ended well
+	shrinking bool // the engine calls Reallocate within Reset
+	unusable  bool // a Reset has begun, and has not succeeded
 }
 
-// Blank gives a memory without an image: for the instance that initialises itself. It is empty until the engine asks,
-// reads as zero, and grows to limit bytes, a multiple of 64 KiB up to 4 GiB. Release unmaps it.
+// Blank gives a memory without an image, for an instance that initialises itself. Its bytes are zero. It grows to at most
+// limit bytes, a multiple of 64 KiB up to 4 GiB. The caller releases it.
 func Blank(limit uint64) (*Memory, error) {
 	if err := checkLimit(limit); err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
@@ -40,9 +40,9 @@ func Blank(limit uint64) (*Memory, error) {
 	return &Memory{limit: limit, mapping: s}, nil
 }
 
-// Reallocate gives the engine size bytes of memory, or nil when that is over the limit. The first call gives the
-// image's length, whatever the module's minimum is; so does the call that Reset's shrink leads to. What is given
-// stays in place for the life of the Memory, but for systems where the only method is Copy.
+// Reallocate gives the engine size bytes of memory, or nil when that exceeds the limit. The first call, and the call within
+// Reset, give the length of the image, whatever size is. The bytes stay at their address for the life of the Memory, except
+// on systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
 	case m.mapping == nil, m.unusable && !m.shrinking:
@@ -58,18 +58,17 @@ func (m *Memory) Reallocate(size uint64) []byte {
 	return m.mapping.slice(size)
 }
 
-// Free does nothing: the engine calls it when an instance is closed, perhaps while a view of its memory is still
-// looked at, and what is mapped cannot fault. [Memory.Release] is what ends a memory.
+// Free does nothing. The engine calls it when an instance is closed, while other code may still read a view of the memory.
+// [Memory.Release] unmaps it.
 func (m *Memory) Free() {}
 
-// ClearRefused forgets that the guest was refused memory.
+// ClearRefused resets GrowthRefused.
 func (m *Memory) ClearRefused() { m.refused = false }
 
-// GrowthRefused reports whether the guest has asked for more than the limit since the last ClearRefused or Reset.
+// GrowthRefused reports whether the guest has requested more than the limit since the last ClearRefused or Reset.
 func (m *Memory) GrowthRefused() bool { return m.refused }
 
-// Bytes is a view of the memory as it is, of which [New] makes an image. It must not outlive the next Reallocate,
-// Reset or Release.
+// Bytes is a view of the memory, as for [New]. It is valid until the next Reallocate, Reset or Release.
 func (m *Memory) Bytes() []byte {
 	if m.mapping == nil {
 		return nil
@@ -77,9 +76,9 @@ func (m *Memory) Bytes() []byte {
 	return m.mapping.slice(m.size)
 }
 
-// Release ends the memory: its mapping is cleaned and kept for another, or unmapped. The engine's instance must have
-// been closed, and no view of the memory may be used again. Whatever it returns, the Memory is released; a second time
-// is [ErrReleased], and after the image was closed it is [ErrClosed].
+// Release releases the memory: its mapping is cleaned for reuse, or unmapped. The instance of the engine must have been
+// closed, and no view of the memory may be used again. The memory is released also after an error. A second Release is
+// [ErrReleased]; the error after the image was closed is [ErrClosed].
 func (m *Memory) Release() error {
 	s := m.mapping
 	if s == nil {

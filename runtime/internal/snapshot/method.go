@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// A Method is a way to find and restorePages what a guest wrote.
+// A Method is a way to find the pages that a guest wrote, and to restore them.
 type Method uint8
 
 const (
 	// Quickest is, in a [Config], the quickest method that works here.
 	Quickest Method = iota
 
-	// Watch is Scan where a page may have changed for the first time since the last Reset, and otherwise
-	// copies back the same pages as then: see [Memory.BeginTracking].
+	// Watch is Scan if a page may have been written for the first time since the last Reset. Otherwise it restores the same
+	// pages as that Reset: see [Memory.BeginTracking].
 	Watch
 
-	// Scan asks the kernel, by the ioctl PAGEMAP_SCAN of Linux 6.7, for the pages that are no longer the image's, and
-	// copies those few back.
+	// Scan asks the kernel, by the ioctl PAGEMAP_SCAN of Linux 6.7, for the pages that differ from the image, and restores
+	// them.
 	Scan
 
 	// Pagemap finds the same pages by reading an entry for each page in /proc/self/pagemap.
 	Pagemap
 
-	// Drop forgets all private pages, so that the guest meets the image's anew: each costs a page fault when next
-	// written.
+	// Drop discards all private pages, so that the guest sees those of the image. Each page that is written then costs a page
+	// fault.
 	Drop
 
-	// Copy copies the whole image. It works on every system and keeps a full private memory for each instance.
+	// Copy copies the whole image. It works on all systems, and takes a full private memory for each instance.
 	Copy
 )
 
-// methods are all of them, from the quickest.
+// methods are all methods, quickest first.
 var methods = [...]Method{Watch, Scan, Pagemap, Drop, Copy}
 
 func (m Method) String() string {

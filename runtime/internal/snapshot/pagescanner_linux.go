@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pageScanner finds the pages of a memory that are its own. In a private mapping of a sealed file, a page differs from
-// the file only if it is anonymous: in memory or in swap, and not the file's. Pages that were only read are the file's.
+// A pageScanner finds the private pages of a memory. In a private mapping of a sealed file, a page differs from the file only
+// if it is anonymous, in memory or in swap. Pages that were only read are those of the file.
 type pageScanner struct {
 	arg     scanArg
 	regions []region
-	entries []byte // of 8 bytes, each for a page
+	entries []byte // 8 bytes for each page
 }
 
-// newPageScanner makes the buffer that the method needs, so that a Reset allocates nothing. 64 regions take whatever need
-// not be dropped of an image in one call; 1,024 pages are 4 MiB of memory. Both loop when there is more.
+// newPageScanner makes the buffer of the method, so that a Reset does not allocate. 64 regions suffice, in one call, for the
+// pages that are restored in place; 1,024 entries are for 4 MiB of memory. Both loop when there is more.
 func newPageScanner(method Method) pageScanner {
 	switch method {
 	case Watch, Scan:
@@ -31,8 +31,7 @@ func newPageScanner(method Method) pageScanner {
 	return pageScanner{}
 }
 
-// pagemapFile is the kernel's record of this process's pages: one for the process, open until it ends, since any
-// number of images share it and it holds no state.
+// pagemapFile is /proc/self/pagemap. All images of the process share it, since it has no state; it stays open.
 var pagemapFile = sync.OnceValues(func() (int, error) {
 	fd, err := unix.Open("/proc/self/pagemap", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -41,7 +40,7 @@ var pagemapFile = sync.OnceValues(func() (int, error) {
 	return fd, nil
 })
 
-// prepare opens what a method takes.
+// prepare opens the files that a method needs.
 func prepare(m Method) error {
 	if m == Watch || m == Scan || m == Pagemap {
 		_, err := pagemapFile()
@@ -70,7 +69,7 @@ type scanArg struct {
 // region is struct page_region.
 type region struct{ start, end, categories uint64 }
 
-// scan repairs what the ioctl PAGEMAP_SCAN finds. Each call continues where the one before was out of regions.
+// scan restores what the ioctl PAGEMAP_SCAN finds. Each call continues where the one before had no more regions.
 func (f *pageScanner) scan(r *restorer) error {
 	if len(r.mem) == 0 {
 		return nil
@@ -94,8 +93,8 @@ func (f *pageScanner) scan(r *restorer) error {
 			return fmt.Errorf("scan pagemap: %w", errno)
 		}
 		for _, found := range f.regions[:n] {
-			// The kernel's page of zeros, behind the image, is what reading alone maps there. Within the image it would
-			// be one that the kernel has merged, of whatever the guest wrote.
+			// After the image, reading alone maps the kernel's page of zeros. Within the image, a page of zeros is one that
+			// the kernel has merged after the guest wrote zeros.
 			r.run(found.start-base, found.end-base, found.categories&pageIsPFNZero != 0)
 		}
 		walked := f.arg.walkEnd - base
@@ -107,11 +106,11 @@ func (f *pageScanner) scan(r *restorer) error {
 	return nil
 }
 
-// quick is how many bytes are scanned in a few microseconds, which is not worth telling the scheduler of: it would give
-// the processor to others meanwhile, and then have to find another.
+// quick is the bytes that are scanned in a few microseconds: too short a system call to announce to Go's scheduler, which
+// would give the processor away.
 const quick = 16 << 20
 
-// ask has the system scan size bytes.
+// ask makes the kernel scan size bytes.
 func (f *pageScanner) ask(fd int, size uint64) (regions uintptr, errno unix.Errno) {
 	if size <= quick {
 		regions, _, errno = unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), pagemapScan, uintptr(unsafe.Pointer(&f.arg)))
@@ -121,7 +120,7 @@ func (f *pageScanner) ask(fd int, size uint64) (regions uintptr, errno unix.Errn
 	return regions, errno
 }
 
-// pagemap repairs what the entries of /proc/self/pagemap, one for each page, tell.
+// pagemap restores the private pages in the entries of /proc/self/pagemap, one for each page.
 func (f *pageScanner) pagemap(r *restorer) error {
 	if len(r.mem) == 0 {
 		return nil
@@ -149,8 +148,8 @@ func (f *pageScanner) pagemap(r *restorer) error {
 	return nil
 }
 
-// repairEntries repairs runs of private pages, the first entry being of the page at an offset. It gives the offset
-// behind the last.
+// repairEntries restores runs of private pages. The first entry is of the page at an offset. It gives the offset after the
+// last.
 func repairEntries(r *restorer, entries []byte, at, page uint64) uint64 {
 	start := at
 	for ; len(entries) > 0; entries = entries[8:] {

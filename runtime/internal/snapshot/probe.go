@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Probe tries methods on a small image, from the quickest and each at most once in the life of the process. It gives
-// the first that works here, with the reasons why quicker ones do not, for the log.
+// Probe tries methods on a small image, quickest first, and each at most once in the life of the process. It gives the first
+// that works here, and why quicker ones do not, for the log.
 func Probe() (best Method, reasons []error) {
 	if m := Method(trusted.Load()); m != Quickest {
 		return m, nil
@@ -25,11 +25,11 @@ func Probe() (best Method, reasons []error) {
 	return Copy, reasons
 }
 
-// trusted is the method that [UseMethod] was told of.
+// trusted is the method of [UseMethod].
 var trusted atomic.Uint32
 
-// UseMethod sets the result of [Probe] to a method that another process has found by probing the same
-// kernel, and started this one. It opens what the method takes.
+// UseMethod sets the result of [Probe] to the result in the parent of this process, on the same kernel. It opens the files
+// that the method needs.
 func UseMethod(m Method) error {
 	if !slices.Contains(methods[:], m) {
 		return fmt.Errorf("%v is not a method", m)
@@ -41,8 +41,8 @@ func UseMethod(m Method) error {
 	return nil
 }
 
-// verdicts say of each of the methods why it does not work here. They are the process's, since what its kernel and the
-// sandbox around it allow is the same for all of it.
+// verdicts give for each method why it does not work here; nil if it works. There is one set for the process, since the
+// kernel and the confinement of the process are the same for all images.
 var verdicts = [len(methods)]func() error{
 	sync.OnceValue(func() error { return try(Watch) }),
 	sync.OnceValue(func() error { return try(Scan) }),
@@ -57,7 +57,7 @@ const (
 	probeLimit  = 2 << 20
 )
 
-// try makes a memory, spoils it in ways that are awkward to find, and checks that Reset restores it.
+// try makes a memory, writes to it in ways that are hard to find, and checks that Reset restores it.
 func try(method Method) (err error) {
 	defer func() {
 		if err != nil {
@@ -89,7 +89,7 @@ func try(method Method) (err error) {
 	return nil
 }
 
-// tryReading makes sure that pages which were only read are not taken for written ones.
+// tryReading checks that pages that were only read do not count as written.
 func tryReading(m *Memory, original []byte) error {
 	if !bytes.Equal(m.Reallocate(0), original[:probeLength]) {
 		return errors.New("a new memory is not the image")
@@ -98,12 +98,12 @@ func tryReading(m *Memory, original []byte) error {
 		return err
 	}
 	if m.image.method != Copy && m.PrivateBytes() != 0 {
-		return fmt.Errorf("of pages that were only read, %d bytes seem written", m.PrivateBytes())
+		return fmt.Errorf("%d bytes count as written, but were only read", m.PrivateBytes())
 	}
 	return nil
 }
 
-// A probe is a way to spoil a memory: to grow it to some length and to write to one page in every few.
+// A probe is a way to write to a memory: it grows it, and writes to one page in each stride.
 type probe struct {
 	name     string
 	grow     uint64 // bytes
@@ -111,8 +111,8 @@ type probe struct {
 	stride   int    // bytes
 }
 
-// probes are ordered so that each meets pages which the one before has left private. The fragmented ones have more
-// runs of pages than the buffers of Scan, and fewer and more bytes than are restored in place.
+// probes are in an order in which each finds private pages of the one before. The fragmented ones have more runs of pages
+// than the buffers of Scan, with fewer and with more bytes than are restored in place.
 func probes() []probe {
 	const length, limit, page = probeLength, probeLimit, probePage
 	return []probe{

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Reserve is what one image and its memories take of the system but address space, acquired ahead: for processes
-// that may open nothing any more when they know what the image is. It is safe for concurrent use.
+// A Reserve has the resources of the system that one image and its memories need besides address space. It is for processes
+// that cannot open files any more when they make the image. It is safe for concurrent use.
 type Reserve struct {
 	mu sync.Mutex // guards the field below
 	fd int        // of an empty file; -1 when there is none, or it was taken
 }
 
-// NewReserve acquires it. Close releases what was not used.
+// NewReserve acquires the resources. The caller closes the Reserve.
 func NewReserve() (*Reserve, error) {
 	method, err := choose(Quickest)
 	if err != nil {
@@ -30,7 +30,7 @@ func NewReserve() (*Reserve, error) {
 	return &Reserve{fd: fd}, nil
 }
 
-// take gives the file away, if there is one.
+// take gives the file to the caller, if there is one.
 func (r *Reserve) take() (fd int, ok bool) {
 	if r == nil {
 		return -1, false
@@ -49,7 +49,7 @@ func (r *Reserve) file() (fd int, err error) {
 	return memfd()
 }
 
-// Close releases what was not used. It is idempotent.
+// Close releases what no image has taken. It is idempotent.
 func (r *Reserve) Close() error {
 	fd, ok := r.take()
 	if !ok {

@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// How many bytes of private pages a Reset restores in place. Over it, they are dropped instead: given back to the
-// kernel, in one call whose cost is in the page faults of the next write there. In place is quicker, at any
-// number of pages, for a guest that always writes the same ones.
+// The bytes of private pages that a Reset restores in place. Above, it drops them: it gives them back to the kernel by one
+// call, and the next write to each page costs a page fault. Restoring in place is quicker, for any number of pages, if the
+// guest always writes the same ones.
 const (
 	// keepImage bounds what one heavy call costs all later ones: without a record of writes, each Reset restores every
 	// page that was ever written.
 	keepImage = 256 << 10
 
-	// keepTail, for what was grown, only bounds the memory of an instance at rest: later calls that do not grow do not
-	// look there. It has room for a result of 1 MiB and its allocator's bookkeeping.
+	// keepTail is for growth. It only bounds the memory of an idle instance: later calls that do not grow skip the tail. It
+	// suffices for a result of 1 MiB and the data of an allocator.
 	keepTail = 1280 << 10
 )
 
-// Reset puts the memory back to the image, byte for byte and in length. When the memory has grown it calls shrink,
-// which must make the engine call Reallocate and forget its own longer view: with wazero that is a Grow by one page,
-// which therefore has to be within the module's maximum, and a look at the size after it. An error leaves the memory
-// unusable: the instance must be closed, the memory released. On methods other than Copy it takes microseconds.
+// Reset resets the bytes and the length of the memory to those of the image. When the memory has grown it calls shrink, which
+// must make the engine call Reallocate and take the new size: with wazero by a Grow of one page, which must be within the
+// maximum of the module. After an error the memory is unusable: the caller closes the instance and releases the memory. It
+// takes microseconds, except by Copy.
 func (m *Memory) Reset(shrink func() error) error {
 	switch {
 	case m.mapping == nil:
@@ -29,10 +29,10 @@ func (m *Memory) Reset(shrink func() error) error {
 	case m.image == nil:
 		return errors.New("reset: a blank memory has no image")
 	case m.unusable:
-		return errors.New("reset: the memory is unusable since a reset that did not end well")
+		return errors.New("reset: the memory is unusable after a failed reset")
 	}
 	m.StopTracking()
-	m.unusable = true // should shrink panic, too
+	m.unusable = true // also if shrink panics
 	if err := m.restore(); err != nil {
 		return fmt.Errorf("reset: memory is unusable: %w", err)
 	}
@@ -43,8 +43,8 @@ func (m *Memory) Reset(shrink func() error) error {
 	return nil
 }
 
-// restore restores all bytes that the guest could write to. Behind the image that is looked at only when it
-// has grown, and then includes what earlier growth has left in place, so that keepTail bounds all of it.
+// restore restores all bytes that the guest could write to. It checks the tail after the image only when the memory has
+// grown, then including private pages of earlier growth, so that keepTail bounds all of them.
 func (m *Memory) restore() error {
 	length := m.image.length
 	if m.track == tracked && m.top == length && m.mapping.restoreTracked(m.image.backing.bytes) {
@@ -74,7 +74,7 @@ func (m *Memory) restore() error {
 	return nil
 }
 
-// restorePages restores the first used bytes, and says how many it left in private pages.
+// restorePages restores the first used bytes, and gives how many of them stay in private pages.
 func (m *Memory) restorePages(used uint64) (inImage, inTail uint64, err error) {
 	if m.image.method != Copy {
 		return m.mapping.restore(m.image.method, m.image.backing.bytes, used)
@@ -83,7 +83,7 @@ func (m *Memory) restorePages(used uint64) (inImage, inTail uint64, err error) {
 	return m.image.length, used - m.image.length, nil
 }
 
-// copyBack makes mem the image, followed by zeros.
+// copyBack copies image to mem, and clears the rest.
 func copyBack(mem, image []byte) { clear(mem[copy(mem, image):]) }
 
 func (m *Memory) shrink(engine func() error) error {
@@ -91,7 +91,7 @@ func (m *Memory) shrink(engine func() error) error {
 		return nil
 	}
 	if engine == nil {
-		return errors.New("it has grown, and nothing was given that makes the engine shrink it")
+		return errors.New("the memory has grown, and there is no function to shrink it")
 	}
 	m.shrinking = true
 	err := engine()
@@ -100,17 +100,16 @@ func (m *Memory) shrink(engine func() error) error {
 		return fmt.Errorf("shrink: %w", err)
 	}
 	if m.size != m.image.length {
-		return errors.New("shrink: the engine did not ask for memory")
+		return errors.New("shrink: the engine did not call Reallocate")
 	}
 	return nil
 }
 
-// PrivateBytes is how many bytes of private pages the memory holds after a Reset, ready for the next call. It is at most
-// 1.5 MiB, but for Copy.
+// PrivateBytes is the bytes of private pages that the memory holds after a Reset. It is at most 1.5 MiB, except by Copy.
 func (m *Memory) PrivateBytes() uint64 { return m.keptImage + m.keptTail }
 
-// Trim gives what is kept back to the kernel. It is for a memory that was Reset and may rest for a while: the next
-// call pays a page fault for each page that it writes. With Copy it does nothing.
+// Trim gives the private pages of a memory that was reset back to the kernel. It is for idle instances: the next call pays a
+// page fault for each page that it writes. With Copy it does nothing.
 func (m *Memory) Trim() error {
 	switch {
 	case m.mapping == nil:

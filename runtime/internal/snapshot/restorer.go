@@ -2,28 +2,28 @@
 
 package snapshot
 
-// A restorer puts private pages back as they are found, from the lowest, and leaves those of a part that has too many to
-// be dropped.
+// A restorer restores private pages in ascending order as they are found. Of a part with too many it leaves them: the caller
+// drops that part.
 type restorer struct {
-	mem   []byte // all that the guest could write to
-	image []byte // what its beginning must become; the rest must become zero
+	mem   []byte // all bytes that the guest could write to
+	image []byte // the content for the beginning of mem; the rest becomes zero
 
-	own *extents // gets where private pages are found in the image
+	own *extents // records the private pages within the image
 
 	inImage, inTail uint64 // bytes of private pages found
 }
 
-// An extent is some bytes of a memory, from offset to offset.
+// An extent is the bytes of a memory from start up to end.
 type extent struct{ start, end uint64 }
 
-// extents are where pages are private, as far as there is room for them.
+// extents has the private pages, as many as its capacity allows.
 type extents struct {
 	list     []extent
-	over     bool // there are more
+	over     bool // there are more than list has
 	complete bool
 }
 
-// newExtents has room for what most guests write, with the method that asks for it, and for nothing with others.
+// newExtents has capacity for the pages of most guests with Watch, and none with other methods.
 func newExtents(method Method) (e extents) {
 	if method == Watch {
 		e.list = make([]extent, 0, 64)
@@ -39,7 +39,7 @@ func (e *extents) add(start, end uint64) {
 	}
 }
 
-// run restores the private pages from start to end, offsets in mem. zero says that they are known to read as zero.
+// run restores the private pages from start to end, offsets in mem. zero tells that they are zero already.
 func (r *restorer) run(start, end uint64, zero bool) {
 	length := uint64(len(r.image))
 	if start < length {
@@ -57,7 +57,7 @@ func (r *restorer) run(start, end uint64, zero bool) {
 	}
 }
 
-// next is where to go on looking from at: behind a part that will be dropped anyway.
+// next gives the offset where the search continues after at: it skips a part that will be dropped.
 func (r *restorer) next(at uint64) uint64 {
 	if length := uint64(len(r.image)); at < length && r.inImage > keepImage {
 		at = length
@@ -68,8 +68,8 @@ func (r *restorer) next(at uint64) uint64 {
 	return at
 }
 
-// densestRun is what has too many private pages, from offset to offset: the image, the tail, both or nothing. They are no
-// longer counted then.
+// densestRun gives the part with too many private pages, from offset to offset: the image, the tail, both or nothing. It
+// resets their counts.
 func (r *restorer) densestRun() (from, to uint64) {
 	from, to = uint64(len(r.image)), uint64(len(r.image))
 	if r.inImage > keepImage {

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long Seal waits at least for what the system has in hand.
+// patience is how long Seal waits, at least, for the kernel to release pages.
 const patience = 500 * time.Millisecond
 
-// Seal makes a file in memory read-only for every process, for good. While any has it mapped to write it fails with
-// EBUSY, after a while: the system may have a page of it in hand for a moment, to move it or to look at it.
+// Seal makes a file in memory read-only for every process, for good. While a process has it mapped for writing, it
+// fails with EBUSY after patience: the kernel, too, may use a page for a moment, to move or inspect it.
 func Seal(fd uintptr) error {
 	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
 	for pause := time.Millisecond; ; pause *= 2 {

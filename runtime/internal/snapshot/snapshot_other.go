@@ -9,7 +9,7 @@ import (
 	goruntime "runtime"
 )
 
-// A backing has the bytes of an image, which no code changes.
+// A backing has the bytes of an image. No code changes them.
 type backing struct{ bytes []byte }
 
 func newBacking(memory []byte, method Method, _ *Reserve) (*backing, error) {
@@ -23,19 +23,19 @@ func (*backing) close() error { return nil }
 
 func prepare(Method) error { return nil }
 
-// faults is not asked for with Copy.
+// faults is not called with Copy.
 func faults() int64 { return 0 }
 
-// A Reserve is what one image takes of the system: nothing, here.
+// A Reserve is empty on this system.
 type Reserve struct{}
 
-// NewReserve acquires it.
+// NewReserve makes a Reserve.
 func NewReserve() (*Reserve, error) { return &Reserve{}, nil }
 
 // Close does nothing.
 func (*Reserve) Close() error { return nil }
 
-// A mapping is a memory on Go's heap, where a stale view can never fault. It grows by moving.
+// A mapping is a memory on the heap of Go, where an old view cannot fault. It moves when it grows.
 type mapping struct {
 	mem   []byte
 	limit uint64
@@ -49,7 +49,7 @@ func newMapping(limit uint64, m *backing, _ Method) (*mapping, error) {
 	return s, nil
 }
 
-// slice gives the first size bytes, with no capacity behind them.
+// slice gives the first size bytes, without further capacity.
 func (s *mapping) slice(size uint64) []byte {
 	if have := uint64(len(s.mem)); size > have {
 		grown := make([]byte, min(max(size, 2*have), s.limit))

@@ -5,26 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// A trackState is what a memory knows of the writes to it since the last Reset, with the method Watch.
+// A trackState is what is known about writes to a memory since the last Reset, with the method Watch.
 type trackState uint8
 
 const (
-	untracked trackState = iota // there may have been any
+	untracked trackState = iota // there may have been writes to any page
 	unwritten                   // there were none
 	tracking                    // the thread's page faults are being counted
 	tracked                     // all were to pages that the last Reset has restored
 )
 
-// trackers is how many memories are tracked now, of maxTrackers at most: one whose goroutine waits takes a thread, of which
-// a process has no more than some thousands.
+// trackers is how many memories are tracked now, at most maxTrackers: each takes a thread while its goroutine waits, and a
+// process may have only some thousands.
 var trackers atomic.Int32
 
 const maxTrackers = 64
 
-// BeginTracking begins a time in which only the calling goroutine writes to the memory. The goroutine keeps its thread
-// meanwhile. EndTracking ends that time, or StopTracking earlier. When all writes since the last Reset were in such times,
-// and no page of the memory was touched for the first time, the next Reset restores the pages it knows and does not ask
-// the system for others. With methods other than Watch, and while very many memories are tracked, it does nothing.
+// BeginTracking begins a time in which only the calling goroutine writes to the memory, and locks it to its thread.
+// EndTracking ends that time, or StopTracking earlier. If all writes since the last Reset were in such times, and none was
+// the first to its page, the next Reset restores the known pages without asking the kernel for others. With other methods
+// than Watch, and while maxTrackers memories are tracked, it does nothing.
 func (m *Memory) BeginTracking() {
 	m.StopTracking() // a second BeginTracking would otherwise be ended by the first EndTracking
 	if m.track != unwritten && m.track != tracked {
@@ -39,7 +39,7 @@ func (m *Memory) BeginTracking() {
 	m.track, m.faults = tracking, faults()
 }
 
-// EndTracking ends what BeginTracking has begun.
+// EndTracking ends the time that BeginTracking has begun.
 func (m *Memory) EndTracking() {
 	if m.track != tracking {
 		return
@@ -52,8 +52,8 @@ func (m *Memory) EndTracking() {
 	}
 }
 
-// StopTracking ends what BeginTracking has begun, before the goroutine waits, which is costly on a thread of its own. The
-// next Reset asks the system.
+// StopTracking ends the time that BeginTracking has begun, before the goroutine waits: a goroutine that is locked to its
+// thread waits at a cost. The next Reset asks the kernel.
 func (m *Memory) StopTracking() {
 	if m.track != tracking {
 		return
