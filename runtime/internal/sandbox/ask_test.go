@@ -22,7 +22,7 @@ import (
 // grace is how long after its deadline, or its cancellation, a call may wait for a service.
 const grace = 25 * time.Millisecond
 
-// An asker is a runner whose guests ask one service and return what it answers. It has no engine.
+// An asker is a runner whose guests call one service and return its answer. It has no engine.
 type asker struct {
 	guest.Guests
 	id abi.Service
@@ -43,7 +43,7 @@ func (f serviceFunc) Call(ctx context.Context, request []byte) (capability.Respo
 	return f(ctx, request)
 }
 
-// openAsker opens a module of one call at once, whose timeout is a second. Each call asks the service once.
+// openAsker opens a module of one call at once, with a timeout of one second. Each call calls the service once.
 func openAsker(t *testing.T, s serviceFunc) *sandbox.Module {
 	t.Helper()
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "asker", Ops: 1 << abi.OpSubscribe}}
@@ -112,7 +112,7 @@ func TestACallEndsWhateverItsServiceDoes(t *testing.T) {
 	}
 }
 
-func TestAServiceThatHangsIsNotAskedWithoutEnd(t *testing.T) {
+func TestAServiceThatHangsIsNotCalledWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 16
 		hang := make(chan struct{})
@@ -156,12 +156,12 @@ func TestClosingDoesNotWaitForAnAbandonedService(t *testing.T) {
 	})
 }
 
-// The request of an abandoned service is its own: guests and links use their memory again.
+// An abandoned service has its own copy of the request: guests and links reuse their memory.
 func TestAnAbandonedServiceKeepsItsRequest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for two deadlines")
 	}
-	t.Parallel() // it waits
+	t.Parallel() // the test waits
 	both(t, func(t *testing.T, run guest.Runner) {
 		hang, kept := make(chan struct{}), make(chan []byte, 1)
 		request := bytes.Repeat([]byte("request "), 1000)

@@ -19,7 +19,8 @@ func (c *counting) Content(*abi.Content) error { return nil }
 func (c *counting) Body(p []byte) error        { c.bytes += len(p); return nil }
 func (c *counting) Progress(abi.Progress)      {}
 
-// cachedEngine spares tests with large guests the compiling, which takes the race detector most of a minute.
+// cachedEngine has compiled modules, so that tests need not compile large guests: with the race detector that takes most of
+// a minute.
 func cachedEngine(tb testing.TB) engine.Engine {
 	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(tb)})
 	if err != nil {
@@ -29,7 +30,7 @@ func cachedEngine(tb testing.TB) engine.Engine {
 	return e
 }
 
-// BenchmarkCleanCall is one read in an instance that nothing has happened in, putting it back included, all limits on.
+// BenchmarkCleanCall is one read in a fresh instance, including its reset, with all limits.
 func BenchmarkCleanCall(b *testing.B) {
 	for _, bb := range []struct {
 		name   string

@@ -8,9 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
-// Call runs one operation, in an instance that is as the module's lifecycle says. Contents go to sink while the guest
-// runs; nil refuses them. Errors are classified by [abi.CodeOf]. After an error what sink got is void. Settle is to be
-// called when the answer is on its way.
+// Call runs one operation, in an instance by the module's lifecycle. Contents go to sink while the guest runs; a nil sink
+// refuses them. [abi.CodeOf] gives the code of an error, after which the contents in sink are invalid. The caller calls
+// Settle when it has sent the answer.
 func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	if op != abi.OpDescribe && !m.host.Manifest().Implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
@@ -35,9 +35,9 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 	return c.Reply(), nil
 }
 
-// Settle puts the instances of ended calls back to how they were, so that the next calls need not wait for it. It is
-// optional: an instance that was not reset is reset before it is used again.
+// Settle resets the instances of ended calls. Calling it is optional: an instance that was not reset is reset before its next
+// use. It keeps that work out of the next call.
 func (m *Module) Settle() { m.guests.Settle() }
 
-// EndSession forgets what the calls of a session have left: it has ended, and there are no more.
+// EndSession discards the guest state of a session, which has no more calls.
 func (m *Module) EndSession(session string) { m.guests.EndSession(session) }

@@ -78,7 +78,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 	})
 }
 
-func TestNamesOfOtherModulesAreNotBelieved(t *testing.T) {
+func TestNamesOfOtherModulesAreIgnored(t *testing.T) {
 	other := readModule(t, "reset.wasm")
 	for name, symbols := range map[string]iter.Seq[[]byte]{
 		"none":         nil,
@@ -128,7 +128,7 @@ func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
 	})
 }
 
-// enough is what a sink of many answers when it wants no more.
+// enough is the error of a sink that wants no more.
 var enough error = abi.Errorf(abi.CodeCancelled, "no more is wanted")
 
 type full struct{ recorder }

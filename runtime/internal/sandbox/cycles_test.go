@@ -23,8 +23,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A witness is an engine that knows what every instance was like when it was made from the image, and tells whether it
-// is like that again.
+// A witness is an engine that records the state of each instance when it was made from the image, and compares the state after
+// each reset.
 type witness struct {
 	engine.Engine
 	instances []*witnessed
@@ -60,7 +60,7 @@ func (m witnessedModule) Instantiate(ctx context.Context, host any, memory engin
 	return i, nil
 }
 
-// Call looks at the instance before anything is called in it for the first time.
+// Call records the instance before its first call.
 func (i *witnessed) Call(ctx context.Context, export string, stack []uint64) error {
 	if i.bytes == nil {
 		i.bytes = bytes.Clone(i.memory.Bytes())
@@ -79,7 +79,7 @@ func (i *witnessed) Trim() {
 	i.Instance.(engine.Trimmer).Trim()
 }
 
-// difference says in what the instance differs from how it was made; nothing when it does not.
+// difference gives how the instance differs from its first state; empty when it does not.
 func (i *witnessed) difference() string {
 	now := i.memory.Bytes()
 	if len(now) != len(i.bytes) {
@@ -100,7 +100,7 @@ func (i *witnessed) difference() string {
 	return ""
 }
 
-// envCycles makes TestEveryResetIsByteExact as long as one likes; without it, it is a matter of a second.
+// envCycles sets the number of cycles of TestEveryResetIsByteExact, which takes about a second by default.
 const envCycles = "WASMRES_CYCLES"
 
 func TestEveryResetIsByteExact(t *testing.T) {
@@ -166,14 +166,14 @@ func cGuest(t *testing.T) []byte {
 	return binary
 }
 
-// TestNothingGrowsWithTheNumberOfCalls looks at the process before and after many calls of all kinds.
+// TestNothingGrowsWithTheNumberOfCalls compares the process before and after many calls of all kinds.
 func TestNothingGrowsWithTheNumberOfCalls(t *testing.T) {
 	calls := 3000
 	if text := os.Getenv(envCycles); text != "" {
 		calls, _ = strconv.Atoi(text)
 	}
 	m := load(t, sandbox.Config{Limits: limits.Limits{Output: 1e6}}, "faults.wasm")
-	const faults = "oosojorstoop" // those that cost little
+	const faults = "oosojorstoop" // the quick ones
 	run := func(n int) {
 		for i := range n {
 			_, _ = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:" + faults[i%len(faults):][:1]}, &counting{})

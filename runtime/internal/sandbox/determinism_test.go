@@ -50,7 +50,7 @@ func TestDeterminismIsChecked(t *testing.T) {
 	}
 }
 
-// TestDeterminismLeavesTheHostItsClock has a guest that never ends, which no clock of its own can hide.
+// TestDeterminismLeavesTheHostItsClock has a guest that never ends: its fixed clock must not stop the timeout.
 func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, sandbox.Config{
@@ -62,7 +62,7 @@ func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 	})
 }
 
-// TestDeterminismOfAGuestThatIsStartedForEachCall looks at the clocks of instances that are never reset.
+// TestDeterminismOfAGuestThatIsStartedForEachCall reads the clocks of instances that are never reset.
 func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 	both(t, func(t *testing.T, run guest.Runner) {

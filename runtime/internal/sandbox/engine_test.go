@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A goEngine runs a guest that is a Go function: for what no WebAssembly can be made to do at will.
+// A goEngine runs a guest that is a Go function, for behaviour that is hard to write in WebAssembly.
 type goEngine struct {
 	instantiate func()
 	// run is the guest's only export; imports are those of [abi.ImportModule].

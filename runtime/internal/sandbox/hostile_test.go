@@ -21,7 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// steps is a puppet's play that is the same for every call, and ends with Return when it is over.
+// steps are the steps of a puppet in every call; after the last one it returns.
 func steps(list ...guesttest.Step) func(context.Context, abi.Op, int, *abi.Request) guesttest.Step {
 	return func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 		if n < len(list) {
@@ -145,7 +145,7 @@ func TestInlineContentsMayFillTheOutputLimit(t *testing.T) {
 	})
 }
 
-func TestWhatAGuestSaysOfItsFailureIsOneLineOfText(t *testing.T) {
+func TestTheErrorTextOfAGuestIsOneLine(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		for name, tt := range map[string]struct{ said, want string }{
 			"plain":              {"nothing here", "nothing here"},
@@ -204,7 +204,7 @@ func TestRefusedServicesLeaveTheLogToTheGuest(t *testing.T) {
 	})
 }
 
-func TestServicesAreThoseOfTheTimeOfLoading(t *testing.T) {
+func TestServicesAreCopiedWhenLoading(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
 		p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
@@ -221,7 +221,7 @@ func TestServicesAreThoseOfTheTimeOfLoading(t *testing.T) {
 	})
 }
 
-// A faultySink panics where it is told to.
+// A faultySink panics in the configured method.
 type faultySink struct {
 	recorder
 	where string
@@ -273,7 +273,7 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 	}
 }
 
-// A counter is an engine that counts the instances which are open.
+// A counter is an engine that counts open instances.
 type counter struct {
 	engine.Engine
 	made, open    atomic.Int64
@@ -346,7 +346,7 @@ func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 		if goruntime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(time.Millisecond) // goroutines of the engine that watch contexts have no end to wait for
+		time.Sleep(time.Millisecond) // a test cannot wait for the goroutines of the engine that watch contexts
 	}
 	t.Errorf("got %d goroutines, %d before", goruntime.NumGoroutine(), before)
 }

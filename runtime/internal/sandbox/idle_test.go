@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A gathering holds every call that reaches it until all have come, so that each has an instance of its own.
+// A gathering blocks each call until all have arrived, so that each has its own instance.
 type gathering struct {
 	counting
 	all *sync.WaitGroup
@@ -29,8 +29,8 @@ func (g *gathering) Content(*abi.Content) error {
 	return nil
 }
 
-// BenchmarkIdleInstance reports the memory of an instance that has served a call and was reset: the pages of its own, and
-// what the engine and this package keep for it.
+// BenchmarkIdleInstance reports the memory of an instance after a call and a reset: its private pages, and what the engine
+// and the host hold for it.
 func BenchmarkIdleInstance(b *testing.B) {
 	for _, bb := range []struct {
 		name   string

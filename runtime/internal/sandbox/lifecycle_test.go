@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// loadCounting loads a guest whose x:s answers how often it was asked, as far as it knows, and that asks for a lifecycle.
+// loadCounting loads a guest whose x:s answers how often it was read, as it remembers, and that requests a lifecycle.
 func loadCounting(t *testing.T, asked abi.Lifecycle, cfg sandbox.Config) *sandbox.Module {
 	t.Helper()
 	manifest := abi.Manifest{Name: "counting", Ops: 1 << abi.OpRead, Limits: abi.ManifestLimits{Lifecycle: asked}}
@@ -101,7 +101,7 @@ func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
 	})
 }
 
-func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
+func TestSessionsBeyondTheLimitReplaceTheLongestUnused(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2},
@@ -116,11 +116,11 @@ func TestSessionsBeyondTheLimitTakeThePlaceOfTheLongestUnused(t *testing.T) {
 	})
 }
 
-func TestSessionsThatAreAllBusyLeaveNoRoom(t *testing.T) {
+func TestNewSessionsAreRefusedWhileAllAreBusy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for two deadlines")
 	}
-	t.Parallel() // it waits
+	t.Parallel() // the test waits
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 1, Timeout: time.Second},
@@ -158,7 +158,7 @@ func TestCallsOfOneSessionTakeTurns(t *testing.T) {
 	})
 }
 
-func TestWhatIsIdleIsDropped(t *testing.T) {
+func TestIdleInstancesAreDiscarded(t *testing.T) {
 	for name, lifecycle := range map[string]abi.Lifecycle{"fresh": abi.LifecycleFresh, "session": abi.LifecycleSession} {
 		t.Run(name, func(t *testing.T) {
 			e := &counter{Engine: openEngine(t)}

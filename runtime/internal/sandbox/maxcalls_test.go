@@ -31,7 +31,7 @@ func (p *pair) Call(context.Context, *guest.Call) error {
 	return nil
 }
 
-// Calls that a runner cannot run wait as others do: for the timeout, and then they are refused with the time to retry after.
+// Calls beyond those of the runner wait as others do: for the timeout; then they are refused with a time to retry.
 func TestNoMoreCallsRunThanTheRunnerCan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pair{finish: make(chan struct{})}

@@ -19,36 +19,34 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-const maxConfig = abi.MaxRequest - 1<<10 // bytes; it travels in a request
+const maxConfig = abi.MaxRequest - 1<<10 // bytes; the configuration is sent in a request
 
-// Config says how a module is run. Runner is required.
+// Config is how a module is run. Runner is required.
 type Config struct {
 	Runner   guest.Runner
 	Limits   limits.Limits
-	Services capability.Services // copied; the notice services are always there
-	// Admission bounds the shape of the module. Zero fields take the default; those that follow from Limits are
-	// replaced.
+	Services capability.Services // copied; the notice services are always granted
+	// Admission bounds the shape of the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
 	Admission limits.Module
-	// Lifecycle is the most that the provider is granted of what its manifest may ask for. Zero grants none but
-	// abi.LifecycleFresh.
+	// Lifecycle is the longest lifecycle that is granted. Zero grants only abi.LifecycleFresh.
 	Lifecycle abi.Lifecycle
-	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
-	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.
+	// Notify receives the notices of the guest: the URI of a changed resource, or an empty one when the list has changed. ctx
+	// is that of the call in which the guest gave notice. It must not block. Nil discards.
 	Notify func(ctx context.Context, uri string)
-	// Observe is told about each call when it has ended, with the context it was made with. It must not block. Nil
-	// drops that.
+	// Observe receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
+	// discards.
 	Observe func(ctx context.Context, used limits.Usage)
-	// Ungranted is told of the first call of each service that is absent from Services, once in each call of the guest.
-	// It must not block. Nil drops that.
+	// Ungranted receives the first request to each service that is absent from Services, once in each call of the guest. It
+	// must not block. Nil discards.
 	Ungranted func(ctx context.Context, id abi.Service, request []byte)
-	// Config is handed, as a JSON object, to guests that implement abi.OpConfigure. Empty for none.
+	// Config is the configuration, as a JSON object, for guests that implement abi.OpConfigure. Empty for none.
 	Config string
-	// Clock is for tests. Nil is for the real time and random numbers.
+	// Clock is a fixed time and seed, for tests. Nil is for those of the system.
 	Clock *guest.Clock
-	// ModuleCache stores prepared modules. Nil stores none.
+	// ModuleCache caches instrumented modules. Nil caches none.
 	ModuleCache module.Cache
-	// Symbols gives modules that may have the names of the functions: the one that is loaded, or what it was before
-	// [wasm.Strip]. It is asked once a guest has crashed, and others than these are left aside. Nil for none.
+	// Symbols gives modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip]. They
+	// are read after the first crash; other modules are ignored. Nil for none.
 	Symbols iter.Seq[[]byte]
 	Logger  *slog.Logger // nil discards
 }
@@ -74,18 +72,18 @@ func (cfg *Config) fill() (err error) {
 
 // A Module is a loaded provider module. It is safe for concurrent use.
 type Module struct {
-	// fixed once it is loaded
+	// fixed at creation
 	cfg      Config
 	prepared *module.Module
 	host     *guest.Host
 	guests   guest.Guests
-	symbols  func() symbol.Names // names of functions, by index; looks for them once
+	symbols  func() symbol.Names // names of functions, by index; reads them once
 
 	limiter *limiter.Limiter
 	close   func() error // works once
 }
 
-// Load prepares a module and opens it. ctx bounds the work. Errors are [abi.Error]s that say what does not fit.
+// Load instruments a module and opens it. ctx bounds the work. Errors are [abi.Error]s.
 func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 	p, err := Prepare(cfg, binary)
 	if err != nil {
@@ -94,7 +92,7 @@ func Load(ctx context.Context, cfg Config, binary []byte) (*Module, error) {
 	return Open(ctx, cfg, p)
 }
 
-// Open has a prepared module compiled, started and described. ctx bounds the work.
+// Open compiles, starts and describes an instrumented module. ctx bounds the work.
 func Open(ctx context.Context, cfg Config, p *module.Module) (*Module, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
@@ -144,26 +142,26 @@ func (m *Module) Manifest() *abi.Manifest { return m.host.Manifest() }
 // Digest is the SHA-256 of the module's bytes, as in "sha256:9f86…".
 func (m *Module) Digest() string { return m.prepared.Digest }
 
-// Size is the module's bytes.
+// Size is the bytes of the module.
 func (m *Module) Size() int { return m.prepared.Size }
 
 // Packed reports whether the manifest was read from the module without running it.
 func (m *Module) Packed() bool { return m.prepared.Manifest != nil }
 
-// Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
+// Lifecycle is the lifecycle in force: that of the manifest, as far as it is granted.
 func (m *Module) Lifecycle() abi.Lifecycle { return m.host.Lifecycle() }
 
-// ResetMode says how each request gets an instance like the image, and why not in a quicker way.
+// ResetMode is how an instance is reset to the image for each request, and why not in a quicker way.
 func (m *Module) ResetMode() (mode guest.ResetMode, why string) { return m.guests.ResetMode() }
 
-// Started says what the first instance used to start.
+// Started is what the start of the first instance has used.
 func (m *Module) Started() limits.Start { return m.guests.Started() }
 
-// Limits are those in force.
+// Limits are the limits in force.
 func (m *Module) Limits() limits.Limits { return m.cfg.Limits }
 
-// Close waits for running calls and releases the module. Calls that have not begun are abi.CodeUnavailable from then
-// on. It is idempotent.
+// Close waits for running calls and releases the module. Calls that have not begun fail with abi.CodeUnavailable. It is
+// idempotent.
 func (m *Module) Close() error { return m.close() }
 
 func (m *Module) release() error {

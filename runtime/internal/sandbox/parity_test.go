@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A transcript writes down all that a call hands over, one thing after the other, however it was cut.
+// A transcript records all contents of a call, in order, independent of how they were cut into parts.
 type transcript struct{ said [][]byte }
 
 func (t *transcript) Content(c *abi.Content) error {
@@ -40,7 +40,7 @@ func (t *transcript) Progress(p abi.Progress) {
 	t.said = append(t.said, fmt.Appendf(nil, "progress %+v", p))
 }
 
-// An account is everything a caller can know of a call.
+// An account is everything that a caller can see of a call.
 type account struct {
 	said    [][]byte
 	reply   string
@@ -59,7 +59,7 @@ func (a *account) String() string {
 		said, a.reply, len(a.reply), a.failure, a.notices, a.used, a.log)
 }
 
-// describe says all there is to say of an error but what is private.
+// describe gives the public parts of an error.
 func describe(err error) string {
 	var e *abi.Error
 	if !errors.As(err, &e) {
@@ -72,17 +72,17 @@ func describe(err error) string {
 	return fmt.Sprintf("%v: %s, data %s, retry after %v, %s", e.Code, e.Message, e.Data, e.RetryAfter, crashed)
 }
 
-// A play is what a puppet does in one call, and the call.
+// A play is a call, with what a puppet does in it.
 type play struct {
 	op     abi.Op // zero for a read
 	req    abi.Request
 	limits limits.Limits
 	mute   bool // there is no sink
-	// answer is what the service of files answers.
+	// answer is the answer of the file service.
 	answer func() (capability.Response, error)
 	steps  []guesttest.Step
-	code   abi.Code // what comes of it
-	// vague says that of a failed call it is not the same how far it has come.
+	code   abi.Code // the expected code
+	// vague is set if the contents before a failure may differ.
 	vague bool
 }
 
@@ -145,7 +145,7 @@ func (p *play) perform(t *testing.T, run guest.Runner) *account {
 	return a
 }
 
-// returns is the code that the puppet's last step gives: that of a failure which is the guest's to state.
+// returns is the code of the puppet's last step.
 func (p *play) returns() abi.Code {
 	if p.code <= abi.CodeInputRequired && !p.vague {
 		return p.code
@@ -153,7 +153,7 @@ func (p *play) returns() abi.Code {
 	return abi.CodeOK
 }
 
-// entries are frames of so many entries each.
+// entries are frames of that many entries each.
 func entries(frames, each int) (all []guesttest.Step) {
 	for f := range frames {
 		var r abi.Reply
@@ -201,7 +201,7 @@ func notice(uri string) guesttest.Step {
 	return guesttest.Ask(abi.ServiceNotifyUpdated, (&abi.NotifyRequest{URI: uri}).Append(nil))
 }
 
-// pattern has no period that a buffer has.
+// pattern does not repeat at the size of a buffer.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -291,7 +291,7 @@ func plays() map[string]*play {
 	}
 }
 
-// What a caller sees of a call is the same wherever its guest runs.
+// A caller sees the same of a call wherever its guest runs.
 func TestACallIsTheSameEverywhere(t *testing.T) {
 	for name, p := range plays() {
 		t.Run(name, func(t *testing.T) {

@@ -7,8 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
 )
 
-// Prepare checks and meters a module, under the limits of cfg, or finds it in cfg.ModuleCache. Errors are [abi.Error]s
-// that say what does not fit.
+// Prepare checks and meters a module within the limits of cfg, or finds it in cfg.ModuleCache. Errors are [abi.Error]s.
 func Prepare(cfg Config, binary []byte) (*module.Module, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
@@ -18,14 +17,14 @@ func Prepare(cfg Config, binary []byte) (*module.Module, error) {
 	}, binary)
 }
 
-// findSymbols gives the names of the module's functions, by index, as far as any of cfg.Symbols knows them.
+// findSymbols gives the names of the module's functions, by index, from cfg.Symbols; nil when they have none.
 func (m *Module) findSymbols() symbol.Names {
 	if m.cfg.Symbols == nil {
 		return nil
 	}
 	names, err := m.prepared.FunctionNames(m.cfg.Symbols)
 	if err != nil {
-		m.cfg.Logger.Debug("functions have no names", "why", guest.Truncate(err))
+		m.cfg.Logger.Debug("functions have no names", "err", guest.Truncate(err))
 	}
 	return names
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A module that was taken elsewhere in its encoded form is the module it was.
-func TestPreparedTravels(t *testing.T) {
+// A decoded module equals the one that was encoded.
+func TestEncodedModulesLoad(t *testing.T) {
 	for name, binary := range map[string][]byte{
 		"go":     guesttest.Binary(t, "hello"),
 		"wat":    readModule(t, "faults.wasm"),

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A progressSink keeps the reports of progress it gets.
+// A progressSink records reports of progress.
 type progressSink struct {
 	recorder
 	done []float64
@@ -61,7 +61,7 @@ func TestReportsOfProgressAreMerged(t *testing.T) {
 	})
 }
 
-func TestNoMoreThanTwentyReportsOfProgressPassInASecond(t *testing.T) {
+func TestAtMostTwentyReportsOfProgressPassInASecond(t *testing.T) {
 	e := openEngine(t)
 	synctest.Test(t, func(t *testing.T) {
 		const pause, rounds = 5 * time.Millisecond, 400

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// TestQuote gives what guests say of a failure to people: on one bounded line, without what is hidden.
+// TestQuote tests error texts of guests as users see them: on one bounded line, without invisible characters.
 func TestQuote(t *testing.T) {
 	for name, tt := range map[string]struct{ said, want string }{
 		"plain":             {"no such table: über", "no such table: über"},

@@ -22,7 +22,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// loadTaking loads a guest that takes what it can while no operation runs, and whose reads answer what it got.
+// loadTaking loads a guest that tries to take requests while no operation runs, and whose reads answer what it got.
 func loadTaking(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, d *guest.Clock) *sandbox.Module {
 	t.Helper()
 	manifest := abi.Manifest{
@@ -82,7 +82,7 @@ func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
 	})
 }
 
-// token is what a client plants in all that it sends.
+// token gives the token that a client puts into all its requests.
 var token = regexp.MustCompile(`token-of-(client-[a-z]|the-operator)`)
 
 // tokens are those in a text, each once, sorted.
@@ -92,7 +92,7 @@ func tokens[T string | []byte](text T) []string {
 	return slices.Compact(found)
 }
 
-// A listener is the service to which a probe reports. It checks each report, and answers with the token of the client.
+// A listener is the service that receives the reports of a probe. It checks each one, and answers with the token of the client.
 type listener struct {
 	mu      sync.Mutex
 	reports int      // guarded by mu
@@ -104,7 +104,7 @@ func (l *listener) Call(_ context.Context, report []byte) (capability.Response, 
 	defer l.mu.Unlock()
 	l.reports++
 	found := tokens(report)
-	if n := bytes.Count(report, []byte("token-of-the-operator")); n != 2 { // a probe takes all channels twice
+	if n := bytes.Count(report, []byte("token-of-the-operator")); n != 2 { // a probe reads all channels twice
 		l.wrong = append(l.wrong, fmt.Sprintf("the configuration was there to be taken %d times, want 2: in configure", n))
 	}
 	found = slices.DeleteFunc(found, func(t string) bool { return t == "token-of-the-operator" })
@@ -130,7 +130,7 @@ func (l *listener) judge(t *testing.T) {
 	l.reports, l.wrong = 0, nil
 }
 
-// loadProbe loads a guest that asks for all there is, in every phase.
+// loadProbe loads a guest that reads all it can, in every phase.
 func loadProbe(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*sandbox.Module, *listener) {
 	t.Helper()
 	heard := &listener{}
@@ -150,7 +150,7 @@ func loadProbe(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, boot boo
 	return m, heard
 }
 
-// requestOf plants the token of a client in all fields of a request.
+// requestOf puts the token of a client into all fields of a request.
 func requestOf(client, ending string) *abi.Request {
 	planted := "token-of-client-" + client
 	return &abi.Request{
@@ -160,7 +160,7 @@ func requestOf(client, ending string) *abi.Request {
 	}
 }
 
-// visit makes one call for a client, and gives all that the client gets to see, and what the crash says.
+// visit makes one call for a client, and gives all that the client sees, and the crash.
 func visit(t *testing.T, m *sandbox.Module, op abi.Op, client, ending string) string {
 	t.Helper()
 	var got recorder
@@ -173,7 +173,7 @@ func visit(t *testing.T, m *sandbox.Module, op abi.Op, client, ending string) st
 	return seen
 }
 
-// plan is what each client does, one call after the other.
+// plan is the calls of each client, in order.
 var plan = []struct {
 	op     abi.Op
 	ending string

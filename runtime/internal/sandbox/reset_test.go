@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// readState reads from reset.wasm: what is left of what came before, and the seed as the guest spells it.
+// readState reads from reset.wasm: what earlier calls have left, and the seed as the guest prints it.
 func readState(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
 	t.Helper()
 	var got recorder
@@ -54,7 +54,7 @@ func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 	}
 	for i, step := range []struct {
 		uri  string
-		made int64 // instances in all, the one that started among them
+		made int64 // instances in all, including the first
 	}{{"x:o", 2}, {"x:o", 2}, {"x:t", 3}, {"x:o", 3}, {"x:t", 4}, {"x:t", 5}} {
 		if state, _ := readState(t, m, step.uri); state != "1-s" {
 			t.Errorf("step %d: got %q: an earlier call was seen", i, state)

@@ -21,10 +21,10 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// patience is how long a test waits for what should happen at once: the machine may be busy.
+// patience is how long a test waits for something that should happen at once: the machine may be busy.
 const patience = 20 * time.Second
 
-// both runs a test of what callers see with each runner there is.
+// both runs a test with each kind of runner.
 func both(t *testing.T, test func(t *testing.T, run guest.Runner)) {
 	t.Run("in-process", func(t *testing.T) { test(t, pool.InProcess{Engine: openEngine(t)}) })
 	if goruntime.GOOS == "linux" {
@@ -47,7 +47,7 @@ func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	return r
 }
 
-// logging gives a runner of the same kind, whose workers know what is worth logging.
+// logging gives a runner of the same kind, whose workers log to the same logger.
 func logging(tb testing.TB, run guest.Runner, logger *slog.Logger) guest.Runner {
 	if _, ok := run.(*worker.Runner); ok {
 		return workers(tb, logger)
@@ -55,7 +55,7 @@ func logging(tb testing.TB, run guest.Runner, logger *slog.Logger) guest.Runner 
 	return run
 }
 
-// eventually waits for what comes about by itself.
+// eventually waits until a condition holds.
 func eventually(tb testing.TB, happened func() bool) {
 	tb.Helper()
 	for deadline := time.Now().Add(patience); !happened(); goruntime.Gosched() {

@@ -60,7 +60,7 @@ func load(t testing.TB, cfg sandbox.Config, name string) *sandbox.Module {
 	return m
 }
 
-// A recorder keeps what a read hands over.
+// A recorder records the contents of a read.
 type recorder struct {
 	heads []abi.Content
 	body  []byte
@@ -77,7 +77,7 @@ func readURI(t *testing.T, m *sandbox.Module, uri string) (string, error) {
 	return string(got.body), err
 }
 
-// A syncBuffer is a log several goroutines write.
+// A syncBuffer is a log that several goroutines write.
 type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -232,7 +232,7 @@ func TestConcurrentCallsNeverMeet(t *testing.T) {
 	})
 }
 
-func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
+func TestIncompatibleModulesAreRefusedWithTheExpectation(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		tests := []struct {
 			name, file string
@@ -265,7 +265,7 @@ func TestModulesThatDoNotFitAreRefusedWithWhatWasExpected(t *testing.T) {
 	})
 }
 
-func TestBytesThatAreNoModuleAreRefused(t *testing.T) {
+func TestMalformedModulesAreRefused(t *testing.T) {
 	e := openEngine(t)
 	for _, binary := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x0d\x00\x01\x00"), []byte("\x00asm\x01\x00\x00\x00\x01\xff\xff\xff\xff\x0f")} {
 		if _, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {

@@ -17,11 +17,11 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A worksite runs guests that work for a while, and no engine.
+// A worksite is a runner whose guests use processor time. It has no engine.
 type worksite struct {
 	guest.Guests
 	work time.Duration // of each call
-	asks time.Duration // that each call has the host work beside
+	asks time.Duration // that each call spends in services of the host
 }
 
 func (w *worksite) Open(context.Context, *guest.Config) (guest.Guests, error) { return w, nil }
@@ -38,7 +38,7 @@ func (w *worksite) Call(ctx context.Context, c *guest.Call) error {
 
 func (w *worksite) Close() error { return nil }
 
-// A host works as long as it is told to.
+// A host is a service that takes the requested time.
 type worksiteHost struct{ site *worksite }
 
 func (h worksiteHost) Call(context.Context, []byte) (capability.Response, error) {
@@ -46,7 +46,7 @@ func (h worksiteHost) Call(context.Context, []byte) (capability.Response, error)
 	return capability.Response{}, nil
 }
 
-// openSite opens a module whose calls are held to a share of the processors.
+// openSite opens a module whose calls have a limit of processor time.
 func openSite(t *testing.T, w *worksite, milli uint32) *sandbox.Module {
 	t.Helper()
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "site", Ops: 1 << abi.OpSubscribe}}

@@ -21,7 +21,7 @@ import (
 func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		begun, finish := make(chan struct{}), make(chan struct{})
-		var emitted bool // by the slow call under way, of which there is one at a time
+		var emitted bool // by the running slow call; there is one at a time
 		p := &guesttest.Puppet{
 			Manifest: abi.Manifest{Limits: abi.ManifestLimits{Lifecycle: abi.LifecycleSession}},
 			Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
@@ -86,7 +86,7 @@ func TestASessionThatHasEndedIsForgotten(t *testing.T) {
 		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2}}, "visits.wasm")
 		ask(t, m, "mine", "x:v")
 		for range 5 {
-			eventually(t, func() bool { // a worker receives the end beside its calls
+			eventually(t, func() bool { // a worker receives the end of a session concurrently with calls
 				got, _ := ask(t, m, "short", "x:v")
 				return got == "1"
 			})
@@ -111,7 +111,7 @@ func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
 	})
 }
 
-func TestGuestsRunInCallsThatWereLetInOnly(t *testing.T) {
+func TestGuestsRunOnlyInAdmittedCalls(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
 	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
 	if err != nil {
@@ -135,7 +135,7 @@ func TestGuestsRunInCallsThatWereLetInOnly(t *testing.T) {
 	}
 }
 
-// A keepsake is a service that keeps the context it was called with.
+// A keepsake is a service that records the context of its call.
 type keepsake struct {
 	early bool // and waits for it at once
 	ctx   atomic.Pointer[context.Context]
@@ -181,7 +181,7 @@ func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
 	})
 }
 
-func TestInstancesThatRestGiveMemoryBackEachTime(t *testing.T) {
+func TestTrimmedInstancesReleaseMemoryEachTime(t *testing.T) {
 	w := &witness{Engine: openEngine(t)}
 	binary := readModule(t, "faults.wasm")
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 )
 
-// A slow sink is a reader who takes his time with each piece, and says so, if he is honest.
+// A slow sink takes a while for each part, and reports that time, if it is honest.
 type slow struct {
 	counting
 	each   time.Duration
@@ -33,8 +33,8 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for slow readers")
 	}
-	t.Parallel()                       // it waits
-	const pieces, size = 16, 128 << 10 // more in all than what is shared with a worker
+	t.Parallel()                       // the test waits
+	const pieces, size = 16, 128 << 10 // more in all than the memory that is shared with a worker
 	const each = 150 * time.Millisecond
 	for _, tt := range []struct {
 		name string
@@ -74,7 +74,7 @@ func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for slow readers")
 	}
-	t.Parallel() // it waits
+	t.Parallel() // the test waits
 	both(t, func(t *testing.T, run guest.Runner) {
 		puppet := &guesttest.Puppet{Next: steps(
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)),
