@@ -23,7 +23,7 @@ import (
 type devRun struct {
 	lines  chan string
 	said   []string
-	unseen []string // of said: what nobody has awaited
+	unseen []string // of said: lines that await has not matched
 }
 
 func hear(stderr io.Reader) *devRun {
@@ -196,7 +196,7 @@ func TestDevKeepsAProviderServed(t *testing.T) {
 			d.await(t, `^ +\+.*Other words`)
 
 			edit(t, source, "Other words", `" + broken + "`)
-			d.await(t, `build +failed in [0-9.]+ s: go: exit status 1; the last provider goes on$`)
+			d.await(t, `build +failed in [0-9.]+ s: go: exit status 1; the last provider stays$`)
 			d.await(t, `^\./main.go:[0-9]+:[0-9]+: undefined: broken$`)
 			c.reads(t, devURI, "Other words, at")
 
@@ -233,7 +233,7 @@ func TestDevServesBeforeThereIsAProvider(t *testing.T) {
 		t.Errorf("the server is called %q", name)
 	}
 	_, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: devURI})
-	if err == nil || !strings.Contains(err.Error(), "notes has not been built yet: see the terminal") {
+	if err == nil || !strings.Contains(err.Error(), "notes has not been built yet: see the output") {
 		t.Errorf("got %v, want to be told where to look", err)
 	}
 	if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: devURI}); err != nil {
@@ -264,7 +264,7 @@ func TestDevServesAModuleThatOthersBuild(t *testing.T) {
 	c := connect(t, &sdk.StreamableClientTransport{Endpoint: endpoint}, "")
 	c.reads(t, "greeting://Ada", "Ada")
 	install([]byte("no module"))
-	d.await(t, `build +failed in .* does not load: .*; the last provider goes on$`)
+	d.await(t, `build +failed in .* does not load: .*; the last provider stays$`)
 	c.reads(t, "greeting://Ada", "Ada")
 	install(readFile(t, guesttest.File(t, "everything")))
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
@@ -298,21 +298,21 @@ func TestDevWaitsForAFolderThatIsGone(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	d.await(t, `watch +\S*/made is gone; waiting for it to be there again$`)
+	d.await(t, `watch +\S*/made was removed; waiting until it exists again$`)
 	c.reads(t, "greeting://Ada", "Ada")
 	install("everything")
-	d.await(t, `watch +it is there again$`)
+	d.await(t, `watch +it exists again$`)
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
 	c.reads(t, "test://static-text", "This is the content of the static text resource.")
 
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	d.await(t, `made is gone`)
+	d.await(t, `made was removed`)
 	if err := os.Rename(dir+"-away", dir); err != nil {
 		t.Fatal(err)
 	}
-	d.await(t, `there again$`)
+	d.await(t, `exists again$`)
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, unchanged$`)
 	install("hello")
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// ballastSize and gcPercent let 18 MiB of garbage gather, and 3/4 of what is in use beside. With Go's own pace a server
-	// with little to keep collects dozens of times a second, each time at the cost of those requests that are under way.
-	// One that keeps much, 72 MiB or more, collects sooner than with Go's pace, which the budgets for memory count with.
+	// ballastSize and gcPercent start a collection after 18 MiB of garbage and 3/4 of the heap in use. With Go's default, a
+	// server with a small heap collects dozens of times a second, and each collection slows down the running requests. A
+	// server with a heap of 72 MiB or more collects sooner than by default, which the budgets for memory rely on.
 	ballastSize = 24 << 20 // bytes
 	gcPercent   = 75
 )
 
-// ballast is memory that Go counts as in use at each collection, and that takes none of the machine's, since the process
-// never touches it. A percentage that follows the heap would be late when the heap grows: set for a small one, it would
-// let a large one grow to many times its size.
+// ballast is memory that Go counts as in use. It takes no physical memory, since the process never touches it. A percentage
+// adjusted to the heap would be late when the heap grows: one for a small heap would let a large one grow to many times its
+// size.
 var ballast []byte
 
-// tuneGC spaces out collections of a small heap. It leaves alone what the operator has set by GOGC. It is called before
-// anything large is allocated, since memory that was in use before would be cleared, and so touched.
+// tuneGC makes collections of a small heap rarer, unless the operator has set GOGC. It must be called before anything large
+// is allocated: Go would clear, and so touch, memory that was in use before.
 func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		ballast = make([]byte, ballastSize)

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// holdTime is for how long garbage is not collected from the start on: a client waits for its first answer.
+	// delayTime is how long after the start no garbage is collected: a client waits for its first answer.
 	delayTime = time.Second
-	// holdHeap is how much memory Go's heap may take, in bytes, before garbage is collected all the same.
+	// delayHeap is the size of Go's heap, in bytes, at which garbage is collected before delayTime has passed.
 	delayHeap = 128<<20 + ballastSize
 )
 
-// delayGC puts off the collection of garbage while a provider is loaded. It is called once.
+// delayGC delays the collection of garbage while a provider is loaded. It is called once.
 func delayGC() {
 	percent := debug.SetGCPercent(-1)
 	limit := debug.SetMemoryLimit(-1)

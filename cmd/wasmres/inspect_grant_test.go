@@ -40,7 +40,7 @@ func filled(t *testing.T, fill *strings.Replacer, line string) (args []string) {
 	return args
 }
 
-// A grantTest is what a provider asks for, by power and parameters, and what is permitted once that is granted.
+// A grantTest has what a provider requests, by capability and parameters, and what is permitted once that is granted.
 type grantTest struct {
 	name string
 	asks [][2]string
@@ -132,7 +132,7 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 		_, grant, _ = strings.Cut(strings.TrimSpace(said), " as in: ")
 		grant, _, _ = strings.Cut(grant, " (see ")
 	}
-	if before.Policy == "" { // by what is said of each power, for one run
+	if before.Policy == "" { // by the flags of each capability, for one run
 		args := []string{"inspect", "--no-samples", file}
 		for _, c := range before.Capabilities {
 			args = append(args, filled(t, fill, c.Flags)...)

@@ -1,4 +1,4 @@
-// Command wasmres serves MCP resources from WebAssembly providers nobody has to trust.
+// Command wasmres serves MCP resources from untrusted WebAssembly providers.
 package main
 
 import (
@@ -53,7 +53,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 	return &cli.App{
 		Name:        "wasmres",
-		Usage:       "serve MCP resources from WebAssembly providers nobody has to trust",
+		Usage:       "serve MCP resources from untrusted WebAssembly providers",
 		Description: description,
 		Version:     version(),
 		Reader:      in,
@@ -68,18 +68,18 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 	}
 }
 
-const description = `A provider is a .wasm file that lists and reads resources. It runs in a sandbox: it has
-no files, no network and no environment but what you grant with flags, and limits on
-memory, time and output.
+const description = `A provider is a .wasm file that lists and reads resources. It runs in a sandbox, with limits
+on memory, time and output. It has no access to files, network and environment, except what
+you grant with flags.
 
    wasmres run provider.wasm                    serve an MCP client on stdin and stdout
    wasmres run --http 127.0.0.1:8080 p.wasm     serve MCP clients at http://127.0.0.1:8080/mcp
-   wasmres list p.wasm                          look at it without a client
+   wasmres list p.wasm                          list its resources without a client
    wasmres read p.wasm greeting://World
 
-   wasmres new notes                            start a provider of your own
+   wasmres new notes                            begin a provider of your own
 
-Exit status: 0 fine, 1 the provider or the request failed, 2 wrong usage, 3 no compiler.`
+Exit status: 0 success, 1 the provider or the request failed, 2 wrong usage, 3 no compiler.`
 
 // version is that of the module, as Go's build information has it.
 func version() string {

@@ -18,7 +18,7 @@ func TestAnAddressInUse(t *testing.T) {
 	defer listener.Close()
 	addr := listener.Addr().String()
 	_, said := say(t, cli.StatusFailed, "run", "--cache-dir", guesttest.CacheDir(t), "--isolation", "in-process", "--http", addr, guesttest.File(t, "hello"))
-	want := "wasmres: another program listens at " + addr + ": end it, or serve elsewhere, as with --http 127.0.0.1:0 ("
+	want := "wasmres: another program listens at " + addr + ": end it, or choose another port, as with --http 127.0.0.1:0 ("
 	if !strings.Contains(said, want) {
 		t.Errorf("got %s\nwant %s", said, want)
 	}

@@ -50,7 +50,7 @@ func newReader(t *testing.T, page, bin string) *reader {
 	return r
 }
 
-// freeAddress gives one on which nobody listens.
+// freeAddress gives an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

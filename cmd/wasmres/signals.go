@@ -30,7 +30,7 @@ func (s stopSignal) status() int {
 }
 
 // withSignals gives a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or the
-// end of drainTime, ends the process at once: guests and helper processes end with it. stop ends the watching.
+// end of drainTime, ends the process at once, and guests and helper processes with it. stop stops receiving signals.
 func withSignals(parent context.Context, errOut io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -52,21 +52,21 @@ func withSignals(parent context.Context, errOut io.Writer) (ctx context.Context,
 	}
 }
 
-// endAtOnce waits for stopped. If a second signal or the end of drainTime comes before, it exits.
+// endAtOnce waits for stopped. It exits if a second signal or the end of drainTime comes first.
 func endAtOnce(first stopSignal, signals <-chan os.Signal, stopped <-chan struct{}, errOut io.Writer) {
 	select {
 	case <-stopped:
 	case s := <-signals:
-		fmt.Fprintf(errOut, "wasmres: stopped at once by a second signal (%v); requests under way were not answered\n", s)
+		fmt.Fprintf(errOut, "wasmres: stopped at once by a second signal (%v); running requests were not answered\n", s)
 		os.Exit(stopSignal{s}.status())
 	case <-time.After(drainTime):
-		fmt.Fprintf(errOut, "wasmres: stopped %v after the signal (%v), although something has not ended\n", drainTime, first.Signal)
+		fmt.Fprintf(errOut, "wasmres: stopped %v after the signal (%v), with requests still running\n", drainTime, first.Signal)
 		os.Exit(first.status())
 	}
 }
 
-// stopSignals are the signals that ask the program to end, which it does after it has put things away. A hangup that the
-// parent process has made it ignore, as nohup does, is none.
+// stopSignals gives the signals that ask the program to end, which it does after releasing its resources. A hangup is none
+// of them if the parent process has set it to be ignored, as nohup does.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -22,16 +22,16 @@ type Config struct {
 	File   string        // path of the .wasm file
 	Digest string        // that the file must have, as [runtime.Inspect] gives it; empty for any
 	Name   string        // of the provider among several; of no effect on one alone
-	Grants policy.Policy // what the provider may touch; its limits have no effect
-	// ReplaceServices gives the services that the provider has in place of those that were granted. Nil leaves it those.
+	Grants policy.Policy // capabilities of the provider; the limits have no effect
+	// ReplaceServices gives the services that replace the granted ones. Nil keeps those.
 	ReplaceServices func(granted capability.Services) (capability.Services, error)
-	// Denied receives calls that the provider was not permitted, each different one once a minute at most, from many
-	// goroutines at once. It must not block. Nil logs them.
+	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
+	// block. Nil logs them.
 	Denied func(Denial)
-	// Loading is called when a module of size bytes takes a while to load, and what it returns when that has ended. Nil
-	// logs it.
+	// Loading is called if a module of size bytes takes a while to load, and the function it returns when that has ended.
+	// Nil logs both.
 	Loading func(file string, size int) (end func())
-	// Clock is the same time and random numbers in every run, for tests. Nil is for the real ones.
+	// Clock gives the same time and random numbers in every run, for tests. Nil gives the real ones.
 	Clock  *runtime.Clock
 	Limits runtime.Limits
 	// ModuleLimits bounds the shape of the module. Zero fields take the default.
@@ -40,18 +40,18 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
-	// CacheDir is a private folder for compiled modules. Empty keeps none beyond Close.
+	// CacheDir is a private directory for compiled modules. Empty is a temporary one, which Close removes.
 	CacheDir string
-	// CacheOptional goes on without CacheDir when it cannot be used.
+	// CacheOptional opens without CacheDir if it cannot be used.
 	CacheOptional bool
 	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
 	CacheSize int64
 	// Cache answers reads from earlier ones where the provider allows it: see [runtime.Options].
 	Cache bool
-	// DataDir is a private folder for what providers keep. It is made when a provider is granted to keep something; then
-	// it must not be empty.
+	// DataDir is a private directory for the data of providers. It is required, and created, if a provider is granted a
+	// store.
 	DataDir string
-	// Server says what clients are told and may use. Name and the like are filled in, and so are its timeouts.
+	// Server has options of the server. App sets its Version, timeouts, hosts, origins and Logger.
 	Server  runtime.ServerOptions
 	Version string       // of wasmres
 	Logger  *slog.Logger // nil discards
@@ -59,13 +59,13 @@ type Config struct {
 	among bool // it is one of several providers, and its flags carry its Name
 }
 
-// An App is one provider, ready to be looked at or served, or several that are served as one. Close releases it.
+// An App is one open provider, or several that are served as one. Close releases it.
 type App struct {
 	cfg      Config
 	host     *runtime.Host
-	provider *runtime.Provider    // nil when there are several
-	parts    []*App               // those
-	reload   *runtime.Replaceable // nil when there is one for good
+	provider *runtime.Provider    // nil for several
+	parts    []*App               // the apps of several
+	reload   *runtime.Replaceable // nil unless OpenReload made it
 	source   resource.Source      // what is served
 	closers  []func() error       // in the order things were opened
 	usage    atomic.Pointer[runtime.Usage]
@@ -96,7 +96,7 @@ func newApp(cfg Config) *App {
 	return &App{cfg: cfg}
 }
 
-// openHost gets ready to run guests.
+// openHost opens a.host.
 func (a *App) openHost() error {
 	host, err := newHost(a.cfg)
 	if err != nil {
@@ -118,7 +118,7 @@ func newHost(cfg Config) (*runtime.Host, error) {
 	return runtime.NewHost(config)
 }
 
-// HostConfig gives what cfg says of the host.
+// HostConfig gives the configuration of the host.
 func HostConfig(cfg Config) runtime.HostConfig {
 	return runtime.HostConfig{Isolation: cfg.Isolation, CacheDir: cfg.CacheDir, CacheSize: cfg.CacheSize, Logger: cfg.Logger}
 }
@@ -148,15 +148,14 @@ func (a *App) open(ctx context.Context) error {
 	return nil
 }
 
-// newServer makes a server of what is served.
+// newServer makes a server for a.source.
 func (a *App) newServer(opts runtime.ServerOptions) (*runtime.Server, error) {
 	opts.Version = a.versionOf()
 	opts.QueueTimeout, opts.MaxSlowReaders = a.cfg.Limits.Timeout, a.cfg.Limits.Calls/2
 	return runtime.NewServer(a.source, &opts)
 }
 
-// versionOf is the version that clients are told: of several providers that of wasmres, otherwise the provider's, which is
-// empty here.
+// versionOf gives the version of the server: with several providers that of wasmres, otherwise empty, for the provider's.
 func (a *App) versionOf() string {
 	if len(a.parts) > 0 {
 		return a.cfg.Version
@@ -164,10 +163,10 @@ func (a *App) versionOf() string {
 	return ""
 }
 
-// Provider is the provider, to be looked at; nil when there are several.
+// Provider gives the provider; nil if there are several.
 func (a *App) Provider() *runtime.Provider { return a.provider }
 
-// Host is where the guests run.
+// Host gives the host on which guests run.
 func (a *App) Host() *runtime.Host { return a.host }
 
 // Call answers one MCP request as a client of revision 2025-11-25 receives it: see [runtime.Server.Call].
@@ -186,11 +185,11 @@ func (a *App) observe(ctx context.Context, u runtime.Usage) {
 	addFuel(ctx, u.Fuel)
 }
 
-// Usage is what the last call of the provider used; zero when there was none, or are several providers.
+// Usage gives what the last call of the provider used; zero before the first call, and for several providers.
 func (a *App) Usage() runtime.Usage { return *cmp.Or(a.usage.Load(), &runtime.Usage{}) }
 
-// Close releases everything that was opened, last first. It is idempotent. It waits for running calls, and for each
-// capability no longer than a second.
+// Close closes everything that was opened, last first. It is idempotent. It waits for running calls, and at most a second
+// for each capability.
 func (a *App) Close() error {
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {

@@ -25,10 +25,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// envKey begins the keys by which guests ask for variables of the host's environment, as for configuration values.
+// envKey begins the configuration keys by which guests read variables of the host's environment.
 const envKey = "env:"
 
-// A grants is all that a provider is granted, as one capability.
+// grants are all granted capabilities of a provider, as one.
 type grants struct {
 	services capability.Services
 	feeds    []func(context.Context) (capability.Feed, error)
@@ -52,7 +52,7 @@ func (g *grants) Close() error {
 	return errors.Join(errs...)
 }
 
-// add takes a capability over.
+// add adds a capability, which Close then closes.
 func (g *grants) add(c capability.Capability) {
 	g.opened = append(g.opened, c)
 	maps.Copy(g.services, c.Services())
@@ -61,7 +61,7 @@ func (g *grants) add(c capability.Capability) {
 	}
 }
 
-// openCapabilities opens what is granted, and reports what is denied.
+// openCapabilities opens what is granted. Denied calls are reported.
 func (a *App) openCapabilities(ctx context.Context) (*grants, error) {
 	g := &grants{services: capability.Services{abi.ServiceConfig: capability.Config(a.values())}}
 	for _, open := range []func(context.Context) (capability.Capability, error){a.openFiles, a.openHTTP, a.openSQL, a.openKV} {
@@ -73,7 +73,7 @@ func (a *App) openCapabilities(ctx context.Context) (*grants, error) {
 			g.add(c)
 		}
 	}
-	g.services = a.watchedServices(g.services)
+	g.services = a.reportingServices(g.services)
 	if a.cfg.ReplaceServices == nil {
 		return g, nil
 	}
@@ -85,7 +85,7 @@ func (a *App) openCapabilities(ctx context.Context) (*grants, error) {
 	return g, nil
 }
 
-// values are what the provider may ask for by a key: its configuration, and variables of the environment.
+// values gives what the provider may read by a key: its configuration, and variables of the environment.
 func (a *App) values() map[string]string {
 	values := map[string]string{}
 	maps.Copy(values, a.cfg.Grants.Config)
@@ -105,7 +105,7 @@ func opened[C capability.Capability](c C, err error) (capability.Capability, err
 	return c, nil
 }
 
-// accesses are what policies grant, in the words of the capability.
+// accesses gives the access of the capability for that of policies.
 var accesses = map[policy.Access]fscap.Access{
 	policy.Read: fscap.ReadOnly, policy.Write: fscap.WriteOnly, policy.Read | policy.Write: fscap.ReadWrite,
 }
@@ -137,7 +137,8 @@ func (a *App) openHTTP(ctx context.Context) (capability.Capability, error) {
 	return opened(httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit}))
 }
 
-// await returns a value that the user may have to unlock first, as by the password of a keyring, unless ctx ends before.
+// await runs ask, which may wait for the user, as for the password of a keyring, and gives its result, or the error of ctx
+// if that ends first.
 func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -157,7 +158,7 @@ func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	}
 }
 
-// HTTPRules gives the rules of a policy as the capability wants them: one for each scheme.
+// HTTPRules gives the rules of a policy for the capability: one for each scheme.
 func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	for _, n := range rules {
 		schemes := n.Schemes
@@ -173,7 +174,7 @@ func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	return all
 }
 
-// SecretSources says where the secrets of a policy come from, by name.
+// SecretSources gives the sources of the secrets of a policy, by name.
 func SecretSources(secrets []policy.Secret) map[string]secret.Source {
 	sources := map[string]secret.Source{}
 	for _, s := range secrets {
@@ -208,7 +209,7 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 	return opened(sqlcap.Open(sqlcap.Config{Connections: connections, Logger: a.cfg.Logger}, a.audit))
 }
 
-// dsnOf finds out where a database is. Errors do not repeat what it finds.
+// dsnOf gives the address of a database. Its errors do not contain it.
 func dsnOf(s policy.SQL) (sqlcap.DSN, error) {
 	var source secret.Source
 	switch {
@@ -238,8 +239,8 @@ func (a *App) openKV(ctx context.Context) (capability.Capability, error) {
 	return kvcap.Open(store, kvcap.Grant{ReadOnly: grant.ReadOnly}, a.audit), nil
 }
 
-// openStore opens the key-value store: by its name, or that of the file the provider is in, which no other provider can
-// take.
+// openStore opens the key-value store: that of the granted namespace, or of the provider's file, which no other provider can
+// choose.
 func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, error) {
 	quota := kvcap.Quota{MaxKeys: int(grant.MaxKeys), MaxBytes: int64(grant.MaxBytes), MaxValue: int(grant.MaxValue)}
 	if a.cfg.DataDir == "" {
@@ -247,7 +248,7 @@ func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, err
 	}
 	file, err := approval.Origin(a.cfg.File)
 	if err != nil {
-		return nil, fmt.Errorf("key-value store: %w", err)
+		return nil, fmt.Errorf("open key-value store: %w", err)
 	}
 	if len(file) > kvcap.MaxNamespace {
 		sum := sha256.Sum256([]byte(file))

@@ -16,7 +16,7 @@ import (
 	runtime "github.com/wasmres/wasmres/runtime"
 )
 
-// A secret may be one that the user has to unlock first. Opening the provider does not wait for that.
+// A secret may wait for the user to type a password. Opening the provider ends with its context all the same.
 func TestOpeningIsGivenUpWhileASecretIsWaitedFor(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

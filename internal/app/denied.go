@@ -16,16 +16,16 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// A Denial is one call of a capability that the provider was not permitted.
+// A Denial is a call of a capability that the grants of the provider do not allow.
 type Denial struct {
-	Provider   string // the name of its file, without folder and ending
-	Capability string // as manifests call it: "fs", "http", "sql", "kv"
-	Subject    string // what was asked for, as "GET https://example.org"; empty when all of the capability is denied
-	Why        string // why the grants do not cover Subject; empty when nothing of the capability is granted
-	Grant      string // the flag that grants it; empty when no flag would
+	Provider   string // the name of its file, without directory and extension
+	Capability string // its name in manifests: "fs", "http", "sql", "kv"
+	Subject    string // of the call, as "GET https://example.org"; empty if all calls of the capability are denied
+	Why        string // why the grants do not allow Subject; empty if nothing of the capability is granted
+	Grant      string // the flag that grants it; empty if none does
 }
 
-// String is the sentence for the operator. Clients must not be told it.
+// String gives a sentence for the operator. It is not for clients.
 func (d Denial) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "permission denied: provider %q called %s", d.Provider, d.Capability)
@@ -52,44 +52,44 @@ func (d Denial) String() string {
 
 const (
 	denialsEvery = time.Minute
-	maxDenials   = 8   // different ones that are told in that time
-	maxSubject   = 200 // bytes of a guest's words in a denial
+	maxDenials   = 8   // different ones reported in that time
+	maxSubject   = 200 // bytes of the guest's text in a denial
 )
 
-// denials tells the operator of each different denial once a minute, and of few in that time. It is safe for concurrent
-// use.
+// denials decides which denials to report: each different one once in denialsEvery, and at most maxDenials of them. It is
+// safe for concurrent use.
 type denials struct {
-	mu    sync.Mutex
-	began time.Time           // guarded by mu; when told was empty
-	told  map[string]struct{} // guarded by mu
+	mu       sync.Mutex
+	began    time.Time           // guarded by mu; when reported was empty
+	reported map[string]struct{} // guarded by mu
 }
 
-// isNews reports whether a denial is to be told now, and whether it is the last of this minute.
-func (d *denials) isNews(text string) (news, last bool) {
+// isNew reports whether to report a denial now, and whether it is the last one of this minute.
+func (d *denials) isNew(text string) (fresh, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now := time.Now(); d.told == nil || now.Sub(d.began) >= denialsEvery {
-		d.began, d.told = now, map[string]struct{}{}
+	if now := time.Now(); d.reported == nil || now.Sub(d.began) >= denialsEvery {
+		d.began, d.reported = now, map[string]struct{}{}
 	}
-	if _, known := d.told[text]; known || len(d.told) == maxDenials {
+	if _, known := d.reported[text]; known || len(d.reported) == maxDenials {
 		return false, false
 	}
-	d.told[text] = struct{}{}
-	return true, len(d.told) == maxDenials
+	d.reported[text] = struct{}{}
+	return true, len(d.reported) == maxDenials
 }
 
 // any reports whether there was a denial within the last minute.
 func (d *denials) any() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.told) > 0
+	return len(d.reported) > 0
 }
 
-// deny tells the operator of a denial.
+// deny reports a denial to the operator.
 func (a *App) deny(d Denial) {
 	text := d.String()
-	news, last := a.denials.isNews(text)
-	if !news {
+	fresh, last := a.denials.isNew(text)
+	if !fresh {
 		return
 	}
 	if a.cfg.Denied != nil {
@@ -98,61 +98,61 @@ func (a *App) deny(d Denial) {
 	}
 	a.cfg.Logger.Warn(text)
 	if last {
-		a.cfg.Logger.Warn("further denials of this provider are not shown for a minute", "provider", d.Provider)
+		a.cfg.Logger.Warn("further denials of this provider suppressed for a minute", "provider", d.Provider)
 	}
 }
 
-// ungranted reports a call of a service that is not granted. It is called as [runtime.Options] says.
+// ungranted reports a call of a service that is not granted. It implements OnUngranted of [runtime.Options].
 func (a *App) ungranted(_ context.Context, id abi.Service, request []byte) {
 	if d, ok := a.denialOf(id, request); ok {
 		a.deny(d)
 	}
 }
 
-// watched wraps services that are granted, to report calls that their grants do not allow.
-func (a *App) watchedServices(services capability.Services) capability.Services {
+// reportingServices wraps granted services, to report calls that the grants do not allow.
+func (a *App) reportingServices(services capability.Services) capability.Services {
 	out := capability.Services{}
 	for id, service := range services {
 		if out[id] = service; capabilityOf[id] != "" {
-			out[id] = watchedService{a, id, service}
+			out[id] = reportingService{a, id, service}
 		}
 	}
 	return out
 }
 
-type watchedService struct {
+type reportingService struct {
 	app     *App
 	id      abi.Service
 	service capability.Service
 }
 
 // Call implements [capability.Service].
-func (w watchedService) Call(ctx context.Context, request []byte) (capability.Response, error) {
+func (w reportingService) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	resp, err := w.service.Call(ctx, request)
 	if abi.CodeOf(err) != abi.CodeDenied {
 		return resp, err
 	}
 	if d, ok := w.app.denialOf(w.id, request); ok {
-		d.Why = clipped(whyDenied(err))
+		d.Why = clipped(reasonOf(err))
 		if d.Subject == "" || strings.Contains(d.Why, d.Subject) {
 			d.Subject = ""
 		}
 		if w.app.hasFlag(d.Grant) {
-			d.Grant = "" // it was not for want of that
+			d.Grant = "" // that grant was not the reason
 		}
 		w.app.deny(d)
 	}
 	return resp, err
 }
 
-// MayRepeat implements [capability.Repeatable], as far as the service does.
-func (w watchedService) MayRepeat(request []byte) bool {
+// MayRepeat implements [capability.Repeatable] with that of the service, if it has one.
+func (w reportingService) MayRepeat(request []byte) bool {
 	r, ok := w.service.(capability.Repeatable)
 	return ok && r.MayRepeat(request)
 }
 
-// whyDenied gives the words of an error and those of its cause, of which guests learn nothing.
-func whyDenied(err error) string {
+// reasonOf gives the message of an error and of its cause, which guests do not receive.
+func reasonOf(err error) string {
 	text := err.Error()
 	var public *abi.Error
 	if errors.As(err, &public) && public.Cause != nil {
@@ -168,7 +168,7 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:maxSubject], "") + "…"
 }
 
-// capabilityOf names the capability that a service belongs to; empty for those that need no grant, or go on with another.
+// capabilityOf names the capability of a service; empty for services that need no grant, or continue the call of another.
 var capabilityOf = map[abi.Service]string{
 	abi.ServiceKVGet: policy.CapabilityKV, abi.ServiceKVPut: policy.CapabilityKV, abi.ServiceKVDelete: policy.CapabilityKV, abi.ServiceKVList: policy.CapabilityKV,
 	abi.ServiceHTTP: policy.CapabilityHTTP, abi.ServiceSQL: policy.CapabilitySQL,
@@ -176,7 +176,7 @@ var capabilityOf = map[abi.Service]string{
 	abi.ServiceFileWrite: policy.CapabilityFS, abi.ServiceFileRemove: policy.CapabilityFS,
 }
 
-// denialOf says what a denied call was about, and what would permit it. The request is as the guest sent it.
+// denialOf describes a denied call, and the flag that would allow it. The request is as the guest sent it.
 func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
 	d = Denial{Provider: strings.TrimSuffix(filepath.Base(a.cfg.File), ".wasm"), Capability: capabilityOf[id]}
 	var flag, value string
@@ -251,7 +251,7 @@ func aboutHTTP(request []byte) (subject, grant string) {
 	return method + " " + server + u.EscapedPath(), grant
 }
 
-// aboutFile gives the path that a guest wanted to use, and a value of --dir that grants the folder it is in.
+// aboutFile gives the path of a request, and a value of --dir that grants its directory.
 func aboutFile(id abi.Service, request []byte) (subject, grant string) {
 	var req abi.FileRequest
 	if req.Decode(request) != nil {
@@ -264,7 +264,7 @@ func aboutFile(id abi.Service, request []byte) (subject, grant string) {
 	return verb + " " + req.Path, policy.PlaceholderFolder + ":" + topFolder(req.Path) + access
 }
 
-// topFolder gives the first folder of a path, which is where providers expect what they are granted.
+// topFolder gives the first directory of a path, where providers expect granted directories.
 func topFolder(path string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
 	if first == "" || first == "." || first == ".." || strings.ContainsRune(first, ':') {
@@ -273,7 +273,7 @@ func topFolder(path string) string {
 	return "/" + first
 }
 
-// aboutSQL gives the connection that a guest wanted to use, and a value of --sql for it.
+// aboutSQL gives the connection of a request, and a value of --sql that grants it.
 func aboutSQL(request []byte) (subject, grant string) {
 	var req abi.SQLRequest
 	if req.Decode(request) != nil {

@@ -126,7 +126,7 @@ func TestAWatchedServiceRepeatsAsBefore(t *testing.T) {
 	_, granted := guesttest.Folder(t, map[string]string{"a.txt": "a"})
 	a := &App{}
 	request := (&abi.FileRequest{Path: "/project/a.txt"}).Append(nil)
-	for id, service := range a.watchedServices(granted) {
+	for id, service := range a.reportingServices(granted) {
 		before, isRepeatable := granted[id].(capability.Repeatable)
 		now, ok := service.(capability.Repeatable)
 		if !ok || now.MayRepeat(request) != (isRepeatable && before.MayRepeat(request)) {

@@ -1,5 +1,5 @@
-// Package app joins the rooms: engine, capabilities, provider, protocol and fronts. It builds what a command needs, starts it
-// in order and stops it in reverse.
+// Package app opens providers with what a policy and flags grant, and serves them: it makes capabilities of grants, reports
+// denied calls, and combines or replaces providers.
 //
 // Only packages of cmd/wasmres import it.
 package app

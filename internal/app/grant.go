@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// granted tells by the names of capabilities, as manifests call them, whether a policy has something of one.
+// granted reports, by the name of a capability in manifests, whether a policy grants any of it.
 var granted = map[string]func(*policy.Policy) bool{
 	policy.CapabilityFS:     func(p *policy.Policy) bool { return len(p.Storage) > 0 },
 	policy.CapabilityHTTP:   func(p *policy.Policy) bool { return len(p.Network) > 0 },
@@ -18,40 +18,40 @@ var granted = map[string]func(*policy.Policy) bool{
 	policy.CapabilitySecret: func(p *policy.Policy) bool { return len(p.Secrets) > 0 },
 }
 
-// HowToGrant gives the flags that grant what is asked for, in which FOLDER, VARIABLE and the like stand for what only
-// the operator knows; empty when there is no such capability.
+// HowToGrant gives the flags that grant a requested capability, with placeholders as FOLDER and VARIABLE for what only the
+// operator knows; empty if there is no such capability.
 func HowToGrant(asked abi.Capability) string {
 	if !policy.Known(asked.Name) {
 		return ""
 	}
 	wanted := approval.RequestedPolicy(&abi.Manifest{Capabilities: []abi.Capability{asked}})
-	if asked.Name == policy.CapabilitySecret { // which goes with the flags for servers
+	if asked.Name == policy.CapabilitySecret { // its flags include those for servers
 		flags, _ := wanted.Flags()
 		return approval.Quote(flags.Args())
 	}
 	return approval.Quote(approval.FlagsFor(wanted))
 }
 
-// Grants reports whether a policy has something of a capability that manifests call so.
+// Grants reports whether a policy grants any of a capability, by its name in manifests.
 func Grants(p *policy.Policy, name string) bool {
 	has, known := granted[name]
 	return known && has(p)
 }
 
-// GrantsAll reports whether a policy has all that is asked for. Of parameters that make no sense, something is all.
+// GrantsAll reports whether a policy grants all that is requested. If the parameters are invalid, any grant is all.
 func GrantsAll(p *policy.Policy, asked abi.Capability) bool {
 	wanted, err := policy.Requested(asked.Name, asked.Params)
 	return Grants(p, asked.Name) && (err != nil || policy.Covers(p, wanted))
 }
 
-// Granted is what the provider may touch. It must not be changed.
+// Granted gives the grants of the provider. The caller must not change them.
 func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
 
-// Warn logs a sentence for the operator.
+// Warn logs a warning for the operator.
 func (a *App) Warn(text string) { a.cfg.Logger.Warn(text) }
 
-// WarnMissingGrants logs what the provider says it cannot do without and was not granted, unless that was told of a call that
-// was denied.
+// WarnMissingGrants logs which required capabilities are not granted, unless a denied call was reported within the last
+// minute.
 func (a *App) WarnMissingGrants() {
 	for _, part := range a.parts {
 		part.WarnMissingGrants()
@@ -68,6 +68,6 @@ func (a *App) WarnMissingGrants() {
 		if c.Reason != "" {
 			asked = fmt.Sprintf("%s (%s)", c.Name, c.Reason)
 		}
-		a.cfg.Logger.Warn("the provider asks for " + asked + " and nothing is granted: add " + how)
+		a.cfg.Logger.Warn("the provider requests " + asked + ", which is not granted: add " + how)
 	}
 }

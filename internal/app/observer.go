@@ -10,29 +10,29 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A Request is one that has been answered, or has failed.
+// A Request is one that has ended.
 type Request struct {
 	Op      string // list, templates, read, complete or watch
-	URI     string // asked for; of a watch, all of them; empty for the list
+	URI     string // of a watch, all of them; empty for the list
 	Elapsed time.Duration
-	Fuel    uint64 // used by the provider; 0 when it was not asked
+	Fuel    uint64 // used by the provider; 0 without a call
 	Err     error  // nil for an answer
 }
 
-// An observer is a source that reports its requests. It is not [resource.Versioned], so that the server caches no page of
-// a list and every request reaches the provider.
+// An observer is a source that reports its requests. It does not implement [resource.Versioned], so that the server caches
+// no page of a list and every request reaches the provider.
 type observer struct {
 	inside resource.Source
-	tell   func(Request)
+	report func(Request)
 }
 
 type fuelKey struct{}
 
-// begin begins a request, which the function it returns ends. Providers run with the context it returns.
+// begin begins a request, and gives the context for the provider and a function that ends the request.
 func (o observer) begin(ctx context.Context, op, uri string) (context.Context, func(error)) {
 	began, fuel := time.Now(), new(atomic.Uint64)
 	return context.WithValue(ctx, fuelKey{}, fuel), func(err error) {
-		o.tell(Request{Op: op, URI: uri, Elapsed: time.Since(began), Fuel: fuel.Load(), Err: err})
+		o.report(Request{Op: op, URI: uri, Elapsed: time.Since(began), Fuel: fuel.Load(), Err: err})
 	}
 }
 
@@ -75,7 +75,7 @@ func (o observer) Complete(ctx context.Context, req *resource.Request) (*abi.Rep
 	return reply, err
 }
 
-// Subscribe implements [resource.Source]. What the provider does later for a subscription is no part of the request.
+// Subscribe implements [resource.Source]. Later calls for the subscription are not part of the request.
 func (o observer) Subscribe(
 	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
 ) (accepted []abi.URI, err error) {

@@ -8,15 +8,15 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// OpenAll loads several providers, each with a worker and grants of its own, to be served as one, or none of them.
-// Clients are told their names. What configs say of the host and the server counts of the first. With one config it is
-// Open. ctx bounds the loading.
+// OpenAll loads several providers, each with a worker and grants of its own, to be served as one. If one fails, it loads
+// none. The host and the server are configured by the first config. With one config OpenAll does what Open does. ctx bounds
+// the loading.
 func OpenAll(ctx context.Context, configs []Config) (*App, error) {
 	if len(configs) == 1 {
 		return Open(ctx, configs[0])
 	}
 	if len(configs) == 0 {
-		return nil, errors.New("no provider")
+		return nil, errors.New("open providers: none given")
 	}
 	a := newApp(configs[0])
 	if err := a.openAll(ctx, configs); err != nil {
@@ -25,7 +25,7 @@ func OpenAll(ctx context.Context, configs []Config) (*App, error) {
 	return a, nil
 }
 
-// openAll opens the providers on one host, then what makes one of them.
+// openAll opens the providers on one host, and combines them.
 func (a *App) openAll(ctx context.Context, configs []Config) error {
 	if err := a.openHost(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (a *App) openAll(ctx context.Context, configs []Config) error {
 	return nil
 }
 
-// each gives the apps of one provider that a is made of for good.
+// each gives the apps of one provider each; none of one that is replaced.
 func (a *App) each() []*App {
 	if a.reload != nil {
 		return nil

@@ -63,7 +63,7 @@ func TestAllProvidersOpenOrNone(t *testing.T) {
 		configs []Config
 		want    string
 	}{
-		"none":          {nil, "no provider"},
+		"none":          {nil, "none given"},
 		"one fails":     {[]Config{namedConfig(t, "a", hello), namedConfig(t, "b", text)}, "provider b: " + text + ": not a WebAssembly module"},
 		"the first":     {[]Config{namedConfig(t, "a", text), namedConfig(t, "b", hello)}, "provider a: "},
 		"same name":     {[]Config{namedConfig(t, "a", hello), namedConfig(t, "a", guesttest.File(t, "project"))}, `two members are called "a"`},

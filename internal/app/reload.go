@@ -7,15 +7,15 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// ReloadConfig says how to serve a provider that is replaced now and then.
+// ReloadConfig says how to serve a provider that can be replaced.
 type ReloadConfig struct {
-	Config                // of all of them, File and CacheDir aside; Name is the server's while there is none
-	Empty   string        // what clients are told while there is no provider
+	Config                // of each provider, without File; Name is that of the server while there is no provider
+	Empty   string        // message for clients while there is no provider
 	Observe func(Request) // receives each request that has ended, from many goroutines at once
 }
 
-// OpenReload gives an App without a provider, ready to be served: what [App.Replace] was given last. What clients are
-// told of the server is that of the first provider, if it is there when the serving begins.
+// OpenReload gives an App without a provider, which serves that of the last [App.Replace]. The server has the name of the
+// first provider if it is loaded when serving begins.
 func OpenReload(cfg ReloadConfig) (*App, error) {
 	a := newApp(cfg.Config)
 	if err := a.openHost(); err != nil {
@@ -27,9 +27,8 @@ func OpenReload(cfg ReloadConfig) (*App, error) {
 	return a, nil
 }
 
-// Replace loads the provider of a file and has it serve what begins from then on, in the place of the last one, which
-// ends what it has begun. When it fails, the last one goes on. It is called by one goroutine at a time. ctx bounds the
-// loading.
+// Replace loads the provider of a file, which serves all requests from then on; the last provider finishes its own. If
+// Replace fails, the last provider stays. It must be called by one goroutine at a time. ctx bounds the loading.
 func (a *App) Replace(ctx context.Context, file string) error {
 	part := newApp(a.cfg)
 	part.host, part.cfg.File, part.cfg.Name = a.host, file, ""

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// ServeStdio speaks MCP with one client until in or ctx ends.
+// ServeStdio serves one client until in or ctx ends.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	server, err := a.openServer(nil, nil)
 	if err != nil {
@@ -19,16 +19,16 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 	return server.ServeStdio(ctx, in, out)
 }
 
-// HTTPConfig says where to serve.
+// HTTPConfig says where and to which origins to serve.
 type HTTPConfig struct {
 	Addr           string               // HOST:PORT; port 0 takes any
-	AllowedHosts   []string             // beside the loopback names, when listening there
-	AllowedOrigins []string             // of web pages, beside the server's own
-	Ready          func(bound net.Addr) // called once it listens; nil for nothing
+	AllowedHosts   []string             // in addition to the loopback names, if listening there
+	AllowedOrigins []string             // of web pages, in addition to the server's own
+	Ready          func(bound net.Addr) // called when it listens; may be nil
 }
 
-// ServeHTTP speaks MCP with any number of clients until ctx ends. Subscriptions then end with their result, and
-// requests under way are given a few seconds.
+// ServeHTTP serves any number of clients until ctx ends. Then it ends subscriptions with their result, and waits a few
+// seconds for running requests.
 func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) error {
 	server, err := a.openServer(cfg.AllowedHosts, cfg.AllowedOrigins)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) error {
 		return err
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.cfg.Logger.Warn("anybody who can reach this address can read the provider's resources: there is no authentication", "addr", listener.Addr().String())
+		a.cfg.Logger.Warn("server has no authentication: every client that reaches the address can read all resources", "addr", listener.Addr().String())
 	}
 	if cfg.Ready != nil {
 		cfg.Ready(listener.Addr())
@@ -47,7 +47,7 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) error {
 	return server.Serve(ctx, listener)
 }
 
-// openServer makes the server, and logs what the operator should know when it starts.
+// openServer makes the server, and logs isolation and missing grants for the operator.
 func (a *App) openServer(hosts, origins []string) (*runtime.Server, error) {
 	for _, one := range a.each() {
 		one.logIsolation()
@@ -58,7 +58,7 @@ func (a *App) openServer(hosts, origins []string) (*runtime.Server, error) {
 	return a.newServer(opts)
 }
 
-// logIsolation logs where guests run and how they are reset.
+// logIsolation logs where guests run, and a slower reset mode.
 func (a *App) logIsolation() {
 	info := a.provider.Info()
 	if info.ResetNote != "" {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// slowAfter is for how long a module may load before the operator is told.
+// slowAfter is how long a module may load before that is reported.
 const slowAfter = 300 * time.Millisecond
 
-// announceSlow calls begin when what follows takes longer than slowAfter, and what begin returns when stop is called.
-// Nothing of it runs once stop has returned.
+// announceSlow calls begin after slowAfter unless stop is called first. stop calls the function that begin has returned;
+// after stop neither runs.
 func announceSlow(begin func() (end func())) (stop func()) {
 	var mu sync.Mutex
-	var end func() // guarded by mu; nil before begin was called
+	var end func() // guarded by mu; nil until begin has returned
 	over := false  // guarded by mu
 	timer := time.AfterFunc(slowAfter, func() {
 		mu.Lock()
@@ -31,13 +31,13 @@ func announceSlow(begin func() (end func())) (stop func()) {
 	}
 }
 
-// loading tells the operator that a module of so many bytes takes a while to load, until the function it returns is called.
+// loading reports that a module of size bytes takes a while to load, until the function it returns is called.
 func (a *App) loading(size int) (end func()) {
 	if a.cfg.Loading != nil {
 		return a.cfg.Loading(a.cfg.File, size)
 	}
 	began := time.Now()
-	a.cfg.Logger.Info("loading a module takes a while: it has to be compiled, unless it is in the cache", "file", a.cfg.File, "bytes", size)
+	a.cfg.Logger.Info("module is still loading: it is compiled unless it is cached", "file", a.cfg.File, "bytes", size)
 	return func() {
 		a.cfg.Logger.Info("module loaded", "file", a.cfg.File, "took", slowAfter+time.Since(began))
 	}

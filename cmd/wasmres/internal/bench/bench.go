@@ -15,13 +15,14 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 )
 
+// Command gives the command bench.
 func Command() *cli.Command {
 	const category = "Measuring"
 	return providers.WithQuietLog(providers.NewCommand(&cli.Command{
 		Name: "bench", Usage: "measure how fast resources are read, and with how much fuel", ArgsUsage: providers.ArgUsage,
-		Description: `Answers resources/read over and over, sandbox, limits and encoding included, without a
-transport. Fuel is what the provider used: the same on every machine, so it is the figure to
-compare versions by. Reads may have effects: the provider decides.
+		Description: `Answers resources/read again and again, including sandbox, limits and encoding, but without a
+transport. Fuel counts the work of the provider. It is the same on every machine, so compare
+versions by it. Reads may have effects: the provider decides.
 
 Without --uri it reads the static resources and one of each template.
 
@@ -35,15 +36,15 @@ Without --uri it reads the static resources and one of each template.
 				Name: "uri", Category: category, Usage: "read this `URI`, and draw a histogram; may be repeated",
 			},
 			&cli.DurationFlag{
-				Name: "duration", Category: category, Value: 5 * time.Second, Usage: "measure for this `TIME` in all",
+				Name: "duration", Category: category, Value: 5 * time.Second, Usage: "measure for this `TIME`, for all resources together",
 			},
-			&cli.IntFlag{Name: "workers", Category: category, Value: 1, Usage: "`READS` under way at once"},
+			&cli.IntFlag{Name: "workers", Category: category, Value: 1, Usage: "number of `READS` at once"},
 			&cli.StringFlag{
-				Name: "compare", Category: category, Usage: "say what has changed since an earlier run, whose json is in `FILE`",
+				Name: "compare", Category: category, Usage: "print what has changed since an earlier run, whose json is in `FILE`",
 			},
 			&cli.Float64Flag{
 				Name: "max-fuel-growth", Category: category, DefaultText: "no limit",
-				Usage: "with --compare, fail when a read uses more fuel than then, by more than `PERCENT`",
+				Usage: "with --compare, fail if the fuel of a read has grown by more than `PERCENT`",
 			},
 		},
 	}, benchProvider))
@@ -76,9 +77,9 @@ func benchProvider(c *cli.Context, a *app.App, _ []string) error {
 func checkBenchFlags(c *cli.Context) error {
 	switch {
 	case c.Int("workers") < 1 || c.Duration("duration") <= 0:
-		return cli.Usagef(c, "--workers and --duration must be more than nothing")
+		return cli.Usagef(c, "--workers and --duration must be more than 0")
 	case c.IsSet("max-fuel-growth") && c.String("compare") == "":
-		return cli.Usagef(c, "--max-fuel-growth: name the run to --compare with")
+		return cli.Usagef(c, "--max-fuel-growth: set --compare to the earlier run")
 	case c.IsSet("max-fuel-growth") && !(c.Float64("max-fuel-growth") >= 0):
 		return cli.Usagef(c, "--max-fuel-growth %v: it must be 0 or more", c.Float64("max-fuel-growth"))
 	}
@@ -91,12 +92,12 @@ func checkBenchFlags(c *cli.Context) error {
 }
 
 const (
-	maxBenched    = 20          // resources that are measured though nobody has named them
-	leastChoosing = time.Second // that a provider is given to say which there are, however short the run
+	maxBenched    = 20          // resources to measure without --uri
+	minChooseTime = time.Second // for the provider to list its resources, however short the run
 )
 
-// A benchRun measures one resource after the other, until its time is up. Those that are named are all measured, if only
-// by one read.
+// A benchRun measures one resource after the other, until its time has passed. It measures each named resource by at least
+// one read.
 type benchRun struct {
 	c     *cli.Context
 	app   *app.App
@@ -132,12 +133,12 @@ func (b *benchRun) measure() (*benchReport, error) {
 	return report, nil
 }
 
-// named reports whether the resources are those that somebody has named.
+// named reports whether --uri names the resources.
 func (b *benchRun) named() bool { return b.c.IsSet("uri") }
 
 func (b *benchRun) choose() (*check.Selection, error) {
 	if !b.named() {
-		return providers.Samples(b.c.Context, b.app, maxBenched, max(time.Until(b.until), leastChoosing))
+		return providers.Samples(b.c.Context, b.app, maxBenched, max(time.Until(b.until), minChooseTime))
 	}
 	chosen := &check.Selection{}
 	for _, uri := range b.c.StringSlice("uri") {
@@ -146,8 +147,8 @@ func (b *benchRun) choose() (*check.Selection, error) {
 	return chosen, nil
 }
 
-// config measures a resource for so long, a tenth of which is to get warm. What a read has used is what the provider
-// used last: with several workers that may be another one's read of the same resource.
+// config measures a resource for a duration, a tenth of which is to warm up. The cost of a read is the provider's last
+// usage: with several workers that may be the usage of another read of the same resource.
 func (b *benchRun) config(uri string, duration time.Duration) bench.Config {
 	warmUp := max(duration/10, 1)
 	return bench.Config{

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxBefore = 16 << 20 // bytes of a report to compare with
-	maxMicros = 1e12     // of a latency in it
+	maxBefore = 16 << 20 // bytes of an earlier report
+	maxMicros = 1e12     // microseconds of a latency in it
 )
 
 // A benchedChange compares a resource with an earlier run.
@@ -25,10 +25,10 @@ type benchedChange struct {
 	FuelPercent   float64 `json:"fuelPercent"`
 	P50Before     float64 `json:"p50MicrosBefore"`
 	LatencyChange float64 `json:"p50Percent"`
-	Noise         bool    `json:"p50Noise"` // the change is less than what reads of one run differ by
+	Noise         bool    `json:"p50Noise"` // the change is less than reads of one run differ
 }
 
-// readBefore gives the report to compare with; nil for none.
+// readBefore reads the report of --compare; nil without it.
 func readBefore(c *cli.Context) (*benchReport, error) {
 	file := c.String("compare")
 	if file == "" {
@@ -50,14 +50,14 @@ func readBefore(c *cli.Context) (*benchReport, error) {
 	return before, nil
 }
 
-// parseBefore reads a report, and refuses what is none.
+// parseBefore parses and checks a report.
 func parseBefore(text []byte) (*benchReport, error) {
 	if len(text) > maxBefore {
 		return nil, fmt.Errorf("it has more than %d bytes", maxBefore)
 	}
 	var r benchReport
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("it is not the JSON of a run: %w", err)
+		return nil, fmt.Errorf("it is not JSON of bench: %w", err)
 	}
 	if len(r.Resources) == 0 {
 		return nil, errors.New("it has no resources")
@@ -75,8 +75,8 @@ func parseBefore(text []byte) (*benchReport, error) {
 	return &r, nil
 }
 
-// compare notes what has changed since an earlier run; nil is none. What was measured then is gone when it fails now or,
-// unless resources are named, is not measured.
+// compare adds the changes since an earlier run; nil adds none. A resource measured then is gone if it fails now, or if it
+// is not measured now and --uri names none.
 func (b *benchReport) compare(before *benchReport, named bool) {
 	if before == nil {
 		return
@@ -104,12 +104,12 @@ func (b *benchReport) compare(before *benchReport, named bool) {
 	}
 }
 
-// noise reports whether the medians differ by less than each half of one run: the distance from p50 to p75.
+// noise reports whether the medians differ by no more than the distance from p50 to p75 in one of the runs.
 func (l benchedLatency) noise(o benchedLatency) bool {
 	return math.Abs(l.P50-o.P50) <= max(l.P75-l.P50, o.P75-o.P50)
 }
 
-// growth is by how many percent now is more than before: no more than a million.
+// growth gives by how many percent now is more than before, at most a million.
 func growth(before, now float64) float64 {
 	const most = 1e6
 	if before == now {
@@ -118,11 +118,11 @@ func growth(before, now float64) float64 {
 	return min((now-before)/before*100, most)
 }
 
-// verdict is an error when there is nothing to show, or the provider uses more fuel than it may.
+// verdict gives an error if no resource could be read, or --max-fuel-growth is exceeded.
 func (b *benchReport) verdict(c *cli.Context) error {
 	switch measured := func(r benchedResource) bool { return r.Code == "" }; {
 	case !slices.ContainsFunc(b.Resources, measured):
-		return errors.New("nothing could be read: name a resource with --uri")
+		return errors.New("no resource could be read: name one with --uri")
 	case !c.IsSet("max-fuel-growth"):
 		return nil
 	}
@@ -139,12 +139,12 @@ func (b *benchReport) verdict(c *cli.Context) error {
 	}
 	switch {
 	case len(b.Gone) > 0:
-		return fmt.Errorf("%s measured before and not now: see above",
+		return fmt.Errorf("%s measured before, but not now: see above",
 			terminal.Numbered(len(b.Gone), "resource was", "resources were"))
 	case compared == 0:
-		return errors.New("no resource was measured both times: name with --uri what was then")
+		return errors.New("no resource was measured in both runs: name those of the earlier run with --uri")
 	case grown > 0:
-		return fmt.Errorf("%s more fuel than before, by more than %g %%: see above",
+		return fmt.Errorf("%s more fuel than before by over %g %%: see above",
 			terminal.Numbered(grown, "read uses", "reads use"), c.Float64("max-fuel-growth"))
 	}
 	return nil

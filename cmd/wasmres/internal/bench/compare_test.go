@@ -14,14 +14,14 @@ func TestParseBefore(t *testing.T) {
 	for name, tt := range map[string]struct{ text, wrong string }{
 		"read":          {one(`"latencyMicros": {"p50": 20}`), ""},
 		"failed":        {one(`"code": "trap"`), ""},
-		"no JSON":       {"wasmres", "it is not the JSON of a run"},
+		"no JSON":       {"wasmres", "it is not JSON of bench"},
 		"another JSON":  {`{"requests": 5}`, "it has no resources"},
-		"wrong type":    {one(`"fuelPerRead": {"median": -1}`), "it is not the JSON of a run"},
+		"wrong type":    {one(`"fuelPerRead": {"median": -1}`), "it is not JSON of bench"},
 		"no URI":        {`{"resources": [{"latencyMicros": {"p50": 20}}]}`, "resource 0: "},
 		"no latency":    {one(`"reads": 1`), "resource 0: its p50 is 0 microseconds"},
 		"for ever":      {one(`"latencyMicros": {"p50": 1e300}`), "resource 0: its p50 is 1e+300 microseconds"},
 		"too large":     {strings.Repeat(" ", maxBefore+1), "it has more than 16777216 bytes"},
-		"not a number":  {one(`"latencyMicros": {"p50": "NaN"}`), "it is not the JSON of a run"},
+		"not a number":  {one(`"latencyMicros": {"p50": "NaN"}`), "it is not JSON of bench"},
 		"control bytes": {`{"resources": [{"uri": "x:\u001b[2J", "code": "trap"}]}`, "resource 0: "},
 	} {
 		t.Run(name, func(t *testing.T) {

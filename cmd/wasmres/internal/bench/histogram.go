@@ -14,10 +14,10 @@ import (
 
 const maxBars = 16 // of a histogram
 
-// marked are the quantiles that are shown beside the bars.
+// marked are the quantiles shown beside the bars.
 var marked = []float64{50, 90, 99, 99.9, 100}
 
-// histogram draws how many reads took how long, a bar for each bucket, no wider than there are columns.
+// histogram draws a bar for each bucket of latencies, no wider than s.
 func histogram(w io.Writer, s terminal.Style, r *bench.Result) {
 	rows := bars(s, r)
 	most, label, marks := 0.0, 0, 0
@@ -36,7 +36,7 @@ func histogram(w io.Writer, s terminal.Style, r *bench.Result) {
 	}
 }
 
-// percentage prints a share of the reads; nothing for none.
+// percentage gives a share of the reads; empty for 0.
 func percentage(share float64) string {
 	switch {
 	case share == 0:
@@ -47,7 +47,7 @@ func percentage(share float64) string {
 	return fmt.Sprintf("%.1f %%", share*100)
 }
 
-// cut takes off what is beyond the last column.
+// cut removes the characters after the last column.
 func cut(line string, width int) string {
 	if runes := []rune(line); len(runes) > width {
 		return string(runes[:width])
@@ -59,7 +59,7 @@ func cut(line string, width int) string {
 type histogramBar struct {
 	label string
 	share float64 // of the reads
-	marks string  // names of the quantiles it holds
+	marks string  // names of the quantiles in it
 }
 
 func bars(s terminal.Style, r *bench.Result) []histogramBar {
@@ -85,7 +85,7 @@ func bars(s terminal.Style, r *bench.Result) []histogramBar {
 	return rows
 }
 
-// wider reports whether the last bucket has the slowest of all, however slow they were.
+// wider reports whether the last bucket has no upper bound.
 func wider(buckets []bench.Bucket) bool {
 	if len(buckets) < 2 {
 		return false
@@ -101,10 +101,10 @@ func quantileName(percent float64) string {
 	return fmt.Sprintf("p%g", percent)
 }
 
-// blocks are those that fill eighths of a column, from the left.
+// blocks fill one to eight eighths of a column, from the left.
 var blocks = []rune("▏▎▍▌▋▊▉█")
 
-// bar is a bar for a share from 0 to 1 of so many columns, at least visible unless it is for nothing.
+// bar draws a share, from 0 to 1, of a number of columns. A share above 0 is visible.
 func bar(s terminal.Style, share float64, columns int) string {
 	if share <= 0 || columns <= 0 {
 		return ""
@@ -121,7 +121,7 @@ func bar(s terminal.Style, share float64, columns int) string {
 	return text
 }
 
-// latency prints a time with three digits.
+// latency gives a time with three digits.
 func latency(s terminal.Style, d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -134,7 +134,7 @@ func latency(s terminal.Style, d time.Duration) string {
 	return strconv.Itoa(int(d)) + " ns"
 }
 
-// bound prints the bound of a bucket, which has two digits.
+// bound gives the bound of a bucket, which has two digits.
 func bound(s terminal.Style, d time.Duration) string {
 	number, unit, _ := strings.Cut(latency(s, d), " ")
 	if strings.Contains(number, ".") {
@@ -153,7 +153,7 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// perSecond prints a rate for people.
+// perSecond gives a rate with at most one decimal.
 func perSecond(rate float64) string {
 	if rate < 10 {
 		return fmt.Sprintf("%.1f", rate)

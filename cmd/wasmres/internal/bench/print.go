@@ -38,7 +38,7 @@ func (b *benchRun) print(r *benchReport) error {
 	return nil
 }
 
-// print says all of one resource.
+// print prints all figures of one resource.
 func (b *benchedResource) print(w io.Writer, s terminal.Style, workers int) {
 	r := b.result
 	fmt.Fprintf(w, "%s\n", printable.Line(b.URI))
@@ -61,7 +61,7 @@ func (f benchedFuel) sentence() string {
 	return fmt.Sprintf("min %s, median %s, max %s", terminal.Grouped(f.Min), terminal.Grouped(f.Median), terminal.Grouped(f.Max))
 }
 
-// cell is as short as can be.
+// cell gives the figures for a table.
 func (f benchedFuel) cell(s terminal.Style) string {
 	if f.Min == f.Max {
 		return terminal.Grouped(f.Median)
@@ -107,7 +107,7 @@ func (b *benchReport) printTable(w io.Writer, s terminal.Style) {
 	}
 }
 
-// title is the name with the version.
+// title gives the name with the version.
 func (p benchedProvider) title() string {
 	if p.Version == "" {
 		return p.Name
@@ -115,7 +115,7 @@ func (p benchedProvider) title() string {
 	return p.Name + " " + p.Version
 }
 
-// printLeftOut says what has no figures, and why.
+// printLeftOut prints which resources have no figures, and why.
 func (b *benchReport) printLeftOut(w io.Writer) {
 	for i := range b.Resources {
 		if one := &b.Resources[i]; one.Code != "" {
@@ -126,12 +126,12 @@ func (b *benchReport) printLeftOut(w io.Writer) {
 		fmt.Fprintf(w, "\nnot read: %s\n  %s; name one of its resources with --uri\n", printable.Line(u.Template), printable.Line(u.Why))
 	}
 	if b.Omitted > 0 {
-		fmt.Fprintf(w, "\n%s left out: name them with --uri, or give it more --duration\n",
+		fmt.Fprintf(w, "\n%s left out: name them with --uri, or increase --duration\n",
 			terminal.Numbered(b.Omitted, "more is", "more are"))
 	}
 }
 
-// withCode gives a failure's words after the name of its class.
+// withCode gives the message of a failure after its code.
 func withCode(code, problem string) string {
 	if problem == "" || problem == code {
 		return code
@@ -139,7 +139,7 @@ func withCode(code, problem string) string {
 	return code + ": " + printable.Line(problem)
 }
 
-// printChanges says what has changed since an earlier run.
+// printChanges prints the changes since an earlier run.
 func (b *benchReport) printChanges(w io.Writer, s terminal.Style, file string) {
 	if b.Compared == nil {
 		return
@@ -162,14 +162,14 @@ func (b *benchReport) printChanges(w io.Writer, s terminal.Style, file string) {
 	if len(rows) > 1 {
 		s.Figures(w, rows)
 		fmt.Fprintln(w)
-		s.Paragraph(w, "", 0, "Fuel is exact. Latency depends on the machine and what else it does; noise is a change that "+
-			"is no more than the distance from p50 to p75.")
+		s.Paragraph(w, "", 0, "Fuel is exact. Latency depends on the machine and its load; noise is a change of "+
+			"no more than the distance from p50 to p75.")
 	}
 	if len(b.Gone) > 0 {
 		fmt.Fprintln(w)
 	}
 	for _, uri := range b.Gone {
-		fmt.Fprintf(w, "measured then and not now: %s\n", printable.Line(uri))
+		fmt.Fprintf(w, "measured before, but not now: %s\n", printable.Line(uri))
 	}
 }
 
@@ -183,7 +183,7 @@ func fuelChange(percent float64) string {
 	return fmt.Sprintf("%+.1f %%", percent)
 }
 
-// latency says how much the median has changed.
+// latency gives the change of the median.
 func (c *benchedChange) latency() string {
 	if c.Noise {
 		return "noise"

@@ -10,17 +10,17 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 )
 
-// A benchReport is what was measured, for machines. Names of fields stay as they are.
+// A benchReport has what was measured. Its JSON is stable: later versions add fields only.
 type benchReport struct {
 	Provider  benchedProvider   `json:"provider"`
 	Isolation string            `json:"isolation"`
 	Workers   int               `json:"workers"`
-	Seconds   float64           `json:"seconds"` // in all
+	Seconds   float64           `json:"seconds"` // of the whole run
 	Resources []benchedResource `json:"resources"`
-	Omitted   int               `json:"omitted"`            // resources and templates: too many, or no time left
-	Unsampled []check.Unsampled `json:"unsampled"`          // templates of which no resource is known
-	Compared  *benchedProvider  `json:"compared,omitempty"` // that of the earlier run
-	Gone      []string          `json:"gone,omitempty"`     // URIs that were measured then, and are not now
+	Omitted   int               `json:"omitted"`            // resources and templates beyond the number or the time
+	Unsampled []check.Unsampled `json:"unsampled"`          // templates without a known resource
+	Compared  *benchedProvider  `json:"compared,omitempty"` // of the earlier run
+	Gone      []string          `json:"gone,omitempty"`     // URIs measured then, but not now
 	PeakRSS   uint64            `json:"peakRSSBytes,omitempty"`
 }
 
@@ -30,7 +30,7 @@ type benchedProvider struct {
 	Digest  string `json:"digest"`
 }
 
-// A benchedResource has the figures of one, or says how reading it has failed.
+// A benchedResource has the figures of a resource, or the failure of reading it.
 type benchedResource struct {
 	URI       string          `json:"uri"`
 	Template  string          `json:"uriTemplate,omitempty"`
@@ -40,14 +40,14 @@ type benchedResource struct {
 	Seconds   float64         `json:"seconds"`
 	PerSecond float64         `json:"readsPerSecond"`
 	Megabytes float64         `json:"megabytesPerSecond"` // of contents
-	Bytes     uint64          `json:"bytesPerRead"`       // of contents, in the mean
+	Bytes     uint64          `json:"bytesPerRead"`       // mean, of contents
 	HostCalls int             `json:"hostCallsPerRead"`   // at most
 	Fuel      benchedFuel     `json:"fuelPerRead"`
 	Latency   benchedLatency  `json:"latencyMicros"`
 	Histogram []benchedBucket `json:"latencyHistogram"`
 	Change    *benchedChange  `json:"change,omitempty"`
 
-	result *bench.Result // nil when it has failed
+	result *bench.Result // nil after a failure
 }
 
 type benchedFuel struct {
@@ -83,7 +83,7 @@ func newBenchReport(c *cli.Context, a *app.App, chosen *check.Selection) *benchR
 	}
 }
 
-// add notes what came of measuring a resource.
+// add adds the result of measuring a resource, or the failure.
 func (b *benchReport) add(s check.Sample, r *bench.Result, err error) {
 	found := benchedResource{URI: s.URI, Template: s.Template, Histogram: []benchedBucket{}}
 	if err != nil {

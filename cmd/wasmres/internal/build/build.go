@@ -20,16 +20,16 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
+// Command gives the command build.
 func Command() *cli.Command {
 	const category = "Building"
 	return &cli.Command{
 		Name: "build", Usage: "compile a project to a provider", ArgsUsage: "[FOLDER]",
-		Description: `Compiles the project in the folder, or in this one; asks the provider what it is, and packs the
-answer into the module; leaves out what only debuggers read; loads the module under the
-limits, and reads a sample. NAME.debug.wasm is the same provider with the names of its
-functions.
+		Description: `Compiles the project in the folder, or in this one. Asks the provider for its manifest and packs
+it into the module. Removes debug information, loads the module under the limits, and reads a
+sample. NAME.debug.wasm is the same provider with the names of its functions.
 
-The exit status is 3 when a compiler is missing.
+The exit status is 3 if a compiler is missing.
 
    wasmres build
    wasmres build --sample notes://42 -o dist/notes.wasm notes`,
@@ -39,9 +39,9 @@ The exit status is 3 when a compiler is missing.
 				Name: "output", Aliases: []string{"o"}, Category: cli.CategoryOutput,
 				Usage: "write the module to `FILE` (default: NAME.wasm in the project's folder)",
 			},
-			&cli.StringFlag{Name: "lang", Category: category, Usage: "take the project for one in this " + LanguageUsage},
+			&cli.StringFlag{Name: "lang", Category: category, Usage: "compile the project as one in this " + LanguageUsage},
 			&cli.StringFlag{Name: "sample", Category: category, Usage: "read this `URI`"},
-			&cli.BoolFlag{Name: "verbose", Category: category, Usage: "show the commands that run, and what they say"},
+			&cli.BoolFlag{Name: "verbose", Category: category, Usage: "print the commands that run, and their output"},
 		),
 		OnUsageError: cli.OnUsageError,
 		Action:       build,
@@ -77,14 +77,14 @@ func build(c *cli.Context) error {
 		report.File = filepath.Join(dir, module.Name+".wasm")
 	}
 	report.Debug = runtime.DebugFile(report.File)
-	cfg.Denied = report.denied.Add // of which there is nothing to say where the sample can be read
+	cfg.Denied = report.denied.Add // reported only if reading the sample fails
 	if err := report.finish(c, cfg, module); err != nil {
 		return err
 	}
 	return report.print(c.App.Writer, format)
 }
 
-// Project says what the command line is about.
+// Project gives the project that the command line names, or that of the working directory, and its language.
 func Project(c *cli.Context) (dir string, lang project.Language, err error) {
 	if c.NArg() > 1 {
 		return "", "", cli.Usagef(c, "one argument too many: %q", c.Args().Get(1))
@@ -108,7 +108,7 @@ func Project(c *cli.Context) (dir string, lang project.Language, err error) {
 	return dir, lang, nil
 }
 
-// compile shows what compilers say when they fail.
+// compile compiles a project. If a compiler fails, it prints the compiler's output.
 func compile(c *cli.Context, dir string, lang project.Language) (*project.Module, error) {
 	var log io.Writer
 	if c.Bool("verbose") {
@@ -129,7 +129,7 @@ func compile(c *cli.Context, dir string, lang project.Language) (*project.Module
 	return module, nil
 }
 
-// finish makes a module that is ready to ship of the one that was compiled, and writes it once it has loaded.
+// finish packs the manifest into a compiled module, and writes the module and its debug file once it has loaded.
 func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Module) error {
 	scratch, err := os.MkdirTemp("", "wasmres-build-")
 	if err != nil {
@@ -160,15 +160,15 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	}
 	defer a.Close()
 	r.DebugSize = len(debug)
-	r.learn(c, a)
+	r.fill(c, a)
 	if err := replaceFile(r.Debug, debug); err != nil {
 		return err
 	}
 	return replaceFile(r.File, packed)
 }
 
-// describe asks a provider what it is. The module is not one to come back to: what is made on the way is not kept, and
-// what is logged is not told, unless it ends here.
+// describe loads a module and gives its manifest. It caches nothing, since the module is not loaded again, and logs
+// nothing unless loading fails.
 func describe(ctx context.Context, cfg app.Config, binary []byte) (*abi.Manifest, error) {
 	log := newBufferedLog(cfg.Logger.Handler())
 	cfg.CacheDir, cfg.Logger = "", slog.New(log)
@@ -187,7 +187,7 @@ func openBinary(ctx context.Context, cfg app.Config, binary []byte) (*app.App, e
 	return app.Open(ctx, cfg)
 }
 
-// refused says why the module does not load, without the path it had meanwhile. Who builds it may know the cause, too.
+// refused gives the error for a module that does not load: without its temporary path, and with its cause.
 func (r *buildReport) refused(cfg app.Config, err error) error {
 	why := strings.TrimPrefix(err.Error(), cfg.File+": ")
 	var e *abi.Error
@@ -197,7 +197,7 @@ func (r *buildReport) refused(cfg app.Config, err error) error {
 	return fmt.Errorf("build: the project compiles, but %s does not load: %s", filepath.Base(r.File), why)
 }
 
-// replaceFile writes a file that is whole whenever it is there.
+// replaceFile writes a file atomically.
 func replaceFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 )
 
-// A bufferedLog keeps records until it is known who wants them.
+// A bufferedLog stores records until release passes them on.
 type bufferedLog struct {
-	slog.Handler // that gets them
+	slog.Handler // receives them
 	buffer       *buffer
 }
 
@@ -45,30 +45,30 @@ func (h bufferedLog) WithGroup(name string) slog.Handler {
 	return bufferedLog{h.Handler.WithGroup(name), h.buffer}
 }
 
-// release passes on what is held, but for records of an error that err tells of.
+// release passes the stored records on, except those that err repeats.
 func (h bufferedLog) release(ctx context.Context, err error) {
 	h.buffer.mu.Lock()
 	defer h.buffer.mu.Unlock()
 	for _, r := range h.buffer.list {
 		if !isAlreadyLogged(err, r.record) {
-			_ = r.to.Handle(ctx, r.record) // nobody could be told of that
+			_ = r.to.Handle(ctx, r.record) // an error of the log cannot be logged
 		}
 	}
 	h.buffer.list = nil
 }
 
-// isAlreadyLogged reports whether err says what a record is about.
-func isAlreadyLogged(err error, r slog.Record) (told bool) {
+// isAlreadyLogged reports whether err repeats what a record says.
+func isAlreadyLogged(err error, r slog.Record) (found bool) {
 	r.Attrs(func(a slog.Attr) bool {
-		told = a.Key == "err" && strings.Contains(err.Error(), a.Value.String()) ||
-			a.Key == "text" && r.Message == cli.GuestRecord && saysLine(err, a.Value.String())
-		return !told
+		found = a.Key == "err" && strings.Contains(err.Error(), a.Value.String()) ||
+			a.Key == "text" && r.Message == cli.GuestRecord && hasLine(err, a.Value.String())
+		return !found
 	})
-	return told
+	return found
 }
 
-// saysLine reports whether err has a line of a guest in it, which may be one of a stack.
-func saysLine(err error, line string) bool {
+// hasLine reports whether err has a line of the guest's output, which may be one of a stack trace.
+func hasLine(err error, line string) bool {
 	line, isFrame := strings.CutPrefix(strings.TrimSpace(line), "at ")
 	if isFrame {
 		line = strings.TrimLeft(cli.SourceLine.FindString(line), "(")

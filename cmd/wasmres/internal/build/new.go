@@ -8,13 +8,15 @@ import (
 	"github.com/wasmres/wasmres/internal/project"
 )
 
+// LanguageUsage ends the usage of a flag whose value is a language.
 const LanguageUsage = "`LANGUAGE`: go, rust, c, assemblyscript or javascript"
 
+// NewCommand gives the command new.
 func NewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "make a project to write a provider in", ArgsUsage: "NAME",
 		Description: `Makes a folder with a small provider, its tests and a copy of the guest SDK, and prints the
-commands that come next. The provider does the same in every language.
+commands to run next. The provider does the same in every language.
 
    wasmres new notes
    wasmres new --lang rust notes`,

@@ -18,35 +18,35 @@ import (
 	"github.com/wasmres/wasmres/internal/project"
 )
 
-// A buildReport is what there is to say of a module that was built.
+// A buildReport has what was built.
 type buildReport struct {
-	File         string   `json:"file"`
-	Debug        string   `json:"debugFile"`
-	Language     string   `json:"language"`
-	Compiler     string   `json:"compiler"`
-	Name         string   `json:"name"`
-	Version      string   `json:"version,omitempty"`
-	SDK          string   `json:"sdk,omitempty"`
-	Size         int      `json:"size"`
-	DebugSize    int      `json:"debugSize"`
-	Resources    int      `json:"staticResources"`
-	Templates    int      `json:"templates"`
-	Lists        bool     `json:"lists"`
-	Capabilities []wanted `json:"capabilities"`
-	Sample       *sample  `json:"sample,omitempty"`
+	File         string      `json:"file"`
+	Debug        string      `json:"debugFile"`
+	Language     string      `json:"language"`
+	Compiler     string      `json:"compiler"`
+	Name         string      `json:"name"`
+	Version      string      `json:"version,omitempty"`
+	SDK          string      `json:"sdk,omitempty"`
+	Size         int         `json:"size"`
+	DebugSize    int         `json:"debugSize"`
+	Resources    int         `json:"staticResources"`
+	Templates    int         `json:"templates"`
+	Lists        bool        `json:"lists"`
+	Capabilities []requested `json:"capabilities"`
+	Sample       *sample     `json:"sample,omitempty"`
 
 	lang   project.Language
-	denied providers.Denials // to the provider, while it was built
+	denied providers.Denials // of the provider, while it was built
 }
 
-// A wanted is a capability that the provider asks for.
-type wanted struct {
+// A requested is a capability that the provider requests.
+type requested struct {
 	Name     string `json:"name"`
 	Reason   string `json:"reason,omitempty"`
 	Optional bool   `json:"optional,omitempty"`
 }
 
-// A sample is one read, and what it used.
+// A sample is one read, with the fuel it used.
 type sample struct {
 	URI    string `json:"uri"`
 	Fuel   uint64 `json:"fuel"`
@@ -54,14 +54,14 @@ type sample struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// learn fills the report in.
-func (r *buildReport) learn(c *cli.Context, a *app.App) {
+// fill completes the report with what the loaded provider says, and reads the sample.
+func (r *buildReport) fill(c *cli.Context, a *app.App) {
 	m, info := a.Provider().Manifest(), a.Provider().Info()
 	r.Name, r.Version, r.SDK = m.Name, m.Version, m.SDK
 	r.Size, r.Resources, r.Templates, r.Lists = info.Size, len(m.Resources), len(m.Templates), m.Implements(abi.OpList)
-	r.Capabilities = []wanted{}
+	r.Capabilities = []requested{}
 	for _, one := range m.Capabilities {
-		r.Capabilities = append(r.Capabilities, wanted{one.Name, one.Reason, one.Optional})
+		r.Capabilities = append(r.Capabilities, requested{one.Name, one.Reason, one.Optional})
 	}
 	uri := c.String("sample")
 	if uri == "" {
@@ -82,7 +82,7 @@ func (r *buildReport) learn(c *cli.Context, a *app.App) {
 	r.Sample.Fuel = a.Usage().Fuel
 }
 
-// sampleURI finds something to read, of the manifest if it has resources; empty when there is nothing.
+// sampleURI chooses a resource to read, one of the manifest if it has any; empty if there is none.
 func sampleURI(ctx context.Context, a *app.App) string {
 	p := a.Provider()
 	chosen, err := check.Select(ctx, p.Source(), p.Manifest(), 2)
@@ -128,7 +128,7 @@ func (r *buildReport) served() string {
 func (s *sample) String() string {
 	switch {
 	case s == nil:
-		return "unknown: name something to read with --sample URI"
+		return "unknown: name a resource to read with --sample URI"
 	case s.Failed != "":
 		return fmt.Sprintf("unknown: reading %s failed: %s", s.URI, s.Failed)
 	}

@@ -18,14 +18,15 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
+// Command gives the command check.
 func Command() *cli.Command {
 	const category = "Checking"
 	return &cli.Command{
-		Name: "check", Usage: "say what clients of a provider would stumble over", ArgsUsage: providers.ArgUsage,
-		Description: `Lists all resources, reads samples of them and of the templates whose variables complete,
-each twice, and asks for what is not there. Reads may have effects: the provider decides.
+		Name: "check", Usage: "find problems that clients of a provider would have", ArgsUsage: providers.ArgUsage,
+		Description: `Lists all resources. Reads, twice each, samples of them and of the templates whose variables have
+completions. Requests resources that do not exist. Reads may have effects: the provider decides.
 
-The exit status is 1 when an error was found, or with --strict a warning. The rules:
+The exit status is 1 if there is an error, or with --strict a warning. The rules:
 
 ` + ruleLines() + `
    wasmres check provider.wasm
@@ -35,14 +36,14 @@ The exit status is 1 when an error was found, or with --strict a warning. The ru
 			cli.FormatFlag(cli.ReportFormats), providers.ApprovalsFlag(),
 			&cli.IntFlag{
 				Name: "samples", Category: category, Value: 100,
-				Usage: "read at most `N` resources of the list and of each template, beside those of the manifest; 0 is for all",
+				Usage: "read at most `N` resources of the list and of each template, and all of the manifest; 0 reads all",
 			},
 			&cli.DurationFlag{
 				Name: "max-time", Category: category, Value: 10 * time.Minute,
-				Usage: "end after this `TIME`, with what was found till then; 0 is for never",
+				Usage: "stop after this `TIME` and report what was found; 0 never stops",
 			},
-			&cli.StringSliceFlag{Name: "uri", Category: category, Usage: "read this `URI` too; may be repeated"},
-			&cli.BoolFlag{Name: "strict", Category: category, Usage: "take warnings for errors"},
+			&cli.StringSliceFlag{Name: "uri", Category: category, Usage: "also read this `URI`; may be repeated"},
+			&cli.BoolFlag{Name: "strict", Category: category, Usage: "treat warnings as errors"},
 		),
 		OnUsageError: cli.OnUsageError,
 		Action:       checkProvider,
@@ -108,7 +109,7 @@ func checkProvider(c *cli.Context) error {
 	return verdict(report, c.Bool("strict"), len(all) > 0)
 }
 
-// verdict is an error when the provider has not passed. isDenied says that it was denied a capability.
+// verdict gives an error if the provider has not passed. isDenied says that a call of it was denied.
 func verdict(r *check.Report, strict, isDenied bool) error {
 	switch {
 	case r.Errors > 0:
@@ -116,9 +117,9 @@ func verdict(r *check.Report, strict, isDenied bool) error {
 	case strict && r.Warnings > 0:
 		return fmt.Errorf("check: %s found, see above", terminal.Counted(r.Warnings, "warning"))
 	case strict && r.Read == 0 && isDenied:
-		return errors.New("check: nothing could be read, for want of a grant: see above")
+		return errors.New("check: no resource could be read, since a grant is missing: see above")
 	case strict && r.Read == 0 && len(r.Unsampled) > 0:
-		return errors.New("check: nothing was read: grant the provider what it asks for, or name a resource with --uri")
+		return errors.New("check: no resource was read: grant what the provider requests, or name a resource with --uri")
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func printReport(w io.Writer, format string, r *check.Report) error {
 	return err
 }
 
-// printFindings prints those of one rule.
+// printFindings prints the findings of one rule.
 func printFindings(w io.Writer, findings []check.Finding, omitted int) {
 	first := findings[0]
 	fmt.Fprintf(w, "%s %s: %s\n", first.Severity, first.Rule, summaryOf(first.Rule))

@@ -74,7 +74,7 @@ func help(c *Context, name string) error {
 	switch {
 	case command == nil:
 		return unknownCommand(c, name)
-	case len(command.Subcommands) > 0: // which are known when it runs
+	case len(command.Subcommands) > 0: // urfave/cli sets their help names when the command runs
 		return c.App.RunContext(c.Context, []string{c.App.Name, name, "--help"})
 	}
 	return cli.ShowCommandHelp(c, name)

@@ -8,8 +8,8 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// flagsFirst moves the flags of a command before its arguments, since the flag parser stops at the first argument but
-// people write them on either side. After "--" nothing is moved.
+// flagsFirst moves the flags of a command before its arguments, up to "--". The flag parser stops at the first argument,
+// and users write flags on either side of it.
 func flagsFirst(app *App, args []string) []string {
 	at, command := findCommand(app, args)
 	if command == nil {
@@ -31,7 +31,7 @@ func flagsFirst(app *App, args []string) []string {
 			continue
 		}
 		if i++; i == len(args) {
-			return append(args[:at+1:at+1], flags...) // its value is missing, which the parser says
+			return append(args[:at+1:at+1], flags...) // its value is missing: the parser reports that
 		}
 		flags = append(flags, args[i])
 	}
@@ -39,7 +39,7 @@ func flagsFirst(app *App, args []string) []string {
 	return append(append(out, "--"), rest...)
 }
 
-// findCommand finds the last word of a command's name, which may have several.
+// findCommand gives the command that args name, and the index of the last word of its name.
 func findCommand(app *App, args []string) (at int, found *Command) {
 	commands := app.Commands
 	for i := 1; i < len(args); i++ {
@@ -58,7 +58,7 @@ func findCommand(app *App, args []string) (at int, found *Command) {
 	return at, found
 }
 
-// takesValue reports whether the next argument belongs to this flag.
+// takesValue reports whether the argument after the flag arg is its value.
 func takesValue(command *Command, arg string) bool {
 	name := strings.TrimLeft(arg, "-")
 	if strings.Contains(name, "=") {
@@ -75,7 +75,7 @@ func takesValue(command *Command, arg string) bool {
 	return false
 }
 
-// Arguments gives exactly the arguments a command needs.
+// Arguments gives the arguments of a command, which must be as many as their names.
 func Arguments(c *Context, names ...string) ([]string, error) {
 	if c.NArg() < len(names) {
 		return nil, Usagef(c, "missing argument %s", names[c.NArg()])
@@ -86,7 +86,7 @@ func Arguments(c *Context, names ...string) ([]string, error) {
 	return c.Args().Slice(), nil
 }
 
-// OneLine gives an error's text on one line that cannot steer a terminal.
+// OneLine gives the text of an error as one line without control characters.
 func OneLine(err error) string {
 	return printable.Line(terminal.OneSpace(err.Error()))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// PrintCrash shows the author of a provider where it was when it failed. There is nothing to show of other failures.
+// PrintCrash prints why and where a provider crashed, for its author, if err has a crash in its chain.
 func PrintCrash(w io.Writer, err error) {
 	crash := abi.CrashOf(err)
 	if crash == nil {
@@ -34,7 +34,7 @@ func PrintCrash(w io.Writer, err error) {
 	}
 }
 
-// reasonOf says why a provider crashed, in the words of its author.
+// reasonOf says why a provider crashed. Languages compile a panic to the instruction unreachable.
 func reasonOf(crash *abi.Crash) string {
 	switch {
 	case crash.Reason != "unreachable":
@@ -45,8 +45,8 @@ func reasonOf(crash *abi.Crash) string {
 	return "it stopped itself, as after a panic or a failed assertion (unreachable)"
 }
 
-// SourceLine finds a place in a source, as languages write it in the trace of a panic.
+// SourceLine matches a line of a source file, as stack traces have it.
 var SourceLine = regexp.MustCompile(`[\w./@()-]+\.(?:go|rs|c|h|ts|js):[0-9]+`)
 
-// hasTrace reports whether a provider has said itself where it was.
-func hasTrace(said []string) bool { return slices.ContainsFunc(said, SourceLine.MatchString) }
+// hasTrace reports whether lines that a provider printed have a stack trace.
+func hasTrace(lines []string) bool { return slices.ContainsFunc(lines, SourceLine.MatchString) }

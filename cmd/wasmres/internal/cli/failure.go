@@ -8,18 +8,18 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// ProblemOf says in one line what is wrong, without how far it came.
+// ProblemOf gives the message of a [Failure] in the chain of err, or of err itself, as one line.
 func ProblemOf(err error) string {
-	if said := (*Failure)(nil); errors.As(err, &said) {
-		err = said
+	if f := (*Failure)(nil); errors.As(err, &f) {
+		err = f
 	}
 	return OneLine(err)
 }
 
-// DeniedMessage is the message of a denial to which the provider gave none.
+// DeniedMessage is the message of a denial if the provider gave none.
 const DeniedMessage = "the provider refused"
 
-// messages are what is said of a failure nobody gave words of their own.
+// messages has, by code, the message of a failure if the provider gave none.
 var messages = map[abi.Code]string{
 	abi.CodeNotFound:      "no such resource (see 'wasmres list' and 'wasmres templates')",
 	abi.CodeInvalidParams: "the provider cannot make sense of the request",
@@ -31,17 +31,19 @@ var messages = map[abi.Code]string{
 	abi.CodeUnsupported:   "the provider does not support this",
 }
 
-// A Failure is a request that failed, in words for people.
+// A Failure is a failed request with a message for the user.
 type Failure struct {
-	Text  string
+	Text  string // the message
 	Cause error
 }
 
+// Error implements error.
 func (f *Failure) Error() string { return f.Text }
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// WithMessage gives a failure its words: the provider's own, if it gave some.
+// WithMessage gives an error with a code as a [Failure], with the provider's message if it gave one. It returns any other
+// error as it is.
 func WithMessage(err error) error {
 	var e *abi.Error
 	if !errors.As(err, &e) {
@@ -51,10 +53,10 @@ func WithMessage(err error) error {
 }
 
 func messageOf(e *abi.Error) string {
-	switch rest, ours := strings.CutPrefix(e.Message, "The provider "); {
+	switch rest, isOfHost := strings.CutPrefix(e.Message, "The provider "); {
 	case e.Code == abi.CodeInvalidText:
 		return "the provider sent a text that is not UTF-8"
-	case ours:
+	case isOfHost:
 		return "the provider " + rest
 	case e.Message != "" && e.Message != e.Code.String():
 		return e.Message

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// TextLog is the log of a server: slog's text, without what is empty.
+// TextLog gives the log of a server: the text of slog, without empty values.
 func TextLog(w io.Writer, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if isEmpty(a) {
@@ -25,12 +25,13 @@ func TextLog(w io.Writer, level slog.Level) slog.Handler {
 
 func isEmpty(a slog.Attr) bool { return a.Value.Kind() == slog.KindString && a.Value.String() == "" }
 
-// PlainLog is the log for a person who looks at a provider.
+// PlainLog gives the log of a command that a person runs: a [PlainHandler] on w.
 func PlainLog(w io.Writer, level slog.Level) slog.Handler {
 	return &PlainHandler{Level: level, out: &lockedWriter{w: w}}
 }
 
-// A PlainHandler writes a line for each record: "guest: TEXT" for what the guest says, else "LEVEL message key=value…".
+// A PlainHandler writes a line for each record: "guest: TEXT" for output of the guest, otherwise
+// "LEVEL message key=value…". Make one with [PlainLog], or, if only its Line is needed, from a Level.
 type PlainHandler struct {
 	// fixed at creation
 	Level  slog.Level
@@ -56,28 +57,30 @@ func (h *PlainHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-const GuestRecord = "guest log" // the message of records that carry what the guest says as "text"
+// GuestRecord is the message of records with output of a guest, which their key "text" has.
+const GuestRecord = "guest log"
 
+// Line gives the line of a record, which may have control characters and no line feed at its end.
 func (h *PlainHandler) Line(r slog.Record) string {
 	line := r.Level.String() + " " + r.Message
 	for _, a := range h.attrs {
 		line += pair("", a)
 	}
-	said, isGuest := "", false
+	text, isGuest := "", false
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "text" && r.Message == GuestRecord {
-			said, isGuest = a.Value.String(), true
+			text, isGuest = a.Value.String(), true
 		}
 		line += pair(h.prefix, a)
 		return true
 	})
 	if isGuest {
-		return "guest: " + said
+		return "guest: " + text
 	}
 	return line
 }
 
-// pair gives " key=value", or nothing when there is no value.
+// pair gives " key=value", or nothing if the value is empty.
 func pair(prefix string, a slog.Attr) string {
 	a.Value = a.Value.Resolve()
 	if a.Equal(slog.Attr{}) || isEmpty(a) {

@@ -8,25 +8,28 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Output formats.
+// Output formats. FormatTable is text for a person.
 const (
 	FormatTable = "table"
 	formatJSON  = "json"
 	formatYAML  = "yaml"
 )
 
+// CategoryOutput is the category, in the help, of flags that say what to print.
 const CategoryOutput = "Output"
 
-// What --output-format means: for commands that print an answer of MCP, and for those that print something of ours.
+// Usages of [FormatFlag]: of commands that print an MCP result, and of those that print a report of their own.
 const (
 	ResultFormats = ReportFormats + "; json is the MCP result"
 	ReportFormats = "print as `FORMAT`: table (or plain text), json or yaml"
 )
 
+// FormatFlag gives the flag --output-format.
 func FormatFlag(usage string) Flag {
 	return &StringFlag{Name: "output-format", Category: CategoryOutput, Value: FormatTable, Usage: usage}
 }
 
+// OutputFormat gives the value of --output-format, which must be one of the formats.
 func OutputFormat(c *Context) (string, error) {
 	switch f := c.String("output-format"); f {
 	case FormatTable, formatJSON, formatYAML:
@@ -36,7 +39,7 @@ func OutputFormat(c *Context) (string, error) {
 	}
 }
 
-// PrintData prints a JSON text for machines.
+// PrintData prints a JSON text as JSON or YAML.
 func PrintData(w io.Writer, format string, text json.RawMessage) error {
 	if format == formatYAML {
 		out, err := yaml.JSONToYAML(text)
@@ -52,7 +55,7 @@ func PrintData(w io.Writer, format string, text json.RawMessage) error {
 	return enc.Encode(text)
 }
 
-// PrintValue prints a value for machines.
+// PrintValue prints a value as JSON or YAML.
 func PrintValue(w io.Writer, format string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

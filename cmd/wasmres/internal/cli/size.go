@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// sizeUnits has longer suffixes first.
 var sizeUnits = []struct {
 	suffix string
 	bytes  uint64
@@ -14,7 +15,7 @@ var sizeUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1}, {"", 1},
 }
 
-// ParseSize reads a positive number of bytes, at most 64 GiB, with an optional unit.
+// ParseSize parses a number of bytes from 1 to 64 GiB, with an optional unit.
 func ParseSize(s string) (uint64, error) {
 	for _, unit := range sizeUnits {
 		digits, ok := strings.CutSuffix(s, unit.suffix)

@@ -4,14 +4,14 @@ import (
 	"regexp"
 )
 
-// What the flag parser says, which gives no errors to tell apart.
+// The errors of the flag parser, which have no types.
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.+)$`)
 	missingFlag = regexp.MustCompile(`^flag needs an argument: -(.+)$`)
 	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
 )
 
-// OnUsageError says in our words what the flag parser found wrong.
+// OnUsageError gives an error of the flag parser as a UsageError that says how to write the flag.
 func OnUsageError(c *Context, err error, _ bool) error {
 	text := err.Error()
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
@@ -26,7 +26,7 @@ func OnUsageError(c *Context, err error, _ bool) error {
 	return Usagef(c, "%w", err)
 }
 
-// dashed writes a flag's name as people do.
+// dashed gives the name of a flag with its dashes.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -34,7 +34,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// valueOf says what the values of a flag look like.
+// valueOf says how to write a value of a flag.
 func valueOf(c *Context, name string) string {
 	for _, f := range c.Command.Flags {
 		if f.Names()[0] != name {

@@ -24,18 +24,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/watch"
 )
 
-// keepBuilding builds, and again whenever something has changed, until ctx ends. A build under way is given up then.
+// keepBuilding builds, and builds again after each change, until ctx ends. A change cancels the build under way.
 func (d *devServer) keepBuilding(ctx context.Context) error {
 	began := time.Now()
 	for {
-		building, giveUp := context.WithCancel(ctx)
+		building, cancel := context.WithCancel(ctx)
 		built := make(chan struct{})
 		go func() {
 			defer close(built)
 			d.build(building, began)
 		}()
 		change, err := d.next(ctx)
-		giveUp()
+		cancel()
 		<-built
 		if errors.Is(err, watch.ErrGone) {
 			if err = d.awaitFolder(ctx); err == nil {
@@ -57,17 +57,17 @@ func (d *devServer) keepBuilding(ctx context.Context) error {
 	}
 }
 
-// lookEvery is how often somebody looks whether the folder is there.
-const lookEvery = 250 * time.Millisecond
+// pollInterval is the time between checks of whether the folder exists.
+const pollInterval = 250 * time.Millisecond
 
-// next waits for a change, or until the folder is gone: of that nothing tells while it is the one this process works
-// in.
+// next waits for a change, or until the folder is removed or replaced, with the error watch.ErrGone. It polls for that:
+// the watcher receives no event if the folder is the working directory of this process.
 func (d *devServer) next(ctx context.Context) (*watch.Change, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	root := d.root
 	go func() {
-		ticks := time.NewTicker(lookEvery)
+		ticks := time.NewTicker(pollInterval)
 		defer ticks.Stop()
 		for {
 			select {
@@ -88,16 +88,16 @@ func (d *devServer) next(ctx context.Context) (*watch.Change, error) {
 	return change, err
 }
 
-// awaitFolder waits until the folder is there again, as tools remove it and make it anew, and watches that.
+// awaitFolder waits until the folder exists again, since tools remove and recreate it, and watches the new one.
 func (d *devServer) awaitFolder(ctx context.Context) error {
-	d.console.say("watch", yellow, printable.Line(d.folder)+" is gone; waiting for it to be there again", "")
+	d.console.say("watch", yellow, printable.Line(d.folder)+" was removed; waiting until it exists again", "")
 	if err := d.watcher.Close(); err != nil {
 		return err
 	}
 	if d.module != "" {
-		d.module = filepath.Join(d.folder, filepath.Base(d.module)) // wherever we are
+		d.module = filepath.Join(d.folder, filepath.Base(d.module)) // absolute: the working directory may be the old folder
 	}
-	ticks := time.NewTicker(lookEvery)
+	ticks := time.NewTicker(pollInterval)
 	defer ticks.Stop()
 	for {
 		select {
@@ -110,30 +110,30 @@ func (d *devServer) awaitFolder(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			d.console.say("watch", green, "it is there again", "")
+			d.console.say("watch", green, "it exists again", "")
 		}
 		return err
 	}
 }
 
-// changedNames says what has changed, but not more than one can take in.
+// changedNames gives the first names of the changed files, and how many more there are.
 func changedNames(change *watch.Change) string {
-	const most = 4
+	const maxNames = 4
 	names := change.Names
-	text := strings.Join(names[:min(len(names), most)], "  ")
-	if more := len(names) - most; more > 0 {
+	text := strings.Join(names[:min(len(names), maxNames)], "  ")
+	if more := len(names) - maxNames; more > 0 {
 		text += fmt.Sprintf("  and %d more", more)
 	}
 	return printable.Line(text)
 }
 
-// build makes a provider and puts it in the place of the last one. What somebody did that led to it was done at began.
+// build builds a provider and replaces the last one. began is when the change that led to it was made.
 func (d *devServer) build(ctx context.Context, began time.Time) {
 	outcome, err := d.rebuild(ctx)
 	switch {
 	case err == nil:
 		d.succeeded(outcome, time.Since(began))
-	case ctx.Err() != nil: // given up
+	case ctx.Err() != nil: // cancelled
 		return
 	default:
 		d.failed(err, time.Since(began))
@@ -145,7 +145,7 @@ func (d *devServer) build(ctx context.Context, began time.Time) {
 	}
 }
 
-// rebuild compiles and swaps, and says which of that was of any use.
+// rebuild compiles and replaces the provider. The outcome is ready for the first, unchanged or swapped.
 func (d *devServer) rebuild(ctx context.Context) (outcome string, err error) {
 	binary, err := d.compile(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *devServer) rebuild(ctx context.Context) (outcome string, err error) {
 	}
 	bare, err := wasm.Strip(binary)
 	if err != nil {
-		bare = binary // which is no module, as somebody will say
+		bare = binary // not a module: loading it reports that
 	}
 	switch {
 	case d.served == nil:
@@ -170,7 +170,7 @@ func (d *devServer) rebuild(ctx context.Context) (outcome string, err error) {
 	return outcome, nil
 }
 
-// compile gives the module to serve, which has the names of its functions where it is built here.
+// compile gives the module to serve. A module of a project has the names of its functions.
 func (d *devServer) compile(ctx context.Context) ([]byte, error) {
 	if d.module != "" {
 		return readStart(d.module)
@@ -182,10 +182,10 @@ func (d *devServer) compile(ctx context.Context) ([]byte, error) {
 	return module.Binary, nil
 }
 
-// maxModule is more than a module may have, in bytes.
+// maxModule is larger than any valid module, in bytes.
 const maxModule = 128 << 20
 
-// readStart gives a file, of which nobody knows whether it is a module, as far as it could be one.
+// readStart gives the first maxModule bytes of a file, which may not be a module.
 func readStart(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -195,13 +195,13 @@ func readStart(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxModule))
 }
 
-// A place is where the files of one build are.
+// A buildDir has the files of one build.
 type buildDir struct {
-	folder string // ours; goes when there is another build
+	folder string // temporary, removed after the next build
 	file   string // the module
 }
 
-// newBuildDir makes a place for a module, which is written there unless it has a file of its own.
+// newBuildDir makes a directory for a build and writes the module to it, unless the module has a file of its own.
 func (d *devServer) newBuildDir(binary []byte) (p buildDir, err error) {
 	if p.folder, err = os.MkdirTemp(d.scratch, "build-"); err != nil {
 		return buildDir{}, err
@@ -213,14 +213,14 @@ func (d *devServer) newBuildDir(binary []byte) (p buildDir, err error) {
 	return p, err
 }
 
-// swap has a module served. Its file stays as long as it is, since failures are explained by the names in it.
+// swap replaces the provider. The module's file stays while it is served: stack traces take the names of functions from it.
 func (d *devServer) swap(ctx context.Context, binary []byte) error {
 	fresh, err := d.newBuildDir(binary)
 	if err != nil {
 		return err
 	}
 	if err := d.app.Replace(ctx, fresh.file); err != nil {
-		_ = os.RemoveAll(fresh.folder) // else it goes when all does
+		_ = os.RemoveAll(fresh.folder) // if this fails, close removes it
 		return notLoaded{err, fresh.file}
 	}
 	if d.served != nil {
@@ -230,7 +230,7 @@ func (d *devServer) swap(ctx context.Context, binary []byte) error {
 	return nil
 }
 
-// notLoaded is that what was built is no provider.
+// notLoaded is the error for a module that does not load as a provider.
 type notLoaded struct {
 	error
 	file string
@@ -238,7 +238,7 @@ type notLoaded struct {
 
 func (e notLoaded) Unwrap() error { return e.error }
 
-// Error says it without the file, whose name means nothing to anybody, but with the cause.
+// Error gives the message without the temporary file name, and with the cause.
 func (e notLoaded) Error() string {
 	why := strings.TrimPrefix(e.error.Error(), e.file+": ")
 	var known *abi.Error
@@ -257,43 +257,43 @@ func (d *devServer) succeeded(outcome string, elapsed time.Duration) {
 		terminal.Size(uint64(len(d.served))), d.console.in(green, outcome)), "")
 }
 
-// failed says why there is no new provider.
+// failed prints why there is no new provider.
 func (d *devServer) failed(err error, elapsed time.Duration) {
-	said, under := err.Error(), ""
+	text, under := err.Error(), ""
 	var failed *project.Failed
 	var refused notLoaded
 	switch {
 	case errors.As(err, &failed):
 		under = d.console.compilerOutput(failed.Output)
 	case errors.As(err, &refused):
-		said = "the module does not load: " + said
+		text = "the module does not load: " + text
 		var where strings.Builder
 		cli.PrintCrash(&where, err)
 		under = where.String()
 	}
-	goesOn := "there is no provider yet"
+	current := "there is no provider yet"
 	if d.served != nil {
-		goesOn = "the last provider goes on"
+		current = "the last provider stays"
 	}
 	d.console.say("build", red, fmt.Sprintf("%s in %.2f s: %s; %s", d.console.in(red, "failed"), elapsed.Seconds(),
-		printable.Line(said), goesOn), under)
+		printable.Line(text), current), under)
 }
 
-// sample reads what the person wants to see read.
+// sample reads the resource of --sample.
 func (d *devServer) sample(ctx context.Context) {
 	if uri := d.c.String("sample"); uri != "" {
-		_, _ = d.app.Call(ctx, "resources/read", map[string]string{"uri": uri}) // the console shows what comes of it
+		_, _ = d.app.Call(ctx, "resources/read", map[string]string{"uri": uri}) // the console shows the outcome
 	}
 }
 
-// test replays the sessions that are recorded, and shows what differs.
+// test replays the recorded sessions, if --test is set, and shows what differs.
 func (d *devServer) test(ctx context.Context) {
 	if !d.c.Bool("test") {
 		return
 	}
-	files, _ := fs.Glob(os.DirFS(d.folder), "tests/[^.]*.txtar") // which fails for a bad pattern only
+	files, _ := fs.Glob(os.DirFS(d.folder), "tests/[^.]*.txtar") // fails only for a malformed pattern
 	if len(files) == 0 {
-		d.console.say("test", yellow, "there is no session tests/*.txtar", "")
+		d.console.say("test", yellow, "no session found, tests/*.txtar", "")
 		return
 	}
 	began, steps, failed := time.Now(), 0, 0
@@ -317,7 +317,7 @@ func (d *devServer) test(ctx context.Context) {
 		d.console.diff(under.String()))
 }
 
-// tester replays sessions with the provider that is served, and with nothing that flags grant.
+// tester gives a runner for sessions of the provider that is served, without the grants of flags.
 func (d *devServer) tester() *test.Runner {
 	cfg := d.cfg
 	cfg.File, cfg.Grants = d.dir.file, policy.Policy{}

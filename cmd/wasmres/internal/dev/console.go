@@ -36,8 +36,8 @@ const (
 	cyan    ansiStyle = "36"
 )
 
-// A console tells a person who works on a provider what happens, a line for each thing: the time, what it is about, and
-// what there is to say. It is safe for concurrent use.
+// A console prints what happens, for the author of a provider: a line for each event, with the time, its kind and a text.
+// It is safe for concurrent use.
 type console struct {
 	coloured bool // fixed at creation
 
@@ -49,7 +49,7 @@ func newConsole(w io.Writer) *console {
 	return &console{coloured: terminal.IsTerminal(w) && os.Getenv("NO_COLOR") == "", w: w}
 }
 
-// in gives a text in colour for those who can see it and want to.
+// in gives a text in a style, on a terminal that shows it and unless NO_COLOR is set.
 func (o *console) in(p ansiStyle, text string) string {
 	if !o.coloured || p == noStyle || text == "" {
 		return text
@@ -57,22 +57,22 @@ func (o *console) in(p ansiStyle, text string) string {
 	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
 }
 
-// say writes a line, and under it what belongs to it, whole lines that are safe to print.
+// say prints a line, and below it under: whole lines, which must be safe to print.
 func (o *console) say(about string, p ansiStyle, text, under string) {
 	line := o.in(dim, time.Now().Format(time.TimeOnly)) + " " + o.in(p, fmt.Sprintf("%-9s", about)) + " " + text
 	line = strings.TrimRight(line, " ") + "\n" + under
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, _ = io.WriteString(o.w, line) // to whom would one say that it failed
+	_, _ = io.WriteString(o.w, line) // an error of standard error cannot be reported
 }
 
-// Of what is said of requests.
+// Limits of the line for a request.
 const (
 	maxShownURI = 200 // characters
 	maxReason   = 400
 )
 
-// request says how a request ended.
+// request prints the outcome of a request.
 func (o *console) request(r app.Request) {
 	outcome, p := abi.CodeOf(r.Err).String(), styleOfCode(abi.CodeOf(r.Err))
 	if r.Op == "watch" {
@@ -93,7 +93,7 @@ func (o *console) request(r app.Request) {
 		o.in(dim, fmt.Sprintf("%16s", fuel))+"  "+strings.Join(about, "  "), under.String())
 }
 
-// styleOfCode tells answers from mistakes of clients, and those from failures.
+// styleOfCode gives one style to answers, one to mistakes of clients, and one to failures.
 func styleOfCode(code abi.Code) ansiStyle {
 	switch code {
 	case abi.CodeOK:
@@ -104,7 +104,7 @@ func styleOfCode(code abi.Code) ansiStyle {
 	return red
 }
 
-// reasons gives all there is to say of a failure beside its code, what clients do not hear included.
+// reasons gives the message and causes of a failure, including those that clients do not receive.
 func reasons(err error) string {
 	var e *abi.Error
 	if !errors.As(err, &e) {
@@ -112,8 +112,8 @@ func reasons(err error) string {
 	}
 	text := e.Message
 	for cause := e.Cause; cause != nil; {
-		if why := cause.Error(); !strings.Contains(text, why) {
-			text = strings.TrimPrefix(text+": "+why, ": ")
+		if reason := cause.Error(); !strings.Contains(text, reason) {
+			text = strings.TrimPrefix(text+": "+reason, ": ")
 		}
 		if e = nil; !errors.As(cause, &e) {
 			break
@@ -136,24 +136,24 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.2f s", d.Seconds())
 }
 
-// maxCompilerLines is how much of what a compiler says is shown: the first errors are those to mend.
+// maxCompilerLines is the number of lines shown of a compiler's output: the first errors are those to fix.
 const maxCompilerLines = 100
 
-// What compilers say.
+// Parts of the output of compilers.
 var (
 	position = regexp.MustCompile(`^\s*(?:-->\s*)?[^\s:]+:[0-9]+(?::[0-9]+)?:?`)
 	severity = regexp.MustCompile(`(?i)\b(?:fatal )?(error|warning|note|help)\b(?:\[[A-Z0-9]+\]| (?:TS|AS)[0-9]+)?:`)
 )
 
-// compilerOutput gives what a compiler has said, in colour, as whole lines that cannot steer a terminal.
-func (o *console) compilerOutput(said string) string {
+// compilerOutput gives a compiler's output in colour, as whole lines without control characters.
+func (o *console) compilerOutput(output string) string {
 	var b strings.Builder
-	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), maxCompilerLines)] {
 		b.WriteString(o.compilerLine(printable.Line(strings.TrimRight(line, "\r"))) + "\n")
 	}
 	if more := len(lines) - maxCompilerLines; more > 0 {
-		fmt.Fprintf(&b, "… and %d lines more\n", more)
+		fmt.Fprintf(&b, "… and %d more lines\n", more)
 	}
 	return b.String()
 }
@@ -172,7 +172,7 @@ func (o *console) compilerLine(line string) string {
 	return o.in(bold, at) + rest
 }
 
-// diff gives lines of which some are of a difference, as [printTest] prints them, in colour.
+// diff gives lines with differences, as [test.Print] prints them, in colour.
 func (o *console) diff(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -182,7 +182,7 @@ func (o *console) diff(text string) string {
 	return b.String()
 }
 
-// log makes the console a log: of what guests say, and of what goes on beside the requests.
+// log gives the handler of a log that the console prints: of guests, and of events other than requests.
 func (o *console) log(_ io.Writer, level slog.Level) slog.Handler {
 	return &consoleHandler{cli.PlainHandler{Level: level}, o}
 }
@@ -193,7 +193,8 @@ type consoleHandler struct {
 	console *console
 }
 
-// requestFailed is the message of records of requests that failed, which the console hears of by themselves.
+// requestFailed is the message of records of failed requests, which the console does not print: it receives the requests
+// themselves.
 const requestFailed = "request failed"
 
 // Handle implements [slog.Handler].
@@ -201,9 +202,9 @@ func (h *consoleHandler) Handle(_ context.Context, r slog.Record) error {
 	p := styleOfLevel(r.Level)
 	switch {
 	case r.Message == cli.GuestRecord:
-		said := guestAttrs(r)
-		h.console.say(said["op"], cyan, h.console.in(dim, fmt.Sprintf("%-9s", said["stream"]))+" "+
-			h.console.in(p, printable.Line(said["text"])), "")
+		attrs := guestAttrs(r)
+		h.console.say(attrs["op"], cyan, h.console.in(dim, fmt.Sprintf("%-9s", attrs["stream"]))+" "+
+			h.console.in(p, printable.Line(attrs["text"])), "")
 	case r.Message != requestFailed || r.Level >= slog.LevelError:
 		text := strings.TrimPrefix(h.Line(r), r.Level.String()+" ")
 		h.console.say(strings.ToLower(r.Level.String()), p, printable.Line(text), "")
@@ -212,12 +213,12 @@ func (h *consoleHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 func guestAttrs(r slog.Record) map[string]string {
-	said := map[string]string{}
+	attrs := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {
-		said[a.Key] = a.Value.String()
+		attrs[a.Key] = a.Value.String()
 		return true
 	})
-	return said
+	return attrs
 }
 
 func styleOfLevel(level slog.Level) ansiStyle {

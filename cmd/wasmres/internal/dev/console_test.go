@@ -112,7 +112,7 @@ func TestConsoleShowsWhatCompilersSay(t *testing.T) {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	long := (&console{}).compilerOutput(strings.Repeat("x\n", maxCompilerLines+2))
-	if !strings.HasSuffix(long, "x\n… and 2 lines more\n") {
+	if !strings.HasSuffix(long, "x\n… and 2 more lines\n") {
 		t.Errorf("a long text ends with %q", long[len(long)-40:])
 	}
 }

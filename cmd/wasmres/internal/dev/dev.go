@@ -22,20 +22,21 @@ import (
 	"github.com/wasmres/wasmres/runtime/watch"
 )
 
+// Command gives the command dev.
 func Command() *cli.Command {
 	const serving, building = "Serving", "Building"
 	return &cli.Command{
-		Name: "dev", Usage: "serve a project while it is written", ArgsUsage: "[FOLDER | PROVIDER.wasm]",
-		Description: `Builds the project in the folder, or in this one, and serves it; whenever a file of it is
-saved, builds it again and puts the new provider in the place of the old one. Clients keep
-their connections and are told that the list, and what they watch, may have changed. When it
-does not build or load, the last provider goes on. What compilers and the provider say stands
-on standard error, with a line for each request.
+		Name: "dev", Usage: "build and serve a project whenever a file of it changes", ArgsUsage: "[FOLDER | PROVIDER.wasm]",
+		Description: `Builds the project in the folder, or in this one, and serves it. When a file of it is saved, builds
+it again and replaces the provider. Clients keep their connections, and are notified that the list
+and the resources they subscribed to may have changed. If the project does not build or load, the
+last provider stays. Standard error has the output of compilers and of the provider, and a line for
+each request.
 
    wasmres dev
    wasmres dev --test --http 127.0.0.1:9000 notes
 
-Given a module, serves that, and again whenever it is written by tools of your own.
+With a module, serves that, and replaces the provider when tools of your own write the module.
 
 In the configuration of an MCP client:
 
@@ -45,13 +46,13 @@ In the configuration of an MCP client:
 				Name: "http", Category: serving, Value: "127.0.0.1:8080",
 				Usage: "serve Streamable HTTP at this `ADDRESS`; port 0 takes any",
 			},
-			&cli.BoolFlag{Name: "stdio", Category: serving, Usage: "serve one client on stdin and stdout instead"},
+			&cli.BoolFlag{Name: "stdio", Category: serving, Usage: "serve one client on stdin and stdout instead of HTTP"},
 			&cli.BoolFlag{
 				Name: "tools", Category: serving,
-				Usage: "also offer the resources as tools, for clients that know tools only",
+				Usage: "also offer the resources as tools, for clients that support only tools",
 			},
 			&cli.StringFlag{
-				Name: "lang", Category: building, Usage: "take the project for one in this " + build.LanguageUsage,
+				Name: "lang", Category: building, Usage: "compile the project as one in this " + build.LanguageUsage,
 			},
 			&cli.StringFlag{Name: "sample", Category: building, Usage: "read this `URI` after each build"},
 			&cli.BoolFlag{
@@ -73,34 +74,34 @@ func dev(c *cli.Context) error {
 		err = d.run(c.Context, addr)
 	}
 	if err = errors.Join(err, d.close()); c.Context.Err() != nil {
-		return nil // as somebody wished
+		return nil // a signal has ended it
 	}
 	return err
 }
 
-// A devServer keeps a provider built and served.
+// A devServer builds and serves a provider, again after each change of its files.
 type devServer struct {
 	c       *cli.Context
 	cfg     app.Config
 	console *console
-	folder  string           // that is watched, absolute
-	module  string           // the file in it that is served; empty for a project
+	folder  string           // to watch, absolute
+	module  string           // the file in it to serve; empty for a project
 	lang    project.Language // of a project
 
 	app     *app.App
 	watcher *watch.Watcher
-	root    fs.FileInfo // of the folder that is watched
-	scratch string      // a folder for what is built
+	root    fs.FileInfo // of folder, when it was opened
+	scratch string      // a temporary directory for what is built
 
 	tryOnce sync.Once
-	tried   chan struct{} // closed after the first build that was not given up
+	tried   chan struct{} // closed after the first build that was not cancelled
 
-	// of the goroutine that builds
-	served []byte   // the module, without what is only for tools; nil when there is none yet
-	dir    buildDir // of it
+	// only for the goroutine that builds
+	served []byte   // the module, without custom sections; nil if there is none yet
+	dir    buildDir // with its files
 }
 
-// newDevServer reads the command line.
+// newDevServer reads the command line, and gives where to listen: see address.
 func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 	d = &devServer{c: c, console: newConsole(c.App.ErrWriter), tried: make(chan struct{})}
 	if addr, err = d.address(); err != nil {
@@ -114,24 +115,24 @@ func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 	if err := d.find(); err != nil {
 		return nil, "", err
 	}
-	if d.folder, err = filepath.Abs(d.folder); err != nil { // it may be made anew, which "." would not notice
+	if d.folder, err = filepath.Abs(d.folder); err != nil { // the folder may be replaced, which "." would not show
 		return nil, "", err
 	}
 	if d.cfg, err = providers.Config(c, "", d.console.log); err != nil {
 		return nil, "", err
 	}
 	d.cfg.Name, d.cfg.Server.Tools = d.name(), c.Bool("tools")
-	d.cfg.Loading = func(string, int) func() { return func() {} } // how long a build takes is said of each
+	d.cfg.Loading = func(string, int) func() { return func() {} } // the console has the time of each build
 	if !c.IsSet("cache-dir") {
-		d.cfg.CacheDir = "" // what is built now is hardly served again tomorrow
+		d.cfg.CacheDir = "" // the builds of today are hardly served again tomorrow
 	}
 	return d, addr, nil
 }
 
-// address is where to listen; empty for standard input and output.
+// address gives where to listen; empty for standard input and output.
 func (d *devServer) address() (string, error) {
 	if !d.c.Bool("stdio") {
-		return serve.HttpAddress(d.c)
+		return serve.HTTPAddress(d.c)
 	}
 	if d.c.IsSet("http") {
 		return "", cli.Usagef(d.c, "--http and --stdio exclude each other")
@@ -139,7 +140,7 @@ func (d *devServer) address() (string, error) {
 	return "", nil
 }
 
-// find finds out what is to be served.
+// find decides what to serve: a project or a module.
 func (d *devServer) find() (err error) {
 	given := d.c.Args().First()
 	info, statErr := os.Stat(given)
@@ -160,7 +161,7 @@ func (d *devServer) find() (err error) {
 	return nil
 }
 
-// name is that of the server while there is no provider to ask.
+// name gives the name of the server while there is no provider.
 func (d *devServer) name() string {
 	path := d.folder
 	if d.module != "" {
@@ -172,8 +173,8 @@ func (d *devServer) name() string {
 	return "provider"
 }
 
-// ignores reports whether a file or folder is not the project's own but made by building it, or of other people. Of a
-// module, everything else is.
+// ignores reports whether a file or directory is not a source: builds make it, or it has dependencies. Beside a module, all
+// other files are ignored.
 func (d *devServer) ignores(name string) bool {
 	if d.module != "" {
 		return name != filepath.Base(d.module)
@@ -196,7 +197,7 @@ func (d *devServer) open() (err error) {
 		d.cfg.CacheDir = filepath.Join(d.scratch, "cache")
 	}
 	d.app, err = app.OpenReload(app.ReloadConfig{
-		Config: d.cfg, Empty: d.cfg.Name + " has not been built yet: see the terminal, or the log, of 'wasmres dev'",
+		Config: d.cfg, Empty: d.cfg.Name + " has not been built yet: see the output of 'wasmres dev'",
 		Observe: d.console.request,
 	})
 	return err
@@ -221,7 +222,7 @@ func (d *devServer) close() error {
 	return errors.Join(append(errs, os.RemoveAll(d.scratch))...)
 }
 
-// run builds and serves until ctx ends, or one of them cannot go on.
+// run builds and serves until ctx ends or one of them fails.
 func (d *devServer) run(ctx context.Context, addr string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -236,7 +237,7 @@ func (d *devServer) run(ctx context.Context, addr string) error {
 	return errors.Join(err, <-built)
 }
 
-// firstBuild is for how long clients wait for a first build, which says what the server is called.
+// firstBuild is how long clients wait for the first build, which gives the name of the server.
 const firstBuild = 10 * time.Second
 
 func (d *devServer) awaitFirst(ctx context.Context) {
@@ -258,6 +259,6 @@ func (d *devServer) serve(ctx context.Context, addr string) error {
 	}
 	return serve.ExplainInUse(addr, d.app.ServeHTTP(ctx, app.HTTPConfig{Addr: addr, Ready: func(bound net.Addr) {
 		d.console.say("serve", bold, fmt.Sprintf("%s  %s", d.console.in(bold, serve.Endpoint(bound)),
-			d.console.in(dim, "Ctrl-C ends it")), "")
+			d.console.in(dim, "press Ctrl-C to stop")), "")
 	}}))
 }

@@ -16,53 +16,54 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
+// Command gives the command inspect.
 func Command() *cli.Command {
 	const category = "Looking"
 	return providers.WithQuietLog(providers.WithFlags(&cli.Command{
-		Name: "inspect", Usage: "say what a provider is, asks for and may do", ArgsUsage: providers.ArgsUsage,
-		Description: `Reads some of its resources too, to say how much fuel that takes. Reads may have effects: the
-provider decides.
+		Name: "inspect", Usage: "print what a provider is, requests and may do", ArgsUsage: providers.ArgsUsage,
+		Description: `Also reads some of its resources, to measure the fuel. Reads may have effects: the provider
+decides.
 
    wasmres inspect provider.wasm
    wasmres inspect --dir .:/project project.wasm
    wasmres inspect --no-samples --output-format json provider.wasm`,
 		Flags: []cli.Flag{
 			cli.FormatFlag(cli.ReportFormats),
-			&cli.BoolFlag{Name: "no-samples", Category: category, Usage: "read nothing"},
+			&cli.BoolFlag{Name: "no-samples", Category: category, Usage: "read no resources"},
 		},
 	}, inspectAll))
 }
 
-const capabilityFS = "fs" // as manifests call it
+const capabilityFS = "fs" // its name in manifests
 
-// An inspection is what is known of a provider. Sizes are in bytes.
+// An inspection has what is known about a provider. Sizes are in bytes.
 type inspection struct {
-	Name         string       `json:"name"`
-	Version      string       `json:"version,omitempty"`
-	Title        string       `json:"title,omitempty"`
-	Description  string       `json:"description,omitempty"`
-	Language     string       `json:"language,omitempty"`
-	SDK          string       `json:"sdk,omitempty"`
-	Producers    []producer   `json:"producers,omitempty"`
-	ABI          abiVersion   `json:"abi"`
-	Digest       string       `json:"digest"`
-	Size         int          `json:"size"`
-	Manifest     string       `json:"manifest"`
-	Operations   []string     `json:"operations"`
-	Resources    int          `json:"staticResources"`
-	Static       []declared   `json:"resources"`
-	Templates    []inspected  `json:"templates"`
-	Capabilities []capability `json:"capabilities"`
-	ConfigSchema any          `json:"configSchema,omitempty"`
-	Granted      []granted    `json:"granted"`
-	Permits      []string     `json:"permits"`           // all that is granted, in words
-	Approve      string       `json:"approve,omitempty"` // the command that grants what is asked for, unless all is
-	Policy       string       `json:"policy,omitempty"`  // for that command, when it needs one
-	Config       []string     `json:"config"`            // keys only: values may be secrets
-	Isolation    isolation    `json:"isolation"`
-	Limits       limitReport  `json:"limits"`
-	Asked        askedLimits  `json:"limitsAsked"`
-	Samples      *samples     `json:"samples,omitempty"` // nil when none were wanted
+	Name         string          `json:"name"`
+	Version      string          `json:"version,omitempty"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	Language     string          `json:"language,omitempty"`
+	SDK          string          `json:"sdk,omitempty"`
+	Producers    []producer      `json:"producers,omitempty"`
+	ABI          abiVersion      `json:"abi"`
+	Digest       string          `json:"digest"`
+	Size         int             `json:"size"`
+	Manifest     string          `json:"manifest"`
+	Operations   []string        `json:"operations"`
+	Resources    int             `json:"staticResources"`
+	Static       []declared      `json:"resources"`
+	Templates    []inspected     `json:"templates"`
+	Capabilities []capability    `json:"capabilities"`
+	ConfigSchema any             `json:"configSchema,omitempty"`
+	Granted      []granted       `json:"granted"`
+	Permits      []string        `json:"permits"`           // all grants, as sentences
+	Approve      string          `json:"approve,omitempty"` // the command that grants what is requested; empty if all is granted
+	Policy       string          `json:"policy,omitempty"`  // for that command; empty if it needs none
+	Config       []string        `json:"config"`            // keys only: values may be secrets
+	Isolation    isolation       `json:"isolation"`
+	Limits       limitReport     `json:"limits"`
+	Requested    requestedLimits `json:"limitsAsked"`
+	Samples      *samples        `json:"samples,omitempty"` // nil with --no-samples
 }
 
 // A declared is a static resource.
@@ -78,7 +79,7 @@ type abiVersion struct {
 	Minor uint32 `json:"minor"`
 }
 
-// A granted is a folder the provider may read.
+// A granted is a directory the provider may use.
 type granted struct {
 	Capability string `json:"capability"`
 	Guest      string `json:"guest"`
@@ -97,12 +98,12 @@ type capability struct {
 	Name     string `json:"name"`
 	Reason   string `json:"reason,omitempty"`
 	Optional bool   `json:"optional,omitempty"`
-	Granted  *bool  `json:"granted,omitempty"` // something of it; nil when that is not asked
-	Missing  bool   `json:"missing,omitempty"` // when not all of it is
-	Flags    string `json:"flags,omitempty"`   // that grant it; empty when there is no such capability
+	Granted  *bool  `json:"granted,omitempty"` // at least in part
+	Missing  bool   `json:"missing,omitempty"` // in part or all
+	Flags    string `json:"flags,omitempty"`   // that grant it; empty if wasmres has no such capability
 }
 
-// limitReport has the limits in force. Sizes are in bytes, times in milliseconds.
+// A limitReport has the limits in force. Sizes are in bytes, times in milliseconds.
 type limitReport struct {
 	Memory    uint64 `json:"memory"`
 	Fuel      uint64 `json:"fuel"`
@@ -121,16 +122,16 @@ type limitReport struct {
 	Idle      int64  `json:"idleMs"`
 }
 
-// askedLimits are those the provider asks for; the operator's win. Zero is for no wish.
-type askedLimits struct {
+// requestedLimits are those that the provider requests. They change nothing: the operator decides. Zero is no request.
+type requestedLimits struct {
 	Memory    uint64 `json:"memory,omitempty"`
 	Timeout   uint32 `json:"timeoutMs,omitempty"`
 	Output    uint64 `json:"output,omitempty"`
 	Instances uint32 `json:"instances,omitempty"`
 }
 
-func limitsAsked(l abi.ManifestLimits) askedLimits {
-	return askedLimits{
+func limitsRequested(l abi.ManifestLimits) requestedLimits {
+	return requestedLimits{
 		Memory: uint64(l.MemoryPages) << 16, Timeout: l.DeadlineMillis, Output: l.MaxBody, Instances: l.MaxInstances,
 	}
 }
@@ -146,16 +147,16 @@ func limitsInForce(l runtime.Limits) limitReport {
 // An isolation says where guests run and what requests share.
 type isolation struct {
 	Place      string          `json:"place"`
-	Layers     []runtime.Layer `json:"layers,omitempty"`     // of the worker, when there is one
-	Namespaces []string        `json:"namespaces,omitempty"` // those a worker has to itself
+	Layers     []runtime.Layer `json:"layers,omitempty"`     // of the worker, if there is one
+	Namespaces []string        `json:"namespaces,omitempty"` // those of the worker alone
 	Lifecycle  string          `json:"lifecycle"`            // in force
 	Asked      string          `json:"lifecycleAsked"`
-	Lane       string          `json:"lane"`
-	Why        string          `json:"laneReason,omitempty"` // for not being the quickest
+	Reset      string          `json:"lane"`
+	Why        string          `json:"laneReason,omitempty"` // for a slower mode than the fastest
 	Start      starting        `json:"start"`
 }
 
-// A starting is what it took to start the instance others are made from.
+// A starting has what the start of the first instance took, from which others are made.
 type starting struct {
 	Fuel   uint64  `json:"fuel"`
 	Millis float64 `json:"ms"`
@@ -166,7 +167,7 @@ func isolationOf(a *app.App) isolation {
 	i := isolation{
 		Place: info.Isolation.String(), Layers: info.Layers,
 		Lifecycle: info.Lifecycle.String(), Asked: a.Provider().Manifest().Limits.Lifecycle.String(),
-		Lane: string(info.Reset), Why: info.ResetNote,
+		Reset: string(info.Reset), Why: info.ResetNote,
 		Start: starting{Fuel: info.Start.Fuel, Millis: float64(info.Start.Took.Microseconds()) / 1e3},
 	}
 	for _, n := range info.Namespaces {
@@ -177,7 +178,7 @@ func isolationOf(a *app.App) isolation {
 	return i
 }
 
-// inspectAll looks at one provider after the other. For machines, several are a list.
+// inspectAll inspects one provider after the other. As JSON, several are a list.
 func inspectAll(c *cli.Context) error {
 	files, err := providers.Files(c)
 	if err != nil {
@@ -189,12 +190,12 @@ func inspectAll(c *cli.Context) error {
 	}
 	var all []*inspection
 	for i := range configs {
-		look := func(c *cli.Context, a *app.App, args []string) error {
+		action := func(c *cli.Context, a *app.App, args []string) error {
 			found, err := inspect(c, a, args[0])
 			all = append(all, found)
 			return err
 		}
-		if err := providers.Run(c, configs[i:i+1], look, nil); err != nil {
+		if err := providers.Run(c, configs[i:i+1], action, nil); err != nil {
 			return providers.WithName(configs[i], err)
 		}
 	}
@@ -218,7 +219,7 @@ func printInspections(w io.Writer, all []*inspection) {
 	}
 }
 
-// inspect gives what is known of a provider.
+// inspect gives what is known about a provider.
 func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
 	found := inspectModule(a)
 	found.addGrants(a.Granted(), a.Provider().Manifest().Capabilities)
@@ -240,7 +241,7 @@ func inspectModule(a *app.App) *inspection {
 		Digest: info.Digest, Size: info.Size, Manifest: "asked from the provider",
 		Operations: []string{}, Resources: len(m.Resources), Static: []declared{}, Templates: []inspected{},
 		Capabilities: []capability{}, Isolation: isolationOf(a), Limits: limitsInForce(info.Limits),
-		Asked: limitsAsked(m.Limits),
+		Requested: limitsRequested(m.Limits),
 	}
 	if info.Packed {
 		found.Manifest = "packed into the module"
@@ -264,7 +265,7 @@ func inspectModule(a *app.App) *inspection {
 	return found
 }
 
-// schema is what the provider says of its configuration; nil when it says nothing.
+// schema gives the provider's schema of its configuration: JSON, or else a string; nil if it has none.
 func schema(m *abi.Manifest) any {
 	switch {
 	case m.ConfigSchema == "":
@@ -275,7 +276,7 @@ func schema(m *abi.Manifest) any {
 	return m.ConfigSchema
 }
 
-// addGrants adds what is granted on the command line, or was before, of what is asked for.
+// addGrants adds what is granted, and how to grant the requested rest.
 func (i *inspection) addGrants(given *policy.Policy, asked []abi.Capability) {
 	i.Granted, i.Permits = []granted{}, append([]string{}, given.Lines()...)
 	for _, s := range given.Storage {
@@ -289,7 +290,7 @@ func (i *inspection) addGrants(given *policy.Policy, asked []abi.Capability) {
 	}
 }
 
-// addApproval adds the command that grants what is missing, with all else that is asked for.
+// addApproval adds the command that grants all that is requested, if any of it is missing.
 func (i *inspection) addApproval(a *app.App, file string) {
 	possible := func(c capability) bool { return c.Missing && c.Flags != "" }
 	if !slices.ContainsFunc(i.Capabilities, possible) {

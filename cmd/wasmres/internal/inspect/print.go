@@ -17,12 +17,12 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-func (i *inspection) print(w io.Writer) { i.sheet(newSectionWriter(w)) }
+func (i *inspection) print(w io.Writer) { i.printSections(newSectionWriter(w)) }
 
-func (i *inspection) sheet(s *sectionWriter) {
+func (i *inspection) printSections(s *sectionWriter) {
 	i.printModule(s)
 	i.printServed(s)
-	i.printPowers(s)
+	i.printCapabilities(s)
 	s.group()
 	for _, r := range i.Isolation.rows() {
 		s.row(r[0], "%s", r[1])
@@ -32,7 +32,7 @@ func (i *inspection) sheet(s *sectionWriter) {
 	i.Samples.print(s)
 }
 
-// printModule says what the provider is.
+// printModule prints what the provider is.
 func (i *inspection) printModule(s *sectionWriter) {
 	s.row("name", "%s %s", i.Name, i.Version)
 	s.row("title", "%s", i.Title)
@@ -48,7 +48,7 @@ func (i *inspection) printModule(s *sectionWriter) {
 	s.row("operations", "%s", strings.Join(i.Operations, ", "))
 }
 
-// tools names those that made the module.
+// tools names the tools that made the module.
 func (i *inspection) tools() string {
 	var names []string
 	for _, p := range i.Producers {
@@ -59,7 +59,7 @@ func (i *inspection) tools() string {
 	return strings.Join(names, ", ")
 }
 
-// printServed says what there is to read.
+// printServed prints which resources and templates the provider has.
 func (i *inspection) printServed(s *sectionWriter) {
 	s.group()
 	text := fmt.Sprintf("%d static", i.Resources)
@@ -88,15 +88,15 @@ func hiddenNote(n int) []string {
 	if n <= maxShown {
 		return nil
 	}
-	return []string{fmt.Sprintf("and %d more, which json shows", n-maxShown)}
+	return []string{fmt.Sprintf("and %d more, see --output-format json", n-maxShown)}
 }
 
-// printPowers says what the provider asks for, and what it gets.
-func (i *inspection) printPowers(s *sectionWriter) {
+// printCapabilities prints what the provider requests, and what it is granted.
+func (i *inspection) printCapabilities(s *sectionWriter) {
 	s.group()
 	for _, one := range i.Capabilities {
 		need, text := providers.CapabilityRow(one.Name, one.Reason, one.Optional)
-		s.row(need, "%s%s", text, one.grantedWords())
+		s.row(need, "%s%s", text, one.grantNote())
 	}
 	if len(i.Capabilities) == 0 {
 		s.row("needs", "no capabilities")
@@ -111,7 +111,7 @@ func (i *inspection) printPowers(s *sectionWriter) {
 	}
 }
 
-func (c capability) grantedWords() string {
+func (c capability) grantNote() string {
 	switch {
 	case c.Granted == nil:
 		return ""
@@ -127,7 +127,7 @@ func (c capability) grantedWords() string {
 	return " (granted)"
 }
 
-// printApproval says how to grant all that is asked for, so that it can be copied.
+// printApproval prints the command that grants all that is requested, ready to be copied.
 func (i *inspection) printApproval(s *sectionWriter) {
 	if i.Approve == "" {
 		return
@@ -136,13 +136,13 @@ func (i *inspection) printApproval(s *sectionWriter) {
 	if i.Policy == "" {
 		return
 	}
-	s.row("POLICY.yaml", "for --policy has, with your own values for words in capitals")
+	s.row("POLICY.yaml", "is for --policy; replace the words in capitals by your own values")
 	for line := range strings.Lines(i.Policy) {
 		fmt.Fprintf(s.w, "  %s\n", printable.Line(strings.TrimSuffix(line, "\n")))
 	}
 }
 
-// schemaLines names the keys of the configuration, if its schema does.
+// schemaLines names the keys of the configuration, if its schema has properties.
 func (i *inspection) schemaLines() []string {
 	raw, _ := i.ConfigSchema.(json.RawMessage)
 	var schema struct {
@@ -150,7 +150,7 @@ func (i *inspection) schemaLines() []string {
 		Required   []string
 	}
 	if json.Unmarshal(raw, &schema) != nil || len(schema.Properties) == 0 {
-		return []string{"yes (json shows it)"}
+		return []string{"yes, see --output-format json"}
 	}
 	var rows [][]string
 	for _, key := range slices.Sorted(maps.Keys(schema.Properties)) {
@@ -158,13 +158,13 @@ func (i *inspection) schemaLines() []string {
 		if slices.Contains(schema.Required, key) {
 			need = "required"
 		}
-		rows = append(rows, []string{shown(key), need, schema.Properties[key].Description})
+		rows = append(rows, []string{shortLine(key), need, schema.Properties[key].Description})
 	}
 	return append(aligned(rows[:min(len(rows), maxShown)]), hiddenNote(len(rows))...)
 }
 
 func (i *inspection) printLimits(s *sectionWriter) {
-	l, asked := i.Limits, i.Asked
+	l, asked := i.Limits, i.Requested
 	s.row("memory", "%s%s", terminal.Size(l.Memory), limitRequest(terminal.Size(asked.Memory), asked.Memory, l.Memory, "--memory"))
 	s.row("fuel", "%s", terminal.Grouped(l.Fuel))
 	s.row("timeout", "%v%s", millis(l.Timeout),
@@ -182,7 +182,7 @@ func (i *inspection) printLimits(s *sectionWriter) {
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// limitRequest says what the provider asks for, and how it gets that if it is more than it has.
+// limitRequest says which limit the provider requests, and the flag to grant it if it is higher than the one in force.
 func limitRequest(text string, asked, has uint64, flag string) string {
 	switch {
 	case asked == 0:
@@ -193,7 +193,7 @@ func limitRequest(text string, asked, has uint64, flag string) string {
 	return "; the provider asks for " + text
 }
 
-// print says what was read.
+// print prints the samples.
 func (r *samples) print(s *sectionWriter) {
 	if r == nil {
 		return
@@ -223,32 +223,32 @@ func (one sampled) cells() []string {
 	return []string{printable.Line(one.URI), terminal.Grouped(one.Fuel), terminal.Grouped(one.Bytes)}
 }
 
-// lanes say what becomes of an instance after a request.
-var lanes = map[string]string{
-	string(runtime.ResetInPlace):   "fast: instances are put back to the image",
-	string(runtime.ResetOrReplace): "fast, mostly: instances are put back to the image, or replaced",
-	string(runtime.StartFresh):     "slow: an instance is started anew for each request",
+// resetTexts describe the reset modes.
+var resetTexts = map[string]string{
+	string(runtime.ResetInPlace):   "fast: instances are reset to the image",
+	string(runtime.ResetOrReplace): "mostly fast: instances are reset to the image, or replaced",
+	string(runtime.StartFresh):     "slow: a new instance is started for each request",
 }
 
 func (i isolation) rows() [][2]string {
-	how := lanes[i.Lane]
+	how := resetTexts[i.Reset]
 	if i.Lifecycle == abi.LifecycleShared.String() {
 		how = "fast: one instance for all requests"
 	} else if i.Why != "" {
 		how += " (" + i.Why + ")"
 	}
-	kept := map[string]string{
+	state := map[string]string{
 		"fresh": "requests share nothing", "session": "kept for each session", "shared": "shared by all requests",
 	}[i.Lifecycle]
 	if i.Asked != i.Lifecycle {
-		kept += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
+		state += "; the provider asks for " + i.Asked + ", grant it with --lifecycle " + i.Asked
 	}
-	return [][2]string{{"isolation", i.Place}, {"layers", i.layers()}, {"state", kept}, {"lane", how},
+	return [][2]string{{"isolation", i.Place}, {"layers", i.layers()}, {"state", state}, {"reset", how},
 		{"start", fmt.Sprintf("%s fuel, %.1f ms", terminal.Grouped(i.Start.Fuel), i.Start.Millis)},
 	}
 }
 
-// layers says what stands around the worker; empty when there is none.
+// layers names the isolation layers of the worker; empty if there is no worker.
 func (i isolation) layers() string {
 	if i.Place != runtime.IsolateProcess.String() {
 		return ""

@@ -17,7 +17,7 @@ func TestSheetFits(t *testing.T) {
 	yes := true
 	i := &inspection{
 		Name: "talker", Description: long, Digest: "sha256:" + strings.Repeat("0", 64), Operations: []string{"read", "list"},
-		Capabilities: []capability{{Name: "fs", Reason: long, Granted: &yes}}, Asked: askedLimits{Memory: 1 << 30},
+		Capabilities: []capability{{Name: "fs", Reason: long, Granted: &yes}}, Requested: requestedLimits{Memory: 1 << 30},
 		ConfigSchema: json.RawMessage(`{"properties": {"b": {"description": "second"}, "a": {}}, "required": ["a"]}`),
 	}
 	for range 40 {
@@ -25,14 +25,14 @@ func TestSheetFits(t *testing.T) {
 		i.Templates = append(i.Templates, inspected{URITemplate: "x:{y}", Name: long})
 	}
 	var b bytes.Buffer
-	i.sheet(&sectionWriter{Style: terminal.Style{Width: 80, ASCII: true}, w: &b})
+	i.printSections(&sectionWriter{Style: terminal.Style{Width: 80, ASCII: true}, w: &b})
 	for line := range strings.Lines(b.String()) {
 		if utf8.RuneCountInString(line) > 81 {
 			t.Errorf("%d columns: %s", utf8.RuneCountInString(line)-1, line)
 		}
 	}
 	for _, want := range []string{
-		"\ndigest  sha256:0", "\n               and 28 more, which json shows\n",
+		"\ndigest  sha256:0", "\n               and 28 more, see --output-format json\n",
 		"\nconfig schema  a  required\n               b  optional  second\n",
 		"\nmemory         0 B; the provider asks for 1.0 GiB, grant it with --memory\n",
 	} {

@@ -10,14 +10,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// A producer is a language or a tool the module is said to be made with, as its custom section producers has it.
+// A producer is a language or tool that made the module, as its custom section producers claims.
 type producer struct {
 	Field   string `json:"field"` // language, processed-by or sdk
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 }
 
-// String leaves the name out of the version, as in "Go 1.26.8" for go1.26.8.
+// String removes the name from the version, as in "Go 1.26.8" for go1.26.8.
 func (p producer) String() string {
 	version := p.Version
 	if n := len(p.Name); len(version) > n && strings.EqualFold(version[:n], p.Name) {
@@ -29,11 +29,11 @@ func (p producer) String() string {
 const (
 	producersSection = "producers"
 	producerLanguage = "language"
-	maxProducers     = 32  // that are kept
+	maxProducers     = 32
 	maxProducerText  = 100 // characters
 )
 
-// addProducers looks into the file for who made the module.
+// addProducers reads the producers from the file.
 func (i *inspection) addProducers(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -58,13 +58,13 @@ func (i *inspection) addProducers(file string) error {
 	return nil
 }
 
-// parseProducers reads the section as far as it can be read: it is for people, and says nothing that must be true.
+// parseProducers reads the section up to the first mistake: its claims are information only.
 func parseProducers(section []byte) (all []producer) {
 	r := wasm.NewReader(section)
 	for range r.U32() {
 		field := string(r.Name())
 		for range r.U32() {
-			p := producer{Field: shown(field), Name: shown(string(r.Name())), Version: shown(string(r.Name()))}
+			p := producer{Field: shortLine(field), Name: shortLine(string(r.Name())), Version: shortLine(string(r.Name()))}
 			if r.Err() != nil || len(all) == maxProducers {
 				return all
 			}
@@ -77,12 +77,12 @@ func parseProducers(section []byte) (all []producer) {
 	return all
 }
 
-// shown makes a short line of a text from a module, that cannot steer a terminal.
-func shown(text string) string {
+// shortLine gives a text of a module as one short line without control characters.
+func shortLine(text string) string {
 	return terminal.Clip(terminal.Cell(text[:min(len(text), 4*maxProducerText)]), maxProducerText)
 }
 
-// languageOf gives the language of an SDK; empty when it is not one of ours.
+// languageOf gives the language of an SDK; empty for an SDK that is not of this project.
 func languageOf(sdk string) string {
 	name, _, _ := strings.Cut(sdk, "/")
 	l, err := project.ParseLanguage(name)

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	maxSampled     = 10               // resources that are read
-	maxSamplesTime = 10 * time.Second // that this takes
+	maxSampled     = 10               // resources to read
+	maxSamplesTime = 10 * time.Second // for all of them
 )
 
-// samples are some resources that were read, and what that took.
+// samples are resources that were read, with the fuel and bytes of each.
 type samples struct {
 	Read      []sampled         `json:"read"`
-	Omitted   int               `json:"omitted"`   // resources and templates that were too many, or had no time left
-	Unsampled []check.Unsampled `json:"unsampled"` // templates of which no resource is known
+	Omitted   int               `json:"omitted"`   // resources and templates beyond the number or the time
+	Unsampled []check.Unsampled `json:"unsampled"` // templates without a known resource
 	Problem   string            `json:"problem,omitempty"`
 }
 
@@ -28,14 +28,14 @@ type samples struct {
 type sampled struct {
 	URI       string `json:"uri"`
 	Template  string `json:"uriTemplate,omitempty"`
-	Code      string `json:"code,omitempty"` // how it failed
+	Code      string `json:"code,omitempty"` // of the failure
 	Problem   string `json:"problem,omitempty"`
 	Fuel      uint64 `json:"fuel"`
 	HostCalls int    `json:"hostCalls"`
 	Bytes     uint64 `json:"bytes"` // of contents
 }
 
-// readSamples reads some resources, for a few seconds. What fails is noted.
+// readSamples reads some resources within maxSamplesTime, and records failures.
 func readSamples(ctx context.Context, a *app.App) *samples {
 	found := &samples{Read: []sampled{}, Unsampled: []check.Unsampled{}}
 	until := time.Now().Add(maxSamplesTime)
@@ -65,7 +65,7 @@ func readSample(ctx context.Context, a *app.App, s check.Sample) sampled {
 	return one
 }
 
-// discard takes contents and keeps nothing.
+// discard is a sink that stores nothing.
 type discard struct{}
 
 // Content implements [abi.Sink].

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	sectionIndent = 15 // columns of the names on a sheet
+	sectionIndent = 15 // columns of the names in a section
 	maxShown      = 12 // resources, and templates; JSON has all
 )
 
-// A sectionWriter is a text of names with what there is to say of each, in groups.
+// A sectionWriter prints names, each with a text beside it, in groups with an empty line between them.
 type sectionWriter struct {
 	terminal.Style
 	w     io.Writer
-	begun bool // something stands above
-	gap   bool // a group begins
+	begun bool // something was printed
+	gap   bool // the next row begins a group
 }
 
-// newSectionWriter fits the terminal. Where nobody looks, lines are as long as they are.
+// newSectionWriter gives one that wraps lines at the width of a terminal, and not at all if w is none.
 func newSectionWriter(w io.Writer) *sectionWriter {
 	s := &sectionWriter{Style: terminal.NewStyle(w), w: w}
 	if terminal.Width(w) == 0 {
@@ -33,9 +33,10 @@ func newSectionWriter(w io.Writer) *sectionWriter {
 	return s
 }
 
+// group begins a group.
 func (s *sectionWriter) group() { s.gap = s.begun }
 
-// row prints one name and a text, which is wrapped; nothing when there is no text.
+// row prints a name and a text, which it wraps; nothing if the text is empty.
 func (s *sectionWriter) row(name, format string, args ...any) {
 	if text := printable.Line(terminal.OneSpace(fmt.Sprintf(format, args...))); text != "" {
 		s.begin()
@@ -43,7 +44,7 @@ func (s *sectionWriter) row(name, format string, args ...any) {
 	}
 }
 
-// rows prints one name and lines, which are cut.
+// rows prints a name and lines, which it cuts.
 func (s *sectionWriter) rows(name string, lines []string) {
 	for i, line := range lines {
 		if i > 0 {
@@ -54,7 +55,7 @@ func (s *sectionWriter) rows(name string, lines []string) {
 	}
 }
 
-// whole prints one name and a word of which nothing may be missing: it moves to the left where it must.
+// whole prints a name and a word, which it neither wraps nor cuts: a long word begins further to the left.
 func (s *sectionWriter) whole(name, word string) {
 	s.begin()
 	indent := max(min(sectionIndent, s.Width-len(word)-1), len(name)+1)
@@ -68,7 +69,7 @@ func (s *sectionWriter) begin() {
 	s.begun, s.gap = true, false
 }
 
-// aligned makes columns of cells.
+// aligned gives a line for each row, with the cells in columns.
 func aligned(rows [][]string) (lines []string) {
 	var widths []int
 	for _, row := range rows {

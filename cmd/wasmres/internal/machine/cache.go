@@ -13,28 +13,29 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
+// CacheCommand gives the command cache.
 func CacheCommand() *cli.Command {
 	flags := func(more ...cli.Flag) []cli.Flag {
 		return append(more, providers.CacheDirFlag(), providers.CacheSizeFlag())
 	}
 	return cli.Group(&cli.Command{
-		Name: "cache", Usage: "look at the modules that are kept compiled, and remove them",
-		Description: `A module is prepared and compiled when it is first loaded, and kept for the next time: some 10 MiB
-for a provider in Go. The folder holds at most --cache-size: when a module is added, those
-used least recently go. What is gone is compiled again when it is needed.`,
+		Name: "cache", Usage: "list and remove compiled modules",
+		Description: `A module is compiled when it is first loaded, and cached for the next time: about 10 MiB for a
+provider in Go. The folder holds at most --cache-size. When a module is added, the least recently
+used ones are removed; they are compiled again when they are next loaded.`,
 		Subcommands: []*cli.Command{
 			{
-				Name: "size", Usage: "say how much is kept, and where",
+				Name: "size", Usage: "print the size of the cache, and its folder",
 				Flags: flags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError, Action: cacheSizeOf,
 			},
 			{
-				Name: "list", Usage: "list what is kept, used least recently first",
+				Name: "list", Usage: "list cached modules, the least recently used first",
 				Flags: flags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError, Action: listCache,
 			},
 			{
-				Name: "clean", Usage: "remove what is kept, or what is too much",
-				Description: `Removes all, or with --to what was used least recently, until no more is left than that. Other
-processes may go on meanwhile.
+				Name: "clean", Usage: "remove all cached modules, or those beyond a size",
+				Description: `Removes all modules, or with --to the least recently used ones until that size is left. Other
+processes can use the cache meanwhile.
 
    wasmres cache clean
    wasmres cache clean --to 500MiB`,
@@ -44,7 +45,7 @@ processes may go on meanwhile.
 	})
 }
 
-// openCache gives the cache folder and what is in it.
+// openCache gives the cache directory and the modules in it.
 func openCache(c *cli.Context) (dir string, all []runtime.CachedModule, err error) {
 	if _, err := cli.Arguments(c); err != nil {
 		return "", nil, err
@@ -56,7 +57,7 @@ func openCache(c *cli.Context) (dir string, all []runtime.CachedModule, err erro
 	return dir, all, err
 }
 
-// A cacheReport is what is said of the folder as a whole, for machines. Sizes are in bytes.
+// A cacheReport has the figures of the whole cache. Sizes are in bytes.
 type cacheReport struct {
 	Folder string `json:"folder"`
 	Bytes  int64  `json:"bytes"`
@@ -125,7 +126,7 @@ func cleanCache(c *cli.Context) error {
 	return nil
 }
 
-// sizeOf is the bytes that modules take together.
+// sizeOf gives the size of all modules together, in bytes.
 func sizeOf(all []runtime.CachedModule) (size int64) {
 	for _, one := range all {
 		size += one.Bytes

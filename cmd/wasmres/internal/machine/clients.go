@@ -17,12 +17,12 @@ type clientConfig struct {
 	Client  string   `json:"client"`
 	File    string   `json:"file"`
 	Servers []string `json:"servers"`         // their names
-	Problem string   `json:"error,omitempty"` // why the file, or a server in it, is of no use
+	Problem string   `json:"error,omitempty"` // what is wrong with the file, or with a server in it
 }
 
-const maxClientConfig = 4 << 20 // bytes that are read of one
+const maxClientConfig = 4 << 20 // bytes
 
-// clientFiles are where clients keep their servers, below the home folder, the configuration folder or this one.
+// clientFiles gives clients and their configuration files, in the home, configuration and working directories.
 func clientFiles() (files [][2]string) {
 	add := func(client, dir string, err error, below ...string) {
 		if err == nil {
@@ -43,7 +43,7 @@ func clientFiles() (files [][2]string) {
 	return files
 }
 
-// clientConfigs looks at the configurations that are there.
+// clientConfigs reads the configurations that exist.
 func clientConfigs() []clientConfig {
 	all := []clientConfig{}
 	for _, f := range clientFiles() {
@@ -76,7 +76,7 @@ func readUpTo(file string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// read finds the servers that wasmres runs, and among them one whose provider is not there.
+// read finds the servers that wasmres runs. It gives an error if the provider of one of them does not exist.
 func (c *clientConfig) read(text []byte) error {
 	type server struct {
 		Command string   `json:"command"`
@@ -87,7 +87,7 @@ func (c *clientConfig) read(text []byte) error {
 		Servers    map[string]server `json:"servers"` // of VS Code
 	}
 	if err := json.Unmarshal(text, &config); err != nil {
-		return fmt.Errorf("it is not understood: %w", err)
+		return fmt.Errorf("not a configuration of servers: %w", err)
 	}
 	var problem error
 	for _, servers := range []map[string]server{config.MCPServers, config.Servers} {
@@ -98,7 +98,7 @@ func (c *clientConfig) read(text []byte) error {
 			c.Servers = append(c.Servers, name)
 			for _, arg := range s.Args {
 				if _, err := os.Stat(arg); strings.HasSuffix(arg, ".wasm") && err != nil {
-					problem = fmt.Errorf("the provider of the server %s: %w", name, err)
+					problem = fmt.Errorf("provider of server %s: %w", name, err)
 				}
 			}
 		}
@@ -107,7 +107,7 @@ func (c *clientConfig) read(text []byte) error {
 	return problem
 }
 
-// row gives a line about the file.
+// row gives the row about the file.
 func (c *clientConfig) row() [3]string {
 	detail := terminal.Counted(len(c.Servers), "server") + " of wasmres in " + c.File
 	if len(c.Servers) > 0 {

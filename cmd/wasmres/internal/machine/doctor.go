@@ -14,14 +14,15 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
+// DoctorCommand gives the command doctor.
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "say which isolation this machine gives providers, try it, and look at the cache, compilers and clients",
-		Description: `Runs a provider of its own, as 'wasmres run' would run yours, and says which layers were on.
-A layer that is off makes isolation weaker; providers run all the same, and doctor says why it is
-off and what turns it on, where something does. Then says how full the cache is, which compilers
-for 'wasmres build' are there, and which MCP clients of yours have servers that wasmres runs. The
-exit status is 1 when the provider did not run.
+		Name: "doctor", Usage: "test the isolation of providers on this machine, and report cache, compilers and clients",
+		Description: `Runs a test provider, as 'wasmres run' would run yours, and prints which isolation layers were on.
+A layer that is off makes isolation weaker, but providers still run; doctor prints why it is off,
+and what turns it on, if it knows. It also prints the size of the cache, which compilers for
+'wasmres build' are installed, and which of your MCP clients have servers that wasmres runs. The
+exit status is 1 if the provider did not run.
 
    wasmres doctor
    wasmres doctor --output-format json`,
@@ -31,7 +32,8 @@ exit status is 1 when the provider did not run.
 	}
 }
 
-var errUnwell = errors.New("providers do not run on this machine: see above")
+// errNoProviders is the error if the test provider does not run.
+var errNoProviders = errors.New("providers do not run on this machine: see above")
 
 func doctor(c *cli.Context) error {
 	if _, err := cli.Arguments(c); err != nil {
@@ -51,21 +53,21 @@ func doctor(c *cli.Context) error {
 		return err
 	}
 	if d.Err != "" {
-		return errUnwell
+		return errNoProviders
 	}
 	return nil
 }
 
-// A diagnosis is what there is to say of this machine.
+// A diagnosis has what doctor finds out about this machine.
 type diagnosis struct {
 	*runtime.Diagnosis
-	CacheBytes int64               `json:"cacheBytes"` // -1 when the folder cannot be looked at
+	CacheBytes int64               `json:"cacheBytes"` // -1 if the folder cannot be read
 	CacheLimit int64               `json:"cacheLimit"`
 	Compilers  []project.Toolchain `json:"compilers"`
 	Clients    []clientConfig      `json:"clients"`
 }
 
-// cachedBytes is the size of what the cache folder holds, -1 when it cannot be looked at.
+// cachedBytes gives the size of all modules in a cache directory, in bytes; -1 if it cannot be read.
 func cachedBytes(dir string) int64 {
 	all, err := runtime.CachedModules(dir)
 	if dir != "" && err != nil {
@@ -97,7 +99,7 @@ func diagnosisRows(d *diagnosis) [][3]string {
 	for _, n := range d.Namespaces {
 		rows = append(rows, [3]string{n.Kind + " namespace", onOff(n.On), n.Why})
 	}
-	rows = append(rows, [3]string{"instances are put back by", "", strings.Join(append([]string{d.Reset}, d.Slower...), "; ")},
+	rows = append(rows, [3]string{"instances are reset by", "", strings.Join(append([]string{d.Reset}, d.Slower...), "; ")},
 		[3]string{"compiled modules", "", d.cache()})
 	for _, t := range d.Compilers {
 		rows = append(rows, compilerRow(t))
@@ -118,13 +120,13 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// cache says where compiled modules are kept, and how full that is.
+// cache says where compiled modules are cached, and how full the cache is.
 func (d *diagnosis) cache() string {
 	switch {
 	case d.Cache == "":
-		return "not kept"
+		return "not cached"
 	case d.CacheBytes < 0:
-		return d.Cache + ", which cannot be looked at"
+		return d.Cache + ", which cannot be read"
 	}
 	return fmt.Sprintf("%s, %s of at most %s", d.Cache, terminal.Size(uint64(d.CacheBytes)), terminal.Size(uint64(d.CacheLimit)))
 }

@@ -20,43 +20,43 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
+// Command gives the command permission.
 func Command() *cli.Command {
 	const category = "Granting"
-	chosen := "Names them by a file, by a digest or the beginning of one, or by what the provider calls itself."
+	chosen := "The argument is a file, a digest or its beginning, or the name of a provider."
 	return cli.Group(&cli.Command{
-		Name: "permission", Usage: "say which provider may touch what, and have it remembered",
-		Description: `What is granted counts for one module, known by its digest, until it is revoked or reset. A new
-version in the same place gets the same, when it asks for no more.`,
+		Name: "permission", Usage: "approve and revoke what providers may touch",
+		Description: `An approval is for one module, which its digest identifies, until it is revoked or reset. A new
+version in the same file gets the same grants, unless it requests more.`,
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list what was granted",
+				Name: "list", Usage: "list approvals",
 				Flags:        []cli.Flag{providers.ApprovalsFlag(), cli.FormatFlag(cli.ReportFormats)},
 				OnUsageError: cli.OnUsageError, Action: listPermissions,
 			},
 			{
-				Name: "grant", Usage: "grant capabilities to a provider", ArgsUsage: providers.ArgUsage,
-				Description: `Grants what the flags and the policy say, in place of what was granted before. Without any, on a
-terminal, shows what the provider asks for, and asks.
+				Name: "grant", Usage: "grant capabilities to a provider; it can use them from its next start", ArgsUsage: providers.ArgUsage,
+				Description: `Grants what the flags and the policy say, and replaces earlier grants. Without flags, on a
+terminal, shows what the provider requests, and asks.
 
    wasmres permission grant notes.wasm --dir ~/notes:/notes --kv
    wasmres permission grant notes.wasm --policy policy.yaml`,
 				Flags: providers.Flags(providers.ApprovalsFlag(),
-					&cli.BoolFlag{Name: "pin", Category: category, Usage: "grant it to this very module, and to no new version"}),
+					&cli.BoolFlag{Name: "pin", Category: category, Usage: "grant it to this module only, and to no new version"}),
 				OnUsageError: cli.OnUsageError, Action: grantPermission,
 			},
 			{
-				Name: "revoke", Usage: "refuse a provider from now on", ArgsUsage: "PROVIDER|DIGEST",
+				Name: "revoke", Usage: "revoke all grants of a provider, and refuse to start it", ArgsUsage: "PROVIDER|DIGEST",
 				Description: chosen + `
-It does not run then, even if earlier versions of it do, unless the command line grants it
-something.`,
+The provider starts only with grants on the command line, even if earlier versions are approved.`,
 				Flags:        []cli.Flag{providers.ApprovalsFlag()},
 				OnUsageError: cli.OnUsageError, Action: revokePermission,
 			},
 			{
-				Name: "reset", Usage: "forget what was decided", ArgsUsage: "PROVIDER|DIGEST",
-				Description: chosen + "\nWho runs the provider is asked again.",
+				Name: "reset", Usage: "forget approvals and revocations", ArgsUsage: "PROVIDER|DIGEST",
+				Description: chosen + "\nThe next start of the provider asks again.",
 				Flags: []cli.Flag{
-					providers.ApprovalsFlag(), &cli.BoolFlag{Name: "all", Usage: "forget all of it"},
+					providers.ApprovalsFlag(), &cli.BoolFlag{Name: "all", Usage: "forget all approvals and revocations"},
 				},
 				OnUsageError: cli.OnUsageError, Action: resetPermission,
 			},
@@ -64,7 +64,7 @@ something.`,
 	})
 }
 
-// A permission is a record, for machines.
+// A permission is an approval or revocation, as JSON.
 type permission struct {
 	Digest  string    `json:"digest"`
 	Name    string    `json:"name"`
@@ -116,11 +116,12 @@ func listPermissions(c *cli.Context) error {
 		p.print(c.App.Writer)
 	}
 	if len(all) == 0 && wrong == nil {
-		fmt.Fprintln(c.App.ErrWriter, "Nothing was granted yet.")
+		fmt.Fprintln(c.App.ErrWriter, "There are no approvals.")
 	}
 	return wrong
 }
 
+// digestShown is the number of characters of a digest that are printed.
 const digestShown = len("sha256:") + 12
 
 func (p permission) print(w io.Writer) {
@@ -145,7 +146,7 @@ func grantPermission(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	request, err := askedBy(c, file)
+	request, err := requestOf(c, file)
 	if err != nil {
 		return err
 	}
@@ -164,27 +165,27 @@ func grantPermission(c *cli.Context) error {
 	}
 	providers.PrintPermitted(c.App.Writer, fmt.Sprintf("%s %s may", printable.Line(record.Name), record.Digest[:digestShown]), given)
 	for _, a := range decision.Missing(given) {
-		fmt.Fprintf(c.App.ErrWriter, "It also asks for %s, which this does not grant.\n", printable.Line(a.Capability))
+		fmt.Fprintf(c.App.ErrWriter, "The provider also requests %s, which is not granted.\n", printable.Line(a.Capability))
 	}
 	return nil
 }
 
-// checkFolders refuses to remember a grant of a folder that is not there: a provider could not run with it.
+// checkFolders refuses grants of folders that do not exist: a provider could not start with them.
 func checkFolders(p *policy.Policy) error {
 	for _, s := range p.Storage {
 		info, err := os.Stat(s.Host)
 		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is no folder", s.Host)
+			err = fmt.Errorf("%s is not a folder", s.Host)
 		}
 		if err != nil {
-			return fmt.Errorf("nothing was granted: the folder for %s: %w", s.Guest, err)
+			return fmt.Errorf("nothing was granted: folder for %s: %w", s.Guest, err)
 		}
 	}
 	return nil
 }
 
-// askedBy opens a provider, with nothing granted, and gives what it asks for.
-func askedBy(c *cli.Context, file string) (approval.Request, error) {
+// requestOf opens a provider without grants, and gives what it requests.
+func requestOf(c *cli.Context, file string) (approval.Request, error) {
 	cfg, err := providers.CommonConfig(c, cli.PlainLog)
 	if err != nil {
 		return approval.Request{}, err
@@ -194,23 +195,23 @@ func askedBy(c *cli.Context, file string) (approval.Request, error) {
 	return approval.Request{Manifest: m, Digest: digest, File: file}, err
 }
 
-// grantByAsking grants what the person says yes to, with the configuration that is given.
+// grantByAsking asks the user, and grants what the answer says, with the configuration of the flags.
 func grantByAsking(c *cli.Context, request approval.Request, given *policy.Policy) error {
 	decision := approval.Decide(approval.Request{Manifest: request.Manifest, Digest: request.Digest, File: request.File})
 	if decision.Outcome == approval.Granted {
-		return fmt.Errorf("%s asks for nothing: say with flags what to grant", request.File)
+		return fmt.Errorf("%s requests no capabilities: set flags for what to grant", request.File)
 	}
-	terminal, closeTerminal := providers.AskingTerminal(c)
-	if terminal == nil {
-		return cli.Usagef(c, "there is no terminal to ask on: say with flags what to grant, with your own values for words in capitals, as in: %s", decision.Example())
+	tty, closeTTY := providers.AskingTerminal(c)
+	if tty == nil {
+		return cli.Usagef(c, "there is no terminal to ask on: set flags for what to grant, with your own values for words in capitals, as in: %s", decision.Example())
 	}
-	defer closeTerminal()
-	answer, granted, err := decision.Prompt(c.Context, *terminal)
+	defer closeTTY()
+	answer, granted, err := decision.Prompt(c.Context, *tty)
 	switch {
 	case err != nil:
 		return err
 	case answer == approval.Once:
-		fmt.Fprintln(c.App.Writer, "Nothing runs now, so that nothing was granted.")
+		fmt.Fprintln(c.App.Writer, "Nothing was granted: an answer for one run has no effect here.")
 		return nil
 	case answer == approval.No:
 		return nil
@@ -236,7 +237,7 @@ func resetPermission(c *cli.Context) error {
 	return eachPermission(c, reset, "forgotten")
 }
 
-// eachPermission does something with all records an argument names.
+// eachPermission calls do for each record that the argument names, and prints what was done.
 func eachPermission(c *cli.Context, do func(*approval.Store, approval.Record) error, done string) error {
 	store, err := providers.OpenApprovals(c)
 	if err != nil {
@@ -255,7 +256,7 @@ func eachPermission(c *cli.Context, do func(*approval.Store, approval.Record) er
 	return nil
 }
 
-// namedRecords finds what the command is about. A digest that is whole, or that of a file, needs no record.
+// namedRecords gives the records that the argument names. A whole digest, or that of a file, needs no record.
 func namedRecords(c *cli.Context, store *approval.Store) ([]approval.Record, error) {
 	records, wrong := store.List()
 	if c.Bool("all") && c.NArg() == 0 {
@@ -274,20 +275,20 @@ func namedRecords(c *cli.Context, store *approval.Store) ([]approval.Record, err
 	}
 	found := slices.DeleteFunc(records, func(r approval.Record) bool { return !namedBy(r, args[0]) })
 	if len(found) == 0 {
-		return nil, errors.Join(fmt.Errorf("nothing is known of %q: see 'wasmres permission list'", args[0]), wrong)
+		return nil, errors.Join(fmt.Errorf("there is no approval of %q: see 'wasmres permission list'", args[0]), wrong)
 	}
 	return found, nil
 }
 
-// leastDigest is how much of a digest must be typed.
-const leastDigest = 8
+// minDigest is the number of digits of a digest that an argument must have.
+const minDigest = 8
 
 func namedBy(r approval.Record, word string) bool {
 	hex := strings.TrimPrefix(word, "sha256:")
-	return r.Name == word || len(hex) >= leastDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
+	return r.Name == word || len(hex) >= minDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
 }
 
-// digestOf gives the digest a word is, or that of the file it names; empty when it is neither.
+// digestOf gives the word itself if it is a digest, or the digest of the file it names; empty if it is neither.
 func digestOf(word string) (string, error) {
 	if approval.CheckDigest(word) == nil {
 		return word, nil
@@ -311,7 +312,7 @@ func digestOf(word string) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// recordOf gives the record of a digest, or one that begins with it.
+// recordOf gives the record of a digest, or a new one.
 func recordOf(records []approval.Record, digest, word string) approval.Record {
 	for _, r := range records {
 		if r.Digest == digest {

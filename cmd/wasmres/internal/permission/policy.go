@@ -14,9 +14,10 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
+// PolicyCommand gives the command policy.
 func PolicyCommand() *cli.Command {
 	return cli.Group(&cli.Command{
-		Name: "policy", Usage: "look at policy files, which say what a provider may touch",
+		Name: "policy", Usage: "check, explain and import policy files, which say what a provider may touch",
 		Description: `A policy is a YAML file:
 
    # yaml-language-server: $schema=./policy.schema.json
@@ -29,16 +30,16 @@ func PolicyCommand() *cli.Command {
        allow:
          - {host: api.example.org, methods: [GET], paths: [/v1]}
 
-Flags like --dir and --net are short for one. What is not in it is denied.`,
+Flags like --dir and --net are short for one. A policy denies what it does not allow.`,
 		Subcommands: []*cli.Command{
 			{
-				Name: "check", Usage: "say what is wrong with a policy, or what it permits", ArgsUsage: "POLICY.yaml",
+				Name: "check", Usage: "print the errors in a policy, or what it permits", ArgsUsage: "POLICY.yaml",
 				Flags:        []cli.Flag{cli.FormatFlag(cli.ReportFormats)},
 				OnUsageError: cli.OnUsageError, Action: checkPolicy,
 			},
 			{
-				Name: "explain", Usage: "say whether a policy permits something, and by which rule", ArgsUsage: "POLICY.yaml METHOD URL",
-				Description: `The exit status is 1 when it does not.
+				Name: "explain", Usage: "print whether a policy permits a request, and by which rule", ArgsUsage: "POLICY.yaml METHOD URL",
+				Description: `The exit status is 1 if it does not.
 
    wasmres policy explain policy.yaml GET https://api.example.org/v1/users
    wasmres policy explain policy.yaml read fs:/data/notes.txt
@@ -55,14 +56,14 @@ An editor with a YAML language server uses it for files that begin with
 				OnUsageError: cli.OnUsageError, Action: printPolicySchema,
 			},
 			{
-				Name: "import", Usage: "make a policy of an Extism manifest or a configuration of hyper-mcp", ArgsUsage: "FILE",
-				Description: `Prints the policy, and on standard error what could not be taken over. Of a configuration with
-several plugins, name the one that is meant.
+				Name: "import", Usage: "convert an Extism manifest or a configuration of hyper-mcp to a policy", ArgsUsage: "FILE",
+				Description: `Prints the policy, and on standard error what could not be converted. If the configuration has
+several plugins, name one with --plugin.
 
    wasmres policy import manifest.json > policy.yaml
    wasmres policy import --plugin fetch config.yaml > policy.yaml`,
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "plugin", Usage: "take the plugin of this `NAME`"},
+					&cli.StringFlag{Name: "plugin", Usage: "convert the plugin with this `NAME`"},
 				},
 				OnUsageError: cli.OnUsageError, Action: importPolicy,
 			},
@@ -70,7 +71,7 @@ several plugins, name the one that is meant.
 	})
 }
 
-// A policyReport is what is said of a policy file.
+// A policyReport has the errors of a policy file, or what it permits.
 type policyReport struct {
 	Problems []policyProblem `json:"problems"`
 	Permits  []string        `json:"permits"`
@@ -154,7 +155,7 @@ func explainPolicy(c *cli.Context) error {
 	for _, alone := range p.Near(args[2]) {
 		fmt.Fprintf(c.App.Writer, "there is %s\n", printable.Line(alone))
 	}
-	return errors.New("policy explain: it is refused, see above")
+	return errors.New("policy explain: the policy refuses it, see above")
 }
 
 func printPolicySchema(c *cli.Context) error {
@@ -179,7 +180,7 @@ func importPolicy(c *cli.Context) error {
 		return err
 	}
 	for _, lost := range one.Lost {
-		fmt.Fprintf(c.App.ErrWriter, "not taken over as it is: %s\n", printable.Line(lost))
+		fmt.Fprintf(c.App.ErrWriter, "not converted as it is: %s\n", printable.Line(lost))
 	}
 	_, err = c.App.Writer.Write(one.Policy.Format())
 	return err
@@ -195,7 +196,7 @@ func chosenImport(c *cli.Context, found []policy.Import) (*policy.Import, error)
 		names = append(names, found[i].Name)
 	}
 	if wanted == "" {
-		return nil, cli.Usagef(c, "there are several plugins: say which one with --plugin, of %s", printable.Line(strings.Join(names, ", ")))
+		return nil, cli.Usagef(c, "there are several plugins: name one with --plugin, of %s", printable.Line(strings.Join(names, ", ")))
 	}
 	return nil, cli.Usagef(c, "--plugin %s: there is no such plugin, there are %s", wanted, printable.Line(strings.Join(names, ", ")))
 }

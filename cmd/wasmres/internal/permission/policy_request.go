@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-// matchRequest asks the capability itself which rule allows a request. Nothing is sent.
+// matchRequest asks package httpcap which rule allows a request. It sends nothing.
 func matchRequest(rules []policy.Network, method, url string) (policy.Verdict, error) {
 	rule, allowed, err := httpcap.Explain(app.HTTPRules(rules), method, url)
 	switch rest, none := strings.CutPrefix(rule, "none: "); {

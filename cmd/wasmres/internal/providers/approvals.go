@@ -10,29 +10,30 @@ import (
 	"github.com/wasmres/wasmres/internal/approval"
 )
 
-// ApprovalsFlag says where approvals are kept.
+// ApprovalsFlag gives the flag --approvals, the directory of approvals.
 func ApprovalsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "approvals", Category: categoryHost, EnvVars: []string{"WASMRES_APPROVALS"},
-		Usage: "keep what was granted in this `FOLDER`, which must be private to you " +
+		Usage: "store approvals in this `FOLDER`, which must be private to you " +
 			"(default: wasmres/approvals in the user's configuration folder)",
 	}
 }
 
-// OpenApprovals opens the store of approvalsFlag.
+// OpenApprovals opens the store of --approvals.
 func OpenApprovals(c *cli.Context) (*approval.Store, error) {
 	dir := c.String("approvals")
 	if dir == "" {
 		var err error
 		if dir, err = approval.DefaultDir(); err != nil {
-			return nil, fmt.Errorf("approvals: %w: say where with --approvals", err)
+			return nil, fmt.Errorf("open approvals: %w: set --approvals", err)
 		}
 	}
 	return approval.Open(dir)
 }
 
-// AskingTerminal opens the terminal of the person who typed the command; nil when there is none. Standard input must be that
-// terminal too: where it is a client, there may be a terminal but nobody at it who expects a question.
+// AskingTerminal opens the terminal on which to ask the user, and gives a function that closes it; both are nil if there
+// is none. Standard input and standard error must be a terminal as well: if a client started the program, the user expects no
+// question.
 func AskingTerminal(c *cli.Context) (*approval.Terminal, func()) {
 	if !terminal.IsTerminal(c.App.Reader) || !terminal.IsTerminal(c.App.ErrWriter) {
 		return nil, nil
@@ -44,6 +45,7 @@ func AskingTerminal(c *cli.Context) (*approval.Terminal, func()) {
 	return &approval.Terminal{In: tty, Out: tty, Width: terminal.Width(tty)}, func() { _ = tty.Close() }
 }
 
+// UserName gives the name of the user, for records; empty if it is unknown.
 func UserName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

@@ -11,7 +11,8 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// OpenWithApproval opens providers with what a person has granted them: on this command line, or before, or now.
+// OpenWithApproval opens providers with the grants of the command line, or, if it has none, with approved ones. It asks the
+// user, on a terminal, for grants that are not approved.
 func OpenWithApproval(c *cli.Context, configs []app.Config) (*app.App, error) {
 	for i := range configs {
 		if !configs[i].Grants.Empty() {
@@ -37,8 +38,8 @@ func OpenWithApproval(c *cli.Context, configs []app.Config) (*app.App, error) {
 	return app.OpenAll(c.Context, configs)
 }
 
-// OpenForReading opens providers to look at them, with what a person has granted each very module on this command line, or
-// before. It asks for nothing.
+// OpenForReading opens providers with the grants of the command line, or, if it has none, with those approved for this
+// very module. It asks the user for nothing.
 func OpenForReading(c *cli.Context, configs []app.Config) (*app.App, error) {
 	for i := range configs {
 		var err error
@@ -49,7 +50,7 @@ func OpenForReading(c *cli.Context, configs []app.Config) (*app.App, error) {
 	return app.OpenAll(c.Context, configs)
 }
 
-// withRemembered gives a provider what was granted before, where the command line grants nothing.
+// withRemembered gives a provider the grants approved for its module, if the command line grants nothing.
 func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	if !cfg.Grants.Empty() {
 		return cfg, nil
@@ -60,21 +61,21 @@ func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	}
 	store, err := OpenApprovals(c)
 	if err != nil {
-		cfg.Logger.Debug("what was granted before does not count", "cause", err)
+		cfg.Logger.Debug("approvals not used", "err", err)
 		return cfg, nil
 	}
 	decision := approval.Decide(approval.Request{
 		Manifest: &abi.Manifest{}, Digest: info.Digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
 	})
 	if decision.Outcome == approval.Granted {
-		cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
+		cfg.Logger.Debug("grants decided", "reason", decision.Why)
 		cfg = applyPolicy(c, cfg, decision.Policy)
 		cfg.Digest = info.Digest
 	}
 	return cfg, nil
 }
 
-// WithName says whose error it is, where there are several providers.
+// WithName adds the name of one of several providers to its error.
 func WithName(cfg app.Config, err error) error {
 	if cfg.Name == "" {
 		return err
@@ -82,7 +83,7 @@ func WithName(cfg app.Config, err error) error {
 	return fmt.Errorf("provider %s: %w", cfg.Name, err)
 }
 
-// openToAsk opens a provider that says by itself what it asks for: once, when it gets nothing.
+// openToAsk opens a provider whose module has no manifest: without grants, to describe itself, and again if it gets any.
 func openToAsk(c *cli.Context, cfg app.Config) (*app.App, error) {
 	a, err := app.Open(c.Context, cfg)
 	if err != nil {
@@ -98,7 +99,7 @@ func openToAsk(c *cli.Context, cfg app.Config) (*app.App, error) {
 	return app.Open(c.Context, permitted)
 }
 
-// DescribeUngranted asks a provider, to which nothing is granted, what it is.
+// DescribeUngranted opens a provider with the grants of cfg, which should have none, and gives its manifest and digest.
 func DescribeUngranted(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest string, err error) {
 	a, err := app.Open(c.Context, cfg)
 	if err != nil {
@@ -107,7 +108,8 @@ func DescribeUngranted(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest 
 	return a.Provider().Manifest(), a.Provider().Info().Digest, a.Close()
 }
 
-// withApproved gives a provider what it may touch, and holds it to the module that this was decided for.
+// withApproved gives a provider the grants decided for its module, and the digest of that module, so that no other one is
+// loaded with them.
 func withApproved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string) (app.Config, error) {
 	request := approval.Request{Manifest: m, Digest: digest, File: cfg.File, Given: &cfg.Grants}
 	store, err := OpenApprovals(c)
@@ -115,17 +117,17 @@ func withApproved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string
 		return cfg, err
 	}
 	request.Store = store
-	person, leave := AskingTerminal(c)
-	if person != nil {
-		defer leave()
+	tty, closeTTY := AskingTerminal(c)
+	if tty != nil {
+		defer closeTTY()
 	}
-	decision, err := approval.Settle(c.Context, request, person, UserName())
+	decision, err := approval.Settle(c.Context, request, tty, UserName())
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Logger.Debug("what the provider may touch", "why", decision.Why)
+	cfg.Logger.Debug("grants decided", "reason", decision.Why)
 	if decision.Problem != nil {
-		cfg.Logger.Warn("approvals do not work as they should", "cause", decision.Problem)
+		cfg.Logger.Warn("approvals failed in part", "err", decision.Problem)
 	}
 	cfg = applyPolicy(c, cfg, decision.Policy)
 	cfg.Digest = digest

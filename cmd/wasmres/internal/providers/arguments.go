@@ -10,13 +10,14 @@ import (
 	"github.com/wasmres/wasmres/internal/project"
 )
 
+// How the usage of a command shows providers: one, or one or several.
 const (
 	ArgUsage  = "[PROVIDER.wasm]"
 	ArgsUsage = "[PROVIDER.wasm...]"
 )
 
-// Arguments gives the file of a provider, and the arguments a command needs behind it. In the folder of a project
-// the file may be left out: it is then the module that was built there, and that is said on standard error.
+// Arguments gives the file of a provider and the arguments after it, which must be as many as their names. In the
+// directory of a project the file may be missing: Arguments then gives the module built there, and says so on standard error.
 func Arguments(c *cli.Context, names ...string) (file string, rest []string, err error) {
 	given := c.Args().Slice()
 	if len(given) <= len(names) && (len(given) == 0 || !isModule(given[0])) {
@@ -37,8 +38,8 @@ func Arguments(c *cli.Context, names ...string) (file string, rest []string, err
 	return given[0], given[1:], nil
 }
 
-// Files gives the files of one provider or several, all of a command's arguments. In the folder of a project they
-// may be left out, as with providerArguments.
+// Files gives the files of one provider or several, which are all arguments of a command. In the directory of a project
+// they may be missing, as for [Arguments].
 func Files(c *cli.Context) ([]string, error) {
 	if c.NArg() > 0 {
 		return c.Args().Slice(), nil
@@ -47,7 +48,7 @@ func Files(c *cli.Context) ([]string, error) {
 	return []string{file}, err
 }
 
-// ProjectModule gives the module of the project in this folder, and says which.
+// ProjectModule gives the module built in the working directory, and prints its name to standard error.
 func ProjectModule(c *cli.Context) (string, error) {
 	file, err := project.Built(".")
 	switch {
@@ -65,7 +66,7 @@ func isModule(arg string) bool {
 	return strings.HasSuffix(arg, ".wasm") || err == nil && info.Mode().IsRegular()
 }
 
-// checkOrder finds a provider that stands behind what is asked of it.
+// checkOrder refuses a provider after another argument, and says how to write the command line.
 func checkOrder(c *cli.Context, args []string) error {
 	if isModule(args[0]) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 )
 
-// Configs reads providerFlags for one provider or several. Of several, each is called as its file is, and what
-// is granted says to whom: nobody is granted something by having been given first.
+// Configs reads [Flags] for one provider or several. With several, the name of each is that of its file, and each grant
+// names its provider.
 func Configs(c *cli.Context, files []string, log logHandler) ([]app.Config, error) {
 	if len(files) == 1 {
 		cfg, err := Config(c, files[0], log)
@@ -41,7 +41,7 @@ func Configs(c *cli.Context, files []string, log logHandler) ([]app.Config, erro
 	return configs, nil
 }
 
-// grantsByName gives what is granted to each of several providers. A store each of them gets for itself.
+// grantsByName gives the grants of several providers, by name. --kv grants each of them a store of its own.
 func grantsByName(c *cli.Context, names []string) (map[string]grants, error) {
 	granted := map[string]grants{}
 	for _, name := range names {
@@ -72,13 +72,13 @@ func grantsByName(c *cli.Context, names []string) (map[string]grants, error) {
 	return granted, nil
 }
 
-// providerNames gives the names of providers: those of their files without folder and ending.
+// providerNames gives the names of providers: those of their files, without directory and extension.
 func providerNames(c *cli.Context, files []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".wasm")
 		if seen[name] {
-			return nil, cli.Usagef(c, "two providers are called %q: give one of the files another name", name)
+			return nil, cli.Usagef(c, "two providers have the name %q: rename one of the files", name)
 		}
 		seen[name] = true
 		names = append(names, name)
@@ -86,7 +86,7 @@ func providerNames(c *cli.Context, files []string) (names []string, err error) {
 	return names, nil
 }
 
-// byProvider gives the values of a flag, NAME=VALUE each, by the names of providers.
+// byProvider gives the values of a flag, which are written NAME=VALUE, by the names of providers.
 func byProvider(c *cli.Context, flag, form string, names []string) (map[string][]string, error) {
 	values := map[string][]string{}
 	for _, spec := range c.StringSlice(flag) {

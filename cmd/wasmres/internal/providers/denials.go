@@ -9,20 +9,20 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
-// Denials are the calls of a provider that it was not permitted, while a person looks at it. It is safe for concurrent
-// use.
+// Denials collects the denied calls of a provider. Its zero value is empty. It is safe for concurrent use.
 type Denials struct {
 	mu  sync.Mutex
 	all []app.Denial // guarded by mu
 }
 
+// Add adds a denial: it is for [app.Config].
 func (d *Denials) Add(one app.Denial) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.all = append(d.all, one)
 }
 
-// Take gives those that were added since.
+// Take gives the denials added since the last Take.
 func (d *Denials) Take() []app.Denial {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,14 +31,14 @@ func (d *Denials) Take() []app.Denial {
 	return all
 }
 
-// explain says of which request err is the failure, and what may help: of what the provider was denied, the last is said
-// to be the reason of a denial, and the rest are warnings.
+// explain gives err with the request that failed and what may help. If err is a denial, the last denied call is its reason.
+// It logs the other denied calls as warnings.
 func explain(c *cli.Context, a *app.App, args []string, denied *Denials, err error) error {
 	all := denied.Take()
 	isDenied := abi.CodeOf(err) == abi.CodeDenied
-	why := ""
+	reason := ""
 	if last := len(all) - 1; isDenied && last >= 0 {
-		why, all = all[last].String(), all[:last]
+		reason, all = all[last].String(), all[:last]
 	}
 	for _, d := range all {
 		a.Warn(d.String())
@@ -47,19 +47,19 @@ func explain(c *cli.Context, a *app.App, args []string, denied *Denials, err err
 	if err == nil || errors.As(err, &usage) {
 		return err
 	}
-	if isDenied && why == "" {
+	if isDenied && reason == "" {
 		a.WarnMissingGrants()
 	}
-	var said *cli.Failure
-	if !errors.As(err, &said) {
+	var failure *cli.Failure
+	if !errors.As(err, &failure) {
 		err = cli.WithMessage(err)
 	}
 	text := err.Error()
 	switch {
-	case why != "" && text == cli.DeniedMessage:
-		text = why
-	case why != "":
-		text = why + "; the provider says: " + text
+	case reason != "" && text == cli.DeniedMessage:
+		text = reason
+	case reason != "":
+		text = reason + "; the provider says: " + text
 	}
 	subject := c.Command.Name
 	if about := args[1:]; len(about) > 0 {

@@ -23,29 +23,31 @@ const (
 	categoryHost   = "wasmres itself"
 )
 
-// Flags are the flags of every command that opens a provider.
+// Flags gives the flags of a command that opens a provider, and more.
 func Flags(more ...cli.Flag) []cli.Flag {
 	return slices.Concat(grantFlags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
-		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "how long what the provider keeps in memory may last, if it asks for that, as a `LIFECYCLE`: fresh (for one request), session, or shared (by everybody)"},
-		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "hand over a configuration value, as `KEY=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in a locked-down `PLACE`: process (a worker process of its own, on Linux) or in-process"},
+		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "longest `LIFECYCLE` of the provider's memory, if it requests one: fresh (one request), session, or shared (all requests)"},
+		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "give the provider a configuration value, as `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in this `PLACE`: process (a locked-down worker process of its own, on Linux) or in-process"},
 		CacheDirFlag(),
 		CacheSizeFlag(),
-		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "keep what providers keep in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
-		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "log to stderr from this `LEVEL` up: debug, info, warn, error"},
+		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
+		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"},
 	}, limitFlags(), more)
 }
 
+// CacheDirFlag gives the flag --cache-dir: see [CacheDir].
 func CacheDirFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep prepared and compiled modules in this `FOLDER`, which must be private to you; '' is for none (default: wasmres in the user's cache folder)"}
+	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "cache compiled modules in this `FOLDER`, which must be private to you; '' caches nothing (default: wasmres in the user's cache folder)"}
 }
 
+// CacheSizeFlag gives the flag --cache-size: see [CacheSize].
 func CacheSizeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "keep at most a `SIZE` of modules in the cache folder; those used least recently go first"}
+	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "cache at most this `SIZE` of modules; the least recently used are removed first"}
 }
 
-// CacheSize reads cacheSizeFlag.
+// CacheSize reads --cache-size, in bytes.
 func CacheSize(c *cli.Context) (int64, error) {
 	n, err := cli.ParseSize(c.String("cache-size"))
 	if err != nil {
@@ -54,10 +56,10 @@ func CacheSize(c *cli.Context) (int64, error) {
 	return int64(n), nil
 }
 
-// A logHandler says how the log looks.
+// A logHandler makes the handler of the log, as [cli.PlainLog].
 type logHandler func(io.Writer, slog.Level) slog.Handler
 
-// Config reads providerFlags, for one provider.
+// Config reads [Flags] for one provider. An empty file is for the caller to set.
 func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
 	if cfg, err = CommonConfig(c, log); err != nil {
 		return app.Config{}, err
@@ -70,13 +72,13 @@ func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err er
 	return applyPolicy(c, cfg, granted), nil
 }
 
-// applyPolicy has a provider run under a policy, whose limits count where no flag sets another.
+// applyPolicy gives a provider the grants of a policy, and its limits unless a flag sets them.
 func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 	cfg.Grants = *p
 	for _, l := range []struct {
 		flag string
 		set  func()
-		said bool
+		has  bool // the policy sets it
 	}{
 		{"cpu", func() { cfg.Limits.MilliCPU = p.Limits.MilliCPU }, p.Limits.MilliCPU > 0},
 		{"memory", func() { cfg.Limits.Memory = p.Limits.Memory }, p.Limits.Memory > 0},
@@ -86,14 +88,14 @@ func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 		{"stack", func() { cfg.Limits.Stack = uint32(min(p.Limits.Stack, math.MaxUint32)) }, p.Limits.Stack > 0},
 		{"max-log", func() { cfg.Limits.Log = int(min(p.Limits.Log, math.MaxInt32)) }, p.Limits.Log > 0},
 	} {
-		if l.said && !c.IsSet(l.flag) {
+		if l.has && !c.IsSet(l.flag) {
 			l.set()
 		}
 	}
 	return cfg
 }
 
-// CommonConfig reads what providerFlags say of all providers there are.
+// CommonConfig reads those of [Flags] that are the same for all providers: all but the grants.
 func CommonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	limits, err := limitsOf(c)
 	if err != nil {
@@ -126,7 +128,7 @@ func CommonConfig(c *cli.Context, log logHandler) (app.Config, error) {
 	}, nil
 }
 
-// isolationFlag says where guests run.
+// isolationFlag reads --isolation.
 func isolationFlag(c *cli.Context) (runtime.Isolation, error) {
 	for _, i := range []runtime.Isolation{runtime.IsolateProcess, runtime.IsolateNone} {
 		if c.String("isolation") == i.String() {
@@ -136,32 +138,32 @@ func isolationFlag(c *cli.Context) (runtime.Isolation, error) {
 	return 0, cli.Usagef(c, "--isolation %s: expected %s or %s", c.String("isolation"), runtime.IsolateProcess, runtime.IsolateNone)
 }
 
-// loadingOf gives what shows a person that a module takes a while to load. A server logs it, which nil has it do.
+// loadingOf gives the function that shows that a module is loading; nil for a server, which logs that.
 func loadingOf(c *cli.Context) func(file string, size int) (end func()) {
 	if c.Command.Name == "run" {
 		return nil
 	}
 	line := terminal.NewProgress(c.App.ErrWriter)
 	return func(file string, size int) func() {
-		line.Show("Loading %s, %s: it has to be compiled first …", file, terminal.Size(uint64(size)))
+		line.Show("Loading %s, %s: compiling it first …", file, terminal.Size(uint64(size)))
 		return line.Clear
 	}
 }
 
-// CacheDir is where compiled modules are kept; empty when there is no such place.
+// CacheDir gives the directory of compiled modules; empty if there is none.
 func CacheDir(c *cli.Context, logger *slog.Logger) string {
 	if c.IsSet("cache-dir") {
 		return c.String("cache-dir")
 	}
 	base, err := os.UserCacheDir()
 	if err != nil {
-		logger.Debug("no user cache folder, compiled modules are not kept", "err", err)
+		logger.Debug("no user cache directory, compiled modules not cached", "err", err)
 		return ""
 	}
 	return filepath.Join(base, "wasmres")
 }
 
-// dataDir is where what providers keep is kept; empty when there is no such place.
+// dataDir gives the directory for the data of providers; empty if there is none.
 func dataDir(c *cli.Context) string {
 	if dir := c.String("data-dir"); dir != "" {
 		return dir

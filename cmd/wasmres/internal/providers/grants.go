@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// PrintPermitted says under a head what a policy permits.
+// PrintPermitted prints a head and, indented, what a policy permits.
 func PrintPermitted(w io.Writer, head string, p *policy.Policy) {
 	lines := p.Lines()
 	if len(lines) == 0 {
@@ -23,33 +23,33 @@ func PrintPermitted(w io.Writer, head string, p *policy.Policy) {
 	}
 }
 
-// grantFlags are those that grant capabilities, beside --dir and --config: together they are short for a policy.
+// grantFlags gives the flags that grant capabilities, except --dir and --config. Together they are short for a policy.
 func grantFlags() []cli.Flag {
 	repeated := func(name, usage string) cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Category: categoryGrants, Usage: usage + "; may be repeated"}
 	}
 	return []cli.Flag{
-		repeated("policy", "grant what this `FILE` says; flags add to it"),
-		repeated("net", "grant requests to a server, as `URL`, which is https://HOST[:PORT][/PATH] or just HOST, for GET and HEAD or the methods before it, as in GET,POST:https://api.example.org"),
-		repeated("env", "grant a variable of the environment, by its `NAME`"),
-		repeated("secret", "let requests of the one --net carry a secret, as `NAME=SOURCE`, which is env:VARIABLE, file:PATH or keyring:SERVICE/USER"),
-		repeated("sql", "grant reading from a database, as `NAME=DSN`, or env:VARIABLE or file:PATH in place of a DSN with a password"),
+		repeated("policy", "grant what this policy `FILE` permits; flags add to it"),
+		repeated("net", "grant requests to a server, as `URL`: https://HOST[:PORT][/PATH] or just HOST, with GET and HEAD, or with the methods before it, as in GET,POST:https://api.example.org"),
+		repeated("env", "grant an environment variable, by its `NAME`"),
+		repeated("secret", "let requests to the server of the one --net carry a secret, as `NAME=SOURCE`; a source is env:VARIABLE, file:PATH or keyring:SERVICE/USER"),
+		repeated("sql", "grant reading from a database, as `NAME=DSN`; a DSN with a password comes from env:VARIABLE or file:PATH"),
 		&cli.BoolFlag{Name: "kv", Category: categoryGrants, Usage: "grant a key-value store of the provider's own"},
 	}
 }
 
-// GrantNames gives the flags that grant something.
+// GrantNames gives the names of all flags that grant something.
 func GrantNames() []string {
 	return []string{"policy", "dir", "net", "env", "secret", "sql", "kv", "config"}
 }
 
-// A grants is what the command line grants one provider.
+// grants are what the command line grants one provider.
 type grants struct {
 	policy.Flags
-	files []string // policies
+	files []string // of policies
 }
 
-// Policy gives what --policy and the flags beside it grant: nothing, when there are none.
+// Policy gives what the flags of a command grant its one provider. The policy is empty if there are none.
 func Policy(c *cli.Context) (*policy.Policy, error) {
 	return grants{
 		policy.Flags{
@@ -59,7 +59,7 @@ func Policy(c *cli.Context) (*policy.Policy, error) {
 	}.policy(c)
 }
 
-// policy is what files and flags say together.
+// policy merges the policy files and the flags.
 func (g grants) policy(c *cli.Context) (*policy.Policy, error) {
 	flags, err := policy.FromFlags(g.Flags)
 	if err != nil {

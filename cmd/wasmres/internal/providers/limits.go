@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// limitFlags are the limits of a provider, one each.
+// limitFlags gives a flag for each limit of a provider.
 func limitFlags() []cli.Flag {
 	size := func(name, value, usage string) cli.Flag {
 		return &cli.StringFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}
@@ -19,21 +19,21 @@ func limitFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
-		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: limits.DefaultFuel, Usage: "`INSTRUCTIONS` of one call, as they are metered"},
-		&cli.StringFlag{Name: "cpu", Category: categoryLimits, DefaultText: "as many as there are", Usage: "`PROCESSORS` that calls may use, all together and in the long run, as 500m or 2"},
+		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: limits.DefaultFuel, Usage: "metered `INSTRUCTIONS` of one call"},
+		&cli.StringFlag{Name: "cpu", Category: categoryLimits, DefaultText: "all", Usage: "`PROCESSORS` that all calls together may use, on average, as 500m or 2"},
 		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: limits.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
-		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: limits.DefaultWait, Usage: "`TIME` for which clients that read slowly may keep one call waiting, in all"},
-		size("stack", "8MiB", "native stack of one call, as it is estimated, as a `SIZE`"),
-		size("max-output", "64MiB", "contents of one read in all, as a `SIZE`"),
+		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: limits.DefaultWait, Usage: "total `TIME` for which slow clients may delay one call"},
+		size("stack", "8MiB", "estimated native stack of one call, as a `SIZE`"),
+		size("max-output", "64MiB", "all contents of one read, as a `SIZE`"),
 		size("max-log", "64KiB", "what the provider may log in one call, as a `SIZE`"),
-		count("max-items", limits.DefaultItems, "at most this many `ENTRIES` on a list page, or contents of a read"),
+		count("max-items", limits.DefaultItems, "at most this many `ENTRIES` on a page of a list, or contents of one read"),
 		count("max-table", limits.DefaultTable, "at most this many `ENTRIES` of a function table"),
 		count("max-log-lines", limits.DefaultLogLines, "at most this many `LINES` logged in one call"),
 		count("max-host-calls", limits.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
 		&cli.IntFlag{Name: "max-calls", Category: categoryLimits, DefaultText: "4 for each processor", Usage: "at most this many `CALLS` at once; others wait"},
-		count("max-sessions", limits.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, where the lifecycle has them"),
-		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit of the module's shape, as `LIMIT=N`, which a refusal names; may be repeated"},
-		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: limits.DefaultIdle, Usage: "drop instances and sessions unused for this `TIME`"},
+		count("max-sessions", limits.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, with --lifecycle session"),
+		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit on modules, as `LIMIT=N`; an error names the limit that a module exceeds; may be repeated"},
+		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: limits.DefaultIdle, Usage: "discard instances and sessions after this idle `TIME`, which frees memory"},
 	}
 }
 
@@ -74,7 +74,7 @@ func limitsOf(c *cli.Context) (limits.Limits, error) {
 	return l, nil
 }
 
-// admission reads the limits of the module's shape.
+// admission reads --admit, the limits on modules.
 func admission(c *cli.Context) (runtime.ModuleLimits, error) {
 	var l runtime.ModuleLimits
 	for _, spec := range c.StringSlice("admit") {
@@ -89,7 +89,7 @@ func admission(c *cli.Context) (runtime.ModuleLimits, error) {
 	return l, nil
 }
 
-// checkLimitFlags refuses what would be taken for the default.
+// checkLimitFlags refuses zeros, which [limits.Limits] would take for defaults.
 func checkLimitFlags(c *cli.Context) error {
 	for _, name := range []string{"timeout", "max-wait", "idle"} {
 		if c.Duration(name) <= 0 {

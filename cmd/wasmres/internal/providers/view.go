@@ -5,8 +5,8 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
-// WithQuietLog has a command log from warnings up, unless it is told otherwise: what providers say while they are read, over
-// and over, is not what was asked for.
+// WithQuietLog changes the default of --log-level to warn, for commands that read again and again: the guest logs each
+// time.
 func WithQuietLog(cmd *cli.Command) *cli.Command {
 	for _, f := range cmd.Flags {
 		if level, ok := f.(*cli.StringFlag); ok && level.Name == "log-level" {
@@ -16,12 +16,13 @@ func WithQuietLog(cmd *cli.Command) *cli.Command {
 	return cmd
 }
 
-// An Action looks at a provider. args are the file of the provider, or of the first of several, and the command's others.
+// An Action does what a command does, with an open provider. args are the file of the provider, or of the first of
+// several, and the other arguments of the command.
 type Action func(c *cli.Context, a *app.App, args []string) error
 
-// NewCommand is a command that opens a provider to look at it, without serving it. names are its arguments behind the
-// provider.
-func NewCommand(cmd *cli.Command, look Action, names ...string) *cli.Command {
+// NewCommand completes a command that opens one provider and does not serve it. names are those of its arguments after
+// the provider.
+func NewCommand(cmd *cli.Command, action Action, names ...string) *cli.Command {
 	return WithFlags(cmd, func(c *cli.Context) error {
 		file, rest, err := Arguments(c, names...)
 		if err != nil {
@@ -31,12 +32,12 @@ func NewCommand(cmd *cli.Command, look Action, names ...string) *cli.Command {
 		if err != nil {
 			return err
 		}
-		return Run(c, []app.Config{cfg}, look, rest)
+		return Run(c, []app.Config{cfg}, action, rest)
 	})
 }
 
-// NewCombinedCommand is a command that opens several providers as one to look at them.
-func NewCombinedCommand(cmd *cli.Command, look Action) *cli.Command {
+// NewCombinedCommand completes a command that opens one or several providers, as one.
+func NewCombinedCommand(cmd *cli.Command, action Action) *cli.Command {
 	return WithFlags(cmd, func(c *cli.Context) error {
 		files, err := Files(c)
 		if err != nil {
@@ -46,11 +47,11 @@ func NewCombinedCommand(cmd *cli.Command, look Action) *cli.Command {
 		if err != nil {
 			return err
 		}
-		return Run(c, configs, look, nil)
+		return Run(c, configs, action, nil)
 	})
 }
 
-// WithFlags gives a command the flags of those that look.
+// WithFlags completes a command: with its action, and all flags of commands that open a provider and do not serve it.
 func WithFlags(cmd *cli.Command, action cli.ActionFunc) *cli.Command {
 	cmd.Flags = Flags(append(cmd.Flags, ApprovalsFlag())...)
 	cmd.OnUsageError = cli.OnUsageError
@@ -63,8 +64,8 @@ func WithFlags(cmd *cli.Command, action cli.ActionFunc) *cli.Command {
 	return cmd
 }
 
-// Run opens providers, and says of failures which request they were of.
-func Run(c *cli.Context, configs []app.Config, look Action, rest []string) error {
+// Run opens providers, runs action and closes them. An error says which request failed, and what may help.
+func Run(c *cli.Context, configs []app.Config, action Action, rest []string) error {
 	denied := &Denials{}
 	for i := range configs {
 		configs[i].Denied = denied.Add
@@ -75,5 +76,5 @@ func Run(c *cli.Context, configs []app.Config, look Action, rest []string) error
 	}
 	defer a.Close()
 	args := append([]string{configs[0].File}, rest...)
-	return explain(c, a, args, denied, look(c, a, args))
+	return explain(c, a, args, denied, action(c, a, args))
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// clientFlags bound what clients of a server may hold.
+// clientFlags gives the flags that bound what clients of a server may hold.
 func clientFlags(category string) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "max-subscriptions", Category: category, Value: 1024, Usage: "at most this many `STREAMS` of changes at once; one takes some 10 KiB, and its URIs what --max-subscribed says"},
-		&cli.StringFlag{Name: "max-subscribed", Category: category, Value: "128MiB", Usage: "memory for the URIs that clients have subscribed to, all together, as a `SIZE` from 1MiB on"},
-		&cli.StringFlag{Name: "max-in-flight", Category: category, Value: "256MiB", Usage: "memory for answers that clients have not read yet, all together, as a `SIZE` from 8MiB on"},
-		&cli.IntFlag{Name: "max-connections", Category: category, Value: 10_000, Usage: "with --http, at most this many `CONNECTIONS` at once; one more closes idle ones"},
-		&cli.IntFlag{Name: "max-http-sessions", Category: category, Value: 10_000, Usage: "with --http, at most this many `SESSIONS` of revisions before 2026-07-28 at once; one more ends an idle one"},
+		&cli.IntFlag{Name: "max-subscriptions", Category: category, Value: 1024, Usage: "at most this many `STREAMS` of changes at once; one takes about 10 KiB, without its URIs: see --max-subscribed"},
+		&cli.StringFlag{Name: "max-subscribed", Category: category, Value: "128MiB", Usage: "memory for all URIs that clients have subscribed to, as a `SIZE` of at least 1MiB"},
+		&cli.StringFlag{Name: "max-in-flight", Category: category, Value: "256MiB", Usage: "memory for all answers that clients have not read yet, as a `SIZE` of at least 8MiB"},
+		&cli.IntFlag{Name: "max-connections", Category: category, Value: 10_000, Usage: "with --http, at most this many `CONNECTIONS` at once; when another one opens, idle ones are closed"},
+		&cli.IntFlag{Name: "max-http-sessions", Category: category, Value: 10_000, Usage: "with --http, at most this many `SESSIONS` of revisions before 2026-07-28 at once; when another one begins, an idle one ends"},
 		&cli.IntFlag{Name: "max-per-address", Category: category, Value: 1000, Usage: "with --http, at most this `NUMBER` of sessions from one client address; loopback addresses have no such limit"},
 		&cli.DurationFlag{Name: "http-session-idle", Category: category, Value: 30 * time.Minute, Usage: "with --http, end a session after this `TIME` without a request"},
 	}

@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// surviveBrokenPipes has writes to standard output and standard error fail where their reader is gone, instead of ending
-// the process: a client may close both before the program has logged its end. stop ends that.
+// surviveBrokenPipes makes writes to a closed standard output or standard error fail; otherwise they end the process. A
+// client may close both before the program has logged its end. stop restores the default.
 func surviveBrokenPipes() (stop func()) {
-	broken := make(chan os.Signal, 1) // a signal that is asked for does not end the process
+	broken := make(chan os.Signal, 1) // a signal that a program receives does not end it
 	signal.Notify(broken, syscall.SIGPIPE)
 	return func() { signal.Stop(broken) }
 }

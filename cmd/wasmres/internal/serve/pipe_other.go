@@ -4,5 +4,5 @@ package serve
 
 import "io"
 
-// Pollable gives the stream as it is: other systems need nothing.
+// Pollable returns the stream as it is.
 func Pollable(stream io.Reader) io.Reader { return stream }

@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
+// Command gives the command run.
 func Command() *cli.Command {
 	const category = "Serving"
 	return &cli.Command{
@@ -28,9 +29,9 @@ standard input and output, or with --http over Streamable HTTP at /mcp.
    wasmres run --http 127.0.0.1:8080 provider.wasm
    wasmres run --dir .:/project:ro --config owner=ada project.wasm
 
-Several providers are served as one, each in a sandbox of its own with limits of its own. They
-are called as their files are, and a grant says by that name whose it is. A URI that two of
-them could serve belongs to the one that claims it more specifically.
+Several providers are served as one. Each has a sandbox, limits and grants of its own. Its name
+is that of its file, and each grant begins with the name of its provider. If two providers could
+serve a URI, it goes to the one with the more specific claim.
 
    wasmres run hello.wasm notes.wasm project.wasm --dir project=.:/project:ro
 
@@ -38,10 +39,10 @@ In the configuration of an MCP client:
 
    {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
 		Flags: append(providers.Flags(providers.ApprovalsFlag(),
-			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 is for everybody"},
-			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "accept requests to this `HOST` name too, as in mcp.example.com: the name of a reverse proxy or a published port; may be repeated"},
-			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "accept requests of web pages of this `ORIGIN` too, as in https://example.org; may be repeated"},
-			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that know tools only"},
+			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 listens on all networks"},
+			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept requests to this `HOST` name, as in mcp.example.com: that of a reverse proxy or a published port; may be repeated"},
+			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept requests of web pages with this `ORIGIN`, as in https://example.org; may be repeated"},
+			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
 		), clientFlags(category)...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
@@ -50,7 +51,7 @@ In the configuration of an MCP client:
 
 func run(c *cli.Context) error {
 	defer surviveBrokenPipes()()
-	addr, err := HttpAddress(c)
+	addr, err := HTTPAddress(c)
 	if err != nil {
 		return err
 	}
@@ -79,13 +80,13 @@ func run(c *cli.Context) error {
 	return err
 }
 
-// serve speaks MCP until the input or the context ends.
+// serve serves MCP until the input or the context of c ends.
 func serve(c *cli.Context, a *app.App, addr string) error {
 	if addr != "" {
 		return serveHTTP(c, a, addr)
 	}
 	if terminal.IsTerminal(c.App.Reader) {
-		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To look at the provider without one, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
+		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To read the provider without a client, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
 	}
 	return a.ServeStdio(c.Context, Pollable(c.App.Reader), c.App.Writer)
 }
@@ -106,8 +107,8 @@ func logStop(ctx context.Context, log *slog.Logger, err error) {
 	log.Info("server stopped", "reason", reason)
 }
 
-// HttpAddress is where to listen; empty for standard input and output.
-func HttpAddress(c *cli.Context) (string, error) {
+// HTTPAddress reads --http, with the loopback address as the default host. It is empty for standard input and output.
+func HTTPAddress(c *cli.Context) (string, error) {
 	given := c.String("http")
 	if given == "" {
 		return "", nil
@@ -117,7 +118,7 @@ func HttpAddress(c *cli.Context) (string, error) {
 		return "", cli.Usagef(c, "--http %s: write it as HOST:PORT, as in 127.0.0.1:8080", given)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return "", cli.Usagef(c, "--http %s: a port is a number from 0 to 65535", given)
+		return "", cli.Usagef(c, "--http %s: the port must be a number from 0 to 65535", given)
 	}
 	return net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
 }
@@ -133,21 +134,21 @@ func serveHTTP(c *cli.Context, a *app.App, addr string) error {
 	}))
 }
 
-// ExplainInUse says what to do when another program listens at the address.
+// ExplainInUse adds what to do to an error that says that another program listens at the address.
 func ExplainInUse(addr string, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(addr) // it has been listened at
-	return fmt.Errorf("another program listens at %s: end it, or serve elsewhere, as with --http %s (%w)",
+	host, _, _ := net.SplitHostPort(addr) // net.Listen has parsed it
+	return fmt.Errorf("another program listens at %s: end it, or choose another port, as with --http %s (%w)",
 		addr, net.JoinHostPort(host, "0"), err)
 }
 
-// Endpoint names an address clients can be given.
+// Endpoint gives the URL for clients of a server that listens at an address.
 func Endpoint(bound net.Addr) string {
 	tcp, ok := bound.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("http://%s/mcp", bound)
 	}
-	return fmt.Sprintf("http://127.0.0.1:%d/mcp and every other address of this machine", tcp.Port)
+	return fmt.Sprintf("http://127.0.0.1:%d/mcp and all other addresses of this machine", tcp.Port)
 }

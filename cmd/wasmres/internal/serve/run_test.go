@@ -6,9 +6,9 @@ import (
 )
 
 func TestEndpoint(t *testing.T) {
-	const everybody = "http://127.0.0.1:8080/mcp and every other address of this machine"
+	const all = "http://127.0.0.1:8080/mcp and all other addresses of this machine"
 	for ip, want := range map[string]string{
-		"127.0.0.1": "http://127.0.0.1:8080/mcp", "::1": "http://[::1]:8080/mcp", "0.0.0.0": everybody, "::": everybody,
+		"127.0.0.1": "http://127.0.0.1:8080/mcp", "::1": "http://[::1]:8080/mcp", "0.0.0.0": all, "::": all,
 	} {
 		if got := Endpoint(&net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}); got != want {
 			t.Errorf("%s: got %s, want %s", ip, got, want)

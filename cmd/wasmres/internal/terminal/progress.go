@@ -8,18 +8,19 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// A progress is a line on a terminal that says what is being done, until it is cleared.
-type progress struct{ w io.Writer }
+// A Progress is a line on a terminal that says what the program is doing. Show replaces it, Clear removes it.
+type Progress struct{ w io.Writer }
 
-// NewProgress shows nothing where nobody looks.
-func NewProgress(w io.Writer) progress {
+// NewProgress gives a line on w. It shows nothing if w is no terminal, or one that cannot clear a line.
+func NewProgress(w io.Writer) Progress {
 	if !IsTerminal(w) || os.Getenv("TERM") == "dumb" {
-		return progress{io.Discard}
+		return Progress{io.Discard}
 	}
-	return progress{w}
+	return Progress{w}
 }
 
-func (p progress) Show(format string, args ...any) {
+// Show replaces the line, cut to the width of the terminal.
+func (p Progress) Show(format string, args ...any) {
 	p.Clear()
 	text := printable.Line(fmt.Sprintf(format, args...))
 	if width := Width(p.w); width > 1 {
@@ -28,4 +29,5 @@ func (p progress) Show(format string, args ...any) {
 	fmt.Fprint(p.w, text)
 }
 
-func (p progress) Clear() { fmt.Fprint(p.w, "\r\x1b[K") }
+// Clear removes the line.
+func (p Progress) Clear() { fmt.Fprint(p.w, "\r\x1b[K") }

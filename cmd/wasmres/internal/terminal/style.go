@@ -9,25 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// A Style is how figures are drawn.
+// A Style is how text and figures are laid out.
 type Style struct {
-	Width int  // columns there are
-	ASCII bool // with these characters only
+	Width int  // columns
+	ASCII bool // uses no other characters
 }
 
-const UnknownWidth = 80 // columns, where there is no terminal to ask
+// UnknownWidth is the number of columns used if the output is no terminal.
+const UnknownWidth = 80
 
+// NewStyle gives the Style for an output: the width of a terminal, and ASCII unless the locale is UTF-8.
 func NewStyle(w io.Writer) Style {
 	return Style{Width: cmp.Or(Width(w), UnknownWidth), ASCII: !speaksUTF8()}
 }
 
-// speaksUTF8 reports whether what is printed is shown as UTF-8.
+// speaksUTF8 reports whether the environment says that terminals show UTF-8.
 func speaksUTF8() bool {
 	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 	return os.Getenv("TERM") != "dumb" && (strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8"))
 }
 
-// Either gives a text, or what stands for it where there is only ASCII.
+// Either gives text, or ascii if s allows ASCII only.
 func (s Style) Either(text, ascii string) string {
 	if s.ASCII {
 		return ascii
@@ -35,7 +37,7 @@ func (s Style) Either(text, ascii string) string {
 	return text
 }
 
-// Paragraph prints a name and a text beside it, whose lines end where the columns do, between words.
+// Paragraph prints a name and, indent columns from the left, a text. It breaks lines between words, at the width of s.
 func (s Style) Paragraph(w io.Writer, name string, indent int, text string) {
 	line := name + strings.Repeat(" ", max(indent-utf8.RuneCountInString(name), 0))
 	for i, word := range strings.Fields(text) {
@@ -51,7 +53,8 @@ func (s Style) Paragraph(w io.Writer, name string, indent int, text string) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// Figures prints rows whose first cell is a name, cut where the row would be too wide, and the others numbers.
+// Figures prints rows with a name in the first cell and numbers, aligned to the right, in the others. It cuts names if the
+// rows would be wider than s.
 func (s Style) Figures(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -74,7 +77,7 @@ func (s Style) Figures(w io.Writer, rows [][]string) {
 	}
 }
 
-// Clip shortens a text to so many columns.
+// Clip shortens a text to a number of columns.
 func (s Style) Clip(text string, columns int) string {
 	if s.ASCII && utf8.RuneCountInString(text) > columns {
 		return string([]rune(text)[:max(columns-3, 0)]) + "..."

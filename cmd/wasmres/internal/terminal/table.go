@@ -10,9 +10,10 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// A Table prints rows in columns.
+// A Table prints rows in columns. Flush prints the last of them.
 type Table struct{ w *tabwriter.Writer }
 
+// NewTable gives a Table on w with a first row, unless head is empty.
 func NewTable(w io.Writer, head ...string) *Table {
 	t := &Table{tabwriter.NewWriter(w, 0, 8, ColumnGap, ' ', 0)}
 	if len(head) > 0 {
@@ -21,7 +22,7 @@ func NewTable(w io.Writer, head ...string) *Table {
 	return t
 }
 
-// Row prints one row, each cell on one line that cannot steer the terminal.
+// Row prints one row. Each cell becomes one line without control characters. The cells are overwritten.
 func (t *Table) Row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = Cell(c)
@@ -29,13 +30,16 @@ func (t *Table) Row(cells ...string) {
 	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
+// Cell gives a text as one line without control characters.
 func Cell(s string) string { return printable.Line(OneSpace(s)) }
 
+// OneSpace replaces each run of white space by one space, and removes it from both ends.
 func OneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Flush prints rows that are still buffered: the widths of columns depend on all rows.
 func (t *Table) Flush() error { return t.w.Flush() }
 
-// PrintTable prints rows of a list, whose last cell is a description: on a terminal, that is cut to fit.
+// PrintTable prints a list. The last cell of each row is a description, which is cut to the width of a terminal.
 func PrintTable(w io.Writer, head []string, rows [][]string) error {
 	cutLast(append([][]string{head}, rows...), Width(w))
 	t := NewTable(w, head...)
@@ -46,11 +50,11 @@ func PrintTable(w io.Writer, head []string, rows [][]string) error {
 }
 
 const (
-	ColumnGap = 2
-	MinWidth  = 20 // of a description: narrower says nothing, and the terminal may wrap
+	ColumnGap = 2  // spaces between columns
+	MinWidth  = 20 // columns of a cut cell: a shorter text says nothing, so that the terminal wraps the line instead
 )
 
-// cutLast cuts the last cell of each row so that rows are no wider than width. A width of 0 is unknown: nothing is cut.
+// cutLast cuts the last cell of each row so that rows are no wider than width. A width of 0 is unknown and cuts nothing.
 func cutLast(rows [][]string, width int) {
 	if width <= 0 {
 		return

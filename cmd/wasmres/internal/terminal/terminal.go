@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Width is the columns of the terminal w, 0 when it is none.
+// Width gives the columns of the terminal w; 0 if w is no terminal.
 func Width(w io.Writer) int {
 	if !IsTerminal(w) {
 		return 0
@@ -19,7 +19,7 @@ func Width(w io.Writer) int {
 	return width
 }
 
-// IsTerminal reports whether a person sits at the other end.
+// IsTerminal reports whether a stream, as an io.Reader or io.Writer, is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Numbered gives a number of things, as in "1 read" or "2 reads".
+// Numbered gives a number with the singular or plural of what it counts, as in "1 read" or "2 reads".
 func Numbered(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -14,7 +14,7 @@ func Numbered(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-// Counted gives a number of things, as in "no errors" or "2 errors".
+// Counted gives a number of things, whose plural ends in s, as in "no errors" or "2 errors".
 func Counted(n int, thing string) string {
 	switch n {
 	case 0:
@@ -25,7 +25,7 @@ func Counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// Grouped gives a number with commas between its thousands.
+// Grouped gives a number with a comma between each three digits.
 func Grouped(n uint64) string {
 	digits := []byte(fmt.Sprint(n))
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -34,7 +34,7 @@ func Grouped(n uint64) string {
 	return string(digits)
 }
 
-// Size prints a number of bytes for people.
+// Size gives a number of bytes in the largest fitting unit, as in "1.5 MiB".
 func Size(n uint64) string {
 	const step = 1024
 	if n < step {
@@ -47,7 +47,7 @@ func Size(n uint64) string {
 	return fmt.Sprintf("%.1f %s", value, []string{"KiB", "MiB", "GiB", "TiB"}[unit])
 }
 
-// Clip shortens a text for a table cell.
+// Clip shortens a text to width characters, the last of which is then an ellipsis.
 func Clip(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width {

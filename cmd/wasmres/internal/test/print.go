@@ -14,10 +14,10 @@ import (
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
-// maxDiff is how many lines of one difference a person is shown.
+// maxDiff is the number of lines printed of one difference.
 const maxDiff = 200
 
-// Print prints what became of one file.
+// Print prints a result for a person.
 func Print(w io.Writer, r Result) {
 	status, detail := "ok  ", terminal.Counted(r.Steps, "step")
 	if r.Failed() > 0 {
@@ -57,11 +57,11 @@ func printStepFailure(w io.Writer, file string, f recorded.Failure) {
 		printDiffLine(w, strings.TrimSuffix(line, "\n"))
 	}
 	if len(lines) > maxDiff {
-		fmt.Fprintf(w, "    … and %d lines more\n", len(lines)-maxDiff-1)
+		fmt.Fprintf(w, "    … and %d more lines\n", len(lines)-maxDiff-1)
 	}
 }
 
-// printDiffLine prints a line of a unified diff, in colour for those who can see it and want to.
+// printDiffLine prints a line of a unified diff, in colour on a terminal unless NO_COLOR is set.
 func printDiffLine(w io.Writer, line string) {
 	if line == "" {
 		return
@@ -75,7 +75,7 @@ func printDiffLine(w io.Writer, line string) {
 	fmt.Fprintf(w, "    %s%s\x1b[0m\n", colour, printable.Line(line))
 }
 
-// printTests prints the results for machines.
+// printTests prints the results as JSON or YAML.
 func printTests(w io.Writer, format string, results []Result) error {
 	failed := 0
 	for _, r := range results {

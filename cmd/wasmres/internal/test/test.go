@@ -20,29 +20,30 @@ import (
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
+// Command gives the command test.
 func Command() *cli.Command {
 	const category = "Testing"
 	return &cli.Command{
 		Name: "test", Usage: "replay recorded sessions and compare the answers",
 		ArgsUsage: providers.ArgUsage + " [FILE.txtar...]",
-		Description: `Asks the provider what each session asks, and compares what it answers with what is
-recorded. What the provider asks of the host is answered from the session too, so a replay
-needs no grants; time and random numbers are the session's as well. Without files, the
-sessions are tests/*.txtar beside the provider.
+		Description: `Sends the provider the requests of each session, and compares its answers with the recorded ones.
+The session also answers the provider's requests to the host, so a replay needs no grants. Time
+and random numbers come from the session. Without files, the sessions are tests/*.txtar in the
+provider's folder.
 
    wasmres test provider.wasm
    wasmres test --run 'read users:' provider.wasm tests/users.txtar
 
-With --record the answers are put into the files in place of being compared. A file that is
-not there is begun with the list, the templates, static resources and completions. Grants
-then count, and what they give the provider is put into the session.
+With --record the answers are written to the files and not compared. A new file gets the list,
+the templates, static resources and completions. The provider has the grants of the flags, and
+what it gets from them is recorded.
 
    wasmres test --record provider.wasm tests/first.txtar
    wasmres test --record --dir .:/project project.wasm tests/files.txtar`,
 		Flags: providers.Flags(
 			cli.FormatFlag(cli.ReportFormats),
-			&cli.BoolFlag{Name: "record", Category: category, Usage: "write the answers into the files"},
-			&cli.StringFlag{Name: "run", Category: category, Usage: "take only steps that match `REGEXP`"},
+			&cli.BoolFlag{Name: "record", Category: category, Usage: "write the answers to the files"},
+			&cli.StringFlag{Name: "run", Category: category, Usage: "run only steps that match `REGEXP`"},
 		),
 		OnUsageError: cli.OnUsageError,
 		Action:       testProvider,
@@ -80,7 +81,7 @@ func testProvider(c *cli.Context) error {
 	return testVerdict(c, format, results)
 }
 
-// testArguments gives the file of the provider, which may be left out in the folder of a project, and those of sessions.
+// testArguments gives the file of the provider, which may be missing in the directory of a project, and those of sessions.
 func testArguments(c *cli.Context) (provider string, sessions []string, err error) {
 	if first := c.Args().First(); first != "" && !strings.HasSuffix(first, ".txtar") {
 		return first, c.Args().Tail(), nil
@@ -89,7 +90,7 @@ func testArguments(c *cli.Context) (provider string, sessions []string, err erro
 	return provider, c.Args().Slice(), err
 }
 
-// sessionFiles gives the files that are named, or else those beside the provider.
+// sessionFiles gives the named files, or, without any, those in the directory tests beside the provider.
 func sessionFiles(provider string, given []string) ([]string, error) {
 	if len(given) > 0 {
 		return given, nil
@@ -106,15 +107,15 @@ func sessionFiles(provider string, given []string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("there is no session %s: begin one with --record %s FILE.txtar",
+		return nil, fmt.Errorf("no session found, %s: record one with --record %s FILE.txtar",
 			filepath.Join(dir, "*.txtar"), provider)
 	}
 	return files, nil
 }
 
-// A Runner runs the sessions of one provider.
+// A Runner runs recorded sessions, each with a provider of its own. Only Config is required.
 type Runner struct {
-	Config    app.Config                // with the grants that the flags give
+	Config    app.Config                // of the provider; its grants have an effect only while recording
 	match     func(request string) bool // of the steps to run; nil for all
 	record    bool                      // writes the answers into the files
 	setConfig bool                      // records the configuration of cfg in place of that in the file
@@ -124,7 +125,7 @@ func newTester(c *cli.Context, provider string) (*Runner, error) {
 	t := &Runner{record: c.Bool("record"), setConfig: c.IsSet("config")}
 	for _, grant := range providers.GrantNames() {
 		if c.IsSet(grant) && !t.record {
-			return nil, cli.Usagef(c, "--%s: a replay has what is recorded; grants are for --record", grant)
+			return nil, cli.Usagef(c, "--%s: a replay answers from the session; grants need --record", grant)
 		}
 	}
 	if pattern := c.String("run"); pattern != "" {
@@ -142,29 +143,29 @@ func newTester(c *cli.Context, provider string) (*Runner, error) {
 	return t, checkSecrecy(&t.Config.Grants)
 }
 
-// checkSecrecy sees to it that no variable which a secret comes from is recorded as one the provider may read.
+// checkSecrecy refuses to record a variable that holds a secret: what the provider may read is recorded.
 func checkSecrecy(p *policy.Policy) error {
 	for _, name := range p.Environment {
 		isSecret := slices.ContainsFunc(p.Secrets, func(s policy.Secret) bool { return s.Env == name }) ||
 			slices.ContainsFunc(p.SQL, func(s policy.SQL) bool { return s.DSNEnv == name })
 		if isSecret {
-			return fmt.Errorf("--record: the variable %s has a secret, and what the provider may read is recorded: "+
-				"do not grant it with --env too", name)
+			return fmt.Errorf("--record: the variable %s has a secret, and the session would record it: "+
+				"do not grant it with --env as well", name)
 		}
 	}
 	return nil
 }
 
-// A Result is what became of one file.
+// A Result is the outcome of one session. Its JSON is what the command prints.
 type Result struct {
 	File string `json:"file"`
 	recorded.Report
 	Millis  float64 `json:"elapsedMs"`
-	Err     string  `json:"error,omitempty"` // why the session could not be run
+	Err     string  `json:"error,omitempty"` // of a session that could not be run
 	written bool
 }
 
-// Failed says how many things went wrong.
+// Failed gives the number of failures, 1 for a session that could not be run.
 func (r *Result) Failed() int {
 	if r.Err != "" {
 		return 1
@@ -172,6 +173,7 @@ func (r *Result) Failed() int {
 	return len(r.Failures)
 }
 
+// Run runs the session of a file, and rewrites the file if it records and nothing has failed.
 func (t *Runner) Run(ctx context.Context, file string) Result {
 	began := time.Now()
 	r := Result{File: file, Report: recorded.Report{Failures: []recorded.Failure{}}}
@@ -186,7 +188,7 @@ func (t *Runner) Run(ctx context.Context, file string) Result {
 	return r
 }
 
-// runFile runs a session with a provider of its own. What is recorded is written when nothing failed.
+// runFile runs the session of a file, or with record begins one if there is no file.
 func (t *Runner) runFile(ctx context.Context, file string) (*recorded.Report, error) {
 	s, err := recorded.Load(file)
 	isNew := t.record && errors.Is(err, fs.ErrNotExist)
@@ -214,8 +216,8 @@ func (t *Runner) runFile(ctx context.Context, file string) (*recorded.Report, er
 	return report, s.Save(file)
 }
 
-// grant makes the host of a session, and the world its provider sees. The grants of flags, which are for recording, take
-// the place of those in the file.
+// grant gives the host of a session, and the Config of the provider that runs on it. While recording, the grants of flags
+// replace those in the file.
 func (t *Runner) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	host, cfg := recorded.Replay(s), t.Config
 	if t.record {
@@ -231,7 +233,7 @@ func (t *Runner) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	return host, cfg
 }
 
-// testVerdict prints the results for machines, if they are asked for, and is an error when a step has failed.
+// testVerdict prints the results as JSON or YAML if the format is one of them, and gives an error if a step has failed.
 func testVerdict(c *cli.Context, format string, results []Result) error {
 	if format != cli.FormatTable {
 		if err := printTests(c.App.Writer, format, results); err != nil {
@@ -249,7 +251,7 @@ func testVerdict(c *cli.Context, format string, results []Result) error {
 	case steps == 0 && c.String("run") != "":
 		return fmt.Errorf("test: no step matches --run %s", c.String("run"))
 	case slices.ContainsFunc(results, func(r Result) bool { return r.Steps+r.Skipped == 0 }):
-		return errors.New("test: a session has no steps, see above; write some, as in -- read URI --")
+		return errors.New("test: a session has no steps, see above: write one, as -- read URI --")
 	}
 	return nil
 }

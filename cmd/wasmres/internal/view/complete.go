@@ -11,17 +11,18 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
+// CompleteCommand gives the command complete.
 func CompleteCommand() *cli.Command {
 	return providers.NewCommand(&cli.Command{
 		Name: "complete", Usage: "complete a variable of a resource template", ArgsUsage: providers.ArgUsage + " TEMPLATE VARIABLE PREFIX",
-		Description: `PREFIX is what was typed so far. What a completion depends on, as the values of the template's other
-variables, is given with --given.
+		Description: `PREFIX is the beginning of the value. --given has the values of other variables of the template, on
+which the completion may depend.
 
    wasmres complete hello.wasm 'greeting://{name}' name W
    wasmres complete --given table=users db.wasm 'db://{table}/{column}' column na`,
 		Flags: []cli.Flag{
 			cli.FormatFlag(cli.ResultFormats),
-			&cli.StringSliceFlag{Name: "given", Category: "Completing", Usage: "say that another variable has a value, as `VARIABLE=VALUE`; may be repeated"},
+			&cli.StringSliceFlag{Name: "given", Category: "Completing", Usage: "value of another variable, as `VARIABLE=VALUE`; may be repeated"},
 		},
 	}, complete, "TEMPLATE", "VARIABLE", "PREFIX")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
+// ListCommand gives the command list.
 func ListCommand() *cli.Command {
 	return providers.NewCombinedCommand(&cli.Command{
 		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: providers.ArgsUsage,
@@ -19,8 +20,8 @@ func ListCommand() *cli.Command {
 	}, list)
 }
 
-// several is what commands say of their providers that list what they have.
-const several = "Of several providers, lists what a client gets that is served all of them as one.\n\n"
+// several begins the description of commands that list.
+const several = "With several providers, lists what a client gets from all of them, served as one.\n\n"
 
 const maxName = 40 // characters of a name in a table
 
@@ -50,6 +51,7 @@ func list(c *cli.Context, a *app.App, _ []string) error {
 	return terminal.PrintTable(c.App.Writer, []string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
 
+// TemplatesCommand gives the command templates.
 func TemplatesCommand() *cli.Command {
 	return providers.NewCombinedCommand(&cli.Command{
 		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: providers.ArgsUsage,
@@ -77,16 +79,16 @@ func templates(c *cli.Context, a *app.App, _ []string) error {
 	return terminal.PrintTable(c.App.Writer, []string{"TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
-// Of a list that is read to its end. A provider makes up its cursors, so that a list may have no end.
+// Limits of a list that is read to its end. A provider chooses its cursors, so that a list can be endless.
 const (
 	maxPages      = 10_000
 	maxEmptyPages = 100       // one after the other
 	maxListed     = 256 << 20 // bytes of entries, as JSON
 )
 
-// allPages follows the cursors of a list method and gives its entries. A list that does not end is an error.
+// allPages calls a list method until its last page and gives all entries. A list that seems endless is an error.
 func allPages(ctx context.Context, a *app.App, method, key string) (all []json.RawMessage, err error) {
-	given := map[string]bool{}
+	used := map[string]bool{}
 	cursor, empty, size := "", 0, 0
 	for pages := 1; ; pages++ {
 		entries, next, err := onePage(ctx, a, method, key, cursor)
@@ -103,25 +105,25 @@ func allPages(ctx context.Context, a *app.App, method, key string) (all []json.R
 			return all, nil
 		}
 		switch {
-		case given[next]:
-			return nil, endless(method, "its cursor %.60q comes again after %d entries", next, len(all))
+		case used[next]:
+			return nil, endless(method, "the cursor %.60q came again after %d entries", next, len(all))
 		case empty == maxEmptyPages:
-			return nil, endless(method, "%d pages one after the other are empty", empty)
+			return nil, endless(method, "%d pages in a row were empty", empty)
 		case pages == maxPages:
-			return nil, endless(method, "there are more than %d pages, which have %d entries", maxPages, len(all))
+			return nil, endless(method, "it has more than %d pages, with %d entries", maxPages, len(all))
 		case size > maxListed:
-			return nil, endless(method, "its first %d entries take more than %s", len(all), terminal.Size(maxListed))
+			return nil, endless(method, "its first %d entries have more than %s", len(all), terminal.Size(maxListed))
 		}
-		given[next], cursor = true, next
+		used[next], cursor = true, next
 	}
 }
 
-// endless is the error for a list that is given up.
+// endless gives the error for a list that seems endless.
 func endless(method, format string, args ...any) error {
-	return fmt.Errorf("%s was given up, since the list does not seem to end: %s", method, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s stopped: the list seems endless: %s", method, fmt.Sprintf(format, args...))
 }
 
-// onePage gives the entries of the page at a cursor, and the cursor of the next page, empty after the last.
+// onePage gives the entries of the page at a cursor, and the cursor of the next page: empty after the last.
 func onePage(
 	ctx context.Context, a *app.App, method, key, cursor string,
 ) (entries []json.RawMessage, next string, err error) {

@@ -15,17 +15,18 @@ import (
 	runtime "github.com/wasmres/wasmres/runtime"
 )
 
+// ReadCommand gives the command read.
 func ReadCommand() *cli.Command {
 	return providers.NewCommand(&cli.Command{
 		Name: "read", Usage: "read one resource", ArgsUsage: providers.ArgUsage + " URI",
-		Description: `Prints text as it is. Bytes go to a file with -o, or to a pipe; pictures are shown on
-terminals that can (kitty, iTerm2, WezTerm).
+		Description: `Prints text. Writes other content to a file with -o, or to a pipe, and shows images on terminals
+that support them (kitty, iTerm2, WezTerm).
 
    wasmres read hello.wasm greeting://World
    wasmres read -o logo.png provider.wasm files://logo.png`,
 		Flags: []cli.Flag{
 			cli.FormatFlag(cli.ResultFormats),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: cli.CategoryOutput, Usage: "write the raw bytes to `FILE`; - is standard output"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: cli.CategoryOutput, Usage: "write the bytes to `FILE`; - is standard output"},
 		},
 	}, readResource, "URI")
 }
@@ -49,10 +50,10 @@ func readResource(c *cli.Context, a *app.App, args []string) error {
 	return showContents(c.App.Writer, contents)
 }
 
-// saveContents writes the one content of a resource to a file, or with - to standard output.
+// saveContents writes the only content of a resource to a file, or for - to standard output.
 func saveContents(c *cli.Context, contents []runtime.Content, file string) error {
 	if len(contents) != 1 {
-		return fmt.Errorf("the resource has %d contents and one file holds one: use --output-format json", len(contents))
+		return fmt.Errorf("the resource has %d contents, and a file can have one: use --output-format json", len(contents))
 	}
 	if file == "-" {
 		_, err := c.App.Writer.Write(contents[0].Data)
@@ -65,7 +66,7 @@ func saveContents(c *cli.Context, contents []runtime.Content, file string) error
 	return nil
 }
 
-// showContents prints contents for a person, or a single content's bytes into a pipe.
+// showContents prints contents for a person. It writes a single content to a pipe or file as it is.
 func showContents(w io.Writer, contents []runtime.Content) error {
 	onTerminal := terminal.IsTerminal(w)
 	if len(contents) == 1 && !onTerminal {
@@ -92,14 +93,14 @@ func showContent(w io.Writer, c *runtime.Content, onTerminal bool) error {
 		return endLine(w, []byte(printable.Text(string(c.Data))))
 	case c.Kind == abi.KindText:
 		return endLine(w, c.Data)
-	case onTerminal && showPicture(w, c):
+	case onTerminal && showImage(w, c):
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "%s of %s: write it to a file with -o FILE\n", terminal.Size(uint64(len(c.Data))), orUnknown(c.MIMEType))
 	return err
 }
 
-// endLine writes p so that what follows starts on a line of its own.
+// endLine writes p, and a line feed unless p ends with one.
 func endLine(w io.Writer, p []byte) error {
 	if !bytes.HasSuffix(p, []byte("\n")) {
 		p = append(bytes.Clone(p), '\n')

@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// showPicture draws a picture on terminals that can, and says whether it did.
-func showPicture(w io.Writer, c *runtime.Content) bool {
+// showImage draws an image on a terminal that supports it, and reports whether it did.
+func showImage(w io.Writer, c *runtime.Content) bool {
 	if !strings.HasPrefix(c.MIMEType, "image/") || len(c.Data) == 0 {
 		return false
 	}
@@ -26,7 +26,7 @@ func showPicture(w io.Writer, c *runtime.Content) bool {
 	return true
 }
 
-// drawKitty uses kitty's graphics protocol, which takes at most 4096 bytes at a time.
+// drawKitty draws a PNG image by kitty's graphics protocol, in chunks of at most 4096 bytes.
 func drawKitty(w io.Writer, png []byte) {
 	const chunk = 4096
 	data := base64.StdEncoding.EncodeToString(png)
