@@ -46,13 +46,13 @@ type Options struct {
 	Logger      *slog.Logger // nil discards
 }
 
-// Limits bound each call of a provider. Their fields say what happens when one is exceeded.
+// Limits bound each call of a provider. The fields, in package limits, say what happens when one is exceeded.
 type Limits = limits.Limits
 
-// ModuleLimits bound the size and the shape of a module, before it is compiled.
+// ModuleLimits bound the size and the shape of a module, before it is compiled. The fields are in package limits.
 type ModuleLimits = limits.Module
 
-// Usage is what one call has used.
+// Usage is what one call has used: fuel, host calls, bytes. The fields are in package limits.
 type Usage = limits.Usage
 
 // withDefaults gives a copy of o, which may be nil, in which name and logger are set.

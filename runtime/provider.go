@@ -96,8 +96,8 @@ func (p *Provider) Manifest() *abi.Manifest { return p.inner.Module().Manifest()
 func (p *Provider) Source() resource.Source { return p.inner }
 
 // Handler serves the provider to MCP clients over Streamable HTTP, in every revision of the protocol, on any path where
-// the caller mounts it. It has no authentication; browsers are held to the page's own origin. Close ends its streams.
-// [NewServer] has more options.
+// the caller mounts it. A GET with the query ?uri=URI downloads a resource. Handler has no authentication; a browser may
+// call it from pages of its own origin only. Close ends its streams. [NewServer] has more options.
 func (p *Provider) Handler() http.Handler {
 	p.serverOnce.Do(func() {
 		inForce := p.inner.Module().Limits()

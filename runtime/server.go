@@ -72,7 +72,8 @@ type Server struct {
 	close    func() error // works once
 }
 
-// NewServer makes a Server for a source, such as [Provider.Source]. It fails when neither opts nor the source has a name.
+// NewServer makes a Server for a source, such as [Provider.Source]. A nil opts takes the defaults. NewServer fails when
+// neither opts nor the source has a name.
 func NewServer(source resource.Source, opts *ServerOptions) (*Server, error) {
 	s := &Server{}
 	if opts != nil {
@@ -143,8 +144,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 // shutdownGrace is how long requests under way may still take.
 const shutdownGrace = 5 * time.Second
 
-// Serve serves HTTP on l, with MCP at /mcp, until ctx ends, and then closes the Server and l. Subscriptions then end with
-// their result, and requests under way have five seconds. Small requests are answered before net/http parses them.
+// Serve serves HTTP on l, with MCP at /mcp, until ctx ends. Then it closes l and the Server, and returns nil: subscriptions
+// end with their result, and requests under way have five seconds. The Server answers small requests before net/http
+// parses them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	server, err := fastpath.NewServer(s.handler, fastpath.Config{MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger})

@@ -16,9 +16,13 @@ type Change struct {
 }
 
 // Subscribe gives a Change each time one of uris has changed, or the list of resources when uris is empty, until ctx
-// ends, which is no error. The subscription begins with the loop and ends with it. Changes that come while the body of the
-// loop runs are merged. Before any Change, the loop ends with abi.CodeInvalidParams for what is no URI, and with
-// abi.CodeUnsupported for a resource that cannot be subscribed to. Close ends the loop with abi.CodeUnavailable.
+// ends: then the loop ends without an error, and ctx.Err says why. The subscription begins with the loop, some milliseconds
+// later, and ends with it: a caller that must not miss a change reads the resource once the loop runs. Changes that come
+// while the body of the loop runs are merged.
+//
+// Before any Change, the loop ends with abi.CodeInvalidParams for what is no URI, and with abi.CodeUnsupported when the
+// provider refuses the subscription. Most providers accept every URI, also that of a resource that does not exist yet, or
+// whose capability is not granted: Read tells. Close ends the loop with abi.CodeUnavailable.
 func (p *Provider) Subscribe(ctx context.Context, uris ...string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

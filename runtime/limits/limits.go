@@ -22,7 +22,7 @@ type Limits struct {
 	// a half. The time of services and of slow readers is not counted. 0 means no bound. Exceeded: further calls wait for
 	// as long as Timeout; then they are abi.CodeBusy.
 	MilliCPU uint32
-	// Wait is how long slow readers of one call's answer may keep it waiting, in all: see runtime.Waiter. That time is not
+	// Wait is how long slow readers of one call's answer may keep it waiting, in all. That time is not
 	// counted as Timeout. At most half of Calls may be kept waiting for more than a second. Default 60 s. Exceeded:
 	// abi.CodeDeadline; of too many, abi.CodeBusy.
 	Wait time.Duration

@@ -47,7 +47,8 @@ const (
 	WriteOnly
 )
 
-// An FS serves the files of its grants. It is safe for concurrent use.
+// An FS serves the files of its grants. It is a [capability.Feeder], safe for concurrent use, and closed by the provider
+// to which it is granted.
 type FS struct {
 	mounts  []*mount // longest guest path first
 	observe capability.Observer
@@ -62,6 +63,8 @@ type mount struct {
 	writing sync.Mutex // held while something is changed; guards quota
 	quota   quota
 }
+
+var _ capability.Feeder = (*FS)(nil)
 
 // Open opens the directories of all grants; Close releases them. observe receives each use; it may be nil.
 func Open(grants []Grant, observe capability.Observer) (*FS, error) {
