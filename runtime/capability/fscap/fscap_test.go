@@ -24,7 +24,7 @@ func granted(t *testing.T) capability.Services {
 	write(t, dir, "Größe – 日本.txt", "wide")
 	link(t, filepath.Join(outside, "secret.txt"), filepath.Join(dir, "absolute-link"))
 	link(t, "../"+filepath.Base(outside)+"/secret.txt", filepath.Join(dir, "relative-link"))
-	link(t, outside, filepath.Join(dir, "folder-link"))
+	link(t, outside, filepath.Join(dir, "dir-link"))
 	link(t, "a.txt", filepath.Join(dir, "inner-link"))
 	link(t, "/dev/zero", filepath.Join(dir, "zero"))
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -84,7 +84,7 @@ func TestReadGivesOnlyRegularFilesInsideTheGrant(t *testing.T) {
 		{"/data/absent", "", abi.CodeNotFound},
 		{"/data/absolute-link", "", abi.CodeNotFound},
 		{"/data/relative-link", "", abi.CodeNotFound},
-		{"/data/folder-link/secret.txt", "", abi.CodeNotFound},
+		{"/data/dir-link/secret.txt", "", abi.CodeNotFound},
 		{"/data/pipe", "", abi.CodeNotFound},
 		{"/data/zero", "", abi.CodeNotFound},
 		{"/data/sub", "", abi.CodeInvalidParams},

@@ -87,7 +87,7 @@ func TestWritesOutsideAGrantAreRefused(t *testing.T) {
 	write(t, dir, "locked/c.txt", "locked")
 	link(t, filepath.Join(outside, "victim.txt"), filepath.Join(dir, "link.txt"))
 	link(t, filepath.Join(outside, "new.txt"), filepath.Join(dir, "dangling"))
-	link(t, outside, filepath.Join(dir, "folder-link"))
+	link(t, outside, filepath.Join(dir, "dir-link"))
 	link(t, "/dev/null", filepath.Join(dir, "null"))
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
@@ -97,8 +97,8 @@ func TestWritesOutsideAGrantAreRefused(t *testing.T) {
 		path                    string
 		replace, append, remove abi.Code
 	}{
-		{"/data/folder-link/victim.txt", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
-		{"/data/folder-link/new.txt", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
+		{"/data/dir-link/victim.txt", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
+		{"/data/dir-link/new.txt", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
 		{"/data/sub", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams}, // it is not empty
 		{"/data/sub/b.txt/x", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},
 		{"/data", abi.CodeInvalidParams, abi.CodeInvalidParams, abi.CodeInvalidParams},

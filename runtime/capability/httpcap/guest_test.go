@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -57,7 +59,9 @@ func TestAGuestFetches(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	cfg := provider.Config{Runtime: sandbox.Config{Runner: pool.InProcess{Engine: engine}, Services: services}}
+	cfg := provider.Config{Runtime: sandbox.Config{
+		Runner: pool.InProcess{Engine: engine}, Services: services, Limits: limits.Limits{Timeout: time.Minute},
+	}}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, "web"))
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (e *fakeEngine) reset(t testing.TB) {
 	}
 }
 
-// resetNow resets, whatever comes of it.
+// resetNow resets, and ignores the error.
 func (e *fakeEngine) resetNow() { _ = e.memory.Reset(e.shrink) }
 
 // dirty writes to every page from one offset to another that is a multiple of stride away.

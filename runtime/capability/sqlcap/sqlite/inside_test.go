@@ -31,7 +31,7 @@ func inside() func(path string, layers confine.Layers) error {
 		tries := map[string]func() error{
 			"remove the database": func() error { return os.Remove(path) },
 			"change the mode":     func() error { return os.Chmod(path, 0o777) },
-			"make a folder":       func() error { return os.Mkdir(path+"-folder", 0o700) },
+			"make a directory":    func() error { return os.Mkdir(path+"-dir", 0o700) },
 			"connect":             func() error { _, err := net.Dial("tcp", "127.0.0.1:9"); return err },
 			"open a socket":       func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
 			"start a program":     func() error { _, err := os.StartProcess("/proc/self/exe", []string{"x"}, &os.ProcAttr{}); return err },
@@ -40,7 +40,7 @@ func inside() func(path string, layers confine.Layers) error {
 		if layers.On(confine.Landlock) {
 			tries["read /etc/passwd"] = func() error { _, err := os.ReadFile("/etc/passwd"); return err }
 			tries["read another database"] = func() error { _, err := os.ReadFile(filepath.Join(filepath.Dir(path), "other.db")); return err }
-			tries["list the folder"] = func() error { _, err := os.ReadDir(filepath.Dir(path)); return err }
+			tries["list the directory"] = func() error { _, err := os.ReadDir(filepath.Dir(path)); return err }
 			tries["write the database"] = func() error { return os.Truncate(path, 0) }
 			tries["make a file"] = func() error { return os.WriteFile(path+"-journal", nil, 0o600) }
 		}

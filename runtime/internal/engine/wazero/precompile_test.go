@@ -108,7 +108,7 @@ func TestPrecompileDistinguishesABadModuleFromABadDir(t *testing.T) {
 	}{
 		"not a module":     {filepath.Join(t.TempDir(), "new"), "MZ", "not a WebAssembly module", abi.CodeModule},
 		"shared directory": {shared, empty, "private directory", abi.CodeInternal},
-		"folder no more":   {blocked, empty, "compilation cache", abi.CodeInternal},
+		"not a directory":  {blocked, empty, "compilation cache", abi.CodeInternal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := wazero.Precompile(t.Context(), tt.dir, []byte(tt.module))
