@@ -15,8 +15,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// A Call is one operation of a guest, from where its host sits: what is asked of it, and what becomes of all that it
-// says. None of it is believed. It belongs to the goroutine that runs the guest.
+// A Call is the host's side of one operation of a guest: the request, and the checks on all data from the guest. It belongs
+// to the goroutine that runs the guest.
 type Call struct {
 	Op      abi.Op
 	Request *abi.Request // not to be changed
@@ -24,34 +24,34 @@ type Call struct {
 	// fixed at creation
 	host     *Host
 	merger   abi.Merger        // of reply
-	ctx      context.Context   // of who waits; one that never ends while the guest starts
+	ctx      context.Context   // of the caller; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
 	sink     abi.Sink
 	waiter   BlockingSink // sink, if it is one
 	ticket   limiter.Ticket
-	deadline time.Time // but for what waiter says
+	deadline time.Time // without the time that waiter adds
 	serving  bool      // emit, body and call are allowed
 
 	reply        abi.Reply
 	contents     int
 	kind         abi.Kind      // of the content last begun
 	bytes        uint64        // of all bodies
-	frameBytes   uint64        // bytes of all frames, inline bodies aside
-	weight       int           // bytes of memory that the resources of reply take
+	frameBytes   uint64        // bytes of all frames without inline bodies
+	weight       int           // memory of the resources of reply, in bytes
 	reserved     int           // bytes of those
 	serviceCalls int           // services
-	ungranted    uint64        // a bit for each service that was asked for and is not granted
-	externalTime time.Duration // that those took which wait for others
+	ungranted    uint64        // a bit for each service that the guest called without a grant
+	externalTime time.Duration // time of services that wait for other systems
 	hostTime     time.Duration // work for the guest while it ran on
 	logged       int
 	lines        int
 	recorded     int // bytes of what the runner logged
 	records      int
-	lastLines    []string  // the last lines, for who looks into a crash
+	lastLines    []string  // the last lines, for the report of a crash
 	partial      [2][]byte // lines of standard output and error that have no end yet
 	used         limits.Usage
 	reports      reports
-	failure      error // the first; the guest may run on but cannot undo it
+	failure      error // the first one; the guest may run on but cannot undo it
 }
 
 // NewCall makes a call of an operation. Contents go to sink; nil refuses them.
@@ -62,12 +62,12 @@ func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 	return c
 }
 
-// NewLogOnlyCall makes a call in which the guest may say nothing but log lines.
+// NewLogOnlyCall makes a call in which the guest may only log.
 func (h *Host) NewLogOnlyCall(op abi.Op) *Call {
 	return &Call{Op: op, Request: &abi.Request{}, host: h}
 }
 
-// Encode appends what the guest is asked to b. A request that is too large is abi.CodeInvalidParams.
+// Encode appends the encoded request to b. The error for one that is too large is abi.CodeInvalidParams.
 func (c *Call) Encode(b []byte) ([]byte, error) {
 	before := len(b)
 	b = c.Request.Append(b)
@@ -83,8 +83,8 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 	c.SetDeadline(d)
 }
 
-// Run has guests do the call outside of a limiter, and gives what became of it. The call ends with ctx, and after
-// Limits.Timeout at the latest. A call whose ctx has ended does not begin.
+// Run runs the call without a limiter and returns its error. The call ends with ctx, and after Limits.Timeout at the
+// latest. A call whose ctx has ended does not begin.
 func (c *Call) Run(ctx context.Context, guests Guests) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -95,28 +95,28 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 	return c.FinalError(guests.Call(d, c))
 }
 
-// SetDeadline has the call end when d does.
+// SetDeadline sets the deadline of the call to that of d.
 func (c *Call) SetDeadline(d *deadline.Context) { c.deadline, _ = d.Deadline() }
 
 // End gives the ticket back.
 func (c *Call) End() { c.ticket.Leave(c.bounds.Began(), c.CPUTime()) }
 
-// Reply is what the guest has answered, contents aside.
+// Reply returns the guest's answer without its contents.
 func (c *Call) Reply() *abi.Reply { return &c.reply }
 
-// Reports is how many reports of progress the guest has made.
+// Reports returns how many reports of progress the guest has made.
 func (c *Call) Reports() int { return c.reports.seen }
 
-// Context is that of who waits for the call: it knows nothing of Deadline.
+// Context returns the context of the caller, which does not include Deadline.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Err is the first thing that was wrong with what the guest said, which decides what becomes of the call.
+// Err returns the first violation of the guest, which is the error of the call.
 func (c *Call) Err() error { return c.failure }
 
-// DeadlineError is the error of a call that has not ended when it must.
+// DeadlineError returns the error of a call that exceeds its deadline.
 func (c *Call) DeadlineError() error { return c.host.DeadlineError() }
 
-// SetUsage says what the guest used.
+// SetUsage sets what the guest used.
 func (c *Call) SetUsage(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
 // Service answers a service call: one of notices, or one that is granted. The guest gets nothing but the code of a refusal.
@@ -144,7 +144,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	return resp, abi.CodeOK
 }
 
-// logRefusal takes its line from the guest's budget, since guests can ask again and again.
+// logRefusal logs a refused call. It uses the guest's log budget, since guests can repeat such calls.
 func (c *Call) logRefusal(ctx context.Context, id abi.Service, err error) {
 	log := c.host.cfg.Logger
 	if !log.Enabled(ctx, slog.LevelDebug) {
@@ -174,7 +174,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 	return c.ask(ctx, granted, request)
 }
 
-// tellUngranted tells the host once in a call of a service that is not granted.
+// tellUngranted reports a service that is not granted to the host, once in a call.
 func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
 	tell, bit := c.host.cfg.Ungranted, uint64(1)<<(id%64)
 	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
@@ -205,7 +205,7 @@ func (c *Call) notify(ctx context.Context, uri string) {
 	}
 }
 
-// FinalError is what became of the call, given how the guest ended.
+// FinalError returns the error of the call, given how the guest ended.
 func (c *Call) FinalError(err error) error {
 	switch {
 	case c.failure != nil && abi.CrashOf(err) != nil:
@@ -218,7 +218,7 @@ func (c *Call) FinalError(err error) error {
 	return err
 }
 
-// Result is the error of a guest that came back with a code, in its own words if it gave any.
+// Result returns the error for a code that the guest returned, with the guest's message if there is one.
 func (c *Call) Result(code abi.Code) error {
 	switch {
 	case c.failure != nil:

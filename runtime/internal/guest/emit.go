@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
-// Emit takes one frame of the guest's, of which nothing is kept, and says whether the guest may go on.
+// Emit takes one frame from the guest and returns whether the guest may continue. It does not retain the frame.
 func (c *Call) Emit(frame []byte) abi.Signal {
 	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
@@ -43,7 +43,7 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 // stride is how many bytes of a reply are reserved at once.
 const stride = 64 << 10
 
-// reserve reserves the memory that the reply takes, where it is for an answer whose memory is counted.
+// reserve reserves the memory of the reply, if the memory of the answer is counted.
 func (c *Call) reserve() error {
 	if c.weight <= max(c.reserved, inflight.Free) {
 		return nil
@@ -86,7 +86,7 @@ func (e emission) Content(content *abi.Content) error {
 	return c.push(content.Inline)
 }
 
-// Body takes bytes of the content last begun; nothing of p is kept. It says whether the guest may go on.
+// Body takes bytes of the content last begun and returns whether the guest may continue. It does not retain p.
 func (c *Call) Body(p []byte) abi.Signal {
 	if sig := c.signal(); sig != abi.SignalMore {
 		return sig
@@ -110,14 +110,14 @@ func (c *Call) push(p []byte) error {
 	if err != nil || c.Waited() < slow {
 		return err
 	}
-	return c.linger()
+	return c.checkSlow()
 }
 
 func (c *Call) tooLarge() error {
 	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.cfg.Limits.Output)
 }
 
-// signal says whether the guest may go on.
+// signal returns whether the guest may continue.
 func (c *Call) signal() abi.Signal {
 	switch {
 	case c.failure != nil:
@@ -128,7 +128,7 @@ func (c *Call) signal() abi.Signal {
 	return abi.SignalMore
 }
 
-// Fail notes the first failure, which is the outcome of the call whatever the guest does next.
+// Fail sets the error of the call, unless there is one already.
 func (c *Call) Fail(err error) abi.Signal {
 	if c.failure == nil {
 		c.failure = err
@@ -150,7 +150,7 @@ func signalOf(err error) abi.Signal {
 
 func (c *Call) checkPrefix(uri string) error { return checkPrefix(c.host.manifest, uri) }
 
-// checkPrefix holds a guest to the URIs its manifest claims.
+// checkPrefix refuses URIs outside of the prefixes of the manifest.
 func checkPrefix(manifest *abi.Manifest, uri string) error {
 	prefixes := manifest.URIPrefixes
 	for _, p := range prefixes {

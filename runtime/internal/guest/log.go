@@ -14,7 +14,7 @@ const (
 	lineCost = 64      // bytes of the budget that a line takes beside its text, about what the log adds to it
 )
 
-// LevelOf gives the level of the log for one of the ABI.
+// LevelOf converts a log level of the ABI.
 func LevelOf(level uint32) slog.Level {
 	switch level {
 	case abi.LogDebug:
@@ -27,16 +27,16 @@ func LevelOf(level uint32) slog.Level {
 	return slog.LevelError
 }
 
-// guestLog is the message of records of what guests say.
+// guestLog is the message of log records with text from guests.
 const guestLog = "guest log"
 
-// streams names what guests write to, and says how loud it is in the log.
+// streams has the names and log levels of a guest's output streams.
 var streams = [2]struct {
 	name  string
 	level slog.Level
 }{{"stdout", slog.LevelInfo}, {"stderr", slog.LevelWarn}}
 
-// Output takes what the guest writes to standard output (0) or error (1). Whole lines go to the log.
+// Output takes text that the guest writes to standard output (0) or error (1), and logs complete lines.
 func (c *Call) Output(ctx context.Context, stream int, p []byte) {
 	if !c.spendText(p, 0) {
 		return
@@ -50,7 +50,7 @@ func (c *Call) Output(ctx context.Context, stream int, p []byte) {
 	c.partial[stream] = append(text[:0], text[end:]...)
 }
 
-// FlushOutput logs the last lines, which have no end.
+// FlushOutput logs the last lines, which have no line end.
 func (c *Call) FlushOutput(ctx context.Context) {
 	for i, text := range c.partial {
 		c.write(ctx, streams[i].level, streams[i].name, text)
@@ -58,21 +58,20 @@ func (c *Call) FlushOutput(ctx context.Context) {
 	}
 }
 
-// Log takes what the guest logs.
+// Log logs a message of the guest.
 func (c *Call) Log(ctx context.Context, level slog.Level, p []byte) {
 	if c.spendText(p, 1) {
 		c.write(ctx, level, "log", p)
 	}
 }
 
-// What a runner may log beyond what its guest may: lines of its own, as of instances it discards.
+// What a runner may log beyond the guest's budget: lines of its own, as of discarded instances.
 const (
 	moreLog   = 4 << 10 // bytes
 	moreLines = 16
 )
 
-// Record logs a line that comes from who runs the guest, be it the guest's or about it. There are no more of them than
-// the guest might log, and a few.
+// Record logs a line from the runner, of the guest or about it. Their number is bounded by the guest's budget and moreLog.
 func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	l := &c.host.cfg.Limits
 	c.recorded += len(message)

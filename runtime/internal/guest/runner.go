@@ -9,53 +9,53 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// A Runner runs the guests of modules: in this process, as runtime.InProcess does, or in one of its own. Whatever a guest
-// says goes through a [Call], which believes none of it, so that a runner need not be believed either.
+// A Runner runs the guests of modules: in this process, as pool.InProcess does, or in another one. All data from a guest goes
+// through a [Call], which checks it, so that the caller need not trust the runner.
 type Runner interface {
-	// Open gets a module ready: compiled, started, described, configured, warmed up. ctx bounds that. Errors are
-	// classified by [abi.CodeOf].
+	// Open prepares a module: it compiles, starts, describes, configures and warms it up, until ctx ends. Errors
+	// have a code, see [abi.CodeOf].
 	Open(ctx context.Context, o *Config) (Guests, error)
-	// MaxCalls is how many calls of one module a runner can run at once. The caller lets no more of them in.
+	// MaxCalls returns how many calls of one module the runner can run at once. The caller begins no more.
 	MaxCalls() int
 }
 
-// A Config says whose guests are run, and how.
+// A Config says which module a runner opens, and with which limits.
 type Config struct {
 	*module.Module
 	Limits    limits.Limits // all filled
-	Lifecycle abi.Lifecycle // the most that is granted
+	Lifecycle abi.Lifecycle // the longest life of guest state that is granted
 	Values    string        // JSON object; empty for none
-	Services  []abi.Service // granted, sorted; those of notices aside
+	Services  []abi.Service // granted, sorted, without those of notices
 	Logger    *slog.Logger
-	// Clock is what guests see in place of the real time and random numbers. Nil leaves them those.
+	// Clock replaces the real time and random numbers; nil for the real ones.
 	Clock *Clock
-	// Learn takes what the guest says of itself, once that is known and before its configuration is due. It refuses what
-	// makes no sense. It is not to be called where the manifest is packed in.
-	Learn func(*abi.Manifest) error
+	// OnManifest is called with the guest's manifest, before the guest is configured. It returns an error for a manifest that
+	// makes no sense. It is not called if the module has a packed manifest.
+	OnManifest func(*abi.Manifest) error
 
 	Host *Host // of the calls
 }
 
-// Packed reports whether the manifest is part of the module, so that the guest is not asked for it.
+// Packed reports whether the module contains its manifest, so that the runner need not ask the guest for it.
 func (o *Config) Packed() bool { return o.Manifest != nil }
 
-// StartCall makes the call that starting counts as, in which a guest may ask for services and log, but answer nothing.
-// It also has a budget for what is logged between calls.
+// StartCall makes the call for starting an instance. In it a guest may call services and log, but not answer. It also has
+// the budget for log lines between calls.
 func (o *Config) StartCall() *Call { return o.Host.NewCall(abi.OpConfigure, &abi.Request{}, nil) }
 
-// Guests are those of one module. They are safe for concurrent use.
+// Guests runs the calls of one module. It is safe for concurrent use.
 type Guests interface {
-	// Call has a guest do c, which is told all that the guest says. An error is classified by [abi.CodeOf]; ctx bounds
-	// the call. Calls that share a state come one after another.
+	// Call runs c in a guest, and passes all data from the guest to c. The call ends with ctx. An error has a code, see
+	// [abi.CodeOf]. Calls that share state run one after another.
 	Call(ctx context.Context, c *Call) error
 	// Settle does what could wait until the answer to a call was written.
 	Settle()
-	// EndSession forgets what the calls of a session have left.
+	// EndSession discards the state of a session.
 	EndSession(session string)
-	// ResetMode says how each call gets an instance like the image, and why not in a quicker way.
+	// ResetMode returns how instances are reset, and why not in a quicker mode.
 	ResetMode() (lane ResetMode, why string)
-	// Started says what the first of them used to start.
+	// Started returns what the first instance used to start.
 	Started() limits.Start
-	// Close releases them. No call is running or begins any more.
+	// Close releases all instances. The caller has no call running, and begins none after that.
 	Close() error
 }

@@ -37,24 +37,24 @@ func (c *Call) Waited() time.Duration {
 	return c.waiter.Waited()
 }
 
-// Deadline is when the call must have ended. It moves while the guest is kept waiting.
+// Deadline returns when the call must end. It moves while a client keeps the guest waiting.
 func (c *Call) Deadline() time.Time {
 	return c.deadline.Add(min(c.Waited(), c.host.cfg.Limits.Wait))
 }
 
-// extend gives the guest the time back for which it was kept waiting.
+// extend extends the deadline by the time for which the guest was kept waiting.
 func (c *Call) extend() {
 	if c.waiter != nil && c.bounds != nil {
 		c.bounds.Extend(c.Deadline())
 	}
 }
 
-// slow is for how long readers may keep a call waiting before it counts as lingering.
+// slow is for how long readers may keep a call waiting before the limiter counts it as slow.
 const slow = time.Second
 
-// linger says why a call whose readers are slow must end: they have had their time, or too many calls are slow, so that
-// others would find no slot.
-func (c *Call) linger() error {
+// checkSlow returns an error if a call with slow readers must end: their time is over, or so many calls are slow that others
+// would find no slot.
+func (c *Call) checkSlow() error {
 	if c.Waited() > c.host.cfg.Limits.Wait && !time.Now().Before(c.Deadline()) {
 		return c.host.DeadlineError()
 	}

@@ -78,7 +78,7 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 	if c.Reply().Manifest == nil {
 		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
 	}
-	return f.Learn(c.Reply().Manifest)
+	return f.OnManifest(c.Reply().Manifest)
 }
 
 // Started says what the first instance used to start.

@@ -10,15 +10,15 @@ import (
 // A body rewrites the functions of a module, one after the other.
 type body struct {
 	*writer
-	analysis analysis
-	ledger   accounting
-	out      []byte // the function as far as it is written
-	number   uint32 // of the function, in the original module
-	loops    int    // loops begun
-	frame    int32  // bytes of stack it is charged for; 0 if it calls nothing
-	saved    uint32 // local with the depth at entry, if there is a frame
-	cache    uint32 // local with the fuel within quiet loops, if there are any
-	quiet    int    // labels open around the quiet loop that is open; 0 if none is
+	analysis   analysis
+	accounting accounting
+	out        []byte // the function as far as it is written
+	number     uint32 // of the function, in the original module
+	loops      int    // loops begun
+	frame      int32  // bytes of stack it is charged for; 0 if it calls nothing
+	saved      uint32 // local with the depth at entry, if there is a frame
+	cache      uint32 // local with the fuel within quiet loops, if there are any
+	quiet      int    // labels open around the quiet loop that is open; 0 if none is
 }
 
 // code rewrites the functions and appends the helpers they use.
@@ -108,7 +108,7 @@ func (b *body) frameOf(i int, locals, size uint64) int32 {
 // enter writes what stands before the first instruction.
 func (b *body) enter(results string) {
 	b.loops, b.quiet = 0, 0
-	b.out = b.appendSpend(b.out, b.ledger.enter(b.analysis.own[0]))
+	b.out = b.appendSpend(b.out, b.accounting.enter(b.analysis.own[0]))
 	if b.frame == 0 {
 		b.out = b.appendCheck(b.out)
 		return
@@ -147,16 +147,16 @@ func (b *body) appendBlockType(out []byte, results string) []byte {
 func (b *body) instructions(r *wasm.Reader) error {
 	var ins wasm.Instruction
 	for r.Next(&ins) {
-		b.charge(b.ledger.before())
+		b.charge(b.accounting.before())
 		if ins.Op == wasm.OpLoop {
 			b.loop(&ins)
 			continue
 		}
 		b.instruction(&ins)
-		if !b.ledger.after(&ins) {
+		if !b.accounting.after(&ins) {
 			return malformed("byte %#x: %v does not belong to a block", ins.Start, ins.Op)
 		}
-		if ins.Op == wasm.OpEnd && len(b.ledger.labels) == b.quiet {
+		if ins.Op == wasm.OpEnd && len(b.accounting.labels) == b.quiet {
 			b.quiet = 0
 		}
 	}
@@ -167,11 +167,11 @@ func (b *body) instructions(r *wasm.Reader) error {
 func (b *body) loop(ins *wasm.Instruction) {
 	b.loops++
 	if b.quiet == 0 && !b.analysis.noisy[b.loops] {
-		b.quiet = len(b.ledger.labels)
+		b.quiet = len(b.accounting.labels)
 		b.out = b.appendCache(b.out, b.cache)
 	}
 	b.out = append(b.out, b.binary[ins.Start:ins.End]...)
-	b.charge(b.ledger.loop(b.analysis.own[b.loops]))
+	b.charge(b.accounting.loop(b.analysis.own[b.loops]))
 }
 
 // charge writes a charge, if it is one.
@@ -197,7 +197,7 @@ func (b *body) instruction(ins *wasm.Instruction) {
 		return
 	case wasm.OpReturn:
 		if b.frame != 0 {
-			b.out = appendIndexed(b.out, wasm.OpBr, uint32(len(b.ledger.labels)-1))
+			b.out = appendIndexed(b.out, wasm.OpBr, uint32(len(b.accounting.labels)-1))
 			return
 		}
 	case wasm.OpMemoryCopy:

@@ -132,7 +132,7 @@ func (m *Module) order() *guest.Config {
 	return &guest.Config{
 		Module: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Values: m.cfg.Config,
 		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Clock: m.cfg.Clock,
-		Learn: m.host.SetManifest, Host: m.host,
+		OnManifest: m.host.SetManifest, Host: m.host,
 	}
 }
 

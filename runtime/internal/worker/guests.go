@@ -108,7 +108,7 @@ func (g *guests) setReady(r *link.Ready) error {
 	if err != nil {
 		return err
 	}
-	return g.cfg.Learn(manifest)
+	return g.cfg.OnManifest(manifest)
 }
 
 // Call implements [guest.Guests]. A call that loses its worker, not known to be by its own fault, is retried once, unless

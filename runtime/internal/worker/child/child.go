@@ -123,7 +123,7 @@ func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.
 	})
 	cfg := &guest.Config{
 		Module: m, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Clock: r.Clock,
-		Learn: c.host.SetManifest, Host: c.host,
+		OnManifest: c.host.SetManifest, Host: c.host,
 	}
 	if c.packed = cfg.Packed(); c.packed {
 		manifest, err := abi.DecodeManifest(m.Manifest)
