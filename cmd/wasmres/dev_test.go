@@ -19,14 +19,15 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
-// A devRun is "wasmres dev" as it runs, by the lines it says.
+// A devRun is a running "wasmres dev" or "run": the lines of its standard error.
 type devRun struct {
 	lines  chan string
 	said   []string
 	unseen []string // of said: lines that await has not matched
 }
 
-func hear(stderr io.Reader) *devRun {
+// startReading reads the lines of a standard error.
+func startReading(stderr io.Reader) *devRun {
 	d := &devRun{lines: make(chan string, 10_000)}
 	go func() {
 		defer close(d.lines)
@@ -75,7 +76,7 @@ func startDev(t *testing.T, args ...string) (d *devRun, endpoint string) {
 		all := append([]string{"wasmres", "dev", "--http", "127.0.0.1:0"}, args...)
 		ended <- Main(ctx, all, strings.NewReader(""), io.Discard, w)
 	}()
-	d = hear(stderr)
+	d = startReading(stderr)
 	t.Cleanup(func() {
 		interrupt()
 		for line := range d.lines {
@@ -90,7 +91,7 @@ func startDev(t *testing.T, args ...string) (d *devRun, endpoint string) {
 	return d, endpoint
 }
 
-// A devClient is a session with the server, and what it was told.
+// A devClient is a session with the server, and the notifications it has received.
 type devClient struct {
 	*sdk.ClientSession
 	lists   chan struct{}
@@ -125,8 +126,8 @@ func (c *devClient) reads(t *testing.T, uri, want string) {
 	}
 }
 
-// isTold fails the test unless the client is told of a change.
-func isTold[T any](t *testing.T, what string, changes <-chan T) (told T) {
+// awaitChange fails the test unless the client receives a notification.
+func awaitChange[T any](t *testing.T, what string, changes <-chan T) (told T) {
 	t.Helper()
 	select {
 	case told = <-changes:
@@ -187,8 +188,8 @@ func TestDevKeepsAProviderServed(t *testing.T) {
 			edit(t, source, devAbout, "Other words, at")
 			d.await(t, `changed +main.go$`)
 			d.await(t, `build +built in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
-			isTold(t, "the list", c.lists)
-			if uri := isTold(t, "a resource", c.updates); uri != devURI {
+			awaitChange(t, "the list", c.lists)
+			if uri := awaitChange(t, "a resource", c.updates); uri != devURI {
 				t.Errorf("told of %s", uri)
 			}
 			c.reads(t, devURI, "Other words, at")
@@ -202,7 +203,7 @@ func TestDevKeepsAProviderServed(t *testing.T) {
 
 			edit(t, source, `" + broken + "`, "Mended")
 			d.await(t, `build +built in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
-			isTold(t, "a resource", c.updates)
+			awaitChange(t, "a resource", c.updates)
 			c.reads(t, devURI, "Mended, at")
 
 			edit(t, source, "// main stays empty", "// main is empty")
@@ -225,7 +226,7 @@ func TestDevServesBeforeThereIsAProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := hear(stderr)
+	d := startReading(stderr)
 	c := connect(t, &sdk.CommandTransport{Command: cmd}, "2025-11-25")
 	d.await(t, `build +failed .*; there is no provider yet$`)
 	d.await(t, `undefined: broken$`)
@@ -241,8 +242,8 @@ func TestDevServesBeforeThereIsAProvider(t *testing.T) {
 	}
 	edit(t, source, `" + broken + "`, devAbout)
 	d.await(t, `build +built in [0-9.]+ s, [0-9.]+ MiB, ready$`)
-	isTold(t, "the list", c.lists)
-	isTold(t, "a resource", c.updates)
+	awaitChange(t, "the list", c.lists)
+	awaitChange(t, "a resource", c.updates)
 	c.reads(t, devURI, devAbout)
 	if err := c.Close(); err != nil {
 		t.Errorf("it did not end well: %v", err)
@@ -268,7 +269,7 @@ func TestDevServesAModuleThatOthersBuild(t *testing.T) {
 	c.reads(t, "greeting://Ada", "Ada")
 	install(readFile(t, guesttest.File(t, "everything")))
 	d.await(t, `build +loaded in [0-9.]+ s, [0-9.]+ MiB, swapped$`)
-	isTold(t, "the list", c.lists)
+	awaitChange(t, "the list", c.lists)
 	c.reads(t, "test://static-text", "This is the content of the static text resource.")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func TestBuildWithoutCompiler(t *testing.T) {
 	}
 }
 
-// printedSteps gives the commands in what "wasmres new" said, which are at most four.
+// printedSteps gives the commands, at most four, in the output of "wasmres new".
 func printedSteps(said string) string {
 	var steps strings.Builder
 	for line := range strings.Lines(said) {

@@ -158,7 +158,7 @@ func (r *reader) shown(printed string) string {
 	return strings.ReplaceAll(printed, r.address, pageAddress)
 }
 
-// A program is a command that goes on.
+// A program is a command that keeps running.
 type program struct {
 	cmd       *exec.Cmd
 	interrupt func()
@@ -191,7 +191,7 @@ func (p *program) take(right func(printed string) bool) bool {
 	return ok
 }
 
-// start starts a command that goes on until the test ends, or a server takes the place of another.
+// start starts a command that runs until the test ends, or until the next server starts.
 func (r *reader) start(line string) {
 	r.t.Helper()
 	if strings.HasPrefix(line, "wasmres ") {

@@ -190,7 +190,7 @@ func buildProgram(t *testing.T) (bin string) {
 	return bin
 }
 
-// readmeFiles makes what a reader of the README has who has run make: the README itself, and examples.
+// readmeFiles makes the files that a reader of the README has after running make: the README and examples.
 func readmeFiles(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte("# wasmres\n"), 0o600); err != nil {

@@ -97,7 +97,7 @@ func startRun(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader, d 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	return in, out, hear(stderr)
+	return in, out, startReading(stderr)
 }
 
 // While a request is under way the first signal waits for it, and the second does not.

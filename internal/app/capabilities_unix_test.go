@@ -17,7 +17,7 @@ import (
 )
 
 // A secret may wait for the user to type a password. Opening the provider ends with its context all the same.
-func TestOpeningIsGivenUpWhileASecretIsWaitedFor(t *testing.T) {
+func TestOpeningEndsWithItsContext(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func TestGrantsOfDenialsArePossible(t *testing.T) {
 	}
 }
 
-// TestDenialsAreFew tells each different denial once a minute, and eight of them at most: a guest makes up what it asks.
+// TestDenialsAreFew reports each different denial once a minute, and at most eight of them: a guest chooses its requests.
 func TestDenialsAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string

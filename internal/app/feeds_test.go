@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A provider that only reads files of a folder needs nothing more for clients to be told when they change.
+// Clients of a provider that reads files of a directory are notified of changes, without code in the provider.
 func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "notes.txt")

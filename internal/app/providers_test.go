@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// identityOf is what clients are told.
+// identityOf gives what clients receive about the server.
 func identityOf(a *App) resource.Identity { return a.source.(resource.Identified).Identity() }
 
 // namedConfig is that of an example under some name.

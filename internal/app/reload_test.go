@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// An audience keeps what it is told of requests.
+// An audience records the requests that it receives.
 type audience struct {
 	mu       sync.Mutex // guards the field below
 	requests []Request

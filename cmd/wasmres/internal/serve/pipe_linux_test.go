@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// A pipe that blocks, as others have made it, is read with a deadline, which takes the poller; for those who share it, it
-// blocks as before.
+// A blocking pipe can be read with a deadline, which needs the poller. It stays blocking for other processes that share it.
 func TestAPipeIsPolled(t *testing.T) {
 	var fds [2]int
 	if err := syscall.Pipe(fds[:]); err != nil {
@@ -36,7 +35,7 @@ func TestAPipeIsPolled(t *testing.T) {
 	}
 }
 
-// What is no pipe is left alone.
+// A file that is not a pipe is returned as it is.
 func TestAFileIsNotPolled(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
