@@ -1,4 +1,3 @@
-// Package cli is what the commands of wasmres share: flags, arguments and mistakes in them, exit statuses, output formats,
-// logs, and messages for failures. Commands find the types of urfave/cli here under the same names; no other package
-// imports urfave/cli.
+// Package cli has what all commands of wasmres share: arguments and errors in them, exit statuses, output formats, logs, and
+// messages for failures. It has the types of urfave/cli under the same names; no other package imports urfave/cli.
 package cli

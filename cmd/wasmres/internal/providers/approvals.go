@@ -32,8 +32,8 @@ func OpenApprovals(c *cli.Context) (*approval.Store, error) {
 }
 
 // AskingTerminal opens the terminal on which to ask the user, and gives a function that closes it; both are nil if there
-// is none. Standard input and standard error must be a terminal as well: if a client started the program, the user expects no
-// question.
+// is none. Standard input and standard error must be a terminal as well: if a client started the program, the user expects
+// no question.
 func AskingTerminal(c *cli.Context) (*approval.Terminal, func()) {
 	if !terminal.IsTerminal(c.App.Reader) || !terminal.IsTerminal(c.App.ErrWriter) {
 		return nil, nil

@@ -16,8 +16,8 @@ const (
 	ArgsUsage = "[PROVIDER.wasm...]"
 )
 
-// Arguments gives the file of a provider and the arguments after it, which must be as many as their names. In the
-// directory of a project the file may be missing: Arguments then gives the module built there, and says so on standard error.
+// Arguments gives the file of a provider and the arguments after it, which must be as many as their names. In the directory
+// of a project the file may be missing: Arguments then gives the module built there, and prints its name to standard error.
 func Arguments(c *cli.Context, names ...string) (file string, rest []string, err error) {
 	given := c.Args().Slice()
 	if len(given) <= len(names) && (len(given) == 0 || !isModule(given[0])) {

@@ -1,3 +1,3 @@
-// Package providers is what the commands share that open providers: the flags for grants, limits and the host, the arguments that
-// name providers, approvals, and messages for failures of the providers.
+// Package providers has what commands that open providers share: the flags for grants, limits and the host, the arguments
+// that name providers, approvals, and errors that say which request failed.
 package providers

@@ -8,8 +8,8 @@ import (
 )
 
 // Pollable opens a pipe again, in non-blocking mode, so that a goroutine that reads it occupies no thread. A thread that
-// blocks keeps its processor from other goroutines for a while, each time. Pollable returns any other stream, and a pipe that
-// it cannot open, as it is. It does not change the mode of the given pipe, which other processes may share.
+// blocks keeps its processor from other goroutines for a while, each time. Pollable returns any other stream, and a pipe
+// that it cannot open, as it is. It does not change the mode of the given pipe, which other processes may share.
 //
 // It is not for pipes to write to: the poller would wake the goroutine for each page that becomes free.
 func Pollable(stream io.Reader) io.Reader {

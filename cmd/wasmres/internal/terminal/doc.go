@@ -1,3 +1,3 @@
-// Package terminal writes text for a person: tables, wrapped paragraphs, numbers and a progress line, as wide as the terminal. It is the
-// door to golang.org/x/term.
+// Package terminal writes text for a person: tables, wrapped paragraphs, numbers and a progress line, as wide as the
+// terminal. No other package imports golang.org/x/term.
 package terminal
