@@ -43,6 +43,18 @@ runtime/internal/provider runtime/internal/subscribe
 : abandon blind courier disturb hub keepAsking looked looking overtake shortestRest spread
 : flight hurry isLasting land lasting promise recorder unranged
 
+runtime/internal/provider/cache
+: flight land lead promise recorder results
+
+runtime/capability/httpcap
+: cleaner denial deny goesOn hop keeping lane leap live scrubber
+
+runtime/capability/sqlcap
+: desk furtherRows resting tell
+
+runtime/capability/fscap
+: growth IsScratch renamed
+
 runtime/internal/reload runtime/internal/composite
 : absent isContested isForeign meets plainHead seal succeedLocked sureOf
 
