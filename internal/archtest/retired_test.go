@@ -173,8 +173,3 @@ var allowed = map[string][]string{
 	"runtime/internal/composite":                 {"nobody"},                   // a URI scheme without a provider
 	"internal/session/determinism_test.go":       {"wall"},                     // what a guest prints of the wall clock
 }
-
-// unclean has the files and folders whose prose still has retired phrases. It only gets shorter.
-var unclean = strings.Fields(`
-runtime/internal/worker
-`)

@@ -108,7 +108,7 @@ func makeCode() error {
 	return unix.Mprotect(page, unix.PROT_READ|unix.PROT_EXEC)
 }
 
-// try makes the attempts in a worker that is locked down, and tells of them and of what else it sees in the parent's log.
+// try makes the attempts in a worker that is locked down, and reports them and what else it sees in the parent's log.
 func try() {
 	tell := func(message, name, outcome string) {
 		m := &protocol.Log{Level: slog.LevelWarn, Message: "guest log", Attrs: []protocol.Attr{{Key: "stream", Value: message}, {Key: "op", Value: name}, {Key: "text", Value: outcome}}}
@@ -184,7 +184,7 @@ func checkFromOutside(t *testing.T) {
 	}
 }
 
-// What a worker has open besides its connections is of no use to it: files in memory, what the kernel tells of it, and what
+// What a worker has open besides its connections is of no use to it: files in memory, information of the kernel about the process, and what
 // Go reads to know how many processors it may use.
 func checkDescriptors(t *testing.T, pid int) {
 	t.Helper()

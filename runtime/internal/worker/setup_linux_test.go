@@ -320,7 +320,7 @@ func (j *journal) debug() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// An output is that of a test while it runs. A watchdog may still bark when it has ended.
+// An output is that of a test while it runs. A deadline may still be checked after the test has ended.
 type output struct {
 	mu sync.Mutex
 	to io.Writer // nil when the test has ended
