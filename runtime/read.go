@@ -25,7 +25,7 @@ func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
 // an error the caller discards what sink got. An error of sink ends the call and is returned.
 func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error {
 	defer p.inner.AfterResponse()
-	parsed, err := abi.ParseURI(uri)
+	parsed, err := parseURI(uri)
 	if err != nil {
 		return err
 	}
@@ -76,4 +76,13 @@ func (p *Provider) Complete(ctx context.Context, template, variable, prefix stri
 		return nil, err
 	}
 	return reply.Completions, nil
+}
+
+// parseURI checks a URI that the program gave.
+func parseURI(uri string) (abi.URI, error) {
+	parsed, err := abi.ParseURI(uri)
+	if err != nil {
+		return abi.URI{}, abi.Errorf(abi.CodeInvalidParams, "invalid URI: %v", err)
+	}
+	return parsed, nil
 }

@@ -80,7 +80,7 @@ func (p *Provider) deliver(ctx context.Context, changes *coalesce.Set, each func
 
 func parseURIs(uris []string) (parsed []abi.URI, err error) {
 	for _, uri := range uris {
-		u, err := abi.ParseURI(uri)
+		u, err := parseURI(uri)
 		if err != nil {
 			return nil, err
 		}
