@@ -22,14 +22,14 @@ func Folder(tb testing.TB, files map[string]string) (dir string, granted capabil
 			tb.Fatal(err)
 		}
 	}
-	power, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}}, nil)
+	fs, err := fscap.Open([]fscap.Grant{{Host: dir, Guest: "/project"}}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := power.Close(); err != nil {
+		if err := fs.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return dir, power.Services()
+	return dir, fs.Services()
 }

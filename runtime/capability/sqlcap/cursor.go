@@ -30,7 +30,7 @@ type cursor struct {
 	row     []abi.SQLValue
 	pending []byte // an encoded row that did not fit the last part
 	rows    uint64 // that remain within the limit
-	strict  bool   // more rows are an error: the limit is the operator's; otherwise they are left out: the guest set it
+	strict  bool   // the operator set the limit, and more rows are an error; false: the guest set it, and they are left out
 	bytes   uint64 // of rows that remain within the limit
 	ended   bool   // the session was released
 }

@@ -17,7 +17,7 @@ type reports struct {
 	seen    int // that the guest has made
 	newest  abi.Progress
 	waiting bool      // newest is to be passed on
-	paid    time.Time // when the pace allows for all that were passed on
+	paid    time.Time // when the rate of reports is back at its bound
 }
 
 // take gives the newest report, if it may be passed on now.
@@ -52,7 +52,8 @@ func (e emission) Continue() error {
 	return nil
 }
 
-// PassProgress passes the newest report on, once it may be. It is to be called where the guest goes on for a while.
+// PassProgress passes the newest report on, if the rate allows it now. A runner calls it while the guest runs, as at each
+// tick.
 func (c *Call) PassProgress() {
 	if !c.reports.waiting {
 		return

@@ -75,8 +75,8 @@ func parseBefore(text []byte) (*benchReport, error) {
 	return &r, nil
 }
 
-// compare adds the changes since an earlier run; nil adds none. A resource measured then is gone if it fails now, or if it
-// is not measured now and --uri names none.
+// compare adds the changes since an earlier run, unless before is nil. A resource of that run is gone if it fails now. It is
+// also gone if this run has not measured it, unless the user named the resources with --uri.
 func (b *benchReport) compare(before *benchReport, named bool) {
 	if before == nil {
 		return

@@ -83,7 +83,8 @@ func WithName(cfg app.Config, err error) error {
 	return fmt.Errorf("provider %s: %w", cfg.Name, err)
 }
 
-// openToAsk opens a provider whose module has no manifest: without grants, to describe itself, and again if it gets any.
+// openToAsk opens a provider whose module has no manifest. It opens the provider without grants, so that the provider
+// describes itself, and opens it again when the user grants something.
 func openToAsk(c *cli.Context, cfg app.Config) (*app.App, error) {
 	a, err := app.Open(c.Context, cfg)
 	if err != nil {

@@ -73,7 +73,7 @@ func (f *Front) validate(call *mcp.Message) *mcp.Error {
 	return nil
 }
 
-// validateInitialize checks that parameters are present without which the SDK would negotiate.
+// validateInitialize refuses an initialize without a version or a client: the SDK would accept it.
 func validateInitialize(params json.RawMessage) *mcp.Error {
 	var p sdk.InitializeParams
 	switch err := json.Unmarshal(params, &p); {
@@ -102,7 +102,7 @@ func paramsFor(method string) any {
 	return new(sdk.PingParams)
 }
 
-// receive is the middleware before the SDK's own handlers, of which only those for the handshake and ping are used.
+// receive gives the middleware that runs before the handlers of the SDK. The SDK handles the handshake and ping only.
 func (f *Front) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch {
