@@ -153,7 +153,8 @@ func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 			lists.Wait()
 		}
 		synctest.Wait() // those that have done their part are gone
-		if n := goruntime.NumGoroutine() - before; n > 64 {
+		const others = 4 // goroutines that Go's runtime may have started meanwhile
+		if n := goruntime.NumGoroutine() - before; n > 64+others {
 			t.Errorf("%d goroutines are left of 250 lists", n)
 		}
 		closed := make(chan struct{})
