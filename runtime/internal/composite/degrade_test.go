@@ -152,7 +152,7 @@ func TestAMemberThatNeverEndsCostsABoundedNumberOfGoroutines(t *testing.T) {
 			}
 			lists.Wait()
 		}
-		synctest.Wait() // those that have done their part are gone
+		synctest.Wait()  // those that have done their part are gone
 		const others = 4 // goroutines that Go's runtime may have started meanwhile
 		if n := goruntime.NumGoroutine() - before; n > 64+others {
 			t.Errorf("%d goroutines are left of 250 lists", n)
