@@ -196,18 +196,26 @@ func (h *Host) leave() {
 
 // Close releases the Host. It fails while a Provider is open. It is idempotent.
 func (h *Host) Close() error {
+	closers, err := h.shut()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := len(closers) - 1; i >= 0; i-- {
+		errs = append(errs, closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// shut refuses further providers, and gives what is to be closed.
+func (h *Host) shut() (closers []func() error, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open > 0 {
-		return fmt.Errorf("close Host: %d providers are open: close them first", h.open)
+		return nil, fmt.Errorf("close Host: %d providers are open: close them first", h.open)
 	}
-	h.open = -1
-	var errs []error
-	for i := len(h.closers) - 1; i >= 0; i-- {
-		errs = append(errs, h.closers[i]())
-	}
-	h.closers = nil
-	return errors.Join(errs...)
+	closers, h.closers, h.open = h.closers, nil, -1
+	return closers, nil
 }
 
 // Open loads the provider in a .wasm file on a Host of its own, which is closed with the provider. ctx bounds loading and

@@ -192,6 +192,9 @@ func (a *App) Usage() runtime.Usage { return *cmp.Or(a.usage.Load(), &runtime.Us
 // for each capability.
 func (a *App) Close() error {
 	var errs []error
+	if a.calls != nil {
+		errs = append(errs, a.calls.Close())
+	}
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		errs = append(errs, a.closers[i]())
 	}
