@@ -15,8 +15,8 @@ const burst = 100 * time.Millisecond
 type cpuBudget struct {
 	milli int64 // thousandths of a processor; 0 means no bound
 
-	mu   sync.Mutex
-	paid time.Time // at which the share is as much as was used until now; guarded by mu
+	mu        sync.Mutex
+	paidUntil time.Time // at which the share is as much as was used until now; guarded by mu
 }
 
 // delay is how long a call must wait before it may begin.
@@ -26,7 +26,7 @@ func (b *cpuBudget) delay() time.Duration {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return max(time.Until(b.paid.Add(-burst)), 0)
+	return max(time.Until(b.paidUntil.Add(-burst)), 0)
 }
 
 // spend counts what a call has used that began at some time.
@@ -36,10 +36,10 @@ func (b *cpuBudget) spend(began time.Time, busy time.Duration) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.paid.Before(began) {
-		b.paid = began
+	if b.paidUntil.Before(began) {
+		b.paidUntil = began
 	}
-	b.paid = b.paid.Add(busy * 1000 / time.Duration(b.milli))
+	b.paidUntil = b.paidUntil.Add(busy * 1000 / time.Duration(b.milli))
 }
 
 // awaitCPU waits until the share of the processors permits a call, and no longer than until latest.

@@ -18,9 +18,9 @@ type sessions struct {
 
 // A session has the calls that share a guest's state.
 type session struct {
-	id   string
-	turn chan struct{} // holds one token: the call that has it may run
-	refs int           // calls that run or wait
+	id    string
+	token chan struct{} // holds one token: the call that has it may run
+	refs  int           // calls that run or wait
 }
 
 const sessionBusy = "the session is busy"
@@ -34,7 +34,7 @@ func (l *Limiter) lockSession(ctx context.Context, id string) (*session, error) 
 	if s == nil {
 		return nil, abi.Busy(l.cfg.Timeout, sessionBusy)
 	}
-	if err := l.await(ctx, s.turn, sessionBusy); err != nil {
+	if err := l.await(ctx, s.token, sessionBusy); err != nil {
 		l.sessions.put(s)
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (all *sessions) get(id string) *session {
 	defer all.mu.Unlock()
 	s := all.open[id]
 	if s == nil {
-		s = &session{id: id, turn: make(chan struct{}, 1)}
-		s.turn <- struct{}{}
+		s = &session{id: id, token: make(chan struct{}, 1)}
+		s.token <- struct{}{}
 		if all.open == nil {
 			all.open = map[string]*session{}
 		}
@@ -70,7 +70,7 @@ func (all *sessions) unlock(s *session) {
 	if s == nil {
 		return
 	}
-	s.turn <- struct{}{}
+	s.token <- struct{}{}
 	all.put(s)
 }
 

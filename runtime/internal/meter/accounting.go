@@ -31,16 +31,16 @@ type accounting struct {
 
 // A label is a block that is open.
 type label struct {
-	loop      bool
-	bound     int64 // outside of the block
-	debt      int64 // the largest that leads to its end by a branch, or from the first half of an if
-	otherwise int64 // where an else begins, or an if without one ends
+	loop     bool
+	bound    int64 // outside of the block
+	debt     int64 // the largest that leads to its end by a branch, or from the first half of an if
+	elseDebt int64 // where an else begins, or an if without one ends
 }
 
 // enter begins a function with so many instructions outside of loops and gives what its entry charges.
 func (l *accounting) enter(outside int64) (charge int64) {
 	charge = min(outside, most)
-	l.labels = append(l.labels[:0], label{debt: dead, otherwise: dead})
+	l.labels = append(l.labels[:0], label{debt: dead, elseDebt: dead})
 	l.debt, l.bound = -charge, 0
 	return charge
 }
@@ -61,11 +61,11 @@ func (l *accounting) before() (charge int64) {
 func (l *accounting) after(ins *wasm.Instruction) (ok bool) {
 	switch ins.Op {
 	case wasm.OpBlock:
-		l.open(label{otherwise: dead})
+		l.open(label{elseDebt: dead})
 	case wasm.OpIf:
-		l.open(label{otherwise: l.debt})
+		l.open(label{elseDebt: l.debt})
 	case wasm.OpElse:
-		return l.turn()
+		return l.startElse()
 	case wasm.OpEnd:
 		return l.close()
 	case wasm.OpBrIf:
@@ -78,7 +78,7 @@ func (l *accounting) after(ins *wasm.Instruction) (ok bool) {
 
 // loop opens a loop with so many instructions of its own and gives what its label charges.
 func (l *accounting) loop(own int64) (charge int64) {
-	l.open(label{loop: true, otherwise: dead})
+	l.open(label{loop: true, elseDebt: dead})
 	if l.debt == dead {
 		return 0
 	}
@@ -93,14 +93,14 @@ func (l *accounting) open(b label) {
 	l.labels = append(l.labels, b)
 }
 
-// turn follows an else.
-func (l *accounting) turn() (ok bool) {
+// startElse follows an else.
+func (l *accounting) startElse() (ok bool) {
 	b := l.label(0)
 	if b == nil {
 		return false
 	}
 	b.debt = max(b.debt, l.debt)
-	l.debt, b.otherwise = b.otherwise, dead
+	l.debt, b.elseDebt = b.elseDebt, dead
 	return true
 }
 
@@ -109,7 +109,7 @@ func (l *accounting) close() (ok bool) {
 	if b == nil {
 		return false
 	}
-	l.debt, l.bound = max(l.debt, b.debt, b.otherwise), b.bound
+	l.debt, l.bound = max(l.debt, b.debt, b.elseDebt), b.bound
 	l.labels = l.labels[:len(l.labels)-1]
 	return true
 }

@@ -62,7 +62,7 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 			return nil, err
 		}
 	}
-	defer g.runner.standby.refill(standbyDelay)
+	defer g.runner.standby.startNext(standbyDelay)
 	w, err := start(ctx, g)
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))

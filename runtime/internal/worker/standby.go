@@ -34,7 +34,7 @@ func (s *standby) add() {
 	s.mu.Lock()
 	s.modules++
 	s.mu.Unlock()
-	s.refill(0)
+	s.startNext(0)
 }
 
 // remove ends the counting of a module. With the last one the standby worker ends.
@@ -51,8 +51,8 @@ func (s *standby) remove() {
 	}
 }
 
-// refill starts a standby worker after a delay, unless there is one.
-func (s *standby) refill(delay time.Duration) {
+// startNext starts a standby worker after a delay, unless there is one.
+func (s *standby) startNext(delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.modules == 0 || s.next != nil {
@@ -62,8 +62,8 @@ func (s *standby) refill(delay time.Duration) {
 	go s.next.start(s.runner, delay) // get waits for it
 }
 
-// take gives the standby worker, or a new one where it has failed or ended. A new one starts in the background or not.
-func (s *standby) take(background bool) (*worker, error) {
+// acquire gives the standby worker, or a new one where it has failed or ended. A new one starts in the background or not.
+func (s *standby) acquire(background bool) (*worker, error) {
 	s.mu.Lock()
 	next := s.next
 	s.next = nil

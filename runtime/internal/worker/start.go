@@ -32,7 +32,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	snapshot.Probe() // and the tests: for the start request, while the process starts
 	g.runner.tests()
 	contended := g.runner.activity.othersActive(g)
-	w, err := g.runner.standby.take(contended)
+	w, err := g.runner.standby.acquire(contended)
 	if err != nil {
 		return nil, err
 	}

@@ -24,19 +24,19 @@ const (
 // than its socket holds, and its guest waits. The zero value is that of a module that has sent nothing. It is safe for
 // concurrent use.
 type Quota struct {
-	mu   sync.Mutex
-	paid time.Time // until which the share allows for all work done; guarded by mu
+	mu        sync.Mutex
+	paidUntil time.Time // until which the share allows for all work done; guarded by mu
 }
 
 // charge adds work that has ended now, and gives for how long the module must wait for it.
 func (q *Quota) charge(work time.Duration, now time.Time) (owed time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.paid.Before(now) {
-		q.paid = now
+	if q.paidUntil.Before(now) {
+		q.paidUntil = now
 	}
-	q.paid = q.paid.Add(quotaParts * work)
-	return q.paid.Sub(now) - quotaAhead
+	q.paidUntil = q.paidUntil.Add(quotaParts * work)
+	return q.paidUntil.Sub(now) - quotaAhead
 }
 
 // isMeasured reports whether the work for the next message of a call is measured: not for the first ones, nor for those
