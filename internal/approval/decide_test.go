@@ -295,7 +295,7 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 	m := asks(`fs {"paths":["/data"]}`, `http {"hosts":["a.org"],"methods":["POST"]}`, `secret {"names":["token"]}`, `sql {"connections":["main"]}`, "kv", `env {"keys":["LANG"]}`)
 	m.Capabilities[4].Optional = true
 	request := approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}
-	_, err := approval.Settle(t.Context(), request, nil, "ada")
+	_, err := approval.Obtain(t.Context(), request, nil, "ada")
 	refusal, ok := approval.Refused(err)
 	if !ok {
 		t.Fatalf("got %v", err)
@@ -314,14 +314,14 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 	}
 	m = asks(`http {"hosts":["a.org"]}`, "kv")
 	m.Capabilities[1].Optional = true
-	_, err = approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
+	_, err = approval.Obtain(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
 	if err == nil || !strings.Contains(err.Error(), "(send GET, HEAD to https://a.org; keep values between requests (optional))") ||
 		!strings.HasSuffix(err.Error(), ". Grant them with: wasmres permission grant '"+dir+`/it'\''s notes.wasm' --net https://a.org --kv`) {
 		t.Errorf("got %v", err)
 	}
 	// What flags cannot say, a file must.
 	m = asks(`http {"hosts":["intern.example.org"],"private":true}`)
-	_, err = approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
+	_, err = approval.Obtain(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: file, Store: s}, nil, "ada")
 	if refusal, ok := approval.Refused(err); !ok || !strings.HasSuffix(refusal.Command, "--policy POLICY.yaml") ||
 		!strings.Contains(err.Error(), ". Grant them with a POLICY.yaml, which 'wasmres inspect' prints: wasmres permission grant ") {
 		t.Errorf("got %v", err)
@@ -331,7 +331,7 @@ func TestWithoutATerminalItIsRefusedWithTheCommand(t *testing.T) {
 func TestAProviderWithOptionalRequestsRuns(t *testing.T) {
 	m := asking("kv", "")
 	m.Capabilities[0].Optional = true
-	d, err := approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, nil, "ada")
+	d, err := approval.Obtain(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, nil, "ada")
 	if err != nil || d.Outcome != approval.Granted || !d.Policy.Empty() || !strings.Contains(d.Why, "all optional") {
 		t.Errorf("got %+v, %v", d, err)
 	}
@@ -341,7 +341,7 @@ func TestSettleAsksAndRemembers(t *testing.T) {
 	s, _ := newStore(t)
 	r := approval.Request{Manifest: asking("http", `{"hosts":["a.org"]}`), Digest: digestA, File: provider(t), Store: s}
 	settle := func(typed string) (*approval.Decision, error) {
-		return approval.Settle(t.Context(), r, &approval.Terminal{In: strings.NewReader(typed), Out: &strings.Builder{}}, "ada")
+		return approval.Obtain(t.Context(), r, &approval.Terminal{In: strings.NewReader(typed), Out: &strings.Builder{}}, "ada")
 	}
 	for _, no := range []string{"", "\n", "n\n", "no\n", "yes", "ja\n", "y y\n", strings.Repeat("y", 10_000) + "\n"} {
 		if d, err := settle(no); err == nil {
@@ -361,7 +361,7 @@ func TestSettleAsksAndRemembers(t *testing.T) {
 	if err != nil || kept.By != "ada" || kept.Name != "notes" || time.Since(kept.When) > time.Minute {
 		t.Errorf("got %+v, %v", kept, err)
 	}
-	if d, err := approval.Settle(t.Context(), r, nil, "ada"); err != nil || d.Policy.Network[0].Host != "a.org" {
+	if d, err := approval.Obtain(t.Context(), r, nil, "ada"); err != nil || d.Policy.Network[0].Host != "a.org" {
 		t.Errorf("the next time: got %+v, %v", d, err)
 	}
 }
@@ -374,7 +374,7 @@ func TestAWaitingPromptEndsWithItsContext(t *testing.T) {
 	defer typed.Close()
 	r := approval.Request{Manifest: asking("kv", ""), Digest: digestA, File: provider(t)}
 	out := &signalled{seen: cancel}
-	if _, err := approval.Settle(ctx, r, &approval.Terminal{In: in, Out: out}, "ada"); !errors.Is(err, context.Canceled) {
+	if _, err := approval.Obtain(ctx, r, &approval.Terminal{In: in, Out: out}, "ada"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -416,7 +416,7 @@ func TestAVersionThatInheritedCanBeRevoked(t *testing.T) {
 	}
 	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, noon, "ada")))
 	for range 2 {
-		d, err := approval.Settle(t.Context(), request(digestB), nil, "ada")
+		d, err := approval.Obtain(t.Context(), request(digestB), nil, "ada")
 		if err != nil || d.Outcome != approval.Granted || d.Problem != nil {
 			t.Fatalf("the second version: got %+v, %v", d, err)
 		}
@@ -428,7 +428,7 @@ func TestAVersionThatInheritedCanBeRevoked(t *testing.T) {
 	r.When = noon.Add(time.Hour)
 	must(t, s.Revoke(*r))
 	for _, digest := range []string{digestB, digestC} {
-		if d, err := approval.Settle(t.Context(), request(digest), nil, "ada"); err == nil {
+		if d, err := approval.Obtain(t.Context(), request(digest), nil, "ada"); err == nil {
 			t.Errorf("%.12s: got %v, because %q", digest, d.Policy.Lines(), d.Why)
 		}
 	}
@@ -442,7 +442,7 @@ func TestWhatWasInheritedEndsWithTheFirst(t *testing.T) {
 		return approval.Request{Manifest: asks("kv"), Digest: digest, File: file, Store: s}
 	}
 	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, noon, "ada")))
-	_, err := approval.Settle(t.Context(), request(digestB), nil, "ada")
+	_, err := approval.Obtain(t.Context(), request(digestB), nil, "ada")
 	must(t, err, s.Reset(digestA))
 	if d := approval.Decide(request(digestB)); d.Outcome != approval.Ask {
 		t.Errorf("got %v, because %q; want a question", d.Outcome, d.Why)
@@ -473,7 +473,7 @@ func TestInheritedRecordsAreBounded(t *testing.T) {
 	}
 	must(t, s.Grant(approval.Decide(request(digestA)).Record(&policy.Policy{KV: &policy.KV{}}, time.Now(), "ada")))
 	for i := range 30 {
-		d, err := approval.Settle(t.Context(), request(fmt.Sprintf("sha256:%064d", i)), nil, "ada")
+		d, err := approval.Obtain(t.Context(), request(fmt.Sprintf("sha256:%064d", i)), nil, "ada")
 		if err != nil || d.Outcome != approval.Granted || d.Problem != nil {
 			t.Fatalf("got %+v, %v", d, err)
 		}

@@ -31,10 +31,10 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("provider %s not started: %s. %s: %s", r.Name, r.Why, how, r.Command)
 }
 
-// Settle decides what a provider is granted: by itself where it can, and otherwise by asking the user at the terminal,
+// Obtain decides what a provider is granted: by itself where it can, and otherwise by asking the user at the terminal,
 // whose yes it remembers. t is nil when there is no terminal. Without one, or when the user says no, a provider whose
 // requests are all optional is granted nothing; for others the error is a [*Refusal]. by is the name of the user.
-func Settle(ctx context.Context, r Request, t *Terminal, by string) (*Decision, error) {
+func Obtain(ctx context.Context, r Request, t *Terminal, by string) (*Decision, error) {
 	d := Decide(r)
 	if d.Outcome == Granted && d.Previous != nil {
 		// Without the record, the module can only be revoked by the path of its file.

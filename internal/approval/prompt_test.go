@@ -165,7 +165,7 @@ func TestAPromptThatIsTooLongIsRefused(t *testing.T) {
 	hosts := strings.TrimSuffix(strings.Repeat(`"a.org",`, 200), ",")
 	m.Capabilities = []abi.Capability{{Name: "http", Params: `{"hosts":[` + hosts + `]}`}}
 	var seen strings.Builder
-	_, err := approval.Settle(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, &approval.Terminal{In: strings.NewReader("yes\n"), Out: &seen}, "ada")
+	_, err := approval.Obtain(t.Context(), approval.Request{Manifest: m, Digest: digestA, File: provider(t)}, &approval.Terminal{In: strings.NewReader("yes\n"), Out: &seen}, "ada")
 	if err == nil || !strings.Contains(err.Error(), "more than can be shown") || seen.Len() > 0 {
 		t.Errorf("got %v, shown %q", err, seen.String())
 	}

@@ -122,7 +122,7 @@ func withApproved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string
 	if tty != nil {
 		defer closeTTY()
 	}
-	decision, err := approval.Settle(c.Context, request, tty, UserName())
+	decision, err := approval.Obtain(c.Context, request, tty, UserName())
 	if err != nil {
 		return cfg, err
 	}
