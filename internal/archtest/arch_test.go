@@ -31,7 +31,7 @@ var doors = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
 	"github.com/hashicorp/golang-lru/v2":      {"runtime/internal/lru"},
 	"github.com/klauspost/compress":           {"runtime/internal/compress"},
-	"github.com/segmentio/asm":                {"internal/wire"},
+	"github.com/segmentio/asm":                {"internal/textenc"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
 	"github.com/google/go-cmp":                {},

@@ -14,13 +14,13 @@ runtime/internal/limiter runtime/internal/engine runtime/internal/engine/wazero 
 : askedTooOften blame blamed contain contained investigate tooDeep tookTooLong
 : admitHostCall keeper patient realWorld resting snap stopIfOver unforeseeable World beginTidying tidy tidying
 : errCrowded errEnough seat seats sit waitOn crowded depart keepPace lingering lingers pace rise turns
-: Determinism Lane LaneReset Learn linger Look Order silent Waiter
+: Determinism Lane LaneReset Learn linger Look Order silent turn Waiter
 
 runtime/wasm
 : Hollow IsHollow
 
 runtime/internal/snapshot runtime/internal/meter runtime/internal/admit
-: Arm assembly beyond crowded finder giveAll knowledge Loosen master restoreKnown space spoil survey Trust undo
+: Arm assembly beyond crowded finder giveAll knowledge Loosen master otherwise restoreKnown space spoil survey Trust undo
 
 runtime/internal/process runtime/internal/confine
 : attend brood bury buryStrays carryOut complain conjunction enroll fence fenceAll forkOrder half isEnrolled
@@ -30,7 +30,7 @@ runtime/internal/compiler
 : adopt board conclude flight fly judge obtain recall  Forget
 
 runtime/internal/worker
-: beside carry crowd doubt greet lately mourn orders remade settle settled Spaces spare spares Walls
+: beside carry crowd doubt greet lately mourn orders refill remade settle settled Spaces spare spares Walls
 
 runtime/internal/worker/link
 : bark barks board elsewhere errElsewhere glance hearing itsTurn linger lookout maxBarks newTrip
@@ -74,7 +74,7 @@ runtime/internal/mcp/legacy
 : abort admit beat breath cut heartbeat heeds idler later nudge patienceLocked putBack quiet retellLocked settle unsaid
 
 internal/approval internal/policy internal/strict
-: AskedFor asksOf doubts hang harmless insteadOf inWords orElse rooted shelters shown thin undisturbed Wanted whyHeld
+: AskedFor asksOf doubts hang harmless insteadOf inWords orElse rooted Settle shelters shown thin undisturbed Wanted whyHeld
 
 internal/session internal/project internal/check
 : desk dialect digested here ifTrue inTurn isOdd lift noteUnsampled places said teller trait unlessZero

@@ -7,7 +7,7 @@ import (
 	"hash"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -29,7 +29,7 @@ type content struct {
 	size    uint64
 	head    []byte // the beginning
 	digest  hash.Hash
-	text    wire.Text
+	text    textenc.Text
 	invalid bool // kind is text and the bytes are not UTF-8
 }
 

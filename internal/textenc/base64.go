@@ -1,4 +1,4 @@
-package wire
+package textenc
 
 import (
 	stdbase64 "encoding/base64"

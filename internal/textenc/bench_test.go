@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"encoding/base64"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 func BenchmarkText(b *testing.B) {
@@ -17,8 +17,8 @@ func BenchmarkText(b *testing.B) {
 			name   string
 			encode func()
 		}{
-			{"wire", func() { dst, _ = wire.AppendText(dst[:0], c.text) }},
-			{"words", func() { dst, _ = wire.AppendTextByWords(dst[:0], c.text) }},
+			{"textenc", func() { dst, _ = textenc.AppendText(dst[:0], c.text) }},
+			{"words", func() { dst, _ = textenc.AppendTextByWords(dst[:0], c.text) }},
 			{"copy", func() { dst = append(dst[:0], c.text...) }},
 			{"std", func() { _, _ = json.Marshal(s) }},
 		} {
@@ -43,10 +43,10 @@ func BenchmarkString(b *testing.B) {
 	} {
 		dst := make([]byte, 0, 1024)
 		b.Run(fmt.Sprintf("%d-%.4s", len(s), s), func(b *testing.B) {
-			b.Run("wire", func(b *testing.B) {
+			b.Run("textenc", func(b *testing.B) {
 				b.SetBytes(int64(len(s)))
 				for b.Loop() {
-					dst = wire.AppendString(dst[:0], s)
+					dst = textenc.AppendString(dst[:0], s)
 				}
 			})
 			b.Run("std", func(b *testing.B) {
@@ -62,10 +62,10 @@ func BenchmarkString(b *testing.B) {
 func BenchmarkBase64(b *testing.B) {
 	for _, size := range []int{100, 4 << 10, 64 << 10, 1 << 20} {
 		p, dst := make([]byte, size), make([]byte, 0, 2*size)
-		b.Run(fmt.Sprintf("%d/wire", size), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/textenc", size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				var enc wire.Base64
+				var enc textenc.Base64
 				dst = enc.End(enc.Append(dst[:0], p))
 			}
 		})
@@ -79,7 +79,7 @@ func BenchmarkBase64(b *testing.B) {
 }
 
 func BenchmarkBuffers(b *testing.B) {
-	var buffers wire.Buffers
+	var buffers textenc.Buffers
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			buffers.Give(buffers.Take(64 << 10))

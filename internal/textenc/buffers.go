@@ -1,4 +1,4 @@
-package wire
+package textenc
 
 import (
 	"math/bits"

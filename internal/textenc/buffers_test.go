@@ -1,18 +1,18 @@
-package wire_test
+package textenc_test
 
 import (
 	"sync"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // same reports whether two buffers are one.
 func same(a, b []byte) bool { return &a[:1][0] == &b[:1][0] }
 
 func TestBuffersHaveRoom(t *testing.T) {
-	var buffers wire.Buffers
-	for _, n := range []int{-1, 0, 1, wire.MinBuffer, wire.MinBuffer + 1, 5000, wire.MaxBuffer, wire.MaxBuffer + 1} {
+	var buffers textenc.Buffers
+	for _, n := range []int{-1, 0, 1, textenc.MinBuffer, textenc.MinBuffer + 1, 5000, textenc.MaxBuffer, textenc.MaxBuffer + 1} {
 		for range 2 {
 			p := buffers.Take(n)
 			if len(p) != 0 || cap(p) < n || cap(p) == 0 {
@@ -34,13 +34,13 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 		{"not large enough", 9000, 9000, false},
 		{"for less", 8 << 10, 4<<10 + 1, true},
 		{"far too large", 64 << 10, 4 << 10, false},
-		{"too small to keep", wire.MinBuffer - 1, 1, false},
-		{"the largest", wire.MaxBuffer, wire.MaxBuffer, true},
-		{"too large to keep", wire.MaxBuffer + 1, wire.MaxBuffer, false},
+		{"too small to keep", textenc.MinBuffer - 1, 1, false},
+		{"the largest", textenc.MaxBuffer, textenc.MaxBuffer, true},
+		{"too large to keep", textenc.MaxBuffer + 1, textenc.MaxBuffer, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var buffers wire.Buffers
+			var buffers textenc.Buffers
 			p := make([]byte, 3, tt.size)
 			buffers.Give(p)
 			if got := same(buffers.Take(tt.take), p); got != tt.want {
@@ -51,9 +51,9 @@ func TestBuffersAreUsedAgain(t *testing.T) {
 }
 
 func TestBuffersKeepNoMoreThanTheyMay(t *testing.T) {
-	kept := func(buffers *wire.Buffers, given ...[]byte) (n int) {
+	kept := func(buffers *textenc.Buffers, given ...[]byte) (n int) {
 		for range given {
-			p := buffers.Take(wire.MinBuffer)
+			p := buffers.Take(textenc.MinBuffer)
 			for _, g := range given {
 				if same(p, g) {
 					n++
@@ -62,11 +62,11 @@ func TestBuffersKeepNoMoreThanTheyMay(t *testing.T) {
 		}
 		return n
 	}
-	for _, tt := range []struct{ keep, want int }{{2 * wire.MinBuffer, 2}, {3*wire.MinBuffer - 1, 2}, {-1, 0}, {0, 4}} {
-		buffers := &wire.Buffers{Keep: tt.keep}
+	for _, tt := range []struct{ keep, want int }{{2 * textenc.MinBuffer, 2}, {3*textenc.MinBuffer - 1, 2}, {-1, 0}, {0, 4}} {
+		buffers := &textenc.Buffers{Keep: tt.keep}
 		given := make([][]byte, 4)
 		for i := range given {
-			given[i] = make([]byte, 0, wire.MinBuffer)
+			given[i] = make([]byte, 0, textenc.MinBuffer)
 			buffers.Give(given[i])
 		}
 		if got := kept(buffers, given...); got != tt.want {
@@ -81,7 +81,7 @@ func TestBuffersKeepNoMoreThanTheyMay(t *testing.T) {
 }
 
 func TestWhatIsTakenIsNotCountedAsKept(t *testing.T) {
-	buffers := wire.Buffers{Keep: wire.MinBuffer}
+	buffers := textenc.Buffers{Keep: textenc.MinBuffer}
 	p := buffers.Take(1)
 	for range 3 {
 		buffers.Give(p)
@@ -92,13 +92,13 @@ func TestWhatIsTakenIsNotCountedAsKept(t *testing.T) {
 }
 
 func TestBuffersGrow(t *testing.T) {
-	var buffers wire.Buffers
+	var buffers textenc.Buffers
 	p := append(buffers.Take(1), "text"...)
 	if q := buffers.Grow(p, 10); !same(p, q) {
 		t.Error("a buffer with room was changed for another")
 	}
-	q := buffers.Grow(p, wire.MinBuffer)
-	if string(q) != "text" || cap(q)-len(q) < wire.MinBuffer {
+	q := buffers.Grow(p, textenc.MinBuffer)
+	if string(q) != "text" || cap(q)-len(q) < textenc.MinBuffer {
 		t.Errorf("got %q and room for %d bytes", q, cap(q)-len(q))
 	}
 	if !same(buffers.Take(1), p) {
@@ -107,7 +107,7 @@ func TestBuffersGrow(t *testing.T) {
 }
 
 func TestBuffersHaveOneOwner(t *testing.T) {
-	buffers := &wire.Buffers{Keep: 64 << 10}
+	buffers := &textenc.Buffers{Keep: 64 << 10}
 	var wg sync.WaitGroup
 	for id := range byte(8) {
 		wg.Go(func() {

@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-// Package wire appends text and bytes to JSON output: strings with escapes, and base64.
+// Package textenc appends text and bytes to JSON output: strings with escapes, and base64.
 //
 // It owns the two encoders every large result passes through, whole and in pieces, as guests hand them over, and the
 // buffers they write to. Text is checked to be UTF-8 on the way, a few kilobytes before it is escaped. Nothing is
@@ -7,4 +7,4 @@
 // anything in dst beyond what it appends.
 //
 // Any package that writes JSON may import it; it imports nothing of wasmres, and knows nothing of messages.
-package wire
+package textenc

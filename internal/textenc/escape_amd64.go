@@ -1,6 +1,6 @@
 //go:build !purego
 
-package wire
+package textenc
 
 import (
 	"github.com/segmentio/asm/cpu"

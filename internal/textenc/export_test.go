@@ -1,4 +1,4 @@
-package wire
+package textenc
 
 // AppendTextByWords is AppendText as it is on processors without escapeBlocks.
 func AppendTextByWords(dst, p []byte) ([]byte, bool) { return appendText(dst, p, false) }

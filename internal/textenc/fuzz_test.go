@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // stretched is p somewhere in a longer text, once or until there are some kilobytes of it.
@@ -67,7 +67,7 @@ func FuzzText(f *testing.F) {
 
 func inPieces(t *testing.T, p, want []byte, valid bool, r *rand.Rand) {
 	t.Helper()
-	var text wire.Text
+	var text textenc.Text
 	var got []byte
 	ok := true
 	pieces(p, r, func(piece []byte) {
@@ -84,7 +84,7 @@ func inPieces(t *testing.T, p, want []byte, valid bool, r *rand.Rand) {
 func asJSON(t *testing.T, p []byte) {
 	t.Helper()
 	var back, want string
-	if err := json.Unmarshal(wire.AppendString(nil, string(p)), &back); err != nil {
+	if err := json.Unmarshal(textenc.AppendString(nil, string(p)), &back); err != nil {
 		t.Fatalf("not JSON: %v", err)
 	}
 	encoded, _ := json.Marshal(string(p))
@@ -103,11 +103,11 @@ func FuzzBase64(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		p = stretched(p, r)
 		want := []byte(base64.StdEncoding.EncodeToString(p))
-		if n := wire.Base64Len(len(p)); n != len(want) {
+		if n := textenc.Base64Len(len(p)); n != len(want) {
 			t.Fatalf("got length %d for %d bytes, want %d", n, len(p), len(want))
 		}
 		for _, room := range []int{len(want), len(want) + r.IntN(100), r.IntN(len(want) + 1)} {
-			var whole, cut wire.Base64
+			var whole, cut textenc.Base64
 			a := newArena(r.IntN(64), room)
 			a.check(t, "whole", whole.End(whole.Append(a.dst, p)), want)
 			a = newArena(r.IntN(64), room)

@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // beforeNothing gives size bytes of memory with none behind them, as a guest's may be.
@@ -26,7 +26,7 @@ func beforeNothing(t *testing.T, size int) []byte {
 }
 
 func TestEscapersStayWithin(t *testing.T) {
-	for name, e := range wire.Escapers {
+	for name, e := range textenc.Escapers {
 		t.Run(name, func(t *testing.T) {
 			src, dst := beforeNothing(t, 4<<10), beforeNothing(t, 4<<10)
 			for _, kind := range []string{"\x01", "\n", "a", "a\"", "0123456789\x02abcdef"} {
@@ -43,7 +43,7 @@ func TestEscapersStayWithin(t *testing.T) {
 
 // within lets an escaper write to dst, which ends with memory, and checks that it goes as far as it can, and spoils
 // nothing beyond what the rest of src will take.
-func within(t *testing.T, e wire.Escaper, dst, src []byte) {
+func within(t *testing.T, e textenc.Escaper, dst, src []byte) {
 	t.Helper()
 	for i := range dst {
 		dst[i] = canary
@@ -75,11 +75,11 @@ func TestNothingIsReadOrWrittenBehindTheEnd(t *testing.T) {
 				t.Fatalf("%s: got %q, %v, want %q", e.name, got, ok, want)
 			}
 		}
-		if got, ok := wire.AppendText(dst[:0], p); !ok || !bytes.Equal(got, want) {
+		if got, ok := textenc.AppendText(dst[:0], p); !ok || !bytes.Equal(got, want) {
 			t.Fatalf("got %q, %v where there is room, want %q", got, ok, want)
 		}
-		at := len(dst) - wire.Base64Len(n)
-		var b wire.Base64
+		at := len(dst) - textenc.Base64Len(n)
+		var b textenc.Base64
 		if got := b.End(b.Append(dst[at:at], src[size-n:])); string(got) != base64.StdEncoding.EncodeToString(src[size-n:]) {
 			t.Fatalf("got %q as base64 of %d bytes", got, n)
 		}

@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // encoders are the ways a text is encoded, of which a processor takes one.
@@ -15,8 +15,8 @@ var encoders = []struct {
 	text func(dst, p []byte) ([]byte, bool)
 	str  func(dst []byte, s string) []byte
 }{
-	{"as here", wire.AppendText, wire.AppendString},
-	{"by words", wire.AppendTextByWords, wire.AppendStringByWords},
+	{"as here", textenc.AppendText, textenc.AppendString},
+	{"by words", textenc.AppendTextByWords, textenc.AppendStringByWords},
 }
 
 // scalar is the inside of a JSON string as AppendString is to give it, and whether p is UTF-8.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/peers/serving/fixture"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // printLimits measures what no server on this machine can pass.
@@ -33,8 +33,8 @@ func printLimits(w io.Writer) error {
 		{"memory copy, 1 MiB", len(blob), func() { copy(out, blob) }},
 		{"memory copy, 64 MiB", len(large), func() { copy(out, large) }},
 		{"base64 of 1 MiB, Go's own", len(blob), func() { base64.StdEncoding.Encode(out, blob) }},
-		{"base64 of 1 MiB, as wasmres does it", len(blob), func() { var e wire.Base64; e.Append(out[:0], blob) }},
-		{"JSON string of the 1 MiB text, as wasmres does it", len(text), func() { wire.AppendText(out[:0], text) }},
+		{"base64 of 1 MiB, as wasmres does it", len(blob), func() { var e textenc.Base64; e.Append(out[:0], blob) }},
+		{"JSON string of the 1 MiB text, as wasmres does it", len(text), func() { textenc.AppendText(out[:0], text) }},
 	} {
 		fmt.Fprintf(w, "| %s | %s |\n", l.name, figure(speed(l.bytes, l.f)))
 	}

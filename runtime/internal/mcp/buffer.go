@@ -2,7 +2,7 @@ package mcp
 
 import (
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
@@ -62,7 +62,7 @@ func (r *request) grow(n int) bool {
 		return true
 	}
 	r.count()
-	more := max(countedBytes(wire.Grown(r.out, n))-r.counted, 0)
+	more := max(countedBytes(textenc.Grown(r.out, n))-r.counted, 0)
 	if more > 0 && !r.core.cfg.InFlight.Reserve(more) {
 		return false
 	}
@@ -139,7 +139,7 @@ func (r *request) flushIfFull() error {
 
 // appendLong appends text that may be long: escaped for a JSON string or, if raw, unchanged.
 func (r *request) appendLong(text []byte, raw bool) error {
-	var escaped wire.Text
+	var escaped textenc.Text
 	for len(text) > 0 {
 		n := min(len(text), partSize)
 		if r.maxChunk > 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -90,7 +90,7 @@ type Core struct {
 
 	streams  *streams
 	slow     atomic.Int64 // clients that have kept a source waiting for longer than slowAfter
-	buffers  wire.Buffers
+	buffers  textenc.Buffers
 	pages    pageCache
 	pageSize atomic.Int64 // bytes that the last page of a list took before it was encoded
 }
@@ -112,7 +112,7 @@ func New(cfg Config) (*Core, error) {
 
 func (c *Core) appendServer(b []byte) []byte {
 	b = append(b, `"`+metaServer+`":{"name":`...)
-	b = wire.AppendString(b, c.cfg.Name)
+	b = textenc.AppendString(b, c.cfg.Name)
 	b = appendMember(b, "title", c.cfg.Title)
 	b = appendMember(b, "version", c.cfg.Version)
 	return append(b, '}')
@@ -206,7 +206,7 @@ func (c *Core) check(r *request) *Error {
 
 // Buffer returns an empty buffer that holds most answers, for [Core.Answer]. The caller may return the answer by
 // [Core.Release] when it has been written.
-func (c *Core) Buffer() []byte { return c.buffers.Take(wire.MinBuffer) }
+func (c *Core) Buffer() []byte { return c.buffers.Take(textenc.MinBuffer) }
 
 // Release takes back an answer that [Core.Answer] returned; the caller must not use it after that. Until then it counts as
 // in flight.
@@ -283,7 +283,7 @@ func (c *Core) UnsupportedVersion(requested string) *Error {
 func unsupportedVersion(requested, supported string) *Error {
 	data := append([]byte(`{"supported":`), supported...)
 	data = append(data, `,"requested":`...)
-	data = wire.AppendString(data, truncate(requested, maxMethod))
+	data = textenc.AppendString(data, truncate(requested, maxMethod))
 	return &Error{Code: CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: append(data, '}')}
 }
 

@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -25,7 +25,7 @@ func (c *Core) beginPage(r *request, missing []resource.Degraded) {
 	r.out = append(r.out, `"`+metaDegraded+`":[`...)
 	for i, d := range missing {
 		r.out = append(comma(r.out, i), `{"provider":`...)
-		r.out = wire.AppendString(r.out, d.Provider)
+		r.out = textenc.AppendString(r.out, d.Provider)
 		r.out = append(appendMember(r.out, "code", d.Code.String()), '}')
 	}
 	r.out = append(r.out, `]},`...)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // maxInteger is the greatest integer that every JSON parser represents exactly.
@@ -19,12 +19,12 @@ func appendMember(b []byte, name, value string) []byte {
 	b = append(b, ',', '"')
 	b = append(b, name...)
 	b = append(b, '"', ':')
-	return wire.AppendString(b, value)
+	return textenc.AppendString(b, value)
 }
 
 func appendResource(b []byte, r *abi.Resource, links bool) []byte {
 	b = append(b, `{"uri":`...)
-	b = wire.AppendString(b, abi.NormalURI(r.URI))
+	b = textenc.AppendString(b, abi.NormalURI(r.URI))
 	b = appendDescription(b, r.Name, r.Title, r.Description, r.MIMEType)
 	if 0 < r.Size && r.Size <= maxInteger {
 		b = append(b, `,"size":`...)
@@ -38,7 +38,7 @@ func appendResource(b []byte, r *abi.Resource, links bool) []byte {
 
 func appendTemplate(b []byte, t *abi.Template) []byte {
 	b = append(b, `{"uriTemplate":`...)
-	b = wire.AppendString(b, abi.NormalURI(t.URITemplate))
+	b = textenc.AppendString(b, abi.NormalURI(t.URITemplate))
 	b = appendDescription(b, t.Name, t.Title, t.Description, t.MIMEType)
 	b = appendIcons(b, t.Icons)
 	b = appendAnnotations(b, t.Audience, t.Priority, "")
@@ -48,7 +48,7 @@ func appendTemplate(b []byte, t *abi.Template) []byte {
 
 func appendDescription(b []byte, name, title, description, mimeType string) []byte {
 	b = append(b, `,"name":`...)
-	b = wire.AppendString(b, name)
+	b = textenc.AppendString(b, name)
 	b = appendMember(b, "title", title)
 	b = appendMember(b, "description", description)
 	return appendMember(b, "mimeType", mimeType)
@@ -62,7 +62,7 @@ func appendIcons(b []byte, icons []abi.Icon) []byte {
 	for i := range icons {
 		b = comma(b, i)
 		b = append(b, `{"src":`...)
-		b = wire.AppendString(b, icons[i].Source)
+		b = textenc.AppendString(b, icons[i].Source)
 		b = appendMember(b, "mimeType", icons[i].MIMEType)
 		if len(icons[i].Sizes) > 0 {
 			b = append(b, `,"sizes":`...)
@@ -125,7 +125,7 @@ func appendStrings(b []byte, list []string) []byte {
 	b = append(b, '[')
 	for i, s := range list {
 		b = comma(b, i)
-		b = wire.AppendString(b, s)
+		b = textenc.AppendString(b, s)
 	}
 	return append(b, ']')
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // Codes that neither JSON-RPC nor MCP define. They lie outside of the range JSON-RPC reserves, and mean what they mean in
@@ -106,7 +106,7 @@ type failure struct {
 
 func (f *failure) append(b []byte) []byte {
 	b = append(b, `{"code":`...)
-	b = wire.AppendString(b, f.class.String())
+	b = textenc.AppendString(b, f.class.String())
 	b = appendMember(b, "uri", f.uri)
 	b = appendMember(b, "reason", truncate(f.reason, maxMessage))
 	b = appendMember(b, "errorId", f.id)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 const (
@@ -221,7 +221,7 @@ func AppendError(b []byte, id json.RawMessage, e *Error) []byte {
 	b = append(b, `"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(e.Code), 10)
 	b = append(b, `,"message":`...)
-	b = wire.AppendString(b, e.Message)
+	b = textenc.AppendString(b, e.Message)
 	if len(e.Data) > 0 {
 		b = append(b, `,"data":`...)
 		b = append(b, e.Data...)
@@ -232,7 +232,7 @@ func AppendError(b []byte, id json.RawMessage, e *Error) []byte {
 // AppendNotification appends a notification.
 func AppendNotification(b []byte, method string, params json.RawMessage) []byte {
 	b = append(b, `{"jsonrpc":"2.0","method":`...)
-	b = wire.AppendString(b, method)
+	b = textenc.AppendString(b, method)
 	if len(params) > 0 {
 		b = append(b, `,"params":`...)
 		b = append(b, params...)

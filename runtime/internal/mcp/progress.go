@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // maxProgress is how many notifications one request may cause.
@@ -64,7 +64,7 @@ func (p *progress) report(to abi.Progress) {
 	}
 	if to.Message != "" {
 		b = append(b, `,"message":`...)
-		b = wire.AppendString(b, truncate(to.Message, maxMessage))
+		b = textenc.AppendString(b, truncate(to.Message, maxMessage))
 	}
 	p.last = to.Done
 	p.sent++

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
@@ -69,8 +69,8 @@ type contentEncoder struct {
 	waited    atomic.Int64 // nanoseconds; see Waited
 	tail      string       // closes the content last begun
 	kind      abi.Kind
-	text      wire.Text
-	blob      wire.Base64
+	text      textenc.Text
+	blob      textenc.Base64
 }
 
 // setRange reads the requested range of bytes, if there is one. Tools have none.
@@ -118,7 +118,7 @@ func (s *contentEncoder) begin(c *abi.Content) {
 		s.tail = `}}`
 	}
 	b = append(b, `{"uri":`...)
-	b = wire.AppendString(b, abi.NormalURI(c.URI))
+	b = textenc.AppendString(b, abi.NormalURI(c.URI))
 	b = appendMember(b, "mimeType", c.MIMEType)
 	if s.byteRange == nil {
 		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
@@ -137,7 +137,7 @@ func (s *contentEncoder) begin(c *abi.Content) {
 func encodedSize(c *abi.Content) int {
 	n := int(min(max(c.Size, uint64(len(c.Inline))), maxHint))
 	if c.Kind == abi.KindBlob {
-		return wire.Base64Len(n)
+		return textenc.Base64Len(n)
 	}
 	return n + n/16 // escapes
 }
@@ -183,7 +183,7 @@ func (s *contentEncoder) Waited() time.Duration { return time.Duration(s.waited.
 func (s *contentEncoder) encodedLen(n int) int {
 	switch {
 	case s.kind == abi.KindBlob:
-		return wire.Base64Len(n + 2)
+		return textenc.Base64Len(n + 2)
 	case n > inflight.Free:
 		return n + inflight.Free // for some escapes
 	}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -157,7 +157,7 @@ func (s *Subscription) acknowledgeLocked(b []byte) (out []byte, whole bool) {
 			return b, false
 		}
 		b = comma(b, s.named)
-		b = wire.AppendString(b, s.ack.uris[s.named].String())
+		b = textenc.AppendString(b, s.ack.uris[s.named].String())
 	}
 	if s.ack.byURIs {
 		b = append(b, ']')

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // The tools, for hosts that offer models nothing but tools: the JSON before and behind the output schema of
@@ -214,6 +214,6 @@ func (c *Core) readTool(ctx context.Context, r *request, rawURI []byte) error {
 // appendTextBlock appends one block of text, which is UTF-8.
 func appendTextBlock(b []byte, text []byte) []byte {
 	b = append(b, `{"type":"text","text":`...)
-	b = wire.AppendString(b, string(text))
+	b = textenc.AppendString(b, string(text))
 	return append(b, '}')
 }

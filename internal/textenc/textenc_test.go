@@ -1,4 +1,4 @@
-package wire_test
+package textenc_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasmres/wasmres/internal/wire"
+	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 func TestAppendString(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAppendString(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(wire.AppendString(nil, tt.in)); got != tt.want {
+			if got := string(textenc.AppendString(nil, tt.in)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -36,14 +36,14 @@ func TestAppendTextRefusesWhatIsNotUTF8(t *testing.T) {
 	for _, in := range []string{
 		"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "é\xc3", strings.Repeat("a", 17) + "\xe6\x97",
 	} {
-		if _, ok := wire.AppendText(nil, []byte(in)); ok {
+		if _, ok := textenc.AppendText(nil, []byte(in)); ok {
 			t.Errorf("%q was accepted", in)
 		}
 	}
 }
 
 func TestTextEndsInsideARune(t *testing.T) {
-	var text wire.Text
+	var text textenc.Text
 	if _, ok := text.Append(nil, []byte("a\xe6\x97")); !ok {
 		t.Fatal("the start of a rune was refused")
 	}
@@ -99,7 +99,7 @@ func TestBase64OfMuch(t *testing.T) {
 	p := mixed()
 	want := base64.StdEncoding.EncodeToString(p)
 	for _, cut := range []int{0, 1, 2, 3, 96<<10 - 1, len(p)} {
-		var b wire.Base64
+		var b textenc.Base64
 		got := b.End(b.Append(b.Append(nil, p[:cut]), p[cut:]))
 		if string(got) != want {
 			t.Errorf("cut at %d: got %d bytes, want %d others", cut, len(got), len(want))
@@ -111,10 +111,10 @@ func TestNothingIsAllocatedWhereThereIsRoom(t *testing.T) {
 	p, dst := mixed(), make([]byte, 0, 2<<20)
 	s := string(p)
 	for name, encode := range map[string]func(){
-		"text":         func() { wire.AppendText(dst, p) },
-		"short string": func() { wire.AppendString(dst, s[:20]) },
-		"long string":  func() { wire.AppendString(dst, s) },
-		"base64":       func() { var b wire.Base64; b.End(b.Append(dst, p)) },
+		"text":         func() { textenc.AppendText(dst, p) },
+		"short string": func() { textenc.AppendString(dst, s[:20]) },
+		"long string":  func() { textenc.AppendString(dst, s) },
+		"base64":       func() { var b textenc.Base64; b.End(b.Append(dst, p)) },
 	} {
 		if n := testing.AllocsPerRun(10, encode); n != 0 {
 			t.Errorf("%s: got %v allocations, want none", name, n)
