@@ -32,7 +32,7 @@ func TestPages(t *testing.T) {
 		t.Fatalf("there are no pages: %v", err)
 	}
 	bin := buildProgram(t)
-	for _, file := range append(pages, "../../docs/patterns.md", "../../README.md") {
+	for _, file := range append(pages, "../../docs/patterns.md", "../../docs/porting.md", "../../README.md") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)

@@ -167,7 +167,7 @@ declare module "wasmres" {
     src: string;
     mimeType?: string;
     /** As in "48x48" or "any". */
-    sizes?: string[];
+    sizes?: string | string[];
     theme?: "light" | "dark";
   }
 

@@ -40,7 +40,7 @@ function putIcon({ src, mimeType, sizes, theme }) {
   host.begin(10);
   host.text(1, src);
   host.text(2, mimeType);
-  for (const size of sizes ?? []) host.element(3, size);
+  for (const size of [sizes ?? []].flat()) host.element(3, size);
   host.text(4, theme);
   host.end();
 }
