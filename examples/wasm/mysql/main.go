@@ -16,6 +16,8 @@ order by table_schema, table_name limit ?`,
 	Columns: "select column_name as name, column_type as type, is_nullable = 'YES' as `null`," +
 		" column_default as `default`" +
 		" from information_schema.columns where table_schema = ? and table_name = ? order by ordinal_position",
+	Find: `select table_schema from information_schema.tables
+where table_schema = coalesce(nullif(?, ''), database()) and table_name = ? limit 1`,
 	Schemas: `select distinct table_schema from information_schema.tables
 where table_schema not in ('mysql', 'information_schema', 'performance_schema', 'sys') and locate(?,
 	table_schema) = 1 order by 1 limit 101`,

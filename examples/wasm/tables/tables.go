@@ -3,6 +3,7 @@
 package tables
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -24,14 +25,17 @@ type Dialect struct {
 	Quote  byte   // around names
 	Tables string // schema, name and type of the tables after one (schema, name), sorted, so many (limit)
 	// Columns are those of one table (schema, name): name, type, whether it may be null, and default.
-	Columns  string
+	Columns string
+	// Find gives the schema in which a table is found by its name alone, in a database (database, table). An empty name
+	// stands for the connection's own database.
+	Find     string
 	Schemas  string // that begin with a prefix (prefix)
 	Matching string // tables of a schema that begin with a prefix (schema, prefix)
 }
 
 // Serve registers the resources of a database.
 func Serve(d Dialect) {
-	wasmres.Ask("sql", "reads the tables of the database granted as "+connection).Params(`{"connections":["` + connection + `"]}`)
+	wasmres.Ask("sql", "reads the tables of the databases that are granted, of which "+connection+" is listed")
 	root := d.Scheme + "://tables/{schema}/{table}"
 	wasmres.Template(root+"/schema", d.columns).
 		Name("schema").Describe("The columns of a table: name, type, whether they may be null, default.").
@@ -41,13 +45,27 @@ func Serve(d Dialect) {
 		Name("rows").Describe("Rows of a table, 100 unless limit says another number up to 1000.").
 		MIME("application/json").
 		Complete("schema", d.completeSchema).Complete("table", d.completeTable)
+	d.serveNamed()
 	wasmres.List(d.list)
+}
+
+// A table is where one is: by which connection, in which schema.
+type table struct{ connection, schema, name string }
+
+// tableOf gives the table of a URI that names its schema.
+func tableOf(r *wasmres.Request) table { return table{connection, r.Var("schema"), r.Var("table")} }
+
+func (t table) missing() error {
+	return wasmres.NotFound("no table " + strconv.Quote(t.name) + " in " + strconv.Quote(t.schema))
 }
 
 // list lists the schema of each table. The cursor is the table listed last.
 func (d Dialect) list(_ *wasmres.Request, page *wasmres.Page) error {
 	schema, table, _ := strings.Cut(page.Cursor(), "/")
 	rows, err := wasmres.Query(connection, d.Tables, schema, table, page.Limit()+1)
+	if errors.Is(err, wasmres.ErrDenied) {
+		return nil // connections of other names are granted
+	}
 	if err != nil {
 		return err
 	}
@@ -71,8 +89,10 @@ func (d Dialect) list(_ *wasmres.Request, page *wasmres.Page) error {
 }
 
 // columns answers with the columns of a table.
-func (d Dialect) columns(r *wasmres.Request) (string, error) {
-	rows, err := wasmres.Query(connection, d.Columns, r.Var("schema"), r.Var("table"))
+func (d Dialect) columns(r *wasmres.Request) (string, error) { return d.columnsOf(tableOf(r)) }
+
+func (d Dialect) columnsOf(t table) (string, error) {
+	rows, err := wasmres.Query(t.connection, d.Columns, t.schema, t.name)
 	if err != nil {
 		return "", err
 	}
@@ -85,18 +105,17 @@ func (d Dialect) columns(r *wasmres.Request) (string, error) {
 		b = AppendObject(b, row)
 	}
 	if n == 0 && rows.Err() == nil {
-		return "", noTable(r)
+		return "", t.missing()
 	}
 	return string(b) + "]}", rows.Err()
 }
 
-func noTable(r *wasmres.Request) error {
-	return wasmres.NotFound("no table " + strconv.Quote(r.Var("table")) + " in " + strconv.Quote(r.Var("schema")))
-}
+// rows answers with rows of a table.
+func (d Dialect) rows(r *wasmres.Request) (string, error) { return d.rowsOf(r, tableOf(r)) }
 
-// rows answers with rows of a table. Names cannot be parameters of a statement: the table is looked up first, and its
-// name quoted.
-func (d Dialect) rows(r *wasmres.Request) (string, error) {
+// rowsOf answers with the rows that a request asks for. Names cannot be parameters of a statement: the table is looked up
+// first, and its name quoted.
+func (d Dialect) rowsOf(r *wasmres.Request, t table) (string, error) {
 	limit, err := number(r, "limit", usualRows, mostRows)
 	if err != nil {
 		return "", err
@@ -105,15 +124,15 @@ func (d Dialect) rows(r *wasmres.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := wasmres.QueryRow(connection, d.Columns, r.Var("schema"), r.Var("table")); err != nil {
+	if _, err := wasmres.QueryRow(t.connection, d.Columns, t.schema, t.name); err != nil {
 		if err == wasmres.ErrNotFound {
-			return "", noTable(r)
+			return "", t.missing()
 		}
 		return "", err
 	}
-	statement := "select * from " + d.quoted(r.Var("schema")) + "." + d.quoted(r.Var("table")) +
+	statement := "select * from " + d.quoted(t.schema) + "." + d.quoted(t.name) +
 		" limit " + strconv.Itoa(limit+1) + " offset " + strconv.Itoa(offset)
-	rows, err := wasmres.Query(connection, statement)
+	rows, err := wasmres.Query(t.connection, statement)
 	if err != nil {
 		return "", err
 	}

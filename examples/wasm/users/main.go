@@ -14,11 +14,14 @@ const connection = "main"
 func init() {
 	wasmres.Provider("users", "1.0.0").Title("Users").
 		Describe("The users of an application, from its database, read-only.").
-		Prefixes("db://")
+		Prefixes("db://", "users://")
 	wasmres.Ask("sql", "reads the table users of the database granted as "+connection).Params(`{"connections":["` + connection + `"]}`)
 
 	wasmres.Template("db://users/{user_id}", user).
 		Name("user").Describe("A user, by number.").MIME("application/json").
+		Complete("user_id", completeID)
+	wasmres.Template("users://{user_id}", user).
+		Name("user-by-id").Describe("The same user, by a shorter URI.").MIME("application/json").
 		Complete("user_id", completeID)
 	wasmres.List(list)
 }

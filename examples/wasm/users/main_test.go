@@ -36,12 +36,13 @@ func start(t *testing.T) *wasmrestest.Provider {
 
 func TestUser(t *testing.T) {
 	p := start(t)
-	if got, want := p.Text("db://users/42"),
-		`{"id":42,"name":"Ada \"L\"\u000a","email":null,"joined":"2026-11-22"}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	for _, uri := range []string{"db://users/42", "users://42"} {
+		if got, want := p.Text(uri), `{"id":42,"name":"Ada \"L\"\u000a","email":null,"joined":"2026-11-22"}`; got != want {
+			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
 	}
 	for uri, want := range map[string]error{"db://users/20": wasmres.ErrNotFound, "db://users/0": wasmres.ErrNotFound,
-		"db://users/x": wasmres.ErrInvalid} {
+		"db://users/x": wasmres.ErrInvalid, "users://20": wasmres.ErrNotFound, "users://x": wasmres.ErrInvalid} {
 		if _, err := p.Read(uri); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", uri, err, want)
 		}

@@ -114,7 +114,10 @@ func TestExampleUsers(t *testing.T) {
 		}
 	}
 	guest := hosted(t, guesttest.Binary(t, "users"), s.open(t, "reader", sqlcap.Limits{}, nil).Services())
-	asked(t, guest, map[string]string{"db://users/1": `{"id":1,"name":"Ada","email":null,"joined":"2026-11-22"}`},
+	asked(t, guest, map[string]string{
+		"db://users/1": `{"id":1,"name":"Ada","email":null,"joined":"2026-11-22"}`,
+		"users://1":    `{"id":1,"name":"Ada","email":null,"joined":"2026-11-22"}`,
+	},
 		map[string]abi.Code{"db://users/9": abi.CodeNotFound, "db://users/x": abi.CodeInvalidParams},
 		[]string{"db://users/1", "db://users/2", "db://users/3"})
 	completed(t, guest, "db://users/{user_id}", "user_id", "2", nil, []string{"2"})
@@ -134,6 +137,7 @@ func TestExampleTables(t *testing.T) {
 		}
 		guest := hosted(t, guesttest.Binary(t, scheme), s.open(t, "reader", sqlcap.Limits{}, nil).Services())
 		at := scheme + "://tables/" + schema + "/"
+		connection, database := scheme+"://main/", map[string]string{"postgres": "postgres", "mariadb": "test"}[s.name]
 		var listed []string
 		for _, table := range tables[s.name] {
 			listed = append(listed, at+table+"/schema")
@@ -141,9 +145,13 @@ func TestExampleTables(t *testing.T) {
 		asked(t, guest, map[string]string{
 			at + "users/schema": columns[s.name], at +
 				"users/rows?limit=2": `{"columns":["id","name","born"],"rows":[[1,"Ada","1815-12-10"],[2,"Alan","1912-06-23"]],"more":true}`,
-			at + "users/rows?offset=2": `{"columns":["id","name","born"],"rows":[[3,"Grace",null]],"more":false}`,
+			connection + "users/schema":               columns[s.name],
+			connection + database + "/users?offset=2": `{"columns":["id","name","born"],"rows":[[3,"Grace",null]],"more":false}`,
+			at + "users/rows?offset=2":                `{"columns":["id","name","born"],"rows":[[3,"Grace",null]],"more":false}`,
 		}, map[string]abi.Code{
-			at + "absent/schema": abi.CodeNotFound, at + "users%22%3Bdrop/rows": abi.CodeNotFound, at +
+			connection + "absent/schema": abi.CodeNotFound, connection + "absent/users": abi.CodeNotFound,
+			scheme + "://other/users/schema": abi.CodeDenied,
+			at + "absent/schema":             abi.CodeNotFound, at + "users%22%3Bdrop/rows": abi.CodeNotFound, at +
 				"users/rows?limit=5000": abi.CodeInvalidParams,
 		}, listed)
 		template := scheme + "://tables/{schema}/{table}/rows{?limit,offset}"

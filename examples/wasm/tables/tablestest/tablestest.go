@@ -48,6 +48,12 @@ func (c Config) start(t *testing.T) *wasmrestest.Provider {
 				table.Rows = [][]any{{"id", "bigint", false, nil}}
 			}
 			return table, nil
+		case c.Dialect.Find:
+			table := wasmrestest.Table{Columns: []string{"s"}}
+			if (args[0] == "" || args[0] == "sales") && args[1] == "users" {
+				table.Rows = [][]any{{"shop"}}
+			}
+			return table, nil
 		case c.Dialect.Schemas:
 			return wasmrestest.Table{Columns: []string{"s"}, Rows: [][]any{{"shop"}}}, nil
 		case c.Dialect.Matching:
@@ -63,9 +69,12 @@ func (c Config) start(t *testing.T) *wasmrestest.Provider {
 }
 
 func (c Config) testRead(t *testing.T) {
-	base := c.Dialect.Scheme + "://tables/shop/"
+	base, named := c.Dialect.Scheme+"://tables/shop/", c.Dialect.Scheme+"://main/"
 	p := c.start(t)
 	for uri, want := range map[string]string{
+		named + "users/schema":               `{"columns":[{"name":"id","type":"bigint","null":false,"default":null}]}`,
+		named + "sales/users":                `{"columns":["id","name"],"rows":[[1,"Ada"],[2,"/w=="],[3,0.5]],"more":false}`,
+		named + "sales/users?limit=1":        `{"columns":["id","name"],"rows":[[1,"Ada"]],"more":true}`,
 		base + "users/schema":                `{"columns":[{"name":"id","type":"bigint","null":false,"default":null}]}`,
 		base + "users/rows":                  `{"columns":["id","name"],"rows":[[1,"Ada"],[2,"/w=="],[3,0.5]],"more":false}`,
 		base + "users/rows?limit=2&offset=7": `{"columns":["id","name"],"rows":[[1,"Ada"],[2,"/w=="]],"more":true}`,
@@ -76,6 +85,10 @@ func (c Config) testRead(t *testing.T) {
 		}
 	}
 	for uri, want := range map[string]error{
+		named + "absent/schema":               wasmres.ErrNotFound,
+		named + "other/users":                 wasmres.ErrNotFound,
+		named + "sales/users?limit=1001":      wasmres.ErrInvalid,
+		c.Dialect.Scheme + "://other/a/users": wasmres.ErrDenied,
 		base + "absent/schema":                wasmres.ErrNotFound,
 		base + "absent/rows":                  wasmres.ErrNotFound,
 		base + "users/rows?limit=x":           wasmres.ErrInvalid,
