@@ -1,4 +1,5 @@
-// Web serves the pages of one web site: web://docs/intro is the page /docs/intro of the origin that is configured.
+// Web serves the pages of web sites: web://docs/intro is the page /docs/intro of the origin that is configured, and
+// https://docs.example.org/intro is that page, if the operator grants its site.
 package main
 
 import (
@@ -15,46 +16,70 @@ const watchEvery = time.Minute
 func init() {
 	wasmres.Provider("web", "1.0.0").
 		Title("Web pages").
-		Describe("The pages of one web site, as their server sends them.").
-		Prefixes("web://")
-	wasmres.Ask("http", "fetches pages of the site that is configured as origin, and of no other")
+		Describe("The pages of web sites, as their servers send them.").
+		Prefixes("web://", "https://")
+	wasmres.Ask("http", "fetches pages of the sites that are granted, and of no other")
 
-	wasmres.Template("web://{+path}", read).
+	wasmres.Template("web://{+path}", read(address)).
 		Name("page").Title("Page").Describe("A page by its path, as in web://docs/intro.").
-		Watch(watchEvery, version)
+		Watch(watchEvery, version(address))
+	wasmres.Template("https://{+address}", read(ownAddress)).
+		Name("url").Title("Page by URL").Describe("A page or a picture of a site that is granted, by its own URL.").
+		Watch(watchEvery, version(ownAddress))
+	wasmres.List(list)
 }
 
-// read answers with a page, while it arrives.
-func read(r *wasmres.Request) (wasmres.Content, error) {
-	resp, err := ask(r, "GET")
-	if err != nil {
-		return wasmres.Content{}, err
+// list lists the pages that are configured, under their own URLs.
+func list(r *wasmres.Request, page *wasmres.Page) error {
+	configured, _ := r.Config("pages")
+	pages := strings.Fields(configured)
+	return page.Each(len(pages), func(i int) wasmres.Entry {
+		_, name, _ := strings.Cut(pages[i], "://")
+		return wasmres.Entry{URI: pages[i], Name: name}
+	})
+}
+
+// read gives the handler that answers with a page, while it arrives, from where a request leads to.
+func read(where func(*wasmres.Request) (string, error)) func(*wasmres.Request) (wasmres.Content, error) {
+	return func(r *wasmres.Request) (wasmres.Content, error) {
+		resp, err := ask(r, "GET", where)
+		if err != nil {
+			return wasmres.Content{}, err
+		}
+		return content(resp), nil
 	}
+}
+
+// content is a page as its server sends it.
+func content(resp *wasmres.HTTPResponse) wasmres.Content {
 	mime, text := typeOf(resp.Header.Get("Content-Type"))
 	c := wasmres.Stream(resp.Body, -1).MIME(mime).ETag(etag(resp))
 	if text {
 		c = c.AsText()
 	}
-	return c, nil
+	return c
 }
 
-// version names the version of a page, without its text.
-func version(r *wasmres.Request) (string, error) {
-	resp, err := ask(r, "HEAD")
-	if err != nil {
-		return "", err
+// version gives the handler that names the version of a page, without its text.
+func version(where func(*wasmres.Request) (string, error)) func(*wasmres.Request) (string, error) {
+	return func(r *wasmres.Request) (string, error) {
+		resp, err := ask(r, "HEAD", where)
+		if err != nil {
+			return "", err
+		}
+		return etag(resp), nil
 	}
-	return etag(resp), nil
 }
 
-// ask sends a request for the page and gives the answer if it is one.
-func ask(r *wasmres.Request, method string) (*wasmres.HTTPResponse, error) {
-	page, err := address(r)
+// ask sends a request for the page and gives the answer if it is one. The sole site to get what is configured as
+// authorization is the origin.
+func ask(r *wasmres.Request, method string, where func(*wasmres.Request) (string, error)) (*wasmres.HTTPResponse, error) {
+	page, err := where(r)
 	if err != nil {
 		return nil, err
 	}
 	request := wasmres.HTTPRequest{Method: method, URL: page}
-	if authorization, ok := r.Config("authorization"); ok {
+	if authorization, ok := r.Config("authorization"); ok && isOfOrigin(r, page) {
 		request.Header = wasmres.HTTPHeader{{Name: "Authorization", Value: authorization}}
 	}
 	resp, err := wasmres.HTTP(request)
@@ -64,19 +89,36 @@ func ask(r *wasmres.Request, method string) (*wasmres.HTTPResponse, error) {
 	return resp, resp.Err()
 }
 
-// address is where the page is.
+// ownAddress is the URL that a client asks for.
+func ownAddress(r *wasmres.Request) (string, error) { return r.URI, nil }
+
+// address is where the page of a web: URI is.
 func address(r *wasmres.Request) (string, error) {
-	configured, _ := r.Config("origin")
-	origin, err := url.Parse(configured)
-	if err != nil || origin.Scheme != "https" || origin.Host == "" {
+	site, ok := origin(r)
+	if !ok {
 		return "", wasmres.Unavailable("configure the site, as with --config origin=https://docs.example.org", 0)
 	}
-	site := origin.JoinPath("/")
 	page := site.JoinPath((&url.URL{Path: r.Var("path")}).EscapedPath())
 	if !strings.HasPrefix(page.Path, site.Path) {
 		return "", wasmres.Invalid("not a page of the site")
 	}
 	return page.String(), nil
+}
+
+// origin gives the site that is configured, with a slash at its end.
+func origin(r *wasmres.Request) (site *url.URL, ok bool) {
+	configured, _ := r.Config("origin")
+	at, err := url.Parse(configured)
+	if err != nil || at.Scheme != "https" || at.Host == "" {
+		return nil, false
+	}
+	return at.JoinPath("/"), true
+}
+
+// isOfOrigin reports whether a page is one of the site that is configured.
+func isOfOrigin(r *wasmres.Request, page string) bool {
+	site, ok := origin(r)
+	return ok && strings.HasPrefix(page, site.String())
 }
 
 // explain words for the client why there is no answer.

@@ -82,6 +82,39 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Pages and pictures are read by their own URLs, and those that are configured are listed.
+func TestOwnURLs(t *testing.T) {
+	p := start(t)
+	whole := strings.TrimSuffix(p.Config["origin"], "/docs")
+	p.Config["pages"] = whole + "/docs/intro " + whole + "/docs/picture.png"
+	p.Config["authorization"] = "Bearer {{secret:docs}}"
+	listed := p.List()
+	if len(listed) != 2 || listed[0].URI != whole+"/docs/intro" || listed[1].URI != whole+"/docs/picture.png" {
+		t.Fatalf("got the list %+v", listed)
+	}
+	if got := p.Text(listed[0].URI); got != "<h1>größe</h1>" {
+		t.Errorf("got %q", got)
+	}
+	if got := p.Bytes(listed[1].URI); !bytes.Equal(got, picture) {
+		t.Errorf("got %d bytes of the picture", len(got))
+	}
+	if _, err := p.Read(whole + "/docs/private"); err != nil {
+		t.Error(err)
+	}
+	if now, changed, err := p.Poll(listed[0].URI, ""); now != `"1"` || !changed || err != nil {
+		t.Errorf("got %q, changed %t, %v", now, changed, err)
+	}
+	p.Config["origin"] = whole + "/doc" // which the page's URL begins with, too
+	for uri, want := range map[string]error{
+		whole + "/docs/private": wasmres.ErrDenied, whole + "/nothing": wasmres.ErrNotFound,
+		strings.Replace(whole, "127.0.0.1", "127.0.0.2", 1) + "/docs/private": wasmres.ErrUnavailable,
+	} {
+		if _, err := p.Read(uri); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", uri, err, want)
+		}
+	}
+}
+
 // An origin is written with a path, with a slash at its end, and with neither.
 func TestOrigins(t *testing.T) {
 	p := start(t)
