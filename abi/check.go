@@ -19,8 +19,8 @@ const (
 	maxJSONDepth   = 32
 )
 
-// Check holds a manifest to the rules of this ABI: known minor version, a name, URIs, bounded texts, templates with
-// names, capabilities a person can judge. The error wraps an [Error] and names the place.
+// Check reports the first rule of this ABI that the manifest breaks: its minor version, name, URIs, texts, templates or
+// capabilities. The error wraps an [Error] and names the place.
 func (m *Manifest) Check() error {
 	if m.Minor > Minor {
 		return Errorf(CodeIncompatible, "the provider needs ABI %d.%d, this host speaks %d.%d: use a newer wasmres", Major, m.Minor, Major, Minor)
@@ -60,7 +60,8 @@ func (m *Manifest) checkPrefixes() error {
 	return nil
 }
 
-// checkCapabilities is strict, because a person reads them in a terminal and says yes or no.
+// checkCapabilities checks what a person reads in a terminal before approving it: names are unique, texts are short and
+// plain.
 func (m *Manifest) checkCapabilities() error {
 	seen := map[string]bool{}
 	for i, c := range m.Capabilities {
@@ -95,7 +96,7 @@ func (m *Manifest) checkEntries() error {
 	return nil
 }
 
-// Check holds a resource to the rules of this ABI.
+// Check reports the first rule of this ABI that the resource breaks.
 func (r *Resource) Check() error {
 	if err := CheckURI(r.URI); err != nil {
 		return Errorf(CodeInvalidURI, "%v", err)
@@ -106,7 +107,7 @@ func (r *Resource) Check() error {
 	return checkCommon(r.Name, r.Title, r.Description, r.MIMEType, r.Meta, r.Priority, r.Icons)
 }
 
-// Check holds a template to the rules of this ABI, but for the syntax of the template itself.
+// Check reports the first rule of this ABI that the template breaks. It does not parse the URI template itself.
 func (t *Template) Check() error {
 	if t.URITemplate == "" {
 		return Errorf(CodeProtocol, "the uri_template is missing")
@@ -122,7 +123,7 @@ func (t *Template) Check() error {
 	return checkCommon(t.Name, t.Title, t.Description, t.MIMEType, t.Meta, t.Priority, t.Icons)
 }
 
-// Check holds the head of a content to the rules of this ABI.
+// Check reports the first rule of this ABI that the head of a content breaks.
 func (c *Content) Check() error {
 	if err := CheckURI(c.URI); err != nil {
 		return Errorf(CodeInvalidURI, "%v", err)
@@ -142,7 +143,7 @@ func (c *Content) Check() error {
 	return CheckJSONObject("meta_json", c.Meta)
 }
 
-// Check holds a progress report to the rules of this ABI: numbers that JSON can carry and a line of text.
+// Check reports whether the numbers are ones that JSON can carry and the message is one line.
 func (p *Progress) Check() error {
 	for _, v := range []float64{p.Done, p.Total} {
 		if !(v >= 0 && v <= math.MaxFloat64) {
@@ -198,7 +199,7 @@ func (i *Icon) check() error {
 	return checkLine("icon mime_type", i.MIMEType, maxName)
 }
 
-// checkTime accepts nothing or an RFC 3339 time.
+// checkTime accepts an RFC 3339 time or the empty string.
 func checkTime(what, s string) error {
 	if s == "" {
 		return nil
@@ -209,7 +210,8 @@ func checkTime(what, s string) error {
 	return nil
 }
 
-// checkPlain is checkLine for what a person decides by: nothing in it turns the direction of writing or is invisible.
+// checkPlain is checkLine for text on which a person bases a decision: it refuses invisible characters and those that
+// change the direction of writing.
 func checkPlain(what, s string, limit int) error {
 	if i := strings.IndexFunc(s, func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }); i >= 0 {
 		return Errorf(CodeProtocol, "%s has an invisible character at byte %d", what, i)
@@ -255,7 +257,7 @@ func CheckJSONObject(what, s string) error {
 	return nil
 }
 
-// jsonDepth gives the nesting of a valid JSON text.
+// jsonDepth returns the nesting of a valid JSON text.
 func jsonDepth(s string) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(s); i++ {

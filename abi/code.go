@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Code classifies the outcome of a call. Numbers are append-only: 0–31 may be answered by guests and hosts, 32 and
-// up are stated by the host alone; a guest that answers one of those is taken to have answered [CodeInternal].
+// A Code classifies the outcome of a call. Numbers are append-only. Guests and hosts may state 0 to 31; only the host
+// states 32 and above. The host replaces one of those from a guest by [CodeInternal].
 type Code uint32
 
 // Outcomes a guest may answer.
@@ -16,7 +16,7 @@ const (
 	CodeOK            Code = 0
 	CodeNotFound      Code = 1  // no such resource
 	CodeInvalidParams Code = 2  // the request makes no sense to the guest
-	CodeDenied        Code = 3  // the asker, or the guest, may not do this
+	CodeDenied        Code = 3  // the client, or the guest, may not do this
 	CodeUnavailable   Code = 4  // try again, after retry_after_ms if given
 	CodeCancelled     Code = 5  // the caller does not wait for the result any longer
 	CodeDeadline      Code = 6  // the time limit has passed
@@ -54,7 +54,7 @@ var codeNames = map[Code]string{
 	CodeFuel: "fuel", CodeStack: "stack", CodeHostCalls: "host_calls",
 }
 
-// String gives the stable name used in logs, metrics and error data, as in "not_found".
+// String returns the stable name used in logs, metrics and error data, as in "not_found".
 func (c Code) String() string {
 	if name, ok := codeNames[c]; ok {
 		return name
@@ -62,8 +62,8 @@ func (c Code) String() string {
 	return fmt.Sprintf("code_%d", uint32(c))
 }
 
-// FromGuest maps what a guest answered to a Code a guest may state: anything unknown or reserved to the host becomes
-// [CodeInternal].
+// FromGuest returns the Code for a guest's status. It is [CodeInternal] when the status is unknown or reserved to the
+// host.
 func FromGuest(status uint32) Code {
 	if status <= uint32(CodeInputRequired) {
 		return Code(status)
@@ -80,7 +80,7 @@ type Error struct {
 	Cause      error         // private; nil for none
 }
 
-// Error gives the public text only.
+// Error returns the public text only.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return e.Code.String()
@@ -88,7 +88,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the private cause.
+// Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf makes an Error with a public message.

@@ -1,7 +1,7 @@
 package abi
 
-// Append appends c as a field of a frame to b. Inline bytes are written when Inline is non-nil, be they empty; a nil
-// Inline of a kind means that the bytes follow through body.
+// Append appends c as a field of a frame to b. A non-nil Inline is written, even if it is empty. A nil Inline of a kind
+// other than [KindNone] means that the bytes follow through body.
 func (c *Content) Append(b []byte) []byte { return putMessage(b, 3, c.append) }
 
 func (c *Content) append(b []byte) []byte {
@@ -25,7 +25,7 @@ func (c *Content) append(b []byte) []byte {
 
 // A contentDecoder fills a Content from fields in any order.
 type contentDecoder struct {
-	*Content      // Kind is that of Inline until settle
+	*Content      // until settle, Kind is that of Inline
 	declared Kind // field kind
 }
 
@@ -57,7 +57,7 @@ func (d *contentDecoder) set(f *field) error {
 	return nil
 }
 
-// setInline keeps a view: the text of KindText is checked as a whole when the content ends.
+// setInline keeps a view of the field. Text is checked when the content ends, as a whole.
 func (d *contentDecoder) setInline(kind Kind, f *field) error {
 	if f.typ != wireBytes {
 		return fault(whyWireType)
@@ -81,7 +81,7 @@ func (d *contentDecoder) declare(f *field) error {
 	return nil
 }
 
-// settle decides the kind: inline bytes have one already, which a declared one must not contradict.
+// settle sets Kind. A declared kind must not contradict that of the inline bytes.
 func (d *contentDecoder) settle() error {
 	switch {
 	case d.Inline == nil:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Crash is the private cause of a call in which the guest trapped or the host stopped it. Logs and terminals show it to
-// the provider's author; a client learns nothing of it.
+// A Crash is the private cause of a call in which the guest trapped or the host stopped it. Logs and terminals show it
+// to the provider's author; clients never get it.
 type Crash struct {
 	Reason string  // in a few words
 	Stack  []Frame // the functions that were running, innermost first, at most 32; nil when unknown
@@ -17,7 +17,7 @@ type Crash struct {
 	Op        Op
 	URI       string
 	Fuel      uint64   // used
-	LastLines []string // that the guest logged or wrote, of those the log's level lets through; at most eight
+	LastLines []string // logged or written by the guest last, as far as the log level allows; at most eight
 }
 
 // maxFrames bounds the stack of a [Crash].
@@ -38,7 +38,7 @@ func (f Frame) String() string {
 
 func (c *Crash) Error() string { return c.Reason }
 
-// Functions gives the indices of the functions that were running, innermost first.
+// Functions returns the indices of the functions that were running, innermost first.
 func (c *Crash) Functions() []uint32 {
 	indices := make([]uint32, len(c.Stack))
 	for i, f := range c.Stack {
@@ -60,7 +60,7 @@ func (c *Crash) LogValue() slog.Value {
 	)
 }
 
-// CrashOf gives the [Crash] in the chain of err; nil when there is none.
+// CrashOf returns the [Crash] in the chain of err; nil when there is none.
 func CrashOf(err error) *Crash {
 	if err == nil { // and there is nothing to allocate
 		return nil

@@ -1,9 +1,9 @@
 // Package abi is the contract between a wasmres host and a guest module: the names, codes and messages of ABI
 // version 1, byte for byte.
 //
-// It owns the import and export names with their exact signatures, the operations, the result codes, the messages
-// with their encoding, the manifest, and the rules every URI and text must meet. docs/abi.md tells the same story to
-// an author of guests; testdata/abi holds the golden vectors both sides are held to.
+// It owns the import and export names with their exact signatures, the operations, the result codes, the messages with
+// their encoding, the manifest, and the rules every URI and text must meet. docs/abi.md tells the same story to an
+// author of guests; testdata/abi has golden vectors, against which both sides are tested.
 //
 // Every package may import it; it imports nothing of wasmres and runs nothing.
 //

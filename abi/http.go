@@ -4,31 +4,31 @@ const (
 	maxHeaders = 256 // fields of one request or response
 )
 
-// An HTTPRequest asks for a URL that is granted.
+// An HTTPRequest asks the host to send a request to a URL that is granted.
 type HTTPRequest struct {
 	Method        string // empty for GET
 	URL           string // absolute
 	Header        []HTTPField
 	Body          []byte
-	MaxBytes      uint64 // of the body of the response; 0 for as many as are granted
+	MaxBytes      uint64 // of the response's body; 0 for as many as are granted
 	TimeoutMillis uint32 // for the whole exchange; 0 for as long as the call may last
 }
 
 // An HTTPField is one line of a header.
 type HTTPField struct{ Name, Value string }
 
-// An HTTPResponse is what a server answered, whatever its status. [ChannelBody] has its body, or the beginning of it.
+// An HTTPResponse describes a server's answer, whatever its status. [ChannelBody] has its body, or the beginning of it.
 type HTTPResponse struct {
 	Status uint32
 	Header []HTTPField
 	URL    string // the one that answered, after redirects
-	Stream uint64 // by which [ServiceStream] gives the rest of the body; 0 when there is none
+	Stream uint64 // for [ServiceStream] to get the rest of the body; 0 when there is none
 }
 
-// A StreamRequest asks for what comes next of an answer that was too long for one.
+// A StreamRequest asks for the next part of an answer that exceeds one message.
 type StreamRequest struct{ Stream uint64 }
 
-// A StreamResponse goes with bytes in [ChannelBody].
+// A StreamResponse says whether more parts follow. The bytes are in [ChannelBody].
 type StreamResponse struct{ More bool }
 
 // Append appends the encoding of r to b.

@@ -1,6 +1,6 @@
 package abi
 
-// MaxKey is the bytes of a key of the key-value store.
+// MaxKey is the most bytes of a key of the key-value store.
 const MaxKey = 1 << 10
 
 const maxKVEntries = 10_000 // of one answer
@@ -9,19 +9,20 @@ const maxKVEntries = 10_000 // of one answer
 type KVRequest struct {
 	Key       string // get, put, delete: 1 to [MaxKey] bytes
 	Value     []byte // put
-	TTLMillis uint64 // put: the value is gone after this time; 0 keeps it
-	IfVersion uint64 // put, delete: only if the value has this version; 0 for whatever is there
+	TTLMillis uint64 // put: the value expires after this time; 0 for never
+	IfVersion uint64 // put, delete: only if the value has this version; 0 for any
 	IfAbsent  bool   // put: only if there is no value
 	Prefix    string // list: only keys that begin with it
 	After     string // list: the last key already seen
 	Limit     uint64 // list: most entries; 0 for as many as one answer holds
 }
 
-// A KVResponse describes what is there, and, of a put, what is there then. A value that was got is in [ChannelBody].
+// A KVResponse describes the values that were found or, after a put, the value that was stored. The bytes of a value
+// are in [ChannelBody].
 type KVResponse struct {
 	Entries  []KVEntry // list: sorted by key, byte by byte
 	More     bool      // list: there are entries after these
-	Conflict bool      // put, delete: nothing was done, since the condition does not hold for Entries
+	Conflict bool      // put, delete: nothing was done, since Entries do not meet the condition
 }
 
 // A KVEntry is one value, without its bytes.

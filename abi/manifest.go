@@ -1,9 +1,9 @@
 package abi
 
-// A Manifest is what a provider says of itself, readable without running it when it is packed into
-// [ManifestSection]; otherwise the host asks once with [OpDescribe].
+// A Manifest is what a provider declares. The host reads it from [ManifestSection] without running the guest, or asks
+// the guest once with [OpDescribe].
 type Manifest struct {
-	Minor        uint32 // least Minor of the host
+	Minor        uint32 // the least Minor of a host that can run the provider
 	Name         string
 	Version      string
 	Title        string
@@ -18,7 +18,7 @@ type Manifest struct {
 	ConfigSchema string // JSON Schema; empty for none
 }
 
-// Implements reports whether the guest says it answers op.
+// Implements reports whether the manifest declares op.
 func (m *Manifest) Implements(op Op) bool { return op < 32 && m.Ops&(1<<op) != 0 }
 
 // A Capability is a host capability that a provider asks for.
@@ -29,7 +29,7 @@ type Capability struct {
 	Reason   string // shown to the person who decides
 }
 
-// ManifestLimits are what a provider asks for; the operator's limits always win. Zero means no wish.
+// ManifestLimits are the limits that a provider asks for. Zero asks for none. The operator's limits bound them.
 type ManifestLimits struct {
 	MemoryPages    uint32 // of 64 KiB
 	DeadlineMillis uint32
@@ -38,14 +38,14 @@ type ManifestLimits struct {
 	Lifecycle      Lifecycle
 }
 
-// A Lifecycle says how long what a guest keeps in its memory lasts.
+// A Lifecycle says how long guest memory lasts.
 type Lifecycle uint32
 
-// The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
+// The lifecycles. A guest that asks for an unknown one gets LifecycleFresh.
 const (
-	LifecycleFresh   Lifecycle = 0 // every request finds the guest as it was when it had started
-	LifecycleSession Lifecycle = 1 // requests of one session find what earlier ones of it left
-	LifecycleShared  Lifecycle = 2 // every request finds what earlier ones of any client left: for caches
+	LifecycleFresh   Lifecycle = 0 // every request finds the memory of a guest that has just started
+	LifecycleSession Lifecycle = 1 // a request finds what earlier requests of its session left
+	LifecycleShared  Lifecycle = 2 // a request finds what earlier requests of all clients left, as a cache
 )
 
 var lifecycleNames = [...]string{"fresh", "session", "shared"}
@@ -91,7 +91,7 @@ func (m *Manifest) Append(b []byte) []byte {
 	return putString(b, 13, m.ConfigSchema)
 }
 
-// DecodeManifest decodes a Manifest of at most [MaxManifest] bytes and checks everything in it: see Check.
+// DecodeManifest decodes a Manifest of at most [MaxManifest] bytes and checks it as [Manifest.Check] does.
 func DecodeManifest(b []byte) (*Manifest, error) {
 	if len(b) > MaxManifest {
 		return nil, tooLong("manifest", len(b), MaxManifest)

@@ -13,8 +13,7 @@ const (
 
 // IsReservedMeta reports whether key, of a _meta object, is reserved to MCP or to the host. A key is reserved to MCP
 // where the second label of its prefix is "modelcontextprotocol" or "mcp", as in "io.modelcontextprotocol/name" and
-// "dev.mcp.tools/name" (MCP 2026-07-28, basic, _meta). The host does not hand such keys on, neither to guests nor to
-// clients.
+// "dev.mcp.tools/name" (MCP 2026-07-28, basic, _meta). The host passes such keys neither to guests nor to clients.
 func IsReservedMeta(key []byte) bool {
 	if bytes.HasPrefix(key, []byte(hostMeta)) || bytes.HasPrefix(key, []byte(protocolMeta)) {
 		return true
@@ -28,7 +27,7 @@ func IsReservedMeta(key []byte) bool {
 	return bytes.EqualFold(second, []byte("modelcontextprotocol")) || bytes.EqualFold(second, []byte("mcp"))
 }
 
-// WithoutReservedMeta gives object, a valid JSON object or empty, without the members whose keys are reserved. It is
+// WithoutReservedMeta returns object, a valid JSON object or empty, without the members whose keys are reserved. It is
 // empty when no other member is left.
 func WithoutReservedMeta(object string) string {
 	if !strings.ContainsAny(object, "/\\") { // no key has a prefix, not even one written with escapes
@@ -55,7 +54,7 @@ func WithoutReservedMeta(object string) string {
 	return string(rest)
 }
 
-// ReservedMeta gives the keys of object, a valid JSON object or empty, that are reserved, in their order.
+// ReservedMeta returns the keys of object, a valid JSON object or empty, that are reserved, in their order.
 func ReservedMeta(object string) (reserved []string) {
 	d := json.NewDecoder(strings.NewReader(object))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {

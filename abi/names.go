@@ -7,8 +7,8 @@ const Major = 1
 // Minor is the newest minor version this host speaks. A manifest names the least minor version its guest needs.
 const Minor = 0
 
-// Names a guest module meets. All guest memory belongs to the guest: the host writes to it only inside [ImportTake],
-// reads it only inside an import, and keeps no pointer after the import returns.
+// Names in a guest module. The host writes to guest memory only inside [ImportTake], reads it only inside an import,
+// and keeps no pointer after the import returns.
 const (
 	// ImportModule is the module name of every host function of this ABI.
 	ImportModule = "wasmres_v1"
@@ -17,10 +17,10 @@ const (
 	// ExportInitialize is optional, [] -> [], and called once after instantiation.
 	ExportInitialize = "_initialize"
 	// ExportWarm is optional, [] -> [], and called once, after ExportInitialize and OpConfigure and before the first
-	// request. What it leaves in memory, as caches and tables, every request finds.
+	// request. Every request finds the memory that it leaves, as caches and tables.
 	ExportWarm = "wasmres_v1_warm"
-	// ExportSeed is optional, (seed i64) -> (), and called before each request with a number that cannot be foreseen,
-	// since all that a guest drew from random sources before is the same in every request.
+	// ExportSeed is optional, (seed i64) -> (), and called before each request with an unpredictable number. Without
+	// it, random numbers that a guest drew while starting are the same in every request.
 	ExportSeed = "wasmres_v1_seed"
 	// ExportStart marks a command module (a program with main), which cannot serve calls and is refused.
 	ExportStart = "_start"
@@ -74,7 +74,7 @@ type Signature struct {
 	Params, Results []ValueType
 }
 
-// String gives the signature in the notation of the WebAssembly specification, as in "[i32 i32] -> [i32]".
+// String returns the signature in the notation of the WebAssembly specification, as in "[i32 i32] -> [i32]".
 func (s Signature) String() string {
 	return typeList(s.Params) + " -> " + typeList(s.Results)
 }
@@ -103,7 +103,7 @@ func bytesOf(types []ValueType) []byte {
 	return b
 }
 
-// Exports gives the exact signature of every function export this ABI knows. Only [ExportCall] is required.
+// Exports returns the exact signature of every function export this ABI knows. Only [ExportCall] is required.
 func Exports() map[string]Signature {
 	return map[string]Signature{
 		ExportCall:       {Params: []ValueType{I32, I32}, Results: []ValueType{I32}},
@@ -113,7 +113,7 @@ func Exports() map[string]Signature {
 	}
 }
 
-// Imports gives the exact signature of every host function in [ImportModule].
+// Imports returns the exact signature of every host function in [ImportModule].
 func Imports() map[string]Signature {
 	return map[string]Signature{
 		ImportTake: {Params: []ValueType{I32, I32, I32, I32}, Results: []ValueType{I32}},
@@ -125,22 +125,22 @@ func Imports() map[string]Signature {
 	}
 }
 
-// Channels of [ImportTake]. All are empty while an export runs that is no operation.
+// Channels of [ImportTake]. They are empty while an export other than [ExportCall] runs.
 const (
 	ChannelRequest  = 0 // the encoded Request of the running operation
-	ChannelResponse = 1 // the message answered by the last service call
-	ChannelBody     = 2 // the bytes answered by the last service call
+	ChannelResponse = 1 // the response to the last service call
+	ChannelBody     = 2 // the bytes that came with that response
 )
 
-// A Signal is what [ImportEmit] and [ImportBody] answer. After a negative one the guest should return: whatever else
-// it emits is ignored.
+// A Signal is the result of [ImportEmit] and [ImportBody]. After a negative one the guest should return: the host
+// ignores all further output.
 type Signal int32
 
 // The signals.
 const (
 	SignalMore      Signal = 0  // go on
 	SignalEnough    Signal = 1  // the page or range is full: set the next cursor, return CodeOK
-	SignalCancelled Signal = -1 // the caller does not wait for the result any longer
+	SignalCancelled Signal = -1 // the client no longer waits for the result
 	SignalDeadline  Signal = -2 // the time limit has passed
 	SignalTooLarge  Signal = -3 // the result limit is reached
 	SignalBadFrame  Signal = -4 // the frame broke this ABI; the call has failed
@@ -149,10 +149,10 @@ const (
 // Values of [ImportInfo].
 const (
 	InfoWallTime  = 0 // nanoseconds since 1970-01-01 UTC
-	InfoMonotonic = 1 // nanoseconds of a clock that never goes back, from an arbitrary start
+	InfoMonotonic = 1 // nanoseconds of a monotonic clock, from an arbitrary start
 	InfoDeadline  = 2 // nanoseconds left; never negative
 	InfoMinor     = 3 // the host's Minor
-	InfoMaxBody   = 4 // bytes the contents of this call may have in total
+	InfoMaxBody   = 4 // most bytes of all contents of this call
 	InfoServices  = 5 // bit n is set when service n is granted
 )
 

@@ -1,7 +1,7 @@
 package abi
 
-// An Op is what the host asks a guest to do: the first parameter of [ExportCall]. A guest answers
-// [CodeUnsupported] to an operation it does not know.
+// An Op is an operation of a guest: the first parameter of [ExportCall]. A guest answers [CodeUnsupported] to an
+// operation it does not know.
 type Op uint32
 
 // The operations.
@@ -10,10 +10,10 @@ const (
 	OpList        Op = 1 // emit one page of Resources
 	OpRead        Op = 2 // emit Contents and push their bodies
 	OpComplete    Op = 3 // emit completions for a template variable
-	OpSubscribe   Op = 4 // a client subscribes to this URI; answer poll_ms to be asked with OpPoll
+	OpSubscribe   Op = 4 // a client subscribes to this URI; answer poll_ms to get OpPoll
 	OpUnsubscribe Op = 5 // no client subscribes to this URI any longer
 	OpConfigure   Op = 6 // take the configuration, once per instance
-	OpPoll        Op = 7 // has this watched URI changed? emit a Content with its etag
+	OpPoll        Op = 7 // has this URI changed? emit a Content with its etag
 	OpEvent       Op = 8 // reserved
 )
 
@@ -26,8 +26,8 @@ func (op Op) String() string {
 	return "unknown"
 }
 
-// A Service is a kind of host call that a guest may make through [ImportCall]. All are denied unless granted; an unknown or
-// denied one answers a code and harms nothing, so adding a service is not a change of this ABI.
+// A Service is a kind of host call that a guest makes through [ImportCall]. All but notices need a grant. The host
+// answers an unknown or denied one with a code, so new services do not change this ABI.
 type Service uint32
 
 // The services.

@@ -68,8 +68,8 @@ func putPriority(b []byte, v float64) []byte {
 	return putFixed(b, 7, v)
 }
 
-// putMessage appends an embedded message that appendTo writes. It leaves one byte for the length, which is enough for
-// most, and moves the others up.
+// putMessage appends an embedded message that appendTo writes. It leaves one byte for the length, and moves the message
+// when the length needs more.
 func putMessage(b []byte, num uint32, appendTo func([]byte) []byte) []byte {
 	b = append(putTag(b, num, wireBytes), 0)
 	start := len(b)

@@ -7,7 +7,7 @@ const (
 	maxCompletes   = 64
 )
 
-// An Emission takes what one frame holds beside the fields of a [Reply]. What it gets is valid until the method
+// An Emission takes the items of a frame that are not fields of a [Reply]. Arguments are valid until the method
 // returns.
 type Emission interface {
 	Content(c *Content) error
@@ -19,14 +19,13 @@ type Emission interface {
 // continueEvery is how many fields are decoded between two calls of Continue: they take some 100 µs.
 const continueEvery = 1024
 
-// A Merger decodes the frames of one call. Its exported fields are to be set before the first.
+// A Merger decodes the frames of one call. Set its exported fields before the first frame.
 type Merger struct {
-	// Reply is what the frames are decoded into. After an error it is void.
+	// Reply collects the decoded fields. It is invalid after an error.
 	Reply *Reply
-	// MaxItems bounds len(Reply.Resources) and len(Reply.Templates); more is [CodeTooMany].
+	// MaxItems bounds len(Reply.Resources) and len(Reply.Templates). More is [CodeTooMany].
 	MaxItems int
-	// To gets contents and progress in the order they stand in the frame; a progress report that breaks its rules is
-	// dropped.
+	// To gets contents and progress in the order of the frame. Invalid progress reports are dropped.
 	To Emission
 
 	field   field
@@ -34,7 +33,7 @@ type Merger struct {
 }
 
 // Merge decodes one emitted frame of at most [MaxFrame] bytes. A malformed frame is [CodeProtocol], and so is a second
-// manifest. Semantic rules, as those of URIs, are left to Check of each message.
+// manifest. It does not check URIs and the like: see Check of each message.
 func (m *Merger) Merge(frame []byte) error {
 	if len(frame) > MaxFrame {
 		return tooLong("frame", len(frame), MaxFrame)
@@ -92,7 +91,7 @@ func (m *Merger) set(f *field) error {
 	return nil
 }
 
-// bounded keeps long texts out of a Reply, which lives as long as its call.
+// bounded stores a text of at most limit bytes: a Reply lives as long as its call.
 func (f *field) bounded(dst *string, what string, limit int) error {
 	if len(f.data) > limit {
 		return tooLong(what, len(f.data), limit)
@@ -100,7 +99,8 @@ func (f *field) bounded(dst *string, what string, limit int) error {
 	return f.string(dst)
 }
 
-// setManifest takes the first manifest only: decoding one costs far more than a guest pays for another.
+// setManifest decodes the first manifest and refuses further ones: decoding costs far more than a guest pays for
+// sending.
 func (r *Reply) setManifest(f *field) error {
 	if r.Manifest != nil {
 		return fault("second manifest")

@@ -24,8 +24,8 @@ func (r *Resource) append(b []byte) []byte {
 // minEntry is less than most entries of a list take, in bytes.
 const minEntry = 64
 
-// addResource makes room for as many entries of this one's size as the rest of the message can hold: at most 2.5 bytes
-// for each of the message's, however small entries claim to be.
+// addResource makes room for as many entries of this one's size as the rest of the message can hold. Allocation is at
+// most 2.5 bytes for each byte of the message, however small the entries are.
 func addResource(list *[]Resource, limit int, f *field) error {
 	if n := len(*list); n == cap(*list) && n < limit {
 		*list = slices.Grow(*list, min(f.text.left/max(len(f.data), minEntry)+1, limit-n))

@@ -8,17 +8,17 @@ const (
 
 // A SQLRequest is one statement that reads.
 type SQLRequest struct {
-	Connection string // the name it is granted by
-	Query      string // in the database's own words, placeholders included
+	Connection string // the granted connection
+	Query      string // in the database's dialect, with its placeholders
 	Args       []SQLValue
 	MaxRows    uint64 // in all; 0 for as many as are granted
 }
 
-// A SQLResponse is a part of what a statement found.
+// A SQLResponse is a part of a statement's result.
 type SQLResponse struct {
 	Columns []SQLColumn // with the first part only
 	Rows    []SQLRow
-	Stream  uint64 // by which [ServiceSQLRows] gives the rest; 0 when there is none
+	Stream  uint64 // for [ServiceSQLRows] to get the rest; 0 when there is none
 }
 
 // A SQLColumn describes the values of one column.
@@ -33,7 +33,7 @@ type SQLRow struct{ Values []SQLValue }
 // A SQLKind says which field of a [SQLValue] counts.
 type SQLKind uint32
 
-// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.
+// The kinds of values. A value of another type, as a time or a decimal, is text in the database's own form.
 const (
 	SQLNull  SQLKind = 0
 	SQLBool  SQLKind = 1 // Int, 0 or 1

@@ -10,8 +10,8 @@ import (
 // MaxURI is the length of the longest resource URI, in bytes of its normal form: see [NormalURI].
 const MaxURI = 2048
 
-// A URI is one that [CheckURI] accepts, in two spellings. Only [ParseURI] and [MustParseURI] make one; the zero URI is
-// none. It is checked once, where it comes from, so that what gets a URI need not check it.
+// A URI is a string that [CheckURI] accepts, in two spellings. The zero URI is none; [ParseURI] and [MustParseURI] make
+// all others. A function that takes a URI need not check it.
 type URI struct{ given, normal string }
 
 // ParseURI checks a URI. An error is an [Error] of [CodeInvalidParams] that says what is wrong and at which byte.
@@ -31,20 +31,18 @@ func MustParseURI(s string) URI {
 	return u
 }
 
-// String gives the URI as it was given.
+// String returns the URI as it was given.
 func (u URI) String() string { return u.given }
 
-// Normal gives the URI as [NormalURI] does. Two URIs name the same resource if this is equal.
+// Normal returns the URI as [NormalURI] does. Two URIs name the same resource if this is equal.
 func (u URI) Normal() string { return u.normal }
 
 // IsZero reports whether there is no URI.
 func (u URI) IsZero() bool { return u.given == "" }
 
-// CheckURI says whether uri may name a resource, no matter if a client or a
-// guest came up with it. It wants RFC 3986 with the non-ASCII characters of
-// RFC 3987, and refuses what could mean one thing to a check and another to
-// the program that opens the resource: control and format characters, spaces, and
-// before the query dot segments, encoded slashes and encoded backslashes.
+// CheckURI reports why uri cannot name a resource; nil if it can. It accepts RFC 3986 with the non-ASCII characters of
+// RFC 3987. It refuses characters that a check and a later program may read differently: control and format characters,
+// spaces, and, before the query, dot segments, encoded slashes and encoded backslashes.
 //
 // A segment is whatever stands between slashes after the colon of the scheme,
 // so that "test:.." and "x://../y" have dot segments too.
@@ -224,9 +222,9 @@ func isDotSegment(segment string) bool {
 	return dots == 1 || dots == 2
 }
 
-// NormalURI gives the one spelling by which a resource is known: an RFC 3986 URI, in which characters beyond ASCII
-// are percent-encoded as RFC 3987 section 3.1 says, with escapes in upper case. Clients get URIs spelled so; guests may
-// write them either way. uri is one that [CheckURI] accepts.
+// NormalURI returns the normal form of uri, which [CheckURI] accepts: an RFC 3986 URI with escapes in upper case, in
+// which characters beyond ASCII are percent-encoded as in RFC 3987 section 3.1. Clients get URIs in this form; guests
+// may use either.
 func NormalURI(uri string) string {
 	at := strings.IndexFunc(uri, func(r rune) bool { return r == '%' || r >= utf8.RuneSelf })
 	if at < 0 {

@@ -39,7 +39,7 @@ func unhex(s string) []byte {
 	return out
 }
 
-// lengthened gives a field of wire type 2 with a length of minimal form.
+// lengthened returns a field of wire type 2 with a length of minimal form.
 func lengthened(num uint64, data ...[]byte) []byte {
 	var all []byte
 	for _, d := range data {

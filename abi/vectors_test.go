@@ -199,7 +199,7 @@ func readVector(t *testing.T, name string) (b []byte, message string) {
 	return b, message
 }
 
-// render gives the text of a vector's file.
+// render returns the text of a vector's file.
 func (v vector) render(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

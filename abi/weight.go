@@ -2,13 +2,13 @@ package abi
 
 import "unsafe"
 
-// Weight is how many bytes of memory r takes, about, whatever it shares with others.
+// Weight returns how many bytes of memory r takes, roughly. Shared strings count in full.
 func (r *Resource) Weight() int {
 	return 2*int(unsafe.Sizeof(*r)) + len(r.URI) + len(r.Name) + len(r.Title) + len(r.Description) + len(r.MIMEType) +
 		len(r.LastModified) + len(r.Meta) + weightOf(r.Icons)
 }
 
-// Weight is how many bytes of memory t takes, about, whatever it shares with others.
+// Weight returns how many bytes of memory t takes, roughly. Shared strings count in full.
 func (t *Template) Weight() int {
 	return 2*int(unsafe.Sizeof(*t)) + len(t.URITemplate) + len(t.Name) + len(t.Title) + len(t.Description) + len(t.MIMEType) +
 		len(t.Meta) + weightOf(t.Icons)

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A malformed is what a decoder has against a message: the numbers of the fields that lead to the fault, innermost
-// first, and the fault.
+// A malformed is a decoding failure: the numbers of the fields that lead to the fault, innermost first, and the fault.
 type malformed struct {
 	path []uint32
 	why  string
@@ -27,7 +26,7 @@ func (m *malformed) Error() string {
 	return string(b[:len(b)-1]) + ": " + m.why
 }
 
-// Everything decoders object to.
+// Reasons of decoding failures.
 const (
 	whyTruncated = "truncated or not a field"
 	whyWireType  = "wrong wire type"
@@ -37,8 +36,8 @@ const (
 
 func fault(why string) error { return &malformed{why: why} }
 
-// asProtocol turns a decoding failure into the error a guest or the host's log may see; what names the message. Other
-// errors pass.
+// asProtocol turns a decoding failure into an [Error] of [CodeProtocol]; what names the message. It returns other
+// errors unchanged.
 func asProtocol(what string, err error) error {
 	if err == nil {
 		return nil
@@ -67,8 +66,7 @@ const (
 	wireFixed32 wireType = 5
 )
 
-// A field is the protobuf field a decoder has come to. It is overwritten by the next one, and by those of an embedded
-// message.
+// A field is the protobuf field at hand. The decoder overwrites it with the next field, also of an embedded message.
 type field struct {
 	num   uint32
 	typ   wireType
@@ -76,13 +74,13 @@ type field struct {
 	bits  uint64 // numbers of any width
 	data  []byte // of wireBytes, a view of what is decoded
 	text  texts
-	to    Emission // says now and then whether to go on; nil for messages that are no frames
+	to    Emission // asked now and then whether to continue; nil for messages that are no frames
 }
 
 // maxPrefix is how many bytes a tag or a length takes at most, padding included; protobuf libraries want that.
 const maxPrefix = 5
 
-// next takes the first field off b, which is not empty. The deprecated groups (wire types 3 and 4) are malformed.
+// next reads the first field of b, which is not empty. The deprecated groups (wire types 3 and 4) are malformed.
 func (f *field) next(b []byte) (rest []byte, ok bool) {
 	tag, n := uint64(b[0]), 1
 	if tag >= 0x80 {
@@ -117,8 +115,8 @@ func (f *field) next(b []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// uvarint reads a base-128 number of at most ten bytes and says how many it took; 0 means malformed. Padded
-// (non-minimal) numbers are legal: guests patch lengths in place.
+// uvarint reads a base-128 number and returns its length in bytes, at most ten; 0 means malformed. Padded (non-minimal)
+// numbers are legal: guests patch lengths in place.
 func uvarint(b []byte) (v uint64, n int) {
 	for i := 0; i < len(b) && i < binary.MaxVarintLen64; i++ {
 		c := b[i]
@@ -133,7 +131,8 @@ func uvarint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// decode calls visit for every field of a message. Recursion is as deep as the messages of this package nest, four.
+// decode calls visit for every field of a message. Recursion is at most four deep, as the messages of this package are
+// nested.
 func decode(b []byte, visit func(*field) error) error {
 	f := &field{text: texts{left: len(b)}}
 	return f.each(b, visit)
@@ -160,7 +159,7 @@ func (f *field) each(b []byte, visit func(*field) error) error {
 	return nil
 }
 
-// goOn counts a field, and fails when the decoding is to end.
+// goOn counts a field and returns an error when the decoding must end.
 func (f *field) goOn() error {
 	if f.to == nil {
 		return nil
@@ -171,8 +170,7 @@ func (f *field) goOn() error {
 	return f.to.Continue()
 }
 
-// The readers below store a field into its place, or fail when it has another wire type. A field that comes again
-// replaces what came before.
+// The readers below store a field, or fail when it has another wire type. A repeated field replaces the earlier value.
 
 func (f *field) string(dst *string) error {
 	if f.typ != wireBytes {
@@ -185,7 +183,7 @@ func (f *field) string(dst *string) error {
 	return nil
 }
 
-// view stores bytes without copying them; none are nil.
+// view stores bytes without copying them. Absent bytes are nil.
 func (f *field) view(dst *[]byte) error {
 	if f.typ != wireBytes {
 		return fault(whyWireType)
@@ -220,7 +218,7 @@ func (f *field) int64(dst *int64) error {
 	return nil
 }
 
-// uint32 refuses what does not fit, where protobuf libraries drop the high bits.
+// uint32 refuses numbers that do not fit; protobuf libraries drop the high bits.
 func (f *field) uint32(dst *uint32) error {
 	if f.typ != wireVarint {
 		return fault(whyWireType)
@@ -266,10 +264,10 @@ func grow[T any](list *[]T, what string, limit int) (*T, error) {
 	return &(*list)[len(*list)-1], nil
 }
 
-// textChunk is what texts allocate at once: a string that is kept keeps at most this much beside itself.
+// textChunk is how many bytes texts allocates at once: a string that is kept keeps at most this much memory in use.
 const textChunk = 4 << 10
 
-// texts copies strings out of a message, many to one allocation.
+// texts copies strings out of a message, many into one allocation.
 type texts struct {
 	left  int // bytes of the message that have not become text yet
 	chunk strings.Builder

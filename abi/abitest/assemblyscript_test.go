@@ -217,7 +217,7 @@ func wantFailure(t *testing.T, o abitest.Outcome, code abi.Code, message string)
 	}
 }
 
-// bytesFrom gives n bytes of which number i is from+i.
+// bytesFrom returns n bytes of which number i is from+i.
 func bytesFrom(from, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -306,7 +306,7 @@ func testBadRequests(t *testing.T, guest abitest.Guest) {
 	}
 }
 
-// unhex gives the bytes of a file of testdata/abi.
+// unhex returns the bytes of a file of testdata/abi.
 func unhex(t *testing.T, text string) []byte {
 	t.Helper()
 	var digits strings.Builder
@@ -322,7 +322,7 @@ func unhex(t *testing.T, text string) []byte {
 	return b
 }
 
-// assemblyScript gives what compiles a guest, in dir and with the asconfig.json there, and loads it. The compiler is
+// assemblyScript returns what compiles a guest, in dir and with the asconfig.json there, and loads it. The compiler is
 // the one that the SDK's lockfile names, installed once for each lockfile in the user's cache folder.
 func assemblyScript(t *testing.T) func(t *testing.T, dir, entry string, options ...string) abitest.Guest {
 	t.Helper()

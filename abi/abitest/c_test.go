@@ -118,7 +118,7 @@ func testGreeting(t *testing.T, guest abitest.Guest) {
 	}
 }
 
-// cCommands gives the arguments of the calls of clang in a README.
+// cCommands returns the arguments of the calls of clang in a README.
 func cCommands(t *testing.T, readme string) (commands [][]string) {
 	t.Helper()
 	for line := range strings.Lines(readme) {
@@ -209,7 +209,7 @@ func ofHostOnly(err error) bool {
 	return strings.Contains(s, "UTF-8") || strings.Contains(s, "field 16:") || strings.Contains(s, "field 17:")
 }
 
-// cSeeds gives the requests of testdata/abi, good and bad, and some the kit's provider has answers for.
+// cSeeds returns the requests of testdata/abi, good and bad, and some the kit's provider has answers for.
 func cSeeds(t *testing.T) (seeds [][]byte) {
 	t.Helper()
 	files, err := filepath.Glob("../../testdata/abi/*.hex")
@@ -251,7 +251,7 @@ func cSeeds(t *testing.T) (seeds [][]byte) {
 	return seeds
 }
 
-// cDamage gives b with one fault.
+// cDamage returns b with one fault.
 func cDamage(random *rand.Rand, b []byte, others [][]byte) []byte {
 	if len(b) == 0 {
 		return []byte{byte(random.Uint32())}
@@ -620,7 +620,7 @@ func cDo(t *testing.T, guest string, calls ...cCall) []cOutcome {
 	return outcomes
 }
 
-// sanitizers gives the flags for them, if clang has their runtime.
+// sanitizers returns the flags for them, if clang has their runtime.
 func sanitizers(t *testing.T, clang string) []string {
 	t.Helper()
 	dir := t.TempDir()

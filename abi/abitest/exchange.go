@@ -188,7 +188,7 @@ func (x *Exchange) Info(id uint32) uint64 {
 	return 0
 }
 
-// granted gives the bits of the services there are.
+// granted returns the bits of the services there are.
 func (x *Exchange) granted() (bits uint64) {
 	for service := range x.Services {
 		bits |= 1 << service

@@ -24,7 +24,7 @@ type act struct {
 	message, body []byte
 }
 
-// with gives the play with another message in one of its acts.
+// with returns the play with another message in one of its acts.
 func (p play) with(i int, message []byte) play {
 	p.acts = slices.Clone(p.acts)
 	p.acts[i].message = message

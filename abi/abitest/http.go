@@ -57,7 +57,7 @@ func (s *site) stream(request []byte) (message, body []byte, err error) {
 	return (&abi.StreamResponse{More: more}).Append(nil), body, nil
 }
 
-// part gives the next part of the body, and whether the guest is to ask for another.
+// part returns the next part of the body, and whether the guest is to ask for another.
 func (s *site) part() (body []byte, more bool, err error) {
 	if s.fetched == len(s.parts) {
 		if s.err == nil {

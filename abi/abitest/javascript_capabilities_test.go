@@ -214,7 +214,7 @@ func askWith(t *testing.T, guest abitest.Guest, req abi.Request, answers []answe
 	return o
 }
 
-// plain gives a request to a service as the host itself would write it.
+// plain returns a request to a service as the host itself would write it.
 func plain(t *testing.T, service abi.Service, request []byte) []byte {
 	t.Helper()
 	var message interface {

@@ -105,7 +105,7 @@ func (k *kit) describe(t *testing.T) *abi.Manifest {
 	return m
 }
 
-// template gives a template of the manifest and its route.
+// template returns a template of the manifest and its route.
 func (k *kit) template(t testing.TB, text string) (abi.Template, uint32) {
 	t.Helper()
 	i := slices.IndexFunc(k.manifest.Templates, func(m abi.Template) bool { return m.URITemplate == text })
@@ -136,7 +136,7 @@ func (k *kit) stream(t testing.TB, n int) *abi.Request {
 	return k.routed(t, "kit://stream/{n}", fmt.Sprintf("kit://stream/%d", n), "n", fmt.Sprint(n))
 }
 
-// one gives the only content.
+// one returns the only content.
 func one(t testing.TB, o Outcome) Content {
 	t.Helper()
 	wantCode(t, o, abi.CodeOK)

@@ -24,7 +24,7 @@ func (s *fileDir) services() map[abi.Service]Service {
 	return map[abi.Service]Service{abi.ServiceFileStat: s.answer(false), abi.ServiceFileRead: s.answer(true)}
 }
 
-// answer gives one of the services: both describe the file, and one has bytes of it beside that.
+// answer returns one of the services: both describe the file, and one has bytes of it beside that.
 func (s *fileDir) answer(reads bool) Service {
 	return func(request []byte) (message, body []byte, err error) {
 		var req abi.FileRequest

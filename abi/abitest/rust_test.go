@@ -109,8 +109,8 @@ func rustEnv(t *testing.T, env []string) []string {
 	return append([]string{"RUSTFLAGS=", "CARGO_TARGET_DIR=" + t.TempDir(), "CARGO_INCREMENTAL=0"}, env...)
 }
 
-// wasmRustc gives the path of a compiler that has the target: rustup's is often first in PATH, without it, while that of
-// the distribution has it.
+// wasmRustc returns the path of a compiler that has the target: rustup's is often first in PATH, without it, while that
+// of the distribution has it.
 func wasmRustc(t *testing.T) string {
 	t.Helper()
 	const install = "apt-get install rustc cargo lld libstd-rust-dev-wasm32, or rustup target add " + rustTarget

@@ -98,7 +98,7 @@ var kitServices = []abi.Service{
 	abi.ServiceFileStat, abi.ServiceFileRead, abi.ServiceFileWrite, abi.ServiceFileRemove,
 }
 
-// refusing gives services that answer a code.
+// refusing returns services that answer a code.
 func refusing(code abi.Code) map[abi.Service]Service {
 	services := map[abi.Service]Service{}
 	for _, service := range kitServices {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// toolchain gives the path of the first of the named programs that is installed. Without one it skips the test and says
-// how to install it; with WASMRES_TOOLCHAINS=all in the environment the test fails instead.
+// toolchain returns the path of the first of the named programs that is installed. Without one it skips the test and
+// says how to install it; with WASMRES_TOOLCHAINS=all in the environment the test fails instead.
 func toolchain(t *testing.T, install string, names ...string) string {
 	t.Helper()
 	for _, name := range names {

@@ -85,7 +85,7 @@ func (s schema) extended(b []byte) []byte {
 	return out
 }
 
-// broken gives what a message must not be: cut, or with rubbish at its end, or with such a message in it.
+// broken returns what a message must not be: cut, or with rubbish at its end, or with such a message in it.
 func (s schema) broken(b []byte) (all [][]byte) {
 	for n := range b {
 		if !s.wellFormed(b[:n]) {

@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// answer gives the number of the template that answers for a URI, and its variables.
+// answer returns the number of the template that answers for a URI, and its variables.
 func answer(t *testing.T, sources []string, uri string) []string {
 	t.Helper()
 	var templates []*uritemplate.Template

@@ -8,7 +8,7 @@ enum {
   WR_CODE_OK = 0,
   WR_CODE_NOT_FOUND = 1,       // no such resource
   WR_CODE_INVALID_PARAMS = 2,  // the request makes no sense to the guest
-  WR_CODE_DENIED = 3,          // the asker, or the guest, may not do this
+  WR_CODE_DENIED = 3,          // the client, or the guest, may not do this
   WR_CODE_UNAVAILABLE = 4,     // try again, after retry_after_ms if given
   WR_CODE_CANCELLED = 5,       // the caller does not wait for the result any longer
   WR_CODE_DEADLINE = 6,        // the time limit has passed
@@ -36,16 +36,16 @@ enum {
   WR_CODE_HOST_CALLS = 45,   // the guest called the host more often than one call may
 };
 
-// WR_MAX_KEY is the bytes of a key of the key-value store.
+// WR_MAX_KEY is the most bytes of a key of the key-value store.
 enum {
   WR_MAX_KEY = 1024,
 };
 
-// The lifecycles. A guest that asks for one which is unknown gets WR_LIFECYCLE_FRESH.
+// The lifecycles. A guest that asks for an unknown one gets WR_LIFECYCLE_FRESH.
 enum {
-  WR_LIFECYCLE_FRESH = 0,   // every request finds the guest as it was when it had started
-  WR_LIFECYCLE_SESSION = 1, // requests of one session find what earlier ones of it left
-  WR_LIFECYCLE_SHARED = 2,  // every request finds what earlier ones of any client left: for caches
+  WR_LIFECYCLE_FRESH = 0,   // every request finds the memory of a guest that has just started
+  WR_LIFECYCLE_SESSION = 1, // a request finds what earlier requests of its session left
+  WR_LIFECYCLE_SHARED = 2,  // a request finds what earlier requests of all clients left, as a cache
 };
 
 // Bounds of a Manifest.
@@ -55,8 +55,8 @@ enum {
 
 // The cache scopes.
 enum {
-  WR_CACHE_PRIVATE = 0, // only who asked
-  WR_CACHE_PUBLIC = 1,  // anybody
+  WR_CACHE_PRIVATE = 0, // the client that asked
+  WR_CACHE_PUBLIC = 1,  // all clients
 };
 
 // Members of an Audience.
@@ -83,8 +83,8 @@ enum {
   WR_MINOR = 0,
 };
 
-// Names a guest module meets. All guest memory belongs to the guest: the host writes to it only inside WR_IMPORT_TAKE,
-// reads it only inside an import, and keeps no pointer after the import returns.
+// Names in a guest module. The host writes to guest memory only inside WR_IMPORT_TAKE, reads it only inside an import,
+// and keeps no pointer after the import returns.
 
 // WR_IMPORT_MODULE is the module name of every host function of this ABI.
 #define WR_IMPORT_MODULE "wasmres_v1"
@@ -93,10 +93,10 @@ enum {
 // WR_EXPORT_INITIALIZE is optional, [] -> [], and called once after instantiation.
 #define WR_EXPORT_INITIALIZE "_initialize"
 // WR_EXPORT_WARM is optional, [] -> [], and called once, after WR_EXPORT_INITIALIZE and WR_OP_CONFIGURE and before the
-// first request. What it leaves in memory, as caches and tables, every request finds.
+// first request. Every request finds the memory that it leaves, as caches and tables.
 #define WR_EXPORT_WARM "wasmres_v1_warm"
-// WR_EXPORT_SEED is optional, (seed i64) -> (), and called before each request with a number that cannot be foreseen,
-// since all that a guest drew from random sources before is the same in every request.
+// WR_EXPORT_SEED is optional, (seed i64) -> (), and called before each request with an unpredictable number. Without
+// it, random numbers that a guest drew while starting are the same in every request.
 #define WR_EXPORT_SEED "wasmres_v1_seed"
 // WR_EXPORT_START marks a command module (a program with main), which cannot serve calls and is refused.
 #define WR_EXPORT_START "_start"
@@ -113,18 +113,18 @@ enum {
 #define WR_IMPORT_LOG "log"   // (level, ptr, len i32) -> ()
 #define WR_IMPORT_INFO "info" // (id i32) -> (value i64)
 
-// Channels of WR_IMPORT_TAKE. All are empty while an export runs that is no operation.
+// Channels of WR_IMPORT_TAKE. They are empty while an export other than WR_EXPORT_CALL runs.
 enum {
   WR_CHANNEL_REQUEST = 0,  // the encoded Request of the running operation
-  WR_CHANNEL_RESPONSE = 1, // the message answered by the last service call
-  WR_CHANNEL_BODY = 2,     // the bytes answered by the last service call
+  WR_CHANNEL_RESPONSE = 1, // the response to the last service call
+  WR_CHANNEL_BODY = 2,     // the bytes that came with that response
 };
 
 // The signals.
 enum {
   WR_SIGNAL_MORE = 0,       // go on
   WR_SIGNAL_ENOUGH = 1,     // the page or range is full: set the next cursor, return WR_CODE_OK
-  WR_SIGNAL_CANCELLED = -1, // the caller does not wait for the result any longer
+  WR_SIGNAL_CANCELLED = -1, // the client no longer waits for the result
   WR_SIGNAL_DEADLINE = -2,  // the time limit has passed
   WR_SIGNAL_TOO_LARGE = -3, // the result limit is reached
   WR_SIGNAL_BAD_FRAME = -4, // the frame broke this ABI; the call has failed
@@ -133,10 +133,10 @@ enum {
 // Values of WR_IMPORT_INFO.
 enum {
   WR_INFO_WALL_TIME = 0, // nanoseconds since 1970-01-01 UTC
-  WR_INFO_MONOTONIC = 1, // nanoseconds of a clock that never goes back, from an arbitrary start
+  WR_INFO_MONOTONIC = 1, // nanoseconds of a monotonic clock, from an arbitrary start
   WR_INFO_DEADLINE = 2,  // nanoseconds left; never negative
   WR_INFO_MINOR = 3,     // the host's WR_MINOR
-  WR_INFO_MAX_BODY = 4,  // bytes the contents of this call may have in total
+  WR_INFO_MAX_BODY = 4,  // most bytes of all contents of this call
   WR_INFO_SERVICES = 5,  // bit n is set when service n is granted
 };
 
@@ -162,10 +162,10 @@ enum {
   WR_OP_LIST = 1,        // emit one page of Resources
   WR_OP_READ = 2,        // emit Contents and push their bodies
   WR_OP_COMPLETE = 3,    // emit completions for a template variable
-  WR_OP_SUBSCRIBE = 4,   // a client subscribes to this URI; answer poll_ms to be asked with WR_OP_POLL
+  WR_OP_SUBSCRIBE = 4,   // a client subscribes to this URI; answer poll_ms to get WR_OP_POLL
   WR_OP_UNSUBSCRIBE = 5, // no client subscribes to this URI any longer
   WR_OP_CONFIGURE = 6,   // take the configuration, once per instance
-  WR_OP_POLL = 7,        // has this watched URI changed? emit a Content with its etag
+  WR_OP_POLL = 7,        // has this URI changed? emit a Content with its etag
   WR_OP_EVENT = 8,       // reserved
 };
 
@@ -191,7 +191,7 @@ enum {
   WR_SERVICE_FILE_REMOVE = 18,   // FileRequest -> FileResponse without entries
 };
 
-// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.
+// The kinds of values. A value of another type, as a time or a decimal, is text in the database's own form.
 enum {
   WR_SQL_NULL = 0,
   WR_SQL_BOOL = 1, // Int, 0 or 1

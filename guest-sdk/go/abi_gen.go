@@ -7,7 +7,7 @@ const (
 	codeOK            = 0
 	codeNotFound      = 1  // no such resource
 	codeInvalidParams = 2  // the request makes no sense to the guest
-	codeDenied        = 3  // the asker, or the guest, may not do this
+	codeDenied        = 3  // the client, or the guest, may not do this
 	codeUnavailable   = 4  // try again, after retry_after_ms if given
 	codeCancelled     = 5  // the caller does not wait for the result any longer
 	codeDeadline      = 6  // the time limit has passed
@@ -35,16 +35,16 @@ const (
 	codeHostCalls    = 45 // the guest called the host more often than one call may
 )
 
-// MaxKey is the bytes of a key of the key-value store.
+// MaxKey is the most bytes of a key of the key-value store.
 const (
 	maxKey = 1024
 )
 
-// The lifecycles. A guest that asks for one which is unknown gets LifecycleFresh.
+// The lifecycles. A guest that asks for an unknown one gets LifecycleFresh.
 const (
-	lifecycleFresh   = 0 // every request finds the guest as it was when it had started
-	lifecycleSession = 1 // requests of one session find what earlier ones of it left
-	lifecycleShared  = 2 // every request finds what earlier ones of any client left: for caches
+	lifecycleFresh   = 0 // every request finds the memory of a guest that has just started
+	lifecycleSession = 1 // a request finds what earlier requests of its session left
+	lifecycleShared  = 2 // a request finds what earlier requests of all clients left, as a cache
 )
 
 // Bounds of a Manifest.
@@ -54,8 +54,8 @@ const (
 
 // The cache scopes.
 const (
-	cachePrivate = 0 // only who asked
-	cachePublic  = 1 // anybody
+	cachePrivate = 0 // the client that asked
+	cachePublic  = 1 // all clients
 )
 
 // Members of an Audience.
@@ -82,8 +82,8 @@ const (
 	minor = 0
 )
 
-// Names a guest module meets. All guest memory belongs to the guest: the host writes to it only inside ImportTake,
-// reads it only inside an import, and keeps no pointer after the import returns.
+// Names in a guest module. The host writes to guest memory only inside ImportTake, reads it only inside an import, and
+// keeps no pointer after the import returns.
 const (
 	// ImportModule is the module name of every host function of this ABI.
 	importModule = "wasmres_v1"
@@ -92,10 +92,10 @@ const (
 	// ExportInitialize is optional, [] -> [], and called once after instantiation.
 	exportInitialize = "_initialize"
 	// ExportWarm is optional, [] -> [], and called once, after ExportInitialize and OpConfigure and before the first
-	// request. What it leaves in memory, as caches and tables, every request finds.
+	// request. Every request finds the memory that it leaves, as caches and tables.
 	exportWarm = "wasmres_v1_warm"
-	// ExportSeed is optional, (seed i64) -> (), and called before each request with a number that cannot be foreseen, since
-	// all that a guest drew from random sources before is the same in every request.
+	// ExportSeed is optional, (seed i64) -> (), and called before each request with an unpredictable number. Without it,
+	// random numbers that a guest drew while starting are the same in every request.
 	exportSeed = "wasmres_v1_seed"
 	// ExportStart marks a command module (a program with main), which cannot serve calls and is refused.
 	exportStart = "_start"
@@ -115,18 +115,18 @@ const (
 	importInfo = "info" // (id i32) -> (value i64)
 )
 
-// Channels of ImportTake. All are empty while an export runs that is no operation.
+// Channels of ImportTake. They are empty while an export other than ExportCall runs.
 const (
 	channelRequest  = 0 // the encoded Request of the running operation
-	channelResponse = 1 // the message answered by the last service call
-	channelBody     = 2 // the bytes answered by the last service call
+	channelResponse = 1 // the response to the last service call
+	channelBody     = 2 // the bytes that came with that response
 )
 
 // The signals.
 const (
 	signalMore      = 0  // go on
 	signalEnough    = 1  // the page or range is full: set the next cursor, return CodeOK
-	signalCancelled = -1 // the caller does not wait for the result any longer
+	signalCancelled = -1 // the client no longer waits for the result
 	signalDeadline  = -2 // the time limit has passed
 	signalTooLarge  = -3 // the result limit is reached
 	signalBadFrame  = -4 // the frame broke this ABI; the call has failed
@@ -135,10 +135,10 @@ const (
 // Values of ImportInfo.
 const (
 	infoWallTime  = 0 // nanoseconds since 1970-01-01 UTC
-	infoMonotonic = 1 // nanoseconds of a clock that never goes back, from an arbitrary start
+	infoMonotonic = 1 // nanoseconds of a monotonic clock, from an arbitrary start
 	infoDeadline  = 2 // nanoseconds left; never negative
 	infoMinor     = 3 // the host's Minor
-	infoMaxBody   = 4 // bytes the contents of this call may have in total
+	infoMaxBody   = 4 // most bytes of all contents of this call
 	infoServices  = 5 // bit n is set when service n is granted
 )
 
@@ -164,10 +164,10 @@ const (
 	opList        = 1 // emit one page of Resources
 	opRead        = 2 // emit Contents and push their bodies
 	opComplete    = 3 // emit completions for a template variable
-	opSubscribe   = 4 // a client subscribes to this URI; answer poll_ms to be asked with OpPoll
+	opSubscribe   = 4 // a client subscribes to this URI; answer poll_ms to get OpPoll
 	opUnsubscribe = 5 // no client subscribes to this URI any longer
 	opConfigure   = 6 // take the configuration, once per instance
-	opPoll        = 7 // has this watched URI changed? emit a Content with its etag
+	opPoll        = 7 // has this URI changed? emit a Content with its etag
 	opEvent       = 8 // reserved
 )
 
@@ -193,7 +193,7 @@ const (
 	serviceFileRemove    = 18 // FileRequest -> FileResponse without entries
 )
 
-// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own form.
+// The kinds of values. A value of another type, as a time or a decimal, is text in the database's own form.
 const (
 	sQLNull  = 0
 	sQLBool  = 1 // Int, 0 or 1

@@ -21,7 +21,7 @@ func writeComment(b *bytes.Buffer, mark, text string, width int) {
 
 var word = regexp.MustCompile(`\w+`)
 
-// renamed gives groups with every constant called what rename makes of its name, in comments too.
+// renamed returns groups with every constant called what rename makes of its name, in comments too.
 func renamed(groups []group, rename func(string) string) []group {
 	names := map[string]string{}
 	for _, g := range groups {

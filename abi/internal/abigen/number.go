@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// numberType gives the type that holds every number of g, as Rust and AssemblyScript both call it.
+// numberType returns the type that holds every number of g, as Rust and AssemblyScript both call it.
 func numberType(g group) (string, error) {
 	switch {
 	case numbersWithin(g, 0, math.MaxUint32):

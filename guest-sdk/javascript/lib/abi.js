@@ -7,7 +7,7 @@ export const CODE_OK = 0;
 export const CODE_NOT_FOUND = 1;
 /** the request makes no sense to the guest */
 export const CODE_INVALID_PARAMS = 2;
-/** the asker, or the guest, may not do this */
+/** the client, or the guest, may not do this */
 export const CODE_DENIED = 3;
 /** try again, after retry_after_ms if given */
 export const CODE_UNAVAILABLE = 4;
@@ -55,16 +55,16 @@ export const CODE_STACK = 44;
 /** the guest called the host more often than one call may */
 export const CODE_HOST_CALLS = 45;
 
-/** MAX_KEY is the bytes of a key of the key-value store. */
+/** MAX_KEY is the most bytes of a key of the key-value store. */
 export const MAX_KEY = 1024;
 
-// The lifecycles. A guest that asks for one which is unknown gets LIFECYCLE_FRESH.
+// The lifecycles. A guest that asks for an unknown one gets LIFECYCLE_FRESH.
 
-/** every request finds the guest as it was when it had started */
+/** every request finds the memory of a guest that has just started */
 export const LIFECYCLE_FRESH = 0;
-/** requests of one session find what earlier ones of it left */
+/** a request finds what earlier requests of its session left */
 export const LIFECYCLE_SESSION = 1;
-/** every request finds what earlier ones of any client left: for caches */
+/** a request finds what earlier requests of all clients left, as a cache */
 export const LIFECYCLE_SHARED = 2;
 
 /** Bounds of a Manifest: encoded bytes. */
@@ -72,9 +72,9 @@ export const MAX_MANIFEST = 1048576;
 
 // The cache scopes.
 
-/** only who asked */
+/** the client that asked */
 export const CACHE_PRIVATE = 0;
-/** anybody */
+/** all clients */
 export const CACHE_PUBLIC = 1;
 
 // Members of an Audience.
@@ -102,9 +102,8 @@ export const MAJOR = 1;
  */
 export const MINOR = 0;
 
-// Names a guest module meets. All guest memory belongs to the guest: the host writes to it only
-// inside IMPORT_TAKE, reads it only inside an import, and keeps no pointer after the import
-// returns.
+// Names in a guest module. The host writes to guest memory only inside IMPORT_TAKE, reads it only
+// inside an import, and keeps no pointer after the import returns.
 
 /** IMPORT_MODULE is the module name of every host function of this ABI. */
 export const IMPORT_MODULE = "wasmres_v1";
@@ -116,12 +115,12 @@ export const EXPORT_CALL = "wasmres_v1";
 export const EXPORT_INITIALIZE = "_initialize";
 /**
  * EXPORT_WARM is optional, [] -> [], and called once, after EXPORT_INITIALIZE and OP_CONFIGURE and
- * before the first request. What it leaves in memory, as caches and tables, every request finds.
+ * before the first request. Every request finds the memory that it leaves, as caches and tables.
  */
 export const EXPORT_WARM = "wasmres_v1_warm";
 /**
- * EXPORT_SEED is optional, (seed i64) -> (), and called before each request with a number that
- * cannot be foreseen, since all that a guest drew from random sources before is the same in every
+ * EXPORT_SEED is optional, (seed i64) -> (), and called before each request with an unpredictable
+ * number. Without it, random numbers that a guest drew while starting are the same in every
  * request.
  */
 export const EXPORT_SEED = "wasmres_v1_seed";
@@ -150,13 +149,13 @@ export const IMPORT_LOG = "log";
 /** (id i32) -> (value i64) */
 export const IMPORT_INFO = "info";
 
-// Channels of IMPORT_TAKE. All are empty while an export runs that is no operation.
+// Channels of IMPORT_TAKE. They are empty while an export other than EXPORT_CALL runs.
 
 /** the encoded Request of the running operation */
 export const CHANNEL_REQUEST = 0;
-/** the message answered by the last service call */
+/** the response to the last service call */
 export const CHANNEL_RESPONSE = 1;
-/** the bytes answered by the last service call */
+/** the bytes that came with that response */
 export const CHANNEL_BODY = 2;
 
 // The signals.
@@ -165,7 +164,7 @@ export const CHANNEL_BODY = 2;
 export const SIGNAL_MORE = 0;
 /** the page or range is full: set the next cursor, return CODE_OK */
 export const SIGNAL_ENOUGH = 1;
-/** the caller does not wait for the result any longer */
+/** the client no longer waits for the result */
 export const SIGNAL_CANCELLED = -1;
 /** the time limit has passed */
 export const SIGNAL_DEADLINE = -2;
@@ -178,13 +177,13 @@ export const SIGNAL_BAD_FRAME = -4;
 
 /** nanoseconds since 1970-01-01 UTC */
 export const INFO_WALL_TIME = 0;
-/** nanoseconds of a clock that never goes back, from an arbitrary start */
+/** nanoseconds of a monotonic clock, from an arbitrary start */
 export const INFO_MONOTONIC = 1;
 /** nanoseconds left; never negative */
 export const INFO_DEADLINE = 2;
 /** the host's MINOR */
 export const INFO_MINOR = 3;
-/** bytes the contents of this call may have in total */
+/** most bytes of all contents of this call */
 export const INFO_MAX_BODY = 4;
 /** bit n is set when service n is granted */
 export const INFO_SERVICES = 5;
@@ -217,13 +216,13 @@ export const OP_LIST = 1;
 export const OP_READ = 2;
 /** emit completions for a template variable */
 export const OP_COMPLETE = 3;
-/** a client subscribes to this URI; answer poll_ms to be asked with OP_POLL */
+/** a client subscribes to this URI; answer poll_ms to get OP_POLL */
 export const OP_SUBSCRIBE = 4;
 /** no client subscribes to this URI any longer */
 export const OP_UNSUBSCRIBE = 5;
 /** take the configuration, once per instance */
 export const OP_CONFIGURE = 6;
-/** has this watched URI changed? emit a Content with its etag */
+/** has this URI changed? emit a Content with its etag */
 export const OP_POLL = 7;
 /** reserved */
 export const OP_EVENT = 8;
@@ -267,8 +266,8 @@ export const SERVICE_FILE_WRITE = 17;
 /** FileRequest -> FileResponse without entries */
 export const SERVICE_FILE_REMOVE = 18;
 
-// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
-// form.
+// The kinds of values. A value of another type, as a time or a decimal, is text in the database's
+// own form.
 
 export const SQL_NULL = 0;
 /** Int, 0 or 1 */

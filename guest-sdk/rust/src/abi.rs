@@ -11,7 +11,7 @@ pub const CODE_OK: u32 = 0;
 pub const CODE_NOT_FOUND: u32 = 1;
 /// the request makes no sense to the guest
 pub const CODE_INVALID_PARAMS: u32 = 2;
-/// the asker, or the guest, may not do this
+/// the client, or the guest, may not do this
 pub const CODE_DENIED: u32 = 3;
 /// try again, after retry_after_ms if given
 pub const CODE_UNAVAILABLE: u32 = 4;
@@ -59,16 +59,16 @@ pub const CODE_STACK: u32 = 44;
 /// the guest called the host more often than one call may
 pub const CODE_HOST_CALLS: u32 = 45;
 
-/// MAX_KEY is the bytes of a key of the key-value store.
+/// MAX_KEY is the most bytes of a key of the key-value store.
 pub const MAX_KEY: u32 = 1024;
 
-// The lifecycles. A guest that asks for one which is unknown gets LIFECYCLE_FRESH.
+// The lifecycles. A guest that asks for an unknown one gets LIFECYCLE_FRESH.
 
-/// every request finds the guest as it was when it had started
+/// every request finds the memory of a guest that has just started
 pub const LIFECYCLE_FRESH: u32 = 0;
-/// requests of one session find what earlier ones of it left
+/// a request finds what earlier requests of its session left
 pub const LIFECYCLE_SESSION: u32 = 1;
-/// every request finds what earlier ones of any client left: for caches
+/// a request finds what earlier requests of all clients left, as a cache
 pub const LIFECYCLE_SHARED: u32 = 2;
 
 /// Bounds of a Manifest: encoded bytes.
@@ -76,9 +76,9 @@ pub const MAX_MANIFEST: u32 = 1048576;
 
 // The cache scopes.
 
-/// only who asked
+/// the client that asked
 pub const CACHE_PRIVATE: u32 = 0;
-/// anybody
+/// all clients
 pub const CACHE_PUBLIC: u32 = 1;
 
 // Members of an Audience.
@@ -102,9 +102,8 @@ pub const MAJOR: u32 = 1;
 /// guest needs.
 pub const MINOR: u32 = 0;
 
-// Names a guest module meets. All guest memory belongs to the guest: the host writes to it only
-// inside IMPORT_TAKE, reads it only inside an import, and keeps no pointer after the import
-// returns.
+// Names in a guest module. The host writes to guest memory only inside IMPORT_TAKE, reads it only
+// inside an import, and keeps no pointer after the import returns.
 
 /// IMPORT_MODULE is the module name of every host function of this ABI.
 pub const IMPORT_MODULE: &str = "wasmres_v1";
@@ -113,10 +112,10 @@ pub const EXPORT_CALL: &str = "wasmres_v1";
 /// EXPORT_INITIALIZE is optional, [] -> [], and called once after instantiation.
 pub const EXPORT_INITIALIZE: &str = "_initialize";
 /// EXPORT_WARM is optional, [] -> [], and called once, after EXPORT_INITIALIZE and OP_CONFIGURE and
-/// before the first request. What it leaves in memory, as caches and tables, every request finds.
+/// before the first request. Every request finds the memory that it leaves, as caches and tables.
 pub const EXPORT_WARM: &str = "wasmres_v1_warm";
-/// EXPORT_SEED is optional, (seed i64) -> (), and called before each request with a number that
-/// cannot be foreseen, since all that a guest drew from random sources before is the same in every
+/// EXPORT_SEED is optional, (seed i64) -> (), and called before each request with an unpredictable
+/// number. Without it, random numbers that a guest drew while starting are the same in every
 /// request.
 pub const EXPORT_SEED: &str = "wasmres_v1_seed";
 /// EXPORT_START marks a command module (a program with main), which cannot serve calls and is
@@ -142,13 +141,13 @@ pub const IMPORT_LOG: &str = "log";
 /// (id i32) -> (value i64)
 pub const IMPORT_INFO: &str = "info";
 
-// Channels of IMPORT_TAKE. All are empty while an export runs that is no operation.
+// Channels of IMPORT_TAKE. They are empty while an export other than EXPORT_CALL runs.
 
 /// the encoded Request of the running operation
 pub const CHANNEL_REQUEST: u32 = 0;
-/// the message answered by the last service call
+/// the response to the last service call
 pub const CHANNEL_RESPONSE: u32 = 1;
-/// the bytes answered by the last service call
+/// the bytes that came with that response
 pub const CHANNEL_BODY: u32 = 2;
 
 // The signals.
@@ -157,7 +156,7 @@ pub const CHANNEL_BODY: u32 = 2;
 pub const SIGNAL_MORE: i32 = 0;
 /// the page or range is full: set the next cursor, return CODE_OK
 pub const SIGNAL_ENOUGH: i32 = 1;
-/// the caller does not wait for the result any longer
+/// the client no longer waits for the result
 pub const SIGNAL_CANCELLED: i32 = -1;
 /// the time limit has passed
 pub const SIGNAL_DEADLINE: i32 = -2;
@@ -170,13 +169,13 @@ pub const SIGNAL_BAD_FRAME: i32 = -4;
 
 /// nanoseconds since 1970-01-01 UTC
 pub const INFO_WALL_TIME: u32 = 0;
-/// nanoseconds of a clock that never goes back, from an arbitrary start
+/// nanoseconds of a monotonic clock, from an arbitrary start
 pub const INFO_MONOTONIC: u32 = 1;
 /// nanoseconds left; never negative
 pub const INFO_DEADLINE: u32 = 2;
 /// the host's MINOR
 pub const INFO_MINOR: u32 = 3;
-/// bytes the contents of this call may have in total
+/// most bytes of all contents of this call
 pub const INFO_MAX_BODY: u32 = 4;
 /// bit n is set when service n is granted
 pub const INFO_SERVICES: u32 = 5;
@@ -209,13 +208,13 @@ pub const OP_LIST: u32 = 1;
 pub const OP_READ: u32 = 2;
 /// emit completions for a template variable
 pub const OP_COMPLETE: u32 = 3;
-/// a client subscribes to this URI; answer poll_ms to be asked with OP_POLL
+/// a client subscribes to this URI; answer poll_ms to get OP_POLL
 pub const OP_SUBSCRIBE: u32 = 4;
 /// no client subscribes to this URI any longer
 pub const OP_UNSUBSCRIBE: u32 = 5;
 /// take the configuration, once per instance
 pub const OP_CONFIGURE: u32 = 6;
-/// has this watched URI changed? emit a Content with its etag
+/// has this URI changed? emit a Content with its etag
 pub const OP_POLL: u32 = 7;
 /// reserved
 pub const OP_EVENT: u32 = 8;
@@ -259,8 +258,8 @@ pub const SERVICE_FILE_WRITE: u32 = 17;
 /// FileRequest -> FileResponse without entries
 pub const SERVICE_FILE_REMOVE: u32 = 18;
 
-// The kinds of values. What is none of them, as a time or a decimal, is text in the database's own
-// form.
+// The kinds of values. A value of another type, as a time or a decimal, is text in the database's
+// own form.
 
 pub const SQL_NULL: u32 = 0;
 /// Int, 0 or 1
