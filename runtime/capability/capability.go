@@ -6,39 +6,40 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Service answers one kind of service call. It is safe for concurrent use, checks its grant itself, bounds its answers,
-// and returns soon after ctx has ended.
+// A Service answers one kind of service call. It is safe for concurrent use, checks its grant itself, bounds its
+// answers, and returns soon after ctx has ended.
 type Service interface {
-	// Call answers an encoded request, which is valid until Call returns. The caller owns the response. Of an error the
-	// guest sees only the code, by [abi.CodeOf].
+	// Call answers an encoded request. It must not keep request; the caller owns the response. The guest gets only the
+	// code of an error: see [abi.CodeOf].
 	Call(ctx context.Context, request []byte) (Response, error)
 }
 
-// An Immediate service answers from memory, or its caller bounds it: its Call never waits for a file, a server or another
-// call. The runtime calls it on the goroutine of the guest, without a time limit. It calls all other services on a
-// goroutine of their own, and stops waiting for that soon after the deadline of the guest's call.
+// An Immediate is a [Service] whose Call never waits for a file, a server or another call. The runtime calls it on the
+// goroutine of the guest, without a time limit. It calls other services on a goroutine of their own, which it abandons
+// soon after the deadline of the guest's call.
 type Immediate interface {
 	Service
 	// Immediate does nothing: it marks the type.
 	Immediate()
 }
 
-// A Repeatable is a [Service] with requests that cannot change anything. The host repeats the call of a guest, as when its
-// process has ended, only if all requests of that call may be answered again.
+// A Repeatable is a [Service] with requests that change nothing. The host repeats the call of a guest, as when its
+// process has ended, only if it may repeat all service requests of that call.
 type Repeatable interface {
 	Service
-	// MayRepeat reports whether answering request cannot change anything, here or elsewhere. The host calls it before
-	// Call. It must not keep request.
+	// MayRepeat reports whether answering request changes nothing, here or elsewhere. The host calls it before Call. It
+	// must not keep request.
 	MayRepeat(request []byte) bool
 }
 
-// A Response is what the guest receives: a message and, of some services, bytes besides.
+// A Response is the answer of a service: a message and, for some services, bytes.
 type Response struct {
 	Message []byte
 	Body    []byte
 }
 
-// Services are what a provider may call. Calls of absent ones are denied. They are a [Capability] with nothing to close.
+// Services are the services of a provider, by kind. The host denies calls of absent ones. Services are a [Capability]
+// with nothing to close.
 type Services map[abi.Service]Service
 
 // Services implements [Capability].

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// A Capability is something that an operator may grant to a provider, such as the files of a directory. The package of
-// each kind opens them.
+// A Capability is access that an operator may grant to a provider, as to the files of a directory. A package for each
+// kind opens it.
 type Capability interface {
-	// Services gives what guests can call. The caller must not change it.
+	// Services returns the services that guests may call. The caller must not change it.
 	Services() Services
 	// Close releases the capability. Its services fail from then on.
 	Close() error
 }
 
-// A Feeder is a [Capability] that can report when something that guests read has changed.
+// A Feeder is a [Capability] that reports changes of the data that guests read.
 type Feeder interface {
 	Capability
-	// Feeds gives functions, each of which opens a feed. The host calls them when a client first subscribes, and closes
-	// the feeds.
+	// Feeds returns functions that each open a feed. The host calls them when a client first subscribes, and closes the
+	// feeds.
 	Feeds() []func(context.Context) (Feed, error)
 }
 
-// A Feed reports changes in something that guests read.
+// A Feed reports changes of the data that guests read.
 type Feed interface {
 	// Next waits for changes since the last call, or since the feed was opened. An error ends the feed.
 	Next(ctx context.Context) (FeedChange, error)

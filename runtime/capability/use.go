@@ -7,12 +7,12 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Use is one use of a capability, or an attempt, as the operator's log records it.
+// A Use is one call of a guest to a capability, allowed or refused, as the operator's log records it.
 type Use struct {
 	Capability string        // as manifests call it: "fs", "http", "sql", "kv"
-	Subject    string        // what it was about, as "GET https://example.org/x"; bounded, and without secrets
+	Subject    string        // the object, as "GET https://example.org/x"; bounded, and without secrets
 	Rule       string        // the part of the grant that allowed or refused it; empty when there is only one
-	Code       abi.Code      // how it ended
+	Code       abi.Code      // the outcome
 	Bytes      uint64        // that the guest sent or got
 	Elapsed    time.Duration // for which the guest waited
 }

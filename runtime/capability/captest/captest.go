@@ -29,10 +29,10 @@ type Capability struct {
 	Granted Request // succeeds
 	Refused Request // is not granted
 	Slow    Request // would take minutes; without a service when the capability has no such request
-	Large   Request // would give more than one answer may have; without a service when the capability has no such request
+	Large   Request // its answer would exceed the bound; without a service when the capability has no such request
 }
 
-// MaxAnswer is the bytes of a message or a body that one answer may have.
+// MaxAnswer is the most bytes of a message or a body in one answer.
 const MaxAnswer = 1 << 20
 
 // Run tests a capability. It calls open for each test; the capability must report its uses to observe.
@@ -73,7 +73,7 @@ func (u *uses) observe(_ context.Context, use capability.Use) {
 	u.list = append(u.list, use)
 }
 
-// take gives the uses since the last call of take.
+// take returns the uses since the last call of take.
 func (u *uses) take() []capability.Use {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -82,7 +82,7 @@ func (u *uses) take() []capability.Use {
 	return list
 }
 
-// expect checks that there was one use since the last call of take, which ended with code.
+// expect checks that there was one use since the last call of take, and that it ended with code.
 func (u *uses) expect(t *testing.T, c Capability, code abi.Code) {
 	t.Helper()
 	list := u.take()

@@ -32,8 +32,8 @@ type Grant struct {
 	Host   string // existing directory
 	Guest  string // absolute slash-separated path at which guests see it, as in "/data"
 	Access Access // what guests may do there
-	// MaxBytes and MaxFiles bound what guests may add since the grant was opened. 0 means 256 MiB, and 10,000 files and
-	// directories.
+	// MaxBytes and MaxFiles bound what guests may add since the grant was opened: bytes, and files and directories. 0
+	// means 256 MiB, and 10,000.
 	MaxBytes, MaxFiles int64
 }
 
@@ -110,7 +110,7 @@ func (f *FS) Close() error {
 	return errors.Join(errs...)
 }
 
-// Services gives the file services, to be granted together.
+// Services returns the file services, to be granted together.
 func (f *FS) Services() capability.Services {
 	return capability.Services{
 		abi.ServiceFileStat: service{f, "stat", f.stat},
@@ -261,9 +261,9 @@ func (f *FS) open(guest string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// open opens a regular file or directory. Anything else is reported as absent, and the type is checked before the file is
-// opened: opening a FIFO unblocks the process at its other end, and opening a device may do anything. Another process
-// could replace the file between check and open; then the open does not block, and the file is closed at once.
+// open opens a regular file or directory. Anything else is [fs.ErrNotExist]. It checks the type before it opens the
+// file: opening a FIFO unblocks the process at its other end, and opening a device may do anything. If another process
+// replaces the file in between, the open does not block, and the file is closed at once.
 func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := m.root.Stat(name)
 	if err != nil {
@@ -286,7 +286,7 @@ func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// checkType gives [fs.ErrNotExist] unless info is of a regular file or a directory.
+// checkType returns [fs.ErrNotExist] unless info is of a regular file or a directory.
 func checkType(info fs.FileInfo) error {
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return fs.ErrNotExist
@@ -307,7 +307,7 @@ func (f *FS) locate(guest string) (*mount, string, error) {
 	return nil, "", abi.Errorf(abi.CodeDenied, "%.128q is not in a granted directory", guest)
 }
 
-// classify gives the public error: it hides everything about the host but whether the file exists.
+// classify returns the public error. It reveals no more of the host than whether the file exists.
 func classify(guest string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return abi.Errorf(abi.CodeDenied, "%.128q may not be read", guest).Because(err)

@@ -45,7 +45,7 @@ func (g *quota) reserve(bytes, files int64) error {
 	return nil
 }
 
-// release takes back a reservation that was not used, or what was removed.
+// release removes a reservation that was not used, or the size of what was removed.
 func (g *quota) release(bytes, files int64) { _ = g.reserve(-bytes, -files) }
 
 func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
@@ -72,7 +72,7 @@ func (f *FS) write(req *abi.FileRequest) (capability.Response, error) {
 	return respond([]fs.FileInfo{info}, false), nil
 }
 
-// written describes a file to a guest that may not read it: by the size of what the guest wrote.
+// A written is the [fs.FileInfo] for a guest that may not read the file: it has the size of what the guest wrote.
 type written struct {
 	fs.FileInfo
 	size int
@@ -144,7 +144,7 @@ func (m *mount) replace(name string, data []byte) (fs.FileInfo, error) {
 // temporaryPrefix begins the names of files that will replace others.
 const temporaryPrefix = ".wasmres-"
 
-// IsTemporary reports whether name is of a file that is being written, to replace another.
+// IsTemporary reports whether name is that of a temporary file, which replaces another when it is complete.
 func IsTemporary(name string) bool { return strings.HasPrefix(path.Base(name), temporaryPrefix) }
 
 // swap writes a temporary file in the same directory, and renames it. The new file has the permissions of old, if that was
@@ -255,7 +255,7 @@ func (f *FS) remove(req *abi.FileRequest) (capability.Response, error) {
 	return respond(nil, false), nil
 }
 
-// classifyWrite gives the public error of a failed write.
+// classifyWrite returns the public error of a failed write.
 func classifyWrite(guest string, err error) error {
 	var public *abi.Error
 	switch {

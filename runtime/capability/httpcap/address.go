@@ -96,7 +96,7 @@ func special(addr netip.Addr) string {
 	return ""
 }
 
-// inner gives the IPv4 address in an address of the tunnel.
+// inner returns the IPv4 address in an address of the tunnel.
 func (t *tunnel) inner(addr netip.Addr) netip.Addr {
 	b := addr.As16()
 	var v4 [4]byte

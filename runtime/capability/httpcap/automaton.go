@@ -83,7 +83,7 @@ func newPart(size int) *part {
 	return p
 }
 
-// add gives characters their states, from first on.
+// add sets the states of characters, from first on.
 func (p *part) add(characters [][]byte, first int, k kind) {
 	for i, bytes := range characters {
 		for _, c := range bytes {
@@ -139,7 +139,7 @@ func (p *part) skip(to, from states) {
 	}
 }
 
-// escaped gives the states whose character c may be escaped.
+// escaped returns the states whose character c may be escaped.
 func (p *part) escaped(c byte) states {
 	if strings.IndexByte(escapedInBase64, c) >= 0 {
 		return p.encoded

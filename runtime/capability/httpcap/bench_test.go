@@ -17,7 +17,7 @@ import (
 
 func nowhere(context.Context, capability.Use) {}
 
-// withDeadline gives a context with a deadline, as that of a guest's call.
+// withDeadline returns a context with a deadline, as that of a guest's call.
 func withDeadline(b *testing.B) context.Context {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	b.Cleanup(cancel)
@@ -81,7 +81,7 @@ func local(port uint16) httpcap.Rule {
 	return httpcap.Rule{Scheme: "http", Host: "127.0.0.1", Ports: []uint16{port}, Private: true}
 }
 
-// ask gives a function that sends a request through the capability.
+// ask returns a function that sends a request through the capability.
 func ask(b *testing.B, cfg httpcap.Config, req abi.HTTPRequest) func() {
 	b.Helper()
 	cfg.Observe = nowhere

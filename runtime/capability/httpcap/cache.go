@@ -51,7 +51,7 @@ func headerSize(header http.Header) (n int) {
 	return n
 }
 
-// get gives the entry of a key, or nil.
+// get returns the entry of a key, or nil.
 func (c *cache) get(key string) *entry {
 	e, _ := c.entries.Get(key)
 	return e
@@ -84,7 +84,7 @@ func (at *step) cacheable(secrets bool) bool {
 	return !directives(at.header).has("no-store")
 }
 
-// key gives the key of a request in the cache.
+// key returns the key of a request in the cache.
 func (at *step) key() string {
 	names := make([]string, 0, len(at.header))
 	for name := range at.header {

@@ -157,7 +157,7 @@ func entity(all []reading, b []byte, at int) []reading {
 	return append(all, reading{c, at + length + 1})
 }
 
-// ordinal gives the character of a name such as #38 or #x26.
+// ordinal returns the character of a name such as #38 or #x26.
 func ordinal(name string) (c byte, ok bool) {
 	digits, ok := strings.CutPrefix(name, "#")
 	if !ok {
@@ -171,7 +171,7 @@ func ordinal(name string) (c byte, ok bool) {
 	return byte(n), err == nil
 }
 
-// lineBreak gives the bytes of line ends at the start of b, with blanks after them; 0 if there are too many.
+// lineBreak returns the bytes of line ends at the start of b, with blanks after them; 0 if there are too many.
 func lineBreak(b []byte) (n int) {
 	for n < len(b) && n <= maxBreak {
 		size := lineEnd(b[n:])
@@ -189,7 +189,7 @@ func lineBreak(b []byte) (n int) {
 	return n
 }
 
-// lineEnd gives the bytes of a line end at the start of b, or of a part of one, plain or escaped.
+// lineEnd returns the bytes of a line end at the start of b, or of a part of one, plain or escaped.
 func lineEnd(b []byte) int {
 	if b[0] == '\r' || b[0] == '\n' {
 		return 1

@@ -184,8 +184,8 @@ func (h *HTTP) follow(ctx context.Context, at *step) (*step, *answer, error) {
 	}
 }
 
-// redirected gives the request that a redirect asks for, with the method and body that net/http would send; nil when the
-// answer is not a redirect. It matches the rules again.
+// redirected returns the request that a redirect asks for, with the method and body that net/http would send; nil when
+// the answer is not a redirect. It matches the rules again.
 func (h *HTTP) redirected(at *step, a *answer) (*step, error) {
 	location := a.header.Get("Location")
 	if location == "" {

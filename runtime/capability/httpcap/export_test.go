@@ -15,19 +15,19 @@ func (h *HTTP) SetNow(now func() time.Time) { h.now = now }
 // Special names the kind of an address that is not public.
 func Special(addr netip.Addr) string { return special(addr) }
 
-// Redact gives the body that a guest gets, without these secrets.
+// Redact returns the body that a guest gets, without these secrets.
 func Redact(secrets []string, body io.Reader) ([]byte, error) {
 	return io.ReadAll(newRedactor(secrets).reader(body))
 }
 
-// Work gives a redacted text, and how many words of states that took.
+// Work returns a redacted text, and how many words of states that took.
 func Work(secrets []string, text string) (clean string, work int) {
 	s := newRedactor(secrets)
 	scan := newScan(s.texts, s.reach)
 	return scan.whole(text), scan.work
 }
 
-// Fields gives the function that redacts headers.
+// Fields returns the function that redacts headers.
 func Fields(secrets []string) func(http.Header) []abi.HTTPField { return newRedactor(secrets).fields }
 
 // Allows reports whether a rule allows a request, and where it is sent.

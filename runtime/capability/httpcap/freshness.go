@@ -44,8 +44,8 @@ func storable(a *answer) bool {
 		a.header.Get("Last-Modified") != ""
 }
 
-// lifetime gives how long an answer that arrived now stays fresh, and since when. There is no heuristic freshness: without
-// a directive of the server an answer is stale at once, and is revalidated.
+// lifetime returns how long an answer that arrived now stays fresh, and since when. There is no heuristic freshness:
+// without a directive of the server an answer is stale at once, and is revalidated.
 func lifetime(header http.Header, now time.Time) (stays time.Duration, since time.Time) {
 	since = now.Add(-delta(header.Get("Age")))
 	d := directives(header)
@@ -82,7 +82,7 @@ func seconds(d time.Duration) string {
 // fresh reports whether an entry may be used without revalidation. A nil entry is not.
 func (e *entry) fresh(now time.Time) bool { return e != nil && now.Sub(e.fetched) < e.lifetime }
 
-// validate gives the header that asks the server whether an entry is still valid.
+// validate returns the header that asks the server whether an entry is still valid.
 func (e *entry) validate(header http.Header) http.Header {
 	if e == nil {
 		return header
@@ -97,7 +97,7 @@ func (e *entry) validate(header http.Header) http.Header {
 	return header
 }
 
-// renewed gives the entry with the header of a 304 response.
+// renewed returns the entry with the header of a 304 response.
 func (e *entry) renewed(said http.Header, now time.Time) *entry {
 	r := *e
 	r.header = e.header.Clone()

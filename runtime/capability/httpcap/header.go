@@ -74,8 +74,8 @@ func isReserved(name string) bool {
 		slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// forwarded gives the header of a request that a redirect sends to another origin. It keeps fields with placeholders: the
-// rule of the new origin decides whether they are sent.
+// forwarded returns the header of a request that a redirect sends to another origin. It keeps fields with placeholders:
+// the rule of the new origin decides whether they are sent.
 func forwarded(header http.Header) http.Header {
 	left := make(http.Header, len(header))
 	for name, values := range header {
@@ -88,8 +88,8 @@ func forwarded(header http.Header) http.Header {
 	return left
 }
 
-// fields gives the header of a response for the guest: sorted, bounded and redacted. Fields with a secret in their name are
-// left out and do not count, so that the order and the selection of fields tell nothing about a secret.
+// fields returns the header of a response for the guest: sorted, bounded and redacted. Fields with a secret in their
+// name are left out and do not count, so that the order and the selection of fields tell nothing about a secret.
 func (s *redactor) fields(header http.Header) []abi.HTTPField {
 	c := s.responseRedactor()
 	fields := make([]abi.HTTPField, 0, min(len(header), maxAnswerFields))

@@ -129,7 +129,7 @@ func (h *HTTP) Close() error {
 	return nil
 }
 
-// Services gives the two services, to be granted together.
+// Services returns the two services, to be granted together.
 func (h *HTTP) Services() capability.Services {
 	return capability.Services{
 		abi.ServiceHTTP:   service{h.fetch, onlyReads},
@@ -191,7 +191,7 @@ func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, er
 	return err
 }
 
-// classify gives the public error, with a redacted cause.
+// classify returns the public error, with a redacted cause.
 func (h *HTTP) classify(ctx context.Context, err error) error {
 	var public *abi.Error
 	var refused *deniedError

@@ -48,7 +48,7 @@ func newOrigin(t testing.TB, handler http.Handler) *origin {
 	return o
 }
 
-// at gives a URL of the origin, by a name that [names] resolves to this machine.
+// at returns a URL of the origin, by a name that [names] resolves to this machine.
 func (o *origin) at(name, path string) string {
 	return "https://" + name + ":" + strconv.Itoa(int(o.port)) + path
 }
@@ -133,7 +133,7 @@ func (n *names) serve(conn net.PacketConn) {
 	}
 }
 
-// answer gives the next address of a name when its family is asked for.
+// answer returns the next address of a name when its family is asked for.
 func (n *names) answer(q dnsmessage.Question) []dnsmessage.Resource {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -207,7 +207,7 @@ func (g *guest) observe(_ context.Context, use capability.Use) {
 	g.uses = append(g.uses, use)
 }
 
-// last gives the last observed use.
+// last returns the last observed use.
 func (g *guest) last() capability.Use {
 	g.mu.Lock()
 	defer g.mu.Unlock()

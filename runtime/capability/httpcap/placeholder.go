@@ -69,9 +69,9 @@ func (c *rule) fill(value string) (string, error) {
 	}
 }
 
-// bindHeader gives the header that is sent to a host of the rule, and whether it has a secret. A header without placeholders
-// is returned as it is. Fields with secrets that are not for this host are an error, or, unless strict, as after a redirect,
-// left out.
+// bindHeader returns the header that is sent to a host of the rule, and whether it has a secret. A header without
+// placeholders is returned as it is. Fields with secrets that are not for this host are an error, or, unless strict, as
+// after a redirect, left out.
 func (c *rule) bindHeader(header http.Header, strict bool) (bound http.Header, secrets bool, err error) {
 	if !anyPlaceholder(header) {
 		return header, false, nil

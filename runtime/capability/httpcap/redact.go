@@ -56,7 +56,8 @@ func (c responseRedactor) named(name string) bool {
 	return c.names.whole(lower) != lower || c.text(name) != name
 }
 
-// reader gives the redacted bytes of r. When r fails, the last bytes are discarded: they may be the beginning of a secret.
+// reader returns the redacted bytes of r. When r fails, the last bytes are discarded: they may be the beginning of a
+// secret.
 func (s *redactor) reader(r io.Reader) io.Reader {
 	if s == nil {
 		return r

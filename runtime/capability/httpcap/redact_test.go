@@ -182,7 +182,7 @@ func BenchmarkRedact(b *testing.B) {
 	}
 }
 
-// randomSecret gives a secret of that many characters.
+// randomSecret returns a secret of that many characters.
 func randomSecret(size int) string {
 	b := make([]byte, size)
 	for i := range b {

@@ -172,8 +172,8 @@ func checkSecret(value secret.Value) error {
 	return nil
 }
 
-// Explain gives the rule that decides about a request, and whether it is allowed. It does not resolve the host, nor follow
-// redirects, so a request that it allows may still be refused. The error is for invalid rules, URLs and methods.
+// Explain returns the rule that decides about a request, and whether it is allowed. It does not resolve the host, nor
+// follow redirects, so a request that it allows may still be refused. The error is for invalid rules, URLs and methods.
 func Explain(rules []Rule, method, url string) (decides string, allowed bool, err error) {
 	t, err := parseTarget(url)
 	if err == nil && !validMethod(method) {
@@ -232,7 +232,7 @@ func (c *rule) fits(path string) bool {
 	return slices.ContainsFunc(c.paths, func(p *regexp.Regexp) bool { return p.MatchString(path) })
 }
 
-// String gives the rule as the log shows it, as in "GET,HEAD https://*.example.org/v1".
+// String returns the rule as the log shows it, as in "GET,HEAD https://*.example.org/v1".
 func (r *Rule) String() string {
 	var ports []string
 	for _, port := range r.Ports {

@@ -239,7 +239,7 @@ func (s *scan) continues(at int) bool {
 	return slices.ContainsFunc(s.matched, func(l *track) bool { return slices.Max(l.behind.at(at)) > 0 })
 }
 
-// back gives a place the states that lead to those of later places, and reports whether a secret begins there.
+// back computes the states of a place from those of later places, and reports whether a secret begins there.
 func (s *scan) back(at int) (begun bool) {
 	for _, l := range s.matched {
 		clear(l.behind.at(at))

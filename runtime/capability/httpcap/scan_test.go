@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 )
 
-// agreeing gives secrets of the length of a guess, of which the first n characters agree with it, by n.
+// agreeing returns secrets of the length of a guess, of which the first n characters agree with it, by n.
 func agreeing(guess string, ns ...int) map[int]string {
 	all := map[int]string{}
 	for _, n := range ns {

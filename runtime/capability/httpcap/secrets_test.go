@@ -40,12 +40,12 @@ func store(t testing.TB) *secret.Store {
 	return s
 }
 
-// authorized gives a request with a secret.
+// authorized returns a request with a secret.
 func authorized(url, name string) abi.HTTPRequest {
 	return abi.HTTPRequest{URL: url, Header: []abi.HTTPField{{Name: "Authorization", Value: "Bearer {{secret:" + name + "}}"}}}
 }
 
-// echoing gives a server that returns what it received, in every spelling, in the header, and in pieces of any size.
+// echoing returns a server that returns what it received, in every spelling, in the header, and in pieces of any size.
 func echoing(seen func(r *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen(r)
@@ -74,7 +74,7 @@ func echoing(seen func(r *http.Request)) http.Handler {
 	})
 }
 
-// shows gives the spelling in which a text shows the secret; empty if there is none.
+// shows returns the spelling in which a text shows the secret; empty if there is none.
 func shows(text string) string {
 	for name, spelling := range spellings(token) {
 		if strings.Contains(text, core(name, spelling, token)) {

@@ -18,7 +18,7 @@ const (
 // escapedInBase64 are the characters of base64 that some formats escape.
 const escapedInBase64 = "+/-_"
 
-// spellings gives the patterns of a secret.
+// spellings returns the patterns of a secret.
 func spellings(text string) []pattern {
 	all := []pattern{plain(text), hexadecimal(text)}
 	for shift := range 3 {
@@ -67,7 +67,7 @@ func base64(text string, shift int) pattern {
 	return p
 }
 
-// sextets gives the characters of base64 for the bits under a mask.
+// sextets returns the characters of base64 for the bits under a mask.
 func sextets(bits, mask byte) (all []byte) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	const std, url = letters + "+/", letters + "-_"

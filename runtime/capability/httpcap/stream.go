@@ -24,7 +24,7 @@ type stream struct {
 	ended bool      // guarded by mu
 }
 
-// respond gives the beginning of a response to the guest. A longer body becomes a stream of the call; otherwise the
+// respond returns the beginning of a response to the guest. A longer body becomes a stream of the call; otherwise the
 // exchange ends here.
 func (h *HTTP) respond(ctx context.Context, s *stream, at *step, a *answer, limit int64) (capability.Response, error) {
 	var err error
@@ -53,7 +53,7 @@ func (h *HTTP) respond(ctx context.Context, s *stream, at *step, a *answer, limi
 	return capability.Response{Message: resp.Append(make([]byte, 0, guess)), Body: part}, nil
 }
 
-// continued gives the next part of a stream to the guest.
+// continued returns the next part of a stream to the guest.
 func (h *HTTP) continued(ctx context.Context, request []byte, use *capability.Use) (capability.Response, error) {
 	if err := h.checkOpen(ctx); err != nil {
 		return capability.Response{}, err
@@ -173,7 +173,7 @@ func (ss *streams) open(ctx context.Context, s *stream) (uint64, error) {
 	return c.last, nil
 }
 
-// find gives an open stream of a call, or nil.
+// find returns an open stream of a call, or nil.
 func (ss *streams) find(ctx context.Context, id uint64) *stream {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()

@@ -108,7 +108,7 @@ func defaultPort(scheme string) uint16 {
 	return 80
 }
 
-// canonicalHost gives the spelling of a host that is compared with rules.
+// canonicalHost returns the spelling of a host that is compared with rules.
 func canonicalHost(host string) (string, error) {
 	host = strings.TrimSuffix(host, ".")
 	if strings.Contains(host, ":") {

@@ -29,8 +29,8 @@ type KV struct {
 	observe capability.Observer
 }
 
-// Open gives access to the values of a store, which the KV takes over and closes. observe receives each use; it may be
-// nil.
+// Open returns access to the values of a store, which the KV takes over and closes. observe receives each use; it may
+// be nil.
 func Open(store Store, grant Grant, observe capability.Observer) *KV {
 	return &KV{store: store, grant: grant, observe: observe}
 }
@@ -38,7 +38,7 @@ func Open(store Store, grant Grant, observe capability.Observer) *KV {
 // Close closes the store. Calls that still run may fail. Closing again does nothing.
 func (kv *KV) Close() error { return kv.store.Close() }
 
-// Services gives the key-value services, to be granted together.
+// Services returns the key-value services, to be granted together.
 func (kv *KV) Services() capability.Services {
 	return capability.Services{
 		abi.ServiceKVGet:    service{kv, "get", kv.get},
@@ -82,7 +82,7 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 	return resp, err
 }
 
-// subject is what a request is about.
+// subject is the object of a request in a [capability.Use].
 func (s service) subject(req *abi.KVRequest) string {
 	if s.verb == "list" {
 		return req.Prefix
@@ -179,7 +179,7 @@ func changed(key string, entry abi.KVEntry, err error) (capability.Response, err
 	return respond([]abi.KVEntry{entry}, false, conflict), nil
 }
 
-// classify gives the public error, which shows nothing about the host.
+// classify returns the public error, which shows nothing about the host.
 func classify(key string, err error) error {
 	var public *abi.Error
 	switch {

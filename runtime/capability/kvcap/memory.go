@@ -20,7 +20,7 @@ type Memory struct {
 	keys       []string               // of values, sorted
 	bytes      int64                  // of keys and values
 	version    uint64                 // the newest one
-	nextExpiry int64                  // in milliseconds; no value expires earlier; 0: none expires
+	nextExpiry int64                  // no value expires before this time, in milliseconds; 0: none expires
 }
 
 type memoryValue struct {

@@ -15,25 +15,26 @@ import (
 // A Store stores the values of one namespace. It is safe for concurrent use, also when other stores have the same namespace
 // open, in this process or in others. Expired values are never returned, and do not count.
 //
-// Besides the errors named below, methods return those of ctx, [ErrClosed], and errors of the store itself, of which guests
-// see only [abi.Error]s. After an error nothing has changed.
+// Besides the errors named below, methods return those of ctx, [ErrClosed], and errors of the store itself. Guests see
+// only [abi.Error]s of them. After an error nothing has changed.
 type Store interface {
-	// Get gives a value. The error is [ErrNotFound] when there is none.
+	// Get returns a value. The error is [ErrNotFound] when there is none.
 	Get(ctx context.Context, key string) (abi.KVEntry, []byte, error)
 
-	// Put stores a value and gives its entry. When the condition does not hold, the error is [ErrConflict] and the entry is
-	// that of the existing value, of version 0 when there is none. Exceeding the quota is an error of [Quota.Check].
+	// Put stores a value and returns its entry. When the condition does not hold, the error is [ErrConflict], and the
+	// entry is that of the existing value; its version is 0 when there is none. Exceeding the quota is an error of
+	// [Quota.Check].
 	Put(ctx context.Context, put Put) (abi.KVEntry, error)
 
 	// Delete removes the value, if there is one. If ifVersion is not 0 and not the version of the value, the error is
 	// [ErrConflict] and the entry is as for Put.
 	Delete(ctx context.Context, key string, ifVersion uint64) (abi.KVEntry, error)
 
-	// List gives the entries whose keys begin with prefix and are greater than after, sorted byte by byte: at most limit,
-	// and whether there are more.
+	// List returns the entries whose keys begin with prefix and are greater than after, sorted byte by byte: at most
+	// limit, and whether there are more.
 	List(ctx context.Context, prefix, after string, limit int) (entries []abi.KVEntry, more bool, err error)
 
-	// Usage gives what counts towards the quota.
+	// Usage returns the usage that counts towards the quota.
 	Usage(ctx context.Context) (Usage, error)
 
 	// Close releases the store. Calls that still run may fail. Closing again does nothing.
@@ -61,14 +62,14 @@ var (
 	ErrClosed   = errors.New("the store is closed")
 )
 
-// NextVersion gives the version of a put at the time now. last is the newest version ever given in the namespace, or 0.
-// Versions grow, and each is at least the time in microseconds. So no version is given twice, even when the last changes
-// are lost with a power cut, or all of them with the store.
+// NextVersion returns the version of a put at the time now. last is the newest version ever given in the namespace, or
+// 0. Versions grow, and each is at least the time in microseconds. So no version is given twice, even when the last
+// changes are lost with a power cut, or all of them with the store.
 func NextVersion(last uint64, now time.Time) uint64 {
 	return max(last+1, uint64(max(now.UnixMicro(), 0)))
 }
 
-// Expiry gives when a value that is put now expires, in milliseconds since 1970; 0 for never.
+// Expiry returns when a value that is put now expires, in milliseconds since 1970; 0 for never.
 func Expiry(ttl time.Duration, now time.Time) int64 {
 	if ttl <= 0 {
 		return 0
@@ -144,7 +145,7 @@ type Namespace struct {
 	Provider string // the name that the operator gave it, not that of its manifest
 }
 
-// MaxNamespace is the bytes of each part of a [Namespace].
+// MaxNamespace is the most bytes of each part of a [Namespace].
 const MaxNamespace = 256
 
 // Check fails for an empty provider, and for names that are too long or not plain text.

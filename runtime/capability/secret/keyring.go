@@ -17,7 +17,8 @@ const defaultWait = time.Minute
 // or, on Linux, of the Secret Service on the session's D-Bus. A line end at its end is not part of the secret.
 type Keyring struct {
 	Service, User string
-	// Wait is how long the keyring may take, including the time in which the user unlocks it. 0 means one minute.
+	// Wait bounds the time of a request to the keyring, including the time in which the user unlocks it. 0 means one
+	// minute.
 	Wait time.Duration
 }
 

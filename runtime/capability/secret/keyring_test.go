@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	fmt.Printf("%q, %v", value.Reveal(), err)
 }
 
-// ask gives the answer of the keyring to a process with that environment.
+// ask returns the answer of the keyring to a process with that environment.
 func ask(t *testing.T, environ []string, entry secret.Keyring) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // half of what it takes by default

@@ -20,7 +20,7 @@ import (
 
 const text = "hunter2-hunter2"
 
-// printed gives the forms of v that programs make of values.
+// printed returns the forms of v that programs make of values.
 func printed(t *testing.T, v any) map[string]string {
 	t.Helper()
 	all := map[string]string{}

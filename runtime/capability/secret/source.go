@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxSize is the bytes that a secret may have.
+// maxSize is the most bytes of a secret.
 const maxSize = 4 << 10
 
-// A Source is where a secret comes from: [Env], [File], [Keyring], or a type of the caller's. Its errors say what to do,
-// and hold nothing of the secret.
+// A Source reads a secret from where it is stored: an [Env], [File], [Keyring], or a type of the caller's. Its errors
+// say what to do, and contain no part of the secret.
 type Source interface {
 	Secret() (Value, error)
 }

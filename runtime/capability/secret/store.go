@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// maxName is the bytes that the name of a secret may have.
+// maxName is the most bytes of a secret's name.
 const maxName = 64
 
 // A Store has secrets by name. It does not change. A nil Store has none.
@@ -51,7 +51,7 @@ func read(name string, source Source) (Value, error) {
 	return value, nil
 }
 
-// Lookup gives the secret of a name, if there is one.
+// Lookup returns the secret of a name, if there is one.
 func (s *Store) Lookup(name string) (Value, bool) {
 	if s == nil {
 		return Value{}, false

@@ -18,7 +18,7 @@ type Value struct {
 // New makes a Value of a text.
 func New(text string) Value { return Value{reveal: func() string { return text }} }
 
-// Reveal gives the text.
+// Reveal returns the text.
 func (v Value) Reveal() string {
 	if v.reveal == nil {
 		return ""

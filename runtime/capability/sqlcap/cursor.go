@@ -148,7 +148,7 @@ func (d *cursors) add(ctx context.Context, c *cursor) uint64 {
 	return of.last
 }
 
-// find gives a cursor of this call; nil when it has none with the number.
+// find returns a cursor of this call; nil when it has none with the number.
 func (d *cursors) find(ctx context.Context, id uint64) *cursor {
 	d.mu.Lock()
 	defer d.mu.Unlock()

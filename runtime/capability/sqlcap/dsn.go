@@ -35,10 +35,10 @@ func ParseDSN(text string) (DSN, error) {
 	return DSN{scheme, scheme + ":" + rest}, nil
 }
 
-// Scheme gives the kind of database, one of the constants above.
+// Scheme returns the kind of database, one of the constants above.
 func (d DSN) Scheme() string { return d.scheme }
 
-// String gives the scheme, and dots for the rest.
+// String returns the scheme, and dots for the rest.
 func (d DSN) String() string { return d.scheme + ":…" }
 
 // GoString is String.
@@ -47,8 +47,8 @@ func (d DSN) GoString() string { return d.String() }
 // Format writes String, for all verbs.
 func (d DSN) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(d.String())) }
 
-// MarshalText gives String.
+// MarshalText returns String.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// LogValue gives String.
+// LogValue returns String.
 func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }

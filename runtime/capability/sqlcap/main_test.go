@@ -196,7 +196,7 @@ func (s *system) need(t *testing.T) {
 	}
 }
 
-// connection gives a connection of the role to the system.
+// connection returns a connection of the role to the system.
 func (s *system) connection(t testing.TB, role string, limits sqlcap.Limits) sqlcap.Connection {
 	t.Helper()
 	dsn, err := sqlcap.ParseDSN(s.urls[role])
@@ -222,7 +222,7 @@ func (s *system) open(t testing.TB, role string, limits sqlcap.Limits, observe c
 	return p
 }
 
-// call gives the context of a call of a guest.
+// call returns the context of a call of a guest.
 func call(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)

@@ -40,7 +40,8 @@ func newPool(driver database.Driver, l Limits, remote bool) *pool {
 	return &pool{driver: driver, slots: make(chan struct{}, l.Sessions), wait: l.Wait, remote: remote}
 }
 
-// acquire gives a session that is new or reset, and reports whether it was used before. The caller releases or drops it.
+// acquire returns a session that is new or reset, and reports whether it was used before. The caller releases or drops
+// it.
 func (p *pool) acquire(ctx context.Context) (s database.Session, used bool, err error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return nil, false, err
@@ -65,7 +66,7 @@ func (p *pool) acquire(ctx context.Context) (s database.Session, used bool, err 
 	return nil, false, withCode(err)
 }
 
-// withCode gives an error of connecting a code, unless it has one.
+// withCode adds a code to an error of connecting, unless it has one.
 func withCode(err error) error {
 	var classified *abi.Error
 	if errors.As(err, &classified) {

@@ -80,7 +80,7 @@ func (s *SQL) Close() error {
 	return errors.Join(errs...)
 }
 
-// Services gives the two services, to be granted together.
+// Services returns the two services, to be granted together.
 func (s *SQL) Services() capability.Services {
 	return capability.Services{abi.ServiceSQL: queries{s}, abi.ServiceSQLRows: nextRows{s}}
 }
@@ -181,7 +181,7 @@ func (s *SQL) query(ctx context.Context, req *abi.SQLRequest, about string) ([]b
 	return (&abi.SQLResponse{Stream: s.cursors.add(ctx, c)}).Append(message), nil
 }
 
-// more gives the next rows of a statement.
+// more returns the next rows of a statement.
 func (s *SQL) more(ctx context.Context, id uint64, c *cursor) ([]byte, error) {
 	message, more, err := c.part(nil)
 	if !more {
@@ -191,7 +191,7 @@ func (s *SQL) more(ctx context.Context, id uint64, c *cursor) ([]byte, error) {
 	return (&abi.SQLResponse{Stream: id}).Append(message), nil
 }
 
-// ended gives the error of ctx if it has ended, and err otherwise; nil if err is nil.
+// ended returns the error of ctx if it has ended, and err otherwise; nil if err is nil.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -249,7 +249,7 @@ func (c *connection) begin(ctx context.Context, req *abi.SQLRequest) (*cursor, e
 	}
 }
 
-// names gives the bytes of the description of columns.
+// names returns the bytes of the description of columns.
 func names(columns []abi.SQLColumn) (n int) {
 	for i := range columns {
 		n += len(columns[i].Name) + len(columns[i].Type) + 16
@@ -268,7 +268,7 @@ func (c *connection) cursor(req *abi.SQLRequest, session database.Session, colum
 	}
 }
 
-// timeout gives how long a statement may take: a little less than the call, so that the server ends it first.
+// timeout returns how long a statement may take: a little less than the call, so that the server ends it first.
 func (c *connection) timeout(ctx context.Context) time.Duration {
 	timeout := c.limits.Timeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -121,7 +121,7 @@ func TestWritesAreRefused(t *testing.T) {
 	})
 }
 
-// state gives the content of the database.
+// state returns the content of the database.
 func (s *system) state(t *testing.T) string {
 	t.Helper()
 	var all []string

@@ -55,7 +55,7 @@ type Clock struct {
 // NewClock makes a clock that moves only by Advance.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)} }
 
-// Now gives the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -411,7 +411,7 @@ func (s *subject) shrink() {
 	s.usage(2, 5)
 }
 
-// swaps counts by compare-and-swap from many goroutines.
+// swaps increments one value by compare-and-swap from many goroutines.
 func (s *subject) swaps() {
 	s.begin(kvcap.Quota{})
 	const goroutines, each = 6, 20
@@ -445,7 +445,7 @@ func Increment(ctx context.Context, store kvcap.Store, key string) error {
 	}
 }
 
-// hurried puts more than the quota from many goroutines.
+// hurried puts values that exceed the quota together, from many goroutines.
 func (s *subject) hurried() {
 	const keys, goroutines = 30, 6
 	s.begin(kvcap.Quota{MaxKeys: keys})
@@ -504,7 +504,7 @@ func (s *subject) closes() {
 	}
 }
 
-// everything calls each method, and gives its errors.
+// everything calls each method and returns its errors by the name of the method.
 func (s *subject) everything(ctx context.Context) map[string]error {
 	errs := map[string]error{}
 	_, _, errs["get"] = s.Get(ctx, "k")

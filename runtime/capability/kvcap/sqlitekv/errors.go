@@ -47,7 +47,7 @@ func locked(err error) bool {
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
-// primary gives SQLite's primary result code; 0 for an error that is not SQLite's.
+// primary returns SQLite's primary result code; 0 for an error that is not SQLite's.
 func primary(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -56,7 +56,7 @@ func primary(err error) int {
 	return 0
 }
 
-// advice gives the code of an error for guests, and says to the operator what is wrong; empty when that is not known.
+// advice returns the code for guests and what the operator can do; an empty advice when the error is unknown.
 func advice(err error) (abi.Code, string) {
 	switch primary(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -79,7 +79,8 @@ func withAdvice(err error) error {
 	return err
 }
 
-// public gives the error for the guest, with err as its cause. It returns errors that [kvcap.Store] names as they are.
+// public returns the error for the guest, with err as its cause. It returns errors that [kvcap.Store] names as they
+// are.
 func (s *Store) public(err error) error {
 	var known *abi.Error
 	switch {

@@ -78,7 +78,7 @@ func (s *Store) prepare(ctx context.Context, n kvcap.Namespace) error {
 	return s.transact(ctx, func(tx *sql.Tx) error { return s.expire(ctx, tx, s.now(), -1) })
 }
 
-// fileName gives the file name of a namespace: the readable part of the provider's name, and a hash of both names.
+// fileName returns the file name of a namespace: the readable part of the provider's name, and a hash of both names.
 func fileName(n kvcap.Namespace) string {
 	const readable = 40
 	name := strings.Map(func(r rune) rune {
@@ -95,7 +95,7 @@ func fileName(n kvcap.Namespace) string {
 	return fmt.Sprintf("%s-%x.sqlite", name[:min(len(name), readable)], hash[:16])
 }
 
-// source gives the data source name of a file. The driver waits only briefly for a lock: see Store.retryLocked.
+// source returns the data source name of a file. The driver waits only briefly for a lock: see Store.retryLocked.
 func source(file string) string {
 	settings := url.Values{
 		"_txlock": {"immediate"},

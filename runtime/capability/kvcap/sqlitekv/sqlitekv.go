@@ -79,7 +79,7 @@ func (s *Store) Put(ctx context.Context, p kvcap.Put) (entry abi.KVEntry, err er
 	return entry, s.public(err)
 }
 
-// checkPut gives what exists in place of a put, and an error if the put is not allowed.
+// checkPut returns what is stored under the key of a put, and an error if the put is not allowed.
 func (s *Store) checkPut(ctx context.Context, tx *sql.Tx, p *kvcap.Put, now time.Time) (existing, error) {
 	found, err := s.look(ctx, tx, p.Key, now)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) checkPut(ctx context.Context, tx *sql.Tx, p *kvcap.Put, now time
 	return found, s.quota.Check(found.usage, found.after(p))
 }
 
-// An existing is what the namespace had before a change.
+// An existing is the state of the namespace before a change.
 type existing struct {
 	entry  abi.KVEntry // of version 0 when there is none
 	taken  int64       // bytes of key and value, also when expired; 0 when there are none
@@ -108,7 +108,7 @@ type existing struct {
 	newest uint64      // version
 }
 
-// after gives the usage after a put.
+// after returns the usage after a put.
 func (f *existing) after(p *kvcap.Put) kvcap.Usage {
 	u := kvcap.Usage{Keys: f.usage.Keys, Bytes: f.usage.Bytes - f.taken + int64(len(p.Key)+len(p.Value))}
 	if f.taken == 0 {

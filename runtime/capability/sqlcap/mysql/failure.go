@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// failed gives the public error, by the error number of the server. The message of the server is only in the cause.
+// failed returns the public error, by the error number of the server. The message of the server is only in the cause.
 func failed(err error) error {
 	var e *driver.MySQLError
 	if !errors.As(err, &e) {

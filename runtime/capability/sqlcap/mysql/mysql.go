@@ -98,7 +98,7 @@ func (s *session) exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// texts gives the first column of a statement of this package.
+// texts returns the first column of a statement of this package.
 func (s *session) texts(ctx context.Context, statement string) (all []string, err error) {
 	rows, err := s.conn.(sql.QueryerContext).QueryContext(ctx, statement, nil)
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *session) checkRole(ctx context.Context) error {
 	return nil
 }
 
-// privileges gives the privileges of a line of SHOW GRANTS, without their columns; none for a line about roles.
+// privileges returns the privileges of a line of SHOW GRANTS, without their columns; none for a line about roles.
 func privileges(grant string) (all []string) {
 	list, _, isAbout := strings.Cut(strings.TrimPrefix(grant, "GRANT "), " ON ")
 	if !isAbout {

@@ -73,7 +73,7 @@ func (s *session) Next(row []abi.SQLValue) error {
 	return nil
 }
 
-// value gives a value of the row. A text that is not UTF-8 becomes bytes; an integer beyond int64 is a text.
+// value returns a value of the row. A text that is not UTF-8 becomes bytes; an integer beyond int64 is a text.
 func (s *session) value(at int, v *abi.SQLValue) error {
 	*v = abi.SQLValue{}
 	switch x := s.row[at].(type) {

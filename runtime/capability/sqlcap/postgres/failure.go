@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// failed gives the public error, by the SQLSTATE. The message of the server is only in the cause.
+// failed returns the public error, by the SQLSTATE. The message of the server is only in the cause.
 func failed(err error) error {
 	var large *pgproto3.ExceededMaxBodyLenErr
 	if errors.As(err, &large) {

@@ -163,7 +163,7 @@ func (s *session) describe(ctx context.Context, fields []pgconn.FieldDescription
 	return nil
 }
 
-// typeName gives the server's name of a type. It queries each type once.
+// typeName returns the server's name of a type. It queries each type once.
 func (s *session) typeName(ctx context.Context, oid uint32) (string, error) {
 	if name, ok := s.driver.types.Load(oid); ok {
 		return name.(string), nil

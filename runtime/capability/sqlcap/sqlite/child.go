@@ -195,9 +195,9 @@ func confineSelf(path string) (confine.Layers, error) {
 	return layers, err
 }
 
-// filesOf gives the files that SQLite reads, and those that it writes also for a reader: the -shm file, in which readers mark
-// what they read, and the -wal file, which SQLite opens for writing. For a database in WAL mode it makes the two, as SQLite
-// does, since confinement can only grant files that exist.
+// filesOf returns the files that SQLite reads, and those that it writes also for a reader: the -shm file, in which
+// readers mark what they read, and the -wal file, which SQLite opens for writing. For a database in WAL mode it makes
+// the two, as SQLite does, since confinement can only grant files that exist.
 func filesOf(path string) (read, write []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

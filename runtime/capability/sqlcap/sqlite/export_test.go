@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// PID gives the number of a session's process.
+// PID returns the number of a session's process.
 func PID(s database.Session) int { return s.(*helper).process.ID() }
 
 // Ended is closed when a session's process has ended.

@@ -28,7 +28,8 @@ func errOpen(cause error) error {
 	return abi.Errorf(abi.CodeUnavailable, "the database cannot be opened").Because(cause)
 }
 
-// failed gives the public error, by the result code of the engine. Its message may name paths and is only in the cause.
+// failed returns the public error, by the result code of the engine. Its message may name paths and is only in the
+// cause.
 func (s *session) failed(rc int32) error {
 	cause := fmt.Errorf("sqlite: %s (%d)", libc.GoString(engine.Xsqlite3_errmsg(s.tls, s.db)), rc)
 	if isStale(rc) {

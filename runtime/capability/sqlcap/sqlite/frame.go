@@ -150,7 +150,7 @@ func takeNumber(b []byte) (uint64, []byte, error) {
 	return n, b[size:], nil
 }
 
-// takeBytes gives bytes in the memory of b.
+// takeBytes returns bytes in the memory of b.
 func takeBytes(b []byte) (taken, rest []byte, err error) {
 	n, b, err := takeNumber(b)
 	if err != nil {

@@ -220,7 +220,7 @@ func (h *helper) exchange() (frame, error) {
 	return f, err
 }
 
-// overdue gives the reason for killing the helper: the call has ended, or the statement took too long.
+// overdue returns the reason for killing the helper: the call has ended, or the statement took too long.
 func (h *helper) overdue() error {
 	h.lose()
 	if h.lost = h.ctx.Err(); h.lost == nil {
@@ -252,7 +252,7 @@ func (h *helper) check(err error) error {
 	return h.lost
 }
 
-// explain gives the error for the exit of a helper, and logs it.
+// explain returns the error for the exit of a helper, and logs it.
 func (h *helper) explain(err error, end process.End) error {
 	h.driver.cfg.Logger.Warn("sqlite helper ended", "err", err, "end", end.String(), "stderr", end.Stderr)
 	if strings.Contains(end.Stderr, "out of memory") || strings.Contains(end.Stderr, "stack exceeds") || strings.Contains(end.Stderr, "cannot allocate") {
@@ -261,7 +261,7 @@ func (h *helper) explain(err error, end process.End) error {
 	return abi.Errorf(abi.CodeUnavailable, "the database process has failed").Because(fmt.Errorf("%w (%v)", err, end))
 }
 
-// failed gives the error with which the helper answered.
+// failed returns the error with which the helper answered.
 func (h *helper) failed(payload []byte) error {
 	var f failure
 	if err := json.Unmarshal(payload, &f); err != nil || f.Code == abi.CodeOK || abi.FromGuest(uint32(f.Code)) != f.Code {

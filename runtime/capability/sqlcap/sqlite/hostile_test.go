@@ -61,7 +61,7 @@ func TestAnEndlessStatementEndsAlone(t *testing.T) {
 	}
 }
 
-// many gives rows of one number.
+// many returns rows of one number.
 func many(n int64) *database.Statement {
 	return &database.Statement{
 		Query:   "with recursive c(x) as (select 1 union all select x + 1 from c limit ?1) select x from c",
@@ -119,7 +119,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// status gives a size in the status of a process, in bytes.
+// status returns a size in the status of a process, in bytes.
 func status(t *testing.T, pid int, field string) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

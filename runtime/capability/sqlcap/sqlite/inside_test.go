@@ -17,7 +17,7 @@ import (
 // insideName is the name of the file of a helper that tries what it must not be able to do.
 const insideName = rolePrefix + "tries"
 
-// inside gives what a confined helper tries; nil for other helpers.
+// inside returns what a confined helper tries; nil for other helpers.
 func inside() func(path string, layers confine.Layers) error {
 	if program, err := os.Executable(); err != nil || filepath.Base(program) != insideName {
 		return nil

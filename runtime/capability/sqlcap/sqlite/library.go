@@ -34,7 +34,7 @@ var limitHeap = sync.OnceFunc(func() {
 // sessions finds the session of a database handle, for callbacks.
 var sessions sync.Map // uintptr -> *session
 
-// callback gives the address of a function for the engine. It must not be a closure.
+// callback returns the address of a function for the engine. It must not be a closure.
 func callback[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f F }{f})) }
 
 // progress ends a statement by a result other than 0. The engine calls it every progressEvery instructions.

@@ -18,7 +18,7 @@ import (
 // rolePrefix begins the file names of helpers that violate the protocol: a helper has neither arguments nor environment.
 const rolePrefix = "helper-that-"
 
-// liar gives the answers of the helper that the file of this program is named after; nil when it is not one.
+// liar returns the answers of the helper that the file of this program is named after; nil when it is not one.
 func liar() func(number uint64) []byte {
 	program, err := os.Executable()
 	if err != nil || len(os.Args) != 1 {

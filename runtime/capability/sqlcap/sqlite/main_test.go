@@ -86,7 +86,7 @@ func connect(tb testing.TB, d *sqlite.Driver) database.Session {
 	return s
 }
 
-// cause gives an error with what it hides.
+// cause returns an error with what it hides.
 func cause(err error) string {
 	text := ""
 	for ; err != nil; err = errors.Unwrap(err) {

@@ -37,7 +37,7 @@ func (s *session) appendRow(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// value gives a value of the row. A text that is not UTF-8 becomes bytes.
+// value returns a value of the row. A text that is not UTF-8 becomes bytes.
 func (s *session) value(at int32, v *abi.SQLValue) error {
 	*v = abi.SQLValue{}
 	switch engine.Xsqlite3_column_type(s.tls, s.stmt, at) {
@@ -63,7 +63,7 @@ func (s *session) value(at int32, v *abi.SQLValue) error {
 	return nil
 }
 
-// bytes gives the bytes at p, a value of the row. They are valid until the next step.
+// bytes returns the bytes at p, a value of the row. They are valid until the next step.
 func (s *session) bytes(p uintptr, at int32) ([]byte, error) {
 	n := int(engine.Xsqlite3_column_bytes(s.tls, s.stmt, at))
 	if n > s.limits.Cell {
