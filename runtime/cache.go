@@ -14,7 +14,7 @@ type CachedModule struct {
 	Used   time.Time `json:"used"` // when it was made, or was last taken from the folder
 }
 
-// CachedModules gives what a folder of compiled modules holds, the least recently used first. A folder that does not
+// CachedModules returns what a folder of compiled modules holds, the least recently used first. A folder that does not
 // exist holds nothing. A folder to which other users can write is an error.
 func CachedModules(dir string) ([]CachedModule, error) {
 	all, err := compiler.List(dir)

@@ -50,7 +50,7 @@ func (c *collector) Body(p []byte) error {
 	return nil
 }
 
-// wholeCharacters gives the length of p without a character at its end of which more may follow.
+// wholeCharacters returns the length of p without a character at its end of which more may follow.
 func wholeCharacters(p []byte) int {
 	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(p[i]) {

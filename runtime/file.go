@@ -26,8 +26,8 @@ func readModule(file string) ([]byte, error) {
 // DebugFile names the file in which Open looks for the names of a provider's functions.
 func DebugFile(file string) string { return strings.TrimSuffix(file, ".wasm") + ".debug.wasm" }
 
-// debugModules gives the modules beside a provider that may have the names of its functions, as they are when they are
-// asked for.
+// debugModules returns the modules beside a provider that may have the names of its functions, as they are when they
+// are asked for.
 func debugModules(file string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, candidate := range []string{DebugFile(file), file} {

@@ -55,7 +55,7 @@ type ModuleLimits = limits.Module
 // Usage is what one call has used: fuel, host calls, bytes. The fields are in package limits.
 type Usage = limits.Usage
 
-// withDefaults gives a copy of o, which may be nil, in which name and logger are set.
+// withDefaults returns a copy of o, which may be nil, in which name and logger are set.
 func (o *Options) withDefaults() *Options {
 	var out Options
 	if o != nil {

@@ -67,7 +67,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 // pageSize is the entries of a list page: as many as the limits allow, and no more than clients like to get at once.
 func pageSize(l Limits) int { return min(maxPage, cmp.Or(l.Items, limits.DefaultItems)) }
 
-// servicesOf gives the services of all capabilities, beside the configuration.
+// servicesOf returns the services of all capabilities, beside the configuration.
 func servicesOf(o *Options) capability.Services {
 	services := capability.Services{abi.ServiceConfig: capability.Config(o.Values)}
 	for _, c := range o.Capabilities {
@@ -76,7 +76,7 @@ func servicesOf(o *Options) capability.Services {
 	return services
 }
 
-// feedsOf gives the feeds of those capabilities that have some.
+// feedsOf returns the feeds of those capabilities that have some.
 func feedsOf(all []capability.Capability) (feeds []func(context.Context) (capability.Feed, error)) {
 	for _, c := range all {
 		if f, ok := c.(capability.Feeder); ok {

@@ -8,8 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Read gives the contents of a resource, at least one. Errors: abi.CodeNotFound when there is no such resource,
-// abi.CodeInvalidParams when uri is no URI, abi.CodeInvalidText for a text that is not UTF-8, and whatever code the provider gives.
+// Read returns the contents of a resource, at least one. Errors: abi.CodeNotFound when there is no such resource,
+// abi.CodeInvalidParams when uri is no URI, abi.CodeInvalidText for a text that is not UTF-8, and whatever code the
+// provider gives.
 func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
 	var c collector
 	if err := p.Stream(ctx, uri, &c); err != nil {
@@ -33,17 +34,17 @@ func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error 
 	return err
 }
 
-// List gives all resources. It asks the provider for a page at a time as the loop goes on. An error ends the loop.
+// List returns all resources. It asks the provider for a page at a time as the loop goes on. An error ends the loop.
 func (p *Provider) List(ctx context.Context) iter.Seq2[*abi.Resource, error] {
 	return paged(ctx, p, p.inner.List, func(page *abi.Reply) []abi.Resource { return page.Resources })
 }
 
-// Templates gives all resource templates. An error ends the loop.
+// Templates returns all resource templates. An error ends the loop.
 func (p *Provider) Templates(ctx context.Context) iter.Seq2[*abi.Template, error] {
 	return paged(ctx, p, p.inner.Templates, func(page *abi.Reply) []abi.Template { return page.Templates })
 }
 
-// paged gives the entries of all pages.
+// paged returns the entries of all pages.
 func paged[T any](
 	ctx context.Context, p *Provider, ask func(context.Context, *resource.Request) (*abi.Reply, error), entries func(*abi.Reply) []T,
 ) iter.Seq2[*T, error] {
@@ -67,8 +68,8 @@ func paged[T any](
 	}
 }
 
-// Complete gives the values for a variable of a URI template that begin with prefix. known are the template's variables
-// that have a value already. A provider without completion answers abi.CodeUnsupported.
+// Complete returns the values for a variable of a URI template that begin with prefix. known are the template's
+// variables that have a value already. A provider without completion answers abi.CodeUnsupported.
 func (p *Provider) Complete(ctx context.Context, template, variable, prefix string, known ...abi.Var) ([]string, error) {
 	defer p.inner.AfterResponse()
 	reply, err := p.inner.Complete(ctx, &resource.Request{Template: template, Arg: variable, Value: prefix, Vars: known})

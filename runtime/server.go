@@ -210,10 +210,10 @@ type RPCError struct {
 	cause   error
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *RPCError) Error() string { return e.Message }
 
-// Unwrap gives the failure of the source; nil when the request was wrong.
+// Unwrap returns the failure of the source; nil when the request was wrong.
 func (e *RPCError) Unwrap() error { return e.cause }
 
 // A connector opens sessions of the older revisions for the stdio transport.

@@ -15,10 +15,10 @@ type Change struct {
 	URI string // as given to Subscribe; empty for the list
 }
 
-// Subscribe gives a Change each time one of uris has changed, or the list of resources when uris is empty, until ctx
-// ends: then the loop ends without an error, and ctx.Err says why. The subscription begins with the loop, some milliseconds
-// later, and ends with it: a caller that must not miss a change reads the resource once the loop runs. Changes that come
-// while the body of the loop runs are merged.
+// Subscribe returns a Change each time one of uris has changed, or the list of resources when uris is empty, until ctx
+// ends: then the loop ends without an error, and ctx.Err says why. The subscription begins with the loop, some
+// milliseconds later, and ends with it: a caller that must not miss a change reads the resource once the loop runs.
+// Changes that come while the body of the loop runs are merged.
 //
 // Before any Change, the loop ends with abi.CodeInvalidParams for what is no URI, and with abi.CodeUnsupported when the
 // provider refuses the subscription. Most providers accept every URI, also that of a resource that does not exist yet, or
@@ -60,7 +60,7 @@ func (p *Provider) subscribe(ctx context.Context, uris []string, changes *coales
 // errSubscriptionClosed ends subscriptions with the provider.
 var errSubscriptionClosed = abi.Errorf(abi.CodeUnavailable, "the provider has been closed")
 
-// deliver gives changes to each until it returns false or ctx ends, without an error, or the provider is closed.
+// deliver returns changes to each until it returns false or ctx ends, without an error, or the provider is closed.
 func (p *Provider) deliver(ctx context.Context, changes *coalesce.Set, each func(uri string) bool) error {
 	for {
 		select {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 )
 
-// encodeValues gives the configuration as guests receive it: a JSON object.
+// encodeValues returns the configuration as guests receive it: a JSON object.
 func encodeValues(values map[string]string) (string, error) {
 	if values == nil {
 		values = map[string]string{}

@@ -40,7 +40,7 @@ func startReading(stderr io.Reader) *devRun {
 
 func (d *devRun) String() string { return strings.Join(d.said, "\n") }
 
-// await gives the parts of a line that matches, of those that were not awaited before.
+// await returns the parts of a line that matches, of those that were not awaited before.
 func (d *devRun) await(t *testing.T, pattern string) []string {
 	t.Helper()
 	want, late := regexp.MustCompile(pattern), time.After(time.Minute)

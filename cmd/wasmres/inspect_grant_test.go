@@ -157,7 +157,7 @@ func (tt *grantTest) run(t *testing.T, fill *strings.Replacer) {
 	}
 }
 
-// provider gives the file of one that asks so.
+// provider returns the file of one that asks so.
 func (tt *grantTest) provider(t *testing.T) (file string) {
 	t.Helper()
 	puppet := guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet"}}
@@ -179,7 +179,7 @@ type inspection struct {
 	Capabilities []struct{ Flags string }
 }
 
-// looked gives what inspect says of a provider for machines.
+// looked returns what inspect says of a provider for machines.
 func looked(t *testing.T, file string) (found inspection) {
 	t.Helper()
 	text, _ := say(t, cli.StatusOK, "inspect", "--no-samples", "--output-format", "json", file)

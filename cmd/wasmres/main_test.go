@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptFiles gives the files of the scripts to run.
+// scriptFiles returns the files of the scripts to run.
 func scriptFiles(t *testing.T) (files []string) {
 	t.Helper()
 	if testing.Short() {

@@ -114,7 +114,7 @@ func TestBuildWithoutCompiler(t *testing.T) {
 	}
 }
 
-// printedSteps gives the commands, at most four, in the output of "wasmres new".
+// printedSteps returns the commands, at most four, in the output of "wasmres new".
 func printedSteps(said string) string {
 	var steps strings.Builder
 	for line := range strings.Lines(said) {
@@ -173,7 +173,7 @@ func testPacked(t *testing.T, folder string) {
 	}
 }
 
-// withoutManifest gives a module without its first section, which is the manifest.
+// withoutManifest returns a module without its first section, which is the manifest.
 func withoutManifest(t *testing.T, module []byte) []byte {
 	t.Helper()
 	for s, err := range wasm.Sections(module) {

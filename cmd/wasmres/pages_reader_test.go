@@ -50,7 +50,7 @@ func newReader(t *testing.T, page, bin string) *reader {
 	return r
 }
 
-// freeAddress gives an address without a listener.
+// freeAddress returns an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -153,7 +153,7 @@ func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
 	return cmd
 }
 
-// shown gives what was printed as a page shows it.
+// shown returns what was printed as a page shows it.
 func (r *reader) shown(printed string) string {
 	return strings.ReplaceAll(printed, r.address, pageAddress)
 }

@@ -75,7 +75,7 @@ var (
 	sources = []string{"go", "rust", "c", "ts", "js"} // languages whose blocks must be files
 )
 
-// parsePage gives the blocks that a reader acts on. An error begins with a line's number.
+// parsePage returns the blocks that a reader acts on. An error begins with a line's number.
 func parsePage(text string) (blocks []block, err error) {
 	lines := strings.Split(text, "\n")
 	before := "" // the last line that is not empty

@@ -29,8 +29,9 @@ func (s stopSignal) status() int {
 	return cli.StatusFailed
 }
 
-// withSignals gives a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or the
-// end of drainTime, ends the process at once, and guests and helper processes with it. stop stops receiving signals.
+// withSignals returns a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or
+// the end of drainTime, ends the process at once, and guests and helper processes with it. stop stops receiving
+// signals.
 func withSignals(parent context.Context, errOut io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -65,8 +66,8 @@ func endAtOnce(first stopSignal, signals <-chan os.Signal, stopped <-chan struct
 	}
 }
 
-// stopSignals gives the signals that ask the program to end, which it does after releasing its resources. A hangup is none
-// of them if the parent process has set it to be ignored, as nohup does.
+// stopSignals returns the signals that ask the program to end, which it does after releasing its resources. A hangup is
+// none of them if the parent process has set it to be ignored, as nohup does.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

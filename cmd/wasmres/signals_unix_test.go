@@ -33,7 +33,7 @@ func endOfRun(t *testing.T, cmd *exec.Cmd, d *devRun) (status int, said string) 
 	return cmd.ProcessState.ExitCode(), d.String()
 }
 
-// stopReasons gives the reasons of all log lines that say the server has stopped.
+// stopReasons returns the reasons of all log lines that say the server has stopped.
 func stopReasons(said string) string {
 	var reasons []string
 	for _, m := range regexp.MustCompile(`msg="server stopped" reason=("[^"]*"|\S+)`).FindAllStringSubmatch(said, -1) {

@@ -67,7 +67,7 @@ func TestASignalEndsAStatement(t *testing.T) {
 	}
 }
 
-// awaitHelper gives the number of the SQLite helper of a process once there is one.
+// awaitHelper returns the number of the SQLite helper of a process once there is one.
 func awaitHelper(t *testing.T, parent int) string {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

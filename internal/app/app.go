@@ -118,7 +118,7 @@ func newHost(cfg Config) (*runtime.Host, error) {
 	return runtime.NewHost(config)
 }
 
-// HostConfig gives the configuration of the host.
+// HostConfig returns the configuration of the host.
 func HostConfig(cfg Config) runtime.HostConfig {
 	return runtime.HostConfig{Isolation: cfg.Isolation, CacheDir: cfg.CacheDir, CacheSize: cfg.CacheSize, Logger: cfg.Logger}
 }
@@ -155,7 +155,8 @@ func (a *App) newServer(opts runtime.ServerOptions) (*runtime.Server, error) {
 	return runtime.NewServer(a.source, &opts)
 }
 
-// versionOf gives the version of the server: with several providers that of wasmres, otherwise empty, for the provider's.
+// versionOf returns the version of the server: with several providers that of wasmres, otherwise empty, for the
+// provider's.
 func (a *App) versionOf() string {
 	if len(a.parts) > 0 {
 		return a.cfg.Version
@@ -163,10 +164,10 @@ func (a *App) versionOf() string {
 	return ""
 }
 
-// Provider gives the provider; nil if there are several.
+// Provider returns the provider; nil if there are several.
 func (a *App) Provider() *runtime.Provider { return a.provider }
 
-// Host gives the host on which guests run.
+// Host returns the host on which guests run.
 func (a *App) Host() *runtime.Host { return a.host }
 
 // Call answers one MCP request as a client of revision 2025-11-25 receives it: see [runtime.Server.Call].
@@ -185,7 +186,7 @@ func (a *App) observe(ctx context.Context, u runtime.Usage) {
 	addFuel(ctx, u.Fuel)
 }
 
-// Usage gives what the last call of the provider used; zero before the first call, and for several providers.
+// Usage returns what the last call of the provider used; zero before the first call, and for several providers.
 func (a *App) Usage() runtime.Usage { return *cmp.Or(a.usage.Load(), &runtime.Usage{}) }
 
 // Close closes everything that was opened, last first. It is idempotent. It waits for running calls, and at most a second

@@ -85,7 +85,7 @@ func (a *App) openCapabilities(ctx context.Context) (*grants, error) {
 	return g, nil
 }
 
-// values gives what the provider may read by a key: its configuration, and variables of the environment.
+// values returns what the provider may read by a key: its configuration, and variables of the environment.
 func (a *App) values() map[string]string {
 	values := map[string]string{}
 	maps.Copy(values, a.cfg.Grants.Config)
@@ -97,7 +97,7 @@ func (a *App) values() map[string]string {
 	return values
 }
 
-// opened gives a capability, or nil with the error for which it was not opened.
+// opened returns a capability, or nil with the error for which it was not opened.
 func opened[C capability.Capability](c C, err error) (capability.Capability, error) {
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	}
 }
 
-// HTTPRules gives the rules of a policy for the capability: one for each scheme.
+// HTTPRules returns the rules of a policy for the capability: one for each scheme.
 func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	for _, n := range rules {
 		schemes := n.Schemes
@@ -174,7 +174,7 @@ func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	return all
 }
 
-// SecretSources gives the sources of the secrets of a policy, by name.
+// SecretSources returns the sources of the secrets of a policy, by name.
 func SecretSources(secrets []policy.Secret) map[string]secret.Source {
 	sources := map[string]secret.Source{}
 	for _, s := range secrets {
@@ -209,7 +209,7 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 	return opened(sqlcap.Open(sqlcap.Config{Connections: connections, Logger: a.cfg.Logger}, a.audit))
 }
 
-// dsnOf gives the address of a database. Its errors do not contain it.
+// dsnOf returns the address of a database. Its errors do not contain it.
 func dsnOf(s policy.SQL) (sqlcap.DSN, error) {
 	var source secret.Source
 	switch {

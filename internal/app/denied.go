@@ -25,7 +25,7 @@ type Denial struct {
 	Grant      string // the flag that grants it; empty if none does
 }
 
-// String gives a sentence for the operator. It is not for clients.
+// String returns a sentence for the operator. It is not for clients.
 func (d Denial) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "permission denied: provider %q called %s", d.Provider, d.Capability)
@@ -151,7 +151,7 @@ func (w reportingService) MayRepeat(request []byte) bool {
 	return ok && r.MayRepeat(request)
 }
 
-// reasonOf gives the message of an error and of its cause, which guests do not receive.
+// reasonOf returns the message of an error and of its cause, which guests do not receive.
 func reasonOf(err error) string {
 	text := err.Error()
 	var public *abi.Error
@@ -200,7 +200,7 @@ func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
 	return d, true
 }
 
-// grantFlag gives a flag with its value as it is written on the command line; without a value, except for --kv, none.
+// grantFlag returns a flag with its value as it is written on the command line; without a value, except for --kv, none.
 func (a *App) grantFlag(flag, value string) string {
 	if flag == "kv" {
 		return "--kv"
@@ -226,8 +226,8 @@ func (a *App) hasFlag(grant string) bool {
 	return err == nil && policy.Covers(&a.cfg.Grants, wanted)
 }
 
-// aboutHTTP gives the request that a guest wanted to send, without its query, and the least value of --net that names its
-// server and method.
+// aboutHTTP returns the request that a guest wanted to send, without its query, and the least value of --net that names
+// its server and method.
 func aboutHTTP(request []byte) (subject, grant string) {
 	var req abi.HTTPRequest
 	if req.Decode(request) != nil {
@@ -251,7 +251,7 @@ func aboutHTTP(request []byte) (subject, grant string) {
 	return method + " " + server + u.EscapedPath(), grant
 }
 
-// aboutFile gives the path of a request, and a value of --dir that grants its directory.
+// aboutFile returns the path of a request, and a value of --dir that grants its directory.
 func aboutFile(id abi.Service, request []byte) (subject, grant string) {
 	var req abi.FileRequest
 	if req.Decode(request) != nil {
@@ -264,7 +264,7 @@ func aboutFile(id abi.Service, request []byte) (subject, grant string) {
 	return verb + " " + req.Path, policy.PlaceholderFolder + ":" + topFolder(req.Path) + access
 }
 
-// topFolder gives the first directory of a path, where providers expect granted directories.
+// topFolder returns the first directory of a path, where providers expect granted directories.
 func topFolder(path string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
 	if first == "" || first == "." || first == ".." || strings.ContainsRune(first, ':') {
@@ -273,7 +273,7 @@ func topFolder(path string) string {
 	return "/" + first
 }
 
-// aboutSQL gives the connection of a request, and a value of --sql that grants it.
+// aboutSQL returns the connection of a request, and a value of --sql that grants it.
 func aboutSQL(request []byte) (subject, grant string) {
 	var req abi.SQLRequest
 	if req.Decode(request) != nil {

@@ -121,7 +121,7 @@ func TestDenialsAreFew(t *testing.T) {
 	})
 }
 
-// TestAWatchedServiceRepeatsAsBefore gives reads of files, and not their writes, to a call that is repeated.
+// TestAWatchedServiceRepeatsAsBefore repeats the reads of files, and not their writes, when a call is repeated.
 func TestAWatchedServiceRepeatsAsBefore(t *testing.T) {
 	_, granted := guesttest.Folder(t, map[string]string{"a.txt": "a"})
 	a := &App{}

@@ -57,7 +57,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	await(uris[1])
 }
 
-// parse gives URIs that are valid.
+// parse returns URIs that are valid.
 func parse(uris ...string) (parsed []abi.URI) {
 	for _, uri := range uris {
 		parsed = append(parsed, abi.MustParseURI(uri))

@@ -18,8 +18,8 @@ var granted = map[string]func(*policy.Policy) bool{
 	policy.CapabilitySecret: func(p *policy.Policy) bool { return len(p.Secrets) > 0 },
 }
 
-// HowToGrant gives the flags that grant a requested capability, with placeholders as FOLDER and VARIABLE for what only the
-// operator knows; empty if there is no such capability.
+// HowToGrant returns the flags that grant a requested capability, with placeholders as FOLDER and VARIABLE for what
+// only the operator knows; empty if there is no such capability.
 func HowToGrant(asked abi.Capability) string {
 	if !policy.Known(asked.Name) {
 		return ""
@@ -44,7 +44,7 @@ func GrantsAll(p *policy.Policy, asked abi.Capability) bool {
 	return Grants(p, asked.Name) && (err != nil || policy.Covers(p, wanted))
 }
 
-// Granted gives the grants of the provider. The caller must not change them.
+// Granted returns the grants of the provider. The caller must not change them.
 func (a *App) Granted() *policy.Policy { return &a.cfg.Grants }
 
 // Warn logs a warning for the operator.

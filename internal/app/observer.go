@@ -85,7 +85,7 @@ func (o observer) Subscribe(
 	return accepted, err
 }
 
-// join gives all of uris, separated by spaces.
+// join returns all of uris, separated by spaces.
 func join(uris []abi.URI) string {
 	texts := make([]string, len(uris))
 	for i, uri := range uris {

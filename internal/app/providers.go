@@ -48,7 +48,7 @@ func (a *App) openAll(ctx context.Context, configs []Config) error {
 	return nil
 }
 
-// each gives the apps of one provider each; none of one that is replaced.
+// each returns the apps of one provider each; none of one that is replaced.
 func (a *App) each() []*App {
 	if a.reload != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// identityOf gives what clients receive about the server.
+// identityOf returns what clients receive about the server.
 func identityOf(a *App) resource.Identity { return a.source.(resource.Identified).Identity() }
 
 // namedConfig is that of an example under some name.

@@ -14,8 +14,8 @@ type ReloadConfig struct {
 	Observe func(Request) // receives each request that has ended, from many goroutines at once
 }
 
-// OpenReload gives an App without a provider, which serves that of the last [App.Replace]. The server has the name of the
-// first provider if it is loaded when serving begins.
+// OpenReload returns an App without a provider, which serves that of the last [App.Replace]. The server has the name of
+// the first provider if it is loaded when serving begins.
 func OpenReload(cfg ReloadConfig) (*App, error) {
 	a := newApp(cfg.Config)
 	if err := a.openHost(); err != nil {

@@ -27,7 +27,7 @@ func (o *audience) observe(r Request) {
 	o.requests = append(o.requests, r)
 }
 
-// take gives what each request since the last time was about, and how it ended: with an asterisk if it took fuel.
+// take returns what each request since the last time was about, and how it ended: with an asterisk if it took fuel.
 func (o *audience) take() (list []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

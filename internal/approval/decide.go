@@ -50,7 +50,7 @@ type Decision struct {
 	origin  string
 }
 
-// Missing gives the requests that are not optional, of capabilities that exist, and that p does not grant.
+// Missing returns the requests that are not optional, of capabilities that exist, and that p does not grant.
 func (d *Decision) Missing(p *policy.Policy) (missing []Requested) {
 	for _, a := range d.Requests {
 		if !a.Optional && policy.Known(a.Capability) && !a.coveredBy(p) {
@@ -188,7 +188,7 @@ func without(p *policy.Policy, less, requests []Requested) *policy.Policy {
 	return rest
 }
 
-// decided gives the date and the user of a decision.
+// decided returns the date and the user of a decision.
 func decided(r *Record) string {
 	text := "on " + r.When.Local().Format(time.DateOnly)
 	if r.By != "" {
@@ -204,7 +204,7 @@ func orNone(version string) string {
 	return escape(version, maxName)
 }
 
-// Record gives the record of a decision by which policy granted is granted at a time by a user.
+// Record returns the record of a decision by which policy granted is granted at a time by a user.
 func (d *Decision) Record(granted *policy.Policy, when time.Time, by string) Record {
 	m := d.request.Manifest
 	return Record{

@@ -14,7 +14,7 @@ const (
 	maxText = 200
 )
 
-// escape gives an untrusted text for a terminal: on one line, cut to most characters, with invisible characters
+// escape returns an untrusted text for a terminal: on one line, cut to most characters, with invisible characters
 // escaped, and with at most two combining marks in a row, which would otherwise cover other lines.
 func escape(s string, most int) string {
 	var b strings.Builder
@@ -87,7 +87,7 @@ func columns(s string) (n int) {
 	return n
 }
 
-// columnsOf gives the most columns that a terminal uses for a character.
+// columnsOf returns the most columns that a terminal uses for a character.
 func columnsOf(r rune) int {
 	if r < 0x1100 {
 		return 1

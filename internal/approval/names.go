@@ -15,13 +15,13 @@ const (
 	scratchAge    = time.Hour // after which its writer has ended
 )
 
-// digestOf gives the digest in the name of a record's file.
+// digestOf returns the digest in the name of a record's file.
 func digestOf(name string) (digest string, ok bool) {
 	hex, ok := strings.CutSuffix(name, suffix)
 	return digestPrefix + hex, ok && CheckDigest(digestPrefix+hex) == nil
 }
 
-// names gives the sorted names of the files of records. It removes the scratch files of writers that have died.
+// names returns the sorted names of the files of records. It removes the scratch files of writers that have died.
 func (s *Store) names(root *os.Root) (names []string, err error) {
 	dir, err := root.Open(".")
 	if err != nil {

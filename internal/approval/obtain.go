@@ -93,7 +93,7 @@ func (d *Decision) refusalReason(asked bool) string {
 	return "it needs capabilities that are not granted (" + summary(d.Requests) + ")"
 }
 
-// summary gives a short description of requests.
+// summary returns a short description of requests.
 func summary(requests []Requested) string {
 	var all []string
 	for _, a := range requests {
@@ -135,7 +135,7 @@ func (d *Decision) grantCommand() []string {
 	return []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
 }
 
-// FlagsFor gives the arguments that grant just what p permits: flags, or --policy POLICY.yaml where flags cannot.
+// FlagsFor returns the arguments that grant just what p permits: flags, or --policy POLICY.yaml where flags cannot.
 func FlagsFor(p *policy.Policy) []string {
 	if flags, complete := p.Flags(); complete {
 		return flags.Args()
@@ -153,7 +153,7 @@ func (d *Decision) Draft() []byte {
 	return requested.WithPlaceholders().Format()
 }
 
-// Quote gives a command line that a POSIX shell splits into args.
+// Quote returns a command line that a POSIX shell splits into args.
 func Quote(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -172,7 +172,7 @@ func quote(arg string) string {
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// Refused gives the Refusal in err, if there is one.
+// Refused returns the Refusal in err, if there is one.
 func Refused(err error) (*Refusal, bool) {
 	var r *Refusal
 	ok := errors.As(err, &r)

@@ -26,7 +26,7 @@ type person struct {
 	ended bool // the input has ended
 }
 
-// ask gives the answer to a question: a line, without spaces around it. The answer is empty when the input has ended,
+// ask returns the answer to a question: a line, without spaces around it. The answer is empty when the input has ended,
 // also within a line.
 func (p *person) ask(question string) (string, error) {
 	if p.ended {
@@ -76,7 +76,7 @@ func (p *person) fill(add func(value string) error, format string, args ...any) 
 	return nil
 }
 
-// askForValues gives the requested policy with values that the user enters. It leaves out entries without a value.
+// askForValues returns the requested policy with values that the user enters. It leaves out entries without a value.
 func (d *Decision) askForValues(p *person) (*policy.Policy, error) {
 	asked := policyOf(d.Requests)
 	granted := &policy.Policy{KV: asked.KV}
@@ -93,7 +93,7 @@ func (d *Decision) askForValues(p *person) (*policy.Policy, error) {
 	return granted.Under(dir), nil
 }
 
-// addFlag gives a function that adds a flag to granted, with an answer in format as its value.
+// addFlag returns a function that adds a flag to granted, with an answer in format as its value.
 func addFlag(granted *policy.Policy, flag, format string) func(string) error {
 	return func(answer string) error { return policy.Add(granted, flag, fmt.Sprintf(format, answer)) }
 }
@@ -126,7 +126,7 @@ func folders(p *person, granted, asked *policy.Policy) error {
 	return nil
 }
 
-// resolveHost gives spec, which is HOST:GUEST, with ~ expanded, since no shell does. The host folder must exist.
+// resolveHost returns spec, which is HOST:GUEST, with ~ expanded, since no shell does. The host folder must exist.
 func resolveHost(spec string) (string, error) {
 	at := strings.LastIndex(spec, ":/")
 	if at < 0 {

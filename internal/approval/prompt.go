@@ -82,7 +82,8 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 	return No, nil, nil
 }
 
-// page gives the lines of the prompt. Untrusted text is in quotes and indented; only trusted text begins at the margin.
+// page returns the lines of the prompt. Untrusted text is in quotes and indented; only trusted text begins at the
+// margin.
 func (d *Decision) page(width int) (lines []string) {
 	m := d.request.Manifest
 	say := func(format string, args ...any) {
@@ -107,7 +108,7 @@ func (d *Decision) page(width int) (lines []string) {
 	return lines
 }
 
-// describe gives the lines about one request.
+// describe returns the lines about one request.
 func describe(a Requested, width int) (lines []string) {
 	for _, line := range a.lines() {
 		lines = append(lines, wrap("- "+escapeAll(line), "  ", width)...)

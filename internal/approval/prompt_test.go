@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// prompt gives what the terminal shows when the user types typed, the answer, and the lines of the grant.
+// prompt returns what the terminal shows when the user types typed, the answer, and the lines of the grant.
 func prompt(t *testing.T, r approval.Request, typed string, width int) (string, approval.Answer, []string) {
 	t.Helper()
 	var seen strings.Builder

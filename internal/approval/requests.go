@@ -17,7 +17,7 @@ type Requested struct {
 	Reason     string `json:"-"` // the provider's own text, which is not to be trusted
 }
 
-// requests gives what a manifest requests.
+// requests returns what a manifest requests.
 func requests(m *abi.Manifest) (all []Requested) {
 	for _, c := range m.Capabilities {
 		all = append(all, Requested{Capability: c.Name, Params: compactJSON(c.Params), Optional: c.Optional, Reason: c.Reason})
@@ -25,7 +25,7 @@ func requests(m *abi.Manifest) (all []Requested) {
 	return all
 }
 
-// compactJSON gives a JSON text without spaces between its tokens, or text itself if it is not JSON.
+// compactJSON returns a JSON text without spaces between its tokens, or text itself if it is not JSON.
 func compactJSON(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {
@@ -34,8 +34,8 @@ func compactJSON(text string) string {
 	return b.String()
 }
 
-// policy gives the request as a policy. It reports false when the parameters are invalid; the policy is then that of no
-// parameters.
+// policy returns the request as a policy. It reports false when the parameters are invalid; the policy is then that of
+// no parameters.
 func (a Requested) policy() (requested *policy.Policy, valid bool) {
 	requested, err := policy.Requested(a.Capability, a.Params)
 	return requested, err == nil
@@ -65,7 +65,7 @@ func (a Requested) coveredBy(p *policy.Policy) bool {
 	return valid && policy.Covers(p, requested)
 }
 
-// RequestedPolicy gives what a manifest requests as a policy. It leaves open the values that only the operator knows,
+// RequestedPolicy returns what a manifest requests as a policy. It leaves open the values that only the operator knows,
 // as a host folder.
 func RequestedPolicy(m *abi.Manifest) *policy.Policy { return policyOf(requests(m)) }
 

@@ -23,7 +23,7 @@ const (
 // atomically, and the last writer wins. The store holds no file open between calls, so there is nothing to close.
 type Store struct{ dir string }
 
-// DefaultDir gives the folder of the user's approvals.
+// DefaultDir returns the folder of the user's approvals.
 func DefaultDir() (string, error) {
 	base, err := os.UserConfigDir()
 	if err != nil {
@@ -32,8 +32,8 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "wasmres", "approvals"), nil
 }
 
-// Open gives the store in a folder, which must belong to the user and be inaccessible to other users. The first record
-// creates the folder.
+// Open returns the store in a folder, which must belong to the user and be inaccessible to other users. The first
+// record creates the folder.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir}
 	root, err := s.open()
@@ -59,8 +59,8 @@ func (s *Store) open() (*os.Root, error) {
 	return root, nil
 }
 
-// Get gives the record of a digest. The error is [fs.ErrNotExist] when there is none; another error says why the record
-// cannot be trusted.
+// Get returns the record of a digest. The error is [fs.ErrNotExist] when there is none; another error says why the
+// record cannot be trusted.
 func (s *Store) Get(digest string) (*Record, error) {
 	if err := CheckDigest(digest); err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// List gives the valid records, the latest first, and an error about the others.
+// List returns the valid records, the latest first, and an error about the others.
 func (s *Store) List() (records []Record, wrong error) {
 	root, err := s.open()
 	if err != nil {

@@ -144,7 +144,7 @@ func phrases(list ...string) *regexp.Regexp {
 var standard = phrases(`round[- ]trips?`, `wall[- ]clock`, `wall[- ]times?`, `powers? of (?:two|ten)`,
 	`loses? power`, `power cuts?`)
 
-// withoutStandard gives a text of the same length and lines without the standard terms.
+// withoutStandard returns a text of the same length and lines without the standard terms.
 func withoutStandard(text string) string {
 	return standard.ReplaceAllStringFunc(text, func(term string) string {
 		return strings.Map(func(r rune) rune {

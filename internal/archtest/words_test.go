@@ -58,7 +58,7 @@ func reportRetired(t *testing.T, file, text string, line int) {
 	}
 }
 
-// declared gives the names a file declares: functions, methods, types, fields, and the variables and constants of the
+// declared returns the names a file declares: functions, methods, types, fields, and the variables and constants of the
 // package. Parameters and local variables are left out.
 func declared(file *ast.File) []*ast.Ident {
 	var names []*ast.Ident
@@ -102,7 +102,8 @@ type prose struct {
 	line int
 }
 
-// goProse gives what a Go file says to people: its comments, its string literals, and the words of the names it declares.
+// goProse returns what a Go file says to people: its comments, its string literals, and the words of the names it
+// declares.
 func goProse(fset *token.FileSet, file *ast.File) []prose {
 	var texts []prose
 	add := func(text string, pos token.Pos) {
@@ -129,7 +130,7 @@ func goProse(fset *token.FileSet, file *ast.File) []prose {
 
 var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// pages gives the documentation of the repository. The change log keeps the words of its time.
+// pages returns the documentation of the repository. The change log keeps the words of its time.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var files []string

@@ -62,7 +62,7 @@ func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Se
 // MegabytesPerSecond is the rate of payload, in units of 10^6 bytes.
 func (r *Result) MegabytesPerSecond() float64 { return float64(r.Bytes) / 1e6 / r.Elapsed.Seconds() }
 
-// Latency gives one of the quantiles a Result has.
+// Latency returns one of the quantiles a Result has.
 func (r *Result) Latency(percent float64) time.Duration {
 	for _, q := range r.Quantiles {
 		if q.Percent == percent {

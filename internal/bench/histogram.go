@@ -23,7 +23,7 @@ type Bucket struct {
 	Requests int64
 }
 
-// Buckets gives the latencies as a histogram, from the quickest request to the slowest. Buckets are equally wide on a
+// Buckets returns the latencies as a histogram, from the quickest request to the slowest. Buckets are equally wide on a
 // logarithmic scale: 24 for a factor of ten. Unless most is 0 there are at most that many, for which they may be wider,
 // 12, 6, 3 or 1 for a factor of ten, and the last one may have all of the slowest thousandth. A most from 1 to 9 may be
 // too few for that.
@@ -48,7 +48,7 @@ func (r *Result) Buckets(most int) []Bucket {
 
 type buckets []Bucket
 
-// count gives buckets that are so many steps wide each, from the step first to the one that has last.
+// count returns buckets that are so many steps wide each, from the step first to the one that has last.
 func count(bars []hdr.Bar, first, last, width int) buckets {
 	var all buckets
 	for s := first; s <= last; s += width {
@@ -89,7 +89,7 @@ func bound(step int) time.Duration {
 	return b
 }
 
-// step gives the step of a latency in nanoseconds. Those below the first belong to it.
+// step returns the step of a latency in nanoseconds. Those below the first belong to it.
 func step(latency int64) int {
 	tens := 0
 	for latency >= 100 {

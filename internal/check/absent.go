@@ -30,7 +30,7 @@ func (r *run) checkNotFound(ctx context.Context) {
 	}
 }
 
-// prefixes gives the beginnings of the provider's URIs: those it claims, and the parents of the resources it lists.
+// prefixes returns the beginnings of the provider's URIs: those it claims, and the parents of the resources it lists.
 func (r *run) prefixes() (prefixes []string) {
 	known := map[string]bool{}
 	add := func(prefix string) {

@@ -88,7 +88,7 @@ func newRun(cfg Config) *run {
 	return r
 }
 
-// publicMessage gives the message of an error for clients; empty for none.
+// publicMessage returns the message of an error for clients; empty for none.
 func publicMessage(err error) string {
 	var e *abi.Error
 	if errors.As(err, &e) {

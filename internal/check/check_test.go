@@ -126,7 +126,7 @@ func skipping(s *source) {
 	}
 }
 
-// circling gives the same cursors again and again.
+// circling returns the same cursors again and again.
 func circling(s *source) {
 	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		switch req.Cursor {
@@ -139,7 +139,7 @@ func circling(s *source) {
 	}
 }
 
-// idle gives a new cursor with each empty page.
+// idle returns a new cursor with each empty page.
 func idle(s *source) {
 	s.list = func(req *resource.Request) (*abi.Reply, error) {
 		if strings.Trim(req.Cursor, "x") != "" {

@@ -94,7 +94,7 @@ func CheckScheme(template string) error {
 	return fmt.Errorf("the template %s has no scheme: put one before it, as in notes:%[1]s", template)
 }
 
-// shapeOf gives a template with one name for all variables but those of queries and path parameters. Templates of one
+// shapeOf returns a template with one name for all variables but those of queries and path parameters. Templates of one
 // shape match the same URIs.
 func shapeOf(template string) string {
 	return expression.ReplaceAllStringFunc(template, func(e string) string {
@@ -116,7 +116,7 @@ func (r *run) checkPrefix(where, uri string) {
 	}
 }
 
-// routeOf gives the template that answers uri; nil for none.
+// routeOf returns the template that answers uri; nil for none.
 func (r *run) routeOf(uri string) *route {
 	if r.isStatic(uri) {
 		return nil

@@ -35,7 +35,7 @@ func (r *run) compareMIME(where, declaration, claimed, found string) {
 	r.report.add(ruleMIMEDiffers, where, "%s says %s, but the content is %s", declaration, line(claimed, 100), line(found, 100))
 }
 
-// baseOf gives a type in lower case without its parameters.
+// baseOf returns a type in lower case without its parameters.
 func baseOf(mimeType string) string {
 	base, _, _ := strings.Cut(mimeType, ";")
 	return strings.ToLower(strings.TrimSpace(base))

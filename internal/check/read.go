@@ -38,7 +38,7 @@ func (r *run) readListed(ctx context.Context) {
 	}
 }
 
-// evenly gives the index of sample i of n in a list of total elements, from the first to the last.
+// evenly returns the index of sample i of n in a list of total elements, from the first to the last.
 func evenly(i, n, total int) int {
 	if n == 1 {
 		return 0
@@ -77,8 +77,8 @@ func (r *run) readOne(ctx context.Context, c target) {
 	r.checkAgain(ctx, c.uri, from, got)
 }
 
-// ruleFor gives the rule that a failed read breaks. A completed value need not lead to a resource, which is a rule of its
-// own.
+// ruleFor returns the rule that a failed read breaks. A completed value need not lead to a resource, which is a rule of
+// its own.
 func ruleFor(c target, err error) string {
 	switch abi.CodeOf(err) {
 	case abi.CodeInvalidText:

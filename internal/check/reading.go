@@ -97,7 +97,7 @@ func (c *content) sameBytes(o *content) bool {
 	return c.Kind == o.Kind && c.size == o.size && bytes.Equal(c.digest.Sum(nil), o.digest.Sum(nil))
 }
 
-// main gives the content of uri itself, or the only one; nil if several contents have other URIs.
+// main returns the content of uri itself, or the only one; nil if several contents have other URIs.
 func (g *reading) main(uri string) *content {
 	for i := range g.contents {
 		if c := &g.contents[i]; abi.NormalURI(c.URI) == abi.NormalURI(uri) {

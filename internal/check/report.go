@@ -83,7 +83,7 @@ func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank(a.Rule), rank(b.Rule)) })
 }
 
-// publicText gives the code of an error and its message for clients.
+// publicText returns the code of an error and its message for clients.
 func publicText(err error) string {
 	code, text := abi.CodeOf(err).String(), publicMessage(err)
 	if text == "" || text == code {
@@ -92,7 +92,7 @@ func publicText(err error) string {
 	return code + ", " + text
 }
 
-// line gives a provider's text as one line of at most limit characters, without terminal control characters.
+// line returns a provider's text as one line of at most limit characters, without terminal control characters.
 func line(s string, limit int) string {
 	runes := []rune(printable.Line(s[:min(len(s), 4*limit)]))
 	if len(runes) > limit || len(s) > 4*limit {

@@ -113,10 +113,10 @@ var rules = []Rule{
 		"give the key a prefix of your own, as in com.example/name"},
 }
 
-// Rules gives all rules, errors first.
+// Rules returns all rules, errors first.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// rank gives the index of a rule.
+// rank returns the index of a rule.
 func rank(name string) int {
 	return slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
 }

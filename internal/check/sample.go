@@ -68,7 +68,7 @@ func (r *run) selectOthers(ctx context.Context, limit int) *Selection {
 	return s
 }
 
-// firstListed gives the first resource on the first page of the list for each template, and for none.
+// firstListed returns the first resource on the first page of the list for each template, and for none.
 func (r *run) firstListed(ctx context.Context) map[*route]string {
 	found := map[*route]string{}
 	reply, err := r.cfg.Source.List(ctx, &resource.Request{})

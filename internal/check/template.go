@@ -70,8 +70,8 @@ func named(values []abi.Var) string {
 	return strings.Join(parts, ", ")
 }
 
-// samples gives values for all variables of a template: all values of the first variable, each with the first completed
-// value of the others.
+// samples returns values for all variables of a template: all values of the first variable, each with the first
+// completed value of the others.
 func (r *run) samples(ctx context.Context, t *route) (samples [][]abi.Var) {
 	names := t.variables()
 	for _, name := range names {
@@ -102,7 +102,7 @@ func (r *run) samples(ctx context.Context, t *route) (samples [][]abi.Var) {
 	return samples
 }
 
-// variables gives each variable once.
+// variables returns each variable once.
 func (t *route) variables() (names []string) {
 	for _, name := range t.match.Variables() {
 		if !slices.Contains(names, name) {
@@ -112,8 +112,8 @@ func (t *route) variables() (names []string) {
 	return names
 }
 
-// values gives completed values of a variable. A value that ends in a slash may be a directory: values completes it
-// further, and gives it only if it finds no others.
+// values returns completed values of a variable. A value that ends in a slash may be a directory: values completes it
+// further, and returns it only if it finds no others.
 func (r *run) values(ctx context.Context, t *route, name string, known []abi.Var) (found []string) {
 	limit := maxCompletions
 	if r.cfg.Samples > 0 {

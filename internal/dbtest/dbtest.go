@@ -118,7 +118,7 @@ func folder(account string) (dir string, credential *syscall.Credential, err err
 	return dir, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, uid, gid)
 }
 
-// find gives the path of a program, which may be beside the usual places.
+// find returns the path of a program, which may be beside the usual places.
 func find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

@@ -31,7 +31,7 @@ func Postgres() (*Server, error) {
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=40")
 }
 
-// PostgresURL gives how to reach a database of the server as a role.
+// PostgresURL returns how to reach a database of the server as a role.
 func (s *Server) PostgresURL(role, database string) string {
 	return "postgres://" + role + "@/" + database + "?host=" + s.Dir
 }
@@ -64,7 +64,7 @@ func MariaDB() (*Server, error) {
 		"--secure-file-priv="+dir, "--local-infile=1")
 }
 
-// MariaDBURL gives how to reach a database of the server as a user, who has no password.
+// MariaDBURL returns how to reach a database of the server as a user, who has no password.
 func (s *Server) MariaDBURL(user, database string) string {
 	return "mysql://" + user + "@localhost/" + database + "?socket=" + s.Dir + "/socket"
 }

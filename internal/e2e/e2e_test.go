@@ -57,7 +57,7 @@ var buildProgram = sync.OnceValues(func() (bin string, err error) {
 	return bin, nil
 })
 
-// wasmres gives the program, which is built once for all tests of this package.
+// wasmres returns the program, which is built once for all tests of this package.
 func wasmres(t testing.TB) string {
 	t.Helper()
 	bin, err := buildProgram()
@@ -261,7 +261,7 @@ func checkPattern(t *testing.T, file string, size int) {
 	}
 }
 
-// tail gives the last lines of a text.
+// tail returns the last lines of a text.
 func tail(text string, lines int) string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")

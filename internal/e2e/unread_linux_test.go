@@ -188,7 +188,7 @@ func unreadPost(method, name, params string) string {
 	return head + "\r\n" + text
 }
 
-// manyURIs gives the items of an array of so many URIs of that length.
+// manyURIs returns the items of an array of so many URIs of that length.
 func manyURIs(count, length int) string {
 	items := make([]string, count)
 	for i := range items {
@@ -230,7 +230,7 @@ func (s *unreadServer) stop() {
 	_ = s.cmd.Wait()
 }
 
-// memory gives what /proc says of the parent's memory, in bytes.
+// memory returns what /proc says of the parent's memory, in bytes.
 func (s *unreadServer) memory(b *testing.B, field string) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {

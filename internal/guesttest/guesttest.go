@@ -19,7 +19,7 @@ var (
 	built = map[string]string{} // guarded by mu
 )
 
-// File gives the path of an example's module, built from its source as it is now. Test processes share it.
+// File returns the path of an example's module, built from its source as it is now. Test processes share it.
 func File(tb testing.TB, example string) string {
 	tb.Helper()
 	mu.Lock()
@@ -44,7 +44,7 @@ func File(tb testing.TB, example string) string {
 	return file
 }
 
-// Binary gives an example's module.
+// Binary returns an example's module.
 func Binary(tb testing.TB, example string) []byte {
 	tb.Helper()
 	binary, err := os.ReadFile(File(tb, example))

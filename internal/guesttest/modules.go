@@ -14,7 +14,7 @@ type modules struct {
 	kept map[[sha256.Size]byte][]byte // guarded by mu
 }
 
-// Get gives what is kept under a key.
+// Get returns what is kept under a key.
 func (m *modules) Get(key [sha256.Size]byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 // sdkLink is what examples in other languages than Go have in the place of a copy of their SDK.
 const sdkLink = "wasmres"
 
-// languageOf gives the language of an example that is a project of its own; empty for those in Go, which share a module.
+// languageOf returns the language of an example that is a project of its own; empty for those in Go, which share a
+// module.
 func languageOf(example string) project.Language {
 	dir := filepath.Join(source(), example)
 	if _, err := os.Stat(filepath.Join(dir, sdkLink)); err != nil {
@@ -55,7 +56,7 @@ func buildProject(tb testing.TB, example string, l project.Language) (string, er
 	})
 }
 
-// tools gives the versions of the programs that build a language. Those that are missing have none.
+// tools returns the versions of the programs that build a language. Those that are missing have none.
 func tools(l project.Language) string {
 	programs := map[project.Language][]string{
 		project.Rust: {"rustc", "cargo"}, project.C: {"clang", "wasm-ld"}, project.AssemblyScript: {"node"},

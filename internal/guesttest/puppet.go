@@ -19,7 +19,7 @@ type Puppet struct {
 	Next func(ctx context.Context, op abi.Op, n int, req *abi.Request) Step
 }
 
-// Binary gives the puppet's module.
+// Binary returns the puppet's module.
 func (p *Puppet) Binary(tb testing.TB) []byte {
 	tb.Helper()
 	module, err := os.ReadFile(filepath.Join(root(), "testdata", "wasm", "puppet.wasm"))
@@ -84,7 +84,7 @@ func Spin() Step { return Step{kind: 5, times: 1} }
 // Trap crashes.
 func Trap() Step { return Step{kind: 6, times: 1} }
 
-// Times gives the step n times over.
+// Times returns the step n times over.
 func (s Step) Times(n uint32) Step {
 	s.times = n
 	return s

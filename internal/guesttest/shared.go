@@ -53,8 +53,8 @@ const (
 	lockName   = "lock"
 )
 
-// shared gives the file of a module in the folder that all test processes share. If it is not there, build makes it: it
-// gets the path of a file to write. A process that needs a module which another one is making waits for that.
+// shared returns the file of a module in the folder that all test processes share. If it is not there, build makes it:
+// it gets the path of a file to write. A process that needs a module which another one is making waits for that.
 func shared(name string, r *recipe, build func(file string) error) (file string, err error) {
 	all, err := sharedDir("guests")
 	if err != nil {
@@ -135,7 +135,7 @@ func isOld(dir string) bool {
 	return old && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
-// sharedDir gives a folder in the user's cache folder, which it makes.
+// sharedDir returns a folder in the user's cache folder, which it makes.
 func sharedDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	sdkModule      = "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
-// Source gives the path of the module of a Go program: the package in dir, or the one file that dir is. The program may
-// import what the examples may import.
+// Source returns the path of the module of a Go program: the package in dir, or the one file that dir is. The program
+// may import what the examples may import.
 func Source(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

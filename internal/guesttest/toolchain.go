@@ -20,7 +20,7 @@ func Missing(tb testing.TB, format string, args ...any) {
 	tb.Skipf("NOT TESTED: "+format, args...)
 }
 
-// NodeModules gives a folder node_modules with the AssemblyScript compiler that the SDK's lockfile names. It is
+// NodeModules returns a folder node_modules with the AssemblyScript compiler that the SDK's lockfile names. It is
 // installed once for each lockfile, in the user's cache folder, and must not be changed.
 func NodeModules(tb testing.TB) string {
 	tb.Helper()

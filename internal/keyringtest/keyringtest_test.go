@@ -74,7 +74,7 @@ func TestSessionsEndWithTheirProcess(t *testing.T) {
 	}
 }
 
-// running gives the processes that have a folder for their home.
+// running returns the processes that have a folder for their home.
 func running(t *testing.T, home string) (commands []string) {
 	t.Helper()
 	processes, err := os.ReadDir("/proc")

@@ -18,15 +18,15 @@ const (
 	PlaceholderVariable = "VARIABLE"
 )
 
-// Flags gives p as flags, with placeholders for the values that p leaves open. complete reports whether the flags grant
-// just what p does, which is not so for all policies.
+// Flags returns p as flags, with placeholders for the values that p leaves open. complete reports whether the flags
+// grant just what p does, which is not so for all policies.
 func (p *Policy) Flags() (f Flags, complete bool) {
 	sample := p.fill(sampleValues)
 	again, err := FromFlags(sample.flags())
 	return p.WithPlaceholders().flags(), err == nil && Covers(again, sample) && Covers(sample, again)
 }
 
-// flags gives p as flags. p may leave nothing open.
+// flags returns p as flags. p may leave nothing open.
 func (p *Policy) flags() (f Flags) {
 	for _, s := range p.Storage {
 		spec := s.Host + ":" + s.Guest
@@ -72,7 +72,7 @@ func checkPlaceholder(s, placeholder string) error {
 	return nil
 }
 
-// WithPlaceholders gives a copy of p, in canonical order, with placeholders for the values it leaves open.
+// WithPlaceholders returns a copy of p, in canonical order, with placeholders for the values it leaves open.
 func (p *Policy) WithPlaceholders() *Policy {
 	return p.fill(placeholders{PlaceholderFolder, PlaceholderPath, PlaceholderHost, PlaceholderName, PlaceholderVariable})
 }
@@ -106,7 +106,7 @@ func (p *Policy) fill(with placeholders) *Policy {
 	return p
 }
 
-// Args gives f as arguments of a command.
+// Args returns f as arguments of a command.
 func (f Flags) Args() (args []string) {
 	for _, one := range f.named() {
 		for _, v := range one.values {
@@ -122,7 +122,7 @@ func (f Flags) Args() (args []string) {
 // maxSpecs bounds the flags that are made of one rule.
 const maxSpecs = 16
 
-// specs gives n as values of --net, each with one scheme, one port and one path.
+// specs returns n as values of --net, each with one scheme, one port and one path.
 func (n Network) specs() (specs []string) {
 	methods := ""
 	if len(n.Methods) > 0 && !slices.Equal(n.Methods, []string{"GET", "HEAD"}) {
@@ -153,7 +153,7 @@ func (n Network) specs() (specs []string) {
 	return specs[:min(len(specs), maxSpecs)]
 }
 
-// source gives the source of a secret as a flag has it.
+// source returns the source of a secret as a flag has it.
 func source(env, file, other string) string {
 	return cmp.Or(prefixed("env:", env), prefixed("file:", file), other)
 }

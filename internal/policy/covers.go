@@ -49,7 +49,7 @@ func (s Storage) coversGrowth(requested Storage) bool {
 		answers(s.MaxFiles, requested.MaxFiles, DefaultMaxFiles, open)
 }
 
-// below gives the rest of a path that is folder, or below it.
+// below returns the rest of a path that is folder, or below it.
 func below(folder, name string) (string, bool) {
 	if folder == "/" {
 		return name, path.IsAbs(name)
@@ -67,8 +67,8 @@ func (p *Policy) coversNetwork(requested Network) bool {
 // maxParts bounds the parts of one rule.
 const maxParts = 256
 
-// split gives rules with one scheme, port and path each that together permit what n does. It gives n itself instead of
-// more than maxParts.
+// split returns rules with one scheme, port and path each that together permit what n does. It returns n itself instead
+// of more than maxParts.
 func (n Network) split() (parts []Network) {
 	e := n.effective()
 	if len(e.Schemes)*len(e.Ports)*len(e.Paths) > maxParts {
@@ -107,7 +107,7 @@ func (n Network) coversUses(requested Network) bool {
 		})
 }
 
-// effective gives n with the defaults in place of empty lists. The default ports are those of the schemes.
+// effective returns n with the defaults in place of empty lists. The default ports are those of the schemes.
 func (n Network) effective() Network {
 	if len(n.Schemes) == 0 {
 		n.Schemes = []string{"https"}

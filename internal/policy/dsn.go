@@ -9,7 +9,7 @@ import (
 
 const sqliteScheme = "sqlite:"
 
-// openDSN gives s if it is a data source name without a password, which a file may contain that others can read. It
+// openDSN returns s if it is a data source name without a password, which a file may contain that others can read. It
 // refuses in doubt.
 func openDSN(s string) (string, error) {
 	if _, err := line(s); err != nil {
@@ -27,7 +27,7 @@ func openDSN(s string) (string, error) {
 	return s, nil
 }
 
-// sqliteFile gives the file of a data source name of SQLite. It reports false for other databases.
+// sqliteFile returns the file of a data source name of SQLite. It reports false for other databases.
 func sqliteFile(dsn string) (string, bool) {
 	file, ok := strings.CutPrefix(dsn, sqliteScheme)
 	return strings.TrimPrefix(file, "//"), ok

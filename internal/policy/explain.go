@@ -109,7 +109,7 @@ func (p *Policy) Near(rawURL string) (words []string) {
 	return words
 }
 
-// Notes gives warnings about p.
+// Notes returns warnings about p.
 func (p *Policy) Notes() (notes []string) {
 	for _, k := range sortedKeys(p.Config) {
 		if looksSecret(k) {

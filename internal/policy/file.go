@@ -86,7 +86,7 @@ type variableRule struct {
 	Key string `yaml:"key,required" check:"variable" doc:"the name of the variable"`
 }
 
-// ToFile gives p in the shape of its file.
+// ToFile returns p in the shape of its file.
 func (p *Policy) ToFile() any {
 	f := file{Version: Version, Description: p.Description}
 	f.Permissions.Storage.Allow, f.Permissions.Network.Allow = p.Storage, p.Network
@@ -112,7 +112,7 @@ func (p *Policy) FromFile(v any) error {
 	return p.checkSecrets()
 }
 
-// checkSecrets gives an error if a rule names a secret that p lacks.
+// checkSecrets returns an error if a rule names a secret that p lacks.
 func (p *Policy) checkSecrets() error {
 	var known []string
 	for _, s := range p.Secrets {
@@ -133,7 +133,7 @@ func (p *Policy) checkSecrets() error {
 	return nil
 }
 
-// ToFile gives a as a list of words.
+// ToFile returns a as a list of words.
 func (a Access) ToFile() any {
 	words := []string{}
 	if a&Read != 0 {
@@ -195,7 +195,7 @@ func (s *SQL) Validate() error {
 	return exactlyOne("connection", s.Name, "dsn_env, dsn_file or dsn", s.DSNEnv, s.DSNFile, s.DSN)
 }
 
-// exactlyOne gives an error unless exactly one of values is set.
+// exactlyOne returns an error unless exactly one of values is set.
 func exactlyOne(what, name, keys string, values ...string) error {
 	set := 0
 	for _, v := range values {
@@ -236,14 +236,14 @@ func Parse(name string, text []byte) (*Policy, error) {
 	return p, nil
 }
 
-// Schema gives the JSON Schema of policy files, for editors. It lacks rules that JSON Schema cannot express, as that a
-// secret which a rule names must exist; [Parse] checks these too.
+// Schema returns the JSON Schema of policy files, for editors. It lacks rules that JSON Schema cannot express, as that
+// a secret which a rule names must exist; [Parse] checks these too.
 func Schema() []byte { return format.Schema(&Policy{}, "policy of wasmres") }
 
-// Format gives p as a policy file, which [Parse] reads again. Equal policies give equal files.
+// Format returns p as a policy file, which [Parse] reads again. Equal policies give equal files.
 func (p *Policy) Format() []byte { return format.Encode(p.canonical()) }
 
-// canonical gives a copy of p, with the lists sorted whose order means nothing.
+// canonical returns a copy of p, with the lists sorted whose order means nothing.
 func (p *Policy) canonical() *Policy {
 	c := p.clone()
 	slices.SortFunc(c.Storage, func(a, b Storage) int {

@@ -21,7 +21,7 @@ type Flags struct {
 	Config []string // KEY=VALUE
 }
 
-// FromFlags gives the policy that flags are short for. Errors name the flag.
+// FromFlags returns the policy that flags are short for. Errors name the flag.
 //
 // The one rule of Net carries all secrets. With several rules, only a policy file can say which one carries a secret.
 func FromFlags(f Flags) (*Policy, error) {
@@ -68,7 +68,7 @@ func Add(p *Policy, flag, value string) error {
 	return nil
 }
 
-// withoutPassword gives the value of a flag without what may be a secret.
+// withoutPassword returns the value of a flag without what may be a secret.
 func withoutPassword(flag, value string) string {
 	if name, _, ok := strings.Cut(value, "="); ok && (flag == "sql" || flag == "secret") {
 		return name + "=…"

@@ -102,7 +102,7 @@ func (i *importer) drop(what, why string) {
 	}
 }
 
-// visible gives an untrusted text with U+FFFD for each invisible character.
+// visible returns an untrusted text with U+FFFD for each invisible character.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if invisible(r) {

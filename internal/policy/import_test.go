@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// otherHosts gives the files of other MCP hosts.
+// otherHosts returns the files of other MCP hosts.
 func otherHosts(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/import/*")

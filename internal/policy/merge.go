@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Merge gives a policy that permits what p permits and what more permits. Where they differ, as in a limit or the
+// Merge returns a policy that permits what p permits and what more permits. Where they differ, as in a limit or the
 // source of a secret, more wins, as flags win over a file.
 func Merge(p, more *Policy) *Policy {
 	m := p.clone()
@@ -65,7 +65,7 @@ func override[T comparable](into *T, v T) {
 	}
 }
 
-// clone gives a copy that shares nothing with p.
+// clone returns a copy that shares nothing with p.
 func (p *Policy) clone() *Policy {
 	c := *p
 	c.Storage, c.Environment = slices.Clone(p.Storage), slices.Clone(p.Environment)

@@ -107,7 +107,7 @@ func (p *Policy) Empty() bool {
 	return len(p.Storage)+len(p.Network)+len(p.Environment)+len(p.Secrets)+len(p.SQL) == 0 && p.KV == nil
 }
 
-// Under gives a copy of p with its relative host paths joined to dir.
+// Under returns a copy of p with its relative host paths joined to dir.
 func (p *Policy) Under(dir string) *Policy {
 	from := func(path string) string {
 		if path == "" || filepath.IsAbs(path) {

@@ -15,8 +15,8 @@ const (
 // Known reports whether there is a capability of this name.
 func Known(capability string) bool { return requests[capability] != nil }
 
-// Requested gives the policy that a manifest requests by the name of a capability and its parameters, a JSON object or
-// nothing, with the keys of policy files:
+// Requested returns the policy that a manifest requests by the name of a capability and its parameters, a JSON object
+// or nothing, with the keys of policy files:
 //
 //	fs      paths, access, max_bytes and max_files of each
 //	http    hosts, schemes, ports, methods, paths, private, secrets; or allow, a list of rules
@@ -128,7 +128,7 @@ func (r *secretRequest) policy() *Policy {
 	return p
 }
 
-// orOpen gives names, or an open one where there are none.
+// orOpen returns names, or an open one where there are none.
 func orOpen(names []string) []string {
 	if len(names) == 0 {
 		return []string{""}

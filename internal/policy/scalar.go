@@ -17,7 +17,7 @@ import (
 
 const maxLine = 4 << 10 // bytes of a path, a value or a description
 
-// line gives s if it is a text on one line without invisible characters.
+// line returns s if it is a text on one line without invisible characters.
 func line(s string) (string, error) {
 	switch {
 	case s == "":
@@ -33,7 +33,7 @@ func line(s string) (string, error) {
 // invisible reports whether a person cannot see r, or sees other text in another order because of it.
 func invisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
-// prose gives s if it is a text of one or more lines.
+// prose returns s if it is a text of one or more lines.
 func prose(s string) (string, error) {
 	flat, err := line(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
 	if err != nil || flat == "" {
@@ -42,7 +42,7 @@ func prose(s string) (string, error) {
 	return s, nil
 }
 
-// value gives s if it is short enough for a configuration value. It may be empty.
+// value returns s if it is short enough for a configuration value. It may be empty.
 func value(s string) (string, error) {
 	if len(s) > maxLine {
 		return "", fmt.Errorf("the value has %d bytes, at most %d are allowed", len(s), maxLine)
@@ -50,7 +50,7 @@ func value(s string) (string, error) {
 	return s, nil
 }
 
-// version gives s if it is the version of the format.
+// version returns s if it is the version of the format.
 func version(s string) (string, error) {
 	if s != Version {
 		return "", fmt.Errorf("the version is %q, expected %q", strict.Clip(s), Version)
@@ -64,7 +64,7 @@ var (
 	labelPattern    = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`) // of a domain name
 )
 
-// name gives s if it is a name for a secret, a connection or a namespace.
+// name returns s if it is a name for a secret, a connection or a namespace.
 func name(s string) (string, error) {
 	if !namePattern.MatchString(s) {
 		return "", fmt.Errorf(`%q is not a name: a name has letters, digits, "_", "-" and ".", at most 64`, strict.Clip(s))
@@ -72,7 +72,7 @@ func name(s string) (string, error) {
 	return s, checkPlaceholder(s, PlaceholderName)
 }
 
-// variable gives s if it is the name of an environment variable.
+// variable returns s if it is the name of an environment variable.
 func variable(s string) (string, error) {
 	if !variablePattern.MatchString(s) {
 		return "", fmt.Errorf("%q is not the name of an environment variable: it has letters, digits and \"_\"", strict.Clip(s))
@@ -80,7 +80,7 @@ func variable(s string) (string, error) {
 	return s, checkPlaceholder(s, PlaceholderVariable)
 }
 
-// hostPath gives s if it is a path of the host.
+// hostPath returns s if it is a path of the host.
 func hostPath(s string) (string, error) {
 	if s == "~" || strings.HasPrefix(s, "~/") {
 		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", strict.Clip(s))
@@ -88,7 +88,7 @@ func hostPath(s string) (string, error) {
 	return line(s)
 }
 
-// keyring gives s if it names an entry of a keyring.
+// keyring returns s if it names an entry of a keyring.
 func keyring(s string) (string, error) {
 	service, user, ok := strings.Cut(s, "/")
 	if !ok || service == "" || user == "" {
@@ -97,7 +97,7 @@ func keyring(s string) (string, error) {
 	return line(s)
 }
 
-// guestPath gives s if it is a path as guests see it.
+// guestPath returns s if it is a path as guests see it.
 func guestPath(s string) (string, error) {
 	if !path.IsAbs(s) || path.Clean(s) != s {
 		return "", fmt.Errorf("%q is not an absolute clean path: write it like /data", strict.Clip(s))
@@ -113,7 +113,7 @@ func guestPath(s string) (string, error) {
 
 const storageScheme = "fs://"
 
-// storageURI gives the folder of a URI, which may end in /**.
+// storageURI returns the folder of a URI, which may end in /**.
 func storageURI(s string) (string, error) {
 	folder, ok := strings.CutPrefix(s, storageScheme)
 	if !ok {
@@ -146,10 +146,10 @@ func formatStorageURI(folder string) string {
 	return strict.Quote(storageScheme + folder + "/**")
 }
 
-// guestOf gives the default guest path of a host folder.
+// guestOf returns the default guest path of a host folder.
 func guestOf(host string) string { return path.Clean("/" + host) }
 
-// host gives a name, "*." and a name, or an address, in lower case.
+// host returns a name, "*." and a name, or an address, in lower case.
 func host(s string) (string, error) {
 	if err := checkPlaceholder(s, PlaceholderHost); err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func domain(s string) bool {
 	return len(s) <= 253 && (last[0] < '0' || last[0] > '9') // some programs read 127.1 and 0x7f.1 as addresses
 }
 
-// pathPattern gives s if it is a pattern of URL paths.
+// pathPattern returns s if it is a pattern of URL paths.
 func pathPattern(s string) (string, error) {
 	const form = `write it like /v1/users, which includes all paths below it, or /v1/*/profile`
 	if !strings.HasPrefix(s, "/") {
@@ -230,7 +230,7 @@ var units = []struct {
 	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1}, {"", 1},
 }
 
-// size gives a positive number of bytes, at most 1 TiB.
+// size returns a positive number of bytes, at most 1 TiB.
 func size(s string) (uint64, error) {
 	for _, u := range units {
 		digits, ok := strings.CutSuffix(s, u.suffix)
@@ -246,7 +246,7 @@ func size(s string) (uint64, error) {
 	return 0, fmt.Errorf("%q is not a size: write it like 64Mi, 512Ki or 2Gi", strict.Clip(s))
 }
 
-// formatSize gives the shortest exact form.
+// formatSize returns the shortest exact form.
 func formatSize(n uint64) string {
 	for _, u := range []struct {
 		suffix string
@@ -287,7 +287,7 @@ func formatProcessors(n uint32) string {
 	return strconv.FormatUint(uint64(n), 10) + "m"
 }
 
-// count gives a positive number.
+// count returns a positive number.
 func count(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n == 0 || n > 1<<62 {
@@ -298,7 +298,7 @@ func count(s string) (uint64, error) {
 
 func formatCount(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// duration gives a positive time of at most a year.
+// duration returns a positive time of at most a year.
 func duration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > 366*24*time.Hour {

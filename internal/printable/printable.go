@@ -24,17 +24,17 @@ func Hidden(r rune) bool {
 // isMongolianSelector reports whether r is one of the marks of Mongolian that show nothing by themselves.
 func isMongolianSelector(r rune) bool { return '\u180b' <= r && r <= '\u180f' }
 
-// Escape gives the escape sequence of a character.
+// Escape returns the escape sequence of a character.
 func Escape(r rune) string {
 	quoted := strconv.QuoteRuneToASCII(r)
 	return quoted[1 : len(quoted)-1]
 }
 
-// Line gives s as one line: whatever is hidden is escaped, line breaks included, and tabs are kept. A byte that is no
+// Line returns s as one line: whatever is hidden is escaped, line breaks included, and tabs are kept. A byte that is no
 // UTF-8 becomes as \xff.
 func Line(s string) string { return escape(s, func(r rune) bool { return r != '\t' && Hidden(r) }) }
 
-// Text gives s like Line, but keeps line breaks, and the two joiners that several scripts and emoji are written with.
+// Text returns s like Line, but keeps line breaks, and the two joiners that several scripts and emoji are written with.
 func Text(s string) string {
 	return escape(s, func(r rune) bool {
 		return r != '\n' && r != '\t' && r != '\u200c' && r != '\u200d' && Hidden(r)

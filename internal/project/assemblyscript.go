@@ -51,7 +51,7 @@ func findASC(dir string) string {
 	}
 }
 
-// entryFile gives the arguments that name the file to compile; none if asconfig.json names it.
+// entryFile returns the arguments that name the file to compile; none if asconfig.json names it.
 func entryFile(b *builder) ([]string, error) {
 	var config struct{ Entries []string }
 	if err := readJSON(b.path("asconfig.json"), &config); err != nil || len(config.Entries) > 0 {

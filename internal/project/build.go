@@ -51,7 +51,7 @@ type builder struct {
 
 var safeFileName = expression(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// fileName gives the project's name or, if that is not safe as the name of a file, the name of the directory.
+// fileName returns the project's name or, if that is not safe as the name of a file, the name of the directory.
 func fileName(name, dir string) string {
 	if name = filepath.Base(name); safeFileName().MatchString(name) {
 		return name
@@ -62,5 +62,5 @@ func fileName(name, dir string) string {
 	return "provider"
 }
 
-// path gives the path of a file of the project.
+// path returns the path of a file of the project.
 func (b *builder) path(name string) string { return filepath.Join(b.dir, name) }

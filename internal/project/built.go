@@ -11,8 +11,8 @@ import (
 // ErrNoProject means that a directory has no project.
 var ErrNoProject = errors.New("not a project")
 
-// Built gives the path of the built module in a project's directory. Of several modules it takes the one with the name of
-// the directory. Without a project the error is [ErrNoProject].
+// Built returns the path of the built module in a project's directory. Of several modules it takes the one with the
+// name of the directory. Without a project the error is [ErrNoProject].
 func Built(dir string) (file string, err error) {
 	if _, err := Detect(dir); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoProject, err)

@@ -80,7 +80,7 @@ func compileFlags(file string) ([]string, error) {
 	return flags, err
 }
 
-// targetOf gives the flag that names the target.
+// targetOf returns the flag that names the target.
 func targetOf(flags []string) (string, error) {
 	for _, flag := range flags {
 		if strings.HasPrefix(flag, "--target=wasm32") {
@@ -120,7 +120,7 @@ var clangAdvice = advice{
 	anywhere: "install clang and lld of LLVM 14 or newer",
 }
 
-// versions gives the possible names of a program of LLVM: its own, the paths of Homebrew, and those with a version.
+// versions returns the possible names of a program of LLVM: its own, the paths of Homebrew, and those with a version.
 func versions(program, formula string) []string {
 	names := []string{program}
 	for _, prefix := range []string{"/opt/homebrew", "/usr/local"} {

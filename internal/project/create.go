@@ -64,7 +64,7 @@ func makeEmptyDir(dir string) error {
 	return nil
 }
 
-// contents gives the files of a new project by slash-separated path.
+// contents returns the files of a new project by slash-separated path.
 func contents(name string, l Language, version string) (map[string]string, error) {
 	sdk, err := guestsdk.Files(string(l))
 	if err != nil {
@@ -107,7 +107,7 @@ func replacements(name string, l Language, version string) *strings.Replacer {
 	)
 }
 
-// Steps gives the shell commands from the files of a new project in dir to its first read.
+// Steps returns the shell commands from the files of a new project in dir to its first read.
 func Steps(dir string, l Language) []string {
 	name, t := filepath.Base(dir), l.info()
 	enter := strings.Join(append([]string{"cd " + quoted(dir)}, t.setup...), " && ")
@@ -115,7 +115,7 @@ func Steps(dir string, l Language) []string {
 	return []string{enter, "wasmres build", fmt.Sprintf("wasmres test %s.wasm", name), read}
 }
 
-// quoted gives a path as one word of a shell command.
+// quoted returns a path as one word of a shell command.
 func quoted(path string) string {
 	if regexp.MustCompile(`^[A-Za-z0-9_./\\:+,@%-]+$`).MatchString(path) && !strings.HasPrefix(path, "-") {
 		return path

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Detect gives the language of the project in dir, by the names of its files.
+// Detect returns the language of the project in dir, by the names of its files.
 func Detect(dir string) (Language, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return "", err

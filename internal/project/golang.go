@@ -38,7 +38,7 @@ func compileGo(b *builder) error {
 
 var majorSuffix = expression(`^v[0-9]+$`)
 
-// goModule gives the last element of the module path in a go.mod, without its major version; empty for none.
+// goModule returns the last element of the module path in a go.mod, without its major version; empty for none.
 func goModule(file string) string {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {

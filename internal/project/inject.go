@@ -101,7 +101,7 @@ func findFunction(r *wasm.Reader, export string) (index uint32, ok bool) {
 	return 0, false
 }
 
-// copyBody gives the code of the function that copies data.
+// copyBody returns the code of the function that copies data.
 func copyBody(segment uint32, size int) []byte {
 	const noLocals, localGet, i32Const, end = 0, byte(wasm.OpLocalGet), byte(wasm.OpI32Const), byte(wasm.OpEnd)
 	body := []byte{noLocals, localGet, 0, i32Const, 0, localGet, 1, 0xfc, 8} // memory.init
@@ -109,7 +109,7 @@ func copyBody(segment uint32, size int) []byte {
 	return append(wasm.AppendS32(body, int32(size)), end)
 }
 
-// withBody gives a code section in which one function has another body.
+// withBody returns a code section in which one function has another body.
 func withBody(code wasm.Section, index uint32, body []byte) ([]byte, error) {
 	r := code.Reader()
 	count := r.U32()
@@ -124,7 +124,7 @@ func withBody(code wasm.Section, index uint32, body []byte) ([]byte, error) {
 	return out, r.Err()
 }
 
-// withSegment gives a data section with one more segment.
+// withSegment returns a data section with one more segment.
 func withSegment(data wasm.Section, content []byte) []byte {
 	r := data.Reader()
 	out := wasm.AppendU32(make([]byte, 0, len(data.Body)+len(content)+16), r.U32()+1)

@@ -10,7 +10,7 @@ import (
 // An advice says how to install a tool, for each kind of system. An empty one falls back to anywhere.
 type advice struct{ debian, mac, anywhere string }
 
-// forThisOS gives the advice for this system.
+// forThisOS returns the advice for this system.
 func (a advice) forThisOS() string {
 	switch {
 	case a.debian != "" && runtime.GOOS == "linux" && isDebian(osRelease()):

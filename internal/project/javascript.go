@@ -88,7 +88,7 @@ func collectScripts(project fs.FS) ([]script, error) {
 	return found, nil
 }
 
-// scriptsNamed gives the files that a script names by relative paths. It leaves out missing files: the engine reports
+// scriptsNamed returns the files that a script names by relative paths. It leaves out missing files: the engine reports
 // those that are imports.
 func scriptsNamed(project fs.FS, name string, text []byte) (names []string) {
 	if !isJavaScript(name) {
@@ -130,7 +130,7 @@ func asModule(name string, text []byte) (script, error) {
 	return script{name, "export default " + scriptString(text) + ";\n"}, nil
 }
 
-// scriptString gives text as a string literal. A JSON string is one in JavaScript.
+// scriptString returns text as a string literal. A JSON string is one in JavaScript.
 func scriptString(text []byte) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -17,7 +17,7 @@ const (
 	JavaScript     Language = "javascript"
 )
 
-// Languages gives all languages.
+// Languages returns all languages.
 func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript} }
 
 // A languageInfo describes the projects of a language.
@@ -33,7 +33,7 @@ type languageInfo struct {
 	needs  string   // tools of a build
 }
 
-// info gives the description of l; zero for an unknown language.
+// info returns the description of l; zero for an unknown language.
 func (l Language) info() languageInfo {
 	switch l {
 	case Go:
@@ -67,10 +67,10 @@ func (l Language) info() languageInfo {
 	return languageInfo{}
 }
 
-// Title gives the name of the language as people write it.
+// Title returns the name of the language as people write it.
 func (l Language) Title() string { return l.info().title }
 
-// ParseLanguage gives the language with a name, as in "go".
+// ParseLanguage returns the language with a name, as in "go".
 func ParseLanguage(name string) (Language, error) {
 	for _, l := range Languages() {
 		if string(l) == name {

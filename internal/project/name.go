@@ -32,5 +32,5 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Scheme gives the URI scheme of a new project's resources: the name, with - for _.
+// Scheme returns the URI scheme of a new project's resources: the name, with - for _.
 func Scheme(name string) string { return strings.ReplaceAll(name, "_", "-") }

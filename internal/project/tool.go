@@ -29,7 +29,7 @@ type Failed struct {
 
 func (e *Failed) Error() string { return fmt.Sprintf("%s: %v", e.Command, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Failed) Unwrap() error { return e.Err }
 
 // A command is one run of a tool. env changes the environment of this process: NAME=VALUE sets a variable, NAME removes it.
@@ -73,7 +73,7 @@ func (w *syncWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// failedOutput gives the standard output of a failed command; empty if the log has it.
+// failedOutput returns the standard output of a failed command; empty if the log has it.
 func failedOutput(b *builder, out string) string {
 	if b.log != nil {
 		return ""
@@ -109,7 +109,7 @@ func (b *builder) ask(path string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// find gives the absolute path of the first of some programs that is installed; empty for none.
+// find returns the absolute path of the first of some programs that is installed; empty for none.
 func find(names ...string) string {
 	for _, name := range names {
 		path, err := exec.LookPath(name)
@@ -123,7 +123,7 @@ func find(names ...string) string {
 	return ""
 }
 
-// escapeGlob gives a pattern that matches only path.
+// escapeGlob returns a pattern that matches only path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

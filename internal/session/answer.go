@@ -17,7 +17,7 @@ const maxBlob = 1 << 10
 // An Answer is the answer to a client: an MCP result, or an object with the member error. Equal answers have equal texts.
 type Answer struct{ v *value }
 
-// String gives the form of files: JSON, then a section for each text that JSON would have to escape.
+// String returns the form of files: JSON, then a section for each text that JSON would have to escape.
 func (a *Answer) String() string {
 	head, texts := extractTexts(a.v, mapContents)
 	return string(appendParts(nil, head, texts))
@@ -66,7 +66,7 @@ func parseAnswer(text []byte, texts []string) (*Answer, error) {
 	return &Answer{mapContents(v, withDigest)}, nil
 }
 
-// withDigest gives a content in which the digest replaces a long blob.
+// withDigest returns a content in which the digest replaces a long blob.
 func withDigest(content *value) *value {
 	blob := content.get("blob")
 	if blob == nil || blob.kind != kindString || base64.StdEncoding.DecodedLen(len(blob.text)) <= maxBlob {

@@ -13,9 +13,9 @@ import (
 // timeLayout is that of times, which have milliseconds.
 const timeLayout = "2006-01-02T15:04:05.999Z07:00"
 
-// encode gives a response of the ABI, or a part of one, as JSON. A struct becomes an object with the names of layouts, an
-// int64 a time in milliseconds since 1970, a header field a line, a row an array of values. An error says what JSON
-// cannot hold.
+// encode returns a response of the ABI, or a part of one, as JSON. A struct becomes an object with the names of
+// layouts, an int64 a time in milliseconds since 1970, a header field a line, a row an array of values. An error says
+// what JSON cannot hold.
 func encode(v reflect.Value) (*value, error) {
 	switch x := v.Interface().(type) {
 	case string:

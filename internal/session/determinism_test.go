@@ -28,7 +28,7 @@ func both(t *testing.T, test func(t *testing.T, h *runtime.Host)) {
 	})
 }
 
-// chance gives the module of testdata/chance.
+// chance returns the module of testdata/chance.
 func chance(t *testing.T) []byte {
 	t.Helper()
 	file, err := guesttest.Source("testdata/chance/main.go")
@@ -50,7 +50,7 @@ const chanceSteps = `-- time 2026-11-22T07:00:00Z --
 -- read chance://number/2 --
 `
 
-// record gives a session with the answers of a provider that is opened for it. s changes with it.
+// record returns a session with the answers of a provider that is opened for it. s changes with it.
 func record(t *testing.T, h *runtime.Host, s *session.Session, opts runtime.Options) string {
 	t.Helper()
 	run(t, s, openWith(t, h, chance(t), opts), true)

@@ -105,7 +105,7 @@ func TestTheManualHasSessions(t *testing.T) {
 	}
 }
 
-// indented gives the blocks of code of a page, with an empty line before each.
+// indented returns the blocks of code of a page, with an empty line before each.
 func indented(page string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		block := "\n"

@@ -19,7 +19,7 @@ type Exchange struct {
 	body     []byte // beside the response
 }
 
-// Question gives the short form of files, as in "fs.stat /project/README.md". Equal questions have equal short forms.
+// Question returns the short form of files, as in "fs.stat /project/README.md". Equal questions have equal short forms.
 func (e *Exchange) Question() string { return e.question }
 
 // parseExchange reads the words of a question; the answer is empty.
@@ -38,7 +38,7 @@ func parseExchange(words []string) (*Exchange, error) {
 	return &Exchange{format: f, question: question, response: zero(f.response)}, nil
 }
 
-// answer gives the answer to the guest.
+// answer returns the answer to the guest.
 func (e *Exchange) answer() (capability.Response, error) {
 	if e.code != abi.CodeOK {
 		return capability.Response{}, abi.Errorf(e.code, "%s, as it is recorded", e.code)
@@ -69,7 +69,7 @@ func (e *Exchange) decodeResponse(b []byte) error {
 	return err
 }
 
-// String gives the form of files: JSON, then a section for a text that JSON would have to escape.
+// String returns the form of files: JSON, then a section for a text that JSON would have to escape.
 func (e *Exchange) String() string {
 	head, texts := extractTexts(e.value(), mapSelf)
 	return string(appendParts(nil, head, texts))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Format gives the text of a session. Parse and Format of that text give the same text.
+// Format returns the text of a session. Parse and Format of that text give the same text.
 func (s *Session) Format() []byte {
 	b := []byte(s.Comment)
 	if len(b) > 0 && b[len(b)-1] != '\n' {
@@ -49,7 +49,7 @@ func appendExchanges(b []byte, exchanges []Exchange) []byte {
 	return b
 }
 
-// value gives the grants as they stand in files; nil for none.
+// value returns the grants as they stand in files; nil for none.
 func (g *Grants) value() *value {
 	if len(g.Config) == 0 && len(g.Capabilities) == 0 {
 		return nil

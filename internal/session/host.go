@@ -68,8 +68,8 @@ func byQuestion(recorded []Exchange) map[string][]*Exchange {
 	return answers
 }
 
-// next gives the next answer to a question: from the step, or from shared if the step has none. After the last answer it
-// repeats the last one. It gives nil for a question without answers.
+// next returns the next answer to a question: from the step, or from shared if the step has none. After the last answer
+// it repeats the last one. It returns nil for a question without answers.
 func (s *stepHost) next(question string, shared map[string][]*Exchange) *Exchange {
 	list := s.answers[question]
 	if len(list) == 0 {
@@ -94,7 +94,7 @@ func (s *stepHost) add(e *Exchange, size int) (added int) {
 	return added + len(e.question)
 }
 
-// recorded gives the log without answers that a replay repeats anyway: those equal to the last one to a question.
+// recorded returns the log without answers that a replay repeats anyway: those equal to the last one to a question.
 func (s *stepHost) recorded() []Exchange {
 	needed := map[string]int{}
 	for question, list := range s.answers {
@@ -113,7 +113,7 @@ func (s *stepHost) recorded() []Exchange {
 	return out
 }
 
-// streamIDs gives the stream numbers of a capability.
+// streamIDs returns the stream numbers of a capability.
 func (s *stepHost) streamIDs(capability string) *streamIDs {
 	if s.streams[capability] == nil {
 		s.streams[capability] = &streamIDs{}
@@ -121,8 +121,8 @@ func (s *stepHost) streamIDs(capability string) *streamIDs {
 	return s.streams[capability]
 }
 
-// Services gives the services to grant to the guest in place of granted. It keeps the service for configuration values.
-// Call it once, before the guest runs.
+// Services returns the services to grant to the guest in place of granted. It keeps the service for configuration
+// values. Call it once, before the guest runs.
 func (h *Host) Services(granted capability.Services) (capability.Services, error) {
 	out := capability.Services{}
 	var recorded []string
@@ -190,7 +190,7 @@ func (s *replayService) Call(ctx context.Context, request []byte) (capability.Re
 // stepKey is the key of the stepHost of a step in its context.
 type stepKey struct{}
 
-// stepOf gives the stepHost of a call, that of the start if the call belongs to no step.
+// stepOf returns the stepHost of a call, that of the start if the call belongs to no step.
 func (h *Host) stepOf(ctx context.Context) *stepHost {
 	if step, ok := ctx.Value(stepKey{}).(*stepHost); ok {
 		return step
@@ -198,7 +198,7 @@ func (h *Host) stepOf(ctx context.Context) *stepHost {
 	return h.starting
 }
 
-// realStream gives the number a service gave a stream.
+// realStream returns the number a service gave a stream.
 func (h *Host) realStream(ctx context.Context, capability string, number uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +219,7 @@ func (h *Host) replay(ctx context.Context, question string) (capability.Response
 	return capability.Response{}, abi.Errorf(abi.CodeUnavailable, "not recorded: %s", truncate(question))
 }
 
-// truncate gives the beginning of a long question, for messages.
+// truncate returns the beginning of a long question, for messages.
 func truncate(question string) string {
 	const most = 1 << 10
 	if len(question) <= most {

@@ -67,7 +67,7 @@ func (s *script) Call(context.Context, []byte) (capability.Response, error) {
 	return capability.Response{Message: i.answer.Append(nil), Body: []byte(i.body)}, nil
 }
 
-// granted gives real services for all that is asked.
+// granted returns real services for all that is asked.
 func granted(inquiries []inquiry) capability.Services {
 	services, real := capability.Services{}, &script{inquiries}
 	for _, i := range inquiries {
@@ -566,7 +566,7 @@ func TestAGuestIsAnsweredFromTheSession(t *testing.T) {
 	})
 }
 
-// answering gives services that give and know their own numbers of streams alone.
+// answering returns services that give and know their own numbers of streams alone.
 func answering() capability.Services {
 	always := func(m message, body string) function {
 		return func([]byte) (capability.Response, error) {

@@ -92,7 +92,7 @@ func (p *parser) collect(text string) error {
 	return p.end(s)
 }
 
-// marker gives the name of the section that a line begins, if the line is a marker.
+// marker returns the name of the section that a line begins, if the line is a marker.
 func marker(line string) (name string, ok bool) {
 	rest, begins := strings.CutPrefix(line, "-- ")
 	rest, ends := strings.CutSuffix(rest, " --")

@@ -27,7 +27,7 @@ func (p *parser) addHead(s *section) error {
 	return p.addGrants(s)
 }
 
-// argument gives the second word of a section that has two words and no body.
+// argument returns the second word of a section that has two words and no body.
 func (s *section) argument() (arg string, ok bool) {
 	if len(s.words) != 2 || len(bytes.TrimSpace(s.body)) > 0 {
 		return "", false

@@ -18,8 +18,8 @@ import (
 // maxOption is how many bytes of a value stand in a question. Of more there is the digest.
 const maxOption = 1 << 10
 
-// question gives a request as one line, the only one for equal requests: the name of the service, the positional words,
-// and options for all other fields that are not zero, in the order of the fields.
+// question returns a request as one line, the only one for equal requests: the name of the service, the positional
+// words, and options for all other fields that are not zero, in the order of the fields.
 func (f *serviceFormat) question(request message) string {
 	fields := fieldsOf(reflect.ValueOf(request).Elem())
 	written := make([][]string, len(fields))
@@ -40,7 +40,7 @@ func (f *serviceFormat) line(fields []field, options [][]string) string {
 	return strings.Join(slices.Concat(words, slices.Concat(options...)), " ")
 }
 
-// options gives a field of a request as the words of a line; none for zero. There is one option for each header field
+// options returns a field of a request as the words of a line; none for zero. There is one option for each header field
 // and each parameter of a statement.
 func options(name string, v reflect.Value) (list []string) {
 	if isEmpty(v) {
@@ -162,7 +162,7 @@ func parseUint(s string, dst reflect.Value) error {
 	return nil
 }
 
-// bytesOption gives bytes in the one form they have: text=, blob= or, of more than maxOption, sha256=.
+// bytesOption returns bytes in the one form they have: text=, blob= or, of more than maxOption, sha256=.
 func bytesOption(b []byte) string {
 	if len(b) > maxOption {
 		sum := sha256.Sum256(b)
@@ -171,7 +171,7 @@ func bytesOption(b []byte) string {
 	return pair(encodeBytes(b))
 }
 
-// encodeBytes gives bytes as a text or, when they are not UTF-8, as a blob in base64, and says which.
+// encodeBytes returns bytes as a text or, when they are not UTF-8, as a blob in base64, and says which.
 func encodeBytes(b []byte) (name, s string) {
 	if utf8.Valid(b) {
 		return "text", string(b)
@@ -191,7 +191,7 @@ func decodeBytes(name, s string) ([]byte, error) {
 	return b, nil
 }
 
-// headerLine gives a header field as HTTP writes it.
+// headerLine returns a header field as HTTP writes it.
 func headerLine(h abi.HTTPField) string { return h.Name + ": " + h.Value }
 
 // parseHeaderLine is the inverse of headerLine. The space may be missing.

@@ -30,7 +30,7 @@ type Request struct {
 // An Argument is the value of a template's variable.
 type Argument struct{ Name, Value string }
 
-// String gives the short form of files, as in "read greeting://Ada".
+// String returns the short form of files, as in "read greeting://Ada".
 func (r *Request) String() string {
 	words := []string{string(r.Kind)}
 	switch r.Kind {
@@ -101,7 +101,7 @@ func (r *Request) parseCompletion(words []string) error {
 	return nil
 }
 
-// call gives the MCP method and its parameters.
+// call returns the MCP method and its parameters.
 func (r *Request) call() (method string, params any) {
 	switch r.Kind {
 	case Read:

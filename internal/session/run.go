@@ -123,8 +123,8 @@ func (r *run) update(step *Step, got *Answer, recorded []Exchange) {
 	}
 }
 
-// ask gives the answer a client of revision 2025-11-25 gets. Each request has a core of its own, so that no answer comes
-// from a page that another step has cached.
+// ask returns the answer a client of revision 2025-11-25 gets. Each request has a core of its own, so that no answer
+// comes from a page that another step has cached.
 func (r *run) ask(ctx context.Context, request *Request) (*Answer, error) {
 	server, err := runtime.NewServer(r.cfg.Source, &runtime.ServerOptions{Name: "session", Version: "0"})
 	if err != nil {

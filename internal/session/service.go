@@ -81,7 +81,7 @@ type field struct {
 	value     reflect.Value
 }
 
-// fieldsOf gives the fields of a struct of the ABI, in their order there.
+// fieldsOf returns the fields of a struct of the ABI, in their order there.
 func fieldsOf(v reflect.Value) []field {
 	fields := make([]field, v.NumField())
 	for i := range fields {
@@ -95,7 +95,7 @@ func fieldsOf(v reflect.Value) []field {
 	return fields
 }
 
-// names gives those of all fields that have one, for people.
+// names returns those of all fields that have one, for people.
 func names(fields []field) (list []string) {
 	for _, f := range fields {
 		if f.name != "-" {
@@ -105,10 +105,10 @@ func names(fields []field) (list []string) {
 	return list
 }
 
-// zero gives a new message of the type of m.
+// zero returns a new message of the type of m.
 func zero(m message) message { return reflect.New(reflect.TypeOf(m).Elem()).Interface().(message) }
 
-// findFormat gives the format of a service by its number or by the name it has in files; nil when there is none.
+// findFormat returns the format of a service by its number or by the name it has in files; nil when there is none.
 func findFormat(id abi.Service, name string) *serviceFormat {
 	for _, f := range serviceFormats {
 		if f.service == id || f.name == name {

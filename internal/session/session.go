@@ -70,8 +70,8 @@ func (g *Grants) Has(capability string) bool { return slices.Contains(g.Capabili
 // maxReads bounds the static resources that a new session reads.
 const maxReads = 100
 
-// Begin gives the comment and the steps of a new session, without answers. It lists resources and templates, reads each
-// static resource, 100 at most, and completes each variable that the provider completes.
+// Begin returns the comment and the steps of a new session, without answers. It lists resources and templates, reads
+// each static resource, 100 at most, and completes each variable that the provider completes.
 func Begin(m *abi.Manifest) (comment string, steps []*Step) {
 	add := func(r Request) { steps = append(steps, &Step{Request: r}) }
 	add(Request{Kind: List})

@@ -17,7 +17,7 @@ var sqlKinds = []string{
 	abi.SQLNull: "null", abi.SQLBool: "bool", abi.SQLInt: "int", abi.SQLFloat: "float", abi.SQLText: "text", abi.SQLBytes: "blob",
 }
 
-// formatSQL gives the name of a value's kind, which is one of sqlKinds or "kind", and the value as a text.
+// formatSQL returns the name of a value's kind, which is one of sqlKinds or "kind", and the value as a text.
 func formatSQL(v *abi.SQLValue) (kind, s string) {
 	switch v.Kind {
 	case abi.SQLNull:
@@ -70,7 +70,8 @@ func parseSQL(kind, s string) (v abi.SQLValue, err error) {
 	return v, err
 }
 
-// argOption gives a parameter of a statement as an option that is named after its kind. Services refuse an unknown kind.
+// argOption returns a parameter of a statement as an option that is named after its kind. Services refuse an unknown
+// kind.
 func argOption(v *abi.SQLValue) string {
 	kind, s := formatSQL(v)
 	switch {
@@ -110,7 +111,7 @@ func decodeRow(v *value) ([]abi.SQLValue, error) {
 	return cells, nil
 }
 
-// encodeCell gives a value of a row. A float has a point or an exponent, or is an object if JSON has no number for
+// encodeCell returns a value of a row. A float has a point or an exponent, or is an object if JSON has no number for
 // it; an int has neither.
 func encodeCell(v *abi.SQLValue) (*value, error) {
 	kind, s := formatSQL(v)

@@ -2,8 +2,8 @@ package session
 
 import "github.com/wasmres/wasmres/abi"
 
-// streamOf gives the field of a message that has the number of a stream; nil for none. Services choose numbers that differ
-// in each run. In a session, the first stream that a step opens with a capability is 1, the next one 2.
+// streamOf returns the field of a message that has the number of a stream; nil for none. Services choose numbers that
+// differ in each run. In a session, the first stream that a step opens with a capability is 1, the next one 2.
 func streamOf(m message) *uint64 {
 	switch m := m.(type) {
 	case *abi.StreamRequest:
@@ -20,7 +20,7 @@ func streamOf(m message) *uint64 {
 // opened.
 type streamIDs []uint64
 
-// real gives the number a service gave a stream; 0, which is none, for one that it did not open.
+// real returns the number a service gave a stream; 0, which is none, for one that it did not open.
 func (s streamIDs) real(number uint64) uint64 {
 	if number == 0 || number > uint64(len(s)) {
 		return 0
@@ -28,7 +28,7 @@ func (s streamIDs) real(number uint64) uint64 {
 	return s[number-1]
 }
 
-// number gives a stream its number in the session, when a service names it in answer to a question about another one
+// number returns a stream its number in the session, when a service names it in answer to a question about another one
 // or, with 0, about none. A stream that the answer continues keeps its number.
 func (s *streamIDs) number(real, asked uint64) uint64 {
 	switch {

@@ -156,7 +156,7 @@ func (d *decoder) members(v *value, opening json.Delim, depth int) error {
 
 var errTooMany = fmt.Errorf("the session has more than %d JSON values: split it", maxValues)
 
-// count gives the number of values in v, itself included.
+// count returns the number of values in v, itself included.
 func (v *value) count() int {
 	n := 1
 	for _, m := range v.members {
@@ -184,7 +184,7 @@ func (v *value) sort() {
 	})
 }
 
-// get gives a member of an object; nil for none.
+// get returns a member of an object; nil for none.
 func (v *value) get(name string) *value {
 	if v.kind != kindObject {
 		return nil
@@ -197,7 +197,7 @@ func (v *value) get(name string) *value {
 	return nil
 }
 
-// with gives a copy of an object in which one member has the value to, or is missing if to is nil.
+// with returns a copy of an object in which one member has the value to, or is missing if to is nil.
 func (v *value) with(name string, to *value) *value {
 	out := &value{kind: kindObject}
 	for _, m := range v.members {
@@ -249,7 +249,7 @@ func (v *value) scalar() string {
 	return v.text
 }
 
-// line gives an object or array on one line. ok is false if one of several members has members itself, or the line is
+// line returns an object or array on one line. ok is false if one of several members has members itself, or the line is
 // too long.
 func (v *value) line() (line string, ok bool) {
 	var b strings.Builder

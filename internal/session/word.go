@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// quote gives s as a JSON string without control characters.
+// quote returns s as a JSON string without control characters.
 func quote(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -29,8 +29,8 @@ func quote(s string) string {
 	return b.String()
 }
 
-// word gives s as one word of a line: unchanged or, if it is empty or has quotes, spaces or control characters, as a JSON
-// string.
+// word returns s as one word of a line: unchanged or, if it is empty or has quotes, spaces or control characters, as a
+// JSON string.
 func word(s string) string {
 	special := func(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
 	if s != "" && strings.IndexFunc(s, special) < 0 {
@@ -39,7 +39,7 @@ func word(s string) string {
 	return quote(s)
 }
 
-// pair gives an option, as in name=Ada. The name must not be empty or have an equals sign.
+// pair returns an option, as in name=Ada. The name must not be empty or have an equals sign.
 func pair(name, value string) string {
 	if value == "" {
 		return word(name) + "="
@@ -47,7 +47,7 @@ func pair(name, value string) string {
 	return word(name) + "=" + word(value)
 }
 
-// split gives the words of a line. A JSON string is a word or a part of one.
+// split returns the words of a line. A JSON string is a word or a part of one.
 func split(line string) (words []string, err error) {
 	var current strings.Builder
 	inWord := false
@@ -79,7 +79,7 @@ func split(line string) (words []string, err error) {
 	return words, nil
 }
 
-// quoted gives the length of the JSON string at the start of line; 0 if it does not end.
+// quoted returns the length of the JSON string at the start of line; 0 if it does not end.
 func quoted(line string) int {
 	for i := 1; i < len(line); i++ {
 		switch line[i] {

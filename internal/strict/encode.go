@@ -20,7 +20,7 @@ func (f *Format) Encode(v any) []byte {
 	return []byte(w.String())
 }
 
-// node gives v as a node, in which the text of a scalar is its YAML.
+// node returns v as a node, in which the text of a scalar is its YAML.
 func (f *Format) node(v reflect.Value, tag field) (n Node) {
 	t := v.Type()
 	if c, ok := converter(v); ok {
@@ -50,7 +50,7 @@ func (f *Format) node(v reflect.Value, tag field) (n Node) {
 	return n
 }
 
-// record gives the entries of a struct, without those that are left out.
+// record returns the entries of a struct, without those that are left out.
 func (f *Format) record(v reflect.Value) (entries []Entry) {
 	for _, tag := range fieldsOf(v.Type()) {
 		if part := v.Field(tag.index); tag.required || !isEmpty(part) {
@@ -110,7 +110,7 @@ func (w *writer) item(n Node, indent int) {
 	fmt.Fprintf(w, "%s- %s", lead, strings.TrimPrefix(inner.String(), lead+"  "))
 }
 
-// flow gives n on one line. It reports false when n is, or contains, a mapping with keys.
+// flow returns n on one line. It reports false when n is, or contains, a mapping with keys.
 func flow(n Node) (text string, ok bool) {
 	switch n.Kind {
 	case Mapping:
@@ -127,7 +127,7 @@ func flow(n Node) (text string, ok bool) {
 	return n.Text, true
 }
 
-// Quote gives a text as YAML: as it stands where YAML reads it as this text, and otherwise in quotes.
+// Quote returns a text as YAML: as it stands where YAML reads it as this text, and otherwise in quotes.
 func Quote(s string) string {
 	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '/' }
 	other := func(r rune) bool { return !letter(r) && (r < '0' || r > '9') && r != '-' && r != '.' }
@@ -142,7 +142,7 @@ func reserved(s string) bool {
 	return slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s))
 }
 
-// Schema gives the JSON Schema, indented, of files that [Format.Decode] reads into values of the type of v. It lacks
+// Schema returns the JSON Schema, indented, of files that [Format.Decode] reads into values of the type of v. It lacks
 // the checks of a [Validator] or [Converter].
 func (f *Format) Schema(v any, title string) []byte {
 	whole := maps.Clone(f.schema(reflect.TypeOf(v), field{}))

@@ -71,7 +71,7 @@ type Converter interface {
 	FromFile(v any) error
 }
 
-// converter gives v as a Converter, if its type, or a pointer to it, is one.
+// converter returns v as a Converter, if its type, or a pointer to it, is one.
 func converter(v reflect.Value) (Converter, bool) {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
@@ -88,10 +88,10 @@ type field struct {
 	required, nonempty bool
 }
 
-// entry gives the part of f that is about each entry of a list or mapping.
+// entry returns the part of f that is about each entry of a list or mapping.
 func (f field) entry() field { return field{check: f.check} }
 
-// fieldsOf gives the fields of a struct that are in the file.
+// fieldsOf returns the fields of a struct that are in the file.
 func fieldsOf(t reflect.Type) (fields []field) {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
@@ -119,7 +119,7 @@ func isScalar(t reflect.Type, check string) bool {
 	return true
 }
 
-// rule gives the rule of name check; where that is empty, the one of type t.
+// rule returns the rule of name check; where that is empty, the one of type t.
 func (f *Format) rule(t reflect.Type, check string) Rule {
 	rule, ok := f.Rules[check]
 	switch {

@@ -36,7 +36,7 @@ func (p Problems) Error() string {
 	return text
 }
 
-// ProblemsOf gives the problems that err is made of; none when it is another error.
+// ProblemsOf returns the problems that err is made of; none when it is another error.
 func ProblemsOf(err error) Problems {
 	var found Problems
 	errors.As(err, &found)
@@ -56,7 +56,7 @@ func (r *reader) fail(n Node, format string, args ...any) {
 	}
 }
 
-// err gives the problems, nil when there are none.
+// err returns the problems, nil when there are none.
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil

@@ -39,7 +39,7 @@ type user struct {
 	Role role   `yaml:"role" check:"role"`
 }
 
-// Validate gives root a default role, and refuses the name nobody.
+// Validate sets a default role for root, and refuses the name nobody.
 func (u *user) Validate() error {
 	if u.Name == "root" && u.Role == 0 {
 		u.Role = 2

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Word gives s if it is one of known. Otherwise the error says that there is no what of this name, and suggests one.
+// Word returns s if it is one of known. Otherwise the error says that there is no what of this name, and suggests one.
 func Word(what, s string, known []string) (string, error) {
 	if slices.Contains(known, s) {
 		return s, nil
@@ -23,7 +23,7 @@ func Suggest(typed string, known []string) string {
 	return "it is one of " + strings.Join(known, ", ")
 }
 
-// nearest gives the known word that is most like typed; empty when none is like it.
+// nearest returns the known word that is most like typed; empty when none is like it.
 func nearest(typed string, known []string) string {
 	best, at := "", max(1, min(len(typed), maxTyped)/3)
 	for _, k := range known {

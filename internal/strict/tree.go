@@ -57,7 +57,7 @@ type Node struct {
 // An Entry is a key of a mapping, which has each key once, and its value.
 type Entry struct{ Key, Value Node }
 
-// Get gives the value of a key. It reports false when there is none, or n is not a mapping.
+// Get returns the value of a key. It reports false when there is none, or n is not a mapping.
 func (n Node) Get(key string) (Node, bool) {
 	for _, e := range n.Entries {
 		if e.Key.Text == key {
@@ -88,7 +88,7 @@ func ReadFile(file string) ([]byte, error) {
 	return text, err
 }
 
-// Parse gives the value that text is made of, within the bounds of this package, for a file of another program, which
+// Parse returns the value that text is made of, within the bounds of this package, for a file of another program, which
 // no struct describes. name stands for the file in the error, which is [Problems].
 func Parse(name string, text []byte) (Node, error) {
 	r := &reader{file: name}
@@ -96,7 +96,7 @@ func Parse(name string, text []byte) (Node, error) {
 	return root, r.err()
 }
 
-// tree gives the one value of a YAML text, or reports false and adds problems.
+// tree returns the one value of a YAML text, or reports false and adds problems.
 func (r *reader) tree(b []byte) (root Node, ok bool) {
 	switch {
 	case len(b) > MaxSize:
@@ -122,7 +122,7 @@ func (r *reader) tree(b []byte) (root Node, ok bool) {
 	return root, len(r.problems) == 0
 }
 
-// parse gives the documents of a text. The parser may panic over one that is not YAML.
+// parse returns the documents of a text. The parser may panic over one that is not YAML.
 func (r *reader) parse(text string) (docs []*ast.DocumentNode, ok bool) {
 	defer func() {
 		if recover() != nil {

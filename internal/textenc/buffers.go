@@ -29,8 +29,8 @@ type Buffers struct {
 	kept int                               // bytes of what is free
 }
 
-// Take gives a buffer of length zero with room for n bytes or more. What lies beyond its length is from uses before, of
-// anybody: it is to be written before it is read. The caller may keep the buffer, or [Buffers.Give] it back.
+// Take returns a buffer of length zero with room for n bytes or more. What lies beyond its length is from uses before,
+// of anybody: it is to be written before it is read. The caller may keep the buffer, or [Buffers.Give] it back.
 func (b *Buffers) Take(n int) []byte {
 	if n > MaxBuffer {
 		return make([]byte, 0, n)
@@ -42,7 +42,7 @@ func (b *Buffers) Take(n int) []byte {
 	return make([]byte, 0, 1<<class)
 }
 
-// pop gives the last free buffer of a class, or nil.
+// pop returns the last free buffer of a class, or nil.
 func (b *Buffers) pop(class int) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +90,8 @@ func (b *Buffers) keep() int {
 	return b.Keep
 }
 
-// Grow gives dst room for n more bytes. If it must, it copies dst to a buffer of at least twice its length, and gives
-// the old one back.
+// Grow returns dst room for n more bytes. If it must, it copies dst to a buffer of at least twice its length, and
+// returns the old one back.
 func (b *Buffers) Grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst

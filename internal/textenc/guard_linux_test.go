@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/internal/textenc"
 )
 
-// beforeNothing gives size bytes of memory with none behind them, as a guest's may be.
+// beforeNothing returns size bytes of memory with none behind them, as a guest's may be.
 func beforeNothing(t *testing.T, size int) []byte {
 	t.Helper()
 	page := os.Getpagesize()

@@ -42,7 +42,7 @@ func appendMended(dst []byte, s string) []byte {
 	}
 }
 
-// cleanPrefix gives the length of the longest prefix of p that may stand in a JSON string as it is. The byte after it
+// cleanPrefix returns the length of the longest prefix of p that may stand in a JSON string as it is. The byte after it
 // wants an escape if it is ASCII, and does not begin a rune otherwise.
 func cleanPrefix(p []byte) int {
 	i := plainWords(p)
@@ -65,7 +65,7 @@ func cleanPrefix(p []byte) int {
 	}
 }
 
-// plainWords gives the length of the words at the beginning of p that are plain throughout.
+// plainWords returns the length of the words at the beginning of p that are plain throughout.
 func plainWords(p []byte) (n int) {
 	for len(p)-n >= 8 && plain8(binary.LittleEndian.Uint64(p[n:])) {
 		n += 8

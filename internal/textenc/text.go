@@ -66,7 +66,7 @@ func (t *Text) End() (ok bool) {
 	return ok
 }
 
-// partialRune gives the length of what may be the start of a rune at the end of p.
+// partialRune returns the length of what may be the start of a rune at the end of p.
 func partialRune(p []byte) int {
 	for n := 1; n < stdutf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; stdutf8.RuneStart(tail[0]) {

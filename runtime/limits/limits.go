@@ -138,5 +138,5 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Pages gives Memory in pages of WebAssembly.
+// Pages returns Memory in pages of WebAssembly.
 func (l Limits) Pages() uint32 { return uint32(l.Memory / pageSize) }

@@ -82,7 +82,7 @@ type Count struct {
 	standard uint32 // its default
 }
 
-// Counts gives the limits that are numbers, in the order of the fields: all but Cost.
+// Counts returns the limits that are numbers, in the order of the fields: all but Cost.
 func (m *Module) Counts() []Count {
 	return []Count{
 		{"module", "bytes", &m.Module, 32 << 20},
@@ -113,7 +113,7 @@ func (m *Module) Counts() []Count {
 	}
 }
 
-// WithDefaults gives a copy in which the zero fields have their defaults.
+// WithDefaults returns a copy in which the zero fields have their defaults.
 func (m Module) WithDefaults() Module {
 	for _, c := range m.Counts() {
 		setDefault(c.Value, c.standard)

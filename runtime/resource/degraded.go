@@ -22,7 +22,7 @@ func Degrade(ctx context.Context, d Degraded) {
 	}
 }
 
-// WithDegraded gives a context for which Degrade appends to list.
+// WithDegraded returns a context for which Degrade appends to list.
 func WithDegraded(ctx context.Context, list *[]Degraded) context.Context {
 	return context.WithValue(ctx, degradedKey{}, list)
 }

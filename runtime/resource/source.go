@@ -72,7 +72,7 @@ type SessionEnder interface {
 
 // A Versioned is a Source whose pages of lists may be cached for their TTLMillis, until the list changes.
 type Versioned interface {
-	// ListVersion gives another number whenever the list may have changed. It is safe for concurrent use and does not
+	// ListVersion returns another number whenever the list may have changed. It is safe for concurrent use and does not
 	// block.
 	ListVersion() uint64
 }

@@ -26,7 +26,7 @@ type BlockType int64
 // BlockEmpty is the type of a block without parameters and results.
 const BlockEmpty BlockType = -64
 
-// ValueType gives the one result of a block whose type is neither empty nor an index.
+// ValueType returns the one result of a block whose type is neither empty nor an index.
 func (t BlockType) ValueType() ValueType { return byte(t) & 0x7f }
 
 // A form says which immediates follow an opcode.

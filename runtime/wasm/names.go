@@ -9,8 +9,8 @@ const (
 // maxFunctionName is the bytes of a function's name beyond which it is cut.
 const maxFunctionName = 256
 
-// FunctionNames gives the names of functions that a module has in its name section, by index; nil when there are none.
-// Of those at or above functions nothing is kept, and of long names their beginning.
+// FunctionNames returns the names of functions that a module has in its name section, by index; nil when there are
+// none. Of those at or above functions nothing is kept, and of long names their beginning.
 func FunctionNames(module []byte, functions uint32) (map[uint32]string, error) {
 	section, err := Custom(module, nameSection)
 	if err != nil {

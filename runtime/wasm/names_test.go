@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// withNames gives a module whose name section has this content.
+// withNames returns a module whose name section has this content.
 func withNames(section string) []byte {
 	body := wasm.AppendName(nil, "name")
 	return wasm.AppendSection([]byte("\x00asm\x01\x00\x00\x00"), wasm.SectionCustom, append(body, section...))

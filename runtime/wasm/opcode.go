@@ -6,7 +6,7 @@ import "fmt"
 // prefix.
 type Opcode uint16
 
-// String gives the name in the text format, as in "i32.add".
+// String returns the name in the text format, as in "i32.add".
 func (o Opcode) String() string {
 	if r := o.row(); r.name != "" {
 		return r.name
@@ -14,7 +14,7 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("opcode %#x", uint16(o))
 }
 
-// Type gives the value types an instruction pops and pushes, first to last. It is not ok when they depend on the
+// Type returns the value types an instruction pops and pushes, first to last. It is not ok when they depend on the
 // module, the immediates or the stack, as those of call, local.get and drop do.
 func (o Opcode) Type() (params, results string, ok bool) {
 	r := o.row()
@@ -24,10 +24,10 @@ func (o Opcode) Type() (params, results string, ok bool) {
 	return r.params, r.results, true
 }
 
-// MaxAlign gives the largest alignment, as a power of two, that a memory access may state.
+// MaxAlign returns the largest alignment, as a power of two, that a memory access may state.
 func (o Opcode) MaxAlign() uint32 { return uint32(o.row().align) }
 
-// Lanes gives how many lanes the vector of a lane access has; 0 for other instructions.
+// Lanes returns how many lanes the vector of a lane access has; 0 for other instructions.
 func (o Opcode) Lanes() byte { return o.row().lanes }
 
 // UsesMemory reports whether the instruction needs the module to have a memory.

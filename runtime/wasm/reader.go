@@ -23,19 +23,19 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%v: byte %#x: %s", ErrFormat, e.Offset, e.Reason)
 }
 
-// Unwrap gives [ErrFormat].
+// Unwrap returns [ErrFormat].
 func (e *FormatError) Unwrap() error { return ErrFormat }
 
-// NewReader gives a reader of b, which it keeps and never changes.
+// NewReader returns a reader of b, which it keeps and never changes.
 func NewReader(b []byte) *Reader { return &Reader{b: b} }
 
-// Offset gives how many bytes of the whole are behind the cursor.
+// Offset returns how many bytes of the whole are behind the cursor.
 func (r *Reader) Offset() int { return r.at }
 
-// Len gives how many bytes are left; none after a failure.
+// Len returns how many bytes are left; none after a failure.
 func (r *Reader) Len() int { return len(r.b) - r.at }
 
-// Err gives the first failure, a [*FormatError], or nil.
+// Err returns the first failure, a [*FormatError], or nil.
 func (r *Reader) Err() error {
 	if r.err == nil {
 		return nil

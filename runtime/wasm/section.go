@@ -41,7 +41,7 @@ type Section struct {
 	reader Reader
 }
 
-// Reader gives a reader of Body that counts offsets from the start of the module.
+// Reader returns a reader of Body that counts offsets from the start of the module.
 func (s Section) Reader() *Reader { return &s.reader }
 
 // Sections yields the sections of a module in order. It ends with an error, wrapping [ErrFormat], at the first that is
@@ -80,7 +80,7 @@ func checkHeader(module []byte) error {
 	return nil
 }
 
-// Custom gives the content of the first custom section with this name, a view of module, or nil when there is none.
+// Custom returns the content of the first custom section with this name, a view of module, or nil when there is none.
 func Custom(module []byte, name string) ([]byte, error) {
 	for s, err := range Sections(module) {
 		if err != nil {
@@ -93,7 +93,7 @@ func Custom(module []byte, name string) ([]byte, error) {
 	return nil, nil
 }
 
-// WithCustom gives a copy of module that has exactly one custom section with this name, placed first so that it is
+// WithCustom returns a copy of module that has exactly one custom section with this name, placed first so that it is
 // found without reading the rest.
 func WithCustom(module []byte, name string, content []byte) ([]byte, error) {
 	body := append(AppendName(nil, name), content...)

@@ -2,7 +2,7 @@ package wasm
 
 import "strings"
 
-// Strip gives a copy of a module without the custom sections that only tools read: names, debugging, linking.
+// Strip returns a copy of a module without the custom sections that only tools read: names, debugging, linking.
 func Strip(module []byte) ([]byte, error) {
 	out := append(make([]byte, 0, len(module)), header...)
 	for s, err := range Sections(module) {

@@ -15,9 +15,9 @@ func HasNoCode(module []byte) bool {
 	return err == nil && len(digest) == sha256.Size
 }
 
-// StripCode gives a module with each function's code replaced by a trap: all that an engine needs of a module whose code
-// it compiled before. Results of different modules differ. What is malformed, the code aside, stays so; a code section
-// that cannot be counted is [ErrFormat].
+// StripCode returns a module with each function's code replaced by a trap: all that an engine needs of a module whose
+// code it compiled before. Results of different modules differ. What is malformed, the code aside, stays so; a code
+// section that cannot be counted is [ErrFormat].
 func StripCode(module []byte) ([]byte, error) {
 	digest := sha256.Sum256(module)
 	stripped := AppendSection([]byte(header), SectionCustom, append(AppendName(nil, originSection), digest[:]...))

@@ -49,8 +49,8 @@ func (b *batch) add(cfg *Config, name string, now happening) {
 // atOnce is for how long, at most, a change is on its way to who waits for it already.
 const atOnce = 100 * time.Millisecond
 
-// change gives what there is to tell to who has called at some time: not of files that were there only meanwhile, unless
-// all of it is wanted. It is nil, and the batch empty, when nothing is left.
+// change returns what there is to tell to who has called at some time: not of files that were there only meanwhile,
+// unless all of it is wanted. It is nil, and the batch empty, when nothing is left.
 func (b *batch) change(root string, called time.Time) *Change {
 	entries := false
 	maps.DeleteFunc(b.changed, func(name string, h happening) bool {

@@ -191,7 +191,7 @@ func (w *Watcher) recover(ctx context.Context, err error, b *batch) error {
 	return err
 }
 
-// name gives what a file is called below the folder.
+// name returns what a file is called below the folder.
 func (w *Watcher) name(file string) string {
 	name, err := filepath.Rel(w.root, file)
 	if err != nil {

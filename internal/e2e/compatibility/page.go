@@ -23,7 +23,7 @@ What works with which client. This page is written by ` + "`make compatibility`"
 
 `
 
-// render gives the page.
+// render returns the page.
 func render(rows []row, at time.Time) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, head, at.UTC().Format(time.DateOnly))

@@ -143,7 +143,7 @@ func hasReference(t funcType) bool {
 	return false
 }
 
-// signature gives a copy of a type.
+// signature returns a copy of a type.
 func signature(t funcType) abi.Signature {
 	return abi.Signature{Params: copied(t.params), Results: copied(t.results)}
 }

@@ -61,7 +61,7 @@ func (b *body) end() {
 	b.pushAllNew(f.results)
 }
 
-// target gives the types a branch to a label takes along.
+// target returns the types a branch to a label takes along.
 func (b *body) target(label uint32) []wasm.ValueType {
 	if int64(label) >= int64(len(b.frames)) {
 		b.failHere("to unknown label %d", label)

@@ -65,7 +65,7 @@ func duration(ns uint64) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// pages gives a number of pages of 64 KiB as a size.
+// pages returns a number of pages of 64 KiB as a size.
 func pages(n uint64) string {
 	if n%16 == 0 {
 		return fmt.Sprintf("%d MiB", n/16)

@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// numbered gives n exports, or imports, with names of their own.
+// numbered returns n exports, or imports, with names of their own.
 func numbered(n int, before, after string) [][]byte {
 	items := make([][]byte, n)
 	for i := range items {

@@ -74,7 +74,7 @@ func (l *locals) add(n uint64, t wasm.ValueType) {
 	l.groups = append(l.groups, group{end: l.count, typ: t})
 }
 
-// use gives the type of a local or parameter, which is 0 when there is none.
+// use returns the type of a local or parameter, which is 0 when there is none.
 func (l *locals) use(index uint32) wasm.ValueType {
 	if uint64(index) >= l.count {
 		return 0
@@ -92,5 +92,5 @@ func (l *locals) use(index uint32) wasm.ValueType {
 	return l.groups[at].typ
 }
 
-// used gives how many locals and parameters the function has used, those far away counted as often as they are used.
+// used returns how many locals and parameters the function has used, those far away counted as often as they are used.
 func (l *locals) used() uint64 { return l.inUse }

@@ -19,7 +19,7 @@ type frame struct {
 	unreachable     bool
 }
 
-// label gives what a branch to the frame takes along.
+// label returns what a branch to the frame takes along.
 func (f *frame) label() []wasm.ValueType {
 	if f.op == wasm.OpLoop {
 		return f.params

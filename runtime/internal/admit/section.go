@@ -207,7 +207,7 @@ func (c *checker) functionIndex() uint32 {
 	return f
 }
 
-// typeOf gives the type of a function there is.
+// typeOf returns the type of a function there is.
 func (c *checker) typeOf(f uint32) funcType { return c.types[c.functions[f]] }
 
 // finish checks what only the whole module shows.

@@ -149,7 +149,7 @@ func (c *checker) reference(f uint32) {
 	c.declare(f)
 }
 
-// constantGlobal gives the type of a global that is known before the module's own are: imported, and immutable.
+// constantGlobal returns the type of a global that is known before the module's own are: imported, and immutable.
 func (c *checker) constantGlobal(g uint32) wasm.ValueType {
 	if int64(g) >= int64(c.importedGlobals) || c.globals[g].mutable {
 		c.invalid("global %d is not constant", g)

@@ -30,7 +30,7 @@ type specModule struct {
 	message string
 }
 
-// specModules gives the binary modules of the suite for the core specification 1.0 and 2.0.
+// specModules returns the binary modules of the suite for the core specification 1.0 and 2.0.
 func specModules(t testing.TB) []specModule {
 	t.Helper()
 	dir, err := wazeroDir()

@@ -59,7 +59,7 @@ func (s *stdout) Write(p []byte) (int, error) {
 
 func (s *stdout) isReady() bool { return strings.HasPrefix(string(s.text), ready) }
 
-// answer gives what the child has said. It is an error when that can never become an answer.
+// answer returns what the child has said. It is an error when that can never become an answer.
 func (s *stdout) answer() (a answer, complete bool, err error) {
 	text := string(s.text)
 	began := text[:min(len(text), len(ready))]

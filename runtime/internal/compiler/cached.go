@@ -30,8 +30,8 @@ type Cached struct {
 // kinds are what a cache folder holds, by the ending of the file that says so.
 var kinds = []string{"compiled", "prepared", "refused"}
 
-// List gives what a cache folder holds, what was used least recently first. A folder that is not there holds nothing; one
-// that others can write to is an error.
+// List returns what a cache folder holds, what was used least recently first. A folder that is not there holds nothing;
+// one that others can write to is an error.
 func List(dir string) ([]Cached, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 )
 
-// hexOf gives a digest made of one character.
+// hexOf returns a digest made of one character.
 func hexOf(c string) string { return strings.Repeat(c, 64) }
 
 // cacheFile makes a file of a cache folder that was used so long ago.

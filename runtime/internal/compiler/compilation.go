@@ -33,7 +33,7 @@ func (c *Compiler) join(d digest, binary []byte) *compilation {
 	return f
 }
 
-// leave gives up waiting. The last one to leave ends the flight and sees it down.
+// leave ends the waiting of one caller. The last one to leave ends the compilation and waits for its end.
 func (c *Compiler) leave(d digest, f *compilation) {
 	c.mu.Lock()
 	f.waiting--

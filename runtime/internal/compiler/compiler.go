@@ -188,7 +188,7 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	}
 }
 
-// cached gives what is known of a module without looking for its outcome on disk.
+// cached returns what is known of a module without looking for its outcome on disk.
 func (c *Compiler) cached(d digest) (outcome, bool) {
 	c.mu.Lock()
 	o, ok := c.known[d]

@@ -46,7 +46,7 @@ func newCompiler(tb testing.TB, cfg compiler.Config) *compiler.Compiler {
 	return c
 }
 
-// newDir gives a cache folder that is not there yet.
+// newDir returns a cache folder that is not there yet.
 func newDir(tb testing.TB) string { return filepath.Join(tb.TempDir(), "cache") }
 
 // files lists what is in a cache folder.

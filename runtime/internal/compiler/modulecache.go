@@ -35,7 +35,7 @@ func (c *Compiler) Put(key [sha256.Size]byte, text []byte) {
 	}
 }
 
-// prepared gives what is stored under a key. It guards against damage only: a user that can write to the folder could
+// prepared returns what is stored under a key. It guards against damage only: a user that can write to the folder could
 // have native code run anyway.
 func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
 	if err := wazero.CheckCacheDir(s.dir); err != nil {

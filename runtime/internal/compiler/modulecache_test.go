@@ -25,7 +25,7 @@ func cacheIn(t *testing.T, dir string) *compiler.Compiler {
 	return c
 }
 
-// kept gives the one file of a prepared module there is.
+// kept returns the one file of a prepared module there is.
 func kept(t *testing.T, dir string) string {
 	t.Helper()
 	files := glob(t, dir)

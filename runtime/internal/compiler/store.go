@@ -153,7 +153,7 @@ func (s *store) discard(d digest, o outcome) error {
 	return errors.Join(errs...)
 }
 
-// find gives the outcome of an earlier compilation, by whichever process. What makes no sense is as good as absent.
+// find returns the outcome of an earlier compilation, by whichever process. What makes no sense is as good as absent.
 func (s *store) find(d digest, fingerprint string, cfg *Config) (outcome, bool) {
 	o, err := s.load(s.marker(d, "compiled"))
 	if err == nil && o.Refused == "" && o.Fingerprint == fingerprint && s.has(o) {

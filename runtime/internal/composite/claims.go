@@ -14,8 +14,8 @@ type Claims struct {
 	Rest      bool     // also what no other member claims; of no effect beside Prefixes
 }
 
-// ClaimsOf gives the claims of a provider: the resources, templates and prefixes that its manifest declares, and the rest
-// when it declares no prefixes and has a dynamic list.
+// ClaimsOf returns the claims of a provider: the resources, templates and prefixes that its manifest declares, and the
+// rest when it declares no prefixes and has a dynamic list.
 func ClaimsOf(m *abi.Manifest) Claims {
 	c := Claims{Prefixes: m.URIPrefixes, Rest: m.Implements(abi.OpList)}
 	for i := range m.Resources {
@@ -27,7 +27,7 @@ func ClaimsOf(m *abi.Manifest) Claims {
 	return c
 }
 
-// prefixes gives the prefixes that are claimed, in normal form. That of no characters is the rest.
+// prefixes returns the prefixes that are claimed, in normal form. That of no characters is the rest.
 func (c *Claims) prefixes() []string {
 	if len(c.Prefixes) == 0 && c.Rest {
 		return []string{""}
@@ -39,7 +39,7 @@ func (c *Claims) prefixes() []string {
 	return list
 }
 
-// bounds gives prefixes, in normal form. Each URI of the member begins with one of them.
+// bounds returns prefixes, in normal form. Each URI of the member begins with one of them.
 func (c *Claims) bounds() []string {
 	if len(c.Prefixes) == 0 {
 		return []string{""}
@@ -57,7 +57,7 @@ func hasPrefix(normal string, prefixes []string) bool {
 	return false
 }
 
-// anonymous gives a template in normal form, without the names of variables where these are no part of the URI. Two
+// anonymous returns a template in normal form, without the names of variables where these are no part of the URI. Two
 // templates match the same URIs if it gives the same for both.
 func anonymous(template string) string {
 	template = abi.NormalURI(template)

@@ -53,7 +53,7 @@ func (s *cursorCodec) mac(payload []byte) []byte {
 	return mac.Sum(nil)[:macSize]
 }
 
-// write gives the cursor of p. The member's cursor in it has at most maxMemberCursor bytes.
+// write returns the cursor of p. The member's cursor in it has at most maxMemberCursor bytes.
 func (s *cursorCodec) write(p place) string {
 	b := append(make([]byte, 0, maxPayload-maxMemberCursor+len(p.own)+macSize), cursorVersion, byte(p.kind))
 	b = binary.AppendUvarint(b, uint64(p.member))
@@ -62,7 +62,7 @@ func (s *cursorCodec) write(p place) string {
 	return coding().EncodeToString(append(b, s.mac(b)...))
 }
 
-// read gives the place of a cursor of this kind of list. The empty cursor is the start.
+// read returns the place of a cursor of this kind of list. The empty cursor is the start.
 func (s *cursorCodec) read(k kind, cursor string) (place, error) {
 	if cursor == "" {
 		return place{kind: k}, nil
@@ -80,7 +80,7 @@ func (s *cursorCodec) read(k kind, cursor string) (place, error) {
 
 func invalidCursor() error { return abi.Errorf(abi.CodeInvalidParams, "invalid cursor") }
 
-// open gives the payload of a cursor, if its MAC is right.
+// open returns the payload of a cursor, if its MAC is right.
 func (s *cursorCodec) open(cursor string) (payload []byte, ok bool) {
 	if len(cursor) > coding().EncodedLen(maxPayload+macSize) || strings.ContainsAny(cursor, "\r\n") { // which decoders skip
 		return nil, false

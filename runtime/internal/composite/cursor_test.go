@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// cursorOf gives the cursor of the second page.
+// cursorOf returns the cursor of the second page.
 func cursorOf(t testing.TB, list lister) string {
 	t.Helper()
 	page, err := list(t.Context(), &resource.Request{})

@@ -148,7 +148,7 @@ func concat[T any](list, more []T) []T {
 	return append(list, more...)
 }
 
-// ownOf gives list without entries that belong to other members.
+// ownOf returns list without entries that belong to other members.
 func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
 	first := 0 // that is foreign
 	for first < len(list) && !s.owners.ownedByOther(member, list[first].URI) {

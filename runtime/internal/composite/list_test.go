@@ -104,7 +104,7 @@ func TestAMillionEntriesAreNeverHeld(t *testing.T) {
 	}
 }
 
-// heap gives the bytes in use.
+// heap returns the bytes in use.
 func heap() uint64 {
 	var m goruntime.MemStats
 	goruntime.GC()

@@ -7,8 +7,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// exclusivePrefixes gives those prefixes of a member under which no other member claims anything. A URI that begins with
-// one of them, as it is spelled, belongs to the member; nothing else needs to be compared.
+// exclusivePrefixes returns those prefixes of a member under which no other member claims anything. A URI that begins
+// with one of them, as it is spelled, belongs to the member; nothing else needs to be compared.
 func (o *owners) exclusivePrefixes(member int) (exclusive []string) {
 	for _, p := range o.bounds[member] {
 		if p == literalPrefix(p) && !o.isShared(member, p) {
@@ -31,7 +31,8 @@ func (o *owners) isShared(member int, prefix string) bool {
 	})
 }
 
-// literalPrefix gives the text with which every URI begins that a template matches, up to the first variable or escape.
+// literalPrefix returns the text with which every URI begins that a template matches, up to the first variable or
+// escape.
 func literalPrefix(template string) string {
 	if end := strings.IndexAny(template, "{%"); end >= 0 {
 		return template[:end]

@@ -105,7 +105,7 @@ func (c *claim) String() string {
 	return fmt.Sprintf("the template %.128q", c.template)
 }
 
-// of gives the member uri belongs to.
+// of returns the member uri belongs to.
 func (o *owners) of(uri abi.URI) (member int, ok bool) {
 	return o.ofSpelled(uri.String(), uri.Normal())
 }
@@ -123,7 +123,7 @@ func (o *owners) ofSpelled(uri, normal string) (member int, ok bool) {
 	return 0, false
 }
 
-// ofTemplate gives the member that claims a template.
+// ofTemplate returns the member that claims a template.
 func (o *owners) ofTemplate(text string) (member int, ok bool) {
 	member, ok = o.templates[abi.NormalURI(text)]
 	return member, ok

@@ -40,7 +40,7 @@ func (f *fake) note(ctx context.Context, req *resource.Request) error {
 	return nil
 }
 
-// requests gives what the fake was asked since the last time.
+// requests returns what the fake was asked since the last time.
 func (f *fake) requests() []resource.Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +164,7 @@ type recorder struct {
 	missing []string
 }
 
-// hear gives list, whose pages are heard.
+// hear returns list, whose pages are heard.
 func (r *recorder) hear(list lister) lister {
 	return func(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 		var missing []resource.Degraded
@@ -247,7 +247,7 @@ func wantCode(t *testing.T, what string, err error, want abi.Code) {
 
 var errBroken = fmt.Errorf("broken")
 
-// parse gives URIs that are valid.
+// parse returns URIs that are valid.
 func parse(uris ...string) (parsed []abi.URI) {
 	for _, uri := range uris {
 		parsed = append(parsed, abi.MustParseURI(uri))
@@ -255,7 +255,7 @@ func parse(uris ...string) (parsed []abi.URI) {
 	return parsed
 }
 
-// texts gives URIs as they were given.
+// texts returns URIs as they were given.
 func texts(uris []abi.URI) (list []string) {
 	for _, uri := range uris {
 		list = append(list, uri.String())

@@ -30,7 +30,7 @@ func (s *Source) Subscribe(ctx context.Context, uris []abi.URI, list bool, n res
 	return s.accepted(ctx, uris, asked, outcomes)
 }
 
-// split gives those of uris that belong to each member.
+// split returns those of uris that belong to each member.
 func (s *Source) split(uris []abi.URI) [][]abi.URI {
 	split := make([][]abi.URI, len(s.members))
 	for _, uri := range uris {
@@ -56,7 +56,7 @@ func (s *Source) subscribe(
 	})
 }
 
-// accepted gives those of uris that members have accepted, in their order.
+// accepted returns those of uris that members have accepted, in their order.
 func (s *Source) accepted(ctx context.Context, uris []abi.URI, asked int, outcomes []outcome[[]abi.URI]) ([]abi.URI, error) {
 	isAccepted := map[abi.URI]bool{}
 	var failures []error

@@ -33,7 +33,7 @@ type watched struct {
 // changed reports a change, or of one of the list, "".
 func (w *watchable) changed(uri string) { resource.Notify(w.last().notifier, uri) }
 
-// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+// merging returns a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
 func merging(ctx context.Context, f func(uri string)) resource.Notifier {
 	s := coalesce.New(nil)
 	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
@@ -47,7 +47,7 @@ func (w *watchable) watch(ctx context.Context, uris []abi.URI, list bool, n reso
 	return uris, nil
 }
 
-// last gives the watch that began last, or nothing.
+// last returns the watch that began last, or nothing.
 func (w *watchable) last() watched {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,7 @@ const (
 	Zstd
 )
 
-// String gives the coding as Content-Encoding names it; empty for Identity, which has no name there.
+// String returns the coding as Content-Encoding names it; empty for Identity, which has no name there.
 func (c Coding) String() string {
 	switch c {
 	case Gzip:
@@ -71,7 +71,7 @@ func (w *weights) add(member string) bool {
 	return true
 }
 
-// index gives the place of a coding in weights; -1 for one that is not spoken here.
+// index returns the place of a coding in weights; -1 for one that is not spoken here.
 func index(name string) int {
 	switch strings.ToLower(name) {
 	case "*":

@@ -69,7 +69,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take gives an idle encoder, or a new one.
+// take returns an idle encoder, or a new one.
 func (e *Encoders) take(c Coding) (encoder, error) {
 	if c != Gzip && c != Zstd {
 		return nil, fmt.Errorf("compress: there is no encoder for coding %d", c)

@@ -157,7 +157,7 @@ func TestFilesOfTheFirstStage(t *testing.T) {
 	}
 }
 
-// files gives the names in a folder that match a pattern.
+// files returns the names in a folder that match a pattern.
 func files(t *testing.T, pattern string) (names []string) {
 	t.Helper()
 	found, err := filepath.Glob(pattern)

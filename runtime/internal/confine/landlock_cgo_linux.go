@@ -27,7 +27,7 @@ func configs() []landlock.Config {
 	return []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6, landlock.V7}
 }
 
-// newRuleset gives the descriptor of a ruleset.
+// newRuleset returns the descriptor of a ruleset.
 func newRuleset(cfg landlock.Config, grants []grant) (int, error) {
 	ruleset, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
 		HandledAccessFS: uint64(cfg.HandledAccessFS), HandledAccessNet: uint64(cfg.HandledAccessNet), Scoped: uint64(cfg.Scoped),

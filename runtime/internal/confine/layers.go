@@ -48,7 +48,7 @@ func (l Layer) String() string {
 	return fmt.Sprintf("%s (%s)", l.Name, l.Detail)
 }
 
-// with gives a copy in which a layer is replaced, or appended.
+// with returns a copy in which a layer is replaced, or appended.
 func (l Layers) with(layer Layer) Layers {
 	l = slices.Clone(l)
 	at := slices.IndexFunc(l, func(old Layer) bool { return old.Name == layer.Name })
@@ -59,7 +59,7 @@ func (l Layers) with(layer Layer) Layers {
 	return l
 }
 
-// find gives a layer, or one that is off.
+// find returns a layer, or one that is off.
 func (l Layers) find(name string) Layer {
 	at := slices.IndexFunc(l, func(layer Layer) bool { return layer.Name == name })
 	if at < 0 {

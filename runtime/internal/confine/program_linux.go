@@ -74,7 +74,7 @@ func list(calls []uint32) (p []unix.SockFilter) {
 	return append(p, answer(refused), answer(allowed))
 }
 
-// unconditional gives the calls that have no conditions.
+// unconditional returns the calls that have no conditions.
 func unconditional(rules []rule) (calls []uint32) {
 	for _, r := range rules {
 		if len(r.all) == 0 {
@@ -84,7 +84,7 @@ func unconditional(rules []rule) (calls []uint32) {
 	return calls
 }
 
-// conditional gives the calls that have conditions, each once.
+// conditional returns the calls that have conditions, each once.
 func conditional(rules []rule) (calls []uint32) {
 	for _, r := range rules {
 		if len(r.all) > 0 && !slices.Contains(calls, r.call) {

@@ -54,7 +54,7 @@ func filter(stage string, rules []rule) (Layer, error) {
 	return layer, nil
 }
 
-// seccomp gives zero, or which thread the filter cannot be put on.
+// seccomp returns zero, or which thread the filter cannot be put on.
 func seccomp(filter *unix.SockFprog) (thread int, err error) {
 	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(filter)))
 	if errno != 0 {

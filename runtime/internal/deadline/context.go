@@ -32,7 +32,7 @@ type waited struct {
 	after  map[*func()]struct{} // what AfterFunc is to call
 }
 
-// New gives a context that ends with parent, and after timeout at the latest.
+// New returns a context that ends with parent, and after timeout at the latest.
 func New(parent context.Context, timeout time.Duration) *Context {
 	began := time.Now()
 	deadline := began.Add(timeout)
@@ -83,13 +83,13 @@ func (c *Context) Extend(deadline time.Time) {
 	c.deadline = deadline // the timer finds it later when it expires
 }
 
-// Began gives the time at which the context was made.
+// Began returns the time at which the context was made.
 func (c *Context) Began() time.Time { return c.began }
 
 // IsCancelled reports whether the parent has ended, without a look at the clock.
 func (c *Context) IsCancelled() bool { return c.parent.Err() != nil }
 
-// Cancelled gives the channel that is closed when the parent ends. Unlike Done it takes no timer.
+// Cancelled returns the channel that is closed when the parent ends. Unlike Done it takes no timer.
 func (c *Context) Cancelled() <-chan struct{} { return c.parent.Done() }
 
 // Done implements [context.Context].

@@ -40,7 +40,7 @@ type Instance interface {
 	// Memory is the instance's linear memory, for as long as the instance is open.
 	Memory() Memory
 
-	// Global gives an exported mutable global of a numeric type, or nil when there is none with this name.
+	// Global returns an exported mutable global of a numeric type, or nil when there is none with this name.
 	Global(export string) Global
 
 	// Resize makes the instance call [LinearMemory.Reallocate], which may give less than before, and take that size. It
@@ -59,9 +59,9 @@ type Trimmer interface {
 
 // LinearMemory allocates the linear memory of one instance. It belongs to the goroutine that has the instance.
 type LinearMemory interface {
-	// Reallocate gives the bytes of the memory, at the same address or another. The first call makes the memory: it must
-	// not return nil, and may give more than size. Later calls are requests of the guest to grow to size bytes, which nil
-	// refuses, and those of [Instance.Resize], which accept any size.
+	// Reallocate returns the bytes of the memory, at the same address or another. The first call makes the memory: it
+	// must not return nil, and may give more than size. Later calls are requests of the guest to grow to size bytes,
+	// which nil refuses, and those of [Instance.Resize], which accept any size.
 	Reallocate(size uint64) []byte
 
 	// Free is called when the instance is closed.
@@ -76,8 +76,8 @@ type Global interface {
 
 // Memory is the linear memory of an instance, as the host sees it.
 type Memory interface {
-	// Read gives a view of n bytes at off, or false when they are out of range. The view is valid until the call of the
-	// guest ends, or calls the guest again.
+	// Read returns a view of n bytes at off, or false when they are out of range. The view is valid until the call of
+	// the guest ends, or calls the guest again.
 	Read(off, n uint32) ([]byte, bool)
 	// Write copies p to off; if it is out of range, it does nothing and gives false.
 	Write(off uint32, p []byte) bool
@@ -107,7 +107,7 @@ type Trap struct {
 
 func (t *Trap) Error() string { return t.Err.Error() }
 
-// Unwrap gives Err.
+// Unwrap returns Err.
 func (t *Trap) Unwrap() error { return t.Err }
 
 // A Stop ends the guest from within a host function. It becomes the error of the call that ran the guest.
@@ -115,5 +115,5 @@ type Stop struct{ Err error }
 
 func (s Stop) Error() string { return s.Err.Error() }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (s Stop) Unwrap() error { return s.Err }

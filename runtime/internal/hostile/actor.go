@@ -87,7 +87,7 @@ func invoke(name string, params ...[]byte) []byte {
 // ignore calls a host function that has a result, and drops it.
 func ignore(name string, params ...[]byte) []byte { return cat(invoke(name, params...), op(opDrop)) }
 
-// module gives the actor's module.
+// module returns the actor's module.
 func (a *actor) module() []byte {
 	l := layout{memory: cat([]byte{0}, u(actorPages)), tables: a.tables, elements: a.elements, start: u(a.index(actsStart))}
 	for i, f := range hostFunctions {

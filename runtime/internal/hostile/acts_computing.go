@@ -38,7 +38,7 @@ func growTree(a *actor) {
 	}
 }
 
-// withTable gives an actor a table of so many entries, and without a maximum.
+// withTable adds a table of so many entries, without a maximum, to an actor.
 func withTable(entries int64) func(*actor) {
 	return func(a *actor) { a.tables = [][]byte{cat([]byte{funcref, 0}, u(uint64(entries)))} }
 }

@@ -30,7 +30,7 @@ const (
 	RowHeld        Row = "held"        // loops, memory and traps, which the engine can bound by itself
 )
 
-// Rows gives all rows.
+// Rows returns all rows.
 func Rows() []Row {
 	return []Row{
 		RowUnstoppable, RowCounts, RowBoundary, RowSharing, RowDebug, RowCompile, RowTables, RowStack, RowWASI, RowFiles,

@@ -113,7 +113,7 @@ func attack(c hostile.Case, alive func()) report {
 	return a.report
 }
 
-// limitsOf gives those of a case.
+// limitsOf returns those of a case.
 func limitsOf(c hostile.Case) limits.Limits {
 	l := limits.Limits{
 		Memory: c.Memory, Timeout: c.Timeout, Stack: stackLimit, Output: outputLimit, Log: logLimit, Calls: callLimit,
@@ -203,7 +203,7 @@ func (a *attempt) try(binary []byte) error {
 	return nil
 }
 
-// load gives nil when the module is refused.
+// load returns nil when the module is refused.
 func (a *attempt) load(binary []byte) *sandbox.Module {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)

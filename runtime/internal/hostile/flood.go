@@ -12,7 +12,7 @@ type Flood struct {
 	Module []byte
 }
 
-// Floods gives the one that computes first.
+// Floods returns the one that computes first.
 func Floods() []Flood {
 	long := "x:" + strings.Repeat("u", abi.MaxURI-2)
 	meta := `{"k":"` + strings.Repeat(`\u00e9`, 2000) + `"}`

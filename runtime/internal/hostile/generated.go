@@ -33,7 +33,7 @@ const (
 	emitsContents          // which reads and polls alone take
 )
 
-// in gives how an act ends in a phase.
+// in returns how an act ends in a phase.
 func (t *act) in(p Phase) []string {
 	_, operation := p.Op()
 	refused := t.emits == emitsContents && p != PhaseRead && p != PhasePoll
@@ -48,7 +48,7 @@ func (t *act) in(p Phase) []string {
 	return answered // nothing was taken
 }
 
-// module gives the provider that makes the attack in a phase.
+// module returns the provider that makes the attack in a phase.
 func (t *act) module(p Phase) []byte {
 	a := &actor{
 		manifest: abi.Manifest{Name: "actor", Ops: 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete | 1<<abi.OpSubscribe |
@@ -61,8 +61,8 @@ func (t *act) module(p Phase) []byte {
 	return a.module()
 }
 
-// Generated gives a case for each act in each phase, and with rare for more of them. Where a phase is part of loading, the
-// case reads from what was loaded, if it was. An act in an operation is followed by an honest read.
+// Generated returns a case for each act in each phase, and with rare for more of them. Where a phase is part of
+// loading, the case reads from what was loaded, if it was. An act in an operation is followed by an honest read.
 func Generated(rare bool) (cases []Case) {
 	for _, t := range acts() {
 		if t.rare && !rare {
@@ -82,7 +82,7 @@ func Generated(rare bool) (cases []Case) {
 	return cases
 }
 
-// PhaseOf gives the phase in which a generated case attacks.
+// PhaseOf returns the phase in which a generated case attacks.
 func PhaseOf(c Case) Phase {
 	phase, _, _ := strings.Cut(c.Name, ":")
 	return Phase(phase)

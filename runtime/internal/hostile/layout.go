@@ -10,7 +10,7 @@ type layout struct {
 	tail                          []byte // sections at the end
 }
 
-// bytes gives the module. Its data segments are counted.
+// bytes returns the module. Its data segments are counted.
 func (l layout) bytes() []byte {
 	var sections [][]byte
 	add := func(id byte, items [][]byte) {

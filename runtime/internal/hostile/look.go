@@ -7,7 +7,7 @@ func Looks() []string {
 	return []string{"take", "emit", "body", "call", "log", "random_get", "fd_write", "poll_oneoff"}
 }
 
-// Look gives a provider whose read calls one of [Looks] with so many buffers of n bytes of zeros each: endlessly, or
+// Look returns a provider whose read calls one of [Looks] with so many buffers of n bytes of zeros each: endlessly, or
 // once. Functions that take one buffer are called for each.
 func Look(function string, buffers, n int64, endless bool) []byte {
 	act := look(function, buffers, n)

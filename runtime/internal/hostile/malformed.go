@@ -38,7 +38,7 @@ func mutated() [][]byte {
 // code is a module with one function of type () -> () and this body.
 func code(parts ...[]byte) []byte { return whole(body(nil, parts...)) }
 
-// whole gives a provider that has a function with this body, so that a module that is accepted is noticed.
+// whole returns a provider that has a function with this body, so that a module that is accepted is noticed.
 func whole(b []byte) []byte {
 	return shape{funcs: []function{{typeVoid, b}}, tables: [][]byte{{funcref, 0, 1}}, globals: [][]byte{cat([]byte{i32, 0}, num(0), op(opEnd))}}.module()
 }

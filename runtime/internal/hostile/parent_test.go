@@ -91,7 +91,7 @@ func epitaph(killed string, err error, stderr string) string {
 	return "it ended without a word"
 }
 
-// firstLines gives the lines of a crash that say what it was.
+// firstLines returns the lines of a crash that say what it was.
 func firstLines(stderr string) string {
 	if i := strings.Index(stderr, "fatal error:"); i >= 0 {
 		stderr = stderr[i:]

@@ -21,7 +21,7 @@ const (
 	PhasePoll        Phase = "poll"        //
 )
 
-// Phases gives all phases, in the order in which a guest meets them.
+// Phases returns all phases, in the order in which a guest meets them.
 func Phases() []Phase {
 	return []Phase{
 		PhaseStart, PhaseInitialize, PhaseDescribe, PhaseConfigure, PhaseWarm, PhaseSeed, PhaseList, PhaseRead, PhaseComplete,
@@ -29,7 +29,7 @@ func Phases() []Phase {
 	}
 }
 
-// Op gives the operation that a phase is, if it is one.
+// Op returns the operation that a phase is, if it is one.
 func (p Phase) Op() (op abi.Op, ok bool) {
 	for op := range abi.OpEvent {
 		if op.String() == string(p) {

@@ -6,10 +6,11 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// Probe gives a provider that asks every function it can import, in every phase, for what there is to get, and keeps what
-// it gets. Each of its operations hands all of that to [abi.ServiceConfig] as a request of which it says nothing else, and
-// a read pushes it as its contents too; then it forgets what it got in this operation, but keeps what it got while it
-// started and was seeded. It writes its request to the log and, without the end of the line, to standard output and error.
+// Probe returns a provider that asks every function it can import, in every phase, for what there is to get, and keeps
+// what it gets. Each of its operations hands all of that to [abi.ServiceConfig] as a request of which it says nothing
+// else, and a read pushes it as its contents too; then it forgets what it got in this operation, but keeps what it got
+// while it started and was seeded. It writes its request to the log and, without the end of the line, to standard
+// output and error.
 //
 // A URI that ends with e is answered by an error that quotes the request, one that ends with t by a trap, and one that
 // ends with x by an exit. With boot it changes a table while it starts, so that each of its instances is booted.

@@ -84,7 +84,7 @@ func newProcessTest(t *testing.T) *processTest {
 	return w
 }
 
-// during gives the tenant's reads while something is done.
+// during returns the tenant's reads while something is done.
 func (w *processTest) during(do func()) reads {
 	from := w.tenant.n.Load()
 	do()

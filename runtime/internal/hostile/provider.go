@@ -68,7 +68,7 @@ var (
 	manifest = abi.Manifest{Name: "hostile", Ops: 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete}
 )
 
-// raw gives the module as it is, which has to be asked for its manifest.
+// raw returns the module as it is, which has to be asked for its manifest.
 func (p shape) raw() []byte {
 	types := append([][]byte{
 		funcType([]byte{i32, i32}, []byte{i32}), funcType(nil, nil), funcType([]byte{i32, i32, i32, i32}, []byte{i32}),
@@ -98,7 +98,7 @@ func (p shape) raw() []byte {
 	}.bytes()
 }
 
-// groupsOf gives the handler's locals to other attacks as well.
+// groupsOf returns the handler's locals to other attacks as well.
 func (p shape) groupsOf(attack []byte) []byte {
 	if attack == nil {
 		return nil
@@ -125,10 +125,10 @@ func hostFunc(function string, kind uint64) []byte {
 	return cat(name(abi.ImportModule), name(function), []byte{0}, u(kind))
 }
 
-// module gives the shape with its manifest packed in.
+// module returns the shape with its manifest packed in.
 func (p shape) module() []byte { return packed(p.raw()) }
 
-// packed gives a module with a manifest, so that it is loaded without being asked.
+// packed returns a module with a manifest, so that it is loaded without being asked.
 func packed(binary []byte) []byte {
 	b, err := wasm.WithCustom(binary, abi.ManifestSection, manifest.Append(nil))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// raw gives a module in the form of one that was admitted and metered, though it was neither.
+// raw returns a module in the form of one that was admitted and metered, though it was neither.
 func raw(t testing.TB, c hostile.Case, wasm []byte) *module.Module {
 	t.Helper()
 	manifest := manifestOf(c, wasm)

@@ -88,7 +88,7 @@ func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	}
 }
 
-// tryService gives how a call ended, and the shortest time that it took of some tries.
+// tryService returns how a call ended, and the shortest time that it took of some tries.
 func tryService(t *testing.T, run guest.Runner, b *backends, row serviceRow) (code abi.Code, took time.Duration) {
 	t.Helper()
 	a := row.open(t, b)

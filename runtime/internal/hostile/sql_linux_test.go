@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 )
 
-// ctes gives common table expressions each of which uses the one before twice.
+// ctes returns common table expressions each of which uses the one before twice.
 func ctes(n int, first, format string) string {
 	parts := []string{"c0(x) as " + first}
 	for i := 1; i <= n; i++ {
@@ -27,7 +27,7 @@ func ctes(n int, first, format string) string {
 	return fmt.Sprintf("with %s select count(*) from c%d", strings.Join(parts, ", "), n)
 }
 
-// object gives an expression for a JSON object of n keys.
+// object returns an expression for a JSON object of n keys.
 func object(n int, prefix string) string {
 	return fmt.Sprintf("(with recursive n(i) as (select 1 union all select i + 1 from n limit %d) select json_group_object('%s' || i, i) from n)", n, prefix)
 }
@@ -143,7 +143,7 @@ func watchHelpers(t *testing.T) (most *int, stop func()) {
 	return most, func() { close(quit); <-done }
 }
 
-// helperMemory gives the bytes of the largest SQLite helper of this process.
+// helperMemory returns the bytes of the largest SQLite helper of this process.
 func helperMemory() (most int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -158,7 +158,7 @@ func helperMemory() (most int) {
 	return most
 }
 
-// field gives a number in the status of a process; 0 when it has none.
+// field returns a number in the status of a process; 0 when it has none.
 func field(status, name string) int {
 	_, rest, _ := strings.Cut(status, name+":")
 	words := strings.Fields(rest)

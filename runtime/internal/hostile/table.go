@@ -87,7 +87,7 @@ func otherReferences() shape {
 	return p
 }
 
-// of gives the case another module.
+// of sets the module of the case.
 func (c Case) of(p func() shape) Case {
 	c.Modules = one(p)
 	return c

@@ -66,8 +66,8 @@ func (t *tenant) moveOut() {
 	t.done.Wait()
 }
 
-// neighbours gives a runner of workers, and a tenant that reads from a provider in one of them until the test ends. The
-// test fails if a read of the tenant fails. grace is that of [worker.Config].
+// neighbours returns a runner of workers, and a tenant that reads from a provider in one of them until the test ends.
+// The test fails if a read of the tenant fails. grace is that of [worker.Config].
 func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	t.Helper()
 	native := precompiler(t.TempDir())
@@ -92,7 +92,7 @@ func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	return run, honest
 }
 
-// since gives how the reads went from the n-th on.
+// since returns how the reads went from the n-th on.
 func (t *tenant) since(n int64) reads { return slices.Sorted(slices.Values(t.took[n:t.n.Load()])) }
 
 // reads are how long they took, in order.

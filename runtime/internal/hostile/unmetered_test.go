@@ -65,7 +65,7 @@ func (m tolerantModule) Instantiate(ctx context.Context, host any, memory engine
 
 type tolerantInstance struct{ engine.Instance }
 
-// Global gives what a metered module would have. No code counts in it.
+// Global returns what a metered module would have. No code counts in it.
 func (i tolerantInstance) Global(export string) engine.Global {
 	if g := i.Instance.Global(export); g != nil || !strings.HasPrefix(export, meter.Prefix) {
 		return g

@@ -127,7 +127,7 @@ func unstoppable() []Case {
 	}
 }
 
-// ask gives the case another URI.
+// ask sets the URI of the case.
 func (c Case) ask(uri string) Case {
 	c.URI = uri
 	return c

@@ -82,7 +82,7 @@ func (h *Hold) End() {
 
 type holdKey struct{}
 
-// With gives a context whose calls take the memory of their results from h.
+// With returns a context whose calls take the memory of their results from h.
 func With(ctx context.Context, h *Hold) context.Context { return context.WithValue(ctx, holdKey{}, h) }
 
 // Of is the Hold of a context; nil when it has none.

@@ -33,7 +33,7 @@ type Limiter struct {
 	slow     atomic.Int64 // calls whose readers are slow
 }
 
-// New gives a limiter that admits calls until Close.
+// New returns a limiter that admits calls until Close.
 func New(cfg Config) *Limiter {
 	l := &Limiter{
 		cfg: cfg, slots: make(chan struct{}, cfg.Calls), closing: make(chan struct{}),

@@ -45,7 +45,7 @@ func (l *Limiter) lockSession(ctx context.Context, id string) (*session, error) 
 	return s, nil
 }
 
-// get gives the session of an id, counting the call; nil when too many calls wait already.
+// get returns the session of an id, counting the call; nil when too many calls wait already.
 func (all *sessions) get(id string) *session {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -39,7 +39,7 @@ func New[K comparable, V any](maxCost int64, cost func(K, V) int64) *Cache[K, V]
 	return c
 }
 
-// Get gives the value of k, which becomes the most recently used one.
+// Get returns the value of k, which becomes the most recently used one.
 func (c *Cache[K, V]) Get(k K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -52,7 +52,7 @@ func (l *listener) take(message []byte) error {
 	return l.fail
 }
 
-// heard gives all messages since the last call, shortened, in order but for the acknowledgment sorted.
+// heard returns all messages since the last call, shortened, in order but for the acknowledgment sorted.
 func (l *listener) heard() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,7 +32,7 @@ func newPageCache() pageCache { return pageCache{lru.New(maxPages, pageCost)} }
 // pageCost is the bytes that caching a page takes.
 func pageCost(key pageKey, p page) int64 { return int64(len(p.body) + len(key.cursor) + pageOverhead) }
 
-// get gives a page of that version of the list, and for how long it stays good; nil when there is none.
+// get returns a page of that version of the list, and for how long it stays good; nil when there is none.
 func (c pageCache) get(key pageKey, version uint64) (body []byte, left time.Duration) {
 	p, ok := c.pages.Get(key)
 	if !ok || p.version != version {

@@ -84,7 +84,7 @@ func TestPagesAreKeptForAsLongAsTheySay(t *testing.T) {
 	}
 }
 
-// cutTTL gives an answer up to where it says for how long it stays good.
+// cutTTL returns an answer up to where it says for how long it stays good.
 func cutTTL(answer string) string {
 	head, _, _ := strings.Cut(answer, `,"ttlMs"`)
 	return head

@@ -30,7 +30,7 @@ type partSize struct {
 	} `json:"-"`
 }
 
-// body gives the bytes.
+// body returns the bytes.
 func (p *partSize) body() string {
 	if p.Text != nil {
 		return *p.Text

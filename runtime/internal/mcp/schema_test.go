@@ -63,7 +63,7 @@ func TestEveryMessageFitsItsSchema(t *testing.T) {
 // A peer sends one message and gives the messages that come back, with the answer as the last; a notification has none.
 type peer interface {
 	ask(t *testing.T, revision, method, message string) [][]byte
-	// hear gives the next message on the stream that method opened, or on the session's.
+	// hear returns the next message on the stream that method opened, or on the session's.
 	hear(t *testing.T) []byte
 }
 

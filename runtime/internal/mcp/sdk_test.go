@@ -192,7 +192,7 @@ func converseChanges(t *testing.T, s *mcptest.Source, c *sdkClient) {
 	}
 }
 
-// within gives what comes soon.
+// within returns what comes soon.
 func within[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {

@@ -76,7 +76,7 @@ func replay(t *testing.T, name, transcript string) string {
 
 var errorID = regexp.MustCompile(`errorId(\\*":\\*")\w+`)
 
-// ask gives all that comes back for one request.
+// ask returns all that comes back for one request.
 func ask(t *testing.T, core *mcp.Core, legacy bool, request string) (answers []string) {
 	add := func(text []byte) {
 		if !json.Valid(text) || bytes.ContainsAny(text, "\n\r") {

@@ -141,7 +141,7 @@ func (l *accounting) branch(target uint32) (ok bool) {
 	return true
 }
 
-// label gives an open block counted from the innermost, or nil.
+// label returns an open block counted from the innermost, or nil.
 func (l *accounting) label(i uint32) *label {
 	if uint64(i) >= uint64(len(l.labels)) {
 		return nil

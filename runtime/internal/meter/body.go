@@ -94,8 +94,8 @@ func (b *body) locals(groups uint32, declared []byte, next uint32) {
 	b.out = append(append(wasm.AppendU32(b.out[:0], groups), declared...), added...)
 }
 
-// frameOf gives the native frame of a function with so many locals and results and so many bytes of code: no value takes
-// more than 16 bytes, and no byte of code makes more than one, or what a call of two bytes may give.
+// frameOf returns the native frame of a function with so many locals and results and so many bytes of code: no value
+// takes more than 16 bytes, and no byte of code makes more than one, or what a call of two bytes may give.
 func (b *body) frameOf(i int, locals, size uint64) int32 {
 	const linkage, value = 128, 16
 	estimate := linkage + value*(locals+size*b.types.widest())

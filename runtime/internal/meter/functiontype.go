@@ -41,7 +41,7 @@ func (t *typeTable) add(f functionType) uint32 {
 	return i
 }
 
-// of gives the index of a type, adding it if there is none equal.
+// of returns the index of a type, adding it if there is none equal.
 func (t *typeTable) of(f functionType) uint32 {
 	if i, ok := t.index[f]; ok {
 		return i
@@ -49,7 +49,7 @@ func (t *typeTable) of(f functionType) uint32 {
 	return t.add(f)
 }
 
-// widest gives the most results of a type for each of two bytes, at least 1.
+// widest returns the most results of a type for each of two bytes, at least 1.
 func (t *typeTable) widest() uint64 {
 	return max(1, uint64(t.results+1)/2)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
-// goGuest gives testdata/guest, built once with the toolchain that runs the tests.
+// goGuest returns testdata/guest, built once with the toolchain that runs the tests.
 func goGuest(tb testing.TB) []byte {
 	tb.Helper()
 	binary, err := buildGuest()
@@ -43,7 +43,7 @@ var buildGuest = sync.OnceValues(func() ([]byte, error) {
 // goFrames is what Go functions take here: their values live on a stack of their own.
 var goFrames = slices.Repeat([]uint32{512}, 10_000)
 
-// bothForms gives an initialised Go guest, as it is and metered.
+// bothForms returns an initialised Go guest, as it is and metered.
 func bothForms(tb testing.TB, h *host, binary []byte) (plain, metered *guest) {
 	tb.Helper()
 	wasi_snapshot_preview1.MustInstantiate(context.Background(), h.runtime)

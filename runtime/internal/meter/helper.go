@@ -29,7 +29,7 @@ const (
 	pageBits  = 16 // the binary logarithm of the bytes of a page
 )
 
-// index gives the index of a helper, which is then used.
+// index returns the index of a helper, which is then used.
 func (w *writer) index(h helper) uint32 {
 	if w.helpers[h] == 0 {
 		w.helpers[h] = w.imported + 1 + uint32(len(w.functions)+len(w.kinds))
@@ -48,7 +48,7 @@ func (h helper) functionType() functionType {
 	return functionType{params: "\x7f", results: "\x7f"}
 }
 
-// code gives the helper's locals and instructions.
+// code returns the helper's locals and instructions.
 func (h helper) code(w *writer) []byte {
 	a := &assembler{writer: w, out: []byte{0}}
 	switch h {

@@ -133,7 +133,7 @@ func (g *guest) global(name string) api.MutableGlobal {
 	return g.module.ExportedGlobal(name).(api.MutableGlobal)
 }
 
-// arm gives the guest its first slice and its stack.
+// arm returns the guest its first slice and its stack.
 func (g *guest) arm() {
 	g.fuel.Set(uint64(g.slice))
 	g.depth.Set(uint64(uint32(g.stack)))

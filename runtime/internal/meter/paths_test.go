@@ -46,7 +46,7 @@ func checkPaths(t *testing.T, name string, binary []byte) {
 	}
 }
 
-// functions gives the bodies of the metered functions without the helpers.
+// functions returns the bodies of the metered functions without the helpers.
 func (p *paths) functions(t *testing.T, binary, metered []byte) (bodies [][]byte) {
 	t.Helper()
 	defined := uint32(0)
@@ -195,8 +195,8 @@ func (p *paths) weight(all []wasm.Instruction, i int) (executed, charged int) {
 	return 1, 0
 }
 
-// cached gives where a sequence begins that an instruction belongs to: get, const, sub, tee, set fuel, get, const, lt,
-// if, call, get fuel, set, end.
+// cached returns where a sequence begins that an instruction belongs to: get, const, sub, tee, set fuel, get, const,
+// lt, if, call, get fuel, set, end.
 func (p *paths) cached(all []wasm.Instruction, i int) (first int, ok bool) {
 	const before, size = 4, 13
 	for k := max(before, i-size+before+1); k <= i+before && k < len(all); k++ {
@@ -233,7 +233,7 @@ func (p *paths) wraps(all []wasm.Instruction, i int) bool {
 	return deep && (i == 18 || i == len(all)-1)
 }
 
-// unpaid gives where a path leads that executes more than it charges, if there is one.
+// unpaid returns where a path leads that executes more than it charges, if there is one.
 func unpaid(steps []step) (at int, over bool) {
 	into := make([]int, len(steps)+1)
 	for i := range into {

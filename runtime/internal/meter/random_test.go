@@ -20,7 +20,7 @@ var wasmOpt = []string{
 	"--enable-nontrapping-float-to-int", "--enable-mutable-globals", "--enable-reference-types",
 }
 
-// corpus gives the random modules of testdata/random. [TestCorpusIsMade] makes them.
+// corpus returns the random modules of testdata/random. [TestCorpusIsMade] makes them.
 func corpus(tb testing.TB) (modules [][]byte) {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/random/*.wasm")

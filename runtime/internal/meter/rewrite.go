@@ -41,7 +41,7 @@ type Module struct {
 	Defined  uint32    // functions that it defines
 }
 
-// Original gives the index in the module of the function that has this one in Binary, unless it was added.
+// Original returns the index in the module of the function that has this one in Binary, unless it was added.
 func (m *Module) Original(index uint32) (original uint32, ok bool) {
 	switch tick := m.Imported; {
 	case index < tick:
@@ -52,8 +52,8 @@ func (m *Module) Original(index uint32) (original uint32, ok bool) {
 	return index - 1, true
 }
 
-// Rewrite gives the metered form of a module, which must have been admitted: one that is not valid may give an error or
-// an invalid module. The result depends on nothing but the arguments. Its Data are views of module.
+// Rewrite returns the metered form of a module, which must have been admitted: one that is not valid may give an error
+// or an invalid module. The result depends on nothing but the arguments. Its Data are views of module.
 func Rewrite(module []byte, cfg Config) (*Module, error) {
 	s, err := parse(module)
 	if err != nil {

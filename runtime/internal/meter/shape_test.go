@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// read gives a module of testdata.
+// read returns a module of testdata.
 func read(tb testing.TB, name string) []byte {
 	tb.Helper()
 	binary, err := os.ReadFile("testdata/" + name + ".wasm")
@@ -51,7 +51,7 @@ const countName = "count"
 // counting is how many instructions counted puts before each.
 const counting = 4
 
-// counted gives a module that counts its own instructions: a reference for what fuel has to pay for, which shares no
+// counted returns a module that counts its own instructions: a reference for what fuel has to pay for, which shares no
 // code with the meter.
 func counted(tb testing.TB, binary []byte) []byte {
 	tb.Helper()

@@ -59,7 +59,7 @@ func parse(module []byte) (*source, error) {
 	return s, s.types.read(s.reader(wasm.SectionType))
 }
 
-// reader gives a reader of a section, which is empty when the module has none.
+// reader returns a reader of a section, which is empty when the module has none.
 func (s *source) reader(id byte) *wasm.Reader { return s.sections[id].Reader() }
 
 // each calls read for every item of a section that is a vector. It gives the first error of the reader or of read.
@@ -154,7 +154,7 @@ func appendIndexed(out []byte, op wasm.Opcode, index uint32) []byte {
 	return wasm.AppendU32(append(out, byte(op)), index)
 }
 
-// function gives the new index of a function: the tick stands behind the functions imported. One that does not exist
+// function returns the new index of a function: the tick stands behind the functions imported. One that does not exist
 // is refused, as it might come to exist.
 func (s *source) function(i uint32) uint32 {
 	if uint64(i) >= uint64(s.imported)+uint64(len(s.functions)) {

@@ -38,7 +38,7 @@ type argument struct {
 	Value any    `json:"value"`
 }
 
-// words gives an argument as the engine takes it.
+// words returns an argument as the engine takes it.
 func (a argument) words(t *testing.T) []uint64 {
 	t.Helper()
 	if a.Type != "v128" {

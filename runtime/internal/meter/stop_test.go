@@ -15,7 +15,7 @@ import (
 // what is measured, some 0.1 ms, since machines that run tests are busy with others.
 const patience = 2 * time.Second
 
-// hostile gives modules that never end, or not in any time that counts, by the shape that keeps them going.
+// hostile returns modules that never end, or not in any time that counts, by the shape that keeps them going.
 func hostile(tb testing.TB) map[string]workload {
 	tb.Helper()
 	work := read(tb, "work")

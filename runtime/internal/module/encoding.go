@@ -100,7 +100,7 @@ func (r *reader) number() uint64 {
 	return v
 }
 
-// count gives a number of things of at least one byte each.
+// count returns a number of things of at least one byte each.
 func (r *reader) count() uint64 {
 	n := r.number()
 	if n > uint64(len(r.rest)) {

@@ -38,7 +38,8 @@ type Config struct {
 // A Cache stores modules from one run of this very program to the next: making one again takes a hundred times as long.
 // What it gives is trusted. It must be safe for concurrent use.
 type Cache interface {
-	// Get gives what the same program, to the last byte, has stored under the key; nil when that is nothing, or damaged.
+	// Get returns what the same program, to the last byte, has stored under the key; nil when that is nothing, or
+	// damaged.
 	Get(key [sha256.Size]byte) []byte
 	// Put stores text under the key, in place of what was there. It may fail to.
 	Put(key [sha256.Size]byte, text []byte)
@@ -90,10 +91,10 @@ func digestName(digest [sha256.Size]byte) string { return "sha256:" + hex.Encode
 // limit, so that the host notices.
 const MaxPages = limits.MaxMemory/engine.PageSize - 1
 
-// Binary gives the metered module, as an engine compiles it. It must not be changed.
+// Binary returns the metered module, as an engine compiles it. It must not be changed.
 func (m *Module) Binary() []byte { return m.Code.Binary }
 
-// WithoutCode gives m without the code of its functions: what an engine needs to load native code that was compiled
+// WithoutCode returns m without the code of its functions: what an engine needs to load native code that was compiled
 // before.
 func (m *Module) WithoutCode() (*Module, error) {
 	binary, err := wasm.StripCode(m.Code.Binary)

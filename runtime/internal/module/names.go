@@ -11,8 +11,8 @@ import (
 
 var errNoFunctionNames = errors.New("neither the module nor one beside it has the names of its functions")
 
-// FunctionNames gives the names of the module's functions, by index. It takes them from the first of the candidates that
-// is the module, or becomes it when it is stripped, and has names.
+// FunctionNames returns the names of the module's functions, by index. It takes them from the first of the candidates
+// that is the module, or becomes it when it is stripped, and has names.
 func (m *Module) FunctionNames(candidates iter.Seq[[]byte]) (symbol.Names, error) {
 	for binary := range candidates {
 		if !m.matchesDigest(binary) {

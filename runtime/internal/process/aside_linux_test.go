@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
-// allowed gives how many processors each thread of a process may use.
+// allowed returns how many processors each thread of a process may use.
 func allowed(t *testing.T, pid int) (counts []int) {
 	t.Helper()
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

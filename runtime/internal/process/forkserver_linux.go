@@ -38,9 +38,9 @@ var forks forkServer
 // isServed says that main has called Main, without which there would be no fork server in the process that is started.
 var isServed atomic.Bool
 
-// ForkServer gives the number by which this machine knows the fork server, which is started if it is not there yet: else
-// that is done for the ninth child with namespaces. Zero means that there is none, as without Linux, where the machine
-// refuses namespaces, and where main has not called [Main].
+// ForkServer returns the number by which this machine knows the fork server, which is started if it is not there yet:
+// else that is done for the ninth child with namespaces. Zero means that there is none, as without Linux, where the
+// machine refuses namespaces, and where main has not called [Main].
 func ForkServer() (id int) {
 	m := machine()
 	onForkThread(func() {

@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
-// forkServer gives the number of the fork server, of which there is one afterwards too.
+// forkServer returns the number of the fork server, of which there is one afterwards too.
 func forkServer(t *testing.T) int {
 	t.Helper()
 	id := process.ForkServer()
@@ -29,7 +29,7 @@ func forkServer(t *testing.T) int {
 	return id
 }
 
-// limits gives those of a new child.
+// limits returns those of a new child.
 func limits(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -59,7 +59,7 @@ type forkResult struct {
 	Err string `json:"err,omitempty"`
 }
 
-// socketPair gives our end of a connection that keeps messages apart, and the one to hand on.
+// socketPair returns our end of a connection that keeps messages apart, and the one to hand on.
 func socketPair() (*net.UnixConn, *os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

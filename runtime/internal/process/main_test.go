@@ -80,7 +80,7 @@ func start(tb testing.TB, cfg process.Config) *process.Process {
 	return p
 }
 
-// pipe gives both ends, which are closed at the end if they are not before.
+// pipe returns both ends, which are closed at the end if they are not before.
 func pipe(tb testing.TB) (r, w *os.File) {
 	tb.Helper()
 	r, w, err := os.Pipe()

@@ -105,7 +105,7 @@ func (p *Process) start(path string, cfg Config, own kinds) (err error) {
 	return nil
 }
 
-// executable gives the path to start: absolute, since children run elsewhere.
+// executable returns the path to start: absolute, since children run elsewhere.
 func executable(path string) (string, error) {
 	if path == "" {
 		return self()

@@ -38,7 +38,7 @@ func openStreams(cfg Config, stderr *headTailBuffer) (*streams, error) {
 	return s, nil
 }
 
-// input gives what a child reads.
+// input returns what a child reads.
 func (s *streams) input(from io.Reader) (*os.File, error) {
 	if from == nil {
 		return s.null(os.O_RDONLY)
@@ -54,7 +54,7 @@ func (s *streams) input(from io.Reader) (*os.File, error) {
 	return r, nil
 }
 
-// output gives what a child writes to.
+// output returns what a child writes to.
 func (s *streams) output(to io.Writer) (*os.File, error) {
 	if to == nil {
 		return s.null(os.O_WRONLY)

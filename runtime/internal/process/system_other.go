@@ -16,7 +16,7 @@ func self() (string, error) { return os.Executable() }
 // Main does nothing without Linux.
 func Main() {}
 
-// ForkServer gives zero without Linux.
+// ForkServer returns zero without Linux.
 func ForkServer() int { return 0 }
 
 // Tie does nothing without Linux.

@@ -104,7 +104,7 @@ func (f *fake) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resou
 	return accepted, ctx.Err()
 }
 
-// watches gives what is watched now.
+// watches returns what is watched now.
 func (f *fake) watches() (list []*fakeWatch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,7 +187,7 @@ func answers(ctx context.Context, s *reload.Source) ([]string, error) {
 	return []string{list.Resources[0].URI, templates.Templates[0].URITemplate, read.body, completed.Completions[0]}, nil
 }
 
-// merging gives a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
+// merging returns a Notifier whose changes f gets one at a time until ctx ends, merged while f is busy.
 func merging(ctx context.Context, f func(uri string)) resource.Notifier {
 	s := coalesce.New(nil)
 	go s.Drain(ctx, 0, func(uri string) error { f(uri); return nil })
@@ -213,7 +213,7 @@ func (h *heard) notify(uri string) {
 	h.busy.Store(false)
 }
 
-// take gives what was told since the last time.
+// take returns what was told since the last time.
 func (h *heard) take() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -222,7 +222,7 @@ func (h *heard) take() []string {
 	return uris
 }
 
-// parse gives URIs that are valid.
+// parse returns URIs that are valid.
 func parse(uris ...string) (parsed []abi.URI) {
 	for _, uri := range uris {
 		parsed = append(parsed, abi.MustParseURI(uri))
@@ -230,7 +230,7 @@ func parse(uris ...string) (parsed []abi.URI) {
 	return parsed
 }
 
-// texts gives URIs as they were given.
+// texts returns URIs as they were given.
 func texts(uris []abi.URI) (list []string) {
 	for _, uri := range uris {
 		list = append(list, uri.String())

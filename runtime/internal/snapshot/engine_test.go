@@ -40,7 +40,7 @@ func instantiate(m *snapshot.Memory) *fakeEngine {
 	return &fakeEngine{memory: m, view: m.Reallocate(0)}
 }
 
-// grow gives false, and leaves the view as it is, when the memory refuses.
+// grow returns false, and leaves the view as it is, when the memory refuses.
 func (e *fakeEngine) grow(size int) bool {
 	view := e.memory.Reallocate(uint64(size))
 	if view == nil {

@@ -52,7 +52,7 @@ func (s *mapping) begin(m *backing) error {
 	return nil
 }
 
-// slice gives the first size bytes, without further capacity.
+// slice returns the first size bytes, without further capacity.
 func (s *mapping) slice(size uint64) []byte { return s.mem[:size:size] }
 
 // restore resets the first used bytes to the image, followed by zeros, and gives the bytes of private pages that it has kept

@@ -27,8 +27,8 @@ type Memory struct {
 	unusable  bool // a Reset has begun, and has not succeeded
 }
 
-// Blank gives a memory without an image, for an instance that initialises itself. Its bytes are zero. It grows to at most
-// limit bytes, a multiple of 64 KiB up to 4 GiB. The caller releases it.
+// Blank returns a memory without an image, for an instance that initialises itself. Its bytes are zero. It grows to at
+// most limit bytes, a multiple of 64 KiB up to 4 GiB. The caller releases it.
 func Blank(limit uint64) (*Memory, error) {
 	if err := checkLimit(limit); err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
@@ -40,9 +40,9 @@ func Blank(limit uint64) (*Memory, error) {
 	return &Memory{limit: limit, mapping: s}, nil
 }
 
-// Reallocate gives the engine size bytes of memory, or nil when that exceeds the limit. The first call, and the call within
-// Reset, give the length of the image, whatever size is. The bytes stay at their address for the life of the Memory, except
-// on systems where the only method is Copy.
+// Reallocate returns the engine size bytes of memory, or nil when that exceeds the limit. The first call, and the call
+// within Reset, give the length of the image, whatever size is. The bytes stay at their address for the life of the
+// Memory, except on systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
 	case m.mapping == nil, m.unusable && !m.shrinking:

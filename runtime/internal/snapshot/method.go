@@ -42,7 +42,7 @@ func (m Method) String() string {
 	return fmt.Sprintf("method %d", uint8(m))
 }
 
-// choose gives the method that an image with this configuration uses, or why it cannot.
+// choose returns the method that an image with this configuration uses, or why it cannot.
 func choose(wanted Method) (Method, error) {
 	if wanted == Quickest {
 		best, _ := Probe()

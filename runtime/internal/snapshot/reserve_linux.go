@@ -30,7 +30,7 @@ func NewReserve() (*Reserve, error) {
 	return &Reserve{fd: fd}, nil
 }
 
-// take gives the file to the caller, if there is one.
+// take returns the file to the caller, if there is one.
 func (r *Reserve) take() (fd int, ok bool) {
 	if r == nil {
 		return -1, false
@@ -41,7 +41,7 @@ func (r *Reserve) take() (fd int, ok bool) {
 	return fd, fd >= 0
 }
 
-// file gives an empty file for an image.
+// file returns an empty file for an image.
 func (r *Reserve) file() (fd int, err error) {
 	if fd, ok := r.take(); ok {
 		return fd, nil

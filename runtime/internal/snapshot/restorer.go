@@ -57,7 +57,7 @@ func (r *restorer) run(start, end uint64, zero bool) {
 	}
 }
 
-// next gives the offset where the search continues after at: it skips a part that will be dropped.
+// next returns the offset where the search continues after at: it skips a part that will be dropped.
 func (r *restorer) next(at uint64) uint64 {
 	if length := uint64(len(r.image)); at < length && r.inImage > keepImage {
 		at = length
@@ -68,8 +68,8 @@ func (r *restorer) next(at uint64) uint64 {
 	return at
 }
 
-// densestRun gives the part with too many private pages, from offset to offset: the image, the tail, both or nothing. It
-// resets their counts.
+// densestRun returns the part with too many private pages, from offset to offset: the image, the tail, both or nothing.
+// It resets their counts.
 func (r *restorer) densestRun() (from, to uint64) {
 	from, to = uint64(len(r.image)), uint64(len(r.image))
 	if r.inImage > keepImage {

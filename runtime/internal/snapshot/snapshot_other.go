@@ -49,7 +49,7 @@ func newMapping(limit uint64, m *backing, _ Method) (*mapping, error) {
 	return s, nil
 }
 
-// slice gives the first size bytes, without further capacity.
+// slice returns the first size bytes, without further capacity.
 func (s *mapping) slice(size uint64) []byte {
 	if have := uint64(len(s.mem)); size > have {
 		grown := make([]byte, min(max(size, 2*have), s.limit))

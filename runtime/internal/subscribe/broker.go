@@ -123,7 +123,7 @@ func (b *Broker) Subscribe(
 	return accepted, nil
 }
 
-// once gives the first of those of uris with the same normal form, without zero URIs.
+// once returns the first of those of uris with the same normal form, without zero URIs.
 func once(uris []abi.URI) (list []abi.URI) {
 	seen := make(map[string]bool)
 	for _, uri := range uris {

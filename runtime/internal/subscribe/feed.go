@@ -83,7 +83,7 @@ type backoff struct {
 	till time.Time
 }
 
-// after gives the pause after checks that have begun then and have just ended.
+// after returns the pause after checks that have begun then and have just ended.
 func (o *backoff) after(began time.Time) time.Duration {
 	if o.last *= 2; began.Sub(o.till) > maxBackoff {
 		o.last = 0
@@ -110,7 +110,7 @@ func (b *Broker) onFeedChange(change capability.FeedChange) {
 	b.checkAll(compared, change.Since)
 }
 
-// all gives the URIs with subscribers: those that are compared, and the others.
+// all returns the URIs with subscribers: those that are compared, and the others.
 func (b *Broker) all() (compared, others []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,7 +29,7 @@ func newBroker(t *testing.T) *subscribe.Broker {
 	return b
 }
 
-// received gives what a Set has received.
+// received returns what a Set has received.
 func received(s *coalesce.Set) (keys []string) {
 	for key, ok := s.Take(); ok; key, ok = s.Take() {
 		keys = append(keys, key)
@@ -116,7 +116,7 @@ func TestNoChangeIsLost(t *testing.T) {
 	changing.Wait()
 }
 
-// parse gives URIs that are valid.
+// parse returns URIs that are valid.
 func parse(uris ...string) (parsed []abi.URI) {
 	for _, uri := range uris {
 		parsed = append(parsed, abi.MustParseURI(uri))
@@ -124,7 +124,7 @@ func parse(uris ...string) (parsed []abi.URI) {
 	return parsed
 }
 
-// texts gives URIs as they were given.
+// texts returns URIs as they were given.
 func texts(uris []abi.URI) (list []string) {
 	for _, uri := range uris {
 		list = append(list, uri.String())

@@ -33,7 +33,7 @@ func (sub *subscription) add(s *subscriber, asked string) {
 	sub.subscribers[s] = asked
 }
 
-// find gives the subscription to a URI; nil when there is none.
+// find returns the subscription to a URI; nil when there is none.
 func (b *Broker) find(uri string) *subscription {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 // Names has the linker names of the functions of one module, by index.
 type Names map[uint32]string
 
-// Read gives the names in the name section of a module, which may be malformed, of functions with an index below functions;
-// none when there is no such section.
+// Read returns the names in the name section of a module, which may be malformed, of functions with an index below
+// functions; none when there is no such section.
 func Read(module []byte, functions uint32) (Names, error) {
 	return wasm.FunctionNames(module, functions)
 }
@@ -23,7 +23,7 @@ func Read(module []byte, functions uint32) (Names, error) {
 // longest is the most bytes of a readable name.
 const longest = 256
 
-// Of gives the name of a function, demangled if possible, on one line of at most 256 bytes; empty when it has none.
+// Of returns the name of a function, demangled if possible, on one line of at most 256 bytes; empty when it has none.
 func (n Names) Of(function uint32) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

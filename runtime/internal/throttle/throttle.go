@@ -70,7 +70,7 @@ func (l *Log) expire(name string) {
 	}
 }
 
-// take gives the newest event of a kind, if there is one, and resets its count.
+// take returns the newest event of a kind, if there is one, and resets its count.
 func (l *Log) take(name string) (e event, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

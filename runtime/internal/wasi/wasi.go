@@ -45,7 +45,7 @@ const (
 	maxVectors = 1024     // buffers of one fd_write
 )
 
-// Functions gives every function of preview 1.
+// Functions returns every function of preview 1.
 func Functions() []engine.HostFunc {
 	fs := []engine.HostFunc{
 		define("args_get", "ii", sizeless),

@@ -157,7 +157,7 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// rested gives what a worker takes, in KiB, some seconds after it was last used: in all, and of its own.
+// rested returns what a worker takes, in KiB, some seconds after it was last used: in all, and of its own.
 func rested(b *testing.B) (all, own int) {
 	pid := workerOf(b)
 	<-time.After(8 * time.Second)

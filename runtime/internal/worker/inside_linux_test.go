@@ -148,7 +148,7 @@ func TestFromInsideAWorkerNothingCanBeDone(t *testing.T) {
 	}
 }
 
-// reportsOf gives what a worker of a role has said in the log when it started, by message and name.
+// reportsOf returns what a worker of a role has said in the log when it started, by message and name.
 func reportsOf(t *testing.T, role string) map[string]string {
 	t.Helper()
 	log := &recorder{map[string]string{}}

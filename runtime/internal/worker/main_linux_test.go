@@ -43,7 +43,7 @@ func play(role string) {
 	os.Exit(0)
 }
 
-// roleOf gives this program as the file of a worker that plays a role. Beside it there may be others.
+// roleOf returns this program as the file of a worker that plays a role. Beside it there may be others.
 func roleOf(t *testing.T, role string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), rolePrefix+role)

@@ -209,7 +209,7 @@ func workers(tb testing.TB) (pids []int) {
 	return pids
 }
 
-// workerOf gives the one worker there is that is not on standby.
+// workerOf returns the one worker there is that is not on standby.
 func workerOf(tb testing.TB) (pid int) {
 	tb.Helper()
 	eventually(tb, func() bool {
@@ -222,7 +222,7 @@ func workerOf(tb testing.TB) (pid int) {
 	return pid
 }
 
-// standbyOf gives the standby worker, once there is one beside the one that runs.
+// standbyOf returns the standby worker, once there is one beside the one that runs.
 func standbyOf(tb testing.TB) (pid int) {
 	tb.Helper()
 	eventually(tb, func() bool {
@@ -284,7 +284,7 @@ func takeStock(t *testing.T) (s stock) {
 	return stock{len(files), goruntime.NumGoroutine(), len(children(t)), status(t, "self", "VmRSS")}
 }
 
-// status gives a number of a process's status, as memory in KiB.
+// status returns a number of a process's status, as memory in KiB.
 func status(tb testing.TB, pid any, field string) (value int) {
 	tb.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%v/status", pid))

@@ -42,7 +42,7 @@ func (e end) next() (payload []byte, err error) {
 	return payload, err
 }
 
-// peek gives the number of a call that came as the nth of those of size bytes each, none of which was read.
+// peek returns the number of a call that came as the nth of those of size bytes each, none of which was read.
 func (e end) peek(n, size int) uint64 {
 	b := make([]byte, (n+1)*size)
 	if got, _, err := unix.Recvfrom(e.fd, b, unix.MSG_PEEK); err != nil || got < len(b) {

@@ -62,7 +62,8 @@ func (s *standby) startNext(delay time.Duration) {
 	go s.next.start(s.runner, delay) // get waits for it
 }
 
-// acquire gives the standby worker, or a new one where it has failed or ended. A new one starts in the background or not.
+// acquire returns the standby worker, or a new one where it has failed or ended. A new one starts in the background or
+// not.
 func (s *standby) acquire(background bool) (*worker, error) {
 	s.mu.Lock()
 	next := s.next
@@ -92,7 +93,7 @@ func (n *standbyWorker) start(r *Runner, delay time.Duration) {
 	}
 }
 
-// get gives the worker when it is there; nil when there is none. It is called once.
+// get returns the worker when it is there; nil when there is none. It is called once.
 func (n *standbyWorker) get() (*worker, error) {
 	if n == nil {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 )
 
-// Command gives the command bench.
+// Command returns the command bench.
 func Command() *cli.Command {
 	const category = "Measuring"
 	return providers.WithQuietLog(providers.NewCommand(&cli.Command{

@@ -109,7 +109,7 @@ func (l benchedLatency) noise(o benchedLatency) bool {
 	return math.Abs(l.P50-o.P50) <= max(l.P75-l.P50, o.P75-o.P50)
 }
 
-// growth gives by how many percent now is more than before, at most a million.
+// growth returns by how many percent now is more than before, at most a million.
 func growth(before, now float64) float64 {
 	const most = 1e6
 	if before == now {
@@ -118,7 +118,7 @@ func growth(before, now float64) float64 {
 	return min((now-before)/before*100, most)
 }
 
-// verdict gives an error if no resource could be read, or --max-fuel-growth is exceeded.
+// verdict returns an error if no resource could be read, or --max-fuel-growth is exceeded.
 func (b *benchReport) verdict(c *cli.Context) error {
 	switch measured := func(r benchedResource) bool { return r.Code == "" }; {
 	case !slices.ContainsFunc(b.Resources, measured):

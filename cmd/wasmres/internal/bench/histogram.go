@@ -36,7 +36,7 @@ func histogram(w io.Writer, s terminal.Style, r *bench.Result) {
 	}
 }
 
-// percentage gives a share of the reads; empty for 0.
+// percentage returns a share of the reads; empty for 0.
 func percentage(share float64) string {
 	switch {
 	case share == 0:
@@ -121,7 +121,7 @@ func bar(s terminal.Style, share float64, columns int) string {
 	return text
 }
 
-// latency gives a time with three digits.
+// latency returns a time with three digits.
 func latency(s terminal.Style, d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -134,7 +134,7 @@ func latency(s terminal.Style, d time.Duration) string {
 	return strconv.Itoa(int(d)) + " ns"
 }
 
-// bound gives the bound of a bucket, which has two digits.
+// bound returns the bound of a bucket, which has two digits.
 func bound(s terminal.Style, d time.Duration) string {
 	number, unit, _ := strings.Cut(latency(s, d), " ")
 	if strings.Contains(number, ".") {
@@ -153,7 +153,7 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// perSecond gives a rate with at most one decimal.
+// perSecond returns a rate with at most one decimal.
 func perSecond(rate float64) string {
 	if rate < 10 {
 		return fmt.Sprintf("%.1f", rate)

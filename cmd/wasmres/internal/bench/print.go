@@ -61,7 +61,7 @@ func (f benchedFuel) sentence() string {
 	return fmt.Sprintf("min %s, median %s, max %s", terminal.Grouped(f.Min), terminal.Grouped(f.Median), terminal.Grouped(f.Max))
 }
 
-// cell gives the figures for a table.
+// cell returns the figures for a table.
 func (f benchedFuel) cell(s terminal.Style) string {
 	if f.Min == f.Max {
 		return terminal.Grouped(f.Median)
@@ -107,7 +107,7 @@ func (b *benchReport) printTable(w io.Writer, s terminal.Style) {
 	}
 }
 
-// title gives the name with the version.
+// title returns the name with the version.
 func (p benchedProvider) title() string {
 	if p.Version == "" {
 		return p.Name
@@ -131,7 +131,7 @@ func (b *benchReport) printLeftOut(w io.Writer) {
 	}
 }
 
-// withCode gives the message of a failure after its code.
+// withCode returns the message of a failure after its code.
 func withCode(code, problem string) string {
 	if problem == "" || problem == code {
 		return code
@@ -183,7 +183,7 @@ func fuelChange(percent float64) string {
 	return fmt.Sprintf("%+.1f %%", percent)
 }
 
-// latency gives the change of the median.
+// latency returns the change of the median.
 func (c *benchedChange) latency() string {
 	if c.Noise {
 		return "noise"

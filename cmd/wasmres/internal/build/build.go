@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// Command gives the command build.
+// Command returns the command build.
 func Command() *cli.Command {
 	const category = "Building"
 	return &cli.Command{
@@ -84,7 +84,7 @@ func build(c *cli.Context) error {
 	return report.print(c.App.Writer, format)
 }
 
-// Project gives the project that the command line names, or that of the working directory, and its language.
+// Project returns the project that the command line names, or that of the working directory, and its language.
 func Project(c *cli.Context) (dir string, lang project.Language, err error) {
 	if c.NArg() > 1 {
 		return "", "", cli.Usagef(c, "one argument too many: %q", c.Args().Get(1))
@@ -187,7 +187,7 @@ func openBinary(ctx context.Context, cfg app.Config, binary []byte) (*app.App, e
 	return app.Open(ctx, cfg)
 }
 
-// refused gives the error for a module that does not load: without its temporary path, and with its cause.
+// refused returns the error for a module that does not load: without its temporary path, and with its cause.
 func (r *buildReport) refused(cfg app.Config, err error) error {
 	why := strings.TrimPrefix(err.Error(), cfg.File+": ")
 	var e *abi.Error

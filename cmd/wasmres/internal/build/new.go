@@ -11,7 +11,7 @@ import (
 // LanguageUsage ends the usage of a flag whose value is a language.
 const LanguageUsage = "`LANGUAGE`: go, rust, c, assemblyscript or javascript"
 
-// NewCommand gives the command new.
+// NewCommand returns the command new.
 func NewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "make a project to write a provider in", ArgsUsage: "NAME",

@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// Command gives the command check.
+// Command returns the command check.
 func Command() *cli.Command {
 	const category = "Checking"
 	return &cli.Command{
@@ -109,7 +109,7 @@ func checkProvider(c *cli.Context) error {
 	return verdict(report, c.Bool("strict"), len(all) > 0)
 }
 
-// verdict gives an error if the provider has not passed. isDenied says that a call of it was denied.
+// verdict returns an error if the provider has not passed. isDenied says that a call of it was denied.
 func verdict(r *check.Report, strict, isDenied bool) error {
 	switch {
 	case r.Errors > 0:

@@ -39,7 +39,7 @@ func flagsFirst(app *App, args []string) []string {
 	return append(append(out, "--"), rest...)
 }
 
-// findCommand gives the command that args name, and the index of the last word of its name.
+// findCommand returns the command that args name, and the index of the last word of its name.
 func findCommand(app *App, args []string) (at int, found *Command) {
 	commands := app.Commands
 	for i := 1; i < len(args); i++ {
@@ -75,7 +75,7 @@ func takesValue(command *Command, arg string) bool {
 	return false
 }
 
-// Arguments gives the arguments of a command, which must be as many as their names.
+// Arguments returns the arguments of a command, which must be as many as their names.
 func Arguments(c *Context, names ...string) ([]string, error) {
 	if c.NArg() < len(names) {
 		return nil, Usagef(c, "missing argument %s", names[c.NArg()])
@@ -86,7 +86,7 @@ func Arguments(c *Context, names ...string) ([]string, error) {
 	return c.Args().Slice(), nil
 }
 
-// OneLine gives the text of an error as one line without control characters.
+// OneLine returns the text of an error as one line without control characters.
 func OneLine(err error) string {
 	return printable.Line(terminal.OneSpace(err.Error()))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// ProblemOf gives the message of a [Failure] in the chain of err, or of err itself, as one line.
+// ProblemOf returns the message of a [Failure] in the chain of err, or of err itself, as one line.
 func ProblemOf(err error) string {
 	if f := (*Failure)(nil); errors.As(err, &f) {
 		err = f
@@ -42,8 +42,8 @@ func (f *Failure) Error() string { return f.Text }
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// WithMessage gives an error with a code as a [Failure], with the provider's message if it gave one. It returns any other
-// error as it is.
+// WithMessage returns an error with a code as a [Failure], with the provider's message if it gave one. It returns any
+// other error as it is.
 func WithMessage(err error) error {
 	var e *abi.Error
 	if !errors.As(err, &e) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// TextLog gives the log of a server: the text of slog, without empty values.
+// TextLog returns the log of a server: the text of slog, without empty values.
 func TextLog(w io.Writer, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if isEmpty(a) {
@@ -25,7 +25,7 @@ func TextLog(w io.Writer, level slog.Level) slog.Handler {
 
 func isEmpty(a slog.Attr) bool { return a.Value.Kind() == slog.KindString && a.Value.String() == "" }
 
-// PlainLog gives the log of a command that a person runs: a [PlainHandler] on w.
+// PlainLog returns the log of a command that a person runs: a [PlainHandler] on w.
 func PlainLog(w io.Writer, level slog.Level) slog.Handler {
 	return &PlainHandler{Level: level, out: &lockedWriter{w: w}}
 }
@@ -60,7 +60,7 @@ func (h *PlainHandler) Handle(_ context.Context, r slog.Record) error {
 // GuestRecord is the message of records with output of a guest, which their key "text" has.
 const GuestRecord = "guest log"
 
-// Line gives the line of a record, which may have control characters and no line feed at its end.
+// Line returns the line of a record, which may have control characters and no line feed at its end.
 func (h *PlainHandler) Line(r slog.Record) string {
 	line := r.Level.String() + " " + r.Message
 	for _, a := range h.attrs {
@@ -80,7 +80,7 @@ func (h *PlainHandler) Line(r slog.Record) string {
 	return line
 }
 
-// pair gives " key=value", or nothing if the value is empty.
+// pair returns " key=value", or nothing if the value is empty.
 func pair(prefix string, a slog.Attr) string {
 	a.Value = a.Value.Resolve()
 	if a.Equal(slog.Attr{}) || isEmpty(a) {

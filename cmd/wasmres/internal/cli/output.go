@@ -24,12 +24,12 @@ const (
 	ReportFormats = "print as `FORMAT`: table (or plain text), json or yaml"
 )
 
-// FormatFlag gives the flag --output-format.
+// FormatFlag returns the flag --output-format.
 func FormatFlag(usage string) Flag {
 	return &StringFlag{Name: "output-format", Category: CategoryOutput, Value: FormatTable, Usage: usage}
 }
 
-// OutputFormat gives the value of --output-format, which must be one of the formats.
+// OutputFormat returns the value of --output-format, which must be one of the formats.
 func OutputFormat(c *Context) (string, error) {
 	switch f := c.String("output-format"); f {
 	case FormatTable, formatJSON, formatYAML:

@@ -13,7 +13,7 @@ const (
 	StatusMissing = 3 // a compiler is not installed
 )
 
-// Status gives the exit status for the error of a command; nil is StatusOK.
+// Status returns the exit status for the error of a command; nil is StatusOK.
 func Status(err error) int {
 	var usage UsageError
 	var missing missingTool
@@ -51,5 +51,5 @@ type missingTool struct{ error }
 
 func (e missingTool) Unwrap() error { return e.error }
 
-// MissingTool gives err the status StatusMissing.
+// MissingTool returns err with the status StatusMissing.
 func MissingTool(err error) error { return missingTool{err} }

@@ -11,7 +11,7 @@ var (
 	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
 )
 
-// OnUsageError gives an error of the flag parser as a UsageError that says how to write the flag.
+// OnUsageError returns an error of the flag parser as a UsageError that says how to write the flag.
 func OnUsageError(c *Context, err error, _ bool) error {
 	text := err.Error()
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
@@ -26,7 +26,7 @@ func OnUsageError(c *Context, err error, _ bool) error {
 	return Usagef(c, "%w", err)
 }
 
-// dashed gives the name of a flag with its dashes.
+// dashed returns the name of a flag with its dashes.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

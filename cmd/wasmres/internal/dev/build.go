@@ -116,7 +116,7 @@ func (d *devServer) awaitFolder(ctx context.Context) error {
 	}
 }
 
-// changedNames gives the first names of the changed files, and how many more there are.
+// changedNames returns the first names of the changed files, and how many more there are.
 func changedNames(change *watch.Change) string {
 	const maxNames = 4
 	names := change.Names
@@ -170,7 +170,7 @@ func (d *devServer) rebuild(ctx context.Context) (outcome string, err error) {
 	return outcome, nil
 }
 
-// compile gives the module to serve. A module of a project has the names of its functions.
+// compile returns the module to serve. A module of a project has the names of its functions.
 func (d *devServer) compile(ctx context.Context) ([]byte, error) {
 	if d.module != "" {
 		return readStart(d.module)
@@ -185,7 +185,7 @@ func (d *devServer) compile(ctx context.Context) ([]byte, error) {
 // maxModule is larger than any valid module, in bytes.
 const maxModule = 128 << 20
 
-// readStart gives the first maxModule bytes of a file, which may not be a module.
+// readStart returns the first maxModule bytes of a file, which may not be a module.
 func readStart(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -238,7 +238,7 @@ type notLoaded struct {
 
 func (e notLoaded) Unwrap() error { return e.error }
 
-// Error gives the message without the temporary file name, and with the cause.
+// Error returns the message without the temporary file name, and with the cause.
 func (e notLoaded) Error() string {
 	why := strings.TrimPrefix(e.error.Error(), e.file+": ")
 	var known *abi.Error
@@ -317,7 +317,7 @@ func (d *devServer) test(ctx context.Context) {
 		d.console.diff(under.String()))
 }
 
-// tester gives a runner for sessions of the provider that is served, without the grants of flags.
+// tester returns a runner for sessions of the provider that is served, without the grants of flags.
 func (d *devServer) tester() *test.Runner {
 	cfg := d.cfg
 	cfg.File, cfg.Grants = d.dir.file, policy.Policy{}

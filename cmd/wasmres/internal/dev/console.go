@@ -49,7 +49,7 @@ func newConsole(w io.Writer) *console {
 	return &console{coloured: terminal.IsTerminal(w) && os.Getenv("NO_COLOR") == "", w: w}
 }
 
-// in gives a text in a style, on a terminal that shows it and unless NO_COLOR is set.
+// in returns a text in a style, on a terminal that shows it and unless NO_COLOR is set.
 func (o *console) in(p ansiStyle, text string) string {
 	if !o.coloured || p == noStyle || text == "" {
 		return text
@@ -93,7 +93,7 @@ func (o *console) request(r app.Request) {
 		o.in(dim, fmt.Sprintf("%16s", fuel))+"  "+strings.Join(about, "  "), under.String())
 }
 
-// styleOfCode gives one style to answers, one to mistakes of clients, and one to failures.
+// styleOfCode returns one style for answers, one for mistakes of clients, and one for failures.
 func styleOfCode(code abi.Code) ansiStyle {
 	switch code {
 	case abi.CodeOK:
@@ -104,7 +104,7 @@ func styleOfCode(code abi.Code) ansiStyle {
 	return red
 }
 
-// reasons gives the message and causes of a failure, including those that clients do not receive.
+// reasons returns the message and causes of a failure, including those that clients do not receive.
 func reasons(err error) string {
 	var e *abi.Error
 	if !errors.As(err, &e) {
@@ -123,7 +123,7 @@ func reasons(err error) string {
 	return text
 }
 
-// shortTime gives a time to three digits.
+// shortTime returns a time to three digits.
 func shortTime(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -145,7 +145,7 @@ var (
 	severity = regexp.MustCompile(`(?i)\b(?:fatal )?(error|warning|note|help)\b(?:\[[A-Z0-9]+\]| (?:TS|AS)[0-9]+)?:`)
 )
 
-// compilerOutput gives a compiler's output in colour, as whole lines without control characters.
+// compilerOutput returns a compiler's output in colour, as whole lines without control characters.
 func (o *console) compilerOutput(output string) string {
 	var b strings.Builder
 	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
@@ -172,7 +172,7 @@ func (o *console) compilerLine(line string) string {
 	return o.in(bold, at) + rest
 }
 
-// diff gives lines with differences, as [test.Print] prints them, in colour.
+// diff returns lines with differences, as [test.Print] prints them, in colour.
 func (o *console) diff(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -182,7 +182,7 @@ func (o *console) diff(text string) string {
 	return b.String()
 }
 
-// log gives the handler of a log that the console prints: of guests, and of events other than requests.
+// log returns the handler of a log that the console prints: of guests, and of events other than requests.
 func (o *console) log(_ io.Writer, level slog.Level) slog.Handler {
 	return &consoleHandler{cli.PlainHandler{Level: level}, o}
 }

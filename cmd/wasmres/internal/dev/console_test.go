@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
-// consoleSays gives what a console says, with the time of day taken out.
+// consoleSays returns what a console says, with the time of day taken out.
 func consoleSays(coloured bool, say func(*console)) string {
 	var b strings.Builder
 	say(&console{coloured: coloured, w: &b})

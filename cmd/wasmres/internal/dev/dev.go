@@ -22,7 +22,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/watch"
 )
 
-// Command gives the command dev.
+// Command returns the command dev.
 func Command() *cli.Command {
 	const serving, building = "Serving", "Building"
 	return &cli.Command{
@@ -129,7 +129,7 @@ func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 	return d, addr, nil
 }
 
-// address gives where to listen; empty for standard input and output.
+// address returns where to listen; empty for standard input and output.
 func (d *devServer) address() (string, error) {
 	if !d.c.Bool("stdio") {
 		return serve.HTTPAddress(d.c)
@@ -161,7 +161,7 @@ func (d *devServer) find() (err error) {
 	return nil
 }
 
-// name gives the name of the server while there is no provider.
+// name returns the name of the server while there is no provider.
 func (d *devServer) name() string {
 	path := d.folder
 	if d.module != "" {

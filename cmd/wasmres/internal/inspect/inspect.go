@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// Command gives the command inspect.
+// Command returns the command inspect.
 func Command() *cli.Command {
 	const category = "Looking"
 	return providers.WithQuietLog(providers.WithFlags(&cli.Command{
@@ -219,7 +219,7 @@ func printInspections(w io.Writer, all []*inspection) {
 	}
 }
 
-// inspect gives what is known about a provider.
+// inspect returns what is known about a provider.
 func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
 	found := inspectModule(a)
 	found.addGrants(a.Granted(), a.Provider().Manifest().Capabilities)
@@ -265,7 +265,7 @@ func inspectModule(a *app.App) *inspection {
 	return found
 }
 
-// schema gives the provider's schema of its configuration: JSON, or else a string; nil if it has none.
+// schema returns the provider's schema of its configuration: JSON, or else a string; nil if it has none.
 func schema(m *abi.Manifest) any {
 	switch {
 	case m.ConfigSchema == "":

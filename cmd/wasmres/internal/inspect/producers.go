@@ -77,12 +77,12 @@ func parseProducers(section []byte) (all []producer) {
 	return all
 }
 
-// shortLine gives a text of a module as one short line without control characters.
+// shortLine returns a text of a module as one short line without control characters.
 func shortLine(text string) string {
 	return terminal.Clip(terminal.Cell(text[:min(len(text), 4*maxProducerText)]), maxProducerText)
 }
 
-// languageOf gives the language of an SDK; empty for an SDK that is not of this project.
+// languageOf returns the language of an SDK; empty for an SDK that is not of this project.
 func languageOf(sdk string) string {
 	name, _, _ := strings.Cut(sdk, "/")
 	l, err := project.ParseLanguage(name)

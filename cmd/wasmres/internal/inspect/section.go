@@ -24,7 +24,7 @@ type sectionWriter struct {
 	gap   bool // the next row begins a group
 }
 
-// newSectionWriter gives one that wraps lines at the width of a terminal, and not at all if w is none.
+// newSectionWriter returns one that wraps lines at the width of a terminal, and not at all if w is none.
 func newSectionWriter(w io.Writer) *sectionWriter {
 	s := &sectionWriter{Style: terminal.NewStyle(w), w: w}
 	if terminal.Width(w) == 0 {
@@ -69,7 +69,7 @@ func (s *sectionWriter) begin() {
 	s.begun, s.gap = true, false
 }
 
-// aligned gives a line for each row, with the cells in columns.
+// aligned returns a line for each row, with the cells in columns.
 func aligned(rows [][]string) (lines []string) {
 	var widths []int
 	for _, row := range rows {

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// CacheCommand gives the command cache.
+// CacheCommand returns the command cache.
 func CacheCommand() *cli.Command {
 	flags := func(more ...cli.Flag) []cli.Flag {
 		return append(more, providers.CacheDirFlag(), providers.CacheSizeFlag())
@@ -45,7 +45,7 @@ processes can use the cache meanwhile.
 	})
 }
 
-// openCache gives the cache directory and the modules in it.
+// openCache returns the cache directory and the modules in it.
 func openCache(c *cli.Context) (dir string, all []runtime.CachedModule, err error) {
 	if _, err := cli.Arguments(c); err != nil {
 		return "", nil, err
@@ -126,7 +126,7 @@ func cleanCache(c *cli.Context) error {
 	return nil
 }
 
-// sizeOf gives the size of all modules together, in bytes.
+// sizeOf returns the size of all modules together, in bytes.
 func sizeOf(all []runtime.CachedModule) (size int64) {
 	for _, one := range all {
 		size += one.Bytes

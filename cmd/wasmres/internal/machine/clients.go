@@ -22,7 +22,7 @@ type clientConfig struct {
 
 const maxClientConfig = 4 << 20 // bytes
 
-// clientFiles gives clients and their configuration files, in the home, configuration and working directories.
+// clientFiles returns clients and their configuration files, in the home, configuration and working directories.
 func clientFiles() (files [][2]string) {
 	add := func(client, dir string, err error, below ...string) {
 		if err == nil {
@@ -107,7 +107,7 @@ func (c *clientConfig) read(text []byte) error {
 	return problem
 }
 
-// row gives the row about the file.
+// row returns the row about the file.
 func (c *clientConfig) row() [3]string {
 	detail := terminal.Counted(len(c.Servers), "server") + " of wasmres in " + c.File
 	if len(c.Servers) > 0 {

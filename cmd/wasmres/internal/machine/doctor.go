@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// DoctorCommand gives the command doctor.
+// DoctorCommand returns the command doctor.
 func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "test the isolation of providers on this machine, and report cache, compilers and clients",
@@ -67,7 +67,7 @@ type diagnosis struct {
 	Clients    []clientConfig      `json:"clients"`
 }
 
-// cachedBytes gives the size of all modules in a cache directory, in bytes; -1 if it cannot be read.
+// cachedBytes returns the size of all modules in a cache directory, in bytes; -1 if it cannot be read.
 func cachedBytes(dir string) int64 {
 	all, err := runtime.CachedModules(dir)
 	if dir != "" && err != nil {

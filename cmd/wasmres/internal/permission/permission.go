@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// Command gives the command permission.
+// Command returns the command permission.
 func Command() *cli.Command {
 	const category = "Granting"
 	chosen := "The argument is a file, a digest or its beginning, or the name of a provider."
@@ -256,7 +256,7 @@ func eachPermission(c *cli.Context, do func(*approval.Store, approval.Record) er
 	return nil
 }
 
-// namedRecords gives the records that the argument names. A whole digest, or that of a file, needs no record.
+// namedRecords returns the records that the argument names. A whole digest, or that of a file, needs no record.
 func namedRecords(c *cli.Context, store *approval.Store) ([]approval.Record, error) {
 	records, wrong := store.List()
 	if c.Bool("all") && c.NArg() == 0 {
@@ -288,7 +288,7 @@ func namedBy(r approval.Record, word string) bool {
 	return r.Name == word || len(hex) >= minDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
 }
 
-// digestOf gives the word itself if it is a digest, or the digest of the file it names; empty if it is neither.
+// digestOf returns the word itself if it is a digest, or the digest of the file it names; empty if it is neither.
 func digestOf(word string) (string, error) {
 	if approval.CheckDigest(word) == nil {
 		return word, nil
@@ -312,7 +312,7 @@ func digestOf(word string) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// recordOf gives the record of a digest, or a new one.
+// recordOf returns the record of a digest, or a new one.
 func recordOf(records []approval.Record, digest, word string) approval.Record {
 	for _, r := range records {
 		if r.Digest == digest {

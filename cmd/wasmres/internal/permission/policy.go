@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// PolicyCommand gives the command policy.
+// PolicyCommand returns the command policy.
 func PolicyCommand() *cli.Command {
 	return cli.Group(&cli.Command{
 		Name: "policy", Usage: "check, explain and import policy files, which say what a provider may touch",

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/internal/approval"
 )
 
-// ApprovalsFlag gives the flag --approvals, the directory of approvals.
+// ApprovalsFlag returns the flag --approvals, the directory of approvals.
 func ApprovalsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "approvals", Category: categoryHost, EnvVars: []string{"WASMRES_APPROVALS"},
@@ -45,7 +45,7 @@ func AskingTerminal(c *cli.Context) (*approval.Terminal, func()) {
 	return &approval.Terminal{In: tty, Out: tty, Width: terminal.Width(tty)}, func() { _ = tty.Close() }
 }
 
-// UserName gives the name of the user, for records; empty if it is unknown.
+// UserName returns the name of the user, for records; empty if it is unknown.
 func UserName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

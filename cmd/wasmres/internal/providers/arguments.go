@@ -16,8 +16,9 @@ const (
 	ArgsUsage = "[PROVIDER.wasm...]"
 )
 
-// Arguments gives the file of a provider and the arguments after it, which must be as many as their names. In the directory
-// of a project the file may be missing: Arguments then gives the module built there, and prints its name to standard error.
+// Arguments returns the file of a provider and the arguments after it, which must be as many as their names. In the
+// directory of a project the file may be missing: Arguments then gives the module built there, and prints its name to
+// standard error.
 func Arguments(c *cli.Context, names ...string) (file string, rest []string, err error) {
 	given := c.Args().Slice()
 	if len(given) <= len(names) && (len(given) == 0 || !isModule(given[0])) {
@@ -38,8 +39,8 @@ func Arguments(c *cli.Context, names ...string) (file string, rest []string, err
 	return given[0], given[1:], nil
 }
 
-// Files gives the files of one provider or several, which are all arguments of a command. In the directory of a project
-// they may be missing, as for [Arguments].
+// Files returns the files of one provider or several, which are all arguments of a command. In the directory of a
+// project they may be missing, as for [Arguments].
 func Files(c *cli.Context) ([]string, error) {
 	if c.NArg() > 0 {
 		return c.Args().Slice(), nil
@@ -48,7 +49,7 @@ func Files(c *cli.Context) ([]string, error) {
 	return []string{file}, err
 }
 
-// ProjectModule gives the module built in the working directory, and prints its name to standard error.
+// ProjectModule returns the module built in the working directory, and prints its name to standard error.
 func ProjectModule(c *cli.Context) (string, error) {
 	file, err := project.Built(".")
 	switch {

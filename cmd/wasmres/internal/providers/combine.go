@@ -41,7 +41,7 @@ func Configs(c *cli.Context, files []string, log logHandler) ([]app.Config, erro
 	return configs, nil
 }
 
-// grantsByName gives the grants of several providers, by name. --kv grants each of them a store of its own.
+// grantsByName returns the grants of several providers, by name. --kv grants each of them a store of its own.
 func grantsByName(c *cli.Context, names []string) (map[string]grants, error) {
 	granted := map[string]grants{}
 	for _, name := range names {
@@ -72,7 +72,7 @@ func grantsByName(c *cli.Context, names []string) (map[string]grants, error) {
 	return granted, nil
 }
 
-// providerNames gives the names of providers: those of their files, without directory and extension.
+// providerNames returns the names of providers: those of their files, without directory and extension.
 func providerNames(c *cli.Context, files []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for _, file := range files {
@@ -86,7 +86,7 @@ func providerNames(c *cli.Context, files []string) (names []string, err error) {
 	return names, nil
 }
 
-// byProvider gives the values of a flag, which are written NAME=VALUE, by the names of providers.
+// byProvider returns the values of a flag, which are written NAME=VALUE, by the names of providers.
 func byProvider(c *cli.Context, flag, form string, names []string) (map[string][]string, error) {
 	values := map[string][]string{}
 	for _, spec := range c.StringSlice(flag) {

@@ -22,7 +22,7 @@ func (d *Denials) Add(one app.Denial) {
 	d.all = append(d.all, one)
 }
 
-// Take gives the denials added since the last Take.
+// Take returns the denials added since the last Take.
 func (d *Denials) Take() []app.Denial {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,8 +31,8 @@ func (d *Denials) Take() []app.Denial {
 	return all
 }
 
-// explain gives err with the request that failed and what may help. If err is a denial, the last denied call is its reason.
-// It logs the other denied calls as warnings.
+// explain returns err with the request that failed and what may help. If err is a denial, the last denied call is its
+// reason. It logs the other denied calls as warnings.
 func explain(c *cli.Context, a *app.App, args []string, denied *Denials, err error) error {
 	all := denied.Take()
 	isDenied := abi.CodeOf(err) == abi.CodeDenied

@@ -23,7 +23,7 @@ const (
 	categoryHost   = "wasmres itself"
 )
 
-// Flags gives the flags of a command that opens a provider, and more.
+// Flags returns the flags of a command that opens a provider, and more.
 func Flags(more ...cli.Flag) []cli.Flag {
 	return slices.Concat(grantFlags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
@@ -37,12 +37,12 @@ func Flags(more ...cli.Flag) []cli.Flag {
 	}, limitFlags(), more)
 }
 
-// CacheDirFlag gives the flag --cache-dir: see [CacheDir].
+// CacheDirFlag returns the flag --cache-dir: see [CacheDir].
 func CacheDirFlag() cli.Flag {
 	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "cache compiled modules in this `FOLDER`, which must be private to you; '' caches nothing (default: wasmres in the user's cache folder)"}
 }
 
-// CacheSizeFlag gives the flag --cache-size: see [CacheSize].
+// CacheSizeFlag returns the flag --cache-size: see [CacheSize].
 func CacheSizeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "cache at most this `SIZE` of modules; the least recently used are removed first"}
 }
@@ -72,7 +72,7 @@ func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err er
 	return applyPolicy(c, cfg, granted), nil
 }
 
-// applyPolicy gives a provider the grants of a policy, and its limits unless a flag sets them.
+// applyPolicy returns a provider the grants of a policy, and its limits unless a flag sets them.
 func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 	cfg.Grants = *p
 	for _, l := range []struct {
@@ -138,7 +138,7 @@ func isolationFlag(c *cli.Context) (runtime.Isolation, error) {
 	return 0, cli.Usagef(c, "--isolation %s: expected %s or %s", c.String("isolation"), runtime.IsolateProcess, runtime.IsolateNone)
 }
 
-// loadingOf gives the function that shows that a module is loading; nil for a server, which logs that.
+// loadingOf returns the function that shows that a module is loading; nil for a server, which logs that.
 func loadingOf(c *cli.Context) func(file string, size int) (end func()) {
 	if c.Command.Name == "run" {
 		return nil
@@ -150,7 +150,7 @@ func loadingOf(c *cli.Context) func(file string, size int) (end func()) {
 	}
 }
 
-// CacheDir gives the directory of compiled modules; empty if there is none.
+// CacheDir returns the directory of compiled modules; empty if there is none.
 func CacheDir(c *cli.Context, logger *slog.Logger) string {
 	if c.IsSet("cache-dir") {
 		return c.String("cache-dir")
@@ -163,7 +163,7 @@ func CacheDir(c *cli.Context, logger *slog.Logger) string {
 	return filepath.Join(base, "wasmres")
 }
 
-// dataDir gives the directory for the data of providers; empty if there is none.
+// dataDir returns the directory for the data of providers; empty if there is none.
 func dataDir(c *cli.Context) string {
 	if dir := c.String("data-dir"); dir != "" {
 		return dir

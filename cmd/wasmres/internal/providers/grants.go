@@ -23,7 +23,8 @@ func PrintPermitted(w io.Writer, head string, p *policy.Policy) {
 	}
 }
 
-// grantFlags gives the flags that grant capabilities, except --dir and --config. Together they are short for a policy.
+// grantFlags returns the flags that grant capabilities, except --dir and --config. Together they are short for a
+// policy.
 func grantFlags() []cli.Flag {
 	repeated := func(name, usage string) cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Category: categoryGrants, Usage: usage + "; may be repeated"}
@@ -38,7 +39,7 @@ func grantFlags() []cli.Flag {
 	}
 }
 
-// GrantNames gives the names of all flags that grant something.
+// GrantNames returns the names of all flags that grant something.
 func GrantNames() []string {
 	return []string{"policy", "dir", "net", "env", "secret", "sql", "kv", "config"}
 }
@@ -49,7 +50,7 @@ type grants struct {
 	files []string // of policies
 }
 
-// Policy gives what the flags of a command grant its one provider. The policy is empty if there are none.
+// Policy returns what the flags of a command grant its one provider. The policy is empty if there are none.
 func Policy(c *cli.Context) (*policy.Policy, error) {
 	return grants{
 		policy.Flags{

@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// limitFlags gives a flag for each limit of a provider.
+// limitFlags returns a flag for each limit of a provider.
 func limitFlags() []cli.Flag {
 	size := func(name, value, usage string) cli.Flag {
 		return &cli.StringFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}

@@ -22,7 +22,7 @@ func Samples(ctx context.Context, a *app.App, most int, within time.Duration) (*
 	return chosen, err
 }
 
-// CapabilityRow gives the two cells that show a capability that a provider requests.
+// CapabilityRow returns the two cells that show a capability that a provider requests.
 func CapabilityRow(name, reason string, optional bool) (need, text string) {
 	need, text = "needs", name
 	if optional {

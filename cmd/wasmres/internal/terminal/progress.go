@@ -11,7 +11,7 @@ import (
 // A Progress is a line on a terminal that says what the program is doing. Show replaces it, Clear removes it.
 type Progress struct{ w io.Writer }
 
-// NewProgress gives a line on w. It shows nothing if w is no terminal, or one that cannot clear a line.
+// NewProgress returns a line on w. It shows nothing if w is no terminal, or one that cannot clear a line.
 func NewProgress(w io.Writer) Progress {
 	if !IsTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return Progress{io.Discard}

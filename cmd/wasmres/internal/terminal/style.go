@@ -18,7 +18,7 @@ type Style struct {
 // UnknownWidth is the number of columns used if the output is no terminal.
 const UnknownWidth = 80
 
-// NewStyle gives the Style for an output: the width of a terminal, and ASCII unless the locale is UTF-8.
+// NewStyle returns the Style for an output: the width of a terminal, and ASCII unless the locale is UTF-8.
 func NewStyle(w io.Writer) Style {
 	return Style{Width: cmp.Or(Width(w), UnknownWidth), ASCII: !speaksUTF8()}
 }
@@ -29,7 +29,7 @@ func speaksUTF8() bool {
 	return os.Getenv("TERM") != "dumb" && (strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8"))
 }
 
-// Either gives text, or ascii if s allows ASCII only.
+// Either returns text, or ascii if s allows ASCII only.
 func (s Style) Either(text, ascii string) string {
 	if s.ASCII {
 		return ascii

@@ -13,7 +13,7 @@ import (
 // A Table prints rows in columns. Flush prints the last of them.
 type Table struct{ w *tabwriter.Writer }
 
-// NewTable gives a Table on w with a first row, unless head is empty.
+// NewTable returns a Table on w with a first row, unless head is empty.
 func NewTable(w io.Writer, head ...string) *Table {
 	t := &Table{tabwriter.NewWriter(w, 0, 8, ColumnGap, ' ', 0)}
 	if len(head) > 0 {
@@ -30,7 +30,7 @@ func (t *Table) Row(cells ...string) {
 	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
-// Cell gives a text as one line without control characters.
+// Cell returns a text as one line without control characters.
 func Cell(s string) string { return printable.Line(OneSpace(s)) }
 
 // OneSpace replaces each run of white space by one space, and removes it from both ends.

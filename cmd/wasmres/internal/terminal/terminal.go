@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Width gives the columns of the terminal w; 0 if w is no terminal.
+// Width returns the columns of the terminal w; 0 if w is no terminal.
 func Width(w io.Writer) int {
 	if !IsTerminal(w) {
 		return 0

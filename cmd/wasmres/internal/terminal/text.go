@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Numbered gives a number with the singular or plural of what it counts, as in "1 read" or "2 reads".
+// Numbered returns a number with the singular or plural of what it counts, as in "1 read" or "2 reads".
 func Numbered(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -14,7 +14,7 @@ func Numbered(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-// Counted gives a number of things, whose plural ends in s, as in "no errors" or "2 errors".
+// Counted returns a number of things, whose plural ends in s, as in "no errors" or "2 errors".
 func Counted(n int, thing string) string {
 	switch n {
 	case 0:
@@ -25,7 +25,7 @@ func Counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// Grouped gives a number with a comma between each three digits.
+// Grouped returns a number with a comma between each three digits.
 func Grouped(n uint64) string {
 	digits := []byte(fmt.Sprint(n))
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -34,7 +34,7 @@ func Grouped(n uint64) string {
 	return string(digits)
 }
 
-// Size gives a number of bytes in the largest fitting unit, as in "1.5 MiB".
+// Size returns a number of bytes in the largest fitting unit, as in "1.5 MiB".
 func Size(n uint64) string {
 	const step = 1024
 	if n < step {

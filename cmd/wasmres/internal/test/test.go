@@ -20,7 +20,7 @@ import (
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
-// Command gives the command test.
+// Command returns the command test.
 func Command() *cli.Command {
 	const category = "Testing"
 	return &cli.Command{
@@ -81,7 +81,8 @@ func testProvider(c *cli.Context) error {
 	return testVerdict(c, format, results)
 }
 
-// testArguments gives the file of the provider, which may be missing in the directory of a project, and those of sessions.
+// testArguments returns the file of the provider, which may be missing in the directory of a project, and those of
+// sessions.
 func testArguments(c *cli.Context) (provider string, sessions []string, err error) {
 	if first := c.Args().First(); first != "" && !strings.HasSuffix(first, ".txtar") {
 		return first, c.Args().Tail(), nil
@@ -90,7 +91,7 @@ func testArguments(c *cli.Context) (provider string, sessions []string, err erro
 	return provider, c.Args().Slice(), err
 }
 
-// sessionFiles gives the named files, or, without any, those in the directory tests beside the provider.
+// sessionFiles returns the named files, or, without any, those in the directory tests beside the provider.
 func sessionFiles(provider string, given []string) ([]string, error) {
 	if len(given) > 0 {
 		return given, nil
@@ -165,7 +166,7 @@ type Result struct {
 	written bool
 }
 
-// Failed gives the number of failures, 1 for a session that could not be run.
+// Failed returns the number of failures, 1 for a session that could not be run.
 func (r *Result) Failed() int {
 	if r.Err != "" {
 		return 1
@@ -216,8 +217,8 @@ func (t *Runner) runFile(ctx context.Context, file string) (*recorded.Report, er
 	return report, s.Save(file)
 }
 
-// grant gives the host of a session, and the Config of the provider that runs on it. While recording, the grants of flags
-// replace those in the file.
+// grant returns the host of a session, and the Config of the provider that runs on it. While recording, the grants of
+// flags replace those in the file.
 func (t *Runner) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 	host, cfg := recorded.Replay(s), t.Config
 	if t.record {

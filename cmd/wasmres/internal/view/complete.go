@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// CompleteCommand gives the command complete.
+// CompleteCommand returns the command complete.
 func CompleteCommand() *cli.Command {
 	return providers.NewCommand(&cli.Command{
 		Name: "complete", Usage: "complete a variable of a resource template", ArgsUsage: providers.ArgUsage + " TEMPLATE VARIABLE PREFIX",
@@ -40,7 +40,8 @@ func givenValues(c *cli.Context) (map[string]string, error) {
 	return values, nil
 }
 
-// completionParams gives the parameters of completion/complete for the arguments of the command and the values of --given.
+// completionParams returns the parameters of completion/complete for the arguments of the command and the values of
+// --given.
 func completionParams(args []string, given map[string]string) map[string]any {
 	params := map[string]any{
 		"ref":      map[string]string{"type": "ref/resource", "uri": args[1]},

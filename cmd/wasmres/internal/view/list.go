@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 )
 
-// ListCommand gives the command list.
+// ListCommand returns the command list.
 func ListCommand() *cli.Command {
 	return providers.NewCombinedCommand(&cli.Command{
 		Name: "list", Usage: "list a provider's resources, all pages", ArgsUsage: providers.ArgsUsage,
@@ -51,7 +51,7 @@ func list(c *cli.Context, a *app.App, _ []string) error {
 	return terminal.PrintTable(c.App.Writer, []string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
 
-// TemplatesCommand gives the command templates.
+// TemplatesCommand returns the command templates.
 func TemplatesCommand() *cli.Command {
 	return providers.NewCombinedCommand(&cli.Command{
 		Name: "templates", Usage: "list a provider's resource templates", ArgsUsage: providers.ArgsUsage,
@@ -118,12 +118,12 @@ func allPages(ctx context.Context, a *app.App, method, key string) (all []json.R
 	}
 }
 
-// endless gives the error for a list that seems endless.
+// endless returns the error for a list that seems endless.
 func endless(method, format string, args ...any) error {
 	return fmt.Errorf("%s stopped: the list seems endless: %s", method, fmt.Sprintf(format, args...))
 }
 
-// onePage gives the entries of the page at a cursor, and the cursor of the next page: empty after the last.
+// onePage returns the entries of the page at a cursor, and the cursor of the next page: empty after the last.
 func onePage(
 	ctx context.Context, a *app.App, method, key, cursor string,
 ) (entries []json.RawMessage, next string, err error) {

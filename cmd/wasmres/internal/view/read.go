@@ -15,7 +15,7 @@ import (
 	runtime "github.com/wasmres/wasmres/runtime"
 )
 
-// ReadCommand gives the command read.
+// ReadCommand returns the command read.
 func ReadCommand() *cli.Command {
 	return providers.NewCommand(&cli.Command{
 		Name: "read", Usage: "read one resource", ArgsUsage: providers.ArgUsage + " URI",

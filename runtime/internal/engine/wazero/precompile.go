@@ -69,7 +69,7 @@ func entries(dir string) (found []string, err error) {
 	return found, err
 }
 
-// list gives the paths of at most maxEntries entries of a directory; none of a file.
+// list returns the paths of at most maxEntries entries of a directory; none of a file.
 func list(dir string) (paths []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func MakeCacheDir(dir string) error {
 	return cache.Close(context.Background())
 }
 
-// Entries gives the paths of the compiled modules in a cache; not all, when there are many.
+// Entries returns the paths of the compiled modules in a cache; not all, when there are many.
 func Entries(dir string) ([]string, error) {
 	found, err := entries(dir)
 	if err != nil {

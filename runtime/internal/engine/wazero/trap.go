@@ -32,7 +32,7 @@ func trapped(err error) error {
 	return trap
 }
 
-// functions gives the indices in a stack of lines like "\t.$12(i32,i32) i32". Host functions have names instead.
+// functions returns the indices in a stack of lines like "\t.$12(i32,i32) i32". Host functions have names instead.
 func functions(stack string) (indices []uint32) {
 	for line := range strings.Lines(stack) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), "(")

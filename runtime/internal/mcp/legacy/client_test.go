@@ -33,7 +33,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// pipe gives the client's end of a stdio connection.
+// pipe returns the client's end of a stdio connection.
 func pipe(t *testing.T, front *legacy.Front) sdk.Transport {
 	t.Helper()
 	in, toServer := io.Pipe()

@@ -216,7 +216,7 @@ func (f *Front) Close() error {
 	return nil
 }
 
-// open gives the session of the SDK's session, and makes it if there is none. It is kept until it ends.
+// open returns the session of the SDK's session, and makes it if there is none. It is kept until it ends.
 func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -253,7 +253,7 @@ func (f *Front) remove(s *session) {
 	}
 }
 
-// session gives an open session; nil if there is none.
+// session returns an open session; nil if there is none.
 func (f *Front) session(ss *sdk.ServerSession) *session {
 	f.mu.Lock()
 	defer f.mu.Unlock()

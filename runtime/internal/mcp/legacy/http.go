@@ -119,7 +119,7 @@ func knowsNotification(method string) bool {
 	return !strings.HasPrefix(method, "notifications/")
 }
 
-// withBody gives r with a body that was read, and with the parameters as they came.
+// withBody returns r with a body that was read, and with the parameters as they came.
 func withBody(r *http.Request, body []byte, params json.RawMessage) *http.Request {
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))

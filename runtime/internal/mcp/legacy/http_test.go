@@ -118,21 +118,21 @@ func (b *bubble) serve(ctx context.Context, method, body string) *httptest.Respo
 	return w
 }
 
-// listen gives what a GET stream sends in that time.
+// listen returns what a GET stream sends in that time.
 func (b *bubble) listen(t *testing.T, d time.Duration) string {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	return b.serve(ctx, http.MethodGet, "").Body.String()
 }
 
-// resume gives what a GET stream sends in that time to a client whose last event has that id; empty for none.
+// resume returns what a GET stream sends in that time to a client whose last event has that id; empty for none.
 func (b *bubble) resume(t *testing.T, lastID string, d time.Duration) string {
 	b.lastID = lastID
 	defer func() { b.lastID = "" }()
 	return b.listen(t, d)
 }
 
-// lastID gives the id of the last event of a stream; empty when it has none.
+// lastID returns the id of the last event of a stream; empty when it has none.
 func lastID(stream string) (id string) {
 	for line := range strings.Lines(stream) {
 		if value, ok := strings.CutPrefix(line, "id: "); ok {

@@ -27,7 +27,7 @@ func (f *Front) lease() *lease {
 	return l
 }
 
-// end gives the memory back. It is idempotent.
+// end returns the memory back. It is idempotent.
 func (l *lease) end() {
 	if l == nil {
 		return
@@ -36,7 +36,7 @@ func (l *lease) end() {
 	l.hold.End()
 }
 
-// withLease gives the context of a call whose answer counts in the lease of its message.
+// withLease returns the context of a call whose answer counts in the lease of its message.
 func (f *Front) withLease(ctx context.Context, req sdk.Request) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || len(extra.Header[leaseKey]) != 1 {

@@ -106,7 +106,7 @@ func (f *Front) evict(client string) {
 	}
 }
 
-// idleSessions gives the sessions that may be ended for one of a client. Some may be in use.
+// idleSessions returns the sessions that may be ended for one of a client. Some may be in use.
 func (f *Front) idleSessions(client string) (idle []idleSession) {
 	f.mu.Lock()
 	own := !f.isFullLocked()

@@ -85,7 +85,7 @@ func validateInitialize(params json.RawMessage) *mcp.Error {
 	return nil
 }
 
-// paramsFor gives a value of the type that the SDK decodes the parameters of a method into.
+// paramsFor returns a value of the type that the SDK decodes the parameters of a method into.
 func paramsFor(method string) any {
 	switch method {
 	case "initialize":
@@ -102,7 +102,7 @@ func paramsFor(method string) any {
 	return new(sdk.PingParams)
 }
 
-// receive gives the middleware that runs before the handlers of the SDK. The SDK handles the handshake and ping only.
+// receive returns the middleware that runs before the handlers of the SDK. The SDK handles the handshake and ping only.
 func (f *Front) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch {
@@ -146,7 +146,7 @@ func (f *Front) initialize(ctx context.Context, next sdk.MethodHandler, req sdk.
 	return res, nil
 }
 
-// negotiate gives the revision that the client asks for, or the newest with sessions.
+// negotiate returns the revision that the client asks for, or the newest with sessions.
 func negotiate(asked string) mcp.Revision {
 	if r := mcp.Revision(asked); r.Legacy() {
 		return r
@@ -191,7 +191,7 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 	return &rawResult{raw: result}, nil
 }
 
-// revision gives the negotiated revision: initialize has replaced the one that the client asked for.
+// revision returns the negotiated revision: initialize has replaced the one that the client asked for.
 func (s *session) revision() mcp.Revision {
 	if p := s.sdk.InitializeParams(); p != nil {
 		return mcp.Revision(p.ProtocolVersion)
@@ -234,7 +234,7 @@ func (r *rawResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
 // header, since its name is not valid.
 const paramsKey = "\x00params"
 
-// paramsOf gives the parameters as they came or, in a batch over HTTP, as the SDK has decoded them.
+// paramsOf returns the parameters as they came or, in a batch over HTTP, as the SDK has decoded them.
 func paramsOf(req sdk.Request) (json.RawMessage, error) {
 	if extra := req.GetExtra(); extra != nil {
 		if raw := extra.Header[paramsKey]; len(raw) == 1 {
@@ -275,12 +275,12 @@ func tooMany(most int) *mcp.Error {
 	}
 }
 
-// wireError gives e as the SDK sends it. The SDK would send any other error with code 0 and its whole text.
+// wireError returns e as the SDK sends it. The SDK would send any other error with code 0 and its whole text.
 func wireError(e *mcp.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: e.Data}
 }
 
-// sourceError gives the public error of a failed Subscribe, and logs the cause.
+// sourceError returns the public error of a failed Subscribe, and logs the cause.
 func (f *Front) sourceError(err error, uri string) *mcp.Error {
 	e := &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	text := err.Error()

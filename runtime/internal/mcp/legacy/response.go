@@ -135,7 +135,7 @@ func (s *session) track(w *response, body []byte, m *mcp.Message, batch bool) (a
 	}
 }
 
-// parseBatch gives the well-formed messages of a batch; none if the SDK refuses the batch.
+// parseBatch returns the well-formed messages of a batch; none if the SDK refuses the batch.
 func parseBatch(body []byte) (messages []*mcp.Message) {
 	var parts []json.RawMessage
 	if json.Unmarshal(body, &parts) != nil || len(parts) > maxBatch {

@@ -148,8 +148,8 @@ func (s *session) leaveLocked() {
 	}
 }
 
-// timeLeftLocked gives how long the session may still last without a request. extends says whether it lasts longer while a
-// request is under way, which it does after the handshake.
+// timeLeftLocked returns how long the session may still last without a request. extends says whether it lasts longer
+// while a request is under way, which it does after the handshake.
 func (s *session) timeLeftLocked() (extends bool, left time.Duration) {
 	idle := s.front.cfg.Idle - time.Since(s.used)
 	if s.agreed.Load() != nil {
@@ -187,7 +187,7 @@ func (s *session) expire(cause error, isOver func() bool) bool {
 	return true
 }
 
-// lastUse gives the end of the last HTTP request.
+// lastUse returns the end of the last HTTP request.
 func (s *session) lastUse() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

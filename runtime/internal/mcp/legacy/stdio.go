@@ -49,7 +49,7 @@ func (f *Front) Connect(ctx context.Context, send func(line []byte) error) (*Ses
 	return &Session{conn: c, session: s, release: release}, nil
 }
 
-// Ready gives the revision of the session. ok is false until the handshake has ended.
+// Ready returns the revision of the session. ok is false until the handshake has ended.
 func (s *Session) Ready() (r mcp.Revision, ok bool) {
 	if revision := s.session.agreed.Load(); revision != nil {
 		return *revision, true
@@ -164,7 +164,7 @@ func (c *conn) newLease(b *batch) *lease {
 	return c.front.lease()
 }
 
-// leaseOf gives the name of a request's lease; empty for none.
+// leaseOf returns the name of a request's lease; empty for none.
 func (c *conn) leaseOf(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -376,8 +376,8 @@ func appendResponse(id string, resp *jsonrpc.Response) []byte {
 	return append(b, '}')
 }
 
-// publicError gives the error that the client gets. Of errors of the SDK, which name Go types, it gives only the code and
-// its message.
+// publicError returns the error that the client gets. Of errors of the SDK, which name Go types, it gives only the code
+// and its message.
 func publicError(err error) *mcp.Error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return &mcp.Error{Code: int(e.Code), Message: e.Message, Data: e.Data}

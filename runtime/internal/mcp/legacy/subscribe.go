@@ -57,8 +57,8 @@ func (s *session) subscribe(ctx context.Context, uri abi.URI) *mcp.Error {
 	return w.refusal
 }
 
-// register gives the subscription to uri, and makes one if there is none. A subscription keeps the values of ctx, but does
-// not end with it.
+// register returns the subscription to uri, and makes one if there is none. A subscription keeps the values of ctx, but
+// does not end with it.
 func (s *session) register(ctx context.Context, uri abi.URI) (w *watch, isNew bool, refusal *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *session) register(ctx context.Context, uri abi.URI) (w *watch, isNew bo
 	return w, true, nil
 }
 
-// dropURI gives up the memory of the URI of a subscription that has ended; "", for the list, takes none.
+// dropURI releases the memory of the URI of a subscription that has ended. "", for the list, takes none.
 func (f *Front) dropURI(uri string) {
 	if uri != "" {
 		f.cfg.URIs.Drop(uri)

@@ -49,7 +49,7 @@ type wire interface {
 	ask(t *testing.T, line string) []message
 	// notify sends a notification.
 	notify(t *testing.T, line string)
-	// notification gives the next notification that belongs to no request.
+	// notification returns the next notification that belongs to no request.
 	notification(t *testing.T) message
 	close()
 }
@@ -218,7 +218,7 @@ func (w *httpWire) do(t *testing.T, ctx context.Context, method, body string) *h
 	return res
 }
 
-// post gives the messages of the answer, which is JSON or a stream.
+// post returns the messages of the answer, which is JSON or a stream.
 func (w *httpWire) post(t *testing.T, body string) (*http.Response, []message) {
 	t.Helper()
 	res := w.do(t, t.Context(), http.MethodPost, body)

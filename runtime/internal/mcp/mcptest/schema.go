@@ -17,7 +17,7 @@ import (
 //go:embed schema/*.json
 var schemas embed.FS
 
-// Revisions gives the protocol revisions there is a schema for, oldest first.
+// Revisions returns the protocol revisions there is a schema for, oldest first.
 func Revisions() []string {
 	return []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 }

@@ -17,7 +17,7 @@ import (
 // Greeting is the one template of every [Source]. Its variable completes to what is in [Names], and reading it greets.
 const Greeting = "greeting://{name}"
 
-// Names gives the values the variable of [Greeting] completes to.
+// Names returns the values the variable of [Greeting] completes to.
 func Names() []string { return []string{"Ada", "Alan", "Barbara", "Edsger", "Grace"} }
 
 // A Handler answers reads of one URI.

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// exchange gives the lines that a server answers to input.
+// exchange returns the lines that a server answers to input.
 func exchange(t *testing.T, source resource.Source, input []byte) []string {
 	t.Helper()
 	core, err := mcp.New(mcp.Config{Source: source, Name: "test", Version: "1", Tools: true})

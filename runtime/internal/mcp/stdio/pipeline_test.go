@@ -66,7 +66,7 @@ func handshake(t *testing.T, c *conn) {
 	synctest.Wait()
 }
 
-// mixedSource gives a source with a quick resource, a slow one, a long one, and a long one whose reads fail.
+// mixedSource returns a source with a quick resource, a slow one, a long one, and a long one whose reads fail.
 func mixedSource() (src *mcptest.Source, begun chan string, release chan struct{}) {
 	src, begun, release = mcptest.New(), make(chan string, 2000), make(chan struct{})
 	src.Text("test://quick", "quick")

@@ -73,7 +73,7 @@ func (s *server) loop(ctx, work context.Context, lines <-chan []line) error {
 	}
 }
 
-// inputError gives the error for the end of the input; nil for the usual end.
+// inputError returns the error for the end of the input; nil for the usual end.
 func inputError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -26,8 +26,8 @@ type Legacy interface {
 
 // A LegacySession is one client of an older revision. Its methods are called one at a time.
 type LegacySession interface {
-	// Ready gives the revision of the session. ok is false until the handshake has ended: then the core may answer core
-	// requests.
+	// Ready returns the revision of the session. ok is false until the handshake has ended: then the core may answer
+	// core requests.
 	Ready() (r mcp.Revision, ok bool)
 	// Receive handles a line from the client, which is valid until it returns. An error means that the session has ended.
 	Receive(line []byte) error

@@ -81,7 +81,7 @@ func (c *conn) send(lines ...string) {
 	}
 }
 
-// next gives the next line from the server.
+// next returns the next line from the server.
 func (c *conn) next() string {
 	c.t.Helper()
 	select {
@@ -105,7 +105,7 @@ func (c *conn) end() (rest []string, err error) {
 	return rest, <-c.done
 }
 
-// brief gives the id of an answer, and its code or text.
+// brief returns the id of an answer, and its code or text.
 func brief(t *testing.T, line string) string {
 	t.Helper()
 	var m struct {

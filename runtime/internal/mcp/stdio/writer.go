@@ -211,7 +211,7 @@ func (w *writer) unlockLocked(err error) {
 	w.work.Signal()
 }
 
-// checkLocked gives the reason why a line of p must not be written.
+// checkLocked returns the reason why a line of p must not be written.
 func (w *writer) checkLocked(p *pendingRequest) error {
 	switch {
 	case w.err != nil:
@@ -230,7 +230,7 @@ func (w *writer) close() {
 	w.work.Signal()
 }
 
-// failure gives the error of the first write that failed.
+// failure returns the error of the first write that failed.
 func (w *writer) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

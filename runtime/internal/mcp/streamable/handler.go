@@ -89,16 +89,16 @@ func (h *Handler) Close() error {
 	return nil
 }
 
-// Core gives the Core of the configuration.
+// Core returns the Core of the configuration.
 func (h *Handler) Core() *mcp.Core { return h.cfg.Core }
 
-// Legacy gives what serves the older revisions; nil for nothing.
+// Legacy returns what serves the older revisions; nil for nothing.
 func (h *Handler) Legacy() Legacy { return h.cfg.Legacy }
 
 // MaxRequestBytes is how long a body may be.
 func (h *Handler) MaxRequestBytes() int64 { return h.cfg.MaxRequestBytes }
 
-// Find gives h for a POST to Path of any host. So a Handler is a router with one endpoint.
+// Find returns h for a POST to Path of any host. So a Handler is a router with one endpoint.
 func (h *Handler) Find(_, path []byte) (*Handler, bool) { return h, string(path) == Path }
 
 // AllowsHost reports whether clients may name host, in lower case, on a connection to the address local; the zero Addr is

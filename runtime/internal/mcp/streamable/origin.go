@@ -45,7 +45,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// check gives the reason to refuse a request; nil if it is allowed.
+// check returns the reason to refuse a request; nil if it is allowed.
 func (p *originPolicy) check(r *http.Request) *refusal {
 	local := localAddr(r)
 	host := strings.ToLower(r.Host)
@@ -119,7 +119,7 @@ func parseOrigin(origin string) (*url.URL, error) {
 	return u, nil
 }
 
-// originKey gives an origin in lower case and with its port.
+// originKey returns an origin in lower case and with its port.
 func originKey(u *url.URL) string {
 	return u.Scheme + "://" + withPort(strings.ToLower(u.Host), u.Scheme)
 }
@@ -153,7 +153,7 @@ func isLocal(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == "[::1]"
 }
 
-// localAddr gives the address of this machine on which the connection of a request arrived; the zero Addr when it is
+// localAddr returns the address of this machine on which the connection of a request arrived; the zero Addr when it is
 // unknown.
 func localAddr(r *http.Request) netip.Addr {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -163,8 +163,8 @@ func localAddr(r *http.Request) netip.Addr {
 	return IPOf(addr)
 }
 
-// IPOf gives the IP address of a network address without its zone; the zero Addr when it has none. An IPv4 address that
-// is mapped to IPv6 is given as IPv4.
+// IPOf returns the IP address of a network address without its zone; the zero Addr when it has none. An IPv4 address
+// that is mapped to IPv6 is given as IPv4.
 func IPOf(addr net.Addr) netip.Addr {
 	ip, err := netip.ParseAddrPort(addr.String())
 	if err != nil {

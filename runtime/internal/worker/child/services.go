@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// proxies gives a proxy for each service.
+// proxies returns a proxy for each service.
 func proxies(ids []abi.Service) capability.Services {
 	services := capability.Services{}
 	for _, id := range ids {

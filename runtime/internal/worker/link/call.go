@@ -221,7 +221,7 @@ func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
 	return p.link.conn.SendAnswer(&answer, resp.Body)
 }
 
-// finish gives what became of the call, by what the worker sent.
+// finish returns what became of the call, by what the worker sent.
 func (p *pendingCall) finish(done *protocol.Done) error {
 	p.call.SetUsage(done.Fuel, int(done.HostCalls))
 	if p.panicked != nil {

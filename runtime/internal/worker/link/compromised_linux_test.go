@@ -32,7 +32,7 @@ func token(call uint32) string {
 	return fmt.Sprintf("T%08x%08x", call, crc32.ChecksumIEEE(binary.LittleEndian.AppendUint32(nil, call)))
 }
 
-// foreign gives a token in text that belongs to another call than own; empty for none.
+// foreign returns a token in text that belongs to another call than own; empty for none.
 func foreign(own string, text []byte) string {
 	for at := bytes.IndexByte(text, 'T'); at >= 0; at = bytes.IndexByte(text, 'T') {
 		text = text[at:]
@@ -147,7 +147,7 @@ func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
 	t.Logf("%d messages, %d links, %d calls, heap %d KiB and then %d", w.sent.Load(), w.links.Load(), ids.Load(), before>>10, heap()>>10)
 }
 
-// heap gives the bytes in use.
+// heap returns the bytes in use.
 func heap() uint64 {
 	goruntime.GC()
 	var s goruntime.MemStats

@@ -20,7 +20,7 @@ type LostError struct {
 // Error implements [error].
 func (e *LostError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what happened.
+// Unwrap returns what happened.
 func (e *LostError) Unwrap() error { return e.Err }
 
 // errorOf is how a call ended by what the worker sent, nil for success. It is checked as what a guest says is.

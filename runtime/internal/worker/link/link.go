@@ -133,7 +133,7 @@ func (l *link) receive(ctx context.Context, c *pendingCall) error {
 	}
 }
 
-// fail gives the worker up. The caller is the call that is ready.
+// fail returns the worker up. The caller is the call that is ready.
 func (l *link) fail(c *pendingCall, err error) error {
 	c.overdue = l.overdue.Load()
 	l.set.cfg.Process.Kill()

@@ -63,7 +63,7 @@ func (s *Set) release(l *link) {
 	}
 }
 
-// trim gives back the memory of windows that have not been used for trimAfter.
+// trim releases the memory of windows that have not been used for trimAfter.
 func (s *Set) trim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ type Process interface {
 	Kill()
 	// Cancel tells the worker that the caller no longer waits for a call.
 	Cancel(link uint32, seq uint64)
-	// Attach gives the worker another link: its end of the socket, and the file of the window. The caller closes both.
+	// Attach adds a link to the worker: its end of the socket, and the file of the window. The caller closes both.
 	Attach(id uint32, files ...*os.File) error
 	// SetBackground has the process leave a processor to others, or not.
 	SetBackground(bool)
@@ -125,7 +125,7 @@ func (s *Set) pop() *link {
 	return l
 }
 
-// shortestQueue gives the shared link with the fewest calls, if one has room for a further call of that size.
+// shortestQueue returns the shared link with the fewest calls, if one has room for a further call of that size.
 func (s *Set) shortestQueue(size int) (best *link) {
 	for _, l := range s.shared {
 		if len(l.calls) < protocol.MaxQueuedCalls && l.queuedBytes+size <= protocol.MaxQueuedBytes &&

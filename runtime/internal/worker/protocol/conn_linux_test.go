@@ -31,7 +31,7 @@ func pair(tb testing.TB) (*protocol.Conn, *os.File) {
 	return c, theirs
 }
 
-// both gives both ends of a connection.
+// both returns both ends of a connection.
 func both(tb testing.TB, maxFiles int) (ours, theirs *protocol.Conn) {
 	tb.Helper()
 	ours, file := pair(tb)

@@ -15,7 +15,7 @@ type reader struct {
 	bad  bool
 }
 
-// bytes gives a view of the next n bytes. More than most are not allowed.
+// bytes returns a view of the next n bytes. More than most are not allowed.
 func (r *reader) bytes(n uint64, most int) []byte {
 	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {
 		r.bad = true
@@ -64,7 +64,7 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-// functions gives the next n indices of functions.
+// functions returns the next n indices of functions.
 func (r *reader) functions(n uint64) (indices []uint32) {
 	if n > maxStack {
 		r.bad = true
@@ -75,7 +75,7 @@ func (r *reader) functions(n uint64) (indices []uint32) {
 	return indices
 }
 
-// end gives an error, unless every field was there and nothing is left.
+// end returns an error, unless every field was there and nothing is left.
 func (r *reader) end(k Kind) error {
 	if r.bad || len(r.rest) > 0 {
 		return malformed(k, "truncated, too long, or a field out of its bounds")

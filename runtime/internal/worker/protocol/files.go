@@ -10,7 +10,7 @@ func (c *Conn) SendFiles(m Message, files ...*os.File) error {
 	return c.flush(files)
 }
 
-// TakeFiles gives the n files that came with the message last read, in the order they were sent. They belong to the
+// TakeFiles returns the n files that came with the message last read, in the order they were sent. They belong to the
 // caller. Another number of files is an error, and closes them.
 func (c *Conn) TakeFiles(n int) ([]*os.File, error) {
 	if err := c.failure(); err != nil {

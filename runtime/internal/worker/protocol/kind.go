@@ -80,7 +80,7 @@ var bounds = [...]sizeBounds{
 	KindSealed: {"sealed", 0, 0},
 }
 
-// String gives the name of the kind, as in "new_link".
+// String returns the name of the kind, as in "new_link".
 func (k Kind) String() string {
 	if int(k) < len(bounds) && bounds[k].name != "" {
 		return bounds[k].name

@@ -19,7 +19,7 @@ type decoder interface {
 	Decode(p []byte) error
 }
 
-// empty gives a message of a kind to decode into, or nil when its payload is not made of fields.
+// empty returns a message of a kind to decode into, or nil when its payload is not made of fields.
 func empty(k protocol.Kind) decoder {
 	switch k {
 	case protocol.KindCall:

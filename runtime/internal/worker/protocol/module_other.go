@@ -9,10 +9,10 @@ import (
 	"runtime"
 )
 
-// MemfdOf gives an error that has [errors.ErrUnsupported] in its chain.
+// MemfdOf returns an error that has [errors.ErrUnsupported] in its chain.
 func MemfdOf([]byte) (*os.File, error) {
 	return nil, fmt.Errorf("workers on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
-// MapFile gives [errors.ErrUnsupported].
+// MapFile returns [errors.ErrUnsupported].
 func MapFile(*os.File) ([]byte, error) { return nil, errors.ErrUnsupported }

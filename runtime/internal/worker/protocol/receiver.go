@@ -76,7 +76,7 @@ func (r *Receiver) copyOut(start, n int, take func([]byte) error) error {
 	return nil
 }
 
-// credit gives n bytes back, many at a time.
+// credit returns n bytes back, many at a time.
 func (r *Receiver) credit(n int) error {
 	if r.owed += n; r.owed < r.window.Size()/maxCredits {
 		return nil

@@ -77,7 +77,7 @@ func (s *Sender) nextCall() (number uint64, payload []byte, err error) {
 	}
 }
 
-// next gives the next message of the call under way, but for credit. Further calls are queued for NextCall.
+// next returns the next message of the call under way, but for credit. Further calls are queued for NextCall.
 func (s *Sender) next() (Kind, []byte, error) {
 	for {
 		kind, p, err := s.conn.Next()

@@ -82,7 +82,7 @@ func (s *socket) leave() error {
 	return s.file.Close()
 }
 
-// read gives at least one byte, or an error.
+// read returns at least one byte, or an error.
 func (s *socket) read(p []byte) (int, error) {
 	if !s.enter() {
 		return 0, ErrClosed

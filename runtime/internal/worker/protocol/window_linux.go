@@ -52,7 +52,7 @@ func (w *Window) File() *os.File { return w.file }
 // Size is in bytes.
 func (w *Window) Size() int { return w.size }
 
-// Trim gives the memory of the window back to the kernel. Its contents are lost.
+// Trim returns the memory of the window back to the kernel. Its contents are lost.
 func (w *Window) Trim() error {
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	for {

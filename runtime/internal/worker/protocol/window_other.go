@@ -10,7 +10,7 @@ import (
 // A Window cannot be made here.
 type Window struct{}
 
-// NewWindow gives [errors.ErrUnsupported].
+// NewWindow returns [errors.ErrUnsupported].
 func NewWindow(size int) (*Window, error) {
 	if err := checkWindow(int64(size)); size != 0 && err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (*Window) File() *os.File { return nil }
 // Size is in bytes.
 func (*Window) Size() int { return 0 }
 
-// Trim gives the memory of the window back to the system.
+// Trim returns the memory of the window back to the system.
 func (*Window) Trim() error { return errors.ErrUnsupported }
 
 // Close releases the parent's side.
@@ -35,7 +35,7 @@ func (*Window) read([]byte, int) error { return errors.ErrUnsupported }
 // A Mapping cannot be made here.
 type Mapping struct{ bytes []byte }
 
-// OpenWindow gives [errors.ErrUnsupported].
+// OpenWindow returns [errors.ErrUnsupported].
 func OpenWindow(f *os.File) (*Mapping, error) {
 	f.Close()
 	return nil, errors.ErrUnsupported

@@ -100,7 +100,7 @@ func TestASteadyLifeForgetsTheWindowToo(t *testing.T) {
 	})
 }
 
-// trial gives a supervisor whose breaker has opened after two ends and whose next start, in 100 ms, takes 10 ms.
+// trial returns a supervisor whose breaker has opened after two ends and whose next start, in 100 ms, takes 10 ms.
 func trial(t *testing.T, life time.Duration, test func(t *testing.T, s *supervisor)) {
 	p := &play{script: []func() (*worker, error){lives(0), lives(0), func() (*worker, error) {
 		time.Sleep(10 * ms)

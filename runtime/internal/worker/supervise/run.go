@@ -59,7 +59,7 @@ func (s *Supervisor[W]) beginStart() {
 	s.setPhaseLocked(Starting, time.Time{})
 }
 
-// publish gives w to the callers that wait, and to further ones.
+// publish returns w to the callers that wait, and to further ones.
 func (s *Supervisor[W]) publish(w W) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ const (
 	Closed                // Close was called
 )
 
-// String gives the stable name used in logs and metrics, as in "live".
+// String returns the stable name used in logs and metrics, as in "live".
 func (p Phase) String() string {
 	switch p {
 	case Live:
@@ -40,7 +40,7 @@ type State struct {
 	Err error // of the last worker that ended, or start that failed; nil when there was none
 }
 
-// State gives the state. It never waits.
+// State returns the state. It never waits.
 func (s *Supervisor[W]) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -68,8 +68,8 @@ func startFirst[W Worker](ctx, running context.Context, cancel func(), start fun
 	return w, context.Cause(ctx)
 }
 
-// Acquire gives the worker that runs, in nanoseconds. It may have ended a moment ago: a caller that finds that out calls
-// [Supervisor.AcquireOther]. Where none runs, Acquire waits for the next, until ctx ends. It fails with
+// Acquire returns the worker that runs, in nanoseconds. It may have ended a moment ago: a caller that finds that out
+// calls [Supervisor.AcquireOther]. Where none runs, Acquire waits for the next, until ctx ends. It fails with
 // [abi.CodeUnavailable] at once after Close and, with the time to retry after, while the breaker is open.
 func (s *Supervisor[W]) Acquire(ctx context.Context) (W, error) {
 	if w := s.current.Load(); w != nil {
@@ -99,7 +99,7 @@ func (s *Supervisor[W]) await(ctx context.Context, old W) (none W, _ error) {
 	}
 }
 
-// poll gives a worker other than old, an error, or a channel to wait for before polling again.
+// poll returns a worker other than old, an error, or a channel to wait for before polling again.
 func (s *Supervisor[W]) poll(old W) (w W, changed <-chan struct{}, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func entityTag(etag string) string {
 	return ""
 }
 
-// opaqueTag gives the text between the quotes of an entity tag, as a provider may have written it.
+// opaqueTag returns the text between the quotes of an entity tag, as a provider may have written it.
 func opaqueTag(tag string) string {
 	return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
 }
@@ -89,7 +89,7 @@ func lists(header, tag string, weak bool) bool {
 	}
 }
 
-// onlyTag gives the entity tag of If-None-Match, if there is exactly one, and no condition that precedes it.
+// onlyTag returns the entity tag of If-None-Match, if there is exactly one, and no condition that precedes it.
 func onlyTag(r *http.Request) string {
 	tag, rest := cutTag(strings.Trim(joined(r, "If-None-Match"), " \t"))
 	if rest != "" || r.Header.Get("If-Match") != "" || r.Header.Get("If-Unmodified-Since") != "" {
@@ -98,10 +98,10 @@ func onlyTag(r *http.Request) string {
 	return tag
 }
 
-// joined gives all values of a header that is a list.
+// joined returns all values of a header that is a list.
 func joined(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ",") }
 
-// precondition gives the status that ends a GET or HEAD of the version v, or 0 when its conditions are met (RFC 9110,
+// precondition returns the status that ends a GET or HEAD of the version v, or 0 when its conditions are met (RFC 9110,
 // section 13.2.2).
 func (v validator) precondition(r *http.Request) int {
 	if match := joined(r, "If-Match"); match != "" {

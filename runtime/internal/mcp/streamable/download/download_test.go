@@ -87,7 +87,7 @@ func (f *file) handler(t testing.TB) http.Handler {
 	return streamtest.NewHandler(t, s, streamable.Config{})
 }
 
-// link gives the reference by which a resource is downloaded.
+// link returns the reference by which a resource is downloaded.
 func link(uri string) string { return streamable.Path + "?uri=" + url.QueryEscape(uri) }
 
 // get makes a request for a resource.

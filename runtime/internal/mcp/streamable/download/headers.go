@@ -29,7 +29,7 @@ func setHeaders(header http.Header, c *abi.Content) {
 	header.Set("Cache-Control", revalidate)
 }
 
-// contentType gives the type of a content if it is well-formed, and otherwise a general one.
+// contentType returns the type of a content if it is well-formed, and otherwise a general one.
 func contentType(c *abi.Content) string {
 	kind, params, err := mime.ParseMediaType(c.MIMEType)
 	switch {
@@ -91,7 +91,7 @@ func rangeNotSatisfiable(w http.ResponseWriter) {
 	response.Refuse(w, http.StatusRequestedRangeNotSatisfiable, "the range lies beyond the resource, or is malformed")
 }
 
-// status gives the HTTP status of a failed download. The codes of this server are statuses, but for that of the time
+// status returns the HTTP status of a failed download. The codes of this server are statuses, but for that of the time
 // limit: some clients would repeat a request at once after a status of 408.
 func status(e *mcp.Error) int {
 	switch {

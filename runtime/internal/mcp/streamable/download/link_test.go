@@ -78,7 +78,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// bodyOf gives the body of a resource, which is small for "test://small".
+// bodyOf returns the body of a resource, which is small for "test://small".
 func bodyOf(uri string) string {
 	if uri == "test://small" {
 		return "small"

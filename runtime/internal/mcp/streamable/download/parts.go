@@ -60,7 +60,7 @@ func (t *transfer) reserve(n uint64) bool {
 	return true
 }
 
-// release gives back what reserve has counted.
+// release subtracts what reserve has counted.
 func (t *transfer) release() { t.core.InFlight().Release(t.held) }
 
 // nextPart begins the next part, if it is of the same version.

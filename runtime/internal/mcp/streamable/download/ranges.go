@@ -82,7 +82,7 @@ func isLess(a, b string) bool {
 	return a < b
 }
 
-// within gives the bytes of a resource of size bytes that a range covers; length is zero when there are none.
+// within returns the bytes of a resource of size bytes that a range covers; length is zero when there are none.
 func (s byteRange) within(size uint64) (begin, length uint64) {
 	switch {
 	case s.suffix:
@@ -94,7 +94,7 @@ func (s byteRange) within(size uint64) (begin, length uint64) {
 	return s.first, min(s.last, size-1) - s.first + 1
 }
 
-// singleRange gives the range that lies in a resource of size bytes; count says how many do.
+// singleRange returns the range that lies in a resource of size bytes; count says how many do.
 func singleRange(ranges []byteRange, size uint64) (begin, length uint64, count int) {
 	for _, s := range ranges {
 		if b, n := s.within(size); n > 0 {
@@ -105,7 +105,7 @@ func singleRange(ranges []byteRange, size uint64) (begin, length uint64, count i
 	return begin, length, count
 }
 
-// neededRange gives the range to ask a provider for first. A range that counts from the end needs the length of the
+// neededRange returns the range to ask a provider for first. A range that counts from the end needs the length of the
 // resource, which comes with any range.
 func neededRange(ranges []byteRange) (offset, length uint64) {
 	switch {

@@ -77,7 +77,7 @@ func FuzzRangeNumbers(f *testing.F) {
 	})
 }
 
-// exactRange gives the bytes of a resource of size bytes that one range covers (RFC 9110 §14.1.2).
+// exactRange returns the bytes of a resource of size bytes that one range covers (RFC 9110 §14.1.2).
 func exactRange(text string, size uint64) (begin, length uint64, ok bool) {
 	before, after, found := strings.Cut(text, "-")
 	first, hasFirst := exactNumber(strings.TrimRight(before, " \t"))

@@ -18,7 +18,7 @@ const modified = "Fri, 02 Jan 2026 03:04:05 GMT"
 // compared are the headers in which a download and net/http's file server must agree.
 var compared = []string{"Content-Range", "Content-Length", "ETag", "Last-Modified", "Accept-Ranges"}
 
-// asFile gives the answer of net/http for a file.
+// asFile returns the answer of net/http for a file.
 func asFile(r *http.Request, body, etag string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	w.Header().Set("Content-Type", "application/octet-stream")

@@ -81,8 +81,8 @@ func (t *transfer) Content(c *abi.Content) error {
 	return t.begin(status, begin, length, total)
 }
 
-// choose gives the status, and the range to be sent; length is math.MaxUint64 when it is unknown. total is the length of
-// the resource. When that is unknown, 0, the whole is sent whatever Range asks for.
+// choose returns the status, and the range to be sent; length is math.MaxUint64 when it is unknown. total is the length
+// of the resource. When that is unknown, 0, the whole is sent whatever Range asks for.
 func (t *transfer) choose(v validator, total uint64) (status int, begin, length uint64) {
 	if total == 0 {
 		return http.StatusOK, 0, math.MaxUint64
@@ -199,10 +199,10 @@ func (t *transfer) write(p []byte) error {
 	return nil
 }
 
-// Waited gives for how long the guest has waited for the client.
+// Waited returns for how long the guest has waited for the client.
 func (t *transfer) Waited() time.Duration { return time.Duration(t.waited.Load()) }
 
-// extend gives the client time for size more bytes. The deadline is moved once a second at most.
+// extend returns the client time for size more bytes. The deadline is moved once a second at most.
 func (t *transfer) extend(size int) {
 	now := time.Now()
 	if size < response.MinRate && now.Before(t.expires) {

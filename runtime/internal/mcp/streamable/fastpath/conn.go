@@ -283,7 +283,7 @@ func (c *fastConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Detach gives the connection without this one, to a handler that has taken it from net/http.
+// Detach returns the connection without this one, to a handler that has taken it from net/http.
 func (c *fastConn) Detach() net.Conn {
 	c.server.remove(c)
 	return c.Conn

@@ -55,7 +55,7 @@ func (sv *servers) compare(t *testing.T, p probe, session string) {
 	}
 }
 
-// run gives the answers to p and to a plain request after it, on one connection.
+// run returns the answers to p and to a plain request after it, on one connection.
 func (p probe) run(t *testing.T, addr, session string) string {
 	request := strings.ReplaceAll(p.request, sessionMark, session)
 	if strings.Contains(request, spareMark) {

@@ -52,7 +52,7 @@ func parseHead(b []byte) head {
 	return h
 }
 
-// field gives where the value of a header is stored that may come once.
+// field returns where the value of a header is stored that may come once.
 func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bool) {
 	switch {
 	case equalFold(name, "host"):
@@ -109,7 +109,7 @@ func (h *head) parseContentLength(length []byte) (ok bool) {
 	return true
 }
 
-// postPath gives the path of a request line with POST, a plain path and no query.
+// postPath returns the path of a request line with POST, a plain path and no query.
 func postPath(line []byte) (path []byte, ok bool) {
 	path, post := bytes.CutPrefix(line, []byte("POST "))
 	path, known := bytes.CutSuffix(path, []byte(" HTTP/1.1"))

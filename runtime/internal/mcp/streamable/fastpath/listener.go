@@ -54,8 +54,8 @@ func (s *Server) add(c *fastConn) (excess []*fastConn) {
 	return excess
 }
 
-// idleLocked gives the idle connections to close first, up to a hundredth of MaxConnections: those of clients with more
-// than an equal share come first, and among them those that have waited longest for a request.
+// idleLocked returns the idle connections to close first, up to a hundredth of MaxConnections: those of clients with
+// more than an equal share come first, and among them those that have waited longest for a request.
 func (s *Server) idleLocked() []*fastConn {
 	type candidate struct {
 		*fastConn

@@ -82,7 +82,7 @@ func (c *fastConn) beginInSession(h *head, m *mcp.Message, cancel context.Cancel
 	return legacy.Begin(reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m, cancel)
 }
 
-// reuse gives b as a string: the last one if it is the same, since a new one costs an allocation.
+// reuse returns b as a string: the last one if it is the same, since a new one costs an allocation.
 func reuse(last *string, b []byte) string {
 	if string(b) != *last {
 		*last = string(b)

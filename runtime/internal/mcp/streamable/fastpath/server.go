@@ -24,10 +24,10 @@ const (
 // A Router is the handler of a Server: one endpoint, as a [streamable.Handler] is, or several.
 type Router interface {
 	http.Handler
-	// Find gives the endpoint that ServeHTTP would have serve a POST to a host and path. It reports false if there is none,
-	// or if ServeHTTP does more than that. host is the header Host as the client sent it, which the endpoint checks; path has
-	// only letters, digits and "/-._~". Both are valid during the call. Find is called for each request, by any goroutine, and
-	// does not block.
+	// Find returns the endpoint that ServeHTTP would have serve a POST to a host and path. It reports false if there is
+	// none, or if ServeHTTP does more than that. host is the header Host as the client sent it, which the endpoint
+	// checks; path has only letters, digits and "/-._~". Both are valid during the call. Find is called for each
+	// request, by any goroutine, and does not block.
 	Find(host, path []byte) (*streamable.Handler, bool)
 	// Close ends the subscriptions of all endpoints, and waits for that. Other requests are answered after it, too.
 	Close() error

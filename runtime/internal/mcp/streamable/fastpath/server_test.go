@@ -158,7 +158,7 @@ func serveInMemory(t *testing.T, h *streamable.Handler) (*fastpath.Server, *memo
 	return server, l, &router.netHTTP
 }
 
-// answers gives all that the server sends, when it closes the connection.
+// answers returns all that the server sends, when it closes the connection.
 func answers(c net.Conn) <-chan string {
 	all := make(chan string, 1)
 	go func() {
@@ -406,7 +406,7 @@ func (sv *servers) compareLong(t *testing.T, request string) {
 	}
 }
 
-// long gives an answer without its coding, and an error if the connection was closed before its end.
+// long returns an answer without its coding, and an error if the connection was closed before its end.
 func long(t *testing.T, addr, request string) (string, error) {
 	c := dial(t, addr)
 	defer c.conn.Close()

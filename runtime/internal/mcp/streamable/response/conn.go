@@ -95,7 +95,7 @@ type second struct {
 	text string // as HTTP writes it
 }
 
-// Now gives the time as the header Date has it.
+// Now returns the time as the header Date has it.
 func (c *Clock) Now() string {
 	now := time.Now()
 	if s := c.last.Load(); s != nil && s.unix == now.Unix() {

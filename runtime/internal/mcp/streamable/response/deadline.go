@@ -12,7 +12,7 @@ const (
 	MinRate       = 64 << 10        // bytes a second
 )
 
-// Timeout gives the time a client may take to receive size bytes; base is that for a few bytes.
+// Timeout returns the time a client may take to receive size bytes; base is that for a few bytes.
 func Timeout(size int, base time.Duration) time.Duration {
 	return base + time.Duration(size/MinRate)*time.Second
 }

@@ -9,9 +9,9 @@ import (
 
 const jsonType = "application/json"
 
-// Status gives the HTTP status of an answer; nil is a result. An error of the application, such as a resource that does
-// not exist, is a JSON-RPC error with status 200: a client takes a status of 400 for a refusal by the transport, and may
-// fall back to an older revision.
+// Status returns the HTTP status of an answer; nil is a result. An error of the application, such as a resource that
+// does not exist, is a JSON-RPC error with status 200: a client takes a status of 400 for a refusal by the transport,
+// and may fall back to an older revision.
 func Status(e *mcp.Error) int {
 	if e == nil {
 		return http.StatusOK

@@ -236,7 +236,7 @@ func compressionMemory(size int) int {
 	return max(size/2-inflight.Free, 0)
 }
 
-// release gives back the memory that was counted, and lets go of what belongs to the answer.
+// release subtracts the memory from the bound, and releases what belongs to the answer.
 func (w *Writer) release() {
 	w.budget.Release(w.held)
 	w.message, w.encoder, w.held = nil, nil, 0

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Hosts gives the hosts that requests name where no connection has an address.
+// Hosts returns the hosts that requests name where no connection has an address.
 func Hosts() []string { return []string{"mcp.test", "example.com", "localhost"} }
 
 // NewHandler makes a Handler without sessions. Nil AllowedHosts stand for [Hosts].
@@ -61,7 +61,7 @@ func NewFront(t testing.TB, src resource.Source, core mcp.Config, cfg streamable
 	return h
 }
 
-// Do gives the status, the error code or 0, and the body.
+// Do returns the status, the error code or 0, and the body.
 func Do(h http.Handler, r *http.Request) (status, code int, answer string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Source gives a source of a few resources: texts, one that reports progress, and two that fail.
+// Source returns a source of a few resources: texts, one that reports progress, and two that fail.
 func Source() *mcptest.Source {
 	s := mcptest.New()
 	s.Text("test://text", "hello")
@@ -29,7 +29,7 @@ func Source() *mcptest.Source {
 	return s
 }
 
-// Library gives Source with large resources beside the others, in lists of several pages.
+// Library returns Source with large resources beside the others, in lists of several pages.
 func Library() *mcptest.Source {
 	s := Source()
 	s.PageSize = 3
@@ -39,8 +39,8 @@ func Library() *mcptest.Source {
 	return s
 }
 
-// WatchMuch gives s as many resources as a stream may watch, whose URIs are as long as they may be, and the filter of a
-// subscription that names them.
+// WatchMuch returns s as many resources as a stream may watch, whose URIs are as long as they may be, and the filter of
+// a subscription that names them.
 func WatchMuch(s *mcptest.Source) (filter string) {
 	uris := make([]string, mcp.MaxWatched)
 	for i := range uris {

@@ -39,7 +39,7 @@ func (s *subscriber) serve(head []byte) error {
 	}
 }
 
-// nextBuffer gives a buffer for the next write: the last one while a message goes on, otherwise a small one.
+// nextBuffer returns a buffer for the next write: the last one while a message goes on, otherwise a small one.
 func (s *subscriber) nextBuffer(last []byte) []byte {
 	if s.inMessage {
 		return last[:0]

@@ -79,7 +79,7 @@ func (s *subscriber) subscribe(ctx context.Context, core *mcp.Core, m *mcp.Messa
 	return failure
 }
 
-// connect gives s its connection.
+// connect sets the connection of s.
 func (s *subscriber) connect(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *subscriber) connect(conn net.Conn) {
 	}
 }
 
-// detached gives the connection without what a server keeps beside it for further requests.
+// detached returns the connection without what a server keeps beside it for further requests.
 func detached(c net.Conn) net.Conn {
 	if d, ok := c.(interface{ Detach() net.Conn }); ok {
 		return d.Detach()
@@ -119,7 +119,7 @@ func (s *subscriber) stop() {
 	s.wake()
 }
 
-// shortenDeadline gives a client that does not read little time for that from now on.
+// shortenDeadline returns a client that does not read little time for that from now on.
 func (s *subscriber) shortenDeadline() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

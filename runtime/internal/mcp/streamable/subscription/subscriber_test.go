@@ -127,7 +127,7 @@ func listen(t *testing.T, conn net.Conn, proto, notifications string) *listener 
 	return c
 }
 
-// received gives what came since the last call.
+// received returns what came since the last call.
 func (c *listener) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
