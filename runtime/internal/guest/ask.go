@@ -137,7 +137,7 @@ func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte)
 		return capability.Response{}, err
 	}
 	if c.deadline.IsZero() { // the runner has set none
-		c.deadline = time.Now().Add(h.cfg.Limits.Timeout)
+		c.deadline = time.Now().Add(h.Limits.Timeout)
 	}
 	a := h.newAsk()
 	a.ctx, a.granted, a.request = ctx, granted, append(a.request, request...)
@@ -201,7 +201,7 @@ func (a *ask) abandon() bool {
 		return false
 	}
 	a.timer.Stop()
-	a.host.cfg.Logger.Warn("service call abandoned: it runs on after the call's deadline",
+	a.host.Logger.Warn("service call abandoned: it runs on after the call's deadline",
 		"service", uint32(a.granted.id), "abandoned", a.granted.abandoned.Load())
 	return true
 }
@@ -239,6 +239,6 @@ func (a *ask) finish() (abandoned bool) {
 		return false
 	}
 	left := granted.abandoned.Add(-1)
-	a.host.cfg.Logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
+	a.host.Logger.Warn("abandoned service call ended", "service", uint32(granted.id), "abandoned", left)
 	return true
 }

@@ -58,7 +58,7 @@ type Call struct {
 func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 	c := &Call{Op: op, Request: req, host: h, ctx: context.Background(), sink: sink, serving: true}
 	c.waiter = waiterOf(sink)
-	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.cfg.Limits.Items, To: emission{c}}
+	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.Limits.Items, To: emission{c}}
 	return c
 }
 
@@ -66,6 +66,10 @@ func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 func (h *Host) NewLogOnlyCall(op abi.Op) *Call {
 	return &Call{Op: op, Request: &abi.Request{}, host: h}
 }
+
+// StartCall makes the call for starting an instance. In it a guest may call services and log, but not answer. It also has
+// the budget for log lines between calls.
+func (h *Host) StartCall() *Call { return h.NewCall(abi.OpConfigure, &abi.Request{}, nil) }
 
 // Encode appends the encoded request to b. The error for one that is too large is abi.CodeInvalidParams.
 func (c *Call) Encode(b []byte) ([]byte, error) {
@@ -89,7 +93,7 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := deadline.New(ctx, c.host.cfg.Limits.Timeout)
+	d := deadline.New(ctx, c.host.Limits.Timeout)
 	defer d.Release()
 	c.Begin(ctx, d, limiter.Ticket{})
 	return c.FinalError(guests.Call(d, c))
@@ -125,7 +129,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied
 	}
-	if c.serviceCalls++; c.serviceCalls > c.host.cfg.Limits.HostCalls {
+	if c.serviceCalls++; c.serviceCalls > c.host.Limits.HostCalls {
 		c.Fail(c.host.HostCallsError())
 		return capability.Response{}, abi.CodeDenied
 	}
@@ -146,7 +150,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 
 // logRefusal logs a refused call. It uses the guest's log budget, since guests can repeat such calls.
 func (c *Call) logRefusal(ctx context.Context, id abi.Service, err error) {
-	log := c.host.cfg.Logger
+	log := c.host.Logger
 	if !log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -163,7 +167,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 		c.notify(ctx, "")
 		return capability.Response{}, nil
 	}
-	granted, ok := c.host.services[id]
+	granted, ok := c.host.granted[id]
 	if !ok {
 		c.tellUngranted(ctx, id, request)
 		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
@@ -176,7 +180,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 
 // tellUngranted reports a service that is not granted to the host, once in a call.
 func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
-	tell, bit := c.host.cfg.Ungranted, uint64(1)<<(id%64)
+	tell, bit := c.host.Ungranted, uint64(1)<<(id%64)
 	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
 		return
 	}
@@ -200,7 +204,7 @@ func (c *Call) notifyUpdated(ctx context.Context, request []byte) error {
 }
 
 func (c *Call) notify(ctx context.Context, uri string) {
-	if notify := c.host.cfg.Notify; notify != nil {
+	if notify := c.host.Notify; notify != nil {
 		notify(ctx, uri)
 	}
 }

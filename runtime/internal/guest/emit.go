@@ -17,11 +17,11 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 	if err := c.merger.Merge(frame); err != nil {
 		return c.Fail(err)
 	}
-	if c.reports.seen > c.host.cfg.Limits.HostCalls {
+	if c.reports.seen > c.host.Limits.HostCalls {
 		return c.Fail(c.host.HostCallsError())
 	}
 	c.PassProgress()
-	if c.frameBytes += uint64(len(frame)) - (c.bytes - bodies); c.frameBytes > c.host.cfg.Limits.Output {
+	if c.frameBytes += uint64(len(frame)) - (c.bytes - bodies); c.frameBytes > c.host.Limits.Output {
 		return c.Fail(c.tooLarge())
 	}
 	for i := before; i < len(c.reply.Resources); i++ {
@@ -50,7 +50,7 @@ func (c *Call) reserve() error {
 	}
 	more := max(c.weight-c.reserved, stride)
 	if !inflight.Of(c.ctx).Take(more) {
-		return inflight.Busy(c.host.cfg.Limits.Timeout)
+		return inflight.Busy(c.host.Limits.Timeout)
 	}
 	c.reserved += more
 	return nil
@@ -65,14 +65,14 @@ func (e emission) Content(content *abi.Content) error {
 	if c.sink == nil {
 		return abi.Errorf(abi.CodeProtocol, "%s has no contents", c.Op)
 	}
-	if c.contents >= c.host.cfg.Limits.Items {
-		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.host.cfg.Limits.Items)
+	if c.contents >= c.host.Limits.Items {
+		return abi.Errorf(abi.CodeTooMany, "more than %d contents", c.host.Limits.Items)
 	}
 	if err := errors.Join(content.Check(), c.checkPrefix(content.URI)); err != nil {
 		return err
 	}
 	content.Size = max(content.Size, uint64(len(content.Inline)))
-	if content.Size > c.host.cfg.Limits.Output {
+	if content.Size > c.host.Limits.Output {
 		return c.tooLarge()
 	}
 	c.contents++
@@ -102,7 +102,7 @@ func (c *Call) Body(p []byte) abi.Signal {
 
 func (c *Call) push(p []byte) error {
 	c.bytes += uint64(len(p))
-	if c.bytes > c.host.cfg.Limits.Output {
+	if c.bytes > c.host.Limits.Output {
 		return c.tooLarge()
 	}
 	err := c.sink.Body(p)
@@ -114,7 +114,7 @@ func (c *Call) push(p []byte) error {
 }
 
 func (c *Call) tooLarge() error {
-	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.cfg.Limits.Output)
+	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.Limits.Output)
 }
 
 // signal returns whether the guest may continue.

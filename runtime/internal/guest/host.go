@@ -8,15 +8,18 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// HostConfig says what the guests of one module may do. Logger is required.
-type HostConfig struct {
-	Limits   limits.Limits       // all filled
-	Services capability.Services // not to be changed
-	// Lifecycle is the longest life of guest state that is granted.
-	Lifecycle abi.Lifecycle
+// Config says what the guests of one module may do. Module, Limits and Logger are required.
+type Config struct {
+	Module       *module.Module
+	Limits       limits.Limits       // all filled
+	Services     capability.Services // granted, without those of notices; not to be changed
+	MaxLifecycle abi.Lifecycle       // the longest life of guest state that is granted
+	Values       string              // the configuration, as a JSON object; empty for none
+	Clock        *Clock              // replaces the real time and random numbers; nil for the real ones
 	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
 	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.
 	Notify func(ctx context.Context, uri string)
@@ -27,32 +30,44 @@ type HostConfig struct {
 }
 
 // A Host is what the calls of one module share: what its guests may do, and what the host makes of what they say. It
-// knows nothing of the module's code, nor of where its guests run. It is safe for concurrent use once the manifest is
-// set.
+// does not know where its guests run. It is safe for concurrent use once the manifest is set.
 type Host struct {
+	Config // fixed at creation
+
 	// fixed at creation
-	cfg      HostConfig
-	services map[abi.Service]*grantedService
-	asks     chan *ask // that wait for a call
+	granted map[abi.Service]*grantedService
+	asks    chan *ask // that wait for a call
 
 	// fixed once the manifest is set
 	manifest  *abi.Manifest // not nil
 	lifecycle abi.Lifecycle // in force
 }
 
-// NewHost makes a host without a manifest. Close ends it.
-func NewHost(cfg HostConfig) *Host {
-	return &Host{
-		cfg: cfg, services: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
+// NewHost makes a host. It sets the manifest if that is packed into the module; otherwise the runner must ask the guest for
+// it. Close ends the host.
+func NewHost(cfg Config) (*Host, error) {
+	h := &Host{
+		Config: cfg, granted: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
 		manifest: &abi.Manifest{},
 	}
+	if !h.Packed() {
+		return h, nil
+	}
+	manifest, err := abi.DecodeManifest(cfg.Module.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.SetManifest(manifest)
 }
+
+// Packed reports whether the module contains its manifest.
+func (h *Host) Packed() bool { return h.Module.Manifest != nil }
 
 // Close ends the goroutines that wait for service calls. No call runs or begins any more.
 func (h *Host) Close() { h.endAsks() }
 
-// SetManifest checks what the provider says of itself, and has calls go by it. It is called once, before the first call
-// of a client.
+// SetManifest checks what the provider says of itself, and has calls go by it. It is called once, before the guest is
+// configured.
 func (h *Host) SetManifest(manifest *abi.Manifest) error {
 	if err := manifest.Check(); err != nil {
 		return err
@@ -73,9 +88,9 @@ func (h *Host) grantLifecycle() abi.Lifecycle {
 	switch {
 	case requested == abi.LifecycleFresh || requested > abi.LifecycleShared:
 		return abi.LifecycleFresh
-	case requested > h.cfg.Lifecycle:
-		h.cfg.Logger.Warn("every request gets a fresh instance: the lifecycle the provider asks for is not granted",
-			"asked", requested.String(), "granted", h.cfg.Lifecycle.String())
+	case requested > h.MaxLifecycle:
+		h.Logger.Warn("every request gets a fresh instance: the lifecycle the provider asks for is not granted",
+			"asked", requested.String(), "granted", h.MaxLifecycle.String())
 		return abi.LifecycleFresh
 	}
 	return requested
@@ -97,22 +112,22 @@ func (h *Host) ContextError(ctx context.Context) *abi.Error {
 
 // DeadlineError is the error of a call that took longer than it may.
 func (h *Host) DeadlineError() *abi.Error {
-	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", h.cfg.Limits.Timeout)
+	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", h.Limits.Timeout)
 }
 
 // HostCallsError is the error of a guest that called the host too often.
 func (h *Host) HostCallsError() *abi.Error {
-	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", h.cfg.Limits.HostCalls)
+	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", h.Limits.HostCalls)
 }
 
 // StackError is the error of a guest whose calls are nested too deep.
 func (h *Host) StackError() *abi.Error {
-	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", h.cfg.Limits.Stack>>10)
+	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", h.Limits.Stack>>10)
 }
 
 // BusyError says what is busy, and when to try again.
 func (h *Host) BusyError(what string) *abi.Error {
-	return abi.Busy(h.cfg.Limits.Timeout, what)
+	return abi.Busy(h.Limits.Timeout, what)
 }
 
 // StateKey names the state that calls of a session share with others, so that they run one after the other. It is empty

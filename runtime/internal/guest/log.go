@@ -73,7 +73,7 @@ const (
 
 // Record logs a line from the runner, of the guest or about it. Their number is bounded by the guest's budget and moreLog.
 func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
-	l := &c.host.cfg.Limits
+	l := &c.host.Limits
 	c.recorded += len(message)
 	for _, a := range attrs {
 		c.recorded += len(a.Key) + len(a.Value.String())
@@ -84,13 +84,13 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	if text := len(attrs) - 1; message == guestLog && text >= 0 {
 		c.keepLine(attrs[text].Value.String())
 	}
-	c.host.cfg.Logger.LogAttrs(ctx, level, message, attrs...)
+	c.host.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
 // spendText is spend for p, which is as many lines as it has line ends, and so many more. Of a text that exceeds the
 // budget nothing is looked at.
 func (c *Call) spendText(p []byte, lines int) bool {
-	if len(p) <= c.host.cfg.Limits.Log-c.logged {
+	if len(p) <= c.host.Limits.Log-c.logged {
 		lines += bytes.Count(p, []byte{'\n'})
 	}
 	return c.spend(len(p), lines)
@@ -98,7 +98,7 @@ func (c *Call) spendText(p []byte, lines int) bool {
 
 // spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
 func (c *Call) spend(n, lines int) bool {
-	l := &c.host.cfg.Limits
+	l := &c.host.Limits
 	if c.logged > l.Log || c.lines > l.LogLines {
 		return false
 	}
@@ -107,7 +107,7 @@ func (c *Call) spend(n, lines int) bool {
 	if c.logged <= l.Log && c.lines <= l.LogLines {
 		return true
 	}
-	c.host.cfg.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", l.Log, "lines", l.LogLines)
+	c.host.Logger.Warn("guest log dropped", "code", abi.CodeLogLimit.String(), "bytes", l.Log, "lines", l.LogLines)
 	return false
 }
 
@@ -120,6 +120,6 @@ func (c *Call) write(ctx context.Context, level slog.Level, stream string, text 
 		}
 		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
 		c.keepLine(said)
-		c.host.cfg.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
+		c.host.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
 	}
 }

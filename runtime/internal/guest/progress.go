@@ -44,7 +44,7 @@ func (e emission) Progress(p abi.Progress) {
 func (e emission) Continue() error {
 	c := e.call
 	switch {
-	case c.reports.seen > c.host.cfg.Limits.HostCalls:
+	case c.reports.seen > c.host.Limits.HostCalls:
 		return c.host.HostCallsError()
 	case c.bounds != nil && c.bounds.Err() != nil:
 		return c.host.ContextError(c.bounds)

@@ -11,7 +11,7 @@ func (c *Call) MayRepeat(id abi.Service, request []byte) bool {
 	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList {
 		return true
 	}
-	granted, ok := c.host.services[id]
+	granted, ok := c.host.granted[id]
 	if !ok {
 		return true
 	}

@@ -1,5 +1,14 @@
 package guest
 
+import "github.com/wasmres/wasmres/runtime/limits"
+
+// Info says how the instances of one module start and are reset.
+type Info struct {
+	Reset ResetMode    `json:"reset"`
+	Why   string       `json:"why"`   // not in a quicker mode; empty for ResetInPlace
+	Start limits.Start `json:"start"` // what the first instance used
+}
+
 // A ResetMode says how each call gets an instance that is like the image.
 type ResetMode string
 

@@ -17,7 +17,7 @@ import (
 // A Factory makes the instances of one module. It is safe for concurrent use.
 type Factory struct {
 	// fixed once it is open
-	*guest.Config
+	*guest.Host
 	compiled engine.Module
 	reserve  *snapshot.Reserve
 	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
@@ -29,8 +29,8 @@ type Factory struct {
 // NewFactory compiles a module, starts the first instance of it, and makes the image from which others start. compiled is
 // called when all files that running the module takes are open and nothing of the guest has run; nil for nothing. ctx
 // bounds the work.
-func NewFactory(ctx context.Context, e engine.Engine, cfg *guest.Config, compiled func() error) (*Factory, error) {
-	f := &Factory{Config: cfg}
+func NewFactory(ctx context.Context, e engine.Engine, h *guest.Host, compiled func() error) (*Factory, error) {
+	f := &Factory{Host: h}
 	if err := f.open(ctx, e, compiled); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -38,7 +38,7 @@ func NewFactory(ctx context.Context, e engine.Engine, cfg *guest.Config, compile
 }
 
 func (f *Factory) open(ctx context.Context, e engine.Engine, opened func() error) error {
-	compiled, err := e.Compile(ctx, f.Code.Binary, hostFuncs())
+	compiled, err := e.Compile(ctx, f.Module.Code.Binary, hostFuncs())
 	if err != nil {
 		return err // and compiled may be any engine's nil
 	}
@@ -78,21 +78,19 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 	if c.Reply().Manifest == nil {
 		return abi.Errorf(abi.CodeProtocol, "describe emitted no manifest")
 	}
-	return f.OnManifest(c.Reply().Manifest)
+	return f.SetManifest(c.Reply().Manifest)
 }
 
-// Started says what the first instance used to start.
-func (f *Factory) Started() limits.Start { return f.started }
-
-// ResetMode says how each call gets an instance like the image, and why not in a quicker way.
-func (f *Factory) ResetMode() (mode guest.ResetMode, why string) {
+// Info says how instances start and are reset.
+func (f *Factory) Info() guest.Info {
+	dirty := f.Module.Code.CanDirty
 	switch {
 	case f.image == nil:
-		return guest.StartFresh, f.Code.CanDirty + ", and did so while it started"
-	case f.Code.CanDirty != "":
-		return guest.ResetOrReplace, f.Code.CanDirty
+		return guest.Info{Reset: guest.StartFresh, Why: dirty + ", and did so while it started", Start: f.started}
+	case dirty != "":
+		return guest.Info{Reset: guest.ResetOrReplace, Why: dirty, Start: f.started}
 	}
-	return guest.ResetInPlace, ""
+	return guest.Info{Reset: guest.ResetInPlace, Start: f.started}
 }
 
 // Close releases what all instances share. All of them must have been discarded.
@@ -130,7 +128,7 @@ func (f *Factory) Discard(s *Instance, why error) {
 
 // memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
 func (f *Factory) memoryLimit() uint64 {
-	return min(f.Limits.Memory, uint64(f.Code.MaxPages)*engine.PageSize)
+	return min(f.Limits.Memory, uint64(f.Module.Code.MaxPages)*engine.PageSize)
 }
 
 // HasImage reports whether there is an image, so that a new instance need not start.
@@ -144,7 +142,7 @@ func (f *Factory) crash(err error) *abi.Crash {
 	}
 	var functions []uint32
 	for _, index := range trap.Stack {
-		if original, ok := f.Code.Original(index); ok {
+		if original, ok := f.Module.Code.Original(index); ok {
 			functions = append(functions, original)
 		}
 	}

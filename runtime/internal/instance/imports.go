@@ -78,7 +78,7 @@ func (s *Instance) channel(id uint32) []byte {
 // services is the bitmap of services a guest may call.
 func (f *Factory) services() uint64 {
 	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
-	for _, id := range f.Services {
+	for id := range f.Services {
 		bits |= 1 << id
 	}
 	return bits

@@ -62,7 +62,7 @@ func (f *Factory) instantiate(ctx context.Context, memory *snapshot.Memory) (*In
 	}
 	s.inst, s.resize, s.paid = inst, inst.Resize, paidMemory{s, inst.Memory()}
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
-	for _, name := range f.Code.Globals {
+	for _, name := range f.Module.Code.Globals {
 		s.globals = append(s.globals, inst.Global(name))
 	}
 	for _, g := range append([]engine.Global{s.fuel, s.depth, s.dirty}, s.globals...) {
@@ -130,7 +130,7 @@ func (s *Instance) start(ctx *deadline.Context, export string, params ...uint64)
 
 // seed gives guests that implement it a random number.
 func (s *Instance) seed(ctx *deadline.Context) error {
-	if !s.factory.HasExport(abi.ExportSeed) {
+	if !s.factory.Module.HasExport(abi.ExportSeed) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportSeed, s.randomSeed())

@@ -43,7 +43,7 @@ func (f *Factory) boot(ctx context.Context, describe startStep) (_ *Instance, er
 
 // writeData writes the data segments that were taken out of the module.
 func writeData(_ *deadline.Context, s *Instance) error {
-	for i, segment := range s.factory.Code.Data {
+	for i, segment := range s.factory.Module.Code.Data {
 		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
 			return abi.Errorf(abi.CodeModule, "data segment %d does not fit the memory: %d bytes at %d", i, len(segment.Bytes), segment.Offset)
 		}
@@ -53,12 +53,12 @@ func writeData(_ *deadline.Context, s *Instance) error {
 
 // initialize runs the guest's own start, if it has one.
 func initialize(ctx *deadline.Context, s *Instance) error {
-	if s.factory.Code.Start {
+	if s.factory.Module.Code.Start {
 		if err := s.start(ctx, meter.ExportStart); err != nil {
 			return err
 		}
 	}
-	if !s.factory.HasExport(abi.ExportInitialize) {
+	if !s.factory.Module.HasExport(abi.ExportInitialize) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportInitialize)
@@ -78,7 +78,7 @@ func configure(ctx *deadline.Context, s *Instance) error {
 
 // warm lets the guest writeData its caches before all others start from what it leaves.
 func warm(ctx *deadline.Context, s *Instance) error {
-	if !s.factory.HasExport(abi.ExportWarm) {
+	if !s.factory.Module.HasExport(abi.ExportWarm) {
 		return nil
 	}
 	return s.start(ctx, abi.ExportWarm)

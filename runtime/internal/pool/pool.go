@@ -10,7 +10,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/instance"
-	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // InProcess runs guests in this process. Engine is required.
@@ -22,12 +21,12 @@ type InProcess struct {
 }
 
 // Open implements [guest.Runner].
-func (r InProcess) Open(ctx context.Context, cfg *guest.Config) (guest.Guests, error) {
-	factory, err := instance.NewFactory(ctx, r.Engine, cfg, r.Compiled)
+func (r InProcess) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
+	factory, err := instance.NewFactory(ctx, r.Engine, h, r.Compiled)
 	if err != nil {
 		return nil, err
 	}
-	return &guests{factory: factory, pool: newPool(factory), timeout: cfg.Limits.Timeout}, nil
+	return &guests{factory: factory, pool: newPool(factory), timeout: h.Limits.Timeout}, nil
 }
 
 // MaxCalls implements [guest.Runner]: the memory of the instances is the only bound.
@@ -55,17 +54,14 @@ func (g *guests) Call(ctx context.Context, c *guest.Call) error {
 	return i.Run(d, c)
 }
 
-// Settle implements [guest.Guests].
-func (g *guests) Settle() { g.pool.resetUsed() }
+// ResetUsed implements [guest.Guests].
+func (g *guests) ResetUsed() { g.pool.resetUsed() }
 
 // EndSession implements [guest.Guests].
 func (g *guests) EndSession(session string) { g.pool.endSession(session) }
 
-// Started implements [guest.Guests].
-func (g *guests) Started() limits.Start { return g.factory.Started() }
-
-// ResetMode implements [guest.Guests].
-func (g *guests) ResetMode() (mode guest.ResetMode, why string) { return g.factory.ResetMode() }
+// Info implements [guest.Guests].
+func (g *guests) Info() guest.Info { return g.factory.Info() }
 
 // Close implements [guest.Guests].
 func (g *guests) Close() error {

@@ -19,7 +19,7 @@ import (
 )
 
 // configure says how a puppet is run.
-func configure(t *testing.T, p *guesttest.Puppet, l limits.Limits) *guest.Config {
+func configure(t *testing.T, p *guesttest.Puppet, l limits.Limits) *guest.Host {
 	t.Helper()
 	l, err := l.WithDefaults()
 	if err != nil {
@@ -29,13 +29,13 @@ func configure(t *testing.T, p *guesttest.Puppet, l limits.Limits) *guest.Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := guest.NewHost(guest.HostConfig{
-		Limits: l, Services: p.Services(), Lifecycle: abi.LifecycleShared, Logger: slog.New(slog.DiscardHandler),
+	host, err := guest.NewHost(guest.Config{
+		Module: m, Limits: l, Services: p.Services(), MaxLifecycle: abi.LifecycleShared, Logger: slog.New(slog.DiscardHandler),
 	})
-	if err := host.SetManifest(&p.Manifest); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	return &guest.Config{Module: m, Limits: l, Lifecycle: abi.LifecycleShared, Logger: slog.New(slog.DiscardHandler), Host: host}
+	return host
 }
 
 type discard struct{}
@@ -45,8 +45,8 @@ func (discard) Body([]byte) error          { return nil }
 func (discard) Progress(abi.Progress)      {}
 
 // read reads a URI for a session.
-func read(ctx context.Context, cfg *guest.Config, guests guest.Guests, uri string) error {
-	c := cfg.Host.NewCall(abi.OpRead, &abi.Request{URI: uri, Session: "mine"}, discard{})
+func read(ctx context.Context, host *guest.Host, guests guest.Guests, uri string) error {
+	c := host.NewCall(abi.OpRead, &abi.Request{URI: uri, Session: "mine"}, discard{})
 	return c.Run(ctx, guests)
 }
 
@@ -78,16 +78,16 @@ func TestCallsThatShareStateNeverOverlapWithoutALimiter(t *testing.T) {
 						return guesttest.Return(abi.CodeOK)
 					},
 				}
-				cfg := configure(t, p, limits.Limits{Timeout: time.Minute})
-				guests, err := pool.InProcess{Engine: engine}.Open(t.Context(), cfg)
+				host := configure(t, p, limits.Limits{Timeout: time.Minute})
+				guests, err := pool.InProcess{Engine: engine}.Open(t.Context(), host)
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer cfg.Host.Close()
+				defer host.Close()
 				defer guests.Close()
 
 				ended := make(chan error, 4)
-				start := func(uri string) { go func() { ended <- read(t.Context(), cfg, guests, uri) }() }
+				start := func(uri string) { go func() { ended <- read(t.Context(), host, guests, uri) }() }
 				start("x:first")
 				<-begun
 				for _, uri := range []string{"x:a", "x:trap", "x:b"} {
@@ -95,7 +95,7 @@ func TestCallsThatShareStateNeverOverlapWithoutALimiter(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if err := read(ctx, cfg, guests, "x:short"); abi.CodeOf(err) != abi.CodeDeadline {
+				if err := read(ctx, host, guests, "x:short"); abi.CodeOf(err) != abi.CodeDeadline {
 					t.Errorf("a call that waits for longer than it may: got %v, want deadline", err)
 				}
 				for range 3 {

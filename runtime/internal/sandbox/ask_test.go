@@ -28,9 +28,9 @@ type asker struct {
 	id abi.Service
 }
 
-func (a *asker) Open(context.Context, *guest.Config) (guest.Guests, error) { return a, nil }
-func (a *asker) MaxCalls() int                                             { return math.MaxInt }
-func (a *asker) Close() error                                              { return nil }
+func (a *asker) Open(context.Context, *guest.Host) (guest.Guests, error) { return a, nil }
+func (a *asker) MaxCalls() int                                           { return math.MaxInt }
+func (a *asker) Close() error                                            { return nil }
 func (a *asker) Call(ctx context.Context, c *guest.Call) error {
 	_, code := c.Service(ctx, a.id, []byte("request"))
 	return c.Result(code)

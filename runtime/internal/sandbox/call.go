@@ -37,7 +37,7 @@ func (m *Module) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi
 
 // Settle resets the instances of ended calls. Calling it is optional: an instance that was not reset is reset before its next
 // use. It keeps that work out of the next call.
-func (m *Module) Settle() { m.guests.Settle() }
+func (m *Module) Settle() { m.guests.ResetUsed() }
 
 // EndSession discards the guest state of a session, which has no more calls.
 func (m *Module) EndSession(session string) { m.guests.EndSession(session) }

@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"fmt"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"strings"
 	"testing"
 	"time"
@@ -94,4 +96,15 @@ func clock(t *testing.T, m *sandbox.Module, uri string) (nanos time.Duration) {
 		nanos |= time.Duration(letter-'a') << (4 * i)
 	}
 	return nanos
+}
+
+func TestAGuestSeesWhichServicesAreGranted(t *testing.T) {
+	const granted = abi.ServiceFileStat
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Services: capability.Services{granted: instant{}}}, "clocks.wasm")
+		want := 1<<granted | 1<<abi.ServiceNotifyUpdated | 1<<abi.ServiceNotifyList
+		if got := clock(t, m, fmt.Sprint("x:", abi.InfoServices)); int(got) != want {
+			t.Errorf("got bits %b, want %b", got, want)
+		}
+	})
 }

@@ -21,9 +21,9 @@ type pair struct {
 	finish  chan struct{} // ends one call
 }
 
-func (p *pair) Open(context.Context, *guest.Config) (guest.Guests, error) { return p, nil }
-func (p *pair) MaxCalls() int                                             { return 2 }
-func (p *pair) Close() error                                              { return nil }
+func (p *pair) Open(context.Context, *guest.Host) (guest.Guests, error) { return p, nil }
+func (p *pair) MaxCalls() int                                           { return 2 }
+func (p *pair) Close() error                                            { return nil }
 func (p *pair) Call(context.Context, *guest.Call) error {
 	p.running.Add(1)
 	<-p.finish

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
@@ -97,43 +96,25 @@ func Open(ctx context.Context, cfg Config, p *module.Module) (*Module, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
+	host, err := guest.NewHost(guest.Config{
+		Module: p, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Config, Clock: cfg.Clock,
+		Notify: cfg.Notify, Ungranted: cfg.Ungranted, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
 	m := &Module{
-		cfg: cfg, prepared: p, host: guest.NewHost(guest.HostConfig{
-			Limits: cfg.Limits, Services: cfg.Services, Lifecycle: cfg.Lifecycle, Notify: cfg.Notify, Ungranted: cfg.Ungranted,
-			Logger: cfg.Logger,
-		}),
+		cfg: cfg, prepared: p, host: host,
 		limiter: limiter.New(limiter.Config{
 			Calls: min(cfg.Limits.Calls, cfg.Runner.MaxCalls()), MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout,
 		}),
 	}
 	m.close, m.symbols = sync.OnceValue(m.release), sync.OnceValue(m.findSymbols)
-	if err := m.open(ctx); err != nil {
+	if m.guests, err = cfg.Runner.Open(ctx, host); err != nil {
+		guest.CompleteCrash(nil, err, m.symbols)
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
-}
-
-func (m *Module) open(ctx context.Context) (err error) {
-	if m.Packed() {
-		manifest, err := abi.DecodeManifest(m.prepared.Manifest)
-		if err != nil {
-			return err
-		}
-		if err := m.host.SetManifest(manifest); err != nil {
-			return err
-		}
-	}
-	m.guests, err = m.cfg.Runner.Open(ctx, m.order())
-	guest.CompleteCrash(nil, err, m.symbols)
-	return err
-}
-
-func (m *Module) order() *guest.Config {
-	return &guest.Config{
-		Module: m.prepared, Limits: m.cfg.Limits, Lifecycle: m.cfg.Lifecycle, Values: m.cfg.Config,
-		Services: slices.Sorted(maps.Keys(m.cfg.Services)), Logger: m.cfg.Logger, Clock: m.cfg.Clock,
-		OnManifest: m.host.SetManifest, Host: m.host,
-	}
 }
 
 // Manifest describes the provider. It must not be changed.
@@ -152,10 +133,12 @@ func (m *Module) Packed() bool { return m.prepared.Manifest != nil }
 func (m *Module) Lifecycle() abi.Lifecycle { return m.host.Lifecycle() }
 
 // ResetMode is how an instance is reset to the image for each request, and why not in a quicker way.
-func (m *Module) ResetMode() (mode guest.ResetMode, why string) { return m.guests.ResetMode() }
+func (m *Module) ResetMode() (mode guest.ResetMode, why string) {
+	return m.guests.Info().Reset, m.guests.Info().Why
+}
 
 // Started is what the start of the first instance has used.
-func (m *Module) Started() limits.Start { return m.guests.Started() }
+func (m *Module) Started() limits.Start { return m.guests.Info().Start }
 
 // Limits are the limits in force.
 func (m *Module) Limits() limits.Limits { return m.cfg.Limits }

@@ -130,7 +130,7 @@ type talker struct {
 	signal abi.Signal // the answer to the last frame
 }
 
-func (g *talker) Open(context.Context, *guest.Config) (guest.Guests, error) {
+func (g *talker) Open(context.Context, *guest.Host) (guest.Guests, error) {
 	return g, nil
 }
 
@@ -142,11 +142,10 @@ func (g *talker) Call(_ context.Context, c *guest.Call) error {
 	return nil
 }
 
-func (g *talker) Settle()                              {}
-func (g *talker) EndSession(string)                    {}
-func (g *talker) ResetMode() (guest.ResetMode, string) { return guest.ResetInPlace, "" }
-func (g *talker) Started() limits.Start                { return limits.Start{} }
-func (g *talker) Close() error                         { return nil }
+func (g *talker) ResetUsed()        {}
+func (g *talker) EndSession(string) {}
+func (g *talker) Info() guest.Info  { return guest.Info{Reset: guest.ResetInPlace} }
+func (g *talker) Close() error      { return nil }
 
 func TestDecodingAFrameEndsWithTheCall(t *testing.T) {
 	binary := (&guesttest.Puppet{Manifest: abi.Manifest{Name: "talker", Ops: 1 << abi.OpRead}}).Binary(t)

@@ -24,7 +24,7 @@ type worksite struct {
 	asks time.Duration // that each call spends in services of the host
 }
 
-func (w *worksite) Open(context.Context, *guest.Config) (guest.Guests, error) { return w, nil }
+func (w *worksite) Open(context.Context, *guest.Host) (guest.Guests, error) { return w, nil }
 
 func (w *worksite) MaxCalls() int { return math.MaxInt }
 

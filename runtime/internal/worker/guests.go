@@ -14,14 +14,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/supervise"
-	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // guests are those of one module, in the worker that runs.
 type guests struct {
 	// fixed at creation
 	runner *Runner
-	cfg    *guest.Config
+	host   *guest.Host
 	module *os.File // the metered module
 
 	// owned by the goroutine that starts a worker
@@ -30,9 +29,7 @@ type guests struct {
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
-	reset   guest.ResetMode
-	why     string
-	started limits.Start
+	info    guest.Info
 
 	quota   link.Quota
 	called  atomic.Int64           // when, as time since the runner was made; 0 for never
@@ -58,7 +55,7 @@ func (g *guests) start(ctx context.Context) (err error) {
 // startWorker starts a worker.
 func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	if g.compiled == "" {
-		if g.compiled, err = g.runner.cfg.Compile(ctx, g.cfg.Binary()); err != nil {
+		if g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary()); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +83,7 @@ func (g *guests) invalidateCompiled(err error) error {
 	}
 	g.recompiled = true
 	g.runner.cfg.Logger.Warn("compiled module invalid, recompiling", "dir", dir, "err", err)
-	return g.runner.cfg.Invalidate(g.cfg.Binary())
+	return g.runner.cfg.Invalidate(g.host.Module.Binary())
 }
 
 // isCompiledModuleError reports whether the compiled module may be why a worker did not start: the worker has refused it, or
@@ -100,15 +97,15 @@ func (g *guests) setReady(r *link.Ready) error {
 	if g.current.Load() != nil {
 		return nil
 	}
-	g.reset, g.why, g.started = r.Reset, r.Why, r.Start
-	if g.cfg.Packed() {
+	g.info = r.Info
+	if g.host.Packed() {
 		return nil
 	}
 	manifest, err := abi.DecodeManifest(r.Manifest)
 	if err != nil {
 		return err
 	}
-	return g.cfg.OnManifest(manifest)
+	return g.host.SetManifest(manifest)
 }
 
 // Call implements [guest.Guests]. A call that loses its worker, not known to be by its own fault, is retried once, unless
@@ -130,17 +127,14 @@ func (g *guests) Call(ctx context.Context, c *guest.Call) error {
 	return err
 }
 
-// Settle implements [guest.Guests]. A worker resets its instances by itself.
-func (g *guests) Settle() {}
+// ResetUsed implements [guest.Guests]. A worker resets its instances by itself.
+func (g *guests) ResetUsed() {}
 
 // EndSession implements [guest.Guests].
 func (g *guests) EndSession(session string) { g.current.Load().endSession(session) }
 
-// Started implements [guest.Guests].
-func (g *guests) Started() limits.Start { return g.started }
-
-// ResetMode implements [guest.Guests].
-func (g *guests) ResetMode() (guest.ResetMode, string) { return g.reset, g.why }
+// Info implements [guest.Guests].
+func (g *guests) Info() guest.Info { return g.info }
 
 // Close implements [guest.Guests].
 func (g *guests) Close() (err error) {

@@ -86,9 +86,9 @@ func New(cfg Config) (*Runner, error) {
 func (r *Runner) Isolation() *Isolation { return r.current.Load() }
 
 // Open implements [guest.Runner]: it has the module compiled and its first worker started.
-func (r *Runner) Open(ctx context.Context, cfg *guest.Config) (guest.Guests, error) {
+func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
 	r.standby.add()
-	g, err := r.open(ctx, cfg)
+	g, err := r.open(ctx, h)
 	if err != nil {
 		r.standby.remove()
 		return nil, err
@@ -96,8 +96,8 @@ func (r *Runner) Open(ctx context.Context, cfg *guest.Config) (guest.Guests, err
 	return g, nil
 }
 
-func (r *Runner) open(ctx context.Context, cfg *guest.Config) (*guests, error) {
-	stripped, err := cfg.WithoutCode()
+func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
+	stripped, err := h.Module.WithoutCode()
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
@@ -105,7 +105,7 @@ func (r *Runner) open(ctx context.Context, cfg *guest.Config) (*guests, error) {
 	if err != nil {
 		return nil, fmt.Errorf("worker: make the file of the module: %w", err)
 	}
-	g := &guests{runner: r, cfg: cfg, module: module}
+	g := &guests{runner: r, host: h, module: module}
 	if err := g.open(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}

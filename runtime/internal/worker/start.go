@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -26,7 +28,7 @@ var errStartTimeout = errors.New("the worker was not ready in time")
 
 // start gets a worker for a module, and waits until it is ready.
 func start(ctx context.Context, g *guests) (_ *worker, err error) {
-	limit := (loadTime+g.cfg.Limits.Timeout)*slowdown + g.runner.cfg.Grace
+	limit := (loadTime+g.host.Limits.Timeout)*slowdown + g.runner.cfg.Grace
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
 	defer cancel()
 	snapshot.Probe() // and the tests: for the start request, while the process starts
@@ -114,18 +116,19 @@ func (w *worker) handshake(ctx context.Context) error {
 	if err := w.control.SendFiles(protocol.StartMessage(text), w.guests.module); err != nil {
 		return err
 	}
-	w.ready, err = w.links.Start(ctx, link.Module{Config: w.guests.cfg, Quota: &w.guests.quota})
+	w.ready, err = w.links.Start(ctx, link.Module{Host: w.guests.host, Quota: &w.guests.quota})
 	return err
 }
 
 // startRequest says what the worker is to do.
 func (w *worker) startRequest() *protocol.StartRequest {
-	g, cfg := w.guests, w.guests.cfg
+	g, h := w.guests, w.guests.host
 	reset, _ := snapshot.Probe() // doctor reports why there is no quicker method
 	return &protocol.StartRequest{
-		Limits: cfg.Limits, Lifecycle: cfg.Lifecycle, Config: cfg.Values, Services: cfg.Services, Clock: cfg.Clock,
+		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock,
+		Services: slices.Sorted(maps.Keys(h.Services)),
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
-		Tests: g.runner.tests(), LogLevel: int(logLevel(cfg.Logger)),
+		Tests: g.runner.tests(), LogLevel: int(logLevel(h.Logger)),
 	}
 }
 

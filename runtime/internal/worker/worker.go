@@ -94,13 +94,13 @@ func (w *worker) Attach(id uint32, files ...*os.File) error {
 func (w *worker) writeControl(send func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	stuck := time.AfterFunc(w.guests.cfg.Limits.Timeout+w.runner.cfg.Grace, w.process.Kill)
+	stuck := time.AfterFunc(w.guests.host.Limits.Timeout+w.runner.cfg.Grace, w.process.Kill)
 	defer stuck.Stop()
 	return send()
 }
 
 // logReports logs what the worker sends beside its calls, until the worker ends. One that violates the protocol is killed.
 func (w *worker) logReports() {
-	_ = link.LogReports(w.reports, w.guests.cfg) // Close tells how the worker ended
+	_ = link.LogReports(w.reports, w.guests.host) // Close tells how the worker ended
 	w.process.Kill()
 }

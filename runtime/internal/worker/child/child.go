@@ -30,7 +30,6 @@ type child struct {
 	layers  confine.Layers
 	host    *guest.Host
 	guests  guest.Guests
-	packed  bool // the manifest is part of the module
 
 	sealed bool // the compiled module is loaded
 
@@ -118,34 +117,24 @@ func (c *child) seal(first *connection) (err error) {
 // startGuests starts the guests. Their service calls and log records go out on the connection of ctx while they start.
 func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.Module, logger *slog.Logger) (err error) {
 	r := &c.request
-	c.host = guest.NewHost(guest.HostConfig{
-		Limits: r.Limits, Services: proxies(r.Services), Lifecycle: r.Lifecycle, Notify: notify, Ungranted: ungranted, Logger: logger,
+	c.host, err = guest.NewHost(guest.Config{
+		Module: m, Limits: r.Limits, Services: proxies(r.Services), MaxLifecycle: r.Lifecycle, Values: r.Config, Clock: r.Clock,
+		Notify: notify, Ungranted: ungranted, Logger: logger,
 	})
-	cfg := &guest.Config{
-		Module: m, Limits: r.Limits, Lifecycle: r.Lifecycle, Values: r.Config, Logger: logger, Clock: r.Clock,
-		OnManifest: c.host.SetManifest, Host: c.host,
+	if err != nil {
+		return err
 	}
-	if c.packed = cfg.Packed(); c.packed {
-		manifest, err := abi.DecodeManifest(m.Manifest)
-		if err != nil {
-			return err
-		}
-		if err := c.host.SetManifest(manifest); err != nil {
-			return err
-		}
-	}
-	c.guests, err = runner.Open(ctx, cfg)
+	c.guests, err = runner.Open(ctx, c.host)
 	return err
 }
 
 // sendReady reports to the parent that the guests have started, and how.
 func (c *child) sendReady(first *connection) error {
-	mode, why := c.guests.ResetMode()
-	text, err := json.Marshal(protocol.ReadyMessage{Reset: mode, Why: why, Start: c.guests.Started(), Layers: c.layers})
+	text, err := json.Marshal(protocol.ReadyMessage{Info: c.guests.Info(), Layers: c.layers})
 	if err != nil {
 		return err
 	}
-	if !c.packed {
+	if !c.host.Packed() {
 		if err := first.out.Put(protocol.KindFrame, c.host.Manifest().Append(nil)); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (l *connection) serve(host *guest.Host, guests guest.Guests) {
 		if err := l.serveCall(host, guests); err != nil {
 			os.Exit(1)
 		}
-		guests.Settle()
+		guests.ResetUsed()
 	}
 }
 

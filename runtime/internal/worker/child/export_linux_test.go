@@ -51,7 +51,7 @@ func (c *Child) Serve(socket, window *os.File) error {
 		if err := l.serveCall(c.host, c.guests); err != nil {
 			return err
 		}
-		c.guests.Settle()
+		c.guests.ResetUsed()
 	}
 }
 

@@ -18,7 +18,7 @@ func (s linkSink) Content(c *abi.Content) error {
 	return s.link.out.Put(protocol.KindFrame, s.link.buf)
 }
 
-// Waited implements [guest.Waiter].
+// Waited implements [guest.BlockingSink].
 func (s linkSink) Waited() time.Duration { return s.link.out.Waited() }
 
 // Body implements [abi.Sink].

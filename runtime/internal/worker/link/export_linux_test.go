@@ -14,7 +14,6 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
-	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // ended is a process that has ended long ago, while what it sends still comes.
@@ -44,11 +43,10 @@ func (p ended) Attach(_ uint32, files ...*os.File) error {
 // plain is what is the same for all runners here.
 type plain struct{}
 
-func (plain) Settle()                              {}
-func (plain) MaxCalls() int                        { return protocol.MaxLinks }
-func (plain) EndSession(string)                    {}
-func (plain) Started() limits.Start                { return limits.Start{} }
-func (plain) ResetMode() (guest.ResetMode, string) { return guest.ResetInPlace, "" }
+func (plain) ResetUsed()        {}
+func (plain) MaxCalls() int     { return protocol.MaxLinks }
+func (plain) EndSession(string) {}
+func (plain) Info() guest.Info  { return guest.Info{Reset: guest.ResetInPlace} }
 
 // unavailable makes of a lost worker what package worker makes of it.
 func unavailable(err error) error {
@@ -73,8 +71,8 @@ type Host struct {
 }
 
 // Open implements [guest.Runner].
-func (h *Host) Open(_ context.Context, cfg *guest.Config) (guest.Guests, error) {
-	h.module = Module{Config: cfg, Quota: &Quota{}}
+func (h *Host) Open(_ context.Context, host *guest.Host) (guest.Guests, error) {
+	h.module = Module{Host: host, Quota: &Quota{}}
 	h.cfg = Config{
 		Process: ended{func(socket, window *os.File) { h.played.Go(func() { h.Link(socket, window) }) }},
 		Grace:   60 * time.Millisecond, PipelineUnder: time.Hour, Logger: slog.New(slog.DiscardHandler),
@@ -113,7 +111,7 @@ func (h *Host) Log(play func(reports *os.File)) error {
 	}
 	var played sync.WaitGroup
 	played.Go(func() { play(theirs) })
-	_ = LogReports(conn, h.module.Config)
+	_ = LogReports(conn, h.module.Host)
 	err = conn.Close()
 	played.Wait()
 	return err
@@ -137,9 +135,9 @@ type Parent struct {
 }
 
 // Open implements [guest.Runner].
-func (p *Parent) Open(_ context.Context, cfg *guest.Config) (guest.Guests, error) {
+func (p *Parent) Open(_ context.Context, host *guest.Host) (guest.Guests, error) {
 	p.set = New(Config{Process: ended{}, Grace: 60 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
-	p.set.module = Module{Config: cfg, Quota: &Quota{}}
+	p.set.module = Module{Host: host, Quota: &Quota{}}
 	return p, nil
 }
 

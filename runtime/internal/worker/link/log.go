@@ -44,9 +44,9 @@ func logRecord(ctx context.Context, c *guest.Call, payload []byte) error {
 const maxReports = 100_000
 
 // LogReports logs what a worker sends on its connection for reports, until that ends or the worker violates the protocol.
-// It always gives an error. Each minute has the log limits of a call that order makes.
-func LogReports(conn *protocol.Conn, order *guest.Config) error {
-	c, since, records := order.StartCall(), time.Now(), 0
+// It always gives an error. Each minute has the log limits of a call of h.
+func LogReports(conn *protocol.Conn, h *guest.Host) error {
+	c, since, records := h.StartCall(), time.Now(), 0
 	for {
 		kind, payload, err := conn.Next()
 		if err != nil {
@@ -56,7 +56,7 @@ func LogReports(conn *protocol.Conn, order *guest.Config) error {
 			return conn.Unexpected(kind)
 		}
 		if time.Since(since) > time.Minute {
-			c, since, records = order.StartCall(), time.Now(), 0
+			c, since, records = h.StartCall(), time.Now(), 0
 		}
 		if records++; records > maxReports {
 			return protocol.Errorf("more than %d reports in a minute", maxReports)

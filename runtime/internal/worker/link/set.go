@@ -39,7 +39,7 @@ type Config struct {
 
 // A Module is what a Set needs to know of the module whose guests the worker runs.
 type Module struct {
-	*guest.Config
+	*guest.Host
 	Quota *Quota // of all workers of the module
 }
 
@@ -217,7 +217,7 @@ func (s *Set) abandon(l *link) {
 // order of calls matters.
 func (s *Set) setModule(m Module) {
 	s.module = m
-	if m.Lifecycle == abi.LifecycleFresh {
+	if m.MaxLifecycle == abi.LifecycleFresh {
 		s.maxShared = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 }

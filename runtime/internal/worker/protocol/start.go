@@ -71,10 +71,8 @@ func (StartMessage) Check() error { return nil }
 // A ReadyMessage is what a worker reports of itself when it is ready, as JSON. Its manifest precedes it, as a frame, when
 // it is not packed into the module.
 type ReadyMessage struct {
-	Reset  guest.ResetMode `json:"reset"`
-	Why    string          `json:"why"`
-	Start  limits.Start    `json:"start"`
-	Layers confine.Layers  `json:"layers"`
+	guest.Info
+	Layers confine.Layers `json:"layers"`
 }
 
 // What is kept of a ReadyMessage at most.
