@@ -8,11 +8,11 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// A body checks function bodies one after the other, with the algorithm of the appendix of the core specification. Its
-// slices are used again, and grow only by what the code itself has.
+// A body checks function bodies one after the other, with the algorithm of the appendix of the core specification. It
+// reuses its slices, which grow in proportion to the code alone.
 type body struct {
 	*checker
-	source     wasm.Reader      // what the checker reads meanwhile
+	source     wasm.Reader      // the reader of checker, while this one has it
 	stack      []wasm.ValueType // operands
 	frames     []frame
 	locals     locals
@@ -29,7 +29,7 @@ type body struct {
 type usage struct {
 	instructions, blocks, loops, calls uint64
 	moved                              uint64 // operands, by calls, blocks and branches
-	values                             uint64 // that instructions and blocks give, constants aside; a v128 is two
+	values                             uint64 // produced by instructions and blocks, without constants; a v128 is two
 	joins                              uint64 // as Limits.Joins
 }
 
@@ -53,7 +53,7 @@ func (c *checker) code() {
 	}
 }
 
-// function checks one body, which is all of the reader.
+// function checks one body, which takes up all of the reader.
 func (b *body) function(t funcType) {
 	if !b.ok() || !b.checkLimit(boundBody, uint64(b.r.Len())) || !b.locals.read(b.checker, t.params) {
 		return
@@ -105,10 +105,10 @@ func (b *body) account() {
 	b.report.Frames = append(b.report.Frames, b.frame())
 }
 
-// frame estimates, from above, the native stack the function takes. Locals and operands are not enough: wazero gives
-// each value that it ever moves out of a register a slot of its own, so that a local that is set 20,000 times between
-// calls takes 160 KB. What it really took was at most 0.6 of this, in all functions that were measured, and for large
-// ones a tenth is usual.
+// frame returns an upper estimate of the native stack of the function, in bytes. Counting locals and operands is not
+// enough: wazero gives each value that it ever moves out of a register a slot, so a local that is set 20,000 times
+// between calls takes 160 KB. Measured frames were at most 0.6 of the estimate, and a tenth of it for most large
+// functions.
 func (b *body) frame() uint32 {
 	const fixed, slot = 64, 8 // return address, saved registers, spilled temporaries; a number or a reference
 	operand := uint64(1)

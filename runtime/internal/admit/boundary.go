@@ -8,10 +8,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Reserved begins the names of what the host itself adds to a module's exports.
+// Reserved begins the names of exports that the host adds to a module.
 const Reserved = "wasmres:"
 
-// Kinds of what is imported and exported.
+// Kinds of imports and exports.
 const (
 	kindFunction = iota
 	kindTable
@@ -62,7 +62,7 @@ func (c *checker) refuseImport(kind byte) {
 	}
 }
 
-// offered checks an imported function against those there are.
+// offered checks an imported function against the host functions.
 func (c *checker) offered(module, name []byte, t funcType) {
 	for _, f := range c.imports {
 		if f.Module != string(module) || f.Name != string(name) {
@@ -105,7 +105,7 @@ func (c *checker) export() {
 	}
 }
 
-// exportable refuses what must not leave the module.
+// exportable refuses exports that must not leave the module.
 func (c *checker) exportable(name string, kind byte, index uint32) {
 	switch {
 	case strings.HasPrefix(name, Reserved):

@@ -8,14 +8,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// Config says what a module may have and what it may ask for.
+// Config says what a module may contain and import.
 type Config struct {
 	// Limits bound the module itself.
 	Limits limits.Module
-	// MemoryPages is the memory a module may start with, in pages of 64 KiB. Zero is 1,024 (64 MiB); more than 65,536
-	// is that.
+	// MemoryPages is the most memory that a module may start with, in pages of 64 KiB. Zero means 1,024 (64 MiB);
+	// values above 65,536 mean 65,536.
 	MemoryPages uint32
-	// Imports are the host functions there are. A module that imports anything else is refused; zero is none.
+	// Imports are the host functions. A module that imports anything else is refused; zero means none.
 	Imports []Import
 }
 
@@ -30,36 +30,36 @@ const (
 	maxMemoryPages     = 65_536
 )
 
-// A Report is what [Check] found out about a module that it admits. It holds no view of the module.
+// A Report is what [Check] found in a module that it admits. It holds no view of the module.
 type Report struct {
-	// Exports has the exported functions. Whether they are what this ABI expects is the caller's question.
+	// Exports has the exported functions by name. The caller checks whether they are those of the ABI.
 	Exports map[string]abi.Signature
 	// Memory says that [abi.ExportMemory] is exported, and is a memory.
 	Memory bool
-	// MemoryMin is the pages of 64 KiB the module's memory starts with, MemoryMax what it states as its most, which may
-	// be more than the limit. Both are 0 without a memory, MemoryMax also when the module states none.
+	// MemoryMin is how many pages of 64 KiB the memory starts with; MemoryMax is the declared maximum, which may exceed
+	// the limit. Both are 0 without a memory, and MemoryMax without a declared maximum.
 	MemoryMin, MemoryMax uint32
 	// Frames has an upper estimate of the native stack each defined function takes, in bytes.
 	Frames []uint32
-	// Peaks is the most that was found of what each limit bounds.
+	// Peaks has the highest value found for each limit.
 	Peaks limits.Module
-	// Instructions, Blocks (as Limits.Blocks counts them), Loops and Calls are those of all functions.
+	// Instructions, Blocks (counted as Limits.Blocks), Loops and Calls are totals of all functions.
 	Instructions, Blocks, Loops, Calls uint64
 	// DataBytes is the bytes in data segments, CustomBytes those in custom sections.
 	DataBytes, CustomBytes uint64
 }
 
-// Check decides whether an engine may see module, custom sections taken out: whether it is valid, within cfg's limits,
-// and asks only for what cfg offers. Its errors are [abi.Error]s: [abi.CodeModule] for what is malformed, invalid or,
-// with a [*LimitError] inside, too much; [abi.CodeMemory] for a memory that starts too large; [abi.CodeIncompatible] for
-// imports and exports that must not be.
+// Check reports why an engine must not load the module without its custom sections; the error is nil if it is valid,
+// within cfg's limits, and imports only cfg.Imports. Errors are [abi.Error]s: [abi.CodeModule] for a malformed or
+// invalid module, and, with a [*LimitError] inside, for one that exceeds a limit; [abi.CodeMemory] for a memory that
+// starts too large; [abi.CodeIncompatible] for forbidden imports and exports.
 //
-// The work is bounded by the module's bytes and by Limits.Cost, and what is allocated by the other limits.
+// The module's bytes and Limits.Cost bound the work; the other limits bound allocation.
 func Check(module []byte, cfg Config) (*Report, error) {
 	return check(module, cfg, true)
 }
 
-// check is Check; without boundary, what a module imports and exports may be anything valid.
+// check is Check. Without boundary, imports and exports may be anything valid.
 func check(module []byte, cfg Config, boundary bool) (*Report, error) {
 	c := newChecker(cfg, boundary)
 	c.checkLimit(boundModule, uint64(len(module)))

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// A checker is one pass over a module. Failure is sticky: the first error is kept.
+// A checker is one pass over a module. It keeps its first error, after which it does nothing.
 type checker struct {
 	// Fixed at creation.
 	imports     []Import
@@ -30,7 +30,7 @@ type checker struct {
 
 	// The index spaces, imports first.
 	types     []funcType
-	functions []uint32 // their types
+	functions []uint32 // type indices
 	tables    []wasm.ValueType
 	memories  uint32
 	globals   []global
@@ -39,8 +39,8 @@ type checker struct {
 	importedFunctions, importedGlobals int
 
 	exports   map[string]struct{}
-	declared  []bool // functions that occur outside of bodies, so that ref.func may name them
-	dataCount uint32 // as the data count section says, if hasCount
+	declared  []bool // functions named outside of bodies, which ref.func may therefore name
+	dataCount uint32 // from the data count section, if hasCount
 	hasCount  bool
 	data      uint32 // segments
 	bodies    int
@@ -72,14 +72,14 @@ func newChecker(cfg Config, boundary bool) *checker {
 	return c
 }
 
-// fail keeps the first error. What is wrong with the bytes themselves comes before what they seem to mean.
+// fail keeps the first error. An error of the reader takes precedence over one about the meaning of its bytes.
 func (c *checker) fail(err error) {
 	if c.ok() {
 		c.err = err
 	}
 }
 
-// ok reports whether nothing has failed yet, reading included.
+// ok reports whether nothing has failed yet, the reader included.
 func (c *checker) ok() bool {
 	if c.err == nil && c.r != nil && c.r.Err() != nil {
 		c.err = c.unreadable(c.r.Err())
@@ -95,12 +95,12 @@ func (c *checker) unreadable(err error) error {
 	return malformed(err)
 }
 
-// invalid fails because of what was just read.
+// invalid fails because of the item that was just read.
 func (c *checker) invalid(format string, args ...any) {
 	c.fail(abi.Errorf(abi.CodeModule, "%s%s", c.place(c.r.Offset()), fmt.Sprintf(format, args...)))
 }
 
-// refuse fails because of what would cross the boundary.
+// refuse fails because of an import or export.
 func (c *checker) refuse(format string, args ...any) {
 	c.fail(abi.Errorf(abi.CodeIncompatible, format, args...))
 }
@@ -112,7 +112,7 @@ func (c *checker) place(offset int) string {
 	return fmt.Sprintf("%s %d, byte %#x: ", c.item, c.index, offset)
 }
 
-// checkLimit records what the module has of a limited thing, and fails when that is too much.
+// checkLimit records a value for a limit, and fails when it exceeds the limit.
 func (c *checker) checkLimit(b bound, found uint64) bool {
 	c.peak[b] = max(c.peak[b], found)
 	if found > c.allowed[b] {

@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// single has every value type once, so that a block with one result has a list to point to.
+// single has every value type once: a block with one result points to it instead of allocating.
 var single = []wasm.ValueType{wasm.I32, wasm.I64, wasm.F32, wasm.F64, wasm.V128, wasm.FuncRef, wasm.ExternRef}
 
 func (b *body) block() {
@@ -61,7 +61,7 @@ func (b *body) end() {
 	b.pushAllNew(f.results)
 }
 
-// target returns the types a branch to a label takes along.
+// target returns the types of the operands of a branch to a label.
 func (b *body) target(label uint32) []wasm.ValueType {
 	if int64(label) >= int64(len(b.frames)) {
 		b.failHere("to unknown label %d", label)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// What compiling takes, in nanoseconds, as measured with wazero 1.12: it is quadratic in the basic blocks of a function,
-// and needs a value, of about 1 KB, for each local that may have changed where paths join.
+// Costs of compiling in nanoseconds, as measured with wazero 1.12. Its time is quadratic in the basic blocks of a
+// function. It makes a value, of about 1 KB, for each local that may have changed where paths join.
 const (
 	costFunction  = 4_000
 	costOp        = 300 // and for each operand that is moved
@@ -23,7 +23,7 @@ func (u *usage) cost(locals uint64) uint64 {
 	return sum(cost, product(costLoopLocal, product(u.loops, locals)))
 }
 
-// product multiplies; what is too large is the largest number.
+// product multiplies, and returns the largest number on overflow.
 func product(a, b uint64) uint64 {
 	if high, low := bits.Mul64(a, b); high == 0 {
 		return low
@@ -31,7 +31,7 @@ func product(a, b uint64) uint64 {
 	return math.MaxUint64
 }
 
-// sum adds; what is too large is the largest number.
+// sum adds, and returns the largest number on overflow.
 func sum(a, b uint64) uint64 {
 	if s, carry := bits.Add64(a, b, 0); carry == 0 {
 		return s

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A LimitError says which limit a module exceeds. It is the cause of an [abi.Error] that has the same text.
+// A LimitError names the limit that a module exceeds. It is the cause of an [abi.Error] with the same text.
 type LimitError struct {
 	Limit          string // its name, as "total_locals" for TotalLocals, or "memory" for Config.MemoryPages
 	Found, Allowed uint64 // for cost in nanoseconds, for memory in pages
@@ -42,7 +42,7 @@ func (e *LimitError) unit() string {
 	return "of " + e.Limit
 }
 
-// public makes the error the caller shows.
+// public makes the [abi.Error] for a caller.
 func (e *LimitError) public() error {
 	code := abi.CodeModule
 	if e.Limit == limitMemory {

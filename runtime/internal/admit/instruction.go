@@ -68,7 +68,7 @@ func (b *body) plain() {
 	}
 }
 
-// immediates checks what an instruction of fixed type refers to.
+// immediates checks the indices in an instruction of fixed type.
 func (b *body) immediates() {
 	ins := &b.ins
 	if ins.Op.UsesMemory() {
@@ -118,8 +118,8 @@ func (b *body) local() {
 	}
 }
 
-// join counts a local that is set for each block that is open, if it is the first time since the block was entered. The
-// function itself joins nothing.
+// join counts a local that is set, for each open block in which it was not set before. The block of the function itself
+// does not count.
 func (b *body) join(local uint32) {
 	last := uint32(0)
 	if local < tracked {

@@ -6,13 +6,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// near is how many parameters and locals have their types in an array; those of further ones are searched for.
+// near is how many parameters and locals have their types in an array; the types of others are found by search.
 const near = 256
 
-// tracked is how many locals are told apart when those in use are counted.
+// tracked is how many locals are distinguished when the used ones are counted.
 const tracked = 4_096
 
-// locals has the parameters and locals of one function. What is declared is never expanded beyond the array.
+// locals has the parameters and locals of one function. It expands declarations no further than the array.
 type locals struct {
 	types   [near]wasm.ValueType
 	groups  []group
@@ -74,7 +74,7 @@ func (l *locals) add(n uint64, t wasm.ValueType) {
 	l.groups = append(l.groups, group{end: l.count, typ: t})
 }
 
-// use returns the type of a local or parameter, which is 0 when there is none.
+// use returns the type of a local or parameter, and counts it as used; 0 when it does not exist.
 func (l *locals) use(index uint32) wasm.ValueType {
 	if uint64(index) >= l.count {
 		return 0
@@ -92,5 +92,5 @@ func (l *locals) use(index uint32) wasm.ValueType {
 	return l.groups[at].typ
 }
 
-// used returns how many locals and parameters the function has used, those far away counted as often as they are used.
+// used returns how many locals and parameters the function has used. One beyond tracked counts each time it is used.
 func (l *locals) used() uint64 { return l.inUse }

@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// unknown is the type of an operand that unreachable code takes from nowhere.
+// unknown is the type of an operand of unreachable code that was never pushed.
 const unknown wasm.ValueType = 0
 
 // A frame is a block that is open.
@@ -19,7 +19,7 @@ type frame struct {
 	unreachable     bool
 }
 
-// label returns what a branch to the frame takes along.
+// label returns the types of the operands of a branch to the frame.
 func (f *frame) label() []wasm.ValueType {
 	if f.op == wasm.OpLoop {
 		return f.params
@@ -27,7 +27,7 @@ func (f *frame) label() []wasm.ValueType {
 	return f.results
 }
 
-// push adds an operand that is not new: a local or a constant.
+// push adds an operand that needs no new value: a local or a constant.
 func (b *body) push(t wasm.ValueType) {
 	b.stack = append(b.stack, t)
 	if t == wasm.V128 {
@@ -58,7 +58,7 @@ func (b *body) pushAll(types []wasm.ValueType) {
 	b.usage.moved += uint64(len(types))
 }
 
-// pop takes an operand of type want.
+// pop removes an operand of type want.
 func (b *body) pop(want wasm.ValueType) {
 	if n := len(b.stack) - 1; n >= b.height && b.stack[n] == want {
 		b.stack = b.stack[:n]
@@ -69,7 +69,7 @@ func (b *body) pop(want wasm.ValueType) {
 	}
 }
 
-// popAll takes operands of these types, the last first.
+// popAll removes operands of these types, the last first.
 func (b *body) popAll(types []wasm.ValueType) {
 	b.usage.moved += uint64(len(types))
 	for i := len(types) - 1; i >= 0 && b.err == nil; i-- {
@@ -80,7 +80,7 @@ func (b *body) popAll(types []wasm.ValueType) {
 	}
 }
 
-// popAny takes an operand.
+// popAny removes an operand.
 func (b *body) popAny() wasm.ValueType {
 	n := len(b.stack) - 1
 	if n < b.height {
@@ -94,7 +94,7 @@ func (b *body) popAny() wasm.ValueType {
 	return t
 }
 
-// matches checks, without taking them, that the operands on top have these types.
+// matches checks that the operands on top have these types, and leaves them.
 func (b *body) matches(types []wasm.ValueType) {
 	for i := range types {
 		at, want := len(b.stack)-1-i, types[len(types)-1-i]
@@ -111,14 +111,14 @@ func (b *body) matches(types []wasm.ValueType) {
 	}
 }
 
-// enter opens a block, whose parameters are taken.
+// enter opens a block, after its parameters were popped.
 func (b *body) enter(op wasm.Opcode, params, results []wasm.ValueType) {
 	b.frames = append(b.frames, frame{params: params, results: results, height: len(b.stack), entered: b.clock, op: op})
 	b.height, b.underflows = len(b.stack), false
 	b.pushAllNew(params)
 }
 
-// leave closes the innermost block, and gives it.
+// leave closes the innermost block and returns it.
 func (b *body) leave() frame {
 	f := b.frames[len(b.frames)-1]
 	b.popAll(f.results)
@@ -132,7 +132,7 @@ func (b *body) leave() frame {
 	return f
 }
 
-// unreachable says that the rest of the innermost block never runs.
+// unreachable marks the rest of the innermost block as unreachable.
 func (b *body) unreachable() {
 	f := &b.frames[len(b.frames)-1]
 	f.unreachable, b.underflows = true, true

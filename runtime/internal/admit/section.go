@@ -63,7 +63,7 @@ func (c *checker) content(id byte) {
 	}
 }
 
-// vector reads a count, which is within b, and so many items that take at least so many bytes each.
+// vector reads a count, which must be within b, and calls read for each item; an item has at least so many bytes.
 func (c *checker) vector(item string, b bound, least int, read func()) {
 	n := c.r.U32()
 	if !c.ok() || !c.checkLimit(b, uint64(n)) {
@@ -79,7 +79,7 @@ func (c *checker) vector(item string, b bound, least int, read func()) {
 	}
 }
 
-// custom skips a custom section, whose name must be one.
+// custom skips a custom section, after its name.
 func (c *checker) custom() {
 	c.customs++
 	c.checkLimit(boundCustoms, uint64(c.customs))
@@ -110,7 +110,7 @@ func (c *checker) valueTypes(b bound) []wasm.ValueType {
 	return list
 }
 
-// typeIndex reads the index of a function type there is.
+// typeIndex reads the index of an existing function type.
 func (c *checker) typeIndex() uint32 {
 	t := c.r.U32()
 	if int64(t) >= int64(len(c.types)) {
@@ -131,7 +131,7 @@ func (c *checker) defineTable() {
 	c.tables = append(c.tables, t)
 }
 
-// memorySection reads the memories, of which there is one at most, imported ones included.
+// memorySection reads the memories. There is at most one, imported ones included.
 func (c *checker) memorySection() {
 	switch n := c.r.U32(); {
 	case n == 1:
@@ -153,7 +153,7 @@ func (c *checker) defineMemory() {
 	c.report.MemoryMin, c.report.MemoryMax = first, most
 }
 
-// limits reads how much there is at first, and the most there may be if it is stated, neither above bound.
+// limits reads the initial size and the maximum, if it is stated; neither may exceed bound.
 func (c *checker) limits(bound uint32) (first, most uint32) {
 	flag := c.r.Byte()
 	first = c.r.U32()
@@ -197,7 +197,7 @@ func (c *checker) start() {
 	}
 }
 
-// functionIndex reads the index of a function there is.
+// functionIndex reads the index of an existing function.
 func (c *checker) functionIndex() uint32 {
 	f := c.r.U32()
 	if int64(f) >= int64(len(c.functions)) {
@@ -207,10 +207,10 @@ func (c *checker) functionIndex() uint32 {
 	return f
 }
 
-// typeOf returns the type of a function there is.
+// typeOf returns the type of an existing function.
 func (c *checker) typeOf(f uint32) funcType { return c.types[c.functions[f]] }
 
-// finish checks what only the whole module shows.
+// finish checks what depends on several sections.
 func (c *checker) finish() {
 	switch defined := len(c.functions) - c.importedFunctions; {
 	case !c.ok():

@@ -7,8 +7,8 @@ import (
 
 // Flags of element segments, and of data segments but for the last.
 const (
-	segmentNotActive = 1 // passive; with segmentExplicit declarative
-	segmentExplicit  = 2 // of an active one: which table or memory is stated
+	segmentNotActive = 1 // passive; declarative with segmentExplicit
+	segmentExplicit  = 2 // of an active one: it names its table or memory
 	segmentExprs     = 4 // elements are expressions, not indices
 )
 
@@ -41,7 +41,7 @@ func (c *checker) elementSegment() {
 	c.elementList(t, flags&segmentExprs != 0)
 }
 
-// elementType reads which references a segment has; the short forms have functions.
+// elementType reads the type of a segment's references. The short forms have functions.
 func (c *checker) elementType(flags uint32) wasm.ValueType {
 	if flags&(segmentNotActive|segmentExplicit) == 0 {
 		return wasm.FuncRef
@@ -71,7 +71,7 @@ func (c *checker) elementList(t wasm.ValueType, exprs bool) {
 	}
 }
 
-// declare makes a function one that ref.func may name.
+// declare lets ref.func name a function.
 func (c *checker) declare(f uint32) {
 	if c.declared == nil {
 		c.declared = make([]bool, len(c.functions)) // each is there
@@ -102,7 +102,7 @@ func (c *checker) dataSegment() {
 	c.data++
 }
 
-// constant reads a constant expression: one instruction that gives a value of type want.
+// constant reads a constant expression: one instruction with a result of type want.
 func (c *checker) constant(want wasm.ValueType) {
 	var ins wasm.Instruction
 	if !c.r.Next(&ins) {
@@ -149,7 +149,7 @@ func (c *checker) reference(f uint32) {
 	c.declare(f)
 }
 
-// constantGlobal returns the type of a global that is known before the module's own are: imported, and immutable.
+// constantGlobal returns the type of a global that a constant expression may read: an imported, immutable one.
 func (c *checker) constantGlobal(g uint32) wasm.ValueType {
 	if int64(g) >= int64(c.importedGlobals) || c.globals[g].mutable {
 		c.invalid("global %d is not constant", g)

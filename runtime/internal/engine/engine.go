@@ -10,8 +10,8 @@ import (
 // PageSize is the unit of linear memory, in bytes.
 const PageSize = 64 << 10
 
-// An Engine compiles modules. It is safe for concurrent use. Its modules have been admitted and metered: an engine need not
-// be a defence against malformed ones.
+// An Engine compiles modules. It is safe for concurrent use. Its modules are admitted and metered, so an engine need
+// not defend itself against malformed ones.
 type Engine interface {
 	// Compile translates a module and links it with the host functions it imports. An import that is not in host, or
 	// has another signature there, is an error that names it.
@@ -23,7 +23,8 @@ type Engine interface {
 
 // A Module is a compiled module. It is safe for concurrent use.
 type Module interface {
-	// Instantiate makes a live sandbox with that memory. Host functions get host. Instantiate runs nothing of the guest.
+	// Instantiate makes a live sandbox with that memory. It passes host to host functions, and runs nothing of the
+	// guest.
 	Instantiate(ctx context.Context, host any, memory LinearMemory) (Instance, error)
 
 	// Close releases the module. Every instance must have been closed.
@@ -32,19 +33,19 @@ type Module interface {
 
 // An Instance is one live sandbox. It belongs to one goroutine at a time.
 type Instance interface {
-	// Call runs an exported function with its parameters in stack, which then holds its results. The error is for a trap
-	// of the guest, or a host function that stops the guest; nothing else ends a call. It is a [*Trap] if the engine knows
-	// which functions were running. The instance can be called again after an error.
+	// Call runs an exported function with its parameters in stack, which then holds its results. A call ends early only
+	// by a trap of the guest, or when a host function stops the guest; then there is an error. It is a [*Trap] if the
+	// engine knows which functions were running. The instance can be called again after an error.
 	Call(ctx context.Context, export string, stack []uint64) error
 
 	// Memory is the instance's linear memory, for as long as the instance is open.
 	Memory() Memory
 
-	// Global returns an exported mutable global of a numeric type, or nil when there is none with this name.
+	// Global returns an exported mutable global of a numeric type; nil if there is none with this name.
 	Global(export string) Global
 
-	// Resize makes the instance call [LinearMemory.Reallocate], which may give less than before, and take that size. It
-	// fails if the engine cannot do that; then the caller must close the instance.
+	// Resize makes the instance call [LinearMemory.Reallocate], and take the size of its result, which may be smaller
+	// than before. After an error the caller must close the instance.
 	Resize() error
 
 	// Close releases the instance. It is idempotent.
@@ -60,8 +61,8 @@ type Trimmer interface {
 // LinearMemory allocates the linear memory of one instance. It belongs to the goroutine that has the instance.
 type LinearMemory interface {
 	// Reallocate returns the bytes of the memory, at the same address or another. The first call makes the memory: it
-	// must not return nil, and may give more than size. Later calls are requests of the guest to grow to size bytes,
-	// which nil refuses, and those of [Instance.Resize], which accept any size.
+	// must not return nil, and may give more than size. Later calls grow the memory to size bytes for the guest, unless
+	// the result is nil, or are of [Instance.Resize], which accepts any size.
 	Reallocate(size uint64) []byte
 
 	// Free is called when the instance is closed.
@@ -79,7 +80,7 @@ type Memory interface {
 	// Read returns a view of n bytes at off, or false when they are out of range. The view is valid until the call of
 	// the guest ends, or calls the guest again.
 	Read(off, n uint32) ([]byte, bool)
-	// Write copies p to off; if it is out of range, it does nothing and gives false.
+	// Write copies p to off. It does nothing and returns false if that is out of range.
 	Write(off uint32, p []byte) bool
 }
 

@@ -6,23 +6,24 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// most is what is charged at once at most. A smaller one makes more charges, which costs time and space; a larger one
-// charges more for what is then left early, such as a function that returns at once.
+// most is the largest single charge. With a smaller one there are more charges, which cost time and space. With a
+// larger one, a function that returns early is charged for more that it does not execute.
 const most = 128
 
-// dead is the debt where no path leads.
+// dead is the debt of code that no path reaches.
 const dead = math.MinInt64
 
-// An accounting follows the structured code of one function, instruction by instruction, and says what to charge before each
-// of them. Its debt is at least what any path from the function's entry to here has executed beyond what it charged. It
-// never exceeds the bound, which is never above zero: all that is executed has been paid before.
+// An accounting follows the structured code of one function, instruction by instruction, and computes the charge before
+// each of them. Its debt is an upper bound of the instructions executed minus the units charged, on any path from the
+// function's entry to this place. The debt never exceeds the bound, and the bound is never above zero: so every
+// instruction is paid for before it runs.
 //
-// The proof is local. An instruction adds one; if that led beyond the bound, most is charged first. A label ahead takes
-// the largest debt of all that lead to it. A loop's label assumes the debt that leads to it from above, and that debt is
-// the bound within the loop: so whatever branches back owes no more, and what holds in the first round holds in all.
+// The proof is local. An instruction adds one; if that exceeded the bound, most is charged first. The label at the end
+// of a block takes the largest debt of all paths to it. A loop's label has the debt of the path from above, which
+// becomes the bound within the loop. So a branch back owes no more, and an invariant of the first round holds in all.
 //
-// How soon to charge again follows from that. To charge seldom, the entry pays for what is outside of loops, a loop's
-// label for what is in it but not in loops within, each up to most; a small function or loop then never charges again.
+// Charges are as rare as that allows. The entry pays for instructions outside of loops, and a loop's label for those in
+// it but not in inner loops, each up to most. A small function or loop then never charges again.
 type accounting struct {
 	debt   int64
 	bound  int64
@@ -33,11 +34,11 @@ type accounting struct {
 type label struct {
 	loop     bool
 	bound    int64 // outside of the block
-	debt     int64 // the largest that leads to its end by a branch, or from the first half of an if
-	elseDebt int64 // where an else begins, or an if without one ends
+	debt     int64 // the largest on a branch to its end, or at the end of the first half of an if
+	elseDebt int64 // at the else, or at the end of an if without one
 }
 
-// enter begins a function with so many instructions outside of loops and gives what its entry charges.
+// enter begins a function with so many instructions outside of loops, and returns the charge of its entry.
 func (l *accounting) enter(outside int64) (charge int64) {
 	charge = min(outside, most)
 	l.labels = append(l.labels[:0], label{debt: dead, elseDebt: dead})
@@ -45,7 +46,7 @@ func (l *accounting) enter(outside int64) (charge int64) {
 	return charge
 }
 
-// before counts an instruction and gives what to charge before it is executed.
+// before counts an instruction, and returns the charge before it.
 func (l *accounting) before() (charge int64) {
 	if l.debt == dead {
 		return 0
@@ -57,7 +58,7 @@ func (l *accounting) before() (charge int64) {
 	return charge
 }
 
-// after follows an instruction that changes the flow of control. It is not ok when the structure is broken.
+// after follows an instruction that changes the flow of control. It is not ok when the structure is malformed.
 func (l *accounting) after(ins *wasm.Instruction) (ok bool) {
 	switch ins.Op {
 	case wasm.OpBlock:
@@ -76,7 +77,7 @@ func (l *accounting) after(ins *wasm.Instruction) (ok bool) {
 	return true
 }
 
-// loop opens a loop with so many instructions of its own and gives what its label charges.
+// loop opens a loop with so many instructions of its own, and returns the charge of its label.
 func (l *accounting) loop(own int64) (charge int64) {
 	l.open(label{loop: true, elseDebt: dead})
 	if l.debt == dead {
@@ -114,7 +115,7 @@ func (l *accounting) close() (ok bool) {
 	return true
 }
 
-// leave follows an instruction behind which no path leads on.
+// leave follows an instruction after which code is unreachable.
 func (l *accounting) leave(ins *wasm.Instruction) (ok bool) {
 	ok = true
 	switch ins.Op {

@@ -2,19 +2,19 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// An analysis is what must be known of a function before its first instruction is written.
+// An analysis is what the meter needs to know of a function before it writes the first instruction.
 type analysis struct {
 	own   []int64 // instructions outside of loops, then those of each loop in order of appearance, without loops within
-	noisy []bool  // for each of these: it has calls, those of helpers included
-	calls bool    // other functions, helpers aside
+	noisy []bool  // whether each of these has calls, including calls of helpers
+	calls bool    // it calls other functions, helpers aside
 	quiet bool    // there is a loop that is not noisy
 
-	open []int // for each open block where its instructions count
+	open []int // for each open block, the index in own of its instructions
 }
 
 var errBlocks = malformed("blocks and ends do not match")
 
-// take surveys a function's instructions.
+// take analyses a function's instructions.
 func (s *analysis) take(r wasm.Reader) error {
 	*s = analysis{own: append(s.own[:0], 0), noisy: append(s.noisy[:0], false), open: append(s.open[:0], 0)}
 	var ins wasm.Instruction
@@ -44,7 +44,7 @@ func (s *analysis) take(r wasm.Reader) error {
 	return r.Err()
 }
 
-// close ends the innermost block. Where a loop within is noisy, so is what is around it.
+// close ends the innermost block. A block around a noisy loop is noisy.
 func (s *analysis) close(at int) {
 	s.open = s.open[:len(s.open)-1]
 	if len(s.open) == 0 {

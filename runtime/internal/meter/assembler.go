@@ -2,7 +2,7 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// An assembler writes a helper function. Numbers stand for its locals, the parameters first.
+// An assembler writes a helper function. It addresses locals by number, the parameters first.
 type assembler struct {
 	*writer
 	out []byte
@@ -28,7 +28,7 @@ func (a *assembler) begin(op wasm.Opcode) {
 	a.out = wasm.AppendS64(append(a.out, byte(op)), int64(wasm.BlockEmpty))
 }
 
-// charge pays flat units and, of a local, its value shifted right by so many bits, or left by -bits.
+// charge pays flat units plus the value of a local shifted right by so many bits, or left by -bits.
 func (a *assembler) charge(local uint32, bits int64, flat int64) {
 	a.out = appendIndexed(a.out, wasm.OpGlobalGet, a.fuel())
 	a.get(local)
@@ -71,7 +71,7 @@ func (a *assembler) fill() {
 	a.rest(wasm.OpMemoryFill)
 }
 
-// copy is like fill. It goes upward when to is below from and else downward, as a copy at once seems to.
+// copy is like fill. It goes upward when to is below from, and otherwise downward: the result is that of one copy.
 func (a *assembler) copy() {
 	a.long()
 	a.outOfBounds(to)
@@ -95,7 +95,7 @@ func (a *assembler) copy() {
 	a.rest(wasm.OpMemoryCopy)
 }
 
-// long begins what is done for ranges of more than a chunk.
+// long begins the branch for ranges of more than a chunk.
 func (a *assembler) long() {
 	a.get(length)
 	a.i32(chunk)
@@ -103,7 +103,7 @@ func (a *assembler) long() {
 	a.begin(wasm.OpIf)
 }
 
-// outOfBounds leaves whether a range ends beyond the memory.
+// outOfBounds pushes whether a range ends beyond the memory.
 func (a *assembler) outOfBounds(start uint32) {
 	a.get(start)
 	a.op(wasm.OpI64ExtendI32U)
@@ -115,7 +115,7 @@ func (a *assembler) outOfBounds(start uint32) {
 	a.op(wasm.OpI64Shl, wasm.OpI64GtU)
 }
 
-// trapIf does the whole operation if it is out of bounds, so that it traps as itself.
+// trapIf does the whole operation if it is out of bounds, so that the trap is the operation's own.
 func (a *assembler) trapIf(bulk wasm.Opcode) {
 	a.begin(wasm.OpIf)
 	a.get(to)
@@ -133,7 +133,8 @@ func (a *assembler) bulk(op wasm.Opcode) {
 	}
 }
 
-// chunkOf pays for a chunk and does it, the first one or the last one; then length is what is left.
+// chunkOf pays for a chunk and processes it: the first or the last one of the range. It subtracts the chunk from
+// length.
 func (a *assembler) chunkOf(bulk wasm.Opcode, last bool) {
 	a.out = a.appendCharge(a.out, chunk>>unitBits+bulkUnits)
 	a.get(length)
@@ -168,7 +169,7 @@ func (a *assembler) again() {
 	a.op(wasm.OpEnd)
 }
 
-// rest pays for what is left and does it.
+// rest pays for the remaining range and processes it.
 func (a *assembler) rest(bulk wasm.Opcode) {
 	a.charge(length, unitBits, bulkUnits)
 	a.get(to)

@@ -80,7 +80,7 @@ func (b *body) rewrite(r wasm.Reader, i int) error {
 	return nil
 }
 
-// locals writes the declarations of locals, and those added: their numbers come behind those that there are.
+// locals writes the declarations of locals, and those added after them.
 func (b *body) locals(groups uint32, declared []byte, next uint32) {
 	var added []byte
 	if b.frame != 0 {
@@ -94,8 +94,9 @@ func (b *body) locals(groups uint32, declared []byte, next uint32) {
 	b.out = append(append(wasm.AppendU32(b.out[:0], groups), declared...), added...)
 }
 
-// frameOf returns the native frame of a function with so many locals and results and so many bytes of code: no value
-// takes more than 16 bytes, and no byte of code makes more than one, or what a call of two bytes may give.
+// frameOf returns the native frame of a function with so many locals and results and so many bytes of code. No value
+// takes more than 16 bytes. Each byte of code produces at most one value, and a call of two bytes at most the results
+// of one function.
 func (b *body) frameOf(i int, locals, size uint64) int32 {
 	const linkage, value = 128, 16
 	estimate := linkage + value*(locals+size*b.types.widest())
@@ -105,7 +106,7 @@ func (b *body) frameOf(i int, locals, size uint64) int32 {
 	return int32(min(max(estimate, 1), math.MaxInt32/2))
 }
 
-// enter writes what stands before the first instruction.
+// enter writes the code before the first instruction.
 func (b *body) enter(results string) {
 	b.loops, b.quiet = 0, 0
 	b.out = b.appendSpend(b.out, b.accounting.enter(b.analysis.own[0]))
@@ -124,7 +125,7 @@ func (b *body) enter(results string) {
 	b.out = b.appendBlockType(append(b.out, byte(wasm.OpBlock)), results)
 }
 
-// leave writes what stands behind the last instruction, the end of the block that enter began.
+// leave writes the code after the last instruction, the end of the block that enter began.
 func (b *body) leave() {
 	if b.frame != 0 {
 		b.out = appendIndexed(b.out, wasm.OpLocalGet, b.saved)
@@ -143,7 +144,7 @@ func (b *body) appendBlockType(out []byte, results string) []byte {
 	return wasm.AppendS64(out, int64(b.types.of(functionType{results: results})))
 }
 
-// instructions writes the function's own, with what they pay.
+// instructions writes the function's own instructions with their charges.
 func (b *body) instructions(r *wasm.Reader) error {
 	var ins wasm.Instruction
 	for r.Next(&ins) {
@@ -163,7 +164,7 @@ func (b *body) instructions(r *wasm.Reader) error {
 	return r.Err()
 }
 
-// loop writes the start of a loop. In a quiet one, which has no calls, fuel is cached.
+// loop writes the start of a loop. A quiet one, which has no calls, caches the fuel in a local.
 func (b *body) loop(ins *wasm.Instruction) {
 	b.loops++
 	if b.quiet == 0 && !b.analysis.noisy[b.loops] {
@@ -174,7 +175,7 @@ func (b *body) loop(ins *wasm.Instruction) {
 	b.charge(b.accounting.loop(b.analysis.own[b.loops]))
 }
 
-// charge writes a charge, if it is one.
+// charge writes a charge, unless it is zero.
 func (b *body) charge(units int64) {
 	switch {
 	case units == 0:
@@ -185,7 +186,7 @@ func (b *body) charge(units int64) {
 	}
 }
 
-// instruction writes one instruction, or what stands for it.
+// instruction writes one instruction, or its replacement.
 func (b *body) instruction(ins *wasm.Instruction) {
 	b.checkTables(ins)
 	switch op := ins.Op; op {
@@ -230,7 +231,7 @@ func (b *body) instruction(ins *wasm.Instruction) {
 	b.out = append(b.out, b.binary[ins.Start:ins.End]...)
 }
 
-// markDirty notes that an instruction changes state that cannot be reset, before it does.
+// markDirty writes the mark of an instruction that changes state beyond what a reset restores, before the instruction.
 func (b *body) markDirty(ins *wasm.Instruction) {
 	b.out = wasm.AppendS32(append(b.out, byte(wasm.OpI32Const)), 1)
 	b.out = appendIndexed(b.out, wasm.OpGlobalSet, b.dirty())

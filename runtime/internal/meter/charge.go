@@ -14,8 +14,8 @@ func (s *source) appendSpend(out []byte, units int64) []byte {
 	return appendIndexed(append(out, byte(wasm.OpI64Sub)), wasm.OpGlobalSet, s.fuel())
 }
 
-// appendCheck appends: if fuel < 0 { tick() }. Engines that follow globals along straight code, as wazero does, do not
-// load fuel again here.
+// appendCheck appends: if fuel < 0 { tick() }. Engines that keep globals in registers along straight code, as wazero
+// does, do not load fuel again here.
 func (s *source) appendCheck(out []byte) []byte {
 	return appendCallBelow(appendIndexed(out, wasm.OpGlobalGet, s.fuel()), s.tick())
 }
@@ -27,8 +27,8 @@ func appendCallBelow(out []byte, function uint32) []byte {
 	return append(appendIndexed(out, wasm.OpCall, function), byte(wasm.OpEnd))
 }
 
-// appendCached appends: cache -= units; fuel = cache; if cache < 0 { tick(); cache = fuel }. A loop that never loads what
-// it stored just before is faster: by a factor of two if it is short.
+// appendCached appends: cache -= units; fuel = cache; if cache < 0 { tick(); cache = fuel }. The loop never loads a
+// value that it has just stored, which makes a short loop twice as fast.
 func (s *source) appendCached(out []byte, cache uint32, units int64) []byte {
 	out = appendIndexed(out, wasm.OpLocalGet, cache)
 	out = wasm.AppendS64(append(out, byte(wasm.OpI64Const)), units)

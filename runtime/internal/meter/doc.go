@@ -1,9 +1,8 @@
 // Package meter rewrites a module so that it pays for every loop, call and bulk copy, and counts its depth.
 //
-// It owns the metered form of a module and the names in it. [Rewrite] takes an admitted module and gives one that does
-// the same, except that it asks the host, through the function [ImportTick], whether it may go on, and that its state
-// can be saved and restored. Nothing is run here and no engine is known; what the engine compiles is [Module.Binary].
-// The runtime imports it.
+// It owns the metered form of a module and the names in it. [Rewrite] returns a module that does the same as an
+// admitted one. In addition it asks the host, through the function [ImportTick], whether it may continue, and the host
+// can save and restore its state. The engine compiles [Module.Binary]. This package runs nothing and knows no engine.
 //
 // # What the host does
 //
@@ -14,17 +13,17 @@
 // the bytes of stack that may be used. An instance that is not armed has no stack to call with. [ExportDirty] is 0 in an
 // instance that was just made.
 //
-// Tick is called when fuel is below zero, and at no other time. It either panics, because the call is over its deadline,
-// cancelled or over its total, which ends the call and leaves the instance as usable as a trap does; or it adds a slice
-// to the fuel and returns. It adds and never sets: what is below zero has been used. If one slice leaves it below zero
-// the next charge ticks again.
+// The module calls tick only when fuel is below zero. If the call is cancelled, or over its deadline or its total, tick
+// panics; that ends the call, and the instance is as usable as after a trap. Otherwise tick adds a slice to the fuel
+// and returns. It never sets the fuel, since a negative value is fuel used. If the fuel is still below zero, the next
+// charge ticks again.
 //
-// What a call has used is everything armed and added minus what is left. It depends on the module, its input and the
-// replies of the host alone, never on time.
+// A call has used all fuel armed and added minus the fuel left. That depends only on the module, its input and the
+// replies of the host, never on time.
 //
 // A call that uses up its stack ends with the trap of unreachable, and depth is below zero; no call ends otherwise with
-// a depth below zero. After any trap or panic the depth is too low by the frames that were thrown away: arm again. A
-// host function that calls back into the guest keeps the depth it found, and puts it back if that call fails.
+// a depth below zero. After any trap or panic the depth is too low by the discarded frames: the host arms the instance
+// again. A host function that calls back into the guest saves the depth, and restores it if that call fails.
 //
 // # Fuel
 //
@@ -33,10 +32,10 @@
 //
 //	fuel -= c; if fuel < 0 { tick() }
 //
-// and leaves the operand stack alone, so that it may stand before any instruction. Charges are placed by an accounting so
-// that an activation has never executed more than it has charged, whatever the shape of the code; between two ticks a
-// guest executes at most what it was armed with or given. What is charged may be more than what is executed, by less
-// than 128 for each time a function or a round of a loop is left early.
+// and leaves the operand stack as it is, so that it may stand before any instruction. An accounting places the charges
+// so that an activation never executes more than it has charged; between two ticks a guest executes at most the fuel
+// that the host granted. A call may be charged for more than it executes: less than 128 units for each early exit from
+// a function or a round of a loop.
 //
 // # References
 //

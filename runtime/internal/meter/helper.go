@@ -29,7 +29,7 @@ const (
 	pageBits  = 16 // the binary logarithm of the bytes of a page
 )
 
-// index returns the index of a helper, which is then used.
+// index returns the index of a helper, and marks it as used.
 func (w *writer) index(h helper) uint32 {
 	if w.helpers[h] == 0 {
 		w.helpers[h] = w.imported + 1 + uint32(len(w.functions)+len(w.kinds))

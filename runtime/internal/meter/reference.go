@@ -2,10 +2,10 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// An engine may make a new object on the host for each ref.func it executes, and keep it as long as the instance, as
-// wazero does. A metered module has none in its code: a table is added whose one segment holds each function that the
-// code refers to, once, and the code reads that. So an instance has as many of these objects as the module has entries
-// in segments, globals that are references, and functions referred to, all of which are there when it is made.
+// An engine may make a new host object for each ref.func it executes, and keep it as long as the instance, as wazero
+// does. A metered module has no ref.func in its code: the code reads an added table, whose one segment holds each
+// function that the code refers to, once. So the number of these objects is fixed when an instance is made: entries in
+// segments, globals that are references, and functions referred to.
 
 // appendReference appends, in place of ref.func of a function given by its new index: table.get of its reference.
 func (w *writer) appendReference(out []byte, function uint32) []byte {
@@ -42,8 +42,8 @@ func (w *writer) referenceTable() error {
 	return nil
 }
 
-// checkElements refuses an active segment that does not fit its table. The specification lets it trap when an instance
-// is made; wazero makes the instance and leaves out all segments from there on, that of the references as well.
+// checkElements refuses an active segment that does not fit its table. By the specification, making the instance traps;
+// wazero makes the instance without this segment and all later ones, including that of the references.
 func (s *source) checkElements(table uint32, place *wasm.Instruction, n uint32) {
 	switch {
 	case uint64(table) >= uint64(len(s.tables)):
@@ -55,7 +55,7 @@ func (s *source) checkElements(table uint32, place *wasm.Instruction, n uint32) 
 	}
 }
 
-// checkTables refuses an instruction on a table that does not exist: it might be the one added.
+// checkTables refuses an instruction on a table that does not exist: its index could be that of the added table.
 func (s *source) checkTables(ins *wasm.Instruction) {
 	switch ins.Op {
 	case wasm.OpTableCopy:

@@ -33,15 +33,15 @@ type Module struct {
 	Binary   []byte    // what the engine compiles: no custom sections
 	Data     []Segment // the host writes them to the memory, in order, before anything is called
 	Globals  []string  // exports of the module's own mutable numbers, to be saved and restored
-	Start    bool      // [ExportStart] is to be called once, after the data
+	Start    bool      // [ExportStart] must be called once, after the data
 	MinPages uint32    // pages the memory begins with
-	MaxPages uint32    // pages beyond which the host's allocator must refuse: Binary declares one more, for shrinking
-	CanDirty string    // why the instance may get dirty, as in "function 12 uses table.set"; empty when it never does
+	MaxPages uint32    // at which the host's allocator refuses: Binary declares one page more, for shrinking
+	CanDirty string    // why the instance may become dirty, as in "function 12 uses table.set"; empty when it cannot
 	Imported uint32    // functions that the module imports
 	Defined  uint32    // functions that it defines
 }
 
-// Original returns the index in the module of the function that has this one in Binary, unless it was added.
+// Original returns the index in the original module of a function of Binary. It is not ok for an added function.
 func (m *Module) Original(index uint32) (original uint32, ok bool) {
 	switch tick := m.Imported; {
 	case index < tick:
@@ -52,8 +52,8 @@ func (m *Module) Original(index uint32) (original uint32, ok bool) {
 	return index - 1, true
 }
 
-// Rewrite returns the metered form of a module, which must have been admitted: one that is not valid may give an error
-// or an invalid module. The result depends on nothing but the arguments. Its Data are views of module.
+// Rewrite returns the metered form of an admitted module. For an invalid one it may return an error or an invalid
+// module. The result depends only on the arguments. Its Data are views of module.
 func Rewrite(module []byte, cfg Config) (*Module, error) {
 	s, err := parse(module)
 	if err != nil {
@@ -80,7 +80,7 @@ type writer struct {
 	vectors [wasm.SectionDataCount + 1]vector
 	helpers [helperKinds]uint32 // index of each helper function; 0 for those not used
 	kinds   []helper            // the helper functions used, in the order of their indices
-	places  map[uint32]uint32   // where the table of references has that of a function, by its new index
+	places  map[uint32]uint32   // index in the table of references, by the function's new index
 	refs    []uint32            // the functions in the table of references, by their new indices
 	indexed bool                // instructions refer to data segments by index
 }
@@ -99,7 +99,7 @@ func (v *vector) appendTo(out []byte, id byte) []byte {
 	return append(append(out, count...), v.items...)
 }
 
-// assemble puts the sections together, in their order.
+// assemble writes the sections in their order.
 func (w *writer) assemble() []byte {
 	w.imports()
 	w.functionSection()
@@ -137,7 +137,7 @@ func (s *source) fuel() uint32  { return uint32(len(s.variables)) }
 func (s *source) depth() uint32 { return s.fuel() + 1 }
 func (s *source) dirty() uint32 { return s.fuel() + 2 }
 
-// malformed makes an error of what the format does not allow.
+// malformed makes an error about a malformed module.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{wasm.ErrFormat}, args...)...)
 }

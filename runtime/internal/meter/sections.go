@@ -36,7 +36,7 @@ func (w *writer) functionSection() {
 	}
 }
 
-// tables keeps tables from growing beyond what is granted. Growing may always fail, so this changes no meaning.
+// tableSection bounds the growth of tables by the grant. Growing may always fail, so this changes no meaning.
 func (w *writer) tableSection() error {
 	v := &w.vectors[wasm.SectionTable]
 	return w.each(wasm.SectionTable, func(r *wasm.Reader) {
@@ -47,8 +47,8 @@ func (w *writer) tableSection() error {
 	})
 }
 
-// memory declares one page more than the guest may have: an engine asks its allocator for that one too, and then the
-// allocator may answer with less than there was.
+// memory declares one page more than the guest may have. An engine asks its allocator for that page too, and the
+// allocator can answer with less memory than before.
 func (w *writer) memory() error {
 	v := &w.vectors[wasm.SectionMemory]
 	err := w.each(wasm.SectionMemory, func(r *wasm.Reader) {

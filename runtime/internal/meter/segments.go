@@ -2,7 +2,7 @@ package meter
 
 import "github.com/wasmres/wasmres/runtime/wasm"
 
-// A Segment is an active data segment. Bytes beyond the memory make the module fail to load, also when there are none.
+// A Segment is an active data segment. If it exceeds the memory, even with no bytes, loading the module must fail.
 type Segment struct {
 	Offset uint32
 	Bytes  []byte // a view of the module
@@ -11,9 +11,9 @@ type Segment struct {
 // passive is the flag of a data segment that is not active, and bit 0 of that of an element segment.
 const passive = 1
 
-// data takes the active segments out. Segments that instructions refer to keep their index: in place of an active one,
-// which is dropped once written, an empty passive one stands, of which memory.init can take as much, nothing. If the
-// place of any is not a plain number all stay, since their order counts.
+// data removes the active segments. Segments that instructions refer to keep their index: an empty passive one replaces
+// an active one, which would be dropped once written; memory.init can take nothing from either. If the offset of any is
+// not a plain number all stay, since their order counts.
 func (w *writer) data() error {
 	plain := true
 	if err := w.each(wasm.SectionData, func(r *wasm.Reader) {

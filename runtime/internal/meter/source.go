@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// A source is what a rewriting knows of the module it reads.
+// A source is what the rewriting needs of the original module.
 type source struct {
 	binary    []byte
 	sections  [wasm.SectionDataCount + 1]wasm.Section
@@ -27,7 +27,7 @@ type variable struct {
 // numeric reports whether the host can read and write the global.
 func (v variable) numeric() bool { return v.valueType >= wasm.F64 && v.valueType <= wasm.I32 }
 
-// parse reads what is needed before anything is written.
+// parse reads what the rewriting needs before it writes.
 func parse(module []byte) (*source, error) {
 	s := &source{binary: module}
 	var seen [wasm.SectionDataCount + 1]bool
@@ -62,7 +62,7 @@ func parse(module []byte) (*source, error) {
 // reader returns a reader of a section, which is empty when the module has none.
 func (s *source) reader(id byte) *wasm.Reader { return s.sections[id].Reader() }
 
-// each calls read for every item of a section that is a vector. It gives the first error of the reader or of read.
+// each calls read for every item of a section that is a vector. It returns the first error of the reader or of read.
 func (s *source) each(id byte, read func(*wasm.Reader)) error {
 	r := s.reader(id)
 	if r.Len() == 0 {
@@ -77,7 +77,7 @@ func (s *source) each(id byte, read func(*wasm.Reader)) error {
 	return s.refused
 }
 
-// refuse makes each end.
+// refuse ends the reading with an error.
 func (s *source) refuse(format string, args ...any) {
 	if s.refused == nil {
 		s.refused = fmt.Errorf(format, args...)
@@ -86,7 +86,7 @@ func (s *source) refuse(format string, args ...any) {
 
 func (s *source) readFunction(r *wasm.Reader) { s.functions = append(s.functions, r.U32()) }
 
-// readImport counts the functions. Nothing else can be imported, so that all state is the module's own.
+// readImport counts the functions. Admission refuses other imports, so that all state is the module's own.
 func (s *source) readImport(r *wasm.Reader) {
 	module, name, kind := r.Name(), r.Name(), r.Byte()
 	r.U32()
@@ -154,8 +154,8 @@ func appendIndexed(out []byte, op wasm.Opcode, index uint32) []byte {
 	return wasm.AppendU32(append(out, byte(op)), index)
 }
 
-// function returns the new index of a function: the tick stands behind the functions imported. One that does not exist
-// is refused, as it might come to exist.
+// function returns the new index of a function: the tick stands behind the imported functions. It refuses a function
+// that does not exist, since its index could become that of an added one.
 func (s *source) function(i uint32) uint32 {
 	if uint64(i) >= uint64(s.imported)+uint64(len(s.functions)) {
 		s.refuse("there is no function %d", i)
@@ -166,7 +166,7 @@ func (s *source) function(i uint32) uint32 {
 	return i
 }
 
-// checkGlobal refuses a global that does not exist: it might be one of those added.
+// checkGlobal refuses a global that does not exist: its index could become that of an added one.
 func (s *source) checkGlobal(i uint32) {
 	if uint64(i) >= uint64(len(s.variables)) {
 		s.refuse("there is no global %d", i)
