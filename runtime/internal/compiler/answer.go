@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// ready is the first line of a child, before it has seen anything of the module.
+// ready is the first line of a child. The child writes it before it reads any byte of the module.
 const ready = "ready\n"
 
-// An answer is the second line of a child. It is the last.
+// An answer is the second and last line of a child.
 type answer struct {
-	// Failed says what went wrong; empty for nothing.
+	// Failed is the kind of failure; empty for success.
 	Failed failure `json:"failed,omitempty"`
 	// Detail is for the log, at most maxDetail bytes.
 	Detail string `json:"detail,omitempty"`
 }
 
-// A failure is what a child lived to tell.
+// A failure is one that the child reports itself.
 type failure string
 
 const (
-	failedSetup   failure = "setup"   // nothing to do with the module
-	failedModule  failure = "module"  // the engine does not accept it
+	failedSetup   failure = "setup"   // independent of the module
+	failedModule  failure = "module"  // the engine refuses the module
 	failedMemory  failure = "memory"  // not enough memory
 	failedOutput  failure = "output"  // more than maxOutput
 	failedStorage failure = "storage" // the folder cannot be written to
@@ -37,8 +37,8 @@ const (
 	maxAnswer = len(ready) + maxDetail*6 + 128 // JSON may escape each byte as \u0000
 )
 
-// A stdout hears a child out: two lines, then end is called. So it is when there is more than a child has to say. It
-// belongs to the goroutine that copies until the child is waited for, then to who waited.
+// A stdout reads the standard output of a child: two lines. It calls end after them, or when a child writes more. It
+// belongs to the goroutine that copies until the child was waited for, then to the goroutine that waited.
 type stdout struct {
 	end  context.CancelCauseFunc
 	text []byte
@@ -52,14 +52,15 @@ func (s *stdout) Write(p []byte) (int, error) {
 	s.text = append(s.text, p...)
 	if _, complete, err := s.answer(); complete || err != nil {
 		s.end(cmp.Or(err, errAnswered))
-		return len(p), io.ErrShortWrite // no more of it
+		return len(p), io.ErrShortWrite // stops the copying
 	}
 	return len(p), nil
 }
 
 func (s *stdout) isReady() bool { return strings.HasPrefix(string(s.text), ready) }
 
-// answer returns what the child has said. It is an error when that can never become an answer.
+// answer parses the output. complete reports whether all of it has come. An error means that it can never become an
+// answer.
 func (s *stdout) answer() (a answer, complete bool, err error) {
 	text := string(s.text)
 	began := text[:min(len(text), len(ready))]

@@ -12,26 +12,26 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 )
 
-// DefaultMaxBytes is how much a cache folder may hold unless [Config] says otherwise.
+// DefaultMaxBytes is the default of [Config.MaxBytes].
 const DefaultMaxBytes = 2 << 30
 
-// spared is for how long a module stays after it was used last, however full the folder is: another process may be about
-// to read it.
+// spared is how long a module stays after its last use, however full the directory is: another process may be about to
+// read it.
 const spared = 10 * time.Minute
 
-// A Cached is one thing that a cache folder holds.
+// A Cached is one entry of a cache directory.
 type Cached struct {
-	Digest string    `json:"digest"` // of the module, or of what a prepared module was made of
+	Digest string    `json:"digest"` // of the module, or of the module that was prepared
 	Kind   string    `json:"kind"`   // compiled, prepared or refused
 	Bytes  int64     `json:"bytes"`
-	Used   time.Time `json:"used"` // when it was made, or was last taken from the folder
+	Used   time.Time `json:"used"` // when it was made, or was last read
 }
 
-// kinds are what a cache folder holds, by the ending of the file that says so.
+// kinds are the kinds of entries, each the ending of a file name.
 var kinds = []string{"compiled", "prepared", "refused"}
 
-// List returns what a cache folder holds, what was used least recently first. A folder that is not there holds nothing;
-// one that others can write to is an error.
+// List returns the entries of a cache directory, the least recently used first. A directory that does not exist has
+// none; one that other users can write to is an error.
 func List(dir string) ([]Cached, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -51,7 +51,7 @@ func list(dir string) ([]Cached, error) {
 	for _, e := range entries {
 		digest, kind, ok := cachedName(e)
 		info, err := e.Info()
-		if !ok || err != nil { // which another process may have removed meanwhile
+		if !ok || err != nil { // another process may have removed it meanwhile
 			continue
 		}
 		name := digest + "." + kind
@@ -82,7 +82,7 @@ func list(dir string) ([]Cached, error) {
 	return all, nil
 }
 
-// cachedName takes the name of an entry of a cache folder apart. ok is false for what is none of ours.
+// cachedName parses the name of an entry. ok is false for other files.
 func cachedName(e fs.DirEntry) (digest, kind string, ok bool) {
 	digest, kind, hasKind := strings.Cut(e.Name(), ".")
 	isDigest := len(digest) == 64 && strings.Trim(digest, "0123456789abcdef") == ""
@@ -95,7 +95,7 @@ func cachedName(e fs.DirEntry) (digest, kind string, ok bool) {
 	return digest, kind, e.Type().IsRegular() && slices.Contains(kinds, kind)
 }
 
-// folderSize is the bytes of all files below a folder. What disappears meanwhile counts as nothing.
+// folderSize returns the bytes of all files below a directory. Files that disappear meanwhile count as nothing.
 func folderSize(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -109,7 +109,7 @@ func folderSize(dir string) (bytes int64) {
 	return bytes
 }
 
-// Size is the bytes of all that is cached.
+// Size returns the bytes of all entries.
 func Size(all []Cached) (bytes int64) {
 	for _, one := range all {
 		bytes += one.Bytes
@@ -117,14 +117,15 @@ func Size(all []Cached) (bytes int64) {
 	return bytes
 }
 
-// Clean removes from a cache folder what was used least recently, until at most so many bytes are left, and gives what it
-// has removed. Other processes may use the folder meanwhile. A file that one of them reads stays readable to it on Unix; on
-// Windows such a file is not removed, and that is not an error. A module that is gone is compiled again when it is needed.
+// Clean removes the least recently used entries of a cache directory, until at most so many bytes are left, and returns
+// them. Other processes may use the directory meanwhile. On Unix, a process that reads a removed file can go on
+// reading. On Windows, Clean leaves an open file in place, without an error. A removed module is compiled again when it
+// is needed.
 func Clean(dir string, most int64) (removed []Cached, err error) {
 	return clean(dir, most, time.Time{})
 }
 
-// clean removes nothing that was used since then, unless that is zero.
+// clean is Clean for entries that were not used since that time; a zero time includes all.
 func clean(dir string, most int64, since time.Time) (removed []Cached, err error) {
 	all, err := List(dir)
 	if err != nil {
@@ -136,7 +137,7 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 			break
 		}
 		if remove(dir, one) != nil {
-			continue // another process has it open, or was quicker
+			continue // another process has it open, or has removed it
 		}
 		size -= one.Bytes
 		removed = append(removed, one)
@@ -144,7 +145,7 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 	return removed, nil
 }
 
-// remove removes the file that says a module is there before the module itself.
+// remove removes the file that marks a module as present before the module itself.
 func remove(dir string, one Cached) error {
 	path := filepath.Join(dir, one.Digest)
 	if err := os.Remove(path + "." + one.Kind); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -156,13 +157,13 @@ func remove(dir string, one Cached) error {
 	return os.RemoveAll(path)
 }
 
-// use notes that a file of the folder was used now. What cannot be noted is removed sooner than it should be.
+// use sets the time of last use of a file to now. On failure the file is only removed sooner.
 func use(path string) {
 	now := time.Now()
 	_ = os.Chtimes(path, now, now)
 }
 
-// limit keeps the folder within its bound. What cannot be removed now will be next time.
+// limit removes entries beyond the bound. Those that it cannot remove now remain until the next call.
 func (s *store) limit() {
 	_, _ = clean(s.dir, s.maxBytes, time.Now().Add(-spared))
 }

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// childName is the zeroth argument of a child, which is all the arguments it has.
+	// childName is the zeroth argument of a child, and its only one.
 	childName = "wasmres-compile"
-	// maxOrders bounds the line of orders in bytes.
-	maxOrders = 1 << 10
-	// maxOutput bounds each file a child writes, in bytes.
+	// maxRequest bounds the line of the request in bytes.
+	maxRequest = 1 << 10
+	// maxOutput bounds each file that a child writes, in bytes.
 	maxOutput = 256 << 20
-	// maxFiles bounds the descriptors a child may have.
+	// maxFiles bounds the open descriptors of a child.
 	maxFiles = 32
 )
 
-// A request is what a child is told, in the first line of its standard input. The module follows. Its working directory is
-// the folder to fill.
+// A request is the first line of a child's standard input. The module follows. The child's working directory is the
+// directory to fill.
 type request struct {
 	Size   int           `json:"size"`   // bytes of the module
 	CPU    time.Duration `json:"cpu"`    // processor time
@@ -40,17 +40,17 @@ type request struct {
 	Procs  int           `json:"procs"`  // processors to use
 }
 
-// Main does the work of the child when this process was started as one, and then exits; otherwise it returns at once.
-// Call it first in main, and in TestMain of tests that compile.
+// Main acts as a child and exits, if this process was started as one; otherwise it returns at once. Call it first in
+// main, and in TestMain of tests that compile.
 func Main() {
 	process.Main()
 	if !isChild() {
 		return
 	}
 	process.Tie()
-	line, err := json.Marshal(work(bufio.NewReaderSize(os.Stdin, maxOrders)))
+	line, err := json.Marshal(work(bufio.NewReaderSize(os.Stdin, maxRequest)))
 	if err != nil {
-		panic(err) // an answer has nothing that cannot be marshalled
+		panic(err) // every answer can be marshalled
 	}
 	if _, err := os.Stdout.Write(append(line, '\n')); err != nil {
 		os.Exit(1)
@@ -61,15 +61,15 @@ func Main() {
 // isChild reports whether this process was started to compile.
 func isChild() bool { return len(os.Args) == 1 && os.Args[0] == childName }
 
-// work carries out the orders. The limits come first: from the first byte of the module on, anything may happen.
+// work runs the request. It sets the limits before it reads any byte of the module.
 func work(in *bufio.Reader) answer {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
-		return failed(failedSetup, fmt.Errorf("read orders: %w", err))
+		return failed(failedSetup, fmt.Errorf("read request: %w", err))
 	}
 	var o request
 	if err := json.Unmarshal(line, &o); err != nil {
-		return failed(failedSetup, fmt.Errorf("orders: %w", err))
+		return failed(failedSetup, fmt.Errorf("request: %w", err))
 	}
 	if err := confineSelf(o); err != nil {
 		return failed(failedSetup, err)
@@ -84,7 +84,8 @@ func work(in *bufio.Reader) answer {
 	return classify(wazero.Precompile(context.Background(), ".", binary))
 }
 
-// confineSelf leaves the child what it takes to fill its folder. On other systems than Linux it sets only the limit of Go's own heap.
+// confineSelf restricts the child to filling its directory. On systems other than Linux it sets only the limit of Go's
+// heap.
 func confineSelf(o request) error {
 	goruntime.GOMAXPROCS(o.Procs)
 	debug.SetMemoryLimit(int64(o.Memory / 4 * 3))

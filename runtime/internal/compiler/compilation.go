@@ -9,7 +9,7 @@ import (
 type compilation struct {
 	// Fixed at creation.
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the fields below it are set
+	done   chan struct{} // closed when the fields below are set
 
 	waiting int // guarded by the Compiler's mu
 
@@ -26,14 +26,14 @@ func (c *Compiler) join(d digest, binary []byte) *compilation {
 		ctx, cancel := context.WithCancel(context.Background())
 		f = &compilation{cancel: cancel, done: make(chan struct{})}
 		c.compilations[d] = f
-		// A copy, since the flight may outlive this call, after which the caller may do with the module what it likes.
+		// A copy: the compilation may outlive this call, and the caller may then change the module.
 		go c.runCompilation(ctx, f, d, bytes.Clone(binary))
 	}
 	f.waiting++
 	return f
 }
 
-// leave ends the waiting of one caller. The last one to leave ends the compilation and waits for its end.
+// leave ends the waiting of one caller. The last one to leave kills the compilation and waits for its end.
 func (c *Compiler) leave(d digest, f *compilation) {
 	c.mu.Lock()
 	f.waiting--

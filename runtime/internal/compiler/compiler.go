@@ -17,17 +17,17 @@ import (
 
 // Config configures a Compiler.
 type Config struct {
-	// CacheDir is the engine's compilation cache; required. It must belong to this user, and no other user may write to
-	// it. It is made with mode 0700 when it is first needed.
+	// CacheDir is the engine's compilation cache; required. The Compiler makes it with mode 0700 when first needed. It
+	// must belong to this user, and other users must not be able to write to it.
 	CacheDir string
-	// MaxBytes bounds what CacheDir holds: when something is added, what was used least recently is removed. Zero means
-	// DefaultMaxBytes. What was used within the last ten minutes stays.
+	// MaxBytes bounds CacheDir: adding an entry removes the least recently used ones. Zero means DefaultMaxBytes.
+	// Entries used within the last ten minutes stay.
 	MaxBytes int64
-	// Executable is the program to start; it calls [Main] first. Empty means the running program, even when its file
-	// has been replaced since.
+	// Executable is the program to start; it calls [Main] first. Empty means the running program, even if its file has
+	// been replaced since.
 	Executable string
-	// Timeout bounds one compilation by the clock, from the start of its process. Zero means 2 min. Running into it is
-	// remembered only of a module that had the processor for half that time: the machine may have been busy.
+	// Timeout bounds one compilation by the clock, from the start of its process. Zero means 2 min. The Compiler
+	// remembers a timeout only if the module had a processor for half that time: otherwise the machine was busy.
 	Timeout time.Duration
 	// CPU bounds the processor time of one compilation, all threads together, in whole seconds, rounded up. Zero means
 	// 1 min. Linux only.
@@ -37,11 +37,10 @@ type Config struct {
 	Memory uint64
 	// Concurrent is how many modules are compiled at once; more wait. Zero means 1.
 	Concurrent int
-	// Busy reports whether requests are being served, which should notice as little as may be: a child that starts then
-	// leaves them a processor. Nil means never.
+	// Busy reports whether requests are being served. A child that starts then leaves a processor to them. Nil means
+	// never.
 	Busy func() bool
-	// Logger receives refusals, the output of children, and isolation that this machine does not support. Nil
-	// discards.
+	// Logger receives refusals, the output of children, and missing isolation layers of this machine. Nil discards.
 	Logger *slog.Logger
 }
 
@@ -78,8 +77,8 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// A Compiler compiles modules in child processes. It is safe for concurrent use. It needs no closing: nothing of it
-// runs once every Compile has returned.
+// A Compiler compiles modules in child processes. It is safe for concurrent use. It needs no closing: no goroutine or
+// process of it remains when every Compile has returned.
 type Compiler struct {
 	// Fixed at creation.
 	cfg   Config
@@ -87,7 +86,7 @@ type Compiler struct {
 	store *store
 
 	mu sync.Mutex // guards the fields below
-	// known is what has become of modules, by digest. Bounded, the rest is on disk.
+	// known has outcomes by digest: at most maxKnown; the others are on disk.
 	known        map[digest]outcome
 	compilations map[digest]*compilation
 }
@@ -98,7 +97,7 @@ type digest = [sha256.Size]byte
 // maxKnown bounds the outcomes kept in memory.
 const maxKnown = 1024
 
-// New makes a Compiler. The cache folder is looked at when it is first needed.
+// New makes a Compiler. It does not open the cache directory before it is needed.
 func New(cfg Config) (*Compiler, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("compiler: %w", err)
@@ -117,18 +116,19 @@ func New(cfg Config) (*Compiler, error) {
 	}, nil
 }
 
-// Compile sees to it that the compilation cache has the module. It returns when it has, when the module is refused
-// ([abi.CodeModule]: invalid, or over a limit), when something else is wrong (any other code), or soon after ctx ends.
+// Compile puts the native code of a module into the compilation cache, unless it is there. The error is
+// [abi.CodeModule] for a module that is invalid or exceeds a limit, and has another code for any other failure. Compile
+// returns soon after ctx ends.
 //
-// A refusal is remembered, here and in the cache folder, until the limit it ran into is raised or the engine changes.
-// Calls with the same module share one child, which is killed when none of them waits any more.
+// The Compiler remembers a refusal, in memory and in the cache directory, until the limit is raised or the engine
+// changes. Calls with the same module share one child, and the last of them to end early kills it.
 func (c *Compiler) Compile(ctx context.Context, binary []byte) error {
 	_, err := c.Entry(ctx, binary)
 	return err
 }
 
-// Entry does what Compile does and tells where the compilation cache has the module: the absolute path of the one file
-// that is its native code. The file is not checked: a caller that cannot use it calls Invalidate.
+// Entry is Compile, and returns the absolute path of the file with the native code. It does not check the file: a
+// caller that cannot use it calls Invalidate.
 func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err error) {
 	if isChild() {
 		return "", errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")
@@ -143,8 +143,8 @@ func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err e
 	return c.store.path(o), nil
 }
 
-// Folder does what Compile does and gives the folder that is the engine's compilation cache of this module, and of no
-// other: an absolute path.
+// Folder is Compile, and returns the absolute path of the directory that is the engine's compilation cache of this
+// module only.
 func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err error) {
 	if _, err := c.Entry(ctx, binary); err != nil {
 		return "", err
@@ -152,9 +152,8 @@ func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err e
 	return c.store.folder(sha256.Sum256(binary)), nil
 }
 
-// Invalidate removes a module's entry from the compilation cache, since it has proved to be unusable: the next Compile makes
-// it again. A module without an entry is none the worse for it, and a refusal stays. Until the entry is gone, which the
-// error says it is not, Compile may take it for good.
+// Invalidate removes an unusable module from the compilation cache, so that the next Compile compiles it again. It does
+// nothing for a module that is not cached, and refusals stay. After an error the entry may still be there.
 func (c *Compiler) Invalidate(binary []byte) error {
 	d := sha256.Sum256(binary)
 	c.mu.Lock()
@@ -169,7 +168,7 @@ func (c *Compiler) Invalidate(binary []byte) error {
 	return nil
 }
 
-// outcome finds out what becomes of a module. An error says nothing of the module.
+// outcome returns the outcome for a module. An error is independent of the module.
 func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) {
 	if err := context.Cause(ctx); err != nil {
 		return outcome{}, fmt.Errorf("compile module: %w", err)
@@ -188,7 +187,7 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	}
 }
 
-// cached returns what is known of a module without looking for its outcome on disk.
+// cached returns the outcome that is in memory.
 func (c *Compiler) cached(d digest) (outcome, bool) {
 	c.mu.Lock()
 	o, ok := c.known[d]
@@ -202,7 +201,7 @@ func (c *Compiler) cached(d digest) (outcome, bool) {
 	return o, true
 }
 
-// loadOrCompile finds or makes the outcome of a module. An error is not worth remembering.
+// loadOrCompile returns the outcome from disk, or compiles. Errors are not remembered.
 func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (outcome, error) {
 	fingerprint, err := c.store.open(ctx)
 	if err != nil {
@@ -228,7 +227,7 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (
 	return o, nil
 }
 
-// compile runs a child in a scratch folder of its own and takes over the file it has left there.
+// compile runs a child in its own temporary directory, and moves the file from there to the cache.
 func (c *Compiler) compile(ctx context.Context, d digest, binary []byte) (_ outcome, err error) {
 	scratch, err := c.store.scratch()
 	if err != nil {

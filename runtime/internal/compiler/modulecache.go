@@ -15,11 +15,11 @@ import (
 const (
 	// maxPrepared bounds the prepared modules that are stored. The oldest are removed first.
 	maxPrepared = 128
-	// maxPreparedSize bounds one of them, in bytes.
+	// maxPreparedSize bounds one prepared module, in bytes.
 	maxPreparedSize = 128 << 20
 )
 
-// Get implements [runtime.ModuleCache] in the cache folder.
+// Get implements [runtime.ModuleCache] in the cache directory.
 func (c *Compiler) Get(key [sha256.Size]byte) []byte {
 	text, err := c.store.prepared(key)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -35,8 +35,8 @@ func (c *Compiler) Put(key [sha256.Size]byte, text []byte) {
 	}
 }
 
-// prepared returns what is stored under a key. It guards against damage only: a user that can write to the folder could
-// have native code run anyway.
+// prepared returns the text stored under a key. Its checksum guards against damage only: a user who can write to the
+// directory can run native code anyway.
 func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
 	if err := wazero.CheckCacheDir(s.dir); err != nil {
 		return nil, err
@@ -85,7 +85,8 @@ func (s *store) putPrepared(key [sha256.Size]byte, text []byte) error {
 	return nil
 }
 
-// preparedPath is the file for a key. A prepared module depends on all of this program, and not only on its version.
+// preparedPath returns the file for a key. Its name depends on the program file, and not only on its version: a
+// prepared module depends on the whole program.
 func (s *store) preparedPath(key [sha256.Size]byte) (string, error) {
 	program, err := s.program()
 	if err != nil {

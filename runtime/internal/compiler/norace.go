@@ -2,8 +2,8 @@
 
 package compiler
 
-// slowdown is how much longer than usual this build takes to compile.
+// slowdown is the factor by which this build compiles slower than others.
 const slowdown = 1
 
-// environment is that of a child.
+// environment is the environment of a child.
 var environment []string // empty

@@ -7,37 +7,37 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// An outcome is what became of a module. It is worth remembering: the same module under the same limits would fare the
-// same.
+// An outcome is the result of compiling a module. It is stored, since the same module under the same limits has the
+// same result.
 type outcome struct {
-	// Fingerprint is that of the engine, without which the rest means nothing.
+	// Fingerprint is that of the engine. The outcome is valid for this engine only.
 	Fingerprint string `json:"fingerprint"`
 
-	// File is the compiled module in the cache folder, and Size its length in bytes; empty for a refusal.
+	// File is the compiled module in the cache directory, and Size its length in bytes; empty for a refusal.
 	File string `json:"file,omitempty"`
 	Size int64  `json:"size,omitempty"`
 
-	// Refused is why the module is not compiled; empty when it is.
+	// Refused is the reason for a refusal; empty when the module is compiled.
 	Refused reason `json:"refused,omitempty"`
-	// Limit is what the module ran into: nanoseconds or bytes, as the reason has it.
+	// Limit is the limit that was exceeded, in nanoseconds or bytes, depending on the reason.
 	Limit int64 `json:"limit,omitempty"`
-	// Detail is what the engine says, for the log.
+	// Detail is the engine's message, for the log.
 	Detail string `json:"detail,omitempty"`
 }
 
-// A reason is why a module is refused.
+// A reason is one for refusing a module.
 type reason string
 
 const (
-	reasonInvalid reason = "invalid" // not a module the engine accepts
+	reasonInvalid reason = "invalid" // the engine refuses the module
 	reasonCrash   reason = "crash"   // the engine panicked
 	reasonTime    reason = "time"
 	reasonCPU     reason = "cpu"
 	reasonMemory  reason = "memory"
-	reasonOutput  reason = "output" // more native code than a file may have
+	reasonOutput  reason = "output" // native code of more than maxOutput bytes
 )
 
-// limit is what a reason means in this configuration; zero where there is none.
+// limit returns the configured limit for a reason; zero if it has none.
 func (cfg *Config) limit(r reason) int64 {
 	switch r {
 	case reasonTime:
@@ -52,12 +52,12 @@ func (cfg *Config) limit(r reason) int64 {
 	return 0
 }
 
-// refuse makes the outcome of a module that ran into a limit of cfg, or into the engine's own opinion.
+// refuse makes the outcome of a refused module.
 func refuse(r reason, cfg *Config, detail string) outcome {
 	return outcome{Refused: r, Limit: cfg.limit(r), Detail: detail}
 }
 
-// stillApplies reports whether a refusal still stands: a limit raised since is worth another try.
+// stillApplies reports whether a refusal is still valid: the limit has not been raised since.
 func (o outcome) stillApplies(cfg *Config) bool {
 	switch o.Refused {
 	case reasonInvalid, reasonCrash:
@@ -68,7 +68,7 @@ func (o outcome) stillApplies(cfg *Config) bool {
 	return false
 }
 
-// err is what callers are told. Each gets an error of its own.
+// err returns the error for callers. Each caller gets its own.
 func (o outcome) err() error {
 	var e *abi.Error
 	switch o.Refused {

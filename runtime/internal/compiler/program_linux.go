@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// program tells the file of the running program from every other there is or was.
+// program returns an identifier of the running program's file. No other file has it, nor had it earlier.
 func program() (string, error) {
 	var s syscall.Stat_t
 	if err := syscall.Stat("/proc/self/exe", &s); err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// program tells the file of the running program from others.
+// program returns an identifier of the running program's file.
 func program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {

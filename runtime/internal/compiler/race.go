@@ -2,8 +2,8 @@
 
 package compiler
 
-// slowdown is what the race detector does to the compiler in a child.
+// slowdown is the factor by which the race detector slows the compiler in a child.
 const slowdown = 10
 
-// environment is that of a child: without it the race detector has the child wait for a second before it exits.
+// environment is the environment of a child: without the variable, the race detector delays its exit by a second.
 var environment = []string{"GORACE=atexit_sleep_ms=0"}

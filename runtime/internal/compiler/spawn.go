@@ -16,20 +16,20 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
-// Why a child is ended, as the cause of its context.
+// Reasons for killing a child, as the cause of its context.
 var (
 	errAnswered = errors.New("the child has answered")
 	errTimeout  = errors.New("the time for compiling is over")
 )
 
 const (
-	// maxStderr bounds what is kept of its standard error.
+	// maxStderr bounds how many bytes of a child's standard error are kept.
 	maxStderr = 8 << 10
-	// maxProcs bounds the processors a child uses.
+	// maxProcs bounds the processors of a child.
 	maxProcs = 4
 )
 
-// run starts a child and tells what became of the module. The child and its group are gone when it returns.
+// run starts a child and returns the outcome. The child and its process group have ended when it returns.
 func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []byte) (outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -52,7 +52,7 @@ func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []b
 	return o, err
 }
 
-// start starts a child, with its orders and then the module on its standard input.
+// start starts a child. Its standard input is the request, then the module.
 func (c *Compiler) start(scratch string, binary []byte, out *stdout) (*process.Process, error) {
 	line, err := json.Marshal(request{
 		Size:   len(binary),
@@ -82,7 +82,7 @@ type end struct {
 	cause error // why it was killed; nil when it ended by itself
 }
 
-// outcomeOf tells what became of the module. Nothing a child says can do more than refuse its own module.
+// outcomeOf returns the outcome of a child that ended. A child's output can do no more than refuse its own module.
 func (c *Compiler) outcomeOf(e end, out *stdout) (outcome, error) {
 	said, complete, err := out.answer()
 	switch {
@@ -114,8 +114,8 @@ func (c *Compiler) answered(a answer) (outcome, error) {
 	return outcome{}, fmt.Errorf("compiler: %.16s: %.512s", a.Failed, a.Detail)
 }
 
-// timedOut refuses a module that was worked on all the time. A child that hardly ran says more about the machine, which
-// may be less busy the next time.
+// timedOut refuses a module that was compiled the whole time. For a child that hardly ran it returns an error: the
+// machine may be less busy the next time.
 func (c *Compiler) timedOut(e end, began bool) (outcome, error) {
 	if !began {
 		return outcome{}, fmt.Errorf("compiler: the child has not begun within %v", c.cfg.Timeout)
@@ -127,16 +127,16 @@ func (c *Compiler) timedOut(e end, began bool) (outcome, error) {
 	return o, nil
 }
 
-// exhausted is what Go says when there is no memory, and below it what the race detector makes it say.
+// exhausted matches the messages of Go when memory is exhausted, and those of the race detector.
 var exhausted = regexp.MustCompile("out of memory|cannot allocate memory" +
 	"|too many address space collisions for -race mode|ThreadSanitizer failed to allocate")
 
-// died judges a child that began and then ended without an answer.
+// died returns the outcome of a child that began, and ended without an answer.
 func (c *Compiler) died(e end) (outcome, error) {
 	detail, _, _ := strings.Cut(e.Stderr, "\n")
 	detail = strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], "?")
 	switch {
-	case e.Signal == syscall.SIGKILL && e.CPU >= c.cfg.CPU*3/4: // the kernel has counted in ticks
+	case e.Signal == syscall.SIGKILL && e.CPU >= c.cfg.CPU*3/4: // the kernel counts in ticks
 		return refuse(reasonCPU, &c.cfg, ""), nil
 	case exhausted.MatchString(e.Stderr):
 		return refuse(reasonMemory, &c.cfg, detail), nil

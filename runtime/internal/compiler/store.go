@@ -19,17 +19,17 @@ import (
 // A store is the compilation cache folder. It holds
 //
 //	<digest>/           the engine's compilation cache of one module alone, since the child chooses what is in it
-//	<digest>.compiled   says which file of the engine's is the module's
-//	<digest>.refused    says why the module has none
+//	<digest>.compiled   the name of the file with the module's native code
+//	<digest>.refused    why the module was refused
 //	<key>.prepared      a module as it was prepared, by one program under one configuration
 //	compiling-*         folders of running children
 //
-// Several processes may share it: files appear whole, and none is needed.
+// Several processes may share it: files appear complete, and the store works without any of them.
 type store struct {
 	// fixed at creation
 	dir      string
 	maxBytes int64                  // of all that is in dir
-	program  func() (string, error) // which this is
+	program  func() (string, error) // identifies the running program
 
 	mu          sync.Mutex // guards the field below
 	fingerprint string     // the engine's; empty until open has succeeded
@@ -37,15 +37,15 @@ type store struct {
 
 const (
 	scratchPrefix = "compiling-"
-	// scratchAge is when a scratch folder's child cannot be alive any more.
+	// scratchAge is the age at which the child of a temporary directory has ended for sure.
 	scratchAge = 24 * time.Hour
-	// maxRefusals bounds the files that refusals leave. The oldest go first.
+	// maxRefusals bounds the files of refusals. The oldest are removed first.
 	maxRefusals = 1024
-	// maxMarker bounds the bytes read of a marker.
+	// maxMarker is how many bytes of a marker are read.
 	maxMarker = 4 << 10
 )
 
-// open checks the folder and gives the engine's fingerprint.
+// open checks the directory, and returns the engine's fingerprint.
 func (s *store) open(ctx context.Context) (string, error) {
 	if err := wazero.CheckCacheDir(s.dir); err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (s *store) open(ctx context.Context) (string, error) {
 	return fingerprint, nil
 }
 
-// sweep removes the scratch folders of processes that died before they could. What cannot be removed does no harm.
+// sweep removes the temporary directories of processes that died. It ignores errors.
 func (s *store) sweep() {
 	for _, folder := range s.byAge(scratchPrefix + "*") {
 		if info, err := os.Lstat(folder); err == nil && time.Since(info.ModTime()) > scratchAge {
@@ -88,7 +88,7 @@ func (s *store) scratch() (string, error) {
 	return dir, nil
 }
 
-// install moves the one file that a child has written in its scratch folder into the module's own.
+// install moves the one file in a child's temporary directory to the module's directory.
 func (s *store) install(d digest, scratch string) (string, int64, error) {
 	left, err := wazero.Entries(scratch)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *store) install(d digest, scratch string) (string, int64, error) {
 	return filepath.ToSlash(file), info.Size(), nil
 }
 
-// has reports whether the cache holds what the outcome says it does. A refusal says nothing.
+// has reports whether the file of the outcome is in the cache; true for a refusal.
 func (s *store) has(o outcome) bool {
 	if o.Refused != "" {
 		return true
@@ -131,17 +131,17 @@ func (s *store) has(o outcome) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == o.Size
 }
 
-// folder is the cache of one module.
+// folder returns the cache directory of one module.
 func (s *store) folder(d digest) string { return filepath.Join(s.dir, hex.EncodeToString(d[:])) }
 
-// path is where the compiled module is.
+// path returns the file of the compiled module.
 func (s *store) path(o outcome) string { return filepath.Join(s.dir, filepath.FromSlash(o.File)) }
 
-// discard removes what there is of a compiled module, of which o may know where. Nothing is enough.
+// discard removes a compiled module and its marker; o may name the file. It is no error if nothing is there.
 func (s *store) discard(d digest, o outcome) error {
 	marker := s.marker(d, "compiled")
 	if o.File == "" {
-		o, _ = s.load(marker) // what cannot be read points nowhere
+		o, _ = s.load(marker) // an unreadable marker names no file
 	}
 	var errs []error
 	if o.Refused == "" && s.has(o) {
@@ -153,7 +153,7 @@ func (s *store) discard(d digest, o outcome) error {
 	return errors.Join(errs...)
 }
 
-// find returns the outcome of an earlier compilation, by whichever process. What makes no sense is as good as absent.
+// find returns the outcome of an earlier compilation, by any process. An invalid marker counts as absent.
 func (s *store) find(d digest, fingerprint string, cfg *Config) (outcome, bool) {
 	o, err := s.load(s.marker(d, "compiled"))
 	if err == nil && o.Refused == "" && o.Fingerprint == fingerprint && s.has(o) {
@@ -187,7 +187,7 @@ func (s *store) load(marker string) (o outcome, err error) {
 	return o, json.Unmarshal(text, &o)
 }
 
-// keep remembers an outcome for later processes.
+// keep stores an outcome for later processes.
 func (s *store) keep(d digest, o outcome) error {
 	kind := "compiled"
 	if o.Refused != "" {
@@ -207,7 +207,7 @@ func (s *store) keep(d digest, o outcome) error {
 	return nil
 }
 
-// put leaves a file that appears whole.
+// put writes a file that appears complete.
 func (s *store) put(path string, parts ...[]byte) error {
 	scratch, err := s.scratch()
 	if err != nil {
@@ -221,11 +221,11 @@ func (s *store) put(path string, parts ...[]byte) error {
 	return os.Rename(fresh, path)
 }
 
-// trim removes the oldest of what matches in the folder, but so many.
+// trim removes the oldest files that match, beyond a number.
 func (s *store) trim(pattern string, most int) {
 	files := s.byAge(pattern)
 	for _, old := range files[:max(0, len(files)-most)] {
-		_ = os.Remove(old) // another process may have been quicker
+		_ = os.Remove(old) // another process may have removed it
 	}
 }
 
@@ -233,9 +233,9 @@ func (s *store) marker(d digest, kind string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(d[:])+"."+kind)
 }
 
-// byAge lists what matches in the folder, the oldest first.
+// byAge lists the files that match, the oldest first.
 func (s *store) byAge(pattern string) []string {
-	entries, _ := os.ReadDir(s.dir) // what cannot be read is as good as empty
+	entries, _ := os.ReadDir(s.dir) // an unreadable directory counts as empty
 	ages := map[string]time.Time{}
 	var names []string
 	for _, e := range entries {

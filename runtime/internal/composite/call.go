@@ -14,9 +14,9 @@ type outcome[T any] struct {
 	err   error
 }
 
-// callMember calls m and waits for at most Config.MemberTimeout; it discards a later result. A call that ignores the end
-// of its context goes on and keeps its slot, so that a member that hangs costs a bounded number of goroutines. A panic is
-// a failure of the member.
+// callMember calls m and waits for at most Config.MemberTimeout; it discards a later result. A call that ignores the
+// end of its context goes on and keeps its slot, so that a member that hangs costs a bounded number of goroutines. It
+// returns a panic as an error of the member.
 func callMember[T any](ctx context.Context, s *Source, m *member, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.MemberTimeout)
@@ -40,8 +40,8 @@ func callMember[T any](ctx context.Context, s *Source, m *member, call func(cont
 	return await(ctx, s, done)
 }
 
-// await waits for an outcome until ctx ends. An error that a member returns when ctx has ended is that it was late, in
-// whatever words.
+// await waits for an outcome until ctx ends. If a member returns an error after that, the error is that the member was
+// late.
 func await[T any](ctx context.Context, s *Source, done <-chan outcome[T]) (T, error) {
 	var o outcome[T]
 	select {
@@ -60,7 +60,7 @@ func await[T any](ctx context.Context, s *Source, done <-chan outcome[T]) (T, er
 	return o.value, o.err
 }
 
-// withRecover makes an error of a panic. Call runs on a goroutine of its own, where no caller can recover.
+// withRecover returns a panic as an error. Call runs on a goroutine of its own, where no caller can recover.
 func withRecover[T any](ctx context.Context, call func(context.Context) (T, error)) (o outcome[T]) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -71,7 +71,7 @@ func withRecover[T any](ctx context.Context, call func(context.Context) (T, erro
 	return o
 }
 
-// start runs a call for which Close waits. It reports false when the source is closed.
+// start runs a call, for which Close waits. It returns false when the source is closed.
 func (s *Source) start(call func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

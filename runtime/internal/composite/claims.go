@@ -6,12 +6,12 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// Claims are the URIs that a member says are its own. The package comment says which claim wins.
+// Claims are the URIs that a member claims. The package comment says which claim wins.
 type Claims struct {
 	Resources []string // URIs
 	Templates []string // as in RFC 6570
 	Prefixes  []string // if there are any, nothing outside of them belongs to the member
-	Rest      bool     // also what no other member claims; of no effect beside Prefixes
+	Rest      bool     // also URIs that no other member claims; of no effect beside Prefixes
 }
 
 // ClaimsOf returns the claims of a provider: the resources, templates and prefixes that its manifest declares, and the
@@ -27,7 +27,7 @@ func ClaimsOf(m *abi.Manifest) Claims {
 	return c
 }
 
-// prefixes returns the prefixes that are claimed, in normal form. That of no characters is the rest.
+// prefixes returns the claimed prefixes, in normal form. The empty prefix is the rest.
 func (c *Claims) prefixes() []string {
 	if len(c.Prefixes) == 0 && c.Rest {
 		return []string{""}
@@ -57,8 +57,8 @@ func hasPrefix(normal string, prefixes []string) bool {
 	return false
 }
 
-// anonymous returns a template in normal form, without the names of variables where these are no part of the URI. Two
-// templates match the same URIs if it gives the same for both.
+// anonymous returns a template in normal form, without the names of variables unless these are part of the URI. Two
+// templates match the same URIs if the results are equal.
 func anonymous(template string) string {
 	template = abi.NormalURI(template)
 	var b strings.Builder
@@ -74,7 +74,7 @@ func anonymous(template string) string {
 	}
 }
 
-// anonymousExpression does so for the text between braces.
+// anonymousExpression is anonymous for the text between braces.
 func anonymousExpression(expression string) string {
 	if strings.IndexAny(expression, ";?&") == 0 { // followed by names that stand in the URI
 		return expression

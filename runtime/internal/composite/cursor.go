@@ -19,11 +19,11 @@ const (
 	maxSkip         = 1<<31 - 1                                     // entries
 )
 
-// A place is where a list goes on.
+// A place is where a list continues.
 type place struct {
 	kind   kind
 	member int
-	skip   int    // entries of the member's page that were listed already
+	skip   int    // entries of the member's page that are listed already
 	own    string // the member's cursor of that page; empty for its first
 }
 
@@ -44,7 +44,7 @@ func newCursorCodec(key []byte, members []Member) *cursorCodec {
 	return &cursorCodec{key: mac.Sum(nil), members: len(members)}
 }
 
-// coding is strict, so that no cursor has two spellings.
+// coding is strict, so that each cursor has one spelling.
 func coding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
 
 func (s *cursorCodec) mac(payload []byte) []byte {

@@ -37,11 +37,11 @@ func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Rep
 	return s.list(ctx, templates, req)
 }
 
-// A page is one that is being filled.
+// A page is a page that is being filled.
 type page struct {
 	at       place // where the list goes on
-	room     int   // for entries
-	more     bool  // the member at which the list goes on has been asked, and has more
+	room     int   // entries that still fit
+	more     bool  // the member at which the list continues has more entries
 	degraded bool
 	reply    *abi.Reply
 }
@@ -56,7 +56,7 @@ func (s *Source) list(ctx context.Context, k kind, req *resource.Request) (*abi.
 		m := s.members[p.at.member]
 		answer, err := s.ask(ctx, m, req, p)
 		if err != nil && ctx.Err() != nil {
-			return nil, ctx.Err() // the caller has given up, which is no failure of the member
+			return nil, ctx.Err() // the caller has given up; the member has not failed
 		}
 		if err == nil {
 			err = s.take(p, answer)
@@ -71,7 +71,7 @@ func (s *Source) list(ctx context.Context, k kind, req *resource.Request) (*abi.
 
 // ask asks a member for as many entries as there is room for.
 func (s *Source) ask(ctx context.Context, m *member, req *resource.Request, p *page) (*abi.Reply, error) {
-	asked, k := *req, p.at.kind // the call may outlast the page
+	asked, k := *req, p.at.kind // a copy: the call may outlast the page
 	asked.Cursor, asked.Limit = p.at.own, uint32(p.room)
 	return callMember(ctx, s, m, func(ctx context.Context) (*abi.Reply, error) {
 		if k == templates {
@@ -81,7 +81,7 @@ func (s *Source) ask(ctx context.Context, m *member, req *resource.Request, p *p
 	})
 }
 
-// degrade leaves the rest of a member's entries out of the list.
+// degrade skips the remaining entries of a member, and marks the page as degraded.
 func (s *Source) degrade(ctx context.Context, p *page, m *member, err error) {
 	s.warn(ctx, "provider left out of a list", m, err)
 	resource.Degrade(ctx, resource.Degraded{Provider: m.Name, Code: abi.CodeOf(err)})
@@ -95,10 +95,10 @@ func (s *Source) warn(ctx context.Context, what string, m *member, err error) {
 		slog.String("code", abi.CodeOf(err).String()), slog.Any("err", err))
 }
 
-// next goes on to the next member.
+// next continues with the next member.
 func (p *page) next() { p.at = place{kind: p.at.kind, member: p.at.member + 1} }
 
-// take puts what a member answered onto the page, and sees where the list goes on.
+// take adds a member's answer to the page, and sets where the list continues.
 func (s *Source) take(p *page, answer *abi.Reply) error {
 	p.reply.TTLMillis = min(p.reply.TTLMillis, answer.TTLMillis)
 	if answer.CacheScope != abi.CachePublic {
@@ -121,8 +121,8 @@ func (s *Source) take(p *page, answer *abi.Reply) error {
 	return nil
 }
 
-// entries puts as many onto the page as there is room for. It says how many those were, with those of other members
-// that were left out, and whether there were more.
+// entries adds the entries that fit to the page. It returns how many entries of the answer are done, including skipped
+// ones of other members, and whether some did not fit.
 func (s *Source) entries(p *page, answer *abi.Reply) (taken int, cut bool) {
 	if p.at.kind == templates {
 		list := truncate(answer.Templates, p)
@@ -134,13 +134,13 @@ func (s *Source) entries(p *page, answer *abi.Reply) (taken int, cut bool) {
 	return len(list), len(answer.Resources) > p.at.skip+len(list)
 }
 
-// room gives those of a member's entries that are to be listed now.
+// truncate returns the entries of a member's page that belong on this page.
 func truncate[T any](list []T, p *page) []T {
 	list = list[min(p.at.skip, len(list)):]
 	return list[:min(p.room, len(list))]
 }
 
-// join appends to a list without writing to what is not its own: the first part may be a member's memory.
+// concat appends to a list without changing its backing array, which may belong to a member.
 func concat[T any](list, more []T) []T {
 	if len(list) == 0 {
 		return slices.Clip(more)
@@ -150,7 +150,7 @@ func concat[T any](list, more []T) []T {
 
 // ownOf returns list without entries that belong to other members.
 func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
-	first := 0 // that is foreign
+	first := 0 // the index of the first foreign entry
 	for first < len(list) && !s.owners.ownedByOther(member, list[first].URI) {
 		first++
 	}
@@ -168,13 +168,13 @@ func (s *Source) ownOf(member int, list []abi.Resource) []abi.Resource {
 	return own
 }
 
-// finish sets where the list goes on, and how long and by which caches the page may be cached.
+// finish sets where the list continues, and how long and in which caches the page may be stored.
 func (s *Source) finish(p *page, first bool) {
 	if p.at.member < len(s.members) {
 		p.reply.NextCursor = s.cursors.write(p.at)
 	}
 	if !first || p.reply.NextCursor != "" {
-		p.reply.CacheScope = abi.CachePrivate // what all pages of the list can agree on
+		p.reply.CacheScope = abi.CachePrivate // the strictest scope: members may differ
 	}
 	if p.degraded {
 		p.reply.TTLMillis, p.reply.CacheScope = 0, abi.CachePrivate

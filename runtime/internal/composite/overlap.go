@@ -7,8 +7,8 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// exclusivePrefixes returns those prefixes of a member under which no other member claims anything. A URI that begins
-// with one of them, as it is spelled, belongs to the member; nothing else needs to be compared.
+// exclusivePrefixes returns those prefixes of a member that no other member's claim overlaps. A URI that begins with
+// one of them, as spelled, belongs to the member without further comparison.
 func (o *owners) exclusivePrefixes(member int) (exclusive []string) {
 	for _, p := range o.bounds[member] {
 		if p == literalPrefix(p) && !o.isShared(member, p) {
@@ -31,8 +31,7 @@ func (o *owners) isShared(member int, prefix string) bool {
 	})
 }
 
-// literalPrefix returns the text with which every URI begins that a template matches, up to the first variable or
-// escape.
+// literalPrefix returns the literal text with which every URI of a template begins: up to the first variable or escape.
 func literalPrefix(template string) string {
 	if end := strings.IndexAny(template, "{%"); end >= 0 {
 		return template[:end]
@@ -40,8 +39,8 @@ func literalPrefix(template string) string {
 	return template
 }
 
-// ownedByOther reports whether uri belongs to another member than this one. It is called for each entry of a list: it
-// compares the claims of others first, which seldom match.
+// ownedByOther reports whether uri belongs to another member. It runs for each entry of a list, so it first compares
+// the claims of other members, which seldom match.
 func (o *owners) ownedByOther(member int, uri string) bool {
 	if hasPrefix(uri, o.exclusive[member]) {
 		return false

@@ -9,10 +9,10 @@ import (
 	"github.com/wasmres/wasmres/abi/uritemplate"
 )
 
-// anything, appended to a prefix, makes the template that matches the same URIs.
+// anything, appended to a prefix, makes a template for the same URIs.
 const anything = "{+rest}"
 
-// The owners say which member a URI belongs to.
+// The owners map URIs to members.
 type owners struct {
 	// fixed at creation
 	names     []string       // of the members
@@ -80,7 +80,7 @@ func (o *owners) add(member int, c *Claims, claimed map[string]int) error {
 	return nil
 }
 
-// claim adds a template, or a prefix as one.
+// claim adds a claim: a template, or the template of a prefix.
 func (o *owners) claim(c claim, text string, claimed map[string]int) (err error) {
 	if c.template, err = uritemplate.Parse(text); err != nil {
 		return fmt.Errorf("%s claims %.128q: %w", o.names[c.member], text, err)
@@ -110,7 +110,7 @@ func (o *owners) of(uri abi.URI) (member int, ok bool) {
 	return o.ofSpelled(uri.String(), uri.Normal())
 }
 
-// ofSpelled does so for a URI as it is spelled and in normal form.
+// ofSpelled is of, for a URI as spelled and in normal form.
 func (o *owners) ofSpelled(uri, normal string) (member int, ok bool) {
 	if member, ok := o.resources[normal]; ok {
 		return member, true
@@ -129,7 +129,7 @@ func (o *owners) ofTemplate(text string) (member int, ok bool) {
 	return member, ok
 }
 
-// meets reports whether a claim is for uri.
+// matches reports whether a claim matches a URI.
 func (o *owners) matches(c *claim, uri, normal string) bool {
 	if c.isPrefix {
 		return strings.HasPrefix(normal, c.prefix)

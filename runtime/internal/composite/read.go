@@ -8,18 +8,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Read implements [resource.Source]: the member answers to which the URI belongs.
+// Read implements [resource.Source], by the member to which the URI belongs.
 func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	owner, ok := s.owners.of(req.URI)
 	if !ok {
-		return nil, &abi.Error{Code: abi.CodeNotFound} // without a message, as a provider without one answers
+		return nil, &abi.Error{Code: abi.CodeNotFound} // without a message, as from a provider
 	}
 	defer s.used.add(s.members[owner])
 	reply, err := s.members[owner].Source.Read(ctx, req, sink)
 	return reply, s.withProvider(owner, err)
 }
 
-// Complete implements [resource.Source]: the member answers that claims the template.
+// Complete implements [resource.Source], by the member that claims the template.
 func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	owner, ok := s.owners.ofTemplate(req.Template)
 	if !ok {

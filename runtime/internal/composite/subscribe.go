@@ -8,9 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Subscribe implements [resource.Source]: n is subscribed at each member to those of uris that belong to it, and to the
-// list if that is asked for. URIs that a member refuses, or does not accept in time, are left out. Only when all members
-// fail that were asked, Subscribe returns the failure of the first.
+// Subscribe implements [resource.Source]. It subscribes n at each member to the uris that belong to it and, if list is
+// set, to the list. It leaves out URIs that a member refuses, or does not accept in time. It returns an error only if
+// all members asked fail: that of the first.
 func (s *Source) Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error) {
 	split := s.split(uris)
 	outcomes := make([]outcome[[]abi.URI], len(s.members))
@@ -56,7 +56,7 @@ func (s *Source) subscribe(
 	})
 }
 
-// accepted returns those of uris that members have accepted, in their order.
+// accepted returns the uris that members have accepted, in the order of uris.
 func (s *Source) accepted(ctx context.Context, uris []abi.URI, asked int, outcomes []outcome[[]abi.URI]) ([]abi.URI, error) {
 	isAccepted := map[abi.URI]bool{}
 	var failures []error

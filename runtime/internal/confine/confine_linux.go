@@ -2,12 +2,12 @@ package confine
 
 import "fmt"
 
-// Enter is the first stage, to be called before anything foreign is looked at. From then on the process can use the
-// files of the profile, the descriptors that are open, memory, of which it can make code, and threads: it can start
-// nothing, open no socket, and signal no process. What a path leads to can still be asked for, though not what is in it.
+// Enter is the first stage; call it before the process reads foreign data. Afterwards the process can use the files of
+// the profile, open descriptors, memory, in which it can make code, and threads. It can start no process, open no
+// socket, and signal no process. It can still look up the metadata of any path.
 //
-// It gives the layers that are on, and those this machine does not have. When it fails, some may be on: the process
-// should end. What needs other files, as the probing of snapshot methods does, must be done before.
+// Enter returns the state of each layer. After an error some layers may be on, and the process should end. Whatever
+// needs other files, as probing the snapshot methods, must run before.
 func Enter(p Profile) (Layers, error) {
 	if err := p.fill(); err != nil {
 		return nil, fmt.Errorf("confine: %w", err)
@@ -27,13 +27,13 @@ func Enter(p Profile) (Layers, error) {
 	return Layers{limits, privileges(files, calls), files, calls}, nil
 }
 
-// Seal is the second stage, to be called before anything foreign is run. What is left is memory that cannot become
-// code, threads, clocks, and the descriptors that are open: they can be read, written and mapped, and a socket can
-// bring more of them. No path can be named any more.
+// Seal is the second stage; call it before the process runs foreign code. Afterwards the process has memory that cannot
+// become code, threads, clocks, and its open descriptors: it can read, write and map them, and receive more through a
+// socket. It cannot use any path.
 //
-// entered is what Enter gave; Seal gives it as it is now. Where Enter was not called, its limits and Landlock are
-// missing and the rest holds. The process can no longer be dumped or traced, not by its own user either, which makes
-// its folder in /proc root's. When Seal fails the process should end.
+// entered is the result of Enter; Seal returns the present state. Without Enter, its limits and Landlock are missing,
+// and the rest holds. Other processes can no longer dump or trace this one, not even those of its user; its directory
+// in /proc belongs to root. After an error the process should end.
 func Seal(entered Layers) (Layers, error) {
 	files, err := restrictAllFiles(entered.find(Landlock))
 	if err != nil {
@@ -49,13 +49,13 @@ func Seal(entered Layers) (Layers, error) {
 	return entered.with(privileges(files, calls)).with(files).with(calls), nil
 }
 
-// Probe says which layers this machine gives, without taking anything from the calling process.
+// Probe returns the layers that this machine supports. It does not change the calling process.
 func Probe() Layers {
 	files, calls := probeLandlock(), probeSeccomp()
 	return Layers{{Name: Rlimits, On: true}, privileges(files, calls), files, calls}
 }
 
-// privileges is the layer that comes with two others, which set it on every thread.
+// privileges returns the layer no-new-privs, which two other layers set on every thread.
 func privileges(files, calls Layer) Layer {
 	if files.On || calls.On {
 		return Layer{Name: NoNewPrivs, On: true}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// Enter fails: only Linux has something to confine a process with.
+// Enter fails: only Linux is supported.
 func Enter(Profile) (Layers, error) { return nil, fmt.Errorf("confine: %w", errors.ErrUnsupported) }
 
-// Seal fails: only Linux has something to seal a process with.
+// Seal fails: only Linux is supported.
 func Seal(Layers) (Layers, error) { return nil, fmt.Errorf("seal: %w", errors.ErrUnsupported) }
 
-// Probe says that there are no layers.
+// Probe returns no layers.
 func Probe() Layers {
 	const only = "only Linux has it"
 	return Layers{{Rlimits, false, only}, {NoNewPrivs, false, only}, {Landlock, false, only}, {Seccomp, false, only}}

@@ -1,13 +1,13 @@
-// Package confine takes from the running process what it does not need.
+// Package confine takes from the running process the rights that it does not need.
 //
-// It owns the two stages in which a process that is about to meet foreign code gives up its rights, the lists of system
-// calls that are left in each, and the report of what this machine could take. [Enter] is for a process that still
-// compiles and touches a few files, or queries a database; [Seal] leaves memory that cannot become code, threads, clocks
-// and the descriptors that are open. Both hold every thread, built with cgo or without, and neither can be undone.
+// It owns two stages, the lists of system calls that each allows, and the report of the layers. [Enter] is for a
+// process that still compiles and uses a few files, or queries a database. [Seal] leaves memory that cannot become
+// code, threads, clocks and open descriptors. Both hold for every thread, built with cgo or without, and cannot be
+// undone.
 //
-// Such a process calls it about itself; a report on the machine calls [Probe].
+// A process that is about to read foreign data calls it for itself; a report on the machine calls [Probe].
 //
-// Never done here: starting a process, or what only its parent can give it: namespaces, an end together with the
-// parent's, an empty environment; deciding which layers a machine must have. A layer that the machine lacks is said in
-// [Layers], one that it has and that fails is an error.
+// This package does not do what only a parent can do for a child: namespaces, ending with the parent, an empty
+// environment. It does not decide which layers are required. [Layers] reports a layer that the machine lacks; a layer
+// that exists and fails is an error.
 package confine

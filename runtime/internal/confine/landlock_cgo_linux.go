@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrictThreads leaves all threads the files of the grants. With cgo, Go cannot make a system call on all of them. What
-// the library has instead, libpsx, looks for them in /proc under the id that this process has for itself: in a pid
-// namespace of its own that is another process's, and libpsx would wait for ever.
+// restrictThreads restricts all threads to the files of the grants. With cgo, Go cannot make a system call on all
+// threads. The library's way is libpsx, which looks for them in /proc under the process's own id: within a pid
+// namespace that id names another process there, and libpsx would wait for ever.
 func restrictThreads(abi int, grants []grant) error {
 	ruleset, err := newRuleset(configs()[abi-1], grants)
 	if err != nil {
@@ -22,7 +22,7 @@ func restrictThreads(abi int, grants []grant) error {
 	return onEveryThread(ruleset)
 }
 
-// configs are all restrictions of each version below abiThreads.
+// configs returns the restrictions of each version below abiThreads.
 func configs() []landlock.Config {
 	return []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6, landlock.V7}
 }
@@ -44,7 +44,7 @@ func newRuleset(cfg landlock.Config, grants []grant) (int, error) {
 	return ruleset, nil
 }
 
-// addTo adds the grant to a ruleset, as far as its version knows the access.
+// addTo adds the grant to a ruleset, as far as its version supports the access.
 func (g grant) addTo(ruleset int, handled landlock.AccessFSSet) error {
 	fd, err := unix.Open(g.path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const (
 	// abiThreads is the version of Landlock from which the kernel itself confines all threads at once.
 	abiThreads = 8
-	// abiKnown is the newest version whose restrictions are asked for.
+	// abiKnown is the newest version whose restrictions this package requests.
 	abiKnown = 11
 
 	mayReadFile    = ll.AccessFSReadFile
@@ -21,13 +21,13 @@ const (
 	mayWriteFolder = mayReadFolder | mayWriteFile | ll.AccessFSMakeReg | ll.AccessFSRemoveFile
 )
 
-// A grant is an access to a file, or to what is in a folder.
+// A grant is access to a file or to the content of a directory.
 type grant struct {
 	path   string
 	access landlock.AccessFSSet
 }
 
-// restrictFiles leaves the process some files and, of all else that Landlock knows, nothing.
+// restrictFiles restricts the process to some files. Landlock denies everything else that it controls.
 func restrictFiles(read, write []string) (Layer, error) {
 	layer := probeLandlock()
 	if !layer.On {
@@ -47,7 +47,7 @@ func restrictFiles(read, write []string) (Layer, error) {
 	return layer, nil
 }
 
-// grants give one access to files and another to folders.
+// grants returns a grant for each path, with one access for files and another for directories.
 func grants(paths []string, toFile, toFolder landlock.AccessFSSet) (all []grant, err error) {
 	for _, path := range paths {
 		file, err := os.Stat(path)
@@ -63,7 +63,7 @@ func grants(paths []string, toFile, toFolder landlock.AccessFSSet) (all []grant,
 	return all, nil
 }
 
-// restrictAllFiles takes the remaining files away.
+// restrictAllFiles removes the access to the remaining files.
 func restrictAllFiles(entered Layer) (Layer, error) {
 	if !entered.On {
 		return entered, nil
@@ -75,7 +75,7 @@ func restrictAllFiles(entered Layer) (Layer, error) {
 	return entered, nil
 }
 
-// restrict leaves all threads the files of the grants.
+// restrict restricts all threads to the files of the grants.
 func restrict(grants []grant) error {
 	abi, err := landlockABI()
 	switch {
@@ -91,7 +91,7 @@ func restrict(grants []grant) error {
 	return nil
 }
 
-// restrictProcess has the library do it, which needs Go or the kernel to reach all threads.
+// restrictProcess restricts by the library, which needs Go or the kernel to reach all threads.
 func restrictProcess(grants []grant) error {
 	rules := make([]landlock.Rule, len(grants))
 	for i, g := range grants {
@@ -108,8 +108,8 @@ func probeLandlock() Layer {
 	return Layer{Name: Landlock, On: true, Detail: fmt.Sprintf("ABI %d", abi)}
 }
 
-// landlockABI is the version in force, as the library counts: what kernels do with signals at version 6 is of use only
-// with the correction of errata bit 1.
+// landlockABI returns the version in force, as the library counts: version 6 has signal scopes, which only work with
+// the correction of errata bit 1.
 func landlockABI() (int, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch err {

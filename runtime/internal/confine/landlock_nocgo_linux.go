@@ -2,5 +2,6 @@
 
 package confine
 
-// restrictThreads leaves all threads the files of the grants: without cgo, Go makes a system call on all of them.
+// restrictThreads restricts all threads to the files of the grants: without cgo, Go can make a system call on all
+// threads.
 func restrictThreads(_ int, grants []grant) error { return restrictProcess(grants) }

@@ -9,27 +9,27 @@ import (
 // The names of the layers.
 const (
 	Rlimits    = "rlimits"      // memory, processor time, threads, descriptors and the size of files; no core dump
-	NoNewPrivs = "no-new-privs" // no program gives a privilege
-	Landlock   = "landlock"     // which files can be reached, and no network, signal or abstract socket
-	Seccomp    = "seccomp"      // which system calls can be made
+	NoNewPrivs = "no-new-privs" // programs that it runs gain no privileges
+	Landlock   = "landlock"     // access to files; no network, signals or abstract sockets
+	Seccomp    = "seccomp"      // allowed system calls
 )
 
-// A Layer is one of the ways in which the kernel holds a process.
+// A Layer is one of the kernel's means that restrict a process.
 type Layer struct {
 	Name   string `json:"name"`
 	On     bool   `json:"on"`
-	Detail string `json:"detail,omitempty"` // how far it goes, or why it is not on
+	Detail string `json:"detail,omitempty"` // how far it restricts, or why it is off
 }
 
-// Layers are those that a process has or a machine gives, each name at most once.
+// Layers are those of a process or a machine, each name at most once.
 type Layers []Layer
 
-// On reports whether a layer is there and on.
+// On reports whether a layer is present and on.
 func (l Layers) On(name string) bool {
 	return slices.ContainsFunc(l, func(layer Layer) bool { return layer.Name == name && layer.On })
 }
 
-// String is one line for a log.
+// String returns one line for a log.
 func (l Layers) String() string {
 	parts := make([]string, len(l))
 	for i, layer := range l {
@@ -59,7 +59,7 @@ func (l Layers) with(layer Layer) Layers {
 	return l
 }
 
-// find returns a layer, or one that is off.
+// find returns a layer; if there is none of that name, one that is off.
 func (l Layers) find(name string) Layer {
 	at := slices.IndexFunc(l, func(layer Layer) bool { return layer.Name == name })
 	if at < 0 {

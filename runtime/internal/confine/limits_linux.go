@@ -8,16 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rlimit is a limit of the process and what it is called in a report.
+// An rlimit is a limit of the process and its text in a report.
 type rlimit struct {
 	resource int
 	value    uint64
 	text     string
 }
 
-// limit sets the limits that last. RLIMIT_NPROC counts the threads of all the user's processes, so that it would hit at
-// random; it is set only for a process that is alone in its user namespace. What seccomp takes away anyway has no limit
-// here.
+// limit sets the lasting limits. RLIMIT_NPROC counts the threads of all processes of the user, so limit sets it only
+// for a process that is alone in its user namespace. It sets no limit on what seccomp denies anyway.
 func limit(p Profile) (Layer, error) {
 	limits := []rlimit{
 		{unix.RLIMIT_CORE, 0, "no core dump"},
@@ -36,7 +35,8 @@ func limit(p Profile) (Layer, error) {
 		if err != nil {
 			return Layer{}, err
 		}
-		// On top of what is reserved: Go sets aside a gigabyte it will not use, the race detector terabytes.
+		// In addition to the reserved address space: Go reserves a gigabyte that it does not use, the race detector
+		// terabytes.
 		limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d MiB more memory", p.Memory>>20)})
 	}
 	texts := make([]string, len(limits))
@@ -52,8 +52,8 @@ func limit(p Profile) (Layer, error) {
 	return Layer{Name: Rlimits, On: true, Detail: strings.Join(texts, ", ")}, nil
 }
 
-// raiseOOMScore has the kernel take this process, and not the one that started it, when the machine is out of memory: limits
-// of address space of several processes may add up to more than there is.
+// raiseOOMScore makes the kernel kill this process, and not its parent, when the machine is out of memory: the limits
+// of several processes may add up to more than there is.
 func raiseOOMScore() error { return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
 // setRlimit sets a limit unless a lower one is inherited. Soft and hard are the same, since Go ignores the signals of soft
@@ -67,7 +67,7 @@ func setRlimit(resource int, value uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
 }
 
-// addressSpace is how much this process has reserved, in bytes.
+// addressSpace returns how much address space this process has reserved, in bytes.
 func addressSpace() (uint64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -80,7 +80,7 @@ func addressSpace() (uint64, error) {
 	return pages * uint64(os.Getpagesize()), nil
 }
 
-// setUndumpable keeps other processes of this user, and whatever takes core dumps, from the memory of this one.
+// setUndumpable prevents other processes of this user, and core dumps, from reading the memory of this one.
 func setUndumpable() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("set not dumpable: %w", err)

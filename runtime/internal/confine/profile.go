@@ -5,29 +5,30 @@ import (
 	"time"
 )
 
-// Profile says what a process may do between Enter and Seal, and which limits hold until its end. A limit is never
-// raised: where a lower one is inherited, that stays.
+// A Profile says what a process may do between Enter and Seal, and which limits hold until its end. Enter never raises
+// an inherited limit.
 type Profile struct {
-	// Memory is bytes of address space on top of what is reserved when Enter is called. Zero leaves it as it is.
+	// Memory is how much address space the process may reserve after Enter, in bytes. Zero sets no limit.
 	Memory uint64
-	// CPU is processor time from the start of the process, rounded up to whole seconds, after which the kernel kills
-	// it. Zero leaves it as it is.
+	// CPU is the processor time from the start of the process, rounded up to whole seconds, after which the kernel
+	// kills it. Zero sets no limit.
 	CPU time.Duration
-	// Threads is how many threads there may be, where the process has a user namespace of its own, in which no other process's
-	// are counted, and is not root's outside of it. Zero leaves it.
+	// Threads bounds the threads. It needs a user namespace of the process's own, where the kernel counts only its
+	// threads, and a user that is not root outside of it. Zero sets no limit.
 	Threads uint64
-	// Files is how many descriptors may be open, those that are included. Zero means 64.
+	// Files bounds the open descriptors, including those open at Enter. Zero means 64.
 	Files uint64
-	// FileSize is bytes of each file that is written, and of each file in memory. Zero means that none may be.
+	// FileSize bounds each file that is written and each file in memory, in bytes. Zero means that the process may
+	// write none.
 	FileSize uint64
-	// Read names files and folders that may be read. Each must exist.
+	// Read names files and directories that the process may read. Each must exist.
 	Read []string
-	// Write names folders in which, and below which, files may be read, made, written, removed and, within one folder,
-	// renamed; but no folders be made: who looks after them need not walk what is as deep as can be. A file that it names
+	// Write names directories in which, and below which, the process may read, make, write, remove and, within one
+	// directory, rename files. It may not make directories, so that a cleanup need not walk a deep tree. A named file
 	// may be read and written. Each must exist.
 	Write []string
-	// Database leaves the system calls with which SQLite looks up, locks and maps its files, and no memory that is
-	// executed: the process makes no code.
+	// Database allows the system calls with which SQLite looks up, locks and maps its files, and no executable memory:
+	// the process makes no code.
 	Database bool
 }
 
@@ -43,7 +44,7 @@ func (p *Profile) fill() error {
 	return nil
 }
 
-// seconds is the processor time in the kernel's unit.
+// seconds returns the processor time in the kernel's unit.
 func (p *Profile) seconds() uint64 {
 	return uint64((p.CPU + time.Second - 1) / time.Second)
 }

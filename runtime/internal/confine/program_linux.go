@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rule allows a system call when all conditions hold. Of several rules for a call, one is enough.
+// A rule allows a system call when all conditions hold. If several rules are for one call, any of them may allow it.
 type rule struct {
 	call uint32
 	all  []condition
@@ -41,32 +41,32 @@ const (
 	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 
-	// Where struct seccomp_data has what is looked at, in bytes. Of an argument the low half comes first.
+	// Offsets in struct seccomp_data, in bytes. The low half of an argument comes first.
 	offsetCall      = 0
 	offsetArch      = 4
 	offsetArguments = 16
 
-	// x32 is the bit by which amd64 tells the calls of its third architecture.
+	// x32 is the bit by which amd64 marks the calls of its third architecture.
 	x32 = 1 << 30
 )
 
-// program is a filter that refuses whatever no rule allows. To a caller of clone3 that looks unknown, upon which C
-// libraries use clone: its arguments are in memory, where no filter sees them.
+// program returns a filter that refuses each call that no rule allows. It reports clone3 as unknown, so that C
+// libraries use clone: clone3 has its arguments in memory, where no filter sees them.
 //
-// The accumulator holds the number of the call all along, but within the block of a call, which ends in a return.
+// The accumulator always holds the number of the call, except within the block of a call, which ends in a return.
 func program(rules []rule) []unix.SockFilter {
 	p := []unix.SockFilter{load(offsetArch)}
 	p = append(p, unless(unix.BPF_JEQ, auditArch, answer(refused))...)
 	p = append(p, load(offsetCall), jump(unix.BPF_JGE, x32, 0, 1), answer(unknown))
 	p = append(p, block(unix.SYS_CLONE3, answer(unknown))...)
-	// Those with conditions come first, since of the others the kernel remembers that they are allowed.
+	// Calls with conditions come first: the kernel caches which of the others are allowed.
 	for _, call := range conditional(rules) {
 		p = append(p, block(call, alternatives(rules, call)...)...)
 	}
 	return append(p, list(unconditional(rules))...)
 }
 
-// list allows some calls and refuses the rest. There are at most 255.
+// list allows some calls and refuses all others. It takes at most 255.
 func list(calls []uint32) (p []unix.SockFilter) {
 	for i, call := range calls {
 		p = append(p, jump(unix.BPF_JEQ, call, len(calls)-i, 0))
@@ -94,7 +94,7 @@ func conditional(rules []rule) (calls []uint32) {
 	return calls
 }
 
-// alternatives allows a call when one of its rules does, and else refuses it.
+// alternatives allows a call when one of its rules does, and otherwise refuses it.
 func alternatives(rules []rule, call uint32) (p []unix.SockFilter) {
 	for _, r := range rules {
 		if r.call == call {
@@ -104,7 +104,7 @@ func alternatives(rules []rule, call uint32) (p []unix.SockFilter) {
 	return append(p, answer(refused))
 }
 
-// allOf allows the call when all conditions hold, and else goes on behind itself. It is written from its end.
+// allOf allows the call when all conditions hold, and otherwise continues after itself. It is built from its end.
 func allOf(all []condition) []unix.SockFilter {
 	p := []unix.SockFilter{answer(allowed)}
 	for _, c := range slices.Backward(all) {
@@ -115,7 +115,7 @@ func allOf(all []condition) []unix.SockFilter {
 	return p
 }
 
-// jumpIfEqual goes on when half an argument is value in the bits of mask, and else skips some instructions.
+// jumpIfEqual continues when half an argument equals value in the bits of mask, and otherwise skips some instructions.
 func jumpIfEqual(offset, mask, value uint32, skip int) []unix.SockFilter {
 	if mask == 0 {
 		return nil
@@ -127,12 +127,12 @@ func jumpIfEqual(offset, mask, value uint32, skip int) []unix.SockFilter {
 	}
 }
 
-// block is done for one call and skipped for others.
+// block runs body for one call, and skips it for others.
 func block(call uint32, body ...unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{jump(unix.BPF_JEQ, call, 0, len(body))}, body...)
 }
 
-// unless does body when a comparison of the accumulator does not hold.
+// unless runs body when a comparison of the accumulator does not hold.
 func unless(comparison uint16, with uint32, body ...unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{jump(comparison, with, len(body), 0)}, body...)
 }
@@ -141,7 +141,7 @@ func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-// jump skips one or another number of instructions, of at most 255. The longest block has less than a hundred.
+// jump skips yes or no instructions, each at most 255. The longest block has fewer than a hundred.
 func jump(comparison uint16, with uint32, yes, no int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | comparison | unix.BPF_K, Jt: uint8(yes), Jf: uint8(no), K: with}
 }

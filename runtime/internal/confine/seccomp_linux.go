@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probeSeccomp asks for a filter that is nowhere, which a kernel that knows filters for all threads finds out.
+// probeSeccomp passes an invalid filter: a kernel that supports filters for all threads reports a bad address.
 func probeSeccomp() Layer {
 	if _, err := seccomp(nil); err != unix.EFAULT {
 		return Layer{Name: Seccomp, Detail: fmt.Sprintf("the kernel, or what this process runs in, does not give it: %v", err)}
@@ -19,7 +19,7 @@ func probeSeccomp() Layer {
 	return Layer{Name: Seccomp, On: true}
 }
 
-// enterCalls leaves the system calls of the first stage, or those of a process that uses SQLite.
+// enterCalls allows the system calls of the first stage, or those of a process that uses SQLite.
 func enterCalls(database bool) (Layer, error) {
 	if database {
 		return filter("database", databaseCalls(os.Getpid()))
@@ -27,17 +27,17 @@ func enterCalls(database bool) (Layer, error) {
 	return filter("entered", enteredCalls(os.Getpid()))
 }
 
-// sealCalls leaves those of the second.
+// sealCalls allows those of the second stage.
 func sealCalls() (Layer, error) { return filter("sealed", sealedCalls(os.Getpid())) }
 
-// filter leaves all threads some system calls.
+// filter restricts all threads to some system calls.
 func filter(stage string, rules []rule) (Layer, error) {
 	layer := probeSeccomp()
 	if !layer.On {
 		return layer, nil
 	}
 	layer.Detail = stage
-	// no_new_privs is set on this thread, and must be when the filter is. The kernel carries both to the others.
+	// This thread must have no_new_privs when it sets the filter. The kernel applies both to the others.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -54,7 +54,7 @@ func filter(stage string, rules []rule) (Layer, error) {
 	return layer, nil
 }
 
-// seccomp returns zero, or which thread the filter cannot be put on.
+// seccomp returns 0, or the thread to which the kernel could not apply the filter.
 func seccomp(filter *unix.SockFprog) (thread int, err error) {
 	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(filter)))
 	if errno != 0 {

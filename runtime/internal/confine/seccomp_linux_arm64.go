@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_AARCH64
 
-// olderPathCalls are none on this architecture.
+// olderPathCalls do not exist on this architecture.
 var olderPathCalls []uint32

@@ -10,8 +10,8 @@ package confine
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// SIGNAL is one that every thread of Go's lets through, whatever was blocked when the program was started. A program that
-// takes no profile ignores it.
+// SIGNAL is a signal that no Go thread blocks, whatever was blocked when the program was started. A program that takes
+// no profile ignores it.
 enum { SIGNAL = SIGPROF, MAX_THREADS = 4096 };
 
 static atomic_int ruleset, failure, threads;
@@ -19,8 +19,8 @@ static atomic_int restricted[MAX_THREADS]; // their ids; zero while one is not d
 static long restrict_self;                 // the number of a system call
 static struct sigaction before;
 
-// on_signal restricts the thread that gets the signal, unless it is restricted. It runs on the signal stack that Go gives
-// each thread, and calls only what a signal handler may.
+// on_signal restricts the thread that gets the signal, unless it is restricted. It runs on the signal stack that Go
+// gives each thread, and calls only functions that are safe in a signal handler.
 static void on_signal(int number) {
 	int saved = errno;
 	int id = (int)syscall(SYS_gettid);
@@ -42,7 +42,7 @@ static void on_signal(int number) {
 	errno = saved;
 }
 
-// begin makes the signal mean a ruleset.
+// begin makes the signal apply a ruleset.
 static int begin(int descriptor, long call) {
 	atomic_store(&ruleset, descriptor);
 	atomic_store(&failure, 0);
@@ -56,7 +56,7 @@ static int begin(int descriptor, long call) {
 	return sigaction(SIGNAL, &action, &before);
 }
 
-// end makes the signal mean what it did. That cannot fail where begin did not.
+// end restores the signal's action. It cannot fail after a begin that succeeded.
 static void end(void) { sigaction(SIGNAL, &before, NULL); }
 
 static int failed(void) { return atomic_load(&failure); }
@@ -83,23 +83,24 @@ import (
 )
 
 const (
-	// maxThreadID is the greatest there can be, PID_MAX_LIMIT of Linux.
+	// maxThreadID is the greatest possible id, PID_MAX_LIMIT of Linux.
 	maxThreadID = 1 << 22
-	// firstIDs is how many ids from the process's own on are looked at first: its threads are mostly there.
+	// firstIDs is how many ids, from the process's own on, are searched first: most threads are among them.
 	firstIDs = 1 << 10
-	// firstRest and longestRest are how long the threads that were signalled are given until they are looked at again.
+	// firstRest and longestRest bound the pause between two searches.
 	firstRest, longestRest = 50 * time.Microsecond, 5 * time.Millisecond
 )
 
-// threadPatience is how long the threads of a process may take to restrict themselves. Each does when it is next run.
+// threadPatience is how long the threads of a process may take to restrict themselves. Each does when it is next
+// scheduled.
 var threadPatience = 10 * time.Second
 
-// threadCount is the file that says how many threads there are. It is opened for the first restriction and stays open:
-// for the second, no file can be opened any more.
+// threadCount is the file that contains the number of threads. It stays open after the first restriction, since the
+// second one cannot open files.
 var threadCount = sync.OnceValues(func() (*os.File, error) { return os.Open("/proc/self/stat") })
 
-// onEveryThread restricts all threads of this process, and those they start from then on, to a ruleset. Each restricts
-// itself, on a signal. It ends, with an error if need be: then some threads may be restricted, and the process should end.
+// onEveryThread restricts all threads of this process, and those they start from then on, to a ruleset. Each thread
+// restricts itself on a signal. After an error some threads may be restricted, and the process should end.
 func onEveryThread(ruleset int) error {
 	count, err := threadCount()
 	if err != nil {
@@ -123,27 +124,27 @@ func onEveryThread(ruleset int) error {
 			return fmt.Errorf("%d threads of this process did not restrict themselves within %v: build wasmres with CGO_ENABLED=0",
 				unrestricted, threadPatience)
 		}
-		if unseen > 0 { // since it ended after it was counted, mostly
+		if unseen > 0 { // mostly it has ended since it was counted
 			ids = min(ids+ids/4, maxThreadID)
 		}
 		sleep(rest)
 	}
 }
 
-// sleep takes less than Go's own, which is off by a millisecond.
+// sleep is more precise than time.Sleep, which is off by a millisecond.
 func sleep(d time.Duration) {
 	t := unix.NsecToTimespec(d.Nanoseconds())
-	_ = unix.Nanosleep(&t, nil) // a signal may end it
+	_ = unix.Nanosleep(&t, nil) // a signal may interrupt it
 }
 
-// sweep signals the threads that are not restricted, and says how many those are. It looks for them among some ids, from
-// the process's own on, and says how many threads it has not seen there.
+// sweep signals the threads that are not restricted, and returns how many those are. It searches a number of ids, from
+// the process's own on, and returns how many threads it did not find there.
 //
-// When all are restricted, that lasts. As many threads as there were when they were counted are found to live, and had
-// restricted themselves before that: so they were there, and there were no others. Whatever thread began later was begun
-// by one of them, and inherits. An id names one thread all the while: Linux gives it again only after all others.
+// When both are zero, all threads are and remain restricted. It has then found as many restricted threads as were
+// counted, all of which restricted themselves before the count. So there were no others, and a thread that began later
+// inherits the restriction. An id names one thread all the while: Linux assigns it again only after all others.
 func sweep(count *os.File, ids int) (unrestricted, unseen int, err error) {
-	done := restrictedThreads() // before they are counted
+	done := restrictedThreads() // before the count
 	all, err := countThreads(count)
 	if err != nil {
 		return 0, 0, err
@@ -172,7 +173,7 @@ func sweep(count *os.File, ids int) (unrestricted, unseen int, err error) {
 	return unrestricted, unseen, nil
 }
 
-// restrictedThreads are those that have restricted themselves so far.
+// restrictedThreads returns the threads that have restricted themselves so far.
 func restrictedThreads() map[int]bool {
 	done := map[int]bool{}
 	for i := range C.known() {
@@ -183,7 +184,7 @@ func restrictedThreads() map[int]bool {
 	return done
 }
 
-// countThreads reads /proc/self/stat: see proc_pid_stat(5). The second field is a name, in which anything can be.
+// countThreads reads /proc/self/stat: see proc_pid_stat(5). Its second field is a name that may contain any character.
 func countThreads(stat *os.File) (int, error) {
 	const name, threads = 2, 20
 	text := make([]byte, 4096)
