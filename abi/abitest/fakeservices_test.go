@@ -256,7 +256,7 @@ func (g fake) file(req *abi.Request, path string) abi.Code {
 			return code
 		case len(resp.Files) != 1:
 			return abi.CodeInternal
-		case len(body) == 0 || uint64(len(all)) >= resp.Files[0].Size:
+		case len(body) == 0 || resp.Files[0].Size > 0 && uint64(len(all)) >= resp.Files[0].Size:
 			return g.content(abi.Content{URI: req.URI, Kind: abi.KindBlob}, all...)
 		}
 	}

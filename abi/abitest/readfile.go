@@ -18,6 +18,8 @@ type fileDir struct {
 	part  int               // bytes that one answer has at most; 0 for as many as the ABI allows
 	err   error             // of the second part, and those after it; nil for none
 	read  int               // parts so far
+	// sizeless says that the size of files is told as 0, as that of files of procfs is.
+	sizeless bool
 }
 
 func (s *fileDir) services() map[abi.Service]Service {
@@ -47,7 +49,11 @@ func (s *fileDir) answer(reads bool) Service {
 				return nil, nil, err
 			}
 		}
-		return described(req.Path, uint64(len(text)), isDir), body, nil
+		size := uint64(len(text))
+		if s.sizeless {
+			size = 0
+		}
+		return described(req.Path, size, isDir), body, nil
 	}
 }
 
@@ -79,10 +85,12 @@ func (k *kit) testFile(t *testing.T) {
 		"empty": {"", 0}, "größe 狐.txt": {"Zwölf\r\n🦊", 0}, "bytes": {pattern(0, 256), 0}, "pieces": {pattern(3, 5000), 7},
 		"page": {pattern(0, 4096), 0}, "large": {pattern(5, 3<<20+7), 0}, "large, in pieces": {pattern(9, 200_001), 1 << 10},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := &fileDir{t: t, part: c.part, files: map[string]string{"/kit/" + name: c.text, "/kit/other": "x"}}
-			wantGranted(t, k.granted(t, s.services(), fileTemplate, "name", name), abi.KindBlob, c.text)
-		})
+		for _, sizeless := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, sizeless=%t", name, sizeless), func(t *testing.T) {
+				s := &fileDir{t: t, part: c.part, sizeless: sizeless, files: map[string]string{"/kit/" + name: c.text, "/kit/other": "x"}}
+				wantGranted(t, k.granted(t, s.services(), fileTemplate, "name", name), abi.KindBlob, c.text)
+			})
+		}
 	}
 	for name, code := range map[string]abi.Code{
 		"missing": abi.CodeNotFound, "folder": abi.CodeInvalidParams, "": abi.CodeInvalidParams, ".": abi.CodeInvalidParams,

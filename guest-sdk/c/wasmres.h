@@ -445,7 +445,8 @@ wr_code wr_file_stat(wr_str path, wr_file *file);
 // every code but 0. A folder is WR_CODE_INVALID_PARAMS; an answer of the host that makes no sense is WR_CODE_INTERNAL.
 wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got);
 
-// Answers a read with a file, of any size, in pieces; with the part asked for, where there is one. A folder is
+// Answers a read with a file, of any size, in pieces; with the part asked for, where there is one. A file whose size is
+// told as 0 may have bytes all the same, as those of /proc have: it is sent to its end. A folder is
 // WR_CODE_INVALID_PARAMS. c may be NULL; its size and range are not heeded, and without modified_ms the file's is told.
 wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path);
 
@@ -2020,10 +2021,11 @@ wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path) {
   if (code) return code;
   if (file.dir) return wr_invalid(r, "this is a folder");
   part.size = 0;
-  part.range = wr_range_of(r, file.size);
+  if (file.size) part.range = wr_range_of(r, file.size);
+  else __builtin_memset(&part.range, 0, sizeof part.range); // unknown: the host cuts the range
   if (!part.modified_ms) part.modified_ms = file.modified_ms;
-  if (wr_begin(r, &part)) return r->own.stopped;
-  for (uint64_t at = part.range.offset, end = at + part.range.length; at < end;) {
+  if (wr_begin(r, &part) || (!file.size && wrp_outline(r))) return r->own.stopped;
+  for (uint64_t at = part.range.offset, end = file.size ? at + part.range.length : UINT64_MAX; at < end;) {
     size_t got;
     code = wr_file_read(path, at, wrp_chunk, wrp_min(end - at, WRP_CHUNK), &got);
     if (code) return code;

@@ -30,7 +30,7 @@ func Text(s string) Content {
 func Bytes(b []byte) Content { return Content{kind: kindBlob, data: b} }
 
 // Stream makes a binary content of what r gives until [io.EOF], without holding it in memory; [Content.AsText] makes it
-// text. size is how many bytes that are, or -1 when unknown. If r is an [io.Closer] it is closed in the end. The host's
+// text. size is how many bytes that are, or -1 when unknown; 0 says no more than -1. If r is an [io.Closer] it is closed in the end. The host's
 // limits hold for streams too: by default 64 MiB and 2 s for a read.
 func Stream(r io.Reader, size int64) Content {
 	return Content{kind: kindBlob, reader: r, size: size}
@@ -76,7 +76,7 @@ func (c *Content) cut(r *Request) error {
 	}
 	total := c.length()
 	seeker, _ := c.reader.(io.Seeker)
-	if c.reader != nil && (seeker == nil || c.size < 0) {
+	if c.reader != nil && (seeker == nil || c.size <= 0) { // a size of 0 may be that of a file of /proc, which has bytes
 		return nil
 	}
 	start := min(r.Range.Offset, total)

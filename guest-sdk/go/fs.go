@@ -11,6 +11,9 @@ import (
 const (
 	readMax = 64 << 10 // bytes of a file that one service call fetches
 	roomMax = 16 << 20 // bytes that are allocated at once because a file is said to have them
+
+	// sizelessMax is how many bytes ReadFile reads of a file whose size is told as 0.
+	sizelessMax = 16 << 20
 )
 
 // Dir gives a directory the operator granted, by its path as the guest sees it, as in Dir("/project"). It needs the
@@ -21,7 +24,8 @@ func Dir(path string) Directory { return Directory{strings.TrimSuffix(path, "/")
 
 // A Directory is an [fs.FS] of granted files, and writes them where the operator granted that. Names are those of
 // package fs: relative, with slashes. One that leads out of the directory is invalid. Files are read in pieces, so
-// that [Stream] can serve big ones; an open file is an [io.ReaderAt] and an [io.Seeker] too.
+// that [Stream] can serve big ones; an open file is an [io.ReaderAt] and an [io.Seeker] too. A file whose size is told as
+// 0 may have bytes all the same, as those of /proc have: reading to its end gives them.
 type Directory struct{ path string } // empty for the root
 
 // ReadDirAfter gives the entries of a folder of dir, in order, whose names come after one, as from the cursor of a
@@ -72,14 +76,21 @@ func (d Directory) Stat(name string) (fs.FileInfo, error) {
 	return e, nil
 }
 
-// ReadFile implements [fs.ReadFileFS].
+// ReadFile implements [fs.ReadFileFS]. A file whose size is told as 0 is [ErrTooLarge] beyond 16 MiB.
 func (d Directory) ReadFile(name string) ([]byte, error) {
 	e, err := d.stat("open", name)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, min(e.size, roomMax)+1) // one more to meet the end
+	room := min(e.size, roomMax) + 1 // one more to meet the end
+	if e.size == 0 {
+		room = readMax // what the kernel makes up is read at once, so that its parts agree
+	}
+	b := make([]byte, 0, room)
 	for {
+		if e.size == 0 && len(b) > sizelessMax {
+			return nil, &fs.PathError{Op: "read", Path: name, Err: ErrTooLarge}
+		}
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}

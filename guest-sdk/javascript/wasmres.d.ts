@@ -302,7 +302,10 @@ declare module "wasmres" {
     readonly isDirectory: boolean;
   }
 
-  /** A file, or a part of one. It is a stream, which reads piece by piece; as such it can be answered. */
+  /**
+   * A file, or a part of one. It is a stream, which reads piece by piece; as such it can be answered. A file whose size is
+   * told as 0 may have bytes all the same, as those of /proc have: it is read to its end, with read and text up to 16 MiB.
+   */
   export interface File extends Iterable<Uint8Array> {
     readonly size: number;
     readonly lastModified: Date;

@@ -8,6 +8,7 @@ import { Source, Writer } from "./source";
 import { decodeText, utf8 } from "./text";
 
 const FETCH: u64 = 768 << 10; // bytes of a file that one call of the host fetches
+const SIZELESS: i32 = 16 << 20; // bytes that are read to memory of a file whose size is told as 0
 
 /** A FileInfo describes a file or a folder. */
 export class FileInfo {
@@ -92,7 +93,10 @@ export class Dir {
     return null;
   }
 
-  /** Reads a whole file to memory. */
+  /**
+   * Reads a whole file to memory. One whose size is told as 0 may have bytes all the same, as those of /proc have: it is
+   * read to its end, and is `Code.TooLarge` beyond 16 MiB.
+   */
   read(name: string): Uint8Array | null {
     const info = this.stat(name);
     if (info === null) return null;
@@ -100,15 +104,36 @@ export class Dir {
       this.failure = new Failure(abi.CODE_TOO_LARGE);
       return null;
     }
+    if (info.size == 0) return this.readSizeless(name);
     const all = new Uint8Array(<i32>info.size);
     let filled: i32 = 0;
-    do { // once at least, which tells a folder from an empty file
+    while (filled < all.length) {
       const n = this.readAt(name, filled, all.subarray(filled));
       if (n < 0) return null;
       if (n == 0) break;
       filled += n;
-    } while (filled < all.length);
+    }
     return filled < all.length ? all.subarray(0, filled) : all;
+  }
+
+  /** Reads a file until there is no more of it. It fails for a folder. */
+  private readSizeless(name: string): Uint8Array | null {
+    let all = new Uint8Array(64 << 10);
+    let filled: i32 = 0;
+    while (true) {
+      const n = this.readAt(name, filled, all.subarray(filled));
+      if (n < 0) return null;
+      if (n == 0) return all.subarray(0, filled);
+      filled += n;
+      if (filled < all.length) continue;
+      if (filled > SIZELESS) {
+        this.failure = new Failure(abi.CODE_TOO_LARGE);
+        return null;
+      }
+      const larger = new Uint8Array(min(filled << 1, SIZELESS + 1));
+      larger.set(all);
+      all = larger;
+    }
   }
 
   /** Reads a whole file of UTF-8 text to memory. Other bytes become other text. */
@@ -210,7 +235,7 @@ export class File extends Source {
 
   constructor(private dir: Dir, private name: string, readonly info: FileInfo) {
     super();
-    this.size = info.size;
+    this.size = info.size > 0 ? info.size : -1; // a file of /proc says 0, and has bytes
   }
 
   skip(bytes: i64): bool {
@@ -219,8 +244,8 @@ export class File extends Source {
   }
 
   write(w: Writer): Failure | null {
-    while (this.offset < this.size && w.wanted > 0) {
-      const length = min<u64>(this.size - this.offset, w.wanted);
+    while (w.wanted > 0 && (this.size < 0 || this.offset < this.size)) {
+      const length = this.size < 0 ? <u64>FETCH : min<u64>(this.size - this.offset, w.wanted);
       if (!this.dir.fetch(this.name, this.offset, length)) return this.dir.failure;
       const taken = w.take(abi.CHANNEL_BODY);
       if (taken == 0) break;

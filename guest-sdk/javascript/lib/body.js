@@ -15,7 +15,9 @@ export function bodyOf(value, size) {
   }
   const data = asBytes(value);
   if (data) return { data, size: data.length };
-  if (value?.[Symbol.iterator] || value?.[Symbol.asyncIterator]) return { data: value, size: value.size ?? size };
+  if (value?.[Symbol.iterator] || value?.[Symbol.asyncIterator]) {
+    return { data: value, size: (value.size ?? size) || undefined }; // 0 is unknown, as of a file of /proc
+  }
   throw new TypeError(`the text or bytes of a content is ${kindOf(value)}`);
 }
 

@@ -5,6 +5,7 @@ import { failureOf } from "./failure.js";
 import { ask, bytesOf, expect } from "./service.js";
 
 const readMax = 64 << 10; // bytes that are fetched at once
+const sizelessMax = 16 << 20; // bytes that are read to memory of a file whose size is told as 0
 
 const shapes = ["snnsb?", "(snn?)?"];
 const why = {
@@ -70,7 +71,7 @@ export class Dir {
     const { size, lastModified, isDirectory } = this.stat(name);
     const path = this.#join(name);
     if (isDirectory) throw failureOf(abi.CODE_INVALID_PARAMS, `${path}: it is a folder`);
-    return new File(path, lastModified, 0, size);
+    return new File(path, lastModified, 0, size, size === 0);
   }
 
   read(name) {
@@ -101,10 +102,12 @@ export class Dir {
 class File {
   #path;
   #start;
+  #sizeless; // its size is told as 0, as that of files of /proc, which have bytes
 
-  constructor(path, lastModified, start, size) {
+  constructor(path, lastModified, start, size, sizeless = false) {
     this.#path = path;
     this.#start = start;
+    this.#sizeless = sizeless;
     this.lastModified = lastModified;
     this.size = size;
   }
@@ -116,8 +119,9 @@ class File {
   }
 
   *[Symbol.iterator]() {
-    for (let at = 0; at < this.size; ) {
-      const length = Math.min(readMax, this.size - at);
+    const end = this.#sizeless ? Infinity : this.size;
+    for (let at = 0; at < end; ) {
+      const length = Math.min(readMax, end - at);
       find(abi.SERVICE_FILE_READ, this.#path, { offset: this.#start + at, length });
       const bytes = host.taken(length);
       if (bytes.length === 0) return; // it has become shorter
@@ -127,6 +131,7 @@ class File {
   }
 
   read() {
+    if (this.#sizeless) return this.#readSizeless();
     const whole = new Uint8Array(this.size);
     let at = 0;
     for (const bytes of this) {
@@ -134,6 +139,23 @@ class File {
       at += bytes.length;
     }
     return whole.subarray(0, at);
+  }
+
+  #readSizeless() {
+    const parts = [];
+    let size = 0;
+    for (const bytes of this) {
+      parts.push(bytes);
+      size += bytes.length;
+      if (size > sizelessMax) throw failureOf(abi.CODE_TOO_LARGE, `${this.#path}: it is larger than 16 MiB`);
+    }
+    const whole = new Uint8Array(size);
+    let at = 0;
+    for (const bytes of parts) {
+      whole.set(bytes, at);
+      at += bytes.length;
+    }
+    return whole;
   }
 
   text() {

@@ -92,7 +92,7 @@ impl Content {
 
     /// Is [`Content::stream`] for readers that can seek, as a [`File`](crate::File). It always begins at the beginning,
     /// finds the size out by itself, and where the [`Route`](crate::Route) says `ranges`, just the part that is asked
-    /// for is read.
+    /// for is read. A size of 0 says nothing, as of a file of `/proc`: then the reader is read to its end.
     #[must_use]
     pub fn seekable(reader: impl Read + Seek + 'static) -> Self {
         Content::new(false, Body::Seekable(Box::new(reader)))
@@ -192,6 +192,9 @@ impl Content {
             return Ok(());
         }
         let total = self.length();
+        if total == 0 {
+            return Ok(()); // or unknown
+        }
         let start = range.offset.min(total);
         let length = range.length.unwrap_or(u64::MAX).min(total - start);
         match std::mem::replace(&mut self.body, Body::Unmodified) {

@@ -7,12 +7,15 @@ use std::time::SystemTime;
 
 use crate::time::from_millis;
 use crate::wire::{Decoded, Fields, Malformed};
-use crate::{abi, host};
+use crate::{abi, host, Code, Error};
 
 pub(crate) use message::Request;
 
 /// How many bytes of a file one service call fetches.
 const READ_MAX: usize = 64 << 10;
+
+/// How many bytes are read to memory of a file whose size is told as 0.
+const SIZELESS_MAX: usize = 16 << 20;
 
 /// A directory the operator granted. It needs the power `fs`: see [`Capability`](crate::Capability).
 ///
@@ -74,7 +77,8 @@ impl Dir {
         Ok(File { path: self.join(name)?, metadata, offset: 0 })
     }
 
-    /// Reads a whole file.
+    /// Reads a whole file. One whose size is told as 0 may have bytes all the same, as those of `/proc` have: it is read
+    /// to its end, and is [`Code::TooLarge`](crate::Code::TooLarge) beyond 16 MiB.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let path = self.join(name)?;
         let mut bytes = Vec::new();
@@ -91,7 +95,10 @@ impl Dir {
             if copied == 0 {
                 return Ok(bytes);
             }
-            size = metadata.len;
+            size = if metadata.len > 0 { metadata.len } else { u64::MAX };
+            if metadata.len == 0 && bytes.len() > SIZELESS_MAX {
+                return Err(Error::new(Code::TooLarge, "").into());
+            }
         }
     }
 
@@ -304,7 +311,6 @@ fn read_at(path: &str, buffer: &mut [u8], offset: u64) -> io::Result<(usize, Met
 mod tests {
     use super::*;
     use crate::host::script::answering;
-    use crate::{Code, Error};
 
     const A: &[u8] = b"\x0a\x03\x0a\x01a";
     const B: &[u8] = b"\x0a\x03\x0a\x01b";

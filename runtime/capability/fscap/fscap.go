@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -171,22 +172,34 @@ func (f *FS) read(req *abi.FileRequest) (capability.Response, error) {
 	if info.IsDir() {
 		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is a directory", req.Path)
 	}
-	size := uint64(max(info.Size(), 0))
-	if req.Offset > size {
-		req.Offset = size
-	}
-	want := size - req.Offset
-	if req.Length > 0 {
-		want = min(want, req.Length)
-	}
-	body := make([]byte, min(want, maxRead))
-	n, err := file.ReadAt(body, int64(req.Offset))
-	if err != nil && !errors.Is(err, io.EOF) {
+	body, err := readPart(file, info.Size(), req)
+	if err != nil {
 		return capability.Response{}, classify(req.Path, err)
 	}
 	resp := respond([]fs.FileInfo{info}, false)
-	resp.Body = body[:n]
+	resp.Body = body
 	return resp, nil
+}
+
+// readPart gives the bytes that req wants of a file, at most maxRead. They end where the file did when its size was asked
+// for. A size of 0 may be unknown, as in procfs: then the file is read as far as it goes.
+func readPart(file io.ReaderAt, size int64, req *abi.FileRequest) ([]byte, error) {
+	want := uint64(maxRead)
+	if req.Length > 0 {
+		want = min(want, req.Length)
+	}
+	if req.Offset > math.MaxInt64-want {
+		return nil, nil
+	}
+	if size <= 0 {
+		return io.ReadAll(io.NewSectionReader(file, int64(req.Offset), int64(want)))
+	}
+	body := make([]byte, min(want, uint64(max(size-int64(req.Offset), 0))))
+	n, err := file.ReadAt(body, int64(req.Offset))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return body[:n], err
 }
 
 func (f *FS) list(req *abi.FileRequest) (capability.Response, error) {
@@ -278,7 +291,7 @@ func (m *mount) open(name string, flag int) (*os.File, fs.FileInfo, error) {
 	}
 	info, err = file.Stat()
 	if err == nil {
-		err = checkType(info)
+		err = cmp.Or(checkType(info), m.checkProcess(file, info))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
