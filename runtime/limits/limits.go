@@ -34,7 +34,7 @@ type Limits struct {
 	// is abi.CodeModule; later, table.grow fails.
 	Table uint32
 	// Output is the bytes the contents of one read have in all, before encoding; as many again may be what else one
-	// call emits, as the entries of a list. Default 64 MiB.
+	// call emits, as the entries of a list. A manifest has a bound of its own. Default 64 MiB.
 	// Exceeded: abi.CodeTooLarge.
 	Output uint64
 	// Items is the entries of one list page. Default 10,000. Exceeded: abi.CodeTooMany.

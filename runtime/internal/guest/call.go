@@ -37,6 +37,7 @@ type Call struct {
 	kind         abi.Kind      // of the content last begun
 	bytes        uint64        // of all bodies
 	frameBytes   uint64        // bytes of all frames without inline bodies
+	maxFrames    uint64        // the bound of frameBytes
 	weight       int           // memory of the resources of reply, in bytes
 	reserved     int           // bytes of those
 	serviceCalls int           // services
@@ -58,6 +59,10 @@ type Call struct {
 func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
 	c := &Call{Op: op, Request: req, host: h, ctx: context.Background(), sink: sink, serving: true}
 	c.waiter = waiterOf(sink)
+	c.maxFrames = h.Limits.Output
+	if op == abi.OpDescribe {
+		c.maxFrames = abi.MaxManifest // a manifest is no answer to a client
+	}
 	c.merger = abi.Merger{Reply: &c.reply, MaxItems: h.Limits.Items, To: emission{c}}
 	return c
 }

@@ -21,8 +21,8 @@ func (c *Call) Emit(frame []byte) abi.Signal {
 		return c.Fail(c.host.HostCallsError())
 	}
 	c.PassProgress()
-	if c.frameBytes += uint64(len(frame)) - (c.bytes - bodies); c.frameBytes > c.host.Limits.Output {
-		return c.Fail(c.tooLarge())
+	if c.frameBytes += uint64(len(frame)) - (c.bytes - bodies); c.frameBytes > c.maxFrames {
+		return c.Fail(tooLarge(c.maxFrames))
 	}
 	for i := before; i < len(c.reply.Resources); i++ {
 		r := &c.reply.Resources[i]
@@ -73,7 +73,7 @@ func (e emission) Content(content *abi.Content) error {
 	}
 	content.Size = max(content.Size, uint64(len(content.Inline)))
 	if content.Size > c.host.Limits.Output {
-		return c.tooLarge()
+		return tooLarge(c.host.Limits.Output)
 	}
 	c.contents++
 	c.kind = content.Kind
@@ -103,7 +103,7 @@ func (c *Call) Body(p []byte) abi.Signal {
 func (c *Call) push(p []byte) error {
 	c.bytes += uint64(len(p))
 	if c.bytes > c.host.Limits.Output {
-		return c.tooLarge()
+		return tooLarge(c.host.Limits.Output)
 	}
 	err := c.sink.Body(p)
 	c.extend()
@@ -113,8 +113,8 @@ func (c *Call) push(p []byte) error {
 	return c.checkSlow()
 }
 
-func (c *Call) tooLarge() error {
-	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", c.host.Limits.Output)
+func tooLarge(most uint64) error {
+	return abi.Errorf(abi.CodeTooLarge, "the result has more than %d bytes", most)
 }
 
 // signal returns whether the guest may continue.

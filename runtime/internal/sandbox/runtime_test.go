@@ -297,3 +297,16 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// TestTheOutputLimitIsNotThatOfTheManifest starts a provider whose manifest is larger than any answer may be.
+func TestTheOutputLimitIsNotThatOfTheManifest(t *testing.T) {
+	both(t, func(t *testing.T, run guest.Runner) {
+		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 8}}, "faults.wasm")
+		if size := len(m.Manifest().Append(nil)); size <= 8 {
+			t.Fatalf("the manifest has %d bytes, too few to tell", size)
+		}
+		if _, err := readURI(t, m, "x:o"); abi.CodeOf(err) != abi.CodeTooLarge {
+			t.Errorf("got %v for a read, want too_large", err)
+		}
+	})
+}
