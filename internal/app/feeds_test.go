@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
@@ -37,18 +38,23 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	if watched, err := a.source.Subscribe(t.Context(), parse(uris...), true, resource.NotifierFunc(notify)); err != nil || len(watched) != 2 {
 		t.Fatalf("got %q, %v", watched, err)
 	}
-	await := func(want string) {
+	await := func(want string, never ...string) {
 		t.Helper()
 		for got := range told {
+			if slices.Contains(never, got) {
+				t.Fatalf("told of %s, which has not changed, while waiting for %q", got, want)
+			}
 			if got == want {
 				return
 			}
 		}
 	}
+	write(filepath.Join(dir, "other.txt"), "at once")
+	await("", uris...) // the list
 	write(file, "one and two")
-	await(uris[0])
+	await(uris[0], uris[1])
 	write(filepath.Join(dir, "later.txt"), "now")
-	await("") // the list
+	await("", uris[1])
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

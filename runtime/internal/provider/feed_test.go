@@ -30,6 +30,7 @@ type shed struct {
 	closed  chan struct{}
 	told    chan string
 	round   int
+	delay   time.Duration // of each read
 
 	mu    sync.Mutex // guards the fields below
 	texts map[string]string
@@ -56,9 +57,13 @@ func openShed(t *testing.T, texts map[string]string) *shed {
 	return s
 }
 
-func (s *shed) next(_ context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
+func (s *shed) next(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 	if op != abi.OpRead || n > 0 {
 		return guesttest.Return(abi.CodeOK)
+	}
+	select {
+	case <-time.After(s.delay):
+	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,6 +79,8 @@ func (s *shed) next(_ context.Context, op abi.Op, n int, req *abi.Request) guest
 		return guesttest.Return(abi.CodeNotFound)
 	case text == "broken":
 		return guesttest.Return(abi.CodeInternal)
+	case text == "busy":
+		return guesttest.Return(abi.CodeUnavailable)
 	case text[0] == '"' && req.IfNoneMatch == text:
 		return guesttest.Emit((&abi.Content{URI: req.URI, ETag: text, NotModified: true}).Append(nil))
 	case text[0] == '"':
@@ -151,9 +158,9 @@ func TestAFeedHasWatchedResourcesLookedAt(t *testing.T) {
 
 func testAFeedHasWatchedResourcesLookedAt(t *testing.T) {
 	s := openShed(t, map[string]string{
-		"x:a": "text", "x:b": "text", "x:tag": `"1"`, "x:broken": "broken", "x:round": "round 0",
+		"x:a": "text", "x:b": "text", "x:tag": `"1"`, "x:broken": "broken", "x:busy": "busy", "x:round": "round 0",
 	})
-	s.watch(t, "x:a", "x:b", "x:tag", "x:later", "x:broken")
+	s.watch(t, "x:a", "x:b", "x:tag", "x:later", "x:broken", "x:busy")
 	s.change(false, nil) // now all of them have been looked at
 	for _, tt := range []struct {
 		name    string
@@ -161,12 +168,14 @@ func testAFeedHasWatchedResourcesLookedAt(t *testing.T) {
 		texts   map[string]string
 		want    []string
 	}{
-		{"nothing", false, nil, []string{"x:broken"}}, // of which nothing is known
-		{"one", false, map[string]string{"x:a": "other"}, []string{"x:a", "x:broken"}},
-		{"an etag", false, map[string]string{"x:tag": `"2"`}, []string{"x:broken", "x:tag"}},
-		{"an etag that goes", false, map[string]string{"x:tag": "none"}, []string{"x:broken", "x:tag"}},
-		{"what comes", true, map[string]string{"x:later": "here"}, []string{"", "x:broken", "x:later"}},
-		{"what goes", true, map[string]string{"x:later": ""}, []string{"", "x:broken", "x:later"}},
+		{"nothing", false, nil, []string{"x:busy"}}, // of which nothing is known
+		{"one", false, map[string]string{"x:a": "other"}, []string{"x:a", "x:busy"}},
+		{"an etag", false, map[string]string{"x:tag": `"2"`}, []string{"x:busy", "x:tag"}},
+		{"an etag that goes", false, map[string]string{"x:tag": "none"}, []string{"x:busy", "x:tag"}},
+		{"what comes", true, map[string]string{"x:later": "here"}, []string{"", "x:busy", "x:later"}},
+		{"what goes", true, map[string]string{"x:later": ""}, []string{"", "x:busy", "x:later"}},
+		{"what can be read again", false, map[string]string{"x:busy": "free"}, []string{"x:busy"}},
+		{"what breaks", false, map[string]string{"x:b": "broken"}, []string{"x:b"}},
 		{"what is mended", false, map[string]string{"x:broken": "well"}, []string{"x:broken"}},
 		{"nothing at last", false, nil, nil},
 	} {
@@ -199,9 +208,42 @@ func testAnEtagSparesTheReading(t *testing.T) {
 	}
 }
 
-// What was seen first after a change says nothing of the time before.
+// TestOnlyChangesAreToldRightAfterSubscribing has a feed report a change at once: what the client subscribed to was seen
+// before it was told that it is subscribed.
+func TestOnlyChangesAreToldRightAfterSubscribing(t *testing.T) {
+	synctest.Test(t, testOnlyChangesAreToldRightAfterSubscribing)
+}
+
+func testOnlyChangesAreToldRightAfterSubscribing(t *testing.T) {
+	s := openShed(t, map[string]string{
+		"x:a": "text", "x:b": "text", "x:tag": `"1"`, "x:broken": "broken", "x:other": "text", "x:round": "round 0",
+	})
+	before := time.Now()
+	s.watch(t, "x:a", "x:b", "x:tag", "x:nowhere", "x:broken")
+	s.mu.Lock()
+	s.texts["x:other"], s.texts["x:b"], s.texts["x:round"] = "changed", "changed", "round 1"
+	s.mu.Unlock()
+	s.changes <- capability.FeedChange{Since: before}
+	synctest.Wait()
+	close(s.told)
+	var told []string
+	for uri := range s.told {
+		told = append(told, uri)
+	}
+	if slices.Sort(told); !slices.Equal(told, []string{"x:b", "x:round"}) {
+		t.Errorf("told of %q", told)
+	}
+}
+
+// TestAChangeBeforeTheFirstLookIsTold has the first look take longer than a client waits to be subscribed: what was seen
+// after a change says nothing of the time before.
 func TestAChangeBeforeTheFirstLookIsTold(t *testing.T) {
+	synctest.Test(t, testAChangeBeforeTheFirstLookIsTold)
+}
+
+func testAChangeBeforeTheFirstLookIsTold(t *testing.T) {
 	s := openShed(t, map[string]string{"x:a": "text", "x:round": "round 0"})
+	s.delay = 1500 * time.Millisecond
 	before := time.Now()
 	s.watch(t, "x:a")
 	s.changes <- capability.FeedChange{Since: before}
@@ -211,6 +253,26 @@ func TestAChangeBeforeTheFirstLookIsTold(t *testing.T) {
 	}
 	if slices.Sort(told); !slices.Equal(told, []string{"x:a", "x:round"}) {
 		t.Errorf("told of %q", told)
+	}
+}
+
+// TestASubscriberReadsWhatIsCompared has a change that no feed has reported yet: what was cached before the client was
+// subscribed is as old as the change, and no notice would follow.
+func TestASubscriberReadsWhatIsCompared(t *testing.T) {
+	synctest.Test(t, testASubscriberReadsWhatIsCompared)
+}
+
+func testASubscriberReadsWhatIsCompared(t *testing.T) {
+	s := openShed(t, map[string]string{"x:a": "old", "x:round": "round 0"})
+	if got, err := read(t.Context(), s.Provider, "x:a"); got != "old" || err != nil {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	s.mu.Lock()
+	s.texts["x:a"] = "new"
+	s.mu.Unlock()
+	s.watch(t, "x:a")
+	if got, err := read(t.Context(), s.Provider, "x:a"); got != "new" || err != nil {
+		t.Errorf("got %q, %v, want what was compared", got, err)
 	}
 }
 
@@ -252,13 +314,17 @@ func testEachContentCounts(t *testing.T) {
 
 // Who comes and goes leaves no work behind.
 func TestResourcesWithoutSubscribersAreNotCompared(t *testing.T) {
+	synctest.Test(t, testResourcesWithoutSubscribersAreNotCompared)
+}
+
+func testResourcesWithoutSubscribersAreNotCompared(t *testing.T) {
 	var reads atomic.Int64
 	reading, goOn := make(chan struct{}, 1), make(chan struct{})
 	changes := make(chan capability.FeedChange)
 	s := &shed{changes: changes, closed: make(chan struct{})}
 	p := openPuppet(t, provider.Config{
 		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}},
+		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}},
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 		Next: func(_ context.Context, _ abi.Op, _ int, _ *abi.Request) guesttest.Step {

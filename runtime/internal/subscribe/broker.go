@@ -116,6 +116,7 @@ func (b *Broker) Subscribe(
 		b.releaseAll(held)
 		return nil, err
 	}
+	b.awaitFirstChecks(ctx, held)
 	if !b.register(&subscriber{ctx: ctx, notifier: n, held: held, list: list}, accepted) {
 		b.releaseAll(held)
 		return nil, abi.Errorf(abi.CodeUnavailable, "the provider is closing")

@@ -73,6 +73,37 @@ func (b *Broker) endLocked(sub *subscription) {
 	}
 }
 
+// isAccepted reports whether sub has subscribers that may have been told so.
+func (b *Broker) isAccepted(sub *subscription) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(sub.subscribers) > 0
+}
+
+// maxFirstCheck is how long a subscriber waits for the first checks of its resources.
+const maxFirstCheck = time.Second
+
+// awaitFirstChecks waits until those of uris that are compared or polled have been checked, so that any later change can
+// be told from none. Where that takes longer than maxFirstCheck, or until ctx ends, a feed that reports a change of
+// anything counts as a change of the resource.
+func (b *Broker) awaitFirstChecks(ctx context.Context, uris []string) {
+	ctx, cancel := context.WithTimeout(ctx, maxFirstCheck)
+	defer cancel()
+	for _, uri := range uris {
+		sub := b.find(uri)
+		if sub == nil || !sub.isCompared && sub.stopPolling == nil {
+			continue
+		}
+		select {
+		case <-sub.seen.checked:
+		case <-ctx.Done():
+			return
+		case <-b.ctx.Done():
+			return
+		}
+	}
+}
+
 // pollLoop checks uri at intervals until ctx ends.
 func (b *Broker) pollLoop(ctx context.Context, uri string, every time.Duration) {
 	ticker := time.NewTicker(every)

@@ -16,10 +16,10 @@ const maxComparedBytes = 4 << 20
 
 // A version identifies the contents of a resource. Two that are equal and known stand for the same contents.
 type version struct {
-	known bool // else it cannot be compared
-	gone  bool
-	etag  string
-	sum   [sha256.Size]byte // of etags, and of the bytes that have none
+	known  bool     // else it cannot be compared
+	failed abi.Code // of a read that fails in the same way each time; CodeOK for one with contents
+	etag   string
+	sum    [sha256.Size]byte // of etags, and of the bytes that have none
 }
 
 // A lastSeen is the version of a resource when it was checked last. The holder of turn alone may use the other fields.
@@ -27,11 +27,14 @@ type lastSeen struct {
 	op    abi.Op        // how the guest is asked; fixed at creation
 	turn  chan struct{} // holds a token while the resource is checked
 	last  version
-	first time.Time // when the guest was asked for the first known version
+	first time.Time // when the guest had answered the first known version
+	early bool      // the first known version is from before the first subscriber was accepted
+
+	checked chan struct{} // closed after the first check; fixed at creation
 }
 
 func newLastSeen(polls bool) lastSeen {
-	v := lastSeen{op: abi.OpRead, turn: make(chan struct{}, 1)}
+	v := lastSeen{op: abi.OpRead, turn: make(chan struct{}, 1), checked: make(chan struct{})}
 	if polls {
 		v.op = abi.OpPoll
 	}
@@ -66,23 +69,36 @@ func (b *Broker) check(ctx context.Context, uri string, since time.Time) error {
 	if b.find(uri) != sub {
 		return nil // it has ended meanwhile
 	}
-	began := time.Now()
 	now := b.versionOf(ctx, uri, v)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	accepted := b.isAccepted(sub)
 	comparable := now.known && v.last.known
-	unknown := !comparable || v.first.After(since) // whether there was a change since then
-	if comparable && now != v.last || unknown && !since.IsZero() {
+	unknown := !comparable || !v.early && v.first.After(since) // whether there was a change since then
+	switch {
+	case comparable && now != v.last, unknown && !since.IsZero() && accepted:
 		b.Publish(ctx, uri)
+	case !v.last.known:
+		b.cfg.OnChange(uri) // what is cached may be older than now: a change between the two would not be reported
 	}
 	if !v.last.known {
-		v.first = began
+		v.first, v.early = time.Now(), !accepted
 	}
 	if now.known || !since.IsZero() {
 		v.last = now
 	}
+	v.setChecked()
 	return nil
+}
+
+// setChecked says that the resource has been checked. The caller has the turn.
+func (v *lastSeen) setChecked() {
+	select {
+	case <-v.checked:
+	default:
+		close(v.checked)
+	}
 }
 
 // checkUnchecked checks subscriptions that never were, one after the other, so that later versions can be compared.
@@ -110,8 +126,8 @@ func (b *Broker) versionOf(ctx context.Context, uri string, seen *lastSeen) vers
 		err = nil // the etag is enough
 	}
 	switch {
-	case abi.CodeOf(err) == abi.CodeNotFound:
-		return version{known: true, gone: true}
+	case isSteady(abi.CodeOf(err)):
+		return version{known: true, failed: abi.CodeOf(err)}
 	case err != nil:
 		b.cfg.Logger.Debug("subscribed resource could not be checked", "op", seen.op.String(), "code", abi.CodeOf(err).String())
 		return version{}
@@ -121,6 +137,16 @@ func (b *Broker) versionOf(ctx context.Context, uri string, seen *lastSeen) vers
 		v.etag = sink.etags[0]
 	}
 	return v
+}
+
+// isSteady reports whether a read that fails with code tells the state of the resource. Others fail for the moment, or
+// since they exceed a limit, whatever the resource is.
+func isSteady(code abi.Code) bool {
+	switch code {
+	case abi.CodeNotFound, abi.CodeInvalidParams, abi.CodeDenied, abi.CodeUnsupported, abi.CodeInternal:
+		return true
+	}
+	return false
 }
 
 // A versionSink makes a version of contents: of their etags, and of the bytes of those that have none.
