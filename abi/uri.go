@@ -34,6 +34,9 @@ func MustParseURI(s string) URI {
 // String returns the URI as it was given.
 func (u URI) String() string { return u.given }
 
+// Folded returns the URI as [FoldURI] does, for templates to match and for the guest.
+func (u URI) Folded() string { return FoldURI(u.given) }
+
 // Normal returns the URI as [NormalURI] does. Two URIs name the same resource if this is equal.
 func (u URI) Normal() string { return u.normal }
 
@@ -222,12 +225,16 @@ func isDotSegment(segment string) bool {
 	return dots == 1 || dots == 2
 }
 
-// NormalURI returns the normal form of uri, which [CheckURI] accepts: an RFC 3986 URI with escapes in upper case, in
-// which characters beyond ASCII are percent-encoded as in RFC 3987 section 3.1. Clients get URIs in this form; guests
-// may use either.
+// NormalURI returns the normal form of uri, which [CheckURI] accepts, or which is the text of a template: an RFC 3986 URI,
+// folded as [FoldURI] does, with escapes in upper case, in which characters beyond ASCII are percent-encoded as in RFC
+// 3987 section 3.1. Clients get URIs in this form; guests may use either.
 func NormalURI(uri string) string {
-	at := strings.IndexFunc(uri, func(r rune) bool { return r == '%' || r >= utf8.RuneSelf })
-	if at < 0 {
+	uri = FoldURI(uri)
+	at := 0
+	for at < len(uri) && uri[at] != '%' && uri[at] < utf8.RuneSelf {
+		at++
+	}
+	if at == len(uri) {
 		return uri
 	}
 	const hex = "0123456789ABCDEF"

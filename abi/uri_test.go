@@ -122,6 +122,7 @@ func TestCheckURIErrors(t *testing.T) {
 func TestParseURI(t *testing.T) {
 	for _, tt := range []struct{ given, normal string }{
 		{"x:/a", "x:/a"}, {"x:/caf%c3%a9", "x:/caf%C3%A9"}, {"x:/café", "x:/caf%C3%A9"},
+		{"FILE://LOCALHOST/Café", "file:///Caf%C3%A9"},
 	} {
 		u, err := abi.ParseURI(tt.given)
 		if err != nil || u.String() != tt.given || u.Normal() != tt.normal || u.IsZero() || u != abi.MustParseURI(tt.given) {

@@ -43,7 +43,7 @@ func (r *run) checkManifest(context.Context) {
 
 func (r *run) checkTemplate(t *abi.Template) {
 	where := t.URITemplate
-	match, err := uritemplate.Parse(t.URITemplate)
+	match, err := uritemplate.Parse(abi.FoldURI(t.URITemplate))
 	if err != nil {
 		r.report.add(ruleManifest, where, "the template is malformed: %v", err)
 		return
@@ -122,7 +122,7 @@ func (r *run) routeOf(uri string) *route {
 		return nil
 	}
 	for _, t := range r.routes {
-		if _, ok := t.match.Match(uri); ok {
+		if _, ok := t.match.Match(abi.FoldURI(uri)); ok {
 			return t
 		}
 	}

@@ -45,6 +45,7 @@ func (o *owners) ownedByOther(member int, uri string) bool {
 	if hasPrefix(uri, o.exclusive[member]) {
 		return false
 	}
+	uri = abi.FoldURI(uri)
 	normal := abi.NormalURI(uri)
 	if owner, ok := o.resources[normal]; ok {
 		return owner != member

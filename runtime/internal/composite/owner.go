@@ -82,7 +82,7 @@ func (o *owners) add(member int, c *Claims, claimed map[string]int) error {
 
 // claim adds a claim: a template, or the template of a prefix.
 func (o *owners) claim(c claim, text string, claimed map[string]int) (err error) {
-	if c.template, err = uritemplate.Parse(text); err != nil {
+	if c.template, err = uritemplate.Parse(abi.FoldURI(text)); err != nil {
 		return fmt.Errorf("%s claims %.128q: %w", o.names[c.member], text, err)
 	}
 	matches := anonymous(text)
@@ -107,7 +107,7 @@ func (c *claim) String() string {
 
 // of returns the member uri belongs to.
 func (o *owners) of(uri abi.URI) (member int, ok bool) {
-	return o.ofSpelled(uri.String(), uri.Normal())
+	return o.ofSpelled(uri.Folded(), uri.Normal())
 }
 
 // ofSpelled is of, for a URI as spelled and in normal form.

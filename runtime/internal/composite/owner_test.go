@@ -31,18 +31,22 @@ func TestTheMoreSpecificClaimWins(t *testing.T) {
 		{Prefixes: []string{"z:"}, Resources: []string{"y://stolen"}},
 	}
 	for uri, want := range map[string]string{
-		"file:///etc/motd":       "b",
-		"file:///logs/yesterday": "c",
-		"file:///logs/today":     "d",
-		"file:///logs/old/1":     "e",
-		"file:///logs/new/1":     "b",
-		"x://one":                "d",
-		"x://two":                "c",
-		"x://two/three":          "e",
-		"y://%C3%BCn%c3%af":      "d",
-		"y://stolen":             "a", // f keeps to z:
-		"other://x":              "a", // b keeps to file:
-		"anything:else":          "a",
+		"file:///etc/motd":            "b",
+		"file:///logs/yesterday":      "c",
+		"file:///logs/today":          "d",
+		"FILE://LOCALHOST/logs/today": "d",
+		"File:///logs/yesterday":      "c",
+		"FILE:///etc/motd":            "b",
+		"X://two":                     "c",
+		"file:///logs/old/1":          "e",
+		"file:///logs/new/1":          "b",
+		"x://one":                     "d",
+		"x://two":                     "c",
+		"x://two/three":               "e",
+		"y://%C3%BCn%c3%af":           "d",
+		"y://stolen":                  "a", // f keeps to z:
+		"other://x":                   "a", // b keeps to file:
+		"anything:else":               "a",
 	} {
 		for _, reversed := range []bool{false, true} {
 			all := claiming(list...)

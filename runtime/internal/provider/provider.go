@@ -104,7 +104,7 @@ func (p *Provider) index(m *abi.Manifest) error {
 	}
 	for i := range m.Templates {
 		declared := &m.Templates[i]
-		t, err := uritemplate.Parse(declared.URITemplate)
+		t, err := uritemplate.Parse(abi.FoldURI(declared.URITemplate))
 		if err != nil {
 			return abi.Errorf(abi.CodeProtocol, "template %.128q: %v", declared.URITemplate, err)
 		}
@@ -167,7 +167,7 @@ func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sin
 	if req.URI.IsZero() {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no URI to read")
 	}
-	routed, declared := p.route(req.URI.String(), req.URI.Normal())
+	routed, declared := p.route(req.URI.Folded(), req.URI.Normal())
 	routed.RangeOffset, routed.RangeLength, routed.IfNoneMatch = req.RangeOffset, req.RangeLength, req.IfNoneMatch
 	routed.Principal, routed.Meta, routed.Session = req.Principal, req.Meta, req.Session
 	switch cacheable := isCacheable(declared); {

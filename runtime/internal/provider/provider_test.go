@@ -242,3 +242,43 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// TestSpellingsOfOneURI reads, watches and declares resources by URIs that name the same, as RFC 3986 and RFC 8089 say.
+func TestSpellingsOfOneURI(t *testing.T) {
+	p := openPuppet(t, provider.Config{}, &guesttest.Puppet{
+		Manifest: abi.Manifest{
+			Ops:       1 << abi.OpRead,
+			Resources: []abi.Resource{{URI: "FILE://localhost/Static", Name: "s"}},
+			Templates: []abi.Template{{URITemplate: "FILE:///{+path}", Name: "t"}, {URITemplate: "users://{name}", Name: "u"}},
+		},
+		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
+			if n > 0 {
+				return guesttest.Return(abi.CodeOK)
+			}
+			return content(req.URI, fmt.Sprint(req.URI, req.Vars))
+		},
+	})
+	for uri, want := range map[string]string{
+		"file:///X":               "file:///X[{path X}]",
+		"FILE:///X":               "file:///X[{path X}]",
+		"File://LocalHost/X":      "file:///X[{path X}]",
+		"file://localhost/Static": "FILE://localhost/Static[]",
+		"file:///Static":          "FILE://localhost/Static[]",
+		"USERS://Ada":             "users://Ada[{name Ada}]",
+	} {
+		if got, err := read(t.Context(), p, uri); got != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", uri, got, err, want)
+		}
+	}
+	told := make(chan string, 10)
+	accepted, err := p.Subscribe(t.Context(), parse("FILE://localhost/X"), false, resource.NotifierFunc(func(uri string) { told <- uri }))
+	if err != nil || len(accepted) != 1 || accepted[0].String() != "FILE://localhost/X" {
+		t.Fatalf("got %v, %v", accepted, err)
+	}
+	for _, uri := range []string{"file:///X", "FILE:///X", "file://LOCALHOST/X"} {
+		p.Changed(uri)
+		if got := <-told; got != "FILE://localhost/X" {
+			t.Errorf("%s changed: told of %s, want the URI that the client used", uri, got)
+		}
+	}
+}
