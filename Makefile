@@ -5,7 +5,7 @@
 # All of them keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
-EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots sys
+EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots settings sys
 PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2

@@ -3,7 +3,9 @@ module github.com/wasmres/wasmres/examples/wasm
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.5.0
 	github.com/go-git/go-git/v5 v5.19.3
+	github.com/goccy/go-yaml v1.19.2
 	github.com/sergi/go-diff v1.3.2-0.20230802210424-5b0b94c5c0d3
 	github.com/wasmres/wasmres/guest-sdk/go v0.0.0
 )
