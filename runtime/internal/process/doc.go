@@ -1,15 +1,13 @@
-// Package process starts the running program again, as a child that owns nothing, cannot outlive this process, and can
-// be killed with all it has started.
+// Package process starts the running program again, as a child with few resources that cannot outlive this process, and
+// that can be killed with all processes it has started.
 //
-// It owns children from their start to their burial: the thread that starts them, what they inherit, the namespaces
-// they get of their own, the processors they use, the signal that ends them, and what is kept of how they ended. A child
-// begins with an empty environment, three descriptors and those it is given, a group of its own, and no way to gain
-// privileges. What it may do with the machine from there on is the business of its own main, which runtime/internal/confine
-// helps. A program that starts many children has them started by a fork server, which is the program once more: its main
-// calls [Main] first. What children inherit of a process, as limits, umask and priority, they then have from the time
-// when the fork server was started.
+// It owns children from start to reaping: the thread that starts them, the descriptors, namespaces and processors they
+// get, the signal that ends them, and the record of their end. A child begins with an empty environment, three
+// descriptors and those of its Config, its own process group, and no way to gain privileges. Its main restricts it
+// further, with runtime/internal/confine. A program that starts many children has a fork server start them. That is the
+// same program again: its main calls [Main] first. Children then inherit limits, umask and priority as they were when
+// the fork server was started.
 //
-// Packages that have a child do their work import it: runtime/internal/compiler, runtime/internal/worker and
-// runtime/capability/sqlcap/sqlite; internal/app asks which namespaces there are. Never done here:
-// talking to a child, deciding how long it may live, starting it again.
+// runtime/internal/compiler, runtime/internal/worker and runtime/capability/sqlcap/sqlite import it; internal/app asks
+// for namespaces. This package does not talk to a child, limit its life, or start it again.
 package process

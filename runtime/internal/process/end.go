@@ -9,19 +9,19 @@ import (
 
 // An End is how a child ended.
 type End struct {
-	// Status is its exit status; -1 when a signal ended it.
+	// Status is the exit status; -1 after a signal.
 	Status int
-	// Signal is the signal that ended it; zero when it exited.
+	// Signal is the signal that ended the child; zero when it exited.
 	Signal syscall.Signal
-	// Killed says that Kill was called before it ended.
+	// Killed reports whether Kill was called before the end.
 	Killed bool
-	// CPU is the processor time it has used, all threads together.
+	// CPU is the processor time used, all threads together.
 	CPU time.Duration
-	// Stderr is what is kept of its standard error. Anything may be in there.
+	// Stderr is the stored part of standard error. Its content is not trusted.
 	Stderr string
 }
 
-// String says how it ended in a few words.
+// String returns a short description of the end.
 func (e End) String() string {
 	if e.Signal != 0 {
 		return fmt.Sprintf("signal: %v", e.Signal)
@@ -30,7 +30,7 @@ func (e End) String() string {
 }
 
 func endOf(state *os.ProcessState, stderr string) End {
-	if state == nil { // other code of this process has waited for it
+	if state == nil { // other code of this process has waited for the child
 		return End{Status: -1, Stderr: stderr}
 	}
 	e := End{Status: state.ExitCode(), CPU: state.UserTime() + state.SystemTime(), Stderr: stderr}

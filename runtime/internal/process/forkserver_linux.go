@@ -11,36 +11,36 @@ import (
 )
 
 const (
-	// fewStarts is how many children with namespaces a process starts itself: to fewer, a fork server is not worth its
+	// fewStarts is how many children with namespaces a process starts itself: for fewer, a fork server is not worth its
 	// memory.
 	fewStarts = 8
 	// forkPatience is how long a fork server may take to start a child.
 	forkPatience = 2 * time.Second
-	// forkRest is for how long it is done without when it has failed.
+	// forkRest is how long this process starts children itself after the fork server has failed.
 	forkRest = time.Minute
 )
 
-// A forkServer is this program in a process that does nothing but start children for this one. It has little memory: to
-// fork a process write-protects all it has, and each thread that writes to it waits. Go can do without, as by vfork(2), but not where
-// a child gets a user namespace.
+// A forkServer is a process of this program that only starts children for this one. It has little memory: fork
+// write-protects all memory of a process, and each thread that writes to it then waits. Go avoids that as by vfork(2),
+// but not for a child with a user namespace.
 //
-// The children are this process's own, which buries them and without which they die, and not the fork server's. It
-// belongs to the starter's thread.
+// The children are this process's own: it reaps them, and they die with it, not with the fork server. Only the
+// starter's thread uses a forkServer.
 type forkServer struct {
-	starts  int       // so far, of children it could have started
-	idle    time.Time // until when it is done without
+	starts  int       // children so far that it could have started
+	idle    time.Time // until when it is not used
 	process *Process  // nil while there is none
 	conn    *net.UnixConn
 }
 
 var forks forkServer
 
-// isServed says that main has called Main, without which there would be no fork server in the process that is started.
+// isServed is set when main has called Main: without that, a started process would not be a fork server.
 var isServed atomic.Bool
 
-// ForkServer returns the number by which this machine knows the fork server, which is started if it is not there yet:
-// else that is done for the ninth child with namespaces. Zero means that there is none, as without Linux, where the
-// machine refuses namespaces, and where main has not called [Main].
+// ForkServer returns the process id of the fork server, and starts it if necessary; otherwise the ninth child with
+// namespaces starts it. It returns zero when there is none: without Linux, where the machine refuses namespaces, and
+// where main has not called [Main].
 func ForkServer() (id int) {
 	m := machine()
 	onForkThread(func() {
@@ -53,8 +53,8 @@ func ForkServer() (id int) {
 	return id
 }
 
-// start starts a child, or returns nil if another way has to. After an error there may be an unknown child, which
-// has the descriptors it was given.
+// start starts a child, or returns nil if the caller must start it in another way. After an error there may be an
+// unknown child with the descriptors.
 func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
 	if path != ownProgram || own&forkable != forkable || !isServed.Load() {
 		return nil, nil
@@ -64,7 +64,7 @@ func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logg
 	}
 	order, err := newForkOrder(name, attr, own)
 	if err != nil {
-		return nil, nil // who starts it otherwise says what is wrong, if anything is
+		return nil, nil // the caller starts it in another way, and gets the error if there is one
 	}
 	defer order.close()
 	p, err := s.request(order)
@@ -81,10 +81,10 @@ func (s *forkServer) start(path, name string, attr *os.ProcAttr, own kinds, logg
 	return nil, nil
 }
 
-// A refusal is why a child could not be started.
+// A refusal is the error for a child that could not be started.
 type refusal struct{ error }
 
-// fail does without a fork server for a while.
+// fail stops using a fork server for a while.
 func (s *forkServer) fail(err error, logger *slog.Logger) {
 	s.idle = time.Now().Add(forkRest)
 	if s.process == nil {
@@ -99,7 +99,7 @@ func (s *forkServer) fail(err error, logger *slog.Logger) {
 	}
 }
 
-// request has a fork server start a child.
+// request asks the fork server for a child.
 func (s *forkServer) request(order *order) (*os.Process, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *forkServer) request(order *order) (*os.Process, error) {
 	return os.FindProcess(answer.PID)
 }
 
-// begin starts the fork server if there is none.
+// begin starts the fork server, unless it runs.
 func (s *forkServer) begin() error {
 	if s.process != nil {
 		return nil

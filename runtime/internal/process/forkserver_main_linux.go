@@ -16,13 +16,13 @@ import (
 const (
 	forkServerName = "wasmres-forkserver"
 	// forkable are the namespaces with which a fork server can start a child. Without a user namespace there is no need
-	// for it. And Go kills what is not a child of the process that has started it, which only the first process of a pid
-	// namespace survives.
+	// for one. Without a pid namespace it cannot: Go kills a child that its own process has not started, and only the
+	// first process of a pid namespace survives that.
 	forkable = unix.CLONE_NEWUSER | unix.CLONE_NEWPID
 )
 
-// Main serves forks when this process was started for that, and then exits; otherwise it returns at once. Call it first
-// in main: without it, every child is started by the process that asks for it.
+// Main acts as a fork server and exits, if this process was started as one; otherwise it returns at once. Call it first
+// in main: otherwise each process starts its children itself.
 func Main() {
 	isServed.Store(true)
 	if len(os.Args) != 1 || os.Args[0] != forkServerName {
@@ -40,7 +40,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// serveForks starts children until the other end is gone.
+// serveForks starts children until the parent closes its end.
 func serveForks(conn *net.UnixConn) error {
 	for {
 		var order forkRequest
@@ -61,7 +61,7 @@ func serveForks(conn *net.UnixConn) error {
 	}
 }
 
-// run starts the child, and closes all that it was given.
+// run starts the child, and closes its descriptors here.
 func (o forkRequest) run(fds []int) forkResult {
 	defer func() {
 		for _, fd := range fds {
@@ -85,7 +85,7 @@ func (o forkRequest) run(fds []int) forkResult {
 	return forkResult{PID: pid}
 }
 
-// attributes are those of every child, but that it is a child of the process that asks for it.
+// attributes are those of every child, except that its parent is the process that asks.
 func (o forkRequest) attributes() *syscall.SysProcAttr {
 	attr := attributes(o.Namespaces)
 	attr.Cloneflags |= unix.CLONE_PARENT

@@ -13,13 +13,13 @@ import (
 const (
 	// maxForkMessage bounds a message between this process and its fork server, in bytes.
 	maxForkMessage = 64 << 10
-	// maxForkFiles bounds the descriptors that go with one.
+	// maxForkFiles bounds the descriptors that come with a message.
 	maxForkFiles = 64
 )
 
-// A forkRequest has a child started. With it go descriptors: the child's folder, and its own from 0 on.
+// A forkRequest asks for a child. Descriptors come with it: the child's working directory, then its own from 0 on.
 type forkRequest struct {
-	Name       []byte   `json:"name"` // in JSON texts would have to be UTF-8
+	Name       []byte   `json:"name"` // bytes, since JSON texts must be UTF-8
 	Env        [][]byte `json:"env"`
 	Namespaces kinds    `json:"namespaces"`
 }
@@ -31,7 +31,7 @@ type order struct {
 	sent  bool // perhaps
 }
 
-// newForkOrder writes an order, to be closed, if it is one that can be sent.
+// newForkOrder makes an order, which the caller closes. It fails for a request that cannot be sent.
 func newForkOrder(name string, attr *os.ProcAttr, own kinds) (*order, error) {
 	o := forkRequest{Name: []byte(name), Namespaces: own}
 	for _, variable := range attr.Env {
@@ -51,7 +51,7 @@ func newForkOrder(name string, attr *os.ProcAttr, own kinds) (*order, error) {
 	return &order{text: text, files: append([]*os.File{dir}, attr.Files...)}, nil
 }
 
-func (o *order) close() { _ = o.files[0].Close() } // is only looked through
+func (o *order) close() { _ = o.files[0].Close() } // the working directory
 
 // A forkResult answers an order.
 type forkResult struct {
@@ -59,7 +59,8 @@ type forkResult struct {
 	Err string `json:"err,omitempty"`
 }
 
-// socketPair returns our end of a connection that keeps messages apart, and the one to hand on.
+// socketPair returns this process's end of a connection that preserves message boundaries, and the end for another
+// process.
 func socketPair() (*net.UnixConn, *os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -73,7 +74,7 @@ func socketPair() (*net.UnixConn, *os.File, error) {
 	return ours, theirs, nil
 }
 
-// connect makes a connection of the end of a pair, which it takes over.
+// connect makes a connection of one end of a pair. It owns the file from then on.
 func connect(end *os.File) (*net.UnixConn, error) {
 	defer end.Close()
 	conn, err := net.FileConn(end)
@@ -87,7 +88,7 @@ func connect(end *os.File) (*net.UnixConn, error) {
 	return unixConn, nil
 }
 
-// send sends a message, with descriptors that remain the caller's.
+// send sends a message with descriptors, which the caller still owns.
 func send(conn *net.UnixConn, text []byte, files []*os.File) error {
 	var rights []byte
 	if len(files) > 0 {
@@ -101,7 +102,7 @@ func send(conn *net.UnixConn, text []byte, files []*os.File) error {
 	return err
 }
 
-// receive receives a message, and the descriptors that came with it. It gives io.EOF when the other end is gone.
+// receive receives a message and its descriptors. It returns io.EOF when the other end is closed.
 func receive(conn *net.UnixConn, message any) (fds []int, err error) {
 	text, rights := make([]byte, maxForkMessage), make([]byte, unix.CmsgSpace(4*maxForkFiles))
 	n, m, flags, _, err := conn.ReadMsgUnix(text, rights)

@@ -9,15 +9,15 @@ import (
 // maxListen bounds how many bytes of standard error are read.
 const maxListen = 1 << 20
 
-// A headTailBuffer keeps of what is written to it the beginning and the end, max bytes together: a Go program that crashes
-// says at once what it was, and may print a lot after. It belongs to the goroutine that copies until the child is waited
-// for, then to who waited.
+// A headTailBuffer stores the first and the last bytes written to it, max bytes together: a Go program that crashes
+// says first why, and may print a lot after. It belongs to the goroutine that copies until the child was waited for,
+// then to the goroutine that waited.
 type headTailBuffer struct {
 	max  int
 	head []byte // the first max/2 bytes
 	tail []byte // a ring of the last max-max/2 bytes
-	next int    // where the ring goes on, once it is full
-	all  int64  // how many bytes there were
+	next int    // where the ring continues once it is full
+	all  int64  // bytes written
 }
 
 var errTooMuch = errors.New("the child prints too much")
@@ -51,7 +51,7 @@ func (e *headTailBuffer) turn(p []byte) {
 	}
 }
 
-// ReadFrom implements [io.ReaderFrom] with little memory: there is one for as long as the child lives.
+// ReadFrom implements [io.ReaderFrom]. It uses little memory, since there is one for the life of each child.
 func (e *headTailBuffer) ReadFrom(r io.Reader) (int64, error) {
 	var buf [512]byte
 	for {
@@ -68,7 +68,7 @@ func (e *headTailBuffer) ReadFrom(r io.Reader) (int64, error) {
 	}
 }
 
-// String is what was kept.
+// String returns the stored bytes.
 func (e *headTailBuffer) String() string {
 	tail := string(e.tail[e.next:]) + string(e.tail[:e.next])
 	if left := e.all - int64(len(e.head)+len(e.tail)); left > 0 {

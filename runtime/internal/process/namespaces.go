@@ -7,40 +7,40 @@ import (
 	"sync"
 )
 
-// A Namespace is a kind of namespace, and whether this machine gives a child one of its own.
+// A Namespace is a kind of namespace, and whether this machine allows a child its own.
 type Namespace struct {
 	// Kind is "user", "pid", "net", "ipc" or "uts".
 	Kind string
-	// Err is why there is none; nil when there is.
+	// Err is why a child cannot have its own; nil if it can.
 	Err error
 }
 
-// Namespaces tells which namespaces of their own children get that ask for them, each kind once. The machine is asked
-// the first time, which takes about as long as to start a child, and its answer stands from then on: a child that is to
-// have them later either gets them or is not started. Without Linux there are none.
+// Namespaces returns which namespaces of their own children can have, each kind once. The first call tries, which takes
+// about as long as starting a child; the result is valid from then on, and a child that cannot get these namespaces
+// later is not started. Without Linux there are none.
 //
-// In a user namespace of its own a child is user and group 65534. To the rest of the machine it is still the user that
-// runs this process, so it can read that user's files; but it has no capability, even when that user is root, save in
-// its own namespaces those that its program file has.
+// In its own user namespace a child is user and group 65534. To the rest of the machine it is still the user of this
+// process, so it can read that user's files. It has no Linux capability, even if that user is root; within its own
+// namespaces it has those of its program file.
 func Namespaces() []Namespace { return machine().report() }
 
 // kinds is a set of namespaces, as clone(2) has it.
 type kinds uintptr
 
-// An answer of the machine.
+// An answer is the result of trying namespaces.
 type answer struct {
 	permitted kinds
 	all       []Namespace
 	said      sync.Once
 }
 
-// known is what the machine has answered.
+// known is the valid answer.
 var known struct {
 	sync.Mutex
 	answer *answer
 }
 
-// machine asks the machine, until it gets an answer that stands: that there is too little of something now is none.
+// machine tries namespaces until the answer is permanent: an error for lack of resources is not.
 func machine() *answer {
 	known.Lock()
 	defer known.Unlock()
@@ -55,8 +55,8 @@ func machine() *answer {
 	return a
 }
 
-// startOptimistic starts a child with all namespaces there are while the machine has not been asked for any, which is then
-// answered: to ask takes as long as to start. It gives nil when that is not so, or fails for whatever reason.
+// startOptimistic starts a child with all namespaces, if no answer is known yet. Success is the answer, without the
+// time of a try. It returns nil if an answer is known, or on any failure.
 func startOptimistic(path string, cfg Config) *Process {
 	known.Lock()
 	defer known.Unlock()
@@ -74,7 +74,7 @@ func startOptimistic(path string, cfg Config) *Process {
 
 func (a *answer) report() []Namespace { return slices.Clone(a.all) }
 
-// logRefused logs the namespaces that are refused, if there are any.
+// logRefused logs the refused namespaces, if there are any.
 func (a *answer) logRefused(logger *slog.Logger) {
 	var errs []error
 	for _, n := range a.all {

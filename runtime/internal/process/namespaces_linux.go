@@ -10,11 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overflowUID is the user of a child in a user namespace of its own: not root, so that it starts without capabilities.
+// overflowUID is the user of a child in its own user namespace. It is not root, so the child starts without
+// capabilities.
 const overflowUID = 65534
 
-// namespaceKinds lists the namespaces that are worth their time. A mount namespace is not among them: without capabilities a
-// child cannot change it, and what it may open is for Landlock to say.
+// namespaceKinds lists the namespaces in use. It has no mount namespace: without capabilities a child cannot change it,
+// and Landlock restricts what the child may open.
 func namespaceKinds() []struct {
 	name string
 	kind kinds
@@ -23,7 +24,7 @@ func namespaceKinds() []struct {
 		name string
 		kind kinds
 	}{
-		{"user", unix.CLONE_NEWUSER}, // first, since it brings the right to the others
+		{"user", unix.CLONE_NEWUSER}, // first: it gives the right to create the others
 		{"pid", unix.CLONE_NEWPID},
 		{"net", unix.CLONE_NEWNET},
 		{"ipc", unix.CLONE_NEWIPC},
@@ -31,7 +32,7 @@ func namespaceKinds() []struct {
 	}
 }
 
-// probeNamespaces are all namespaces, and the report that there are.
+// probeNamespaces returns the permitted namespaces, and the report of all.
 func probeNamespaces() (permitted kinds, all []Namespace) {
 	for _, n := range namespaceKinds() {
 		permitted |= n.kind
@@ -40,7 +41,7 @@ func probeNamespaces() (permitted kinds, all []Namespace) {
 	return permitted, all
 }
 
-// ask finds out which namespaces this machine permits: all, or as many as go together.
+// ask finds the namespaces that this machine permits: all, or as many as work together.
 func ask() (permitted kinds, all []Namespace) {
 	permitted, all = probeNamespaces()
 	if try(permitted) == nil {
@@ -57,8 +58,8 @@ func ask() (permitted kinds, all []Namespace) {
 	return permitted, all
 }
 
-// try starts a program that cannot be, below a file, with the namespaces. That this is what fails, after all else has
-// been done, shows that they are permitted.
+// try starts a nonexistent program, below a file, with the namespaces. The kernel looks for the program last: that
+// error shows that the namespaces are permitted.
 func try(set kinds) error {
 	_, err := syscall.ForkExec(ownProgram+"/x", []string{""}, &syscall.ProcAttr{Sys: attributes(set)})
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -67,7 +68,7 @@ func try(set kinds) error {
 	return err
 }
 
-// isTransient reports whether an error may be gone the next time.
+// isTransient reports whether an error may be gone at the next try.
 func isTransient(err error) bool {
 	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EINTR} {
 		if errors.Is(err, e) {
@@ -77,7 +78,7 @@ func isTransient(err error) bool {
 	return false
 }
 
-// hint names the switch of this machine that forbids a kind of namespace, if there is one.
+// hint names the setting of this machine that forbids a kind of namespace; empty if there is none.
 func hint(kind string) string {
 	for _, s := range []struct{ file, forbids string }{
 		{"/proc/sys/user/max_" + kind + "_namespaces", "0"},
@@ -91,8 +92,8 @@ func hint(kind string) string {
 	return ""
 }
 
-// attributes are those of every child. Its group is its own. Its session is ours: Linux shares the processor out by
-// sessions first, and one with a busy child would keep this process waiting for many times as long.
+// attributes are those of every child. It has its own process group, but the session of this process: Linux divides the
+// processors between sessions first, so a busy child in another session would delay this process much longer.
 func attributes(set kinds) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: uintptr(set)}
 	if set&unix.CLONE_NEWUSER != 0 {

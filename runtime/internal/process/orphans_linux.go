@@ -35,16 +35,17 @@ func isTracked(id int) bool {
 	return children.ids[id]
 }
 
-// isOurs reports whether a child of this thread has that number: one that was buried meanwhile has left it to others.
+// isOurs reports whether the child with that id is one of this thread's: after reaping, another process may get the id.
 func isOurs(id int) bool {
 	const look = unix.WEXITED | unix.WNOHANG | unix.WNOWAIT | unix.WNOTHREAD
 	return !errors.Is(unix.Waitid(unix.P_PID, id, nil, look, nil), unix.ECHILD)
 }
 
 // reapOrphans kills and reaps children of this thread that are not tracked: a fork server that failed may have left
-// one. Only on the starter's thread, whose children are all this package's. An error says that there may still be some.
+// one. It must run on the starter's thread, which has only this package's children. After an error there may still be
+// some.
 func reapOrphans() error {
-	text, err := os.ReadFile("/proc/thread-self/children") // where the kernel has it
+	text, err := os.ReadFile("/proc/thread-self/children") // if the kernel has this file
 	if err != nil {
 		return err
 	}

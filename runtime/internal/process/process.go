@@ -10,35 +10,34 @@ import (
 	"sync"
 )
 
-// Config says what a child is.
+// Config configures a child.
 type Config struct {
-	// Executable is the program; empty means the running one, even when its file has been replaced since.
+	// Executable is the program; empty means the running one, even if its file has been replaced since.
 	Executable string
-	// Name is the zeroth argument, by which the child's main knows what it is. There are no other arguments.
+	// Name is the zeroth argument, by which main recognises a child. There are no other arguments.
 	Name string
-	// Env is the environment. Nil means an empty one: nothing is inherited.
+	// Env is the environment. Nil means an empty one: a child inherits nothing.
 	Env []string
-	// Dir is the working folder; empty means the root.
+	// Dir is the working directory; empty means the root.
 	Dir string
-	// Files are descriptors 3, 4 and so on of the child, which inherits no others. They remain the caller's to close.
+	// Files become descriptors 3, 4 and so on of the child, which inherits no others. The caller closes them.
 	Files []*os.File
 	// Stdin is read until its end or the child's, and must not block after that; nil means the null device.
 	Stdin io.Reader
-	// Stdout gets what the child prints, until Write fails; nil means the null device. It is not written to any more
-	// when the child is done, and must not block then.
+	// Stdout receives the child's standard output, until Write fails; nil means the null device. Write must not block
+	// after the child's end, and is not called once the child is done.
 	Stdout io.Writer
-	// MaxStderr is how many bytes are kept of what the child prints to standard error: of more the first half and the
-	// last. Zero means the null device. A child that prints more than 1 MiB is not listened to any more, which is the
-	// end of a Go program.
+	// MaxStderr is how many bytes of standard error are stored: of more, the first and the last half. Zero means the
+	// null device. After 1 MiB the pipe is closed, which ends a Go program that writes more.
 	MaxStderr int
-	// Namespaces gives the child the namespaces of its own that [Namespaces] lists.
+	// Namespaces starts the child with the namespaces that [Namespaces] lists.
 	Namespaces bool
-	// Logger hears, once in the life of this process, of namespaces that the machine refuses, and of a fork server that
-	// has failed. Nil discards.
+	// Logger receives a refusal of namespaces, once in the life of this process, and failures of the fork server. Nil
+	// discards.
 	Logger *slog.Logger
 }
 
-// A Process is a child. It is safe for concurrent use. It needs no closing: nothing of it is left once it is done.
+// A Process is a child. It is safe for concurrent use. It needs no closing: it holds no resources once it is done.
 type Process struct {
 	// Fixed at creation.
 	process    *os.Process
@@ -54,7 +53,7 @@ type Process struct {
 	end End
 }
 
-// Start starts a child. It returns when the program runs, or with the reason why it does not.
+// Start starts a child. It returns when the program runs, or an error.
 func Start(cfg Config) (*Process, error) {
 	path, err := executable(cfg.Executable)
 	if err != nil {
@@ -71,7 +70,7 @@ func Start(cfg Config) (*Process, error) {
 	return start(path, cfg, m.permitted, m.report())
 }
 
-// start starts a child with namespaces of its own.
+// start starts a child with namespaces.
 func start(path string, cfg Config, own kinds, namespaces []Namespace) (*Process, error) {
 	p := newProcess(cfg, namespaces)
 	var err error
@@ -86,14 +85,14 @@ func newProcess(cfg Config, namespaces []Namespace) *Process {
 	return &Process{stderr: &headTailBuffer{max: cfg.MaxStderr}, done: make(chan struct{}), namespaces: namespaces}
 }
 
-// start brings the child to life; only on the starter's thread.
+// start starts the program. It must run on the starter's thread.
 func (p *Process) start(path string, cfg Config, own kinds) (err error) {
 	if p.streams, err = openStreams(cfg, p.stderr); err != nil {
 		return err
 	}
 	attr := &os.ProcAttr{
 		Dir:   cmp.Or(cfg.Dir, "/"),
-		Env:   append([]string{}, cfg.Env...), // nil would mean ours
+		Env:   append([]string{}, cfg.Env...), // nil would mean that of this process
 		Files: append(p.streams.theirs[:], cfg.Files...),
 	}
 	if p.process, err = begin(path, cfg.Name, attr, own, cfg.Logger); err != nil {
@@ -105,7 +104,7 @@ func (p *Process) start(path string, cfg Config, own kinds) (err error) {
 	return nil
 }
 
-// executable returns the path to start: absolute, since children run elsewhere.
+// executable returns the absolute path of the program: children run in another directory.
 func executable(path string) (string, error) {
 	if path == "" {
 		return self()
@@ -122,8 +121,8 @@ func (p *Process) waitForExit(watch *os.File) {
 	close(p.done)
 }
 
-// Kill ends the child and what it has started, at once, even when it is stopped; it does not wait for the end. It may
-// be called any number of times, also after the end.
+// Kill ends the child and the processes it has started, at once, even stopped ones; it does not wait for the end. It is
+// idempotent, and does nothing after the end.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,9 +133,9 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// SetBackground keeps the child, with all its threads, off one in four of this process's processors, and off one at least,
-// which other processes then have for themselves. false lets it use all of them. With one processor, and without Linux, it
-// does nothing.
+// SetBackground restricts all threads of the child to three in four of this process's processors, and to all but one if
+// they are few; other processes have the rest. false lets the child use all processors. With one processor, and without
+// Linux, it does nothing.
 func (p *Process) SetBackground(background bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,17 +144,17 @@ func (p *Process) SetBackground(background bool) {
 	}
 }
 
-// Done is closed when the child has ended, what it has started is killed, and its output has been read.
+// Done is closed when the child has ended, the processes it has started are killed, and its output has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// End tells how the child ended. It waits until it is done.
+// End returns how the child ended. It waits until the child is done.
 func (p *Process) End() End {
 	<-p.done
 	return p.end
 }
 
-// ID is the number by which this machine knows the child, for logs. After the end it may be another's.
+// ID returns the child's process id, for logs. After the end another process may get it.
 func (p *Process) ID() int { return p.process.Pid }
 
-// Namespaces tells which namespaces of its own the child has got; nil when it was to have none.
+// Namespaces returns the child's own namespaces; nil if it was started without.
 func (p *Process) Namespaces() []Namespace { return p.namespaces }

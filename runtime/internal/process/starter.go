@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// starter is the thread that starts all children, begun when the first one is. The kernel kills a child when the thread
-// that started it ends, be the process alive or not, so this one ends with the process, and no code waits for its goroutine.
-// What is set for this thread, every child inherits.
+// starter is the thread that starts all children, from the first on. The kernel kills a child when the thread that
+// started it ends, even if the process lives; so this thread ends with the process, and no code waits for its
+// goroutine. Children inherit the attributes of this thread.
 var starter = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go forkThread(work)
 	return work
 })
 
-// forkThread does work on a thread of its own, which is not the first of the process: that one may have children that were
-// others'.
+// forkThread runs work on its own thread. That is not the first thread of the process, which may have inherited
+// children of another program.
 func forkThread(work <-chan func()) {
 	runtime.LockOSThread()
 	if onFirstThread() {
 		go forkThread(work)
-		select {} // or the next would be here again
+		select {} // keep the first thread, so that the next goroutine gets another
 	}
 	prepareStarter()
 	for f := range work {

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// pipeDelay is how long a pipe may stay open, in hands that escaped the kill, once the child has ended.
+// pipeDelay is how long a pipe may stay open after the child's end, in processes that escaped the kill.
 const pipeDelay = time.Second
 
-// streams are the standard ones of a child. They are open until the child is done with them, or abandoned.
+// streams are the standard streams of a child. They are open until finish or abandon.
 type streams struct {
 	theirs [3]*os.File // what the child inherits
-	lent   []*os.File  // of these, those that are only the child's
-	ours   []*os.File  // the other ends of pipes, and
-	copies []func()    // what is done with them, until they are at their end
+	lent   []*os.File  // those of them that only the child uses
+	ours   []*os.File  // the other ends of pipes
+	copies []func()    // what copies between those and the caller
 	going  sync.WaitGroup
 }
 
-// openStreams makes what stands behind the streams that cfg names.
+// openStreams opens the streams that cfg names.
 func openStreams(cfg Config, stderr *headTailBuffer) (*streams, error) {
 	s := &streams{}
 	var errs [3]error
@@ -38,7 +38,7 @@ func openStreams(cfg Config, stderr *headTailBuffer) (*streams, error) {
 	return s, nil
 }
 
-// input returns what a child reads.
+// input returns the file that a child reads.
 func (s *streams) input(from io.Reader) (*os.File, error) {
 	if from == nil {
 		return s.null(os.O_RDONLY)
@@ -50,11 +50,11 @@ func (s *streams) input(from io.Reader) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pipe(r, w, func() { _, _ = io.Copy(w, from) }) // fails when the child is gone or reads no more
+	s.pipe(r, w, func() { _, _ = io.Copy(w, from) }) // fails when the child has ended or stops reading
 	return r, nil
 }
 
-// output returns what a child writes to.
+// output returns the file that a child writes to.
 func (s *streams) output(to io.Writer) (*os.File, error) {
 	if to == nil {
 		return s.null(os.O_WRONLY)
@@ -66,7 +66,7 @@ func (s *streams) output(to io.Writer) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pipe(w, r, func() { _, _ = io.Copy(to, r) }) // fails when to has enough
+	s.pipe(w, r, func() { _, _ = io.Copy(to, r) }) // fails when to refuses more
 	return w, nil
 }
 
@@ -78,14 +78,14 @@ func (s *streams) null(flag int) (*os.File, error) {
 	return f, err
 }
 
-// pipe keeps both ends. Ours is closed when what is done with it is over.
+// pipe stores both ends. It closes ours when work has ended.
 func (s *streams) pipe(theirs, ours *os.File, work func()) {
 	s.lent = append(s.lent, theirs)
 	s.ours = append(s.ours, ours)
 	s.copies = append(s.copies, func() { work(); _ = ours.Close() })
 }
 
-// run lets the child have its ends alone, and copies.
+// run closes the child's ends here, and copies.
 func (s *streams) run() {
 	closeFiles(s.lent)
 	for _, copying := range s.copies {
@@ -93,13 +93,13 @@ func (s *streams) run() {
 	}
 }
 
-// abandon closes all when no child has come of it.
+// abandon closes everything when the child was not started.
 func (s *streams) abandon() {
 	closeFiles(s.lent)
 	closeFiles(s.ours)
 }
 
-// finish waits, once the child has ended, until what it left behind has been read.
+// finish waits, after the child's end, until its remaining output has been read.
 func (s *streams) finish() {
 	stop := time.AfterFunc(pipeDelay, func() { closeFiles(s.ours) })
 	s.going.Wait()
@@ -108,6 +108,6 @@ func (s *streams) finish() {
 
 func closeFiles(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // it was read, or written, as far as it goes; it may be closed already
+		_ = f.Close() // the copying is done, and may have closed it already
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownProgram names the running program even when its file has been replaced since, as by an upgrade.
+// ownProgram names the running program even if its file has been replaced since, as by an upgrade.
 const ownProgram = "/proc/self/exe"
 
 func self() (string, error) {
@@ -21,21 +21,22 @@ func self() (string, error) {
 	return os.Executable()
 }
 
-// Tie is for the child: its main calls it first. It dies with the process that started it even when its program file
-// has capabilities, as one that binds low ports may have: of such a program the kernel forgets that it was to die.
+// Tie is for the child: its main calls it first. It makes the kernel kill this process when its parent ends, even if
+// the program file has capabilities, as for binding low ports: for such a file the kernel discards the parent's
+// setting.
 func Tie() {
-	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // there is no other error than a bad number
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // the only error is a bad signal number
 }
 
 // onFirstThread reports whether this is the thread with which the process began.
 func onFirstThread() bool { return unix.Gettid() == unix.Getpid() }
 
-// prepareStarter sets what children inherit from their thread: that no program gives them privileges.
+// prepareStarter sets what children inherit from their thread: programs give them no privileges.
 func prepareStarter() {
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // Linux 3.5
 }
 
-// begin starts a program; only on the starter's thread.
+// begin starts a program. It must run on the starter's thread.
 func begin(path, name string, attr *os.ProcAttr, own kinds, logger *slog.Logger) (*os.Process, error) {
 	p, err := forks.start(path, name, attr, own, logger)
 	if p == nil && err == nil {
@@ -56,7 +57,7 @@ func forkExec(path, name string, attr *os.ProcAttr, own kinds) (*os.Process, err
 	return os.StartProcess(path, []string{name}, attr)
 }
 
-// closeOnExec keeps from children what this process has inherited itself. All that Go opens is kept from them anyway.
+// closeOnExec keeps descriptors from children that this process has inherited itself. Go does so for all that it opens.
 func closeOnExec() error {
 	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
@@ -74,7 +75,8 @@ func closeOnExec() error {
 	return nil
 }
 
-// watchEnd returns a pollable file that reports the end of a child, so that waiting takes no thread; nil before Linux 5.10.
+// watchEnd returns a file that becomes readable at the end of a child, so that waiting takes no thread; nil before
+// Linux 5.10.
 func watchEnd(child *os.Process) *os.File {
 	fd, err := unix.PidfdOpen(child.Pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -83,12 +85,12 @@ func watchEnd(child *os.Process) *os.File {
 	return os.NewFile(uintptr(fd), "pidfd")
 }
 
-// reap waits for the end of the child. Until it is reaped its number and its group are its own, so that a kill hits
-// no other process.
+// reap waits for the end of the child. Until then the kernel does not reuse its process id and group, so that a kill
+// cannot hit another process.
 func (p *Process) reap(watch *os.File) *os.ProcessState {
 	awaitEnd(p.process, watch)
 	p.mu.Lock()
-	kill(p.process.Pid) // what it has started
+	kill(p.process.Pid) // the processes it has started
 	p.ended = true
 	p.mu.Unlock()
 	state, _ := p.process.Wait() // none if other code of this process has waited for it
@@ -123,11 +125,11 @@ func sleepUntilEnd(watch *os.File) {
 	})
 }
 
-// kill ends a child and what it has started. It, and what it has started, can leave its group, where no pid namespace
-// holds them and no filter of system calls: of those, the child alone is found.
+// kill ends a child and the processes it has started. Those that left its process group escape, unless a pid namespace
+// or a filter of system calls prevents it; the child itself does not.
 func kill(id int) {
-	_ = unix.Kill(-id, unix.SIGKILL) // there is no group once all are gone
-	_ = unix.Kill(id, unix.SIGKILL)  // nor a child, which has not been buried
+	_ = unix.Kill(-id, unix.SIGKILL) // fails if all have ended
+	_ = unix.Kill(id, unix.SIGKILL)  // fails if the child was reaped
 }
 
 func (p *Process) kill() { kill(p.process.Pid) }

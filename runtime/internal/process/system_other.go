@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// Without Linux a child can be killed, and that is all.
+// Without Linux, this package can start and kill a child, and no more.
 
 func self() (string, error) { return os.Executable() }
 
@@ -30,7 +30,7 @@ func begin(path, name string, attr *os.ProcAttr, _ kinds, _ *slog.Logger) (*os.P
 	return os.StartProcess(path, []string{name}, attr)
 }
 
-// probeNamespaces are none.
+// probeNamespaces returns none.
 func probeNamespaces() (kinds, []Namespace) { return 0, nil }
 
 func ask() (kinds, []Namespace) {

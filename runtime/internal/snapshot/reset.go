@@ -108,7 +108,7 @@ func (m *Memory) shrink(engine func() error) error {
 // PrivateBytes is the bytes of private pages that the memory holds after a Reset. It is at most 1.5 MiB, except by Copy.
 func (m *Memory) PrivateBytes() uint64 { return m.keptImage + m.keptTail }
 
-// Trim returns the private pages of a memory that was reset back to the kernel. It is for idle instances: the next call
+// Trim releases the private pages of a memory that was reset. It is for idle instances: the next call
 // pays a page fault for each page that it writes. With Copy it does nothing.
 func (m *Memory) Trim() error {
 	switch {

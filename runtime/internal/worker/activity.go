@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// recently is how long ago a module may have been called for its next calls to be expected.
+// recently is how long after a call further calls of its module are expected.
 const recently = time.Second
 
-// An activity knows which modules are called. It is safe for concurrent use.
+// An activity records which modules are called. It is safe for concurrent use.
 type activity struct {
 	mu   sync.Mutex
 	open []*guests // guarded by mu

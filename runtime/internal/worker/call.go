@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 )
 
-// call has the worker run c. retry says that the worker was lost, not known to be for this call, and that the call may be
-// repeated: the guest has answered nothing, and has asked for nothing that may change something.
+// call runs c in the worker. retry reports that the call may be repeated: the worker was lost, not known to be for this
+// call, the guest has answered nothing, and it has asked for nothing that may change something.
 func (w *worker) call(ctx context.Context, c *guest.Call) (retry bool, err error) {
 	err = w.links.Call(ctx, c)
 	if err == nil {
@@ -27,7 +27,7 @@ func (w *worker) call(ctx context.Context, c *guest.Call) (retry bool, err error
 	return w.awaitExit(ctx, c, lost)
 }
 
-// awaitExit waits until a worker that was lost has ended, or the time of the call, and gives the error of the call.
+// awaitExit waits until a lost worker has ended, or until the call's deadline, and returns the error of the call.
 func (w *worker) awaitExit(ctx context.Context, c *guest.Call, lost *link.LostError) (retry bool, _ error) {
 	select {
 	case <-w.process.Done():
@@ -44,8 +44,8 @@ func (w *worker) awaitExit(ctx context.Context, c *guest.Call, lost *link.LostEr
 	return retry, processEnded(lost)
 }
 
-// processEnded is the error of a call that lost its worker. It has no time to retry after where the call may have changed
-// something: a client that retries would repeat that.
+// processEnded returns the error of a call that lost its worker. It has no time to retry after if the call may have
+// changed something: a client that retries would repeat the change.
 func processEnded(lost *link.LostError) error {
 	if lost.Changed {
 		return abi.Errorf(abi.CodeUnavailable,

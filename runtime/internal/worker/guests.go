@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/supervise"
 )
 
-// guests are those of one module, in the worker that runs.
+// guests are the guests of one module, in its present worker.
 type guests struct {
 	// fixed at creation
 	runner *Runner
@@ -33,12 +33,11 @@ type guests struct {
 
 	quota   link.Quota
 	called  atomic.Int64           // when, as time since the runner was made; 0 for never
-	current atomic.Pointer[worker] // the last that was started
+	current atomic.Pointer[worker] // last one started
 	closed  sync.Once
 }
 
-// open starts the first worker. Where the compiled module is unusable, as when the disk has lost part of it, the module is
-// compiled again.
+// open starts the first worker. If the compiled module is unusable, as after damage on the disk, it is compiled again.
 func (g *guests) open(ctx context.Context) error {
 	err := g.start(ctx)
 	if isCompiledModuleError(err) {
@@ -73,8 +72,8 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	return w, nil
 }
 
-// invalidateCompiled has the next worker look for the compiled module again. If a worker's error may be that module's
-// fault, it is compiled again first, but not twice in a row.
+// invalidateCompiled makes the next worker look for the compiled module again. If that module may have caused err, it
+// is compiled again first, but not twice in a row.
 func (g *guests) invalidateCompiled(err error) error {
 	dir := g.compiled
 	g.compiled = ""
@@ -86,13 +85,13 @@ func (g *guests) invalidateCompiled(err error) error {
 	return g.runner.cfg.Invalidate(g.host.Module.Binary())
 }
 
-// isCompiledModuleError reports whether the compiled module may be why a worker did not start: the worker has refused it, or
-// has ended without an error.
+// isCompiledModuleError reports whether the compiled module may be the reason why a worker did not start: the worker
+// refused it, or ended without an error.
 func isCompiledModuleError(err error) bool {
 	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, protocol.ErrGone)
 }
 
-// setReady keeps what the first worker reports of its guest. The reports of later workers change nothing.
+// setReady stores the first worker's report of its guest. It ignores reports of later workers.
 func (g *guests) setReady(r *link.Ready) error {
 	if g.current.Load() != nil {
 		return nil
@@ -108,8 +107,8 @@ func (g *guests) setReady(r *link.Ready) error {
 	return g.host.SetManifest(manifest)
 }
 
-// Call implements [guest.Guests]. A call that loses its worker, not known to be by its own fault, is retried once, unless
-// the guest has answered something or has asked for what may change something.
+// Call implements [guest.Guests]. A call that loses its worker is retried once, unless it may have caused the loss, the
+// guest has answered something, or it has asked for something that may change something.
 func (g *guests) Call(ctx context.Context, c *guest.Call) error {
 	g.called.Store(int64(time.Since(g.runner.made)))
 	w, err := g.workers.Acquire(ctx)
@@ -148,7 +147,7 @@ func (g *guests) Close() (err error) {
 
 func (g *guests) close() error {
 	if g.workers != nil {
-		_ = g.workers.Close() // how the last worker ended does not matter
+		_ = g.workers.Close() // the last worker's error does not matter
 	}
 	return g.module.Close()
 }

@@ -2,5 +2,5 @@
 
 package worker
 
-// slowdown stretches what is bounded by the clock.
+// slowdown multiplies time limits.
 const slowdown = 1

@@ -2,5 +2,5 @@
 
 package worker
 
-// slowdown stretches what is bounded by the clock: the race detector takes that much more of it.
+// slowdown multiplies time limits, since code is slower under the race detector.
 const slowdown = 10

@@ -17,35 +17,36 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// Config says how workers are run. Compile and Invalidate are required.
+// Config configures a Runner. Compile and Invalidate are required.
 type Config struct {
-	// Compile has a metered module compiled, in another process, and gives the absolute path of the directory that is the
-	// engine's compilation cache of this module, and of no other: a worker may read all files in it.
+	// Compile compiles a metered module, in another process, and returns the absolute path of the directory that is the
+	// engine's compilation cache of this module alone: a worker may read all files in it.
 	Compile func(ctx context.Context, binary []byte) (dir string, err error)
-	// Invalidate has the next Compile compile the module again: a worker could not use what is in the directory.
+	// Invalidate makes the next Compile compile the module again. It is called when a worker cannot use the directory.
 	Invalidate func(binary []byte) error
 	// Executable is the program to start; it calls [child.Main] first. Empty means the running program.
 	Executable string
-	// PipelineUnder is the mean time of calls under which they may wait for each other where there is no processor for each:
-	// on one link, one after the other, so that the worker does not sleep in between. Zero means 250 µs.
+	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
+	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
 	PipelineUnder time.Duration
 	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 60 ms.
 	Grace  time.Duration
 	Logger *slog.Logger // nil discards
 }
 
-// defaultGrace is the default of Config.Grace. An honest worker looks at the clock every few microseconds of computing. A
-// guest that touches page after page, and a busy machine, take longer: killing for that would make the machine busier.
+// defaultGrace is the default of Config.Grace. An honest worker checks the clock every few microseconds of computing,
+// but later on a busy machine, or while the guest touches many new pages. Killing it then would make the machine
+// busier.
 const defaultGrace = 60 * time.Millisecond * slowdown
 
 // defaultPipelineUnder is the default of Config.PipelineUnder.
 const defaultPipelineUnder = 250 * time.Microsecond
 
-// A Runner is a [guest.Runner] that runs each module's guests in a worker of its own. It is safe for concurrent use.
+// A Runner is a [guest.Runner] that runs the guests of each module in their own worker. It is safe for concurrent use.
 type Runner struct {
 	// fixed at creation
 	cfg   Config
-	tests func() wazero.Tests // tests once
+	tests func() wazero.Tests // runs the engine's tests once
 	made  time.Time
 
 	standby  standby
@@ -53,13 +54,13 @@ type Runner struct {
 	current  atomic.Pointer[Isolation] // of the worker last started
 }
 
-// Isolation is what confines a worker.
+// Isolation describes how a worker is isolated.
 type Isolation struct {
-	Layers     confine.Layers      // as the worker reports, which the parent cannot check
+	Layers     confine.Layers      // as reported by the worker; the parent cannot check them
 	Namespaces []process.Namespace // as it was started
 }
 
-// New makes a Runner. It starts nothing before a module is opened.
+// New makes a Runner. It starts no process before a module is opened.
 func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Invalidate == nil {
 		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
@@ -82,10 +83,10 @@ func New(cfg Config) (*Runner, error) {
 	return r, nil
 }
 
-// Isolation is what confines the worker that was started last; nil when none was.
+// Isolation returns the isolation of the worker that was started last; nil when none was.
 func (r *Runner) Isolation() *Isolation { return r.current.Load() }
 
-// Open implements [guest.Runner]: it has the module compiled and its first worker started.
+// Open implements [guest.Runner]: it compiles the module and starts the first worker.
 func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
 	r.standby.add()
 	g, err := r.open(ctx, h)
@@ -113,7 +114,7 @@ func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	return g, nil
 }
 
-// MaxCalls implements [guest.Runner]: each call has a link of its own, or waits for one.
+// MaxCalls implements [guest.Runner]: each call has its own link, or waits for one.
 func (r *Runner) MaxCalls() int { return protocol.MaxLinks }
 
 // Busy reports whether any module was called recently.

@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// standbyDelay is how long after a worker is ready the next standby worker is started: the first call has the machine to
-// itself.
+// standbyDelay is how long after a worker is ready the next standby worker starts, so that it does not slow the first
+// call.
 const standbyDelay = 100 * time.Millisecond
 
-// A standby has one worker ready while any module is open: its process is started and initialised, and waits for its start
-// request. It belongs to no module, so that one worker will do for all, and it has seen nothing of any. It is safe for
-// concurrent use.
+// A standby has one worker ready while any module is open: its process is initialised, and waits for its start request.
+// One is enough for all modules, since it belongs to none and has received data of none. It is safe for concurrent use.
 type standby struct {
 	runner *Runner
 
@@ -26,10 +25,10 @@ type standbyWorker struct {
 	done   chan struct{} // closed when the fields below are set
 
 	worker *worker // nil when there is none
-	err    error   // why there is none; nil also when it was wanted before it was started
+	err    error   // why there is none; nil also when it was wanted before its start
 }
 
-// add counts a module, and starts its worker meanwhile.
+// add counts a module, and starts a standby worker for it at once.
 func (s *standby) add() {
 	s.mu.Lock()
 	s.modules++
@@ -37,7 +36,7 @@ func (s *standby) add() {
 	s.startNext(0)
 }
 
-// remove ends the counting of a module. With the last one the standby worker ends.
+// remove subtracts a module. With the last one the standby worker ends.
 func (s *standby) remove() {
 	s.mu.Lock()
 	s.modules--
@@ -62,8 +61,8 @@ func (s *standby) startNext(delay time.Duration) {
 	go s.next.start(s.runner, delay) // get waits for it
 }
 
-// acquire returns the standby worker, or a new one where it has failed or ended. A new one starts in the background or
-// not.
+// acquire returns the standby worker, or a new one if it has failed or ended. background says whether a new one starts
+// in the background.
 func (s *standby) acquire(background bool) (*worker, error) {
 	s.mu.Lock()
 	next := s.next
@@ -93,7 +92,7 @@ func (n *standbyWorker) start(r *Runner, delay time.Duration) {
 	}
 }
 
-// get returns the worker when it is there; nil when there is none. It is called once.
+// get waits for the worker and returns it; nil when there is none. It may be called once.
 func (n *standbyWorker) get() (*worker, error) {
 	if n == nil {
 		return nil, nil

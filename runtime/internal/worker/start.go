@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	loadTime  = 30 * time.Second // to load the compiled module of the largest provider that is allowed
-	maxStderr = 8 << 10          // bytes that are kept of what Go writes when the process crashes
+	loadTime  = 30 * time.Second // to load the compiled module of the largest permitted provider
+	maxStderr = 8 << 10          // bytes stored of what Go writes when the process crashes
 )
 
 var errStartTimeout = errors.New("the worker was not ready in time")
 
-// start gets a worker for a module, and waits until it is ready.
+// start assigns a worker to a module, and waits until it is ready.
 func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	limit := (loadTime+g.host.Limits.Timeout)*slowdown + g.runner.cfg.Grace
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
@@ -47,7 +47,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	stop()
 	if err != nil {
 		err = w.startError(ctx, err)
-		_ = w.Close() // the error says enough
+		_ = w.Close() // the first error is more precise
 		return nil, err
 	}
 	w.endStarting()
@@ -55,7 +55,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 	return w, nil
 }
 
-// endStarting ends that the worker runs in the background because it starts.
+// endStarting ends the time for which the worker runs in the background because it starts.
 func (w *worker) endStarting() {
 	if !w.started {
 		w.started = true
@@ -63,8 +63,8 @@ func (w *worker) endStarting() {
 	}
 }
 
-// spawn starts the process of a worker, with its connections and no start request. In the background it runs until
-// endStarting.
+// spawn starts the process of a worker and its connections, without a start request. With background, it runs in the
+// background until endStarting.
 func spawn(r *Runner, background bool) (_ *worker, err error) {
 	w := &worker{runner: r, started: !background}
 	w.links = link.New(link.Config{Process: w, Grace: r.cfg.Grace, PipelineUnder: r.cfg.PipelineUnder, Logger: r.cfg.Logger})
@@ -120,10 +120,10 @@ func (w *worker) handshake(ctx context.Context) error {
 	return err
 }
 
-// startRequest says what the worker is to do.
+// startRequest returns the worker's task.
 func (w *worker) startRequest() *protocol.StartRequest {
 	g, h := w.guests, w.guests.host
-	reset, _ := snapshot.Probe() // doctor reports why there is no quicker method
+	reset, _ := snapshot.Probe() // doctor reports why there is no faster method
 	return &protocol.StartRequest{
 		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock,
 		Services: slices.Sorted(maps.Keys(h.Services)),
@@ -132,8 +132,8 @@ func (w *worker) startRequest() *protocol.StartRequest {
 	}
 }
 
-// threads is how many the worker may have: one for each link, as many that wait, and Go's own. Without a user namespace of
-// its own they cannot be told from others, and threads is 0: any number.
+// threads returns how many threads the worker may have: one for each link, as many that wait, and Go's own. It is 0,
+// for any number, without a user namespace: then the kernel counts threads of other processes as well.
 func (w *worker) threads() uint64 {
 	for _, n := range w.process.Namespaces() {
 		if n.Kind == "user" && n.Err == nil {
@@ -143,7 +143,7 @@ func (w *worker) threads() uint64 {
 	return 0
 }
 
-// logLevel is the least level that a logger logs.
+// logLevel returns the lowest level that a logger logs.
 func logLevel(logger *slog.Logger) slog.Level {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn} {
 		if logger.Enabled(context.Background(), level) {
@@ -153,8 +153,8 @@ func logLevel(logger *slog.Logger) slog.Level {
 	return slog.LevelError
 }
 
-// startError is the error of a worker that did not start, given that of its connections. It logs what the operator may
-// need, and kills the worker.
+// startError returns the error of a worker that did not start, given that of its connections. It kills the worker, and
+// logs details for the operator.
 func (w *worker) startError(ctx context.Context, err error) error {
 	var sent *abi.Error
 	if errors.As(err, &sent) {

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// A worker is the process, as its parent sees it. It is a [link.Process] and a [supervise.Worker].
+// A worker is a worker process, on the parent's side. It is a [link.Process] and a [supervise.Worker].
 type worker struct {
 	// fixed once the process is started
 	runner  *Runner
@@ -23,7 +23,7 @@ type worker struct {
 	guests *guests // nil while it is a standby worker
 	ready  *link.Ready
 
-	started bool // it does not run in the background for its start; owned by the goroutine that starts it
+	started bool // it no longer runs in the background for its start; owned by the goroutine that starts it
 	logging sync.WaitGroup
 
 	mu      sync.Mutex // held while control is used
@@ -42,8 +42,8 @@ func (w *worker) SetBackground(on bool) { w.process.SetBackground(on) }
 // Contended implements [link.Process].
 func (w *worker) Contended() bool { return w.runner.activity.othersActive(w.guests) }
 
-// Close implements [supervise.Worker]. It gives an error that says how a worker ended that Close did not end. Calls that
-// are under way find out by themselves.
+// Close implements [supervise.Worker]. It returns an error if the worker ended before Close. Calls under way fail by
+// themselves.
 func (w *worker) Close() (err error) {
 	if w.process != nil {
 		select {
@@ -89,8 +89,8 @@ func (w *worker) Attach(id uint32, files ...*os.File) error {
 	return w.writeControl(func() error { return w.control.SendFiles(&protocol.NewLink{ID: id}, files...) })
 }
 
-// writeControl uses the control connection. An honest worker always reads it, so that sending takes no time. A worker that
-// does not is killed.
+// writeControl uses the control connection. It blocks for no time, since an honest worker always reads. It kills a
+// worker that does not.
 func (w *worker) writeControl(send func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,8 +99,8 @@ func (w *worker) writeControl(send func() error) error {
 	return send()
 }
 
-// logReports logs what the worker sends beside its calls, until the worker ends. One that violates the protocol is killed.
+// logReports logs the reports of the worker until it ends. It kills a worker that violates the protocol.
 func (w *worker) logReports() {
-	_ = link.LogReports(w.reports, w.guests.host) // Close tells how the worker ended
+	_ = link.LogReports(w.reports, w.guests.host) // Close returns how the worker ended
 	w.process.Kill()
 }

@@ -36,8 +36,8 @@ type child struct {
 	links map[uint32]*connection // owned by the goroutine that reads the control connection
 }
 
-// load gets the module ready. On the way it locks the process down: first to what loading the compiled module takes, and
-// before the guest runs to nothing.
+// load prepares the module. It locks the process down in two steps: before loading the compiled module to what that
+// needs, and before the guest runs to no more than serving.
 func (c *child) load(first *connection, file *os.File) (err error) {
 	goruntime.GOMAXPROCS(c.request.Processors) // the process may have started on fewer
 	if !c.hasCode() {
@@ -74,7 +74,7 @@ func errNoCode() *abi.Error {
 	return abi.Errorf(abi.CodeModule, "the compiled module is missing")
 }
 
-// hasCode reports whether the directory of the compiled module has one: the module that the worker gets has no code.
+// hasCode reports whether the directory has compiled code. The worker's module itself has none.
 func (c *child) hasCode() bool {
 	code, err := wazero.Entries(string(c.request.Compiled))
 	return err == nil && len(code) > 0
@@ -98,7 +98,7 @@ func (c *child) openEngine(logger *slog.Logger) (engine.Engine, error) {
 	return c.hooks.Engine(e), nil
 }
 
-// seal locks the process down for good, and tells the parent that the guest starts.
+// seal locks the process down for its whole life, and tells the parent that the guest starts.
 func (c *child) seal(first *connection) (err error) {
 	if c.layers, err = confine.Seal(c.layers); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *child) seal(first *connection) (err error) {
 	return first.out.Flush()
 }
 
-// startGuests starts the guests. Their service calls and log records go out on the connection of ctx while they start.
+// startGuests starts the guests. Meanwhile their service calls and log records use the connection of ctx.
 func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.Module, logger *slog.Logger) (err error) {
 	r := &c.request
 	c.host, err = guest.NewHost(guest.Config{

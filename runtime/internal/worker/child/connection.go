@@ -14,8 +14,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// A connection is the worker's end of a link, on which it runs one call after the other. It belongs to the goroutine that
-// serves it, but for what mu guards.
+// A connection is the worker's end of a link, on which it runs calls one after the other. It belongs to the goroutine
+// that serves it, except for the fields that mu guards.
 type connection struct {
 	id   uint32
 	out  *protocol.Sender
@@ -25,10 +25,10 @@ type connection struct {
 	mu        sync.Mutex // guards the fields below
 	seq       uint64     // of the call under way; 0 for none
 	stop      context.CancelFunc
-	cancelled []uint64 // numbers of calls that were cancelled and may not have begun
+	cancelled []uint64 // numbers of cancelled calls that may not have begun
 }
 
-// maxCancelled bounds connection.cancelled. Numbers of calls that have ended leave it when the next call begins.
+// maxCancelled bounds connection.cancelled. The numbers of ended calls leave it when the next call begins.
 const maxCancelled = 4 * protocol.MaxQueuedCalls
 
 func newConnection(id uint32, socket, window *os.File) (*connection, error) {
@@ -71,7 +71,7 @@ func (l *connection) serveCall(host *guest.Host, guests guest.Guests) error {
 	return l.out.Flush()
 }
 
-// erase leaves nothing of a call in the connection.
+// erase removes all data of a call from the connection.
 func (l *connection) erase() {
 	l.done = protocol.Done{}
 	if cap(l.buf) > 2*maxReplyFrame {
@@ -81,7 +81,7 @@ func (l *connection) erase() {
 	l.buf = l.buf[:0]
 }
 
-// run has a guest run a call, and sends its answer.
+// run runs a call in a guest, and sends its answer.
 func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.Call) error {
 	var req abi.Request
 	if err := req.Decode(call.Request); err != nil {
@@ -100,7 +100,7 @@ func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.C
 	return l.sendReply(c.Reply())
 }
 
-// begin makes the context of a call, which cancel and end end.
+// begin returns the context of a call; cancel and end end it.
 func (l *connection) begin(call *protocol.Call) (ctx context.Context, end context.CancelFunc) {
 	deadline := time.Now().Add(call.Timeout)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -119,7 +119,7 @@ func (l *connection) begin(call *protocol.Call) (ctx context.Context, end contex
 	}
 }
 
-// cancel ends a call, if it is still under way. A nil connection has none.
+// cancel ends a call, unless it has ended. It does nothing on a nil connection.
 func (l *connection) cancel(seq uint64) {
 	if l == nil {
 		return
@@ -139,7 +139,7 @@ func (l *connection) sendFailed(err error) error {
 	var m protocol.Done
 	m.SetError(err)
 	if m.Message != "" {
-		m.Message = err.Error() // which names the step that failed
+		m.Message = err.Error() // the message names the step that failed
 	}
 	if err := l.out.Put(protocol.KindFailed, m.Append(nil)); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (l *connection) ask(id abi.Service, request []byte) (capability.Response, e
 	return capability.Response{Message: message, Body: body}, nil
 }
 
-// sendChanged sends a notice of the guest, together with the next message.
+// sendChanged queues a notice of the guest. It is sent with the next message.
 func (l *connection) sendChanged(uri string) {
 	_ = l.out.Put(protocol.KindChanged, []byte(uri)) // a connection that fails keeps failing
 }

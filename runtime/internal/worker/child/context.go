@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A callContext is the context of a call. The runtime checks its deadline: it has no timer.
+// A callContext is the context of a call. It has no timer: the runtime checks its deadline.
 type callContext struct {
 	context.Context
 	link     *connection

@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// serve serves the first link, and does what comes over the control connection, until the parent closes it.
+// serve serves the first link and handles the control connection, until the parent closes it.
 func (c *child) serve(first *connection) error {
 	c.serveLink(first)
 	time.AfterFunc(resumeAfter, c.resumeGC) // ends with the process
@@ -19,8 +19,8 @@ func (c *child) serve(first *connection) error {
 	return err
 }
 
-// handleMessages handles the messages of the control connection. It gives the error that ends the connection: io.EOF
-// when the parent has closed it.
+// handleMessages handles the messages of the control connection. It returns the error that ends it: io.EOF when the
+// parent has closed it.
 func (c *child) handleMessages() error {
 	for {
 		kind, payload, err := c.control.Next()

@@ -8,7 +8,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// A handler sends log records to the parent: on the link of their call, or else on the connection for reports.
+// A handler sends log records to the parent: on the link of their call or, without a call, on the connection for
+// reports.
 type handler struct {
 	level slog.Level
 	log   *logWriter

@@ -15,10 +15,9 @@ import (
 // main, and in TestMain of tests that run workers.
 func Main() { MainWith(Hooks{}) }
 
-// Hooks change what happens in a worker, for tests that look at its isolation from inside, or that take a layer of
-// protection away.
+// Hooks change a worker for tests: to check its isolation from inside, or to remove a layer.
 type Hooks struct {
-	// Sealed is called when the worker has locked itself down, before anything of the guest runs. Nil does nothing.
+	// Sealed is called when the worker has locked itself down, before the guest runs. Nil does nothing.
 	Sealed func()
 	// Engine replaces the engine. Nil keeps it.
 	Engine func(engine.Engine) engine.Engine
@@ -39,8 +38,8 @@ func MainWith(hooks Hooks) {
 	os.Exit(0)
 }
 
-// work serves calls until the parent closes the control connection. The parent gets an error that happens before the
-// worker is ready on the first link.
+// work serves calls until the parent closes the control connection. It reports an error before the worker is ready on
+// the first link.
 func work(hooks Hooks) error {
 	control, err := protocol.Open(os.NewFile(protocol.FDControl, "control"), 2)
 	if err != nil {
@@ -64,7 +63,7 @@ func work(hooks Hooks) error {
 	return c.serve(first)
 }
 
-// start waits for the start request, which may take long to come, and does what it says.
+// start waits for the start request, which may take long, and carries it out.
 func (c *child) start(first *connection) error {
 	kind, text, err := c.control.Next()
 	if err != nil {

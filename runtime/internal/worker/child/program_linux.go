@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is where the code of the running program's file is mapped. Its other mappings may hold what a dynamic linker
-// has written before it made them read-only.
+// A program has the mappings of the program file's code. Other mappings of the file may have been written by a dynamic
+// linker.
 type program []region
 
 type region struct{ start, end uintptr }
@@ -38,10 +38,10 @@ func findProgram() (program, error) {
 	return p, nil
 }
 
-// unload releases the pages of the code: serving needs few of those that starting has read. The kernel reads a page from
-// the file again when it is needed.
+// unload releases the pages of the code: serving needs few of the pages that starting used. The kernel reads a page
+// from the file again when needed.
 func (p program) unload() {
 	for _, r := range p {
-		_, _, _ = unix.Syscall(unix.SYS_MADVISE, r.start, r.end-r.start, unix.MADV_DONTNEED) // a failure costs memory, nothing else
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, r.start, r.end-r.start, unix.MADV_DONTNEED) // failing only costs memory
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// sendReply sends the answer of a call, contents aside, in frames of about maxReplyFrame.
+// sendReply sends the answer of a call, without contents, in frames of about maxReplyFrame.
 func (l *connection) sendReply(r *abi.Reply) error {
 	l.buf = l.buf[:0]
 	for i := range r.Resources {
@@ -26,10 +26,10 @@ func (l *connection) sendReply(r *abi.Reply) error {
 	return l.sendFrame(len(l.buf))
 }
 
-// maxReplyFrame is the size of a frame of a reply, in bytes. A larger frame has one part only.
+// maxReplyFrame is the size of a frame of a reply, in bytes. A larger frame has a single part.
 const maxReplyFrame = 32 << 10
 
-// addPart adds a part of a reply to the frame in buf, which it sends first when the part has no room in it.
+// addPart adds a part of a reply to the frame in buf. If it does not fit, addPart sends the frame first.
 func (l *connection) addPart(part *abi.Reply) error {
 	before := len(l.buf)
 	l.buf = part.Append(l.buf)

@@ -16,7 +16,7 @@ func proxies(ids []abi.Service) capability.Services {
 	return services
 }
 
-// A proxy asks the parent for a service, on the connection of the call. The parent bounds the time of its answer.
+// A proxy asks the parent for a service, on the connection of the call. The parent bounds the time of the answer.
 type proxy abi.Service
 
 // Immediate implements [capability.Immediate].
@@ -27,10 +27,10 @@ func (p proxy) Call(ctx context.Context, request []byte) (capability.Response, e
 	return connectionOf(ctx).ask(abi.Service(p), request)
 }
 
-// ungranted asks the parent for a service that it has not granted, so that the operator learns of it. The parent denies
+// ungranted asks the parent for a service that is not granted, so that the operator's log shows it. The parent denies
 // it.
 func ungranted(ctx context.Context, id abi.Service, request []byte) {
-	_, _ = connectionOf(ctx).ask(id, request) // a connection that fails keeps failing
+	_, _ = connectionOf(ctx).ask(id, request) // a connection that failed keeps failing
 }
 
 // notify sends a notice of the guest to the parent.

@@ -8,12 +8,12 @@ import (
 const (
 	// backgroundAfter is how long a call may take before its worker runs in the background, if others are called.
 	backgroundAfter = maxQueueTime
-	// maxCheckInterval bounds the time between two looks at a long call.
+	// maxCheckInterval bounds the time between two checks of a long call.
 	maxCheckInterval = time.Second
 )
 
-// A background counts the reasons for which a worker runs in the background: it starts, or a call takes long. It is safe
-// for concurrent use.
+// A background counts the reasons for which a worker runs in the background: its start, or long calls. It is safe for
+// concurrent use.
 type background struct {
 	mu      sync.Mutex
 	reasons int // guarded by mu
@@ -35,14 +35,14 @@ func (b *background) remove(p Process) {
 	}
 }
 
-// BeginBackground has the worker run in the background until EndBackground.
+// BeginBackground makes the worker run in the background until EndBackground.
 func (s *Set) BeginBackground() { s.background.add(s.cfg.Process) }
 
-// EndBackground ends what BeginBackground began.
+// EndBackground ends the effect of BeginBackground.
 func (s *Set) EndBackground() { s.background.remove(s.cfg.Process) }
 
-// checkLongCall has the worker run in the background until the call under way ends, if other modules are called. It gives
-// the time until the next check, which is the longer the longer the call has taken.
+// checkLongCall makes the worker run in the background until the call under way ends, if other modules are called. It
+// returns the time until the next check, which grows with the time of the call.
 func (l *link) checkLongCall() (again time.Duration) {
 	p := l.set.cfg.Process
 	if !l.inParent.Load() && p.Contended() && l.isLong.CompareAndSwap(false, true) {
@@ -56,7 +56,7 @@ func (l *link) checkLongCall() (again time.Duration) {
 	return again
 }
 
-// endBackground ends what checkLongCall began.
+// endBackground ends the effect of checkLongCall.
 func (l *link) endBackground() {
 	if l.isLong.Swap(false) {
 		l.set.background.remove(l.set.cfg.Process)

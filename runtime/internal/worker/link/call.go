@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// Call has the worker run c. The error of a call that lost the worker is a [LostError].
+// Call runs c in the worker. The error of a call that lost the worker is a [*LostError].
 func (s *Set) Call(ctx context.Context, c *guest.Call) error {
 	p, err := newPendingCall(c)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Set) run(ctx context.Context, p *pendingCall) error {
 	}
 }
 
-// A pendingCall is a call that a worker runs, or is going to. It belongs to the goroutine that makes the call.
+// A pendingCall is a call that a worker runs or will run. It belongs to the goroutine that makes the call.
 type pendingCall struct {
 	call    *guest.Call
 	request []byte
@@ -54,21 +54,21 @@ type pendingCall struct {
 	seq         uint64
 	first       bool          // no other call was on the link
 	answered    bool          // the guest has answered something
-	changed     bool          // the guest has asked a service for what may change something
+	changed     bool          // the guest has asked a service for something that may change something
 	overdue     bool          // the worker was killed for it
 	panicked    error         // a panic of the parent
-	timeOutside time.Duration // that services and clients took
-	messages    int           // that have come
+	timeOutside time.Duration // the time of services and clients
+	messages    int           // received so far
 
 	state chan state // of one
 }
 
-// A state is what becomes of a call that waits behind others.
+// A state is the state of a call that waits behind others.
 type state uint8
 
 const (
 	ready state = iota + 1 // the others have ended: it may read
-	moved                  // the call under way takes long: it must take another link
+	moved                  // the call under way takes long: this one must take another link
 	lost                   // the worker has ended
 )
 
@@ -90,7 +90,7 @@ func newPendingCall(c *guest.Call) (p *pendingCall, err error) {
 	return p, nil
 }
 
-// release erases the call from p, which is then used for calls of other modules.
+// release erases the call from p, and makes p available to calls of other modules.
 func (p *pendingCall) release() {
 	clear(p.request)
 	p.request = p.request[:0]
@@ -98,7 +98,7 @@ func (p *pendingCall) release() {
 	pendingCalls.Put(p)
 }
 
-// encode makes the message of the call, when it is about to be sent.
+// encode returns the message of the call. It is called just before the message is sent.
 func (p *pendingCall) encode() *protocol.Call {
 	c := p.call
 	p.message = protocol.Call{
@@ -110,11 +110,11 @@ func (p *pendingCall) encode() *protocol.Call {
 // size bounds the message of the call, in bytes.
 func (p *pendingCall) size() int { return len(p.request) + protocol.MaxSession + 64 }
 
-// run waits until the call is ready on its link, and handles what the worker sends. It fails with errLost when the worker
-// is lost, and with errMoved when the call must take another link.
+// run waits until the call is ready on its link, and handles the worker's messages. The error is errLost when the
+// worker is lost, and errMoved when the call must take another link.
 func (p *pendingCall) run(ctx context.Context) error {
 	l, seq := p.link, p.seq
-	// The worker notices the deadline by itself; a cancellation it must be told.
+	// The worker sees the deadline by itself, but not a cancellation.
 	stop := context.AfterFunc(p.call.Context(), func() { l.set.cfg.Process.Cancel(l.id, seq) })
 	defer stop()
 	switch l.await(p) {
@@ -157,7 +157,7 @@ func (p *pendingCall) handle(ctx context.Context, kind protocol.Kind, payload []
 	return nil
 }
 
-// startTimeOutside counts the time until the function it gives is called as that of services and clients.
+// startTimeOutside begins to count time as that of services and clients, until stop is called.
 func (p *pendingCall) startTimeOutside() (stop func()) {
 	began := time.Now()
 	return func() { p.timeOutside += time.Since(began) }
@@ -166,9 +166,8 @@ func (p *pendingCall) startTimeOutside() (stop func()) {
 // fuelTime is about how long a guest computes with a million of fuel.
 const fuelTime = 250 * time.Microsecond
 
-// duration is what the call has taken, where the wall time was lasted. The time for which the machine was busy with other
-// work is left out if it is short: calls should share links the more the busier the machine is. The fuel is what the
-// worker says.
+// duration returns how long the call has taken, of a wall time of lasted. It leaves out short times in which the
+// machine did other work, since calls should share links more on a busy machine. The worker states the fuel.
 func (p *pendingCall) duration(done *protocol.Done, lasted time.Duration) time.Duration {
 	took := p.timeOutside + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
 	if lasted > maxQueueTime/2 {
@@ -177,10 +176,10 @@ func (p *pendingCall) duration(done *protocol.Done, lasted time.Duration) time.D
 	return took
 }
 
-// push passes on bytes of a content.
+// push passes bytes of a content on.
 func (p *pendingCall) push(b []byte) { p.deliver(func() { p.call.Body(b) }) }
 
-// deliver passes on what the guest has answered. The client may have kept the guest waiting, so that the call has longer.
+// deliver passes an answer of the guest on. If the client kept the guest waiting, it extends the deadline of the call.
 func (p *pendingCall) deliver(answer func()) {
 	p.protect(func() {
 		answer()
@@ -188,8 +187,7 @@ func (p *pendingCall) deliver(answer func()) {
 	})
 }
 
-// protect does what the guest has asked for. A panic in it is the parent's, and fails the call: later messages of the call
-// are discarded.
+// protect runs do. A panic of it is the parent's fault, and fails the call: later messages of the call are discarded.
 func (p *pendingCall) protect(do func()) {
 	if p.panicked != nil {
 		return
@@ -204,7 +202,7 @@ func (p *pendingCall) protect(do func()) {
 	do()
 }
 
-// ask asks a service for the guest, if the guest may ask it.
+// ask calls a service for the guest, if that is granted.
 func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
 	var ask protocol.Ask
 	if err := ask.Decode(payload); err != nil {
@@ -221,14 +219,14 @@ func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
 	return p.link.conn.SendAnswer(&answer, resp.Body)
 }
 
-// finish returns what became of the call, by what the worker sent.
+// finish returns the error of the call, from the worker's last message.
 func (p *pendingCall) finish(done *protocol.Done) error {
 	p.call.SetUsage(done.Fuel, int(done.HostCalls))
 	if p.panicked != nil {
 		return p.panicked
 	}
 	if done.Code == abi.CodeCancelled && p.call.Err() != nil {
-		done.Stack = nil // the parent has ended the guest for what it sent: its stack is no crash
+		done.Stack = nil // the parent stopped the guest, so its stack is not that of a crash
 	}
 	return errorOf(done)
 }

@@ -24,7 +24,7 @@ func (l *link) drain(calls []uint64) {
 	l.set.drained(l)
 }
 
-// discardReply discards what the worker sends for one call.
+// discardReply discards the messages of one call.
 func (l *link) discardReply() error {
 	for {
 		kind, payload, err := l.conn.Next()

@@ -11,19 +11,20 @@ import (
 
 // A LostError says that a call lost its worker: the worker ended, was killed, or violated the protocol.
 type LostError struct {
-	Overdue  bool  // it was killed because this call had not ended in time
+	Overdue  bool  // the worker was killed because this call was overdue
 	Answered bool  // the guest had answered something
-	Changed  bool  // the guest had asked a service for what may change something
-	Err      error // what happened
+	Changed  bool  // the guest had asked a service for something that may change something
+	Err      error // the cause
 }
 
 // Error implements [error].
 func (e *LostError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// errorOf is how a call ended by what the worker sent, nil for success. It is checked as what a guest says is.
+// errorOf returns the error in the worker's last message of a call; nil for success. It checks it as it checks messages
+// of guests.
 func errorOf(m *protocol.Done) error {
 	if m.Code == abi.CodeOK {
 		return nil

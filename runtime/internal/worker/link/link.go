@@ -21,11 +21,11 @@ type link struct {
 	in       *protocol.Receiver
 	watchdog *time.Timer // runs checkDeadline
 
-	// guarded by Set.mu
+	// calls so far
 	made             uint64         // how many calls there were
 	calls            []*pendingCall // the first is under way, and reads
 	queuedBytes      int            // of the others
-	abandonedReplies []uint64       // numbers of calls that moved to other links after they were sent: replies to them are discarded
+	abandonedReplies []uint64       // numbers of calls that moved after they were sent; replies are discarded
 	queueTimer       *time.Timer    // runs moveWaiting; nil before it is needed
 	watched          uint64         // number of the call under way when the timer was set
 	isWatched        bool           // the timer is set
@@ -35,10 +35,10 @@ type link struct {
 	windowUsed bool // since it was trimmed
 	used       time.Time
 
-	inParent      atomic.Bool  // the parent works for the call: a service, or a client that reads slowly
+	inParent      atomic.Bool  // the parent works for the call: a service runs, or a client reads slowly
 	due           atomic.Int64 // deadline of the call under way, relative to Set.began; 0 for none
 	lateChecks    atomic.Int32 // how often checkDeadline has found that call overdue
-	overdue       atomic.Bool  // the worker was killed for it
+	overdue       atomic.Bool  // the worker was killed for that call
 	checkInterval atomic.Int64 // until checkLongCall runs again, as a duration
 	isLong        atomic.Bool  // the call is a reason for the worker to run in the background
 }
@@ -52,7 +52,7 @@ var (
 	errMoved = errors.New("call moved to another link")
 )
 
-// await sends the message of c, and waits until c is ready, or is not going to be.
+// await sends the message of c, and waits for a state of c.
 func (l *link) await(c *pendingCall) state {
 	if !c.first {
 		l.flushQueued(c)
@@ -68,8 +68,9 @@ func (l *link) await(c *pendingCall) state {
 	return ready
 }
 
-// flushQueued sends the message of a call that waits behind others. Where that fails, reading fails as well. A worker that
-// does not read may still send, so that no call under way is overdue: it is killed when c must have ended.
+// flushQueued sends the message of a call that waits behind others. After an error, reading fails as well. A worker
+// that does not read may still send, and then no call under way is overdue; so flushQueued kills the worker at the
+// deadline of c.
 func (l *link) flushQueued(c *pendingCall) {
 	stuck := time.AfterFunc(time.Until(c.call.Deadline())+l.set.cfg.Grace, func() {
 		l.set.cfg.Process.Kill()
@@ -79,7 +80,7 @@ func (l *link) flushQueued(c *pendingCall) {
 	_ = l.conn.Flush()
 }
 
-// begin sends the message of c, which waits behind no other.
+// begin sends the message of c, which is first on the link.
 func (l *link) begin(c *pendingCall) error {
 	if l.conn.HasBuffered() {
 		return protocol.Errorf("the worker sent something between two calls")
@@ -89,8 +90,8 @@ func (l *link) begin(c *pendingCall) error {
 	return l.conn.Flush()
 }
 
-// receive handles what the worker sends until the call is done. What the guest must not send ends the call. The worker is
-// to find the same, so that receive still waits for its end.
+// receive handles the worker's messages until the call is done. A forbidden message of the guest ends the call; the
+// worker should find the same error, so receive still waits for its end.
 func (l *link) receive(ctx context.Context, c *pendingCall) error {
 	if !c.first {
 		l.conn.Begin(c.seq)
@@ -133,7 +134,7 @@ func (l *link) receive(ctx context.Context, c *pendingCall) error {
 	}
 }
 
-// fail returns the worker up. The caller is the call that is ready.
+// fail kills the worker. Only the call that is ready may call it.
 func (l *link) fail(c *pendingCall, err error) error {
 	c.overdue = l.overdue.Load()
 	l.set.cfg.Process.Kill()

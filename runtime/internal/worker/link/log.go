@@ -39,12 +39,12 @@ func logRecord(ctx context.Context, c *guest.Call, payload []byte) error {
 	return nil
 }
 
-// maxReports is how many records beside calls a worker may send in a minute: each instance that is discarded is one, where
-// debugging is logged.
+// maxReports bounds the records outside of calls that a worker may send in a minute: with debug logging there is one
+// for each discarded instance.
 const maxReports = 100_000
 
-// LogReports logs what a worker sends on its connection for reports, until that ends or the worker violates the protocol.
-// It always gives an error. Each minute has the log limits of a call of h.
+// LogReports logs the records on a worker's connection for reports, until the connection ends or the worker violates
+// the protocol. The error is never nil. In each minute the log limits of one call of h apply.
 func LogReports(conn *protocol.Conn, h *guest.Host) error {
 	c, since, records := h.StartCall(), time.Now(), 0
 	for {

@@ -9,10 +9,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// trimAfter is how long a link is unused before its window gives its memory back.
+// trimAfter is how long a link is unused before its window releases its memory.
 const trimAfter = time.Second
 
-// open makes a link and gives its other end to the worker.
+// open makes a link, and sends its other end to the worker.
 func (s *Set) open() (*link, error) {
 	conn, theirs, err := protocol.Pair()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Set) newLink(conn *protocol.Conn) (*link, error) {
 	return l, nil
 }
 
-// release makes a link idle that has no calls.
+// release makes a link without calls idle.
 func (s *Set) release(l *link) {
 	s.mu.Lock()
 	closed := s.closed
@@ -73,7 +73,7 @@ func (s *Set) trim() {
 	}
 	for _, l := range s.idle {
 		if l.windowUsed && time.Since(l.used) >= trimAfter {
-			_ = l.in.Trim() // memory that stays is used again by the next call
+			_ = l.in.Trim() // memory that is not released serves the next call
 			l.windowUsed = false
 		}
 	}

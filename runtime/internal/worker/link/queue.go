@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// guessBits is how many bits of a call's number a worker cannot know before it gets the call.
+// guessBits is how many bits of a call's number the worker cannot predict.
 const guessBits = 20
 
-// number makes the number of the nth call of a link. It is higher than those before it, and cannot be guessed: a worker
-// cannot answer a call before it has got it.
+// number returns the number of the nth call of a link. It is higher than earlier ones, and unpredictable: a worker
+// cannot answer a call before it has received it.
 func number(n uint64) uint64 { return n<<guessBits | uint64(rand.Uint32N(1<<guessBits)) }
 
 // put makes a call the last one on a link. The caller holds Set.mu.
@@ -63,14 +63,14 @@ func (l *link) moveWaiting() {
 	l.requeue(moving)
 }
 
-// requeue has calls take other links, and then tells the worker, which may read that late.
+// requeue moves calls to other links, and then tells the worker, which may read that late.
 func (l *link) requeue(moving []*pendingCall) {
 	if len(moving) == 0 {
 		return
 	}
 	seqs := make([]uint64, len(moving))
 	for i, c := range moving {
-		seqs[i] = c.seq // c is its caller's again from the next line on
+		seqs[i] = c.seq // from the next line on, c belongs to its caller
 		c.state <- moved
 	}
 	l.set.cfg.Logger.Debug("waiting calls moved to other links", "link", l.id, "calls", len(moving))

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// freeMessages is how many messages of a call are handled without being measured. Most calls have fewer.
+	// freeMessages is how many messages of a call are handled without measuring. Most calls have fewer.
 	freeMessages = 16
-	// quotaParts bounds the parent's work for the messages of one module while others are called: to one part in so many of
-	// a processor.
+	// quotaParts bounds the parent's work for the messages of one module, while others are called, to one part in so
+	// many of a processor.
 	quotaParts = 4
-	// quotaAhead is for how long that work may run ahead of its share.
+	// quotaAhead is by how much that work may exceed its share for a short time.
 	quotaAhead = 10 * time.Millisecond
-	// minPause and maxPause bound one pause: a shorter one would last longer than it should.
+	// minPause and maxPause bound one pause: the system would prolong a shorter one.
 	minPause, maxPause = time.Millisecond, 5 * time.Millisecond
 )
 
@@ -25,10 +25,10 @@ const (
 // concurrent use.
 type Quota struct {
 	mu        sync.Mutex
-	paidUntil time.Time // until which the share allows for all work done; guarded by mu
+	paidUntil time.Time // when the share covers all work done; guarded by mu
 }
 
-// charge adds work that has ended now, and gives for how long the module must wait for it.
+// charge adds work that ends now, and returns how long the module must wait for it.
 func (q *Quota) charge(work time.Duration, now time.Time) (owed time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -39,8 +39,8 @@ func (q *Quota) charge(work time.Duration, now time.Time) (owed time.Duration) {
 	return q.paidUntil.Sub(now) - quotaAhead
 }
 
-// isMeasured reports whether the work for the next message of a call is measured: not for the first ones, nor for those
-// over which the parent may wait for clients and services.
+// isMeasured reports whether the work for the next message of a call is measured. The first messages are not, nor are
+// those for which the parent may wait for clients and services.
 func (c *pendingCall) isMeasured(kind protocol.Kind) bool {
 	if c.messages++; c.messages <= freeMessages {
 		return false
@@ -48,10 +48,10 @@ func (c *pendingCall) isMeasured(kind protocol.Kind) bool {
 	return kind == protocol.KindFrame || kind == protocol.KindChanged || kind == protocol.KindLog
 }
 
-// charge charges the work for a message that began then, and pauses if the module exceeds its quota and others are called.
+// charge charges the work for a message since began, and pauses if the module exceeds its quota and others are called.
 func (l *link) charge(c *pendingCall, began time.Time) {
 	if c.messages%freeMessages == 0 {
-		goruntime.Gosched() // by itself Go would let this goroutine run for 10 ms
+		goruntime.Gosched() // otherwise Go may run this goroutine for 10 ms
 	}
 	now := time.Now()
 	work := now.Sub(began)

@@ -20,7 +20,7 @@ type Process interface {
 	Cancel(link uint32, seq uint64)
 	// Attach adds a link to the worker: its end of the socket, and the file of the window. The caller closes both.
 	Attach(id uint32, files ...*os.File) error
-	// SetBackground has the process leave a processor to others, or not.
+	// SetBackground makes the process run in the background, or ends that.
 	SetBackground(bool)
 	// Contended reports whether the modules of other workers were called recently.
 	Contended() bool
@@ -31,19 +31,19 @@ type Config struct {
 	Process Process
 	// Grace is how long after its deadline a call may end by itself, before its worker is killed.
 	Grace time.Duration
-	// PipelineUnder is the mean time of calls under which calls wait for each other on one link, so that neither process
-	// sleeps in between.
+	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, so that neither
+	// process sleeps in between.
 	PipelineUnder time.Duration
 	Logger        *slog.Logger
 }
 
-// A Module is what a Set needs to know of the module whose guests the worker runs.
+// A Module describes the module whose guests the worker runs.
 type Module struct {
 	*guest.Host
 	Quota *Quota // of all workers of the module
 }
 
-// maxQueueTime is how long calls wait behind another one; then they move to other links.
+// maxQueueTime is how long calls wait behind another one before they move to other links.
 const maxQueueTime = 2 * time.Millisecond
 
 // A Set has the links to one worker. It is safe for concurrent use.
@@ -74,8 +74,8 @@ func New(cfg Config) *Set {
 	return &Set{cfg: cfg, began: time.Now(), meanTime: maxQueueTime, pipelining: maxQueueTime < cfg.PipelineUnder/4}
 }
 
-// Add adds a link over a connection, which it takes over also when it fails. It gives the file of the link's window, which
-// the worker must get as well.
+// Add adds a link over a connection, which it owns from then on, also after an error. It returns the file of the link's
+// window for the worker.
 func (s *Set) Add(conn *protocol.Conn) (window *os.File, err error) {
 	l, err := s.newLink(conn)
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *Set) assign(c *pendingCall) error {
 	}
 }
 
-// tryAssign puts a call on a link, if there is one: on an idle one, or behind others on a shared one when enough links are
-// shared.
+// tryAssign puts a call on an idle link, or behind others on a shared one when enough links are shared. It reports
+// whether there was one.
 func (s *Set) tryAssign(c *pendingCall) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Set) tryAssign(c *pendingCall) bool {
 	return true
 }
 
-// pop takes the idle link that was used last. The caller holds mu, and knows that there is one.
+// pop removes the idle link that was used last. The caller holds mu, and knows that there is one.
 func (s *Set) pop() *link {
 	last := len(s.idle) - 1
 	l := s.idle[last]
@@ -136,7 +136,7 @@ func (s *Set) shortestQueue(size int) (best *link) {
 	return best
 }
 
-// share has others wait on a link whose first call has been sent.
+// share lets others wait on a link whose first call has been sent.
 func (s *Set) share(l *link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *Set) share(l *link) {
 // isSharing reports whether links are shared.
 func (s *Set) isSharing() bool { return s.pipelining && s.draining == 0 }
 
-// unshare ends that others wait on a link. The caller holds mu.
+// unshare lets no more calls wait on a link. The caller holds mu.
 func (s *Set) unshare(l *link) {
 	s.shared = slices.DeleteFunc(s.shared, func(other *link) bool { return other == l })
 }
@@ -181,7 +181,7 @@ func (s *Set) finish(l *link, took time.Duration) {
 	}
 }
 
-// drained takes a link back whose abandoned replies have come.
+// drained makes a link idle when all its abandoned replies have come.
 func (s *Set) drained(l *link) {
 	s.mu.Lock()
 	s.draining--
@@ -189,8 +189,8 @@ func (s *Set) drained(l *link) {
 	s.release(l)
 }
 
-// noteTime takes the time of a call into the mean. Calls count as quick again when they are much quicker than they need be,
-// so that links of guests that are slow now and then are not shared.
+// noteTime updates the mean time of calls. Calls count as quick again only when they are much quicker than the limit,
+// so that links of guests that are sometimes slow are not shared.
 func (s *Set) noteTime(took time.Duration) {
 	s.meanTime += (min(took, maxQueueTime) - s.meanTime) / 8
 	switch {
@@ -201,7 +201,7 @@ func (s *Set) noteTime(took time.Duration) {
 	}
 }
 
-// abandon tells the calls that wait on a link that it is lost.
+// abandon marks the calls that wait on a link as lost.
 func (s *Set) abandon(l *link) {
 	s.mu.Lock()
 	others := l.calls
@@ -213,8 +213,8 @@ func (s *Set) abandon(l *link) {
 	}
 }
 
-// setModule says whose guests the worker runs. Calls never share a link where guest state may outlive a call: then the
-// order of calls matters.
+// setModule sets whose guests the worker runs. Calls share no link if guest state outlives a call, since then their
+// order matters.
 func (s *Set) setModule(m Module) {
 	s.module = m
 	if m.MaxLifecycle == abi.LifecycleFresh {

@@ -7,15 +7,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// A Ready is what a worker sends when its guests have started.
+// A Ready is a worker's report when its guests have started.
 type Ready struct {
 	protocol.ReadyMessage
 	Manifest []byte // as the guest describes itself; nil when it is packed into the module
 }
 
-// Start handles what a worker sends on its first link, which Add has added, until its guests have started. Starting counts
-// as a call: from when the worker has locked itself down the guest runs, and has as long as for one. An [abi.Error] is
-// the worker's own, or that of a start that took too long.
+// Start handles the worker's messages on its first link until its guests have started. Add must have added the link.
+// The start has the time limit of a call, from when the worker has locked itself down and the guest runs. An
+// [abi.Error] is the worker's own, or that of a start that took too long.
 func (s *Set) Start(ctx context.Context, m Module) (*Ready, error) {
 	s.setModule(m)
 	s.mu.Lock()
@@ -63,7 +63,7 @@ func (l *link) start(ctx context.Context) (*Ready, error) {
 	}
 }
 
-// startError is the error that a worker sent in place of a ready message.
+// startError returns the error that a worker sent in place of a ready message.
 func startError(payload []byte) error {
 	var m protocol.Done
 	if err := m.Decode(payload); err != nil {

@@ -2,11 +2,11 @@ package link
 
 import "time"
 
-// maxLateChecks is how often a call is found overdue before its worker is killed, in even steps of the grace. On a machine
-// so busy that the timers of the parent are late, the worker is late as well, and has longer.
+// maxLateChecks is how often a call is found overdue before its worker is killed, in equal steps of the grace. On a
+// busy machine the parent's timers are late, so that the worker, which is late as well, gets more time.
 const maxLateChecks = 8
 
-// watch begins to watch a call that must end by a deadline, and a little later; and how long it takes.
+// watch begins to watch a call for its deadline and its duration.
 func (l *link) watch(deadline time.Time) {
 	l.overdue.Store(false)
 	l.lateChecks.Store(0)
@@ -15,7 +15,7 @@ func (l *link) watch(deadline time.Time) {
 	l.watchdog.Reset(min(backgroundAfter, time.Until(deadline)+l.set.cfg.Grace/maxLateChecks))
 }
 
-// endWatch ends what watch began.
+// endWatch ends the effect of watch.
 func (l *link) endWatch() {
 	l.due.Store(0)
 	l.watchdog.Stop()
@@ -23,9 +23,9 @@ func (l *link) endWatch() {
 	l.used = time.Now()
 }
 
-// checkDeadline kills a worker that has not ended a call in time. It may run late, when another call has begun. While the
-// parent works for the call it leaves that to endIfLate: the client may be keeping the guest waiting, so that the call has
-// longer.
+// checkDeadline kills a worker that has not ended a call in time. It may run late, when another call has begun. While
+// the parent works for the call it leaves the check to endIfLate, since a client that keeps the guest waiting extends
+// the deadline.
 func (l *link) checkDeadline() {
 	due := time.Duration(l.due.Load())
 	if due == 0 {
@@ -43,8 +43,8 @@ func (l *link) checkDeadline() {
 	l.kill(due)
 }
 
-// endIfLate kills a worker that keeps the parent busy beyond the deadline of the call, and reports whether it was killed.
-// It runs after each message: messages that have come by then are not read.
+// endIfLate kills a worker that keeps the parent busy beyond the deadline of the call, and reports whether it did. It
+// runs after each message; later messages are not read.
 func (l *link) endIfLate() (killed bool) {
 	if l.lateChecks.Load() < maxLateChecks {
 		return false

@@ -2,10 +2,10 @@ package protocol
 
 import "time"
 
-// answerPart is the size of the messages a body is sent in: one that fits the buffer it is read into.
+// answerPart is the size of the messages of a body: one fits the buffer of its reader.
 const answerPart = inBuffer - headerSize
 
-// SendAnswer sends an answer and its body, of at most [MaxAnswerBody] bytes, which also sets a.BodySize.
+// SendAnswer sends an answer and its body, of at most [MaxAnswerBody] bytes. It sets a.BodySize.
 func (c *Conn) SendAnswer(a *Answer, body []byte) error {
 	if len(body) > MaxAnswerBody {
 		return c.fail(encodeError(tooLong("body", len(body), MaxAnswerBody)))
@@ -25,8 +25,8 @@ func (c *Conn) SendAnswer(a *Answer, body []byte) error {
 	return c.Flush()
 }
 
-// NextAnswer reads an answer and its body into the room of message and body, and gives both back. They grow with what
-// has come, whatever the answer declares. a.Message is the message.
+// NextAnswer reads an answer and its body into message and body, and returns both. They grow with the bytes that have
+// come, whatever the answer declares. a.Message is the message.
 func (s *Sender) NextAnswer(a *Answer, message, body []byte) (_, _ []byte, err error) {
 	kind, p, err := s.next()
 	if err != nil {

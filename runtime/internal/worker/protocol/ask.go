@@ -35,11 +35,11 @@ func (m *Ask) Decode(p []byte) error {
 	return r.end(KindAsk)
 }
 
-// An Answer is what a service answers. Its body follows in as many KindBody messages as it takes.
+// An Answer is a service's answer. Its body follows in KindBody messages.
 type Answer struct {
 	Code     abi.Code
 	BodySize uint32 // at most [MaxAnswerBody]
-	Waited   uint32 // milliseconds in all for which readers of this call's contents have kept the parent busy
+	Waited   uint32 // milliseconds in all for which slow readers of this call have kept the parent busy
 	Message  []byte // at most 1 MiB
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A Call asks the worker to run one operation.
 type Call struct {
-	Seq     uint64 // the number of the call, which no other call of the link has; it is in the header, so not decoded
+	Seq     uint64 // the call's number, unique on its link; it is in the header, so Decode does not set it
 	Op      abi.Op
 	Timeout time.Duration // never negative
 	Session string        // at most [MaxSession] bytes; empty when there is none

@@ -14,13 +14,12 @@ const (
 	maxKeptOut = 128 << 10
 )
 
-// A Conn carries messages between two processes. One goroutine at a time may read, which may block, and with it a thread.
-// Any number may send: messages stay whole, and leave in the order in which they were put. Any goroutine may call
-// Shutdown and Close at any time.
+// A Conn carries messages between two processes. One goroutine at a time may read; reading blocks its thread. Any
+// number may send: messages arrive whole, in the order of Put. Any goroutine may call Shutdown and Close at any time.
 //
-// The first error of a Conn is its last: every later call gives the same. It is [io.EOF] when the other end was closed
-// between two messages, [ErrGone] when that happened in the middle of one or before one was sent, [ErrClosed] after
-// Shutdown or Close, and has [ErrViolation] in its chain when what came is no message.
+// After the first error, every later call returns the same one. It is [io.EOF] when the other end was closed between
+// two messages; [ErrGone] when it was closed within a message or before one was sent; [ErrClosed] after Shutdown or
+// Close. It has [ErrViolation] in its chain when the other process sent an invalid message.
 type Conn struct {
 	sock socket
 	err  atomic.Pointer[error] // nil while there is none
@@ -40,13 +39,12 @@ type Conn struct {
 	spareOut []byte     // takes the place of out; belongs to the goroutine that sends
 }
 
-// Begin says which call is under way: Put and PutMessage give its number to each message, and Next refuses messages with
-// another number. It is 0 at first, and on connections without calls. A [Call] has a number of its own,
-// and a [Credit] has none. Only the goroutine that reads may call Begin, and send what belongs to a
-// call.
+// Begin sets the number of the call under way: Put and PutMessage write it to each message, and Next refuses messages
+// with another number. It is 0 at first, and on connections without calls. A [Call] has its own number, and a [Credit]
+// has none. Only the goroutine that reads may call Begin, and send messages of a call.
 func (c *Conn) Begin(number uint64) { c.number = number }
 
-// numberOf is the number that a message is sent with.
+// numberOf returns the number with which a message is sent.
 func (c *Conn) numberOf(kind Kind) uint64 {
 	if kind == KindCredit {
 		return 0
@@ -54,16 +52,16 @@ func (c *Conn) numberOf(kind Kind) uint64 {
 	return c.number
 }
 
-// A Message is a kind together with its payload. The messages of this package are meant to be kept and used again.
+// A Message is a kind with its payload. Callers should reuse messages.
 type Message interface {
 	Kind() Kind
-	// Append appends the payload to b. What it appends decodes to the same message again.
+	// Append appends the payload to b. Decoding it yields an equal message.
 	Append(b []byte) []byte
-	// Check says why the message cannot be sent; nil when it can.
+	// Check returns why the message cannot be sent; nil if it can.
 	Check() error
 }
 
-// Pair makes a connection. It gives this process's end, and the file for the other process, which the caller closes.
+// Pair makes a connection. It returns this process's end, and the file for the other process, which the caller closes.
 func Pair() (*Conn, *os.File, error) {
 	ours, theirs, err := pair()
 	if err != nil {
@@ -77,8 +75,8 @@ func Pair() (*Conn, *os.File, error) {
 	return c, theirs, nil
 }
 
-// Open makes a connection of the other end of a [Pair]. The file belongs to the connection from now on, even after an
-// error. At most maxFiles files may come at once; with 0 any is a violation.
+// Open makes a connection of the other end of a [Pair]. It owns the file from then on, even after an error. At most
+// maxFiles files may come at once; with 0 any is a violation.
 func Open(f *os.File, maxFiles int) (*Conn, error) {
 	c := &Conn{}
 	if err := c.sock.open(f, maxFiles); err != nil {
@@ -87,8 +85,8 @@ func Open(f *os.File, maxFiles int) (*Conn, error) {
 	return c, nil
 }
 
-// Put queues a message whose payload is parts, one after the other. Nothing is sent before Flush, which also gives the
-// error of a message that cannot be sent. The caller may change parts afterwards.
+// Put queues a message whose payload is parts, one after the other. Flush sends it, and returns the error of a message
+// that cannot be sent. The caller may change parts afterwards.
 func (c *Conn) Put(kind Kind, parts ...[]byte) {
 	size := 0
 	for _, p := range parts {
@@ -127,21 +125,21 @@ func (c *Conn) PutMessage(m Message) {
 	binary.LittleEndian.PutUint32(c.out[start:], uint32(size))
 }
 
-// Queued is how many bytes wait for Flush.
+// Queued returns how many bytes wait for Flush.
 func (c *Conn) Queued() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.out)
 }
 
-// Flush sends what is queued, and returns when the system has taken all of it.
+// Flush sends the queued messages, and returns when the system has taken them.
 func (c *Conn) Flush() error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	return c.flush(nil)
 }
 
-// flush sends what is queued, and files along with the first of it. The caller holds sending.
+// flush sends the queued messages, and files with the first of them. The caller holds sending.
 func (c *Conn) flush(files []*os.File) error {
 	if err := c.failure(); err != nil {
 		return err
@@ -169,14 +167,14 @@ func (c *Conn) flush(files []*os.File) error {
 	return nil
 }
 
-// Shutdown ends the connection for both sides: calls that block in it return, here and in the other process. What was
-// sent can still be read there.
+// Shutdown ends the connection on both sides: calls that block in it return, here and in the other process. The other
+// process can still read sent messages.
 func (c *Conn) Shutdown() { c.sock.shutdown() }
 
-// Close shuts the connection down, and releases its descriptor once no call is using it.
+// Close shuts the connection down, and releases its descriptor when no call uses it any more.
 func (c *Conn) Close() error { return c.sock.close() }
 
-// failure is the first error, which is the last.
+// failure returns the first error, which all later calls return.
 func (c *Conn) failure() error {
 	if err := c.err.Load(); err != nil {
 		return *err
@@ -184,7 +182,7 @@ func (c *Conn) failure() error {
 	return nil
 }
 
-// refuse keeps an error, if there is one, and reports whether the connection has failed.
+// refuse stores an error, if there is one, and reports whether the connection has failed.
 func (c *Conn) refuse(err error) bool {
 	if err != nil {
 		first := err // so that err itself stays off the heap

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// How a connection fails; see [Conn].
+// Errors of connections; see [Conn].
 var (
-	// ErrGone says that the other process closed its end, or ended, in the middle of a message or before one was sent.
+	// ErrGone means that the other process closed its end, or ended, within a message or before one was sent.
 	ErrGone = errors.New("connection lost: the other process has closed it or ended")
-	// ErrClosed says that this process called [Conn.Shutdown] or [Conn.Close].
+	// ErrClosed means that this process called [Conn.Shutdown] or [Conn.Close].
 	ErrClosed = errors.New("connection closed by this process")
-	// ErrViolation is in the chain when the other process sent what the protocol does not allow.
+	// ErrViolation is in the chain of an error when the other process violated the protocol.
 	ErrViolation = errors.New("protocol violation")
 )
 
@@ -26,7 +26,8 @@ func tooLong(what string, size, most int) error {
 
 func malformed(k Kind, why string) error { return Errorf("%v message: %s", k, why) }
 
-// encodeError makes the error of a message that this process cannot send. It is no violation by the other process.
+// encodeError returns the error for a message that this process cannot send. It is not a violation by the other
+// process.
 func encodeError(err error) error {
 	if err == nil {
 		return nil
@@ -34,5 +35,5 @@ func encodeError(err error) error {
 	return fmt.Errorf("send: %v", err)
 }
 
-// Unexpected fails the connection: a message of this kind is not allowed where it came.
+// Unexpected fails the connection because a message of this kind is not allowed here.
 func (c *Conn) Unexpected(k Kind) error { return c.fail(Errorf("unexpected %v message", k)) }

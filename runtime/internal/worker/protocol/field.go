@@ -8,14 +8,14 @@ import (
 
 var order = binary.LittleEndian
 
-// A reader takes the fields off a payload, one after the other. Once a field was missing or out of its bounds, the
-// reader is bad and gives zeros.
+// A reader reads the fields of a payload, one after the other. After a field that is missing or out of bounds, it
+// returns zeros.
 type reader struct {
 	rest []byte
 	bad  bool
 }
 
-// bytes returns a view of the next n bytes. More than most are not allowed.
+// bytes returns a view of the next n bytes, of which there may be at most most.
 func (r *reader) bytes(n uint64, most int) []byte {
 	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {
 		r.bad = true
@@ -75,7 +75,7 @@ func (r *reader) functions(n uint64) (indices []uint32) {
 	return indices
 }
 
-// end returns an error, unless every field was there and nothing is left.
+// end returns an error unless every field was read and no bytes are left.
 func (r *reader) end(k Kind) error {
 	if r.bad || len(r.rest) > 0 {
 		return malformed(k, "truncated, too long, or a field out of its bounds")
@@ -83,7 +83,7 @@ func (r *reader) end(k Kind) error {
 	return nil
 }
 
-// truncate makes text that is for people fit: UTF-8 of at most so many bytes.
+// truncate cuts a text for people to UTF-8 of at most so many bytes.
 func truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]

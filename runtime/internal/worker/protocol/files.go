@@ -2,7 +2,7 @@ package protocol
 
 import "os"
 
-// SendFiles sends the queued messages and m, and the files along with them. The caller closes the files.
+// SendFiles sends the queued messages and m, with the files. The caller closes the files.
 func (c *Conn) SendFiles(m Message, files ...*os.File) error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
@@ -10,8 +10,8 @@ func (c *Conn) SendFiles(m Message, files ...*os.File) error {
 	return c.flush(files)
 }
 
-// TakeFiles returns the n files that came with the message last read, in the order they were sent. They belong to the
-// caller. Another number of files is an error, and closes them.
+// TakeFiles returns the n files that came with the message read last, in the order they were sent. They belong to the
+// caller. It closes them and returns an error if there are not n.
 func (c *Conn) TakeFiles(n int) ([]*os.File, error) {
 	if err := c.failure(); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A Kind says what a message is. Zero is none.
+// A Kind is the kind of a message. Zero is none.
 type Kind uint8
 
 // The messages of a link.
@@ -19,7 +19,7 @@ const (
 	KindFrame   Kind = 5  // to the parent: a frame as the guest emitted it
 	KindChunk   Kind = 6  // to the parent: [Chunk]
 	KindAsk     Kind = 7  // to the parent: [Ask]
-	KindChanged Kind = 8  // to the parent: the URI of what has changed; empty for the list of resources
+	KindChanged Kind = 8  // to the parent: the URI of a changed resource; empty for the list of resources
 	KindLog     Kind = 9  // to the parent, also as a report: [Log]
 	KindDone    Kind = 10 // to the parent: [Done]
 )
@@ -33,7 +33,7 @@ const (
 
 	KindReady  Kind = 20 // to the parent: [ReadyMessage]
 	KindFailed Kind = 21 // to the parent: why the worker cannot start, encoded as a [Done]
-	KindSealed Kind = 22 // to the parent: the worker has loaded everything and locked itself down, and the guest starts
+	KindSealed Kind = 22 // to the parent: the worker is loaded and locked down, and the guest starts
 )
 
 // Limits of the protocol, in bytes unless said otherwise.
@@ -51,7 +51,7 @@ const (
 	MaxQueuedCalls = 8   // calls on one link, with the one under way
 )
 
-// sizeBounds are the bounds of the payload of a kind, in bytes.
+// sizeBounds bound the payload of a kind, in bytes.
 type sizeBounds struct {
 	name     string // empty: there is no such kind
 	min, max int
@@ -88,7 +88,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind_%d", uint8(k))
 }
 
-// check says whether a message of this kind may have a payload of so many bytes.
+// check returns an error if a message of this kind may not have a payload of so many bytes.
 func (k Kind) check(size int) error {
 	if int(k) >= len(bounds) || bounds[k].name == "" {
 		return Errorf("unknown message kind %d", uint8(k))

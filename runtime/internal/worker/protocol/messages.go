@@ -1,6 +1,6 @@
 package protocol
 
-// A Credit gives bytes of the window back to the worker: the parent has read them.
+// A Credit returns bytes of the window to the worker: the parent has read them.
 type Credit struct{ Bytes uint32 }
 
 // Kind implements [Message].

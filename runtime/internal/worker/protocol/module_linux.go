@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
-// MemfdOf makes a file in memory that has b and that no process can change. The caller closes it.
+// MemfdOf makes a file in memory with the bytes of b. No process can change it. The caller closes it.
 func MemfdOf(b []byte) (*os.File, error) {
 	f, err := memfd("wasmres-module")
 	if err != nil {
@@ -34,7 +34,7 @@ func MapFile(f *os.File) ([]byte, error) {
 	return b, os.NewSyscallError("mmap", err)
 }
 
-// memfd makes an empty file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL, later ones may
+// memfd makes an empty file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL; later ones may
 // require it.
 func memfd(name string) (*os.File, error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Next waits for the next message. The payload is within the bounds of its kind, and valid until the next
-// call of Next. The message belongs to the call under way, except that a [Call] has a number of its own: [Conn.Number].
+// Next waits for the next message. The payload is within the bounds of its kind, and valid until the next call of Next.
+// The message belongs to the call under way, except that a [Call] has its own number: [Conn.Number].
 func (c *Conn) Next() (Kind, []byte, error) {
 	if err := c.failure(); err != nil {
 		return 0, nil, err
@@ -28,10 +28,11 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	return kind, c.in[start:c.at:c.at], nil
 }
 
-// HasBuffered reports whether bytes were read that Next has not given yet. Between two calls of a link there are none.
+// HasBuffered reports whether bytes were read that Next has not returned yet. Between two calls of a link there are
+// none.
 func (c *Conn) HasBuffered() bool { return c.at < len(c.in) }
 
-// Number is the number of the message that was read last.
+// Number returns the number of the message read last.
 func (c *Conn) Number() uint64 { return c.read }
 
 func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
@@ -49,14 +50,14 @@ func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
 	return kind, int(size), kind.check(int(size))
 }
 
-// resetBuffer starts at the beginning of the buffer when all of it was used, and drops one made for a long message.
+// resetBuffer moves to the beginning of an exhausted buffer, and drops one made for a long message.
 func (c *Conn) resetBuffer() {
 	if c.at == len(c.in) {
 		c.in, c.at = c.small[:0], 0
 	}
 }
 
-// fill reads until the message at hand has n bytes.
+// fill reads until n bytes of the present message are in the buffer.
 func (c *Conn) fill(n int) error {
 	for len(c.in)-c.at < n {
 		if cap(c.in)-c.at < n {
@@ -74,7 +75,7 @@ func (c *Conn) fill(n int) error {
 	return nil
 }
 
-// makeRoom moves the message at hand to where n bytes of it fit.
+// makeRoom moves the present message so that n bytes of it fit.
 func (c *Conn) makeRoom(n int) {
 	begun := c.in[c.at:]
 	if c.small == nil {
@@ -82,7 +83,7 @@ func (c *Conn) makeRoom(n int) {
 	}
 	to := c.small
 	if n > inBuffer {
-		to = make([]byte, 0, n) // for this message alone: reading the next one starts with the small buffer
+		to = make([]byte, 0, n) // for this message only: reading the next one begins with the small buffer
 	}
 	c.in, c.at = append(to, begun...), 0
 }

@@ -3,7 +3,7 @@ package protocol
 // privateSize is how many bytes of a window are copied at once.
 const privateSize = 64 << 10
 
-// maxCredits is how many credits an honest worker has not read at any time: each is for a quarter of the window.
+// maxCredits is the most credits that an honest worker has not read: each is for a quarter of the window.
 const maxCredits = 4
 
 // A Receiver is the parent's end of a window. It belongs to one goroutine at a time.
@@ -16,18 +16,18 @@ type Receiver struct {
 	credited Credit
 }
 
-// NewReceiver makes the parent's end of a window. The window must stay open as long as it is in use.
+// NewReceiver makes the parent's end of a window. The window must stay open while it is in use.
 func NewReceiver(c *Conn, w *Window) *Receiver {
 	return &Receiver{conn: c, window: w}
 }
 
-// Chunk reads what a KindChunk message announces, and calls take with one private copy after the other, each of at most
-// 64 KiB and valid until take returns. The first error of take is returned as it is, after which the rest of the chunk
-// has been skipped and the connection is in order; a nil take skips all. A chunk other than the next one, or of more
-// than 64 KiB, is a violation.
+// Chunk reads the bytes that a KindChunk message announces. It calls take with private copies, each of at most 64 KiB
+// and valid until take returns. It returns the first error of take after it has skipped the rest of the chunk, so that
+// the connection remains usable; a nil take skips all. A chunk that is not the next one, or exceeds 64 KiB, is a
+// violation.
 //
-// Credit is not checked, and need not be: a worker that announces a chunk without having read the credit for it has
-// overwritten bytes of its own, since the parent keeps nothing in the window.
+// It need not check credit: a worker that announces a chunk without credit has overwritten its own bytes, since the
+// parent stores nothing in the window.
 func (r *Receiver) Chunk(payload []byte, take func(p []byte) error) error {
 	var c Chunk
 	if err := c.Decode(payload); err != nil {
@@ -76,7 +76,7 @@ func (r *Receiver) copyOut(start, n int, take func([]byte) error) error {
 	return nil
 }
 
-// credit returns n bytes back, many at a time.
+// credit returns n bytes to the worker, many at a time.
 func (r *Receiver) credit(n int) error {
 	if r.owed += n; r.owed < r.window.Size()/maxCredits {
 		return nil

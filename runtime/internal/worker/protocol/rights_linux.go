@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepFiles takes the descriptors that came with what was read. Those that must not be there are closed with the socket.
+// keepFiles stores the descriptors that came with the bytes read. Closing the socket closes unexpected ones.
 func (s *socket) keepFiles() error {
 	files, err := received(s.control[:s.in.Controllen])
 	s.mu.Lock()
@@ -31,7 +31,7 @@ func (s *socket) takeFiles() []*os.File {
 	return files
 }
 
-// received wraps every descriptor in control, so that none is lost, also when there is an error.
+// received wraps every descriptor in control, also after an error, so that none is lost.
 func received(control []byte) (files []*os.File, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {

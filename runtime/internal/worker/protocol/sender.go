@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// batch is how many bytes a Sender queues before it flushes by itself.
+	// batch is how many queued bytes a Sender flushes by itself.
 	batch = 64 << 10
 	// inlineBody is the longest body, in bytes, that is sent as a message.
 	inlineBody = 16 << 10
-	// maxChunk is the most one Chunk announces, in bytes: the parent reads a chunk while the worker copies the next.
+	// maxChunk is the most bytes that one Chunk announces: the parent reads a chunk while the worker copies the next.
 	maxChunk = 64 << 10
 )
 
-// A Sender is the worker's end of a link, on which calls run in the order in which they come. It belongs to one goroutine
-// at a time. It uses the window as a ring: it writes where the parent has nothing left to read.
+// A Sender is the worker's end of a link. It belongs to one goroutine at a time. It uses the window as a ring, and
+// writes only where the parent has nothing left to read.
 type Sender struct {
 	conn *Conn
 	ring []byte
@@ -41,8 +41,8 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 	return &Sender{conn: c, ring: m.bytes, free: len(m.bytes)}
 }
 
-// Waited is for how long the parent has kept the call under way waiting, because it was busy with what Body has sent. It
-// is safe for concurrent use.
+// Waited returns how long the call under way has waited for the parent to read the bytes of Body. It is safe for
+// concurrent use.
 func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // NextCall waits for the next call, and begins it. The payload is valid until the next call of a method.
@@ -77,7 +77,7 @@ func (s *Sender) nextCall() (number uint64, payload []byte, err error) {
 	}
 }
 
-// next returns the next message of the call under way, but for credit. Further calls are queued for NextCall.
+// next returns the next message of the call under way; it handles credit itself. It queues further calls for NextCall.
 func (s *Sender) next() (Kind, []byte, error) {
 	for {
 		kind, p, err := s.conn.Next()
@@ -119,8 +119,7 @@ func (s *Sender) addCredit(p []byte) error {
 	return nil
 }
 
-// Put queues a message behind the others, and flushes those when there are many. Flush sends a message that must not
-// wait.
+// Put queues a message, and flushes when many bytes are queued. A message that must not wait needs Flush.
 func (s *Sender) Put(kind Kind, parts ...[]byte) error {
 	size := headerSize
 	for _, p := range parts {
@@ -149,14 +148,14 @@ func (s *Sender) makeRoom(size int) error {
 	return s.conn.failure()
 }
 
-// Flush sends what is queued.
+// Flush sends the queued messages.
 func (s *Sender) Flush() error {
 	s.unflushed = 0
 	return s.conn.Flush()
 }
 
-// Body sends bytes of the content last begun: short ones as messages, long ones through the window, for which it may
-// wait until the parent has read what is there.
+// Body sends bytes of the content last begun: short ones as messages, long ones through the window. It waits while the
+// window is full.
 func (s *Sender) Body(p []byte) error {
 	if len(p) == 0 {
 		return s.conn.failure()

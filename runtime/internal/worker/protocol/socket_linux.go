@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is one end of a pair. It is read and written by blocking system calls: waking by Go's poller would take
-// longer than all the rest of a small call.
+// A socket is one end of a pair. It uses blocking system calls: waking by Go's poller takes longer than the rest of a
+// small call.
 type socket struct {
 	file *os.File
 	fd   int // of file
-	// users counts the system calls under way, in steps of using, and holds closing. The call that takes it to closing alone
-	// closes the file, so that no call is left with a descriptor that means another file by then.
+	// users counts the system calls under way, in steps of using, and has the bit closing. The last call to end after
+	// closing closes the file, so that no call uses a descriptor that was reused for another file.
 	users      atomic.Int64
 	isShutdown atomic.Bool
 
@@ -61,7 +61,7 @@ func (s *socket) open(f *os.File, maxFiles int) error {
 	return nil
 }
 
-// enter makes sure that the descriptor stays what it is until leave, or reports that it is closed.
+// enter keeps the descriptor open until leave, or returns false if it is closed.
 func (s *socket) enter() bool {
 	for {
 		n := s.users.Load()
@@ -99,7 +99,7 @@ func (s *socket) read(p []byte) (int, error) {
 		switch {
 		case s.isShutdown.Load() && (n == 0 || err != nil):
 			return 0, ErrClosed
-		case err == unix.ECONNRESET: // it was closed with something unread
+		case err == unix.ECONNRESET: // the other end was closed before it had read everything
 			return 0, io.EOF
 		case err != nil:
 			return 0, err
@@ -110,7 +110,7 @@ func (s *socket) read(p []byte) (int, error) {
 	}
 }
 
-// receive is recvmsg(2). That of x/sys allocates, and read(2) would not say that descriptors came.
+// receive is recvmsg(2). That of x/sys allocates, and read(2) does not report descriptors.
 func (s *socket) receive(p []byte) (int, error) {
 	s.buffer.Base = unsafe.SliceData(p)
 	s.buffer.SetLen(len(p))
@@ -140,7 +140,7 @@ func (s *socket) write(p []byte) error {
 	return nil
 }
 
-// writeFiles sends some of p, and the files along with it.
+// writeFiles sends a part of p, and the files with it.
 func (s *socket) writeFiles(p []byte, files []*os.File) (int, error) {
 	if !s.enter() {
 		return 0, ErrClosed
@@ -175,7 +175,7 @@ func (s *socket) shutdown() {
 		return
 	}
 	s.isShutdown.Store(true)
-	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // fails only when the other end has gone
+	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR) // fails only if the other end is closed
 	_ = s.leave()
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A socket cannot be opened here.
+// A socket is not supported on this system.
 type socket struct{}
 
 func pair() (ours, theirs *os.File, err error) { return nil, nil, errors.ErrUnsupported }

@@ -13,10 +13,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// ProcessName is the zeroth argument of a worker, which is all the arguments it has.
+// ProcessName is the zeroth argument of a worker, and its only one.
 const ProcessName = "wasmres-worker"
 
-// The descriptors a worker starts with, beside the standard ones, which are /dev/null.
+// Descriptors of a worker at its start, beside the standard ones, which are /dev/null.
 const (
 	FDControl = 3 + iota // messages to it
 	FDReports            // messages from it that belong to no call
@@ -24,30 +24,30 @@ const (
 	FDWindow             // and its window
 )
 
-// A StartRequest says what a worker is to do, as JSON. The module goes along as a file.
+// A StartRequest is the task of a worker, as JSON. The file of the module comes with it.
 type StartRequest struct {
 	Limits    limits.Limits `json:"limits"`
-	Lifecycle abi.Lifecycle `json:"lifecycle"` // the most that is granted
+	Lifecycle abi.Lifecycle `json:"lifecycle"` // the longest that is granted
 	Config    string        `json:"config"`
-	Services  []abi.Service `json:"services"` // that are granted
-	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, which is all the worker may read
-	LogLevel  int           `json:"logLevel"` // the least that the parent logs
+	Services  []abi.Service `json:"services"` // granted ones
+	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, the only readable one
+	LogLevel  int           `json:"logLevel"` // the lowest that the parent logs
 
 	Clock *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
 
-	// What the parent has found out about this machine, so that the worker need not.
+	// The parent's findings about this machine, so that the worker need not repeat the tests.
 	Reset snapshot.Method `json:"reset"`
 	Tests wazero.Tests    `json:"tests"`
 
-	Threads    uint64 `json:"threads"`    // that the worker may have; 0 for any number
-	Processors int    `json:"processors"` // that it may use at once
+	Threads    uint64 `json:"threads"`    // bound for the worker; 0 for any number
+	Processors int    `json:"processors"` // bound for the worker
 }
 
 // engineMemory is for a module's code, and for Go's own heap and stacks, in bytes.
 const engineMemory = 2 << 30
 
-// Memory is how much address space a worker may take beyond what it starts with, in bytes: for as many instances as may
-// run and as many that are being reset, for the sessions that are kept, and for the engine.
+// Memory returns how much address space a worker may reserve in addition to that at its start, in bytes: for the
+// instances that run and as many that are being reset, for stored sessions, and for the engine.
 func (r *StartRequest) Memory() uint64 {
 	instances := 2*r.Limits.Calls + 2
 	if r.Lifecycle > abi.LifecycleFresh {
@@ -56,7 +56,7 @@ func (r *StartRequest) Memory() uint64 {
 	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory
 }
 
-// A StartMessage carries a [StartRequest]. The file of the module goes along.
+// A StartMessage carries a [StartRequest]. The file of the module comes with it.
 type StartMessage []byte
 
 // Kind implements [Message].
@@ -68,20 +68,20 @@ func (m StartMessage) Append(b []byte) []byte { return append(b, m...) }
 // Check implements [Message].
 func (StartMessage) Check() error { return nil }
 
-// A ReadyMessage is what a worker reports of itself when it is ready, as JSON. Its manifest precedes it, as a frame, when
-// it is not packed into the module.
+// A ReadyMessage is a worker's report when it is ready, as JSON. If the manifest is not packed into the module, it
+// precedes the report, as a frame.
 type ReadyMessage struct {
 	guest.Info
 	Layers confine.Layers `json:"layers"`
 }
 
-// What is kept of a ReadyMessage at most.
+// Bounds of a stored ReadyMessage.
 const (
 	maxReadyText   = 512 // bytes of each text
 	maxReadyLayers = 16
 )
 
-// Decode fills m from a payload. It cuts what is longer than a parent keeps.
+// Decode fills m from a payload. It cuts texts and lists at their bounds.
 func (m *ReadyMessage) Decode(p []byte) error {
 	if err := json.Unmarshal(p, m); err != nil {
 		return malformed(KindReady, err.Error())

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// DefaultWindow is the size of a window where NewWindow is given none, in bytes.
+	// DefaultWindow is the size of a window for which NewWindow gets 0, in bytes.
 	DefaultWindow = 1 << 20
 	// MaxWindow is the largest size, in bytes.
 	MaxWindow = 64 << 20
@@ -14,7 +14,7 @@ const (
 	minWindow = 4 * maxChunk
 )
 
-// checkWindow says whether a window may have this size.
+// checkWindow returns an error if a window may not have this size.
 func checkWindow(size int64) error {
 	if size < minWindow || size > MaxWindow || size%int64(os.Getpagesize()) != 0 {
 		return fmt.Errorf("window of %d bytes: it must be whole pages, %d to %d bytes", size, minWindow, MaxWindow)

@@ -11,14 +11,14 @@ import (
 
 const windowSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// A Window is the parent's side of memory shared with one link. Pages that were never touched cost nothing. The
-// parent does not map it: reading it copies, by one system call. No process can change its size.
+// A Window is the parent's side of memory shared with one link. Untouched pages cost nothing. The parent does not map
+// it: reading copies, by one system call. No process can change its size.
 type Window struct {
 	file *os.File
 	size int
 }
 
-// NewWindow makes a window of size bytes, a multiple of the page size of 256 KiB to [MaxWindow]; 0 means
+// NewWindow makes a window of size bytes, a multiple of the page size from 256 KiB to [MaxWindow]; 0 means
 // [DefaultWindow].
 func NewWindow(size int) (*Window, error) {
 	if size == 0 {
@@ -46,13 +46,13 @@ func (w *Window) seal() error {
 	return err
 }
 
-// File is the file for the worker. The window closes it.
+// File returns the file for the worker. The window closes it.
 func (w *Window) File() *os.File { return w.file }
 
-// Size is in bytes.
+// Size returns the size in bytes.
 func (w *Window) Size() int { return w.size }
 
-// Trim returns the memory of the window back to the kernel. Its contents are lost.
+// Trim returns the memory of the window to the kernel, and discards its contents.
 func (w *Window) Trim() error {
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	for {
@@ -63,7 +63,7 @@ func (w *Window) Trim() error {
 	}
 }
 
-// Close releases the parent's side. The memory lasts until the worker has released its own.
+// Close releases the parent's side. The memory remains until the worker releases its side.
 func (w *Window) Close() error { return w.file.Close() }
 
 // read fills p, which is within the window, from offset on.
@@ -87,8 +87,8 @@ func (w *Window) read(p []byte, offset int) error {
 // A Mapping is the worker's side of a window.
 type Mapping struct{ bytes []byte }
 
-// OpenWindow maps a window. It takes over the file, also when it fails, and closes it at once: the mapping stays. A
-// file that is not sealed as [NewWindow] does it is refused.
+// OpenWindow maps a window. It takes the file, also after an error, and closes it at once: the mapping stays. It
+// refuses a file without the seals of [NewWindow].
 func OpenWindow(f *os.File) (*Mapping, error) {
 	defer f.Close()
 	fd := int(f.Fd())
@@ -113,7 +113,7 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 	return &Mapping{b}, nil
 }
 
-// Size is in bytes.
+// Size returns the size in bytes.
 func (m *Mapping) Size() int { return len(m.bytes) }
 
 // Close unmaps the window, which must not be in use.

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A Window cannot be made here.
+// A Window is not supported on this system.
 type Window struct{}
 
 // NewWindow returns [errors.ErrUnsupported].
@@ -18,21 +18,21 @@ func NewWindow(size int) (*Window, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// File is the file for the worker.
+// File returns nil.
 func (*Window) File() *os.File { return nil }
 
-// Size is in bytes.
+// Size returns 0.
 func (*Window) Size() int { return 0 }
 
-// Trim returns the memory of the window back to the system.
+// Trim returns [errors.ErrUnsupported].
 func (*Window) Trim() error { return errors.ErrUnsupported }
 
-// Close releases the parent's side.
+// Close does nothing.
 func (*Window) Close() error { return nil }
 
 func (*Window) read([]byte, int) error { return errors.ErrUnsupported }
 
-// A Mapping cannot be made here.
+// A Mapping is not supported on this system.
 type Mapping struct{ bytes []byte }
 
 // OpenWindow returns [errors.ErrUnsupported].
@@ -41,7 +41,7 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// Size is in bytes.
+// Size returns the size in bytes.
 func (m *Mapping) Size() int { return len(m.bytes) }
 
 // Close unmaps the window.

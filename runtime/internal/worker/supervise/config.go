@@ -12,25 +12,25 @@ import (
 // A Worker is what a supervisor keeps running. It is a constraint, which pointers usually satisfy.
 type Worker interface {
 	comparable
-	// Done always gives the same channel, which is closed when the worker has ended, for any reason.
+	// Done returns the same channel each time. It is closed when the worker has ended, for any reason.
 	Done() <-chan struct{}
-	// Close ends the worker, waits until it has ended, and gives an error if it failed before. The supervisor calls it once
-	// for each worker; where Done is closed before, it must return at once. A caller that finds a worker unusable may call
-	// it too, so it must be idempotent and safe for concurrent use.
+	// Close ends the worker, waits for its end, and returns an error if it failed before. The supervisor calls it once
+	// for each worker; if Done is closed, it must return at once. It must be idempotent and safe for concurrent use,
+	// since a caller that finds a worker unusable may call it too.
 	Close() error
 }
 
 // Config configures a Supervisor.
 type Config[W Worker] struct {
-	// Start starts a worker; required. It must bound its own time and leave nothing behind when it fails. A worker may
+	// Start starts a worker; required. It must bound its own time and release everything when it fails. A worker may
 	// keep ctx, which ends when the supervisor closes, and has the values of the context given to [Open].
 	Start func(ctx context.Context) (W, error)
 
-	// MinBackoff and MaxBackoff bound the wait before a start. After one exit the next worker is started at once; after the
-	// second the wait is MinBackoff, which doubles with each further exit up to MaxBackoff. Each wait is shortened at
-	// random, by at most half. Zero means 100 ms and 10 s, or the other one where that is the narrower bound.
+	// MinBackoff and MaxBackoff bound the wait before a start. After one exit the next worker is started at once; after
+	// the second the wait is MinBackoff, which doubles with each further exit up to MaxBackoff. Each wait is shortened
+	// at random, by at most half. Zero means 100 ms and 10 s, or the other bound if that is narrower.
 	MinBackoff, MaxBackoff time.Duration
-	// StableAfter is for how long a worker must run for all exits before its own to be forgotten. Zero means 30 s.
+	// StableAfter is how long a worker must run for the supervisor to forget all earlier exits. Zero means 30 s.
 	StableAfter time.Duration
 
 	// The breaker opens after more than MaxExits exits within Window, and closes when a worker runs for StableAfter. While
@@ -39,8 +39,8 @@ type Config[W Worker] struct {
 	MaxExits int
 	Window   time.Duration
 
-	// Random gives the numbers from 0, inclusive, to 1, exclusive, by which waits are shortened: 0 not at all. It is
-	// called by one goroutine at a time. Nil means [rand.Float64].
+	// Random returns the numbers in [0,1) by which waits are shortened; 0 shortens nothing. It is called by one
+	// goroutine at a time. Nil means [rand.Float64].
 	Random func() float64
 	// Logger gets a record of each start and each exit. Nil discards.
 	Logger *slog.Logger

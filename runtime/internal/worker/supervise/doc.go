@@ -1,8 +1,8 @@
-// Package supervise keeps one worker running: it starts the next one when a worker has ended, after a longer wait each
-// time, and refuses callers at once while workers keep ending.
+// Package supervise keeps one worker running: when a worker has ended it starts the next one, after a longer wait each
+// time. While workers keep ending, it refuses callers at once.
 //
-// It owns when a worker is started and the counts of starts and exits. It imports only package abi, for its errors.
+// It decides when workers start, and counts starts and exits. It imports only package abi, for its errors.
 //
-// It does not know what a worker is or does, does not judge why one ended, since every exit counts alike, does not repeat
-// a call of a worker that has ended, and does not bound how long a start takes: Config.Start does that.
+// It does not know what a worker does, treats all exits alike, repeats no call of a worker that has ended, and does not
+// bound the time of a start: Config.Start does that.
 package supervise

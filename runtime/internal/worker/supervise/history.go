@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A history has the exits since a worker last ran for StableAfter, and what follows from them.
+// A history has the exits since a worker last ran for StableAfter.
 type history struct {
 	// fixed at creation
 	minBackoff, maxBackoff, stableAfter time.Duration
@@ -17,8 +17,8 @@ type history struct {
 	open   bool        // the breaker
 }
 
-// addExit adds an exit that happened now, and gives how long to wait before the next start, shortened at random by up
-// to half.
+// addExit adds an exit that happened now, and returns how long to wait before the next start. The wait is shortened at
+// random by up to half.
 func (r *history) addExit(now time.Time, uptime time.Duration, random float64) time.Duration {
 	if uptime >= r.stableAfter {
 		r.row, r.recent, r.open = 0, r.recent[:0], false
@@ -36,7 +36,7 @@ func (r *history) addExit(now time.Time, uptime time.Duration, random float64) t
 	return wait - time.Duration(random*float64(wait/2))
 }
 
-// backoff is how long to wait after so many exits: zero after the first, which cannot have opened the breaker.
+// backoff returns how long to wait after the exits so far: zero after the first, which cannot have opened the breaker.
 func (r *history) backoff() time.Duration {
 	if r.row == 1 {
 		return 0

@@ -13,7 +13,7 @@ func (s *Supervisor[W]) run(ctx context.Context, w W) {
 		case <-w.Done():
 		case <-ctx.Done():
 		}
-		if ctx.Err() != nil { // also when w has ended because of that
+		if ctx.Err() != nil { // also when the end of ctx ended w
 			s.closeErr = w.Close()
 			return
 		}
@@ -21,7 +21,7 @@ func (s *Supervisor[W]) run(ctx context.Context, w W) {
 	}
 }
 
-// next starts workers until one runs, the first after a wait; false when ctx has ended.
+// next starts workers until one runs, the first after a wait. It is not ok when ctx has ended.
 func (s *Supervisor[W]) next(ctx context.Context, wait time.Duration) (w W, ok bool) {
 	for pause(ctx, wait) {
 		s.beginStart()
@@ -39,7 +39,7 @@ func (s *Supervisor[W]) next(ctx context.Context, wait time.Duration) (w W, ok b
 	return w, false
 }
 
-// pause waits; false when ctx has ended.
+// pause waits, and returns false when ctx has ended.
 func pause(ctx context.Context, wait time.Duration) bool {
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -59,7 +59,7 @@ func (s *Supervisor[W]) beginStart() {
 	s.setPhaseLocked(Starting, time.Time{})
 }
 
-// publish returns w to the callers that wait, and to further ones.
+// publish makes w available to the callers that wait, and to later ones.
 func (s *Supervisor[W]) publish(w W) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Supervisor[W]) publish(w W) {
 	s.setPhaseLocked(Live, time.Time{})
 }
 
-// onExit counts and logs that a worker ended by itself, and gives how long to wait before the next start.
+// onExit counts and logs the exit of a worker that ended by itself, and returns how long to wait before the next start.
 func (s *Supervisor[W]) onExit(w W) time.Duration {
 	uptime := time.Since(s.started)
 	s.current.Store(nil)
@@ -89,7 +89,7 @@ func (s *Supervisor[W]) fail(what string, err error, uptime time.Duration) time.
 	return wait
 }
 
-// countExit counts an exit, and gives how long to wait before the next start and the state that follows.
+// countExit counts an exit, and returns how long to wait before the next start, and the new state.
 func (s *Supervisor[W]) countExit(err error, uptime time.Duration) (time.Duration, State) {
 	random, now := s.cfg.Random(), time.Now()
 	s.mu.Lock()

@@ -2,14 +2,14 @@ package supervise
 
 import "time"
 
-// A Phase is what a supervisor is doing.
+// A Phase is a phase of a supervisor.
 type Phase uint8
 
 // The phases.
 const (
 	Live     Phase = iota // a worker runs
 	Starting              // one is being started
-	Waiting               // the next start is due later
+	Waiting               // the next start comes after a wait
 	Closed                // Close was called
 )
 
@@ -26,16 +26,16 @@ func (p Phase) String() string {
 	return "closed"
 }
 
-// A State is what a supervisor is doing at one moment, and what it has counted.
+// A State is the state of a supervisor at one moment, with its counts.
 type State struct {
 	Phase Phase
 	Until time.Time // when the next start is due; zero unless Waiting
-	// Open says that the breaker is open: callers are refused unless a worker runs.
+	// Open reports whether the breaker is open: then callers are refused unless a worker runs.
 	Open bool
 	// Starts counts all starts, Exits the workers that have ended and the starts that have failed. A worker that Close ends
 	// is not counted.
 	Starts, Exits uint64
-	// Row is how many of the exits, counted from the last, are not forgotten.
+	// Row is how many exits in a row count, up to the last one.
 	Row int
 	Err error // of the last worker that ended, or start that failed; nil when there was none
 }

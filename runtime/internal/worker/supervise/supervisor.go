@@ -23,12 +23,12 @@ type Supervisor[W Worker] struct {
 	state    State      // without Open and Row, which the history has
 	history  history
 	started  time.Time     // when the last worker was ready
-	changed  chan struct{} // closed, and replaced, when the callers that wait are to poll again
+	changed  chan struct{} // closed and replaced when waiting callers must poll again
 	closeErr error
 }
 
-// Open starts the first worker and keeps it, or the next, running until Close. When the first start fails, that is the
-// error. The end of ctx ends the first start, and nothing after it.
+// Open starts the first worker, and keeps one running until Close. It returns the error of the first start. The end of
+// ctx ends the first start, but nothing after it.
 func Open[W Worker](ctx context.Context, cfg Config[W]) (*Supervisor[W], error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)
@@ -68,9 +68,9 @@ func startFirst[W Worker](ctx, running context.Context, cancel func(), start fun
 	return w, context.Cause(ctx)
 }
 
-// Acquire returns the worker that runs, in nanoseconds. It may have ended a moment ago: a caller that finds that out
-// calls [Supervisor.AcquireOther]. Where none runs, Acquire waits for the next, until ctx ends. It fails with
-// [abi.CodeUnavailable] at once after Close and, with the time to retry after, while the breaker is open.
+// Acquire returns the running worker, within nanoseconds if there is one. The worker may have just ended: then the
+// caller calls [Supervisor.AcquireOther]. Otherwise Acquire waits for the next worker until ctx ends. The error is
+// [abi.CodeUnavailable] after Close and, with the time to retry after, while the breaker is open.
 func (s *Supervisor[W]) Acquire(ctx context.Context) (W, error) {
 	if w := s.current.Load(); w != nil {
 		return *w, nil
@@ -79,8 +79,8 @@ func (s *Supervisor[W]) Acquire(ctx context.Context) (W, error) {
 	return s.await(ctx, none)
 }
 
-// AcquireOther is Acquire for a caller that was given old and found that it has ended: it never gives old again. It does
-// not end old, so where old runs on, it waits until ctx ends.
+// AcquireOther is Acquire for a caller that found that old has ended: it never returns old. It does not end old; while
+// old runs, it waits until ctx ends.
 func (s *Supervisor[W]) AcquireOther(ctx context.Context, old W) (W, error) {
 	return s.await(ctx, old)
 }
@@ -115,8 +115,8 @@ func (s *Supervisor[W]) poll(old W) (w W, changed <-chan struct{}, _ error) {
 	return w, s.changed, nil
 }
 
-// refusalLocked makes the error while the breaker is open. It has the time until the next start; for a start under way
-// that is MinBackoff.
+// refusalLocked returns the error while the breaker is open. It has the time until the next start; MinBackoff if a
+// start is under way.
 func (s *Supervisor[W]) refusalLocked() error {
 	after := s.cfg.MinBackoff
 	if s.state.Phase == Waiting {
@@ -127,8 +127,8 @@ func (s *Supervisor[W]) refusalLocked() error {
 	return e
 }
 
-// Close ends the worker, or the start under way, and waits until the supervisor has ended. From the
-// beginning of Close callers are refused. It gives the error of the worker's Close. Every Close waits and gives the same.
+// Close ends the worker, or the start under way, and waits until the supervisor has ended. Callers are refused from
+// then on. It returns the error of the worker's Close. Every call of Close waits and returns the same.
 func (s *Supervisor[W]) Close() error {
 	s.cancel()
 	s.stop()
