@@ -28,7 +28,7 @@ func (r *request) flushPart() error {
 	return nil
 }
 
-// countedBytes returns how many bytes of a buffer of that capacity count as in flight.
+// countedBytes returns how many bytes count as in flight for a buffer of that capacity.
 func countedBytes(capacity int) int {
 	if capacity <= inflight.Free {
 		return 0
@@ -36,7 +36,7 @@ func countedBytes(capacity int) int {
 	return capacity
 }
 
-// count counts out anew, which append may have grown.
+// count updates the counted bytes, since append may have grown out.
 func (r *request) count() {
 	if now := countedBytes(cap(r.out)); now != r.counted {
 		r.recount(now)
@@ -55,8 +55,8 @@ func (r *request) recount(now int) {
 // release ends the counting of out.
 func (r *request) release() { r.recount(0) }
 
-// grow makes room in out for n bytes more and counts it as in flight. If the budget has no room for that, it does nothing
-// and reports false.
+// grow makes room in out for n bytes more and counts it as in flight. If the budget has no room for that, it returns
+// false and changes nothing.
 func (r *request) grow(n int) bool {
 	if cap(r.out)-len(r.out) >= n {
 		return true
@@ -95,8 +95,8 @@ func (r *request) makeRoom(n int) error {
 // maxEscape is how many bytes one byte of text has at most when it is escaped.
 const maxEscape = 6
 
-// fit returns how many of n bytes of text to append to out at once: few enough that append hardly grows it, even if every
-// byte has to be escaped.
+// fit returns how many of n bytes of text to append to out at once, so that append hardly grows it even if every byte
+// has to be escaped.
 func (r *request) fit(n int) int {
 	if r.maxChunk > 0 {
 		return min(n, r.maxChunk)
@@ -108,8 +108,8 @@ func (r *request) fit(n int) int {
 	return n
 }
 
-// limitChunks makes the parts of the answer small enough for the buffer that it has, since the budget of answers in flight
-// has no room for a larger buffer.
+// limitChunks makes parts of the answer that fit the present buffer, since the budget of answers in flight has no room
+// for a larger one.
 func (r *request) limitChunks() error {
 	switch {
 	case r.stream.Flush == nil:

@@ -8,11 +8,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// ErrEnough is what the sink of [Core.Download] returns if it needs no more bytes. It is no failure.
+// ErrEnough is the error by which the sink of [Core.Download] says that it needs no more bytes. It is no failure.
 var ErrEnough error = abi.Errorf(abi.CodeCancelled, "No more is wanted")
 
-// surplus is how many bytes a source may go on for after ErrEnough. Up to there, stopping it would cost more, and would
-// lose its reply.
+// surplus is how many bytes a source may push after ErrEnough. Stopping it earlier would cost more, and lose its reply.
 const surplus = 1 << 20
 
 // A firstContentSink is the [abi.Sink] that passes on one content of a read: the one with the requested URI or, with
@@ -25,7 +24,7 @@ type firstContentSink struct {
 	first   bool
 	state   sinkState
 	others  bool   // contents with other URIs came before
-	bytes   uint64 // of the content, as far as it came
+	bytes   uint64 // of the content, so far
 	wasted  uint64 // bytes after ErrEnough
 	stopped bool   // the source was stopped before its end
 }
@@ -44,7 +43,7 @@ func newFirstContentSink(uri abi.URI, sink abi.Sink) *firstContentSink {
 }
 
 // readFirstContent reads one content of a resource into s. If none has the requested URI, as with a directory, it reads
-// the resource again for the first content: buffering contents until that is known would take memory without bound.
+// the resource again for the first content: buffering all contents would take memory without bound.
 func (c *Core) readFirstContent(ctx context.Context, req *resource.Request, s *firstContentSink) (*abi.Reply, error) {
 	reply, err := c.cfg.Source.Read(ctx, req, s)
 	if err == nil && s.state == seeking && s.others {
@@ -103,7 +102,7 @@ func (s *firstContentSink) Body(p []byte) error {
 	return nil
 }
 
-// Progress implements [abi.Sink]. It discards that of a second read: progress never goes back.
+// Progress implements [abi.Sink]. It discards the progress of a second read, since progress must not decrease.
 func (s *firstContentSink) Progress(p abi.Progress) {
 	if !s.first {
 		s.sink.Progress(p)

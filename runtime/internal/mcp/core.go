@@ -24,7 +24,7 @@ const (
 	defaultMaxWait          = 2 * time.Second
 )
 
-// staticTTL is how long clients may cache what does not change while the process runs, in milliseconds.
+// staticTTL is how long clients may cache results that do not change while the process runs, in milliseconds.
 const staticTTL = 300_000
 
 // Config is what a Core needs. Source, Name and Version are required.
@@ -38,7 +38,7 @@ type Config struct {
 	ModernOnly       bool   // offer no older revisions, since no front serves them
 	MaxSubscriptions int    // streams of changes at once, those of sessions included; 0 means 1,024
 	Budget           int    // bytes of an answer that are buffered before a part is sent; 0 means 4 MiB
-	URIs             *URIs  // of all subscriptions; nil bounds and shares nothing
+	URIs             *URIs  // of all subscriptions; nil stores nothing and has no bound
 	// InFlight bounds the memory of all answers that have not been written yet; nil for no bound.
 	InFlight *inflight.Budget
 	MaxWait  time.Duration // longest time a request waits for memory of InFlight; 0 means 2 s
@@ -84,7 +84,7 @@ type Core struct {
 	// fixed at creation
 	cfg       Config
 	revisions string // offered revisions, as a JSON array
-	server    string // members of _meta that name this server
+	server    string // members of _meta with this server's name
 	head      string // members every modern result begins with
 	discovery string // members of the result of server/discover
 
@@ -155,8 +155,8 @@ type Call struct {
 	Session  string          // as Message.Session
 }
 
-// Call answers one request with the JSON text of its result. The [inflight.Hold] of ctx is charged for the result and for
-// the copies that the SDK of the older revisions makes of it.
+// Call answers one request with the JSON text of its result. The [inflight.Hold] of ctx is charged for the result and
+// for the copies of it in the SDK of the older revisions.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
 		core: c, method: call.Method, modern: call.Revision.Modern(),
@@ -173,7 +173,7 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	return r.out, nil
 }
 
-// copies is about how many copies of a result the SDK of the older revisions holds at once, the result included.
+// copies is roughly how many copies of a result the SDK of the older revisions holds at once, the result included.
 const copies = 6
 
 // Answer appends the response to m, a request other than subscriptions/listen, to dst, which then belongs to the core. If
@@ -208,24 +208,24 @@ func (c *Core) check(r *request) *Error {
 // [Core.Release] when it has been written.
 func (c *Core) Buffer() []byte { return c.buffers.Take(textenc.MinBuffer) }
 
-// Release takes back an answer that [Core.Answer] returned; the caller must not use it after that. Until then it counts as
-// in flight.
+// Release takes back an answer of [Core.Answer], and ends its counting as in flight. The caller must not use it after
+// that.
 func (c *Core) Release(answer []byte) {
 	c.cfg.InFlight.Release(countedBytes(cap(answer)))
 	c.buffers.Give(answer)
 }
 
-// InFlight is the budget that answers count against; nil for none.
+// InFlight returns the budget of answers in flight; nil for none.
 func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 
-// AfterResponse lets the source do work that need not delay a response. Fronts call it after they have written one.
+// AfterResponse lets the source do the work that must not delay a response. Fronts call it after writing one.
 func (c *Core) AfterResponse() {
 	if s, ok := c.cfg.Source.(resource.AfterResponder); ok {
 		s.AfterResponse()
 	}
 }
 
-// EndSession tells the source that a session has ended. Fronts call it, with the name they set in Message.Session.
+// EndSession tells the source that a session has ended. Fronts call it with the name in Message.Session.
 func (c *Core) EndSession(session string) {
 	if s, ok := c.cfg.Source.(resource.SessionEnder); ok {
 		s.EndSession(session)
@@ -241,7 +241,7 @@ func (c *Core) CheckModern(m *Message) *Error {
 	version, ok := m.Version()
 	switch {
 	case m.params.version == nil && m.Method == "initialize":
-		// A client of an older revision may show its user nothing but this error.
+		// a client of an older revision may show its user only this error
 		asked, _ := unquote(m.params.protocolVersion)
 		return c.UnsupportedVersion(asked)
 	case !ok:
@@ -274,7 +274,7 @@ func malformed(format string, args ...any) *Error {
 }
 
 // UnsupportedVersion returns the error for a revision that this server does not offer. It lists the revisions of both
-// forms, _meta in each request and a session that begins with initialize, since the client may use either.
+// forms, in _meta and with initialize, since the client may use either.
 func (c *Core) UnsupportedVersion(requested string) *Error {
 	return unsupportedVersion(requested, c.revisions)
 }
@@ -298,7 +298,7 @@ type request struct {
 	stream     ResponseStream
 	session    string
 	links      bool
-	prefixLen  int // bytes of out that belong to the caller of Answer and are never sent
+	prefixLen  int // leading bytes of out that belong to the caller of Answer and are never sent
 
 	// owned by the goroutine that runs it
 	budget   int    // bytes that out may hold before it is flushed
@@ -400,7 +400,7 @@ func (c *Core) begin(r *request) {
 // end closes the result.
 func (r *request) end() { r.out = append(r.out, '}') }
 
-// endCacheable closes the result and says for how long, and for which clients, it may be cached.
+// endCacheable closes the result, and sets how long and by which clients it may be cached.
 func (r *request) endCacheable(ttlMillis uint64, scope abi.CacheScope) {
 	if r.modern {
 		r.out = append(r.out, `,"ttlMs":`...)

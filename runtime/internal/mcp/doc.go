@@ -1,8 +1,8 @@
 // Package mcp is the Model Context Protocol, revision 2026-07-28, for a server of resources: its values and its rules.
 //
-// It owns the methods a resource server answers, and how messages, results and errors look in JSON in this and in older
-// revisions. Resources come from a [github.com/wasmres/wasmres/runtime/resource.Source]. The fronts below this folder own
-// framing and transport: stdio, streamable, legacy.
+// It owns the methods of a resource server, and the JSON of messages, results and errors in this and in older
+// revisions. Resources come from a [github.com/wasmres/wasmres/runtime/resource.Source]. The fronts below this
+// directory own framing and transport: stdio, streamable, legacy.
 //
 // It never reads from or writes to a connection, and knows nothing of WebAssembly. The one goroutine it starts sends
 // progress, and ends with its request.

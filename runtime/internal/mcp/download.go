@@ -8,16 +8,16 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// metaLink is the key of _meta for the place to download a resource: a reference relative to the endpoint's URL.
+// metaLink is the key of _meta for the URL of a resource's bytes: a reference relative to the endpoint's URL.
 const metaLink = "io.github.wasmres/download"
 
-// linkSize is the size from which resources have a link, in bytes. Reading smaller ones is as quick.
+// linkSize is the size from which resources have a link, in bytes. Smaller ones are as quickly read.
 const linkSize = 1 << 20
 
 // A Download asks for one resource as bytes.
 type Download struct {
 	URI         string
-	Offset      uint64 // first byte wanted; a provider that cannot cut gives the whole
+	Offset      uint64 // first byte; a provider without ranges returns the whole
 	Length      uint64 // bytes; 0 for all that follows
 	IfNoneMatch string // the etag the client has, as the provider spells it; empty for none
 	Session     string // as Message.Session
@@ -26,10 +26,10 @@ type Download struct {
 // Download passes one content of a resource to sink: the one with the requested URI, else the first. The rules are those
 // of a read; the bytes are not encoded.
 //
-// If the provider has cut, RangeTotal of the content is the length of the whole, and the bytes begin at Offset; there may
-// be more than requested. Otherwise RangeTotal is zero, and the bytes are the whole. Content is called at most once, with
-// a Kind, or with NotModified if IfNoneMatch is current. The sink may return [ErrEnough]. After an error the sink must
-// discard what it got.
+// If the provider returns a range, RangeTotal of the content is the length of the whole, and the bytes begin at Offset;
+// there may be more than requested. Otherwise RangeTotal is zero, and the bytes are the whole. Content is called at
+// most once, with a Kind, or with NotModified if IfNoneMatch is current. The sink may return [ErrEnough]. After an
+// error the sink must discard what it got.
 func (c *Core) Download(ctx context.Context, d *Download, sink abi.Sink) (failure *Error) {
 	r := &request{method: "download", modern: true, session: d.Session}
 	defer c.recoverPanic(ctx, r, &failure)
@@ -92,7 +92,7 @@ func appendResourceMeta(b []byte, r *abi.Resource, links bool) []byte {
 	}
 	first := len(b)-begin == len(`,"_meta":{}`)
 	b = appendLink(b[:len(b)-1], r.URI)
-	if first { // the comma has nothing before it
+	if first { // no comma before the first
 		at := begin + len(`,"_meta":{`)
 		b = append(b[:at], b[at+1:]...)
 	}

@@ -115,7 +115,7 @@ func appendMeta(b []byte, guest, etag, lastModified string) []byte {
 	own := len(b)
 	b = appendMember(b, "io.github.wasmres/etag", etag)
 	b = appendMember(b, "io.github.wasmres/lastModified", lastModified)
-	if own == begin+1 && len(b) > own { // the first comma has nothing before it
+	if own == begin+1 && len(b) > own { // no comma before the first
 		b = append(b[:own], b[own+1:]...)
 	}
 	return append(b, '}')

@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/internal/textenc"
 )
 
-// Codes that neither JSON-RPC nor MCP define. They lie outside of the range JSON-RPC reserves, and mean what they mean in
-// HTTP.
+// Codes that neither JSON-RPC nor MCP define. They lie outside of the range that JSON-RPC reserves, and have their
+// meaning in HTTP.
 const (
 	codeDenied      = 403
 	codeDeadline    = 408

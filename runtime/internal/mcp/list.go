@@ -42,8 +42,8 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	return nil
 }
 
-// askList asks the source for a page of resources and charges its memory to hold. If the last page was large, it waits for
-// that much memory first, so that the source need not wait.
+// askList asks the source for a page of resources and charges its memory to hold. If the last page was large, it
+// reserves that much memory first, so that the source need not wait.
 func (c *Core) askList(ctx context.Context, req *resource.Request, hold *inflight.Hold) (*abi.Reply, error) {
 	if size := int(c.pageSize.Load()); size > inflight.Free {
 		if err := hold.Wait(ctx, size, c.cfg.MaxWait); err != nil {

@@ -14,8 +14,8 @@ const ListenMethod = "subscriptions/listen"
 // MaxWatched is how many URIs one stream, or one session, may watch.
 const MaxWatched = 1024
 
-// ErrClosing is the cause of a context that ends because the server shuts down, or because another client gets the place
-// of the stream. Only then a subscription ends with its result.
+// ErrClosing is the cause of a context that ends because the server shuts down, or because another client gets the
+// stream's place. Only then does a subscription end with its result.
 var ErrClosing = errors.New("the server is shutting down")
 
 // ErrCancelled is the cause of the context of a request that the client has cancelled by notifications/cancelled. The

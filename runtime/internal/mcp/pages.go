@@ -10,10 +10,11 @@ import (
 const (
 	maxPages     = 8 << 20 // bytes of all cached pages, with their cursors
 	maxPageBytes = 1 << 20 // of one
-	pageOverhead = 256     // bytes that caching one takes besides, about
+	pageOverhead = 256     // bytes of memory for each besides, roughly
 )
 
-// A pageCache has encoded pages of lists that their source declares public for a while. It is safe for concurrent use.
+// A pageCache caches encoded pages of lists that their source declares public and cacheable. It is safe for concurrent
+// use.
 type pageCache struct{ pages *lru.Cache[pageKey, page] }
 
 type pageKey struct {
@@ -32,7 +33,7 @@ func newPageCache() pageCache { return pageCache{lru.New(maxPages, pageCost)} }
 // pageCost is the bytes that caching a page takes.
 func pageCost(key pageKey, p page) int64 { return int64(len(p.body) + len(key.cursor) + pageOverhead) }
 
-// get returns a page of that version of the list, and for how long it stays good; nil when there is none.
+// get returns a cached page of that version of the list, and how long it remains valid; nil when there is none.
 func (c pageCache) get(key pageKey, version uint64) (body []byte, left time.Duration) {
 	p, ok := c.pages.Get(key)
 	if !ok || p.version != version {

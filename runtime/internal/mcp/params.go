@@ -18,7 +18,7 @@ const (
 	metaProgress     = "progressToken"
 )
 
-// params are the parameters of any method, each not decoded yet, and nil when absent.
+// params are the parameters of any method, not decoded; nil when absent.
 type params struct {
 	uri, cursor                  []byte // lists, reads
 	ref, argument, context       []byte // completion/complete
@@ -30,8 +30,8 @@ type params struct {
 	window                       []byte // of meta
 	version, capabilities, token []byte // of meta
 	logLevel                     []byte // of meta
-	malformed                    string // what is wrong with all of them; empty for nothing
-	others                       bool   // there are some that are none of these
+	malformed                    string // what is wrong with the parameters as a whole; empty if nothing is
+	others                       bool   // there are further parameters
 }
 
 // parse splits the params of a message.
@@ -90,7 +90,7 @@ func (p *params) setMeta(name, value []byte) (once bool) {
 	return true
 }
 
-// guestMeta returns the members of _meta for guests, as a JSON object: all but the keys of the protocol. It is empty if
+// guestMeta returns the members of _meta for guests, as a JSON object without the keys of the protocol. It is empty if
 // there are none, or if they are larger than a guest accepts.
 func (p *params) guestMeta() string {
 	if isNull(p.meta) {

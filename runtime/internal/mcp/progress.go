@@ -11,8 +11,8 @@ import (
 // maxProgress is how many notifications one request may cause.
 const maxProgress = 1000
 
-// A progress sends notifications/progress for a request, if the client asked for them. They wait in a queue, so that a
-// client that reads slowly does not delay the guest.
+// A progress sends notifications/progress for a request, if the client asked for them. It queues them, so that a client
+// that reads slowly does not delay the guest.
 type progress struct {
 	// fixed at creation
 	notify Notify // nil if the client did not ask for progress
@@ -69,7 +69,7 @@ func (p *progress) report(to abi.Progress) {
 	p.last = to.Done
 	p.sent++
 	if p.queue == nil {
-		p.queue = make(chan []byte, maxProgress) // so that there is always room
+		p.queue = make(chan []byte, maxProgress) // the queue never blocks
 		p.sending.Go(p.send)
 	}
 	p.queue <- append(b, '}')
@@ -84,7 +84,7 @@ func (p *progress) send() {
 	}
 }
 
-// end waits until the queue is sent. There is no progress after that.
+// end waits until the queue is sent. report must not be called after that.
 func (p *progress) end() {
 	if p.queue != nil {
 		close(p.queue)

@@ -16,8 +16,8 @@ const maxSplit = utf8.UTFMax - 1
 // A rangeSink is the [abi.Sink] that passes on one range of one content. A source that sets RangeTotal begins at the
 // offset; the rangeSink discards the bytes outside of the range in any case.
 //
-// A character belongs to the range that has its first byte. So a range of a text may begin and end up to three bytes later
-// than the client asked for, and adjoining ranges put together are the text.
+// A character belongs to the range that has its first byte. So a range of a text may begin and end up to three bytes
+// later than requested, and adjoining ranges together are the text.
 type rangeSink struct {
 	// fixed at creation
 	sink   abi.Sink
@@ -28,7 +28,7 @@ type rangeSink struct {
 	uri   string
 	total uint64 // bytes of the content, if known
 	known bool
-	cut   bool // the source begins at the offset
+	cut   bool // the source's bytes begin at the offset
 	text  bool
 	at    uint64 // position of the next byte from the source
 	from  uint64 // position of the first byte passed on
@@ -66,7 +66,7 @@ func (c *Core) readRange(ctx context.Context, req *resource.Request, e *rangeSin
 	return reply, err
 }
 
-// settle sets the total to the bytes that came, unless the source was stopped before the end.
+// settle sets the total to the bytes received, unless the source was stopped before the end.
 func (e *rangeSink) settle(bytes uint64, stopped bool) {
 	if !stopped {
 		e.total, e.known = bytes, true
@@ -136,8 +136,8 @@ func (e *rangeSink) whole(p []byte, at uint64, begin, end int) (int, int) {
 // Progress implements [abi.Sink].
 func (e *rangeSink) Progress(p abi.Progress) { e.sink.Progress(p) }
 
-// appendMeta appends the member _meta of the content, with the range that was sent, which is known only after the bytes.
-// With link it has the place to download the resource, too, unless the resource is small. A nil rangeSink appends nothing.
+// appendMeta appends the member _meta of the content, with the range that was sent: it is called after the bytes. With
+// link it adds the URL for downloads, unless the resource is small. A nil rangeSink appends nothing.
 func (e *rangeSink) appendMeta(b []byte, link bool) []byte {
 	if e == nil {
 		return b

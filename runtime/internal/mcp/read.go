@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
-// maxHint is how many bytes are allocated at most because a guest announced them.
+// maxHint is the most bytes allocated because a guest announced them.
 const maxHint = 1 << 20
 
 func (c *Core) read(ctx context.Context, r *request) error {
@@ -176,10 +176,10 @@ func (s *contentEncoder) flushIfFull() error {
 	return cmp.Or(w.End(), err)
 }
 
-// Waited returns for how long the client has kept the guest waiting in this read.
+// Waited returns how long the client has kept the guest waiting in this read.
 func (s *contentEncoder) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
-// encodedLen returns how many bytes n bytes of the content become, text with many escapes aside.
+// encodedLen returns how many bytes n bytes of the content become when encoded. It assumes few escapes in text.
 func (s *contentEncoder) encodedLen(n int) int {
 	switch {
 	case s.kind == abi.KindBlob:

@@ -11,8 +11,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A Subscription is one client's stream of changes, for a front that fetches the messages when it can write them. Until
-// then changes are merged: there are never more messages than URIs. It is safe for concurrent use and has no goroutine.
+// A Subscription is one client's stream of changes, for a front that takes each message when it can write it. Until
+// then changes are merged: at most one message for each URI waits. It is safe for concurrent use and has no goroutine.
 type Subscription struct {
 	// fixed at creation
 	core    *Core
@@ -20,7 +20,7 @@ type Subscription struct {
 	stop    context.CancelFunc
 	leave   func()              // frees the place of the stream
 	filter  map[string]struct{} // the URIs, "" for the list
-	changes *coalesce.Set       // pending ones of filter
+	changes *coalesce.Set       // pending changes that pass filter
 
 	mu     sync.Mutex // guards the fields below
 	ack    *filter    // still to be acknowledged; nil after that
@@ -100,7 +100,8 @@ func (s *Subscription) dropURIsLocked() {
 	}
 }
 
-// changed notes a change for the next Append. It discards changes outside of the filter: their number has no bound.
+// changed records a change for the next Append. It discards changes outside of the filter, since their number has no
+// bound.
 func (s *Subscription) changed(uri string) {
 	if _, ok := s.filter[uri]; ok {
 		s.changes.Add(uri)

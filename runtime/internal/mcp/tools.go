@@ -8,8 +8,8 @@ import (
 	"github.com/wasmres/wasmres/internal/textenc"
 )
 
-// The tools, for hosts that offer models nothing but tools: the JSON before and behind the output schema of
-// list_resources. Revisions before 2025-06-18 have no output schemas. read_resource has none: its content is opaque.
+// The tools, for hosts that offer models only tools: the JSON before and after the output schema of list_resources.
+// Revisions before 2025-06-18 have no output schemas. read_resource has none, since the type of its content is unknown.
 const (
 	toolsBegin = `"tools":[` +
 		`{"name":"list_resources","title":"List resources",` +
@@ -97,8 +97,8 @@ func (c *Core) appendToolError(ctx context.Context, r *request, b []byte, err er
 	return append(appendTextBlock(b, []byte(message)), `],"isError":true`...)
 }
 
-// listTool answers a page as structured content, as a link to each resource, and, for clients that show a model nothing
-// but text, as the JSON text of the structured content.
+// listTool answers a page as structured content, as a link to each resource and, for clients that show a model only
+// text, as the JSON text of the structured content.
 func (c *Core) listTool(ctx context.Context, r *request, rawCursor []byte) error {
 	cursor, err := optional("cursor", rawCursor)
 	if err != nil {
@@ -152,8 +152,8 @@ func (r *request) appendLinks(resources []abi.Resource) error {
 	return nil
 }
 
-// appendPage appends a page, with templates or without, as a JSON object: if raw, unchanged, else escaped for a JSON
-// string.
+// appendPage appends a page, with or without templates, as a JSON object: escaped for a JSON string, or unchanged if
+// raw.
 func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 	b := []byte(`{"resources":[`)
 	for i := range page.Resources {
@@ -180,7 +180,7 @@ func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 	return r.appendLong(append(b, '}'), raw)
 }
 
-// withoutIcons returns the resources without icons and metadata, which may be large and are of no use to a model.
+// withoutIcons returns the resources without icons and metadata, which may be large and do not help a model.
 func withoutIcons(resources []abi.Resource) []abi.Resource {
 	resources = slices.Clone(resources)
 	for i := range resources {

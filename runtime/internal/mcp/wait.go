@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// slowAfter is for how long any client may keep a source waiting.
+// slowAfter is how long any client may keep a source waiting.
 const slowAfter = 20 * time.Millisecond
 
 // A Wait is one period in which a client keeps a source waiting.
@@ -19,9 +19,9 @@ type Wait struct {
 	aborted bool // set by onTimer
 }
 
-// Wait begins a write for which a source waits; the caller calls End after the write. If the write lasts longer than 20 ms
-// while SlowReaders other clients keep sources waiting, abort is called, which must make the write fail: otherwise clients
-// that read nothing would occupy all calls.
+// Wait begins a write for which a source waits; the caller calls End after the write. If the write lasts longer than 20
+// ms while SlowReaders other clients keep sources waiting, Wait calls abort, which must make the write fail. Otherwise
+// clients that do not read could occupy all calls.
 func (c *Core) Wait(abort func()) *Wait {
 	w := &Wait{core: c, abort: abort, timerDone: make(chan struct{})}
 	w.timer = time.AfterFunc(slowAfter, w.onTimer)

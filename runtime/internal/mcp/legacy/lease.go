@@ -27,7 +27,7 @@ func (f *Front) lease() *lease {
 	return l
 }
 
-// end returns the memory back. It is idempotent.
+// end releases the memory. It is idempotent.
 func (l *lease) end() {
 	if l == nil {
 		return

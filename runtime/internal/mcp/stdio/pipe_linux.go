@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize is the size of a pipe for large contents, in bytes: four times the default, and a small part of what all pipes
-// of a user may have (/proc/sys/fs/pipe-user-pages-soft).
+// pipeSize is the size of a pipe for large contents, in bytes: four times the default, and a small part of the limit on
+// all pipes of a user (/proc/sys/fs/pipe-user-pages-soft).
 const pipeSize = 256 << 10
 
-// growPipe enlarges a pipe, so that its reader and its writer wait for each other less often. It gives how many bytes are
-// best written at once: a part of the pipe, since the kernel wakes the reader when a write has ended or the pipe is full.
+// growPipe enlarges a pipe, so that its reader and its writer wait for each other less often. It returns how many bytes
+// to write at once: a part of the pipe, since the kernel wakes the reader when a write has ended or the pipe is full.
 // Zero means any number: out is no pipe, or its size is unknown.
 func growPipe(out io.Writer) (maxWrite int) {
 	file, ok := out.(*os.File)

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// readAhead is how many lines a batch has at most.
+// readAhead is the most lines of a batch.
 const readAhead = 64
 
-// A line is one that was read, or the error that ended the stream.
+// A line is one line of the input, or the error that ended it.
 type line struct {
 	text    []byte
 	tooLong bool  // text is empty

@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// A response is the answer to one request. A long one is written in parts, and nothing else is written between them.
+// A response is the answer to one request. A long one is written in parts, with nothing in between.
 type response struct {
 	server  *server
 	request *pendingRequest
@@ -28,9 +28,9 @@ func (r *response) flush(part []byte) error {
 	return r.server.out.writeRaw(part)
 }
 
-// finish writes the answer, or what is left of it. If an answer fails after it has begun, its line is cut off, so that
-// it is no message. The failure follows as a line of its own, unless the client has cancelled the request. When a write
-// fails, the server's loop ends.
+// finish writes the answer, or the rest of it. If an answer fails after its first part, finish ends the incomplete line
+// and, unless the client has cancelled the request, writes the failure as a line of its own. If a write fails, the
+// server's loop ends.
 func (r *response) finish(rest []byte, failure *mcp.Error) {
 	r.server.end(r.request)
 	line := append(rest, '\n')

@@ -91,7 +91,7 @@ func (s *server) handleLine(work context.Context, l line) {
 	s.handle(work, l.text)
 }
 
-// handle has a message answered by the core or by the session of an older revision.
+// handle passes a message to the core, or to the session of an older revision.
 func (s *server) handle(work context.Context, text []byte) {
 	m, err := mcp.ParseMessage(text)
 	switch {
@@ -113,7 +113,7 @@ func (s *server) handle(work context.Context, text []byte) {
 	}
 }
 
-// setRevision makes m a request of the session's revision. It reports false while the session is not ready.
+// setRevision makes m a request of the session's revision. It returns false while the session is not ready.
 func (s *server) setRevision(m *mcp.Message) bool {
 	revision, ok := s.legacy.Ready()
 	m.Revision = revision
@@ -172,7 +172,7 @@ func (s *server) start(work context.Context, m *mcp.Message, size int) {
 	}
 }
 
-// begin counts a request as pending, or gives the error that refuses it.
+// begin counts a request as pending, or returns the error that refuses it.
 func (s *server) begin(p *pendingRequest) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,8 @@ func (s *server) begin(p *pendingRequest) *mcp.Error {
 	return nil
 }
 
-// end undoes begin. It is called just before the answer is written: after that the client may use the id again.
+// end ends the effect of begin. It is called just before the answer is written, after which the client may use the id
+// again.
 func (s *server) end(p *pendingRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +222,7 @@ func (s *server) cancel(id json.RawMessage) bool {
 // session names the one session of the process, for a source that keeps state for each session.
 const session = "stdio"
 
-// answer has the core answer a request.
+// answer answers a request by the core.
 func (s *server) answer(p *pendingRequest) {
 	defer s.running.Done()
 	defer p.cancel(nil)

@@ -31,11 +31,11 @@ type LegacySession interface {
 	Ready() (r mcp.Revision, ok bool)
 	// Receive handles a line from the client, which is valid until it returns. An error means that the session has ended.
 	Receive(line []byte) error
-	// Close answers what was received, ends the session, and waits for that.
+	// Close answers the received messages, ends the session, and waits for its end.
 	Close() error
 }
 
-// Config is what Serve needs. Core, In and Out are required.
+// Config configures Serve. Core, In and Out are required.
 type Config struct {
 	Core   *mcp.Core
 	Legacy Legacy // nil serves modern revisions only

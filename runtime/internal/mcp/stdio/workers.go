@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// maxQueueTime is for how long a request may wait before another goroutine starts.
+// maxQueueTime is how long a request may wait before another goroutine starts.
 const maxQueueTime = time.Millisecond
 
-// workers are goroutines that run requests in the order they came. While requests are quick, a few goroutines run them,
-// which costs less than a goroutine for each; more start when all of them wait for something. The few stay until end.
+// workers are goroutines that run requests in the order of arrival. While requests are quick, minWorkers goroutines run
+// them, which costs less than a goroutine for each. More start when all of them wait for something. The first ones stay
+// until end.
 type workers struct {
 	// fixed at creation
 	run        func(*pendingRequest)
@@ -26,7 +27,7 @@ type workers struct {
 	next         int
 	running      int // goroutines
 	begun        int // requests
-	due          int // requests that had come when the timer was set
+	due          int // requests added before the timer was set
 	timer        *time.Timer
 	timerRunning bool
 }
@@ -73,14 +74,14 @@ func (w *workers) startLocked() {
 	go w.serve()
 }
 
-// serve runs requests until take gives none.
+// serve runs requests until take returns nil.
 func (w *workers) serve() {
 	for p := w.take(); p != nil; p = w.take() {
 		w.run(p)
 	}
 }
 
-// take waits for a request. It gives nil when the calling goroutine is to end.
+// take waits for a request. It returns nil when the calling goroutine must end.
 func (w *workers) take() *pendingRequest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,14 +101,14 @@ func (w *workers) take() *pendingRequest {
 	return p
 }
 
-// hasMore reports whether a request is queued. A request that is being run calls it.
+// hasMore reports whether a request is queued.
 func (w *workers) hasMore() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.next < len(w.queue)
 }
 
-// scheduleFlush has onFlush called some time from now.
+// scheduleFlush schedules a call of onFlush.
 func (w *workers) scheduleFlush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// maxBatch is how many bytes may wait to be written. While there are more, every writer of a line waits: so a client that
-	// does not read slows down requests and does not fill memory.
+	// maxBatch is how many bytes may wait to be written. Beyond it, every writer of a line waits, so that a client that
+	// does not read slows requests down instead of filling memory.
 	maxBatch = 256 << 10
 	// largeLine is the size from which on a line is written by itself, in bytes. A smaller one is copied into the batch.
 	largeLine = 64 << 10
-	// batchDelay is for how long lines that follow each other are batched, to be written at once.
+	// batchDelay is how long successive lines are collected, to be written at once.
 	batchDelay = 100 * time.Microsecond
 	// largeWrite is the size of a write for which it pays to grow a pipe, in bytes.
 	largeWrite = 512 << 10
@@ -83,8 +83,8 @@ func (w *writer) writePendingLocked() error {
 	return err
 }
 
-// write writes a line with its line end, unless p has been cancelled by then; nil cannot be. A large line is written when
-// write returns. Otherwise the error is one of an earlier line.
+// write writes a line with its line end, unless p was cancelled before; a nil p cannot be. It returns when a large line
+// is written; a smaller one may still wait, and the error may be that of an earlier line.
 func (w *writer) write(line []byte, p *pendingRequest) error {
 	if len(line) >= largeLine {
 		return w.writeLarge(line, p)
@@ -98,8 +98,8 @@ func (w *writer) write(line []byte, p *pendingRequest) error {
 	return nil
 }
 
-// batch is write, but on the calling goroutine if no other writes. more says that another line follows at once: then the
-// line may be left in the batch, and the caller must have flush called later.
+// batch is write, but on the calling goroutine if no other writes. more means that another line follows at once: then
+// the line may stay in the batch, which left reports, and the caller must have flush called later.
 func (w *writer) batch(line []byte, p *pendingRequest, more bool) (left bool, err error) {
 	if len(line) >= largeLine {
 		return false, w.writeLarge(line, p)
@@ -150,7 +150,7 @@ func (w *writer) addLocked(line []byte, p *pendingRequest) error {
 	return nil
 }
 
-// lock writes the batch and keeps other goroutines from writing until unlock. Their lines are batched meanwhile.
+// lock writes the batch, and blocks writes of other goroutines until unlock. Their lines are batched meanwhile.
 func (w *writer) lock(p *pendingRequest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func (w *writer) writeRaw(p []byte) error {
 	return nil
 }
 
-// unlock undoes lock. err is that of the writes; nil for none.
+// unlock ends the effect of lock. err is that of the writes; nil for none.
 func (w *writer) unlock(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
 
-// answer has the core answer a request. Where the answer does not leave whole, the connection is closed, so that the
-// client does not take it for whole.
+// answer answers a request by the core. If the answer is incomplete, it closes the connection, so that the client
+// notices.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, m *mcp.Message) {
 	client := response.Client{
 		Local: localAddr(r).IsLoopback(), AcceptEncoding: strings.Join(r.Header.Values("Accept-Encoding"), ","),

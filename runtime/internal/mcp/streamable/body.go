@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
-// errNoRoom says that the budget of bodies and answers in flight has no room for a body.
+// errNoRoom means that the budget of bodies and answers in flight has no room for a body.
 var errNoRoom = errors.New("bodies and answers take all the memory there is for them")
 
 // A countedBody is a body that counts as in flight, if it is large.
@@ -19,8 +19,7 @@ type countedBody struct {
 	size int
 }
 
-// bodyCopies is how often the bytes of a body are in memory, about: in the buffer they are read into, and in what is made
-// of them.
+// bodyCopies is roughly how often the bytes of a body are in memory: in the read buffer, and in values decoded from it.
 const bodyCopies = 3
 
 // Read implements [io.Reader].
@@ -32,8 +31,8 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readBody reads the whole body, if it comes in time. A large body is taken from hold as it comes. When hold has no room
-// for the length that the client names, nothing is read.
+// readBody reads the whole body within BodyTimeout. It charges a large body to hold as it arrives. If hold has no room
+// for the declared length, readBody reads nothing.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *inflight.Hold) ([]byte, error) {
 	size := int(min(r.ContentLength, h.cfg.MaxRequestBytes))
 	if size > inflight.Free && !hold.Fits(bodyCopies*size) {
@@ -49,8 +48,8 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, hold *infligh
 	return text, err
 }
 
-// readAll reads all of r. size is the length that the client names, negative for none. The buffer never has more than
-// bodyCopies times the bytes that have come, and ends up with no more than size+1 if that is true.
+// readAll reads all of r. size is the declared length, negative for none. The buffer never exceeds bodyCopies times the
+// bytes received, and ends with at most size+1 bytes if size is right.
 func readAll(r io.Reader, size int) ([]byte, error) {
 	const typical = 4 << 10 // bytes of a request
 	text := make([]byte, 0, typical)

@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
 )
 
-// Path is where [Handler.ServeHTTP] has the MCP endpoint.
+// Path is the path of the MCP endpoint in [Handler.ServeHTTP].
 const Path = "/mcp"
 
 const jsonType = "application/json"
@@ -81,8 +81,8 @@ func New(cfg Config) (*Handler, error) {
 	}, nil
 }
 
-// Close ends every subscription with its result, and waits for that. Later subscriptions are refused; other requests are
-// answered as before.
+// Close ends every subscription with its result, and waits for that. It refuses later subscriptions, and answers other
+// requests as before.
 func (h *Handler) Close() error {
 	h.refused.Close()
 	h.subscriptions.Close()
@@ -92,17 +92,17 @@ func (h *Handler) Close() error {
 // Core returns the Core of the configuration.
 func (h *Handler) Core() *mcp.Core { return h.cfg.Core }
 
-// Legacy returns what serves the older revisions; nil for nothing.
+// Legacy returns the server of the older revisions; nil if there is none.
 func (h *Handler) Legacy() Legacy { return h.cfg.Legacy }
 
-// MaxRequestBytes is how long a body may be.
+// MaxRequestBytes returns the bound on a body, in bytes.
 func (h *Handler) MaxRequestBytes() int64 { return h.cfg.MaxRequestBytes }
 
-// Find returns h for a POST to Path of any host. So a Handler is a router with one endpoint.
+// Find returns h, and whether path is Path: a Handler is a router with one endpoint.
 func (h *Handler) Find(_, path []byte) (*Handler, bool) { return h, string(path) == Path }
 
-// AllowsHost reports whether clients may name host, in lower case, on a connection to the address local; the zero Addr is
-// unknown.
+// AllowsHost reports whether clients may name host, in lower case, on a connection to the address local. The zero Addr
+// means an unknown address.
 func (h *Handler) AllowsHost(host string, local netip.Addr) bool {
 	return h.origins.allowsHost(host, local)
 }

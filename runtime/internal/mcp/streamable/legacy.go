@@ -12,10 +12,10 @@ import (
 // A Legacy serves the older revisions, which have sessions.
 type Legacy interface {
 	http.Handler
-	// Begin finds the session of m, and counts m as one of its requests: the caller has the core answer it. Begin sets what
-	// the core needs to know of the session. version is the header with the revision; empty for none. cancel is called when
-	// the session ends, or its client cancels m. The caller calls finish when m was answered. If the request is not valid in
-	// that session, ok is false, and ServeHTTP answers it with an error.
+	// Begin finds the session of m, and counts m as one of its requests; the caller passes m to the core. Begin sets
+	// the fields of m about the session. version is the header with the revision; empty for none. cancel is called when
+	// the session ends, or its client cancels m. The caller calls finish when m was answered. If the request is not
+	// valid in that session, ok is false, and ServeHTTP answers it with an error.
 	Begin(session, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool)
 }
 

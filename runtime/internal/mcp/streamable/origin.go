@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An originPolicy keeps out web pages that may not call the server: those of other origins, and those whose own DNS name
-// points to this server, which only the header Host shows.
+// An originPolicy refuses web pages that may not call the server: those of other origins, and those whose own DNS name
+// points to this server (DNS rebinding), which only the header Host shows.
 type originPolicy struct {
 	hosts   map[string]bool // in lower case, with or without a port
 	origins map[string]bool // as [originKey] gives them

@@ -7,9 +7,9 @@ import (
 )
 
 // Coding chooses how an answer with content of a type is coded. accept has the values of the Accept-Encoding header;
-// size is in bytes, negative when it is unknown. local says that the client is on this machine: it gets the answer as it
-// is, since compression costs more there than it saves, and a proxy on this machine compresses by itself. For bytes in
-// base64, contentType is the type of the bytes.
+// size is in bytes, negative when it is unknown. A local client, on this machine, gets no compression: that costs more
+// than it saves, and a proxy on this machine can compress itself. For bytes in base64, contentType is the type of the
+// bytes.
 func Coding(local bool, accept []string, contentType string, size int) compress.Coding {
 	if local || len(accept) == 0 || !compress.Pays(contentType, size) {
 		return compress.Identity
@@ -17,8 +17,8 @@ func Coding(local bool, accept []string, contentType string, size int) compress.
 	return compress.Choose(accept)
 }
 
-// SetCoding sets the headers of an answer with the given coding. It is called for Identity, too, where [Coding] may
-// choose another for another client: caches then keep the two apart.
+// SetCoding sets the headers of an answer with that coding. It is called for Identity, too, if [Coding] may choose
+// another for another client, so that caches keep the two apart.
 func SetCoding(header http.Header, c compress.Coding) {
 	header.Add("Vary", "Accept-Encoding")
 	if c != compress.Identity {

@@ -25,7 +25,7 @@ type connOutput struct {
 
 func (o *connOutput) room() int { return headRoom }
 
-// outlet implements [output]. The requests that are answered here want to be told nothing before the answer.
+// outlet implements [output]. Requests on this path ask for no notifications before the answer.
 func (o *connOutput) outlet() mcp.ResponseStream { return mcp.ResponseStream{Abort: o.abort} }
 
 func (o *connOutput) mustBeIdentity() bool { return false }
@@ -86,8 +86,8 @@ func (o *connOutput) appendHead(b []byte, status int, coding compress.Coding) []
 	return append(b, "\r\n"...)
 }
 
-// A Clock gives the time for headers, and formats each second once. The zero Clock is ready for use, and safe for
-// concurrent use.
+// A Clock formats the time for the header Date, once for each second. The zero Clock is ready, and safe for concurrent
+// use.
 type Clock struct{ last atomic.Pointer[second] }
 
 type second struct {
@@ -95,7 +95,7 @@ type second struct {
 	text string // as HTTP writes it
 }
 
-// Now returns the time as the header Date has it.
+// Now returns the present time for the header Date.
 func (c *Clock) Now() string {
 	now := time.Now()
 	if s := c.last.Load(); s != nil && s.unix == now.Unix() {

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// How long a client may take to receive what is written. Large writes get a second more for each MinRate bytes.
+// Time limits for a client to receive a write. Each MinRate bytes of a large write add a second.
 const (
 	AnswerTimeout = 30 * time.Second
 	GuestTimeout  = 5 * time.Second // of a write that a guest waits for
 	MinRate       = 64 << 10        // bytes a second
 )
 
-// Timeout returns the time a client may take to receive size bytes; base is that for a few bytes.
+// Timeout returns how long a client may take to receive size bytes; base is the limit for a few bytes.
 func Timeout(size int, base time.Duration) time.Duration {
 	return base + time.Duration(size/MinRate)*time.Second
 }
 
-// SetDeadline bounds the writes of size bytes that follow. It does nothing on a server without write deadlines.
+// SetDeadline bounds the next writes of size bytes. It does nothing on a server without write deadlines.
 func SetDeadline(control *http.ResponseController, size int, base time.Duration) {
 	_ = control.SetWriteDeadline(time.Now().Add(Timeout(size, base)))
 }
 
-// ClearDeadline ends what [SetDeadline] began.
+// ClearDeadline ends the effect of [SetDeadline].
 func ClearDeadline(control *http.ResponseController) { _ = control.SetWriteDeadline(time.Time{}) }
 
 // Abort makes a write fail that is under way, and all that follow until the next deadline is set. Any goroutine may call

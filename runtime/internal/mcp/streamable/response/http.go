@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// An httpOutput is the response to one request that net/http has read. It is one JSON body, or, once the client was told
-// something before the answer, a stream of events of which the answer is the last.
+// An httpOutput is the response to one request that net/http has read: one JSON body or, after a notification, a stream
+// of events that ends with the answer.
 type httpOutput struct{ stream Stream }
 
 func (o *httpOutput) room() int { return 0 }
@@ -26,7 +26,7 @@ func (o *httpOutput) notify(method string, params json.RawMessage) error {
 
 func (o *httpOutput) abort() { Abort(o.stream.control) }
 
-// mustBeIdentity implements [output]: events have gone as they are.
+// mustBeIdentity implements [output]: earlier events were not compressed.
 func (o *httpOutput) mustBeIdentity() bool { return o.stream.begun }
 
 func (o *httpOutput) deadline(size int, timeout time.Duration) error {
@@ -80,7 +80,7 @@ func (o *httpOutput) end() error {
 	return err
 }
 
-// flush implements [output]. A server that cannot flush sends what was written later.
+// flush implements [output]. A server that cannot flush sends the bytes later.
 func (o *httpOutput) flush() error {
 	err := o.stream.control.Flush()
 	ClearDeadline(o.stream.control)

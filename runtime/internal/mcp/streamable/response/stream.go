@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What surrounds the message of an event, and a comment that shows that a silent stream is alive.
+// Text around the message of an event, and a comment that keeps a silent stream alive.
 const (
 	EventHead, EventTail = "event: message\ndata: ", "\n\n"
 	KeepAlive            = ": still here\n\n"
@@ -35,8 +35,7 @@ func makeStream(w http.ResponseWriter) Stream {
 // Begun reports whether an event was sent: the response can then be nothing else. It is for the goroutine that sends.
 func (s *Stream) Begun() bool { return s.begun }
 
-// Send writes a message as an event, for which the client gets Timeout(len(message), timeout). One goroutine at a time
-// calls it.
+// Send writes a message as an event, within Timeout(len(message), timeout). One goroutine at a time calls it.
 func (s *Stream) Send(message []byte, timeout time.Duration) error {
 	return s.write(EventHead, message, EventTail, timeout)
 }
@@ -62,8 +61,7 @@ func (s *Stream) write(before string, message []byte, after string, timeout time
 	return s.control.Flush()
 }
 
-// KeepAlive writes a comment each time the given time has passed, once the stream has begun. It ends when stop is called,
-// which waits for that.
+// KeepAlive writes a comment at each interval, once the stream has begun. stop ends that, and waits for the end.
 func (s *Stream) KeepAlive(every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup

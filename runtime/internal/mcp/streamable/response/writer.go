@@ -15,7 +15,7 @@ import (
 // encoders compress the answers of all Writers: they are kept between answers.
 var encoders compress.Encoders
 
-// ErrCutOff says that an answer failed after a part of it was sent.
+// ErrCutOff means that an answer failed after a part of it was sent.
 var ErrCutOff = errors.New("the answer was cut off")
 
 // A Writer writes the answers of a core: one to a response of net/http, or one after the other to a connection. A long
@@ -32,7 +32,7 @@ type Writer struct {
 	held    int              // bytes that are counted as in flight for compression
 }
 
-// A Client is what the choice of a coding depends on.
+// A Client has the properties of a client on which the coding depends.
 type Client struct {
 	Local          bool   // it is on this machine
 	AcceptEncoding string // the values of the header, joined by commas; empty for none
@@ -40,13 +40,13 @@ type Client struct {
 
 // An output is where the answer to one request is written. The Writer calls deadline before each group of writes.
 type output interface {
-	// room is how many bytes the output needs before a whole answer in the same buffer.
+	// room returns how many bytes the output needs before a whole answer in the same buffer.
 	room() int
-	// outlet has what the output can do while the answer is made, but Flush.
+	// outlet returns the output's functions for use before the answer, without Flush.
 	outlet() mcp.ResponseStream
 	// mustBeIdentity reports whether the answer cannot be compressed.
 	mustBeIdentity() bool
-	// deadline bounds the writes of size bytes that follow; flush ends that.
+	// deadline bounds the next writes of size bytes, until flush.
 	deadline(size int, timeout time.Duration) error
 
 	// whole writes a whole answer, which begins after room bytes of out.
@@ -73,17 +73,17 @@ func New(w http.ResponseWriter) *Writer {
 	return &one.Writer
 }
 
-// NewConn makes a Writer of answers on a connection of HTTP/1.1, of which each follows a request that net/http did not
-// read. deadline is the write deadline of c, clock gives the headers Date.
+// NewConn makes a Writer of answers on a connection of HTTP/1.1, one for each request that net/http did not read.
+// deadline is the write deadline of c; clock formats the headers Date.
 func NewConn(c net.Conn, deadline *Deadline, clock *Clock) *Writer {
 	return &Writer{out: &connOutput{
 		conn: c, writeDeadline: deadline, clock: clock, abort: func() { _ = c.SetWriteDeadline(past) },
 	}}
 }
 
-// Answer has core answer m, a request other than subscriptions/listen, and writes that. Unless the client has cancelled
-// the request, the answer is one JSON body, or the last event of a stream if the core had something to tell before. After
-// an error the response is not whole, and the connection must be closed.
+// Answer answers m, a request other than subscriptions/listen, by core. Unless the client has cancelled the request,
+// the answer is one JSON body or, after notifications, the last event of a stream. After an error the response is
+// incomplete, and the caller must close the connection.
 func (w *Writer) Answer(ctx context.Context, core *mcp.Core, m *mcp.Message, client Client) error {
 	w.message, w.client, w.budget, w.begun, w.encoder = m, client, core.InFlight(), false, nil
 	m.DownloadLinks = true
