@@ -22,9 +22,9 @@ func Combine(members ...*Provider) (*Combined, error) {
 		return nil, errors.New("combine: no provider")
 	}
 	first := members[0]
-	cfg := composite.Config{PageSize: pageSize(first.inner.Module().Limits()), Logger: first.log}
+	cfg := composite.Config{PageSize: pageSize(first.inner.Info().Limits), Logger: first.log}
 	for _, p := range members {
-		cfg.MemberTimeout = max(cfg.MemberTimeout, p.inner.Module().Limits().Timeout)
+		cfg.MemberTimeout = max(cfg.MemberTimeout, p.inner.Info().Limits.Timeout)
 		cfg.Members = append(cfg.Members, composite.Member{Name: p.name, Source: p.inner, Claims: composite.ClaimsOf(p.Manifest())})
 	}
 	source, err := composite.New(cfg)

@@ -54,13 +54,12 @@ type Namespace struct {
 
 // Info says how the provider runs.
 func (p *Provider) Info() Info {
-	m := p.inner.Module()
-	mode, note := m.ResetMode()
+	info := p.inner.Info()
 	layers, namespaces := p.host.layers()
 	return Info{
-		Digest: m.Digest(), Size: m.Size(), Packed: m.Packed(), Lifecycle: m.Lifecycle(), Limits: m.Limits(),
+		Digest: info.Digest, Size: info.Size, Packed: info.Packed, Lifecycle: info.Lifecycle, Limits: info.Limits,
 		Isolation: p.host.isolation, Layers: layers, Namespaces: namespaces,
-		Reset: ResetMode(mode), ResetNote: note, Start: m.Started(),
+		Reset: ResetMode(info.Reset), ResetNote: info.Why, Start: info.Start,
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -49,17 +48,15 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 		return nil, err
 	}
 	inner, err := provider.Open(ctx, provider.Config{
-		Runtime: sandbox.Config{
-			Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
-			Services: servicesOf(o), Ungranted: o.OnUngranted, Config: values, Clock: o.Clock.determinism(),
-			Observe: o.OnCall, Symbols: o.DebugModules, Logger: o.Logger,
-		},
+		Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
+		Services: servicesOf(o), Ungranted: o.OnUngranted, Values: values, Clock: o.Clock.determinism(),
+		Observe: o.OnCall, Symbols: o.DebugModules,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{name: cmp.Or(o.Name, inner.Module().Manifest().Name), host: h, inner: inner, log: o.Logger, closed: make(chan struct{})}
+	p := &Provider{name: cmp.Or(o.Name, inner.Manifest().Name), host: h, inner: inner, log: o.Logger, closed: make(chan struct{})}
 	p.close = sync.OnceValue(func() error { return p.release(o.Capabilities) })
 	return p, nil
 }
@@ -90,7 +87,7 @@ func feedsOf(all []capability.Capability) (feeds []func(context.Context) (capabi
 func (p *Provider) Name() string { return p.name }
 
 // Manifest is what the provider says of itself. It must not be changed.
-func (p *Provider) Manifest() *abi.Manifest { return p.inner.Module().Manifest() }
+func (p *Provider) Manifest() *abi.Manifest { return p.inner.Manifest() }
 
 // Source serves the provider's resources: for [NewServer] and for wrappers. It is of no use after Close.
 func (p *Provider) Source() resource.Source { return p.inner }
@@ -100,7 +97,7 @@ func (p *Provider) Source() resource.Source { return p.inner }
 // call it from pages of its own origin only. Close ends its streams. [NewServer] has more options.
 func (p *Provider) Handler() http.Handler {
 	p.serverOnce.Do(func() {
-		inForce := p.inner.Module().Limits()
+		inForce := p.inner.Info().Limits
 		p.server, _ = NewServer(p.inner, &ServerOptions{ // a provider has a name and a version, and nothing else can fail
 			QueueTimeout: inForce.Timeout, MaxSlowReaders: inForce.Calls / 2, Logger: p.log,
 		})

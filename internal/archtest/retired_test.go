@@ -8,7 +8,7 @@ import (
 // retiredNames has, by package, the names that standard terms have replaced. The package may not declare them again,
 // outside functions. Names that are standard for something else, as Leave or step, are not listed.
 var retiredNames = byPackage(`
-runtime/internal/sandbox runtime/internal/module runtime/internal/guest runtime/internal/instance runtime/internal/pool
+runtime/internal/provider runtime/internal/module runtime/internal/guest runtime/internal/instance runtime/internal/pool
 runtime/internal/limiter runtime/internal/engine runtime/internal/engine/wazero runtime/internal/wasi
 : Shelf Hollow IsHollow isOf offered errNoNames Answered Overdue Quote Said Spent maxSaid remember framed
 : askedTooOften blame blamed contain contained investigate tooDeep tookTooLong

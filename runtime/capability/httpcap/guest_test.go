@@ -15,7 +15,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/httpcap"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -59,9 +58,7 @@ func TestAGuestFetches(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	cfg := provider.Config{Runtime: sandbox.Config{
-		Runner: pool.InProcess{Engine: engine}, Services: services, Limits: limits.Limits{Timeout: time.Minute},
-	}}
+	cfg := provider.Config{Runner: pool.InProcess{Engine: engine}, Services: services, Limits: limits.Limits{Timeout: time.Minute}}
 	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, "web"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,14 +24,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // hosted runs a guest in this process, with short pages.
 func hosted(t *testing.T, binary []byte, services capability.Services) *provider.Provider {
 	t.Helper()
-	return hostedWith(t, binary, provider.Config{Runtime: sandbox.Config{Services: services}, PageSize: 2})
+	return hostedWith(t, binary, provider.Config{Services: services, PageSize: 2})
 }
 
 func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Provider {
@@ -40,7 +39,7 @@ func hostedWith(t *testing.T, binary []byte, cfg provider.Config) *provider.Prov
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Runtime.Runner, cfg.Runtime.ModuleCache = pool.InProcess{Engine: engine}, guesttest.Modules
+	cfg.Runner, cfg.ModuleCache = pool.InProcess{Engine: engine}, guesttest.Modules
 	guest, err := provider.Open(t.Context(), cfg, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +185,7 @@ func TestStreamsEndWithTheGuestsCall(t *testing.T) {
 	services := puppet.Services()
 	maps.Copy(services, p.Services())
 	guest := hostedWith(t, puppet.Binary(t), provider.Config{
-		Runtime: sandbox.Config{Services: services, Limits: limits.Limits{Timeout: 20 * time.Second}},
+		Services: services, Limits: limits.Limits{Timeout: 20 * time.Second},
 	})
 	for range 3 {
 		if _, err := guest.Read(call(t), &resource.Request{URI: abi.MustParseURI("p://x")}, &body{}); abi.CodeOf(err) != abi.CodeNotFound {
@@ -219,7 +218,7 @@ func TestExampleSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		guest := hostedWith(t, guesttest.Binary(t, name), provider.Config{
-			Runtime: sandbox.Config{Services: services, Clock: (*guest.Clock)(recorded.Clock())},
+			Services: services, Clock: (*guest.Clock)(recorded.Clock()),
 		})
 		report, err := session.Run(t.Context(), session.Config{Session: recorded, Host: host, Source: guest, Update: true})
 		if err != nil || len(report.Failures) > 0 || report.Steps == 0 {

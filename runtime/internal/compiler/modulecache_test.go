@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/module"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 var _ module.Cache = (*compiler.Compiler)(nil)
@@ -84,15 +84,15 @@ func TestADamagedPreparedModuleIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepare := func(cfg sandbox.Config) string {
+	prepare := func(cfg provider.Config) string {
 		t.Helper()
-		p, err := sandbox.Prepare(cfg, binary)
+		p, err := provider.Instrument(cfg, binary)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(p.Append(nil))
 	}
-	want, on := prepare(sandbox.Config{}), sandbox.Config{ModuleCache: cacheIn(t, dir)}
+	want, on := prepare(provider.Config{}), provider.Config{ModuleCache: cacheIn(t, dir)}
 	for _, when := range []string{"first", "again"} {
 		if got := prepare(on); got != want {
 			t.Errorf("%s: got another module", when)

@@ -17,7 +17,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -29,9 +28,7 @@ func openProvider(t *testing.T, example string, pageSize int) *provider.Provider
 		t.Fatal(err)
 	}
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: sandbox.Config{
-			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
-		},
+		Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
 		PageSize: pageSize,
 	}, guesttest.Binary(t, example))
 	if err != nil {
@@ -54,7 +51,7 @@ func openProviders(t *testing.T, cfg composite.Config, examples ...string) (*com
 	var opened []*provider.Provider
 	for _, example := range examples {
 		p := openProvider(t, example, cfg.PageSize)
-		cfg.Members = append(cfg.Members, composite.Member{Name: example, Source: p, Claims: composite.ClaimsOf(p.Module().Manifest())})
+		cfg.Members = append(cfg.Members, composite.Member{Name: example, Source: p, Claims: composite.ClaimsOf(p.Manifest())})
 		opened = append(opened, p)
 	}
 	cfg.MemberTimeout = 20 * time.Second

@@ -14,13 +14,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A blow is a running case against a worker alone.
 type blow struct {
 	hostile.Case
-	cfg  sandbox.Config
+	cfg  provider.Config
 	load time.Duration // bound
 
 	mu      sync.Mutex // guards the fields below
@@ -31,7 +31,7 @@ type blow struct {
 }
 
 func (w *processTest) newBlow(c hostile.Case) *blow {
-	b := &blow{Case: c, load: processLoad, cfg: sandbox.Config{Runner: w.runner, Limits: limitsOf(c)}}
+	b := &blow{Case: c, load: processLoad, cfg: provider.Config{Runner: w.runner, Limits: limitsOf(c)}}
 	b.tally = tally{codes: map[string]int{}, after: map[string]int{}, cases: 1}
 	b.cfg.Limits.Timeout = processTimeout
 	if c.Compile > 0 || c.Row == hostile.RowCompile {
@@ -57,7 +57,7 @@ func (b *blow) strike(p *module.Module) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.load)
 	defer cancel()
 	start := time.Now()
-	m, err := sandbox.Open(ctx, b.cfg, p)
+	m, err := provider.OpenModule(ctx, b.cfg, p)
 	if err != nil {
 		b.note(b.codes, "load:", err, time.Since(start)-b.load)
 		return nil
@@ -81,11 +81,11 @@ func (b *blow) strike(p *module.Module) error {
 	return m.Close()
 }
 
-func (b *blow) ask(m *sandbox.Module, codes map[string]int, op abi.Op, uri string) {
+func (b *blow) ask(m *provider.Provider, codes map[string]int, op abi.Op, uri string) {
 	start := time.Now()
 	_, err := call(m, op, uri)
 	b.note(codes, "", err, time.Since(start)-processTimeout)
-	m.Settle()
+	m.AfterResponse()
 }
 
 // note counts an outcome and looks at its error.

@@ -27,7 +27,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // Limits of every child that are not those of its case.
@@ -82,7 +82,7 @@ func childMain(names string) int {
 // An attempt is a case under way.
 type attempt struct {
 	hostile.Case
-	cfg sandbox.Config
+	cfg provider.Config
 
 	mu sync.Mutex // guards the report
 	report
@@ -136,7 +136,7 @@ func (a *attempt) run(modules [][]byte, log io.Writer, alive func()) error {
 		return err
 	}
 	defer clean()
-	a.cfg = sandbox.Config{
+	a.cfg = provider.Config{
 		Runner: pool.InProcess{Engine: e}, Limits: limitsOf(a.Case),
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -179,7 +179,7 @@ func openEngine(limit time.Duration) (e *wazero.Engine, clean func(), err error)
 
 // try loads a module, as often as the case says, and asks each load.
 func (a *attempt) try(binary []byte) error {
-	var loaded []*sandbox.Module
+	var loaded []*provider.Provider
 	for range max(a.Loads, 1) {
 		if m := a.load(binary); m != nil {
 			loaded = append(loaded, m)
@@ -204,11 +204,11 @@ func (a *attempt) try(binary []byte) error {
 }
 
 // load returns nil when the module is refused.
-func (a *attempt) load(binary []byte) *sandbox.Module {
+func (a *attempt) load(binary []byte) *provider.Provider {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
 	start := time.Now()
-	m, err := sandbox.Load(context.Background(), a.cfg, binary)
+	m, err := provider.Open(context.Background(), a.cfg, binary)
 	a.Load = max(a.Load, time.Since(start))
 	if err == nil {
 		return m
@@ -220,7 +220,7 @@ func (a *attempt) load(binary []byte) *sandbox.Module {
 }
 
 // ask asks what the case says, as often and by as many callers as it says.
-func (a *attempt) ask(m *sandbox.Module) {
+func (a *attempt) ask(m *provider.Provider) {
 	var wg sync.WaitGroup
 	for range max(a.Parallel, 1) {
 		wg.Go(func() {
@@ -240,7 +240,7 @@ func (a *attempt) ask(m *sandbox.Module) {
 
 // retry reads what must be readable. On a busy machine the deadline of an attack may be too short for honest work, and for
 // the start of a worker that takes the place of one that was killed: it tries again for a while.
-func retry(m *sandbox.Module, uri string, while time.Duration) (err error) {
+func retry(m *provider.Provider, uri string, while time.Duration) (err error) {
 	for end := time.Now().Add(while); ; {
 		if _, err = call(m, abi.OpRead, uri); abi.CodeOf(err) != abi.CodeDeadline || time.Now().After(end) {
 			return err
@@ -249,7 +249,7 @@ func retry(m *sandbox.Module, uri string, while time.Duration) (err error) {
 }
 
 // call asks as the host does: only reads and polls have contents.
-func call(m *sandbox.Module, op abi.Op, uri string) (*abi.Reply, error) {
+func call(m *provider.Provider, op abi.Op, uri string) (*abi.Reply, error) {
 	if op == abi.OpRead || op == abi.OpPoll {
 		return m.Call(context.Background(), op, &abi.Request{URI: uri}, sink{})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -169,8 +169,8 @@ func floodOnce(t *testing.T, program string) time.Duration {
 		t.Fatal(err)
 	}
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: runner, Limits: limits.Limits{Timeout: processTimeout}, Notify: func(context.Context, string) {},
+	m, err := provider.Open(t.Context(), provider.Config{
+		Runner: runner, Limits: limits.Limits{Timeout: processTimeout},
 		Services: capability.Services{abi.ServiceConfig: capability.Config{}, abi.ServiceHTTP: obstinate{}},
 	}, p.Binary(t))
 	if err != nil {

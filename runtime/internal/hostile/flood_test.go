@@ -3,7 +3,6 @@
 package hostile_test
 
 import (
-	"context"
 	"syscall"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 const (
@@ -45,8 +44,8 @@ func TestTheParentWorksLittleForAFlood(t *testing.T) {
 // floodFor calls a provider for a while, and gives the share of a processor that this process used meanwhile.
 func floodFor(t *testing.T, run guest.Runner, f hostile.Flood) (share float64, codes map[string]int) {
 	t.Helper()
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Limits: limits.Limits{Timeout: floodTimeout}, Notify: func(context.Context, string) {},
+	m, err := provider.Open(t.Context(), provider.Config{
+		Runner: run, Limits: limits.Limits{Timeout: floodTimeout},
 	}, f.Module)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // BenchmarkKill measures how long after their deadline guests are stopped, beside a goroutine that collects garbage without
@@ -46,7 +46,7 @@ func kill(b *testing.B, c hostile.Case) {
 	defer e.Close()
 	l := limitsOf(c)
 	l.Timeout = deadline
-	m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
+	m, err := provider.Open(b.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
 	if err != nil {
 		b.Fatal(err)
 	}

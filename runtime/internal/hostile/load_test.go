@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // The compiled form of a module is shared by all who load it, so nothing of their limits may be in it.
@@ -25,16 +25,16 @@ func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	load := func(l limits.Limits) *sandbox.Module {
+	load := func(l limits.Limits) *provider.Provider {
 		t.Helper()
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, memoryModule(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, memoryModule(t))
 		if err != nil {
 			t.Fatal(err, errors.Unwrap(err))
 		}
 		t.Cleanup(func() { _ = m.Close() })
 		return m
 	}
-	ask := func(m *sandbox.Module, uri string) abi.Code {
+	ask := func(m *provider.Provider, uri string) abi.Code {
 		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, sink{})
 		return abi.CodeOf(err)
 	}

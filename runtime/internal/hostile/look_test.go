@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // TestGuestsPayForWhatTheHostLooksAt compares the fuel of reads in which a host function gets some and next to no bytes.
@@ -24,7 +24,7 @@ func TestGuestsPayForWhatTheHostLooksAt(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close() })
 	used := func(function string, n int64) (fuel uint64) {
 		t.Helper()
-		m, err := sandbox.Load(t.Context(), sandbox.Config{
+		m, err := provider.Open(t.Context(), provider.Config{
 			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute},
 			Observe: func(_ context.Context, u limits.Usage) { fuel = u.Fuel },
 		}, hostile.Look(function, 1, n, false))

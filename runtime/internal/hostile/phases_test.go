@@ -21,7 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // longEnv has the tests make the attacks as well that are much like others.
@@ -90,7 +90,7 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 	before := resident()
 	a := &attempt{Case: c, report: report{Case: c.Name, Codes: map[string]int{}, After: map[string]int{}, Modules: 1}}
 	var log counter
-	a.cfg = sandbox.Config{
+	a.cfg = provider.Config{
 		Runner: run, Limits: limitsOf(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -70,7 +70,7 @@ func newProcessTest(t *testing.T) *processTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := sandbox.Load(t.Context(), sandbox.Config{Runner: runner}, guesttest.Binary(t, "hello"))
+	clean, err := provider.Open(t.Context(), provider.Config{Runner: runner}, guesttest.Binary(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (w *processTest) honest(t *testing.T) {
 	i := slices.IndexFunc(hostile.Cases(), func(c hostile.Case) bool { return c.Name == "loop-counted" })
 	c := hostile.Cases()[i]
 	b := w.newBlow(c)
-	p, err := sandbox.Prepare(b.cfg, c.Modules()[0])
+	p, err := provider.Instrument(b.cfg, c.Modules()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -40,7 +40,7 @@ func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 			size, codes := 0, map[string]int{}
 			for _, m := range modules {
 				size = max(size, len(m))
-				loadOnce(t, sandbox.Config{Runner: run, Limits: limitsOf(each)}, m, codes)
+				loadOnce(t, provider.Config{Runner: run, Limits: limitsOf(each)}, m, codes)
 			}
 			parent, child := peak()-before, largestChild()
 			if most := slow(processPeak + 8*int64(size)); parent > most {
@@ -60,9 +60,9 @@ func isForLoading(c hostile.Case) bool {
 }
 
 // loadOnce loads a module, closes it, and counts how that ended.
-func loadOnce(t *testing.T, cfg sandbox.Config, module []byte, codes map[string]int) {
+func loadOnce(t *testing.T, cfg provider.Config, module []byte, codes map[string]int) {
 	t.Helper()
-	m, err := sandbox.Load(t.Context(), cfg, module)
+	m, err := provider.Open(t.Context(), cfg, module)
 	codes[abi.CodeOf(err).String()]++
 	if err != nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -55,7 +55,7 @@ func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
 func residentIn(t *testing.T, run guest.Runner, c hostile.Case, module []byte) int64 {
 	t.Helper()
 	a := &attempt{Case: c, report: report{Codes: map[string]int{}, After: map[string]int{}}}
-	a.cfg = sandbox.Config{
+	a.cfg = provider.Config{
 		Runner: run, Limits: limitsOf(c), Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
 	}
 	if slices.Contains(c.Want, "deadline") {

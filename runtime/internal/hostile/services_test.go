@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -125,7 +125,7 @@ func tryService(t *testing.T, run guest.Runner, b *backends, row serviceRow) (co
 }
 
 // readNothing makes a call that asks no service. It may be late for other reasons than a slot.
-func readNothing(t *testing.T, m *sandbox.Module) (err error) {
+func readNothing(t *testing.T, m *provider.Provider) (err error) {
 	for range 2 * serviceTries {
 		if _, err = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:nothing"}, discard{}); err == nil {
 			return nil
@@ -135,7 +135,7 @@ func readNothing(t *testing.T, m *sandbox.Module) (err error) {
 }
 
 // loadAttacked loads a guest of which one call may run at once. It asks what a says when x:service is read.
-func loadAttacked(t *testing.T, run guest.Runner, a attacked) *sandbox.Module {
+func loadAttacked(t *testing.T, run guest.Runner, a attacked) *provider.Provider {
 	t.Helper()
 	p := &guesttest.Puppet{
 		Manifest: abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead},
@@ -157,7 +157,7 @@ func loadAttacked(t *testing.T, run guest.Runner, a attacked) *sandbox.Module {
 		}
 		services[id] = s
 	}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
+	m, err := provider.Open(t.Context(), provider.Config{
 		Runner: run, Services: services, Limits: limits.Limits{Timeout: serviceTimeout, Calls: 1},
 	}, p.Binary(t))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -34,13 +34,13 @@ type tenant struct {
 const pace = 2 * time.Millisecond
 
 // moveIn begins to read from the example hello.
-func moveIn(m *sandbox.Module) *tenant {
+func moveIn(m *provider.Provider) *tenant {
 	t := &tenant{quit: make(chan struct{})}
 	t.done.Go(func() { t.read(m) })
 	return t
 }
 
-func (t *tenant) read(m *sandbox.Module) {
+func (t *tenant) read(m *provider.Provider) {
 	req := &abi.Request{URI: "greeting://World", Route: 1, Vars: []abi.Var{{Name: "name", Value: "World"}}}
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()
@@ -57,7 +57,7 @@ func (t *tenant) read(m *sandbox.Module) {
 		}
 		t.took[n] = time.Since(start)
 		t.n.Store(n + 1)
-		m.Settle()
+		m.AfterResponse()
 	}
 }
 
@@ -75,7 +75,7 @@ func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run}, guesttest.Binary(t, "hello"))
+	clean, err := provider.Open(t.Context(), provider.Config{Runner: run}, guesttest.Binary(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -45,8 +44,8 @@ func openShed(t *testing.T, texts map[string]string) *shed {
 		texts: texts, reads: map[string]int{},
 	}
 	s.Provider = openPuppet(t, provider.Config{
-		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2}}, Cache: true,
+		Feeds:  []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
+		Limits: limits.Limits{Calls: 2}, Cache: true,
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{
 			Ops:       1<<abi.OpRead | 1<<abi.OpList,
@@ -323,8 +322,8 @@ func testResourcesWithoutSubscribersAreNotCompared(t *testing.T) {
 	changes := make(chan capability.FeedChange)
 	s := &shed{changes: changes, closed: make(chan struct{})}
 	p := openPuppet(t, provider.Config{
-		Feeds:   []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
-		Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}},
+		Feeds:  []func(context.Context) (capability.Feed, error){func(context.Context) (capability.Feed, error) { return s, nil }},
+		Limits: limits.Limits{Calls: 2, Timeout: time.Hour},
 	}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpRead},
 		Next: func(_ context.Context, _ abi.Op, _ int, _ *abi.Request) guesttest.Step {

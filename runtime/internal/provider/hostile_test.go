@@ -12,39 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// openPuppet opens a provider that does what p says. The end of the test closes it.
+// openPuppet opens a provider that does what p says until the end of the test.
 func openPuppet(t testing.TB, cfg provider.Config, p *guesttest.Puppet) *provider.Provider {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Manifest.Name = "puppet"
-	cfg.Runtime.Runner, cfg.Runtime.Services = pool.InProcess{Engine: e}, p.Services()
-	opened, err := provider.Open(t.Context(), cfg, p.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return opened
+	p.Manifest.Name, cfg.Services = "puppet", p.Services()
+	return openBinary(t, cfg, p.Binary(t))
 }
 
 const watching = 1<<abi.OpRead | 1<<abi.OpSubscribe | 1<<abi.OpUnsubscribe | 1<<abi.OpPoll
@@ -117,7 +97,7 @@ func TestListsTellTheGuestWhoAsksAndWhatElseTheRequestSays(t *testing.T) {
 
 func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 	meet := make(chan struct{})
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Calls: 8, Timeout: 5 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Limits: limits.Limits{Calls: 8, Timeout: 5 * time.Second}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, _ *abi.Request) guesttest.Step {
 			if op == abi.OpSubscribe { // one at a time would never meet another
@@ -139,7 +119,7 @@ func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 }
 
 func TestPollsLeaveRoomForReads(t *testing.T) {
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 			switch {
@@ -173,7 +153,7 @@ func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 	waited, released := make(chan bool, 8), make(chan string, 8)
 	// With two calls at once, subscribing has one turn: the first three URIs are held when the fourth fails.
 	limits := limits.Limits{Timeout: 300 * time.Millisecond, Calls: 2}
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Limits: limits}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, req *abi.Request) guesttest.Step {
 			switch {
@@ -263,7 +243,7 @@ func TestOneSlowWatcherDelaysNoOther(t *testing.T) {
 }
 
 func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
-	p := openPuppet(t, provider.Config{Runtime: sandbox.Config{Limits: limits.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{Limits: limits.Limits{Timeout: 20 * time.Second}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(_ context.Context, op abi.Op, n int, _ *abi.Request) guesttest.Step {
 			if op == abi.OpSubscribe && n == 0 {
@@ -288,7 +268,7 @@ func TestHowManyResourcesArePolledIsBounded(t *testing.T) {
 // TestHammer does everything at once, and closes the provider while it goes on.
 func TestHammer(t *testing.T) {
 	before := goruntime.NumGoroutine()
-	p := openPuppet(t, provider.Config{PageSize: 1, Runtime: sandbox.Config{Limits: limits.Limits{Calls: 4}}}, &guesttest.Puppet{
+	p := openPuppet(t, provider.Config{PageSize: 1, Limits: limits.Limits{Calls: 4}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching | 1<<abi.OpList, Resources: []abi.Resource{{URI: "x:0", Name: "s"}}}, Next: hammered,
 	})
 	var wg sync.WaitGroup
@@ -375,7 +355,7 @@ func awaitGoroutines(t *testing.T, before int) {
 
 // FuzzCursor lists from whatever a client comes up with. The guest accepts every cursor, so that a failure is ours.
 func FuzzCursor(f *testing.F) {
-	p := openPuppet(f, provider.Config{PageSize: 2, Runtime: sandbox.Config{Limits: limits.Limits{Timeout: 20 * time.Second}}}, &guesttest.Puppet{
+	p := openPuppet(f, provider.Config{PageSize: 2, Limits: limits.Limits{Timeout: 20 * time.Second}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: 1 << abi.OpList, Resources: []abi.Resource{
 			{URI: "x:1", Name: "1"}, {URI: "x:2", Name: "2"}, {URI: "x:3", Name: "3"}}},
 		Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {

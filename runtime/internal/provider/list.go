@@ -25,8 +25,8 @@ func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply,
 	if err != nil {
 		return nil, err
 	}
-	static := p.module.Manifest().Resources
-	size := p.pageSize
+	static := p.host.Manifest().Resources
+	size := p.cfg.PageSize
 	if req.Limit > 0 {
 		size = int(min(req.Limit, uint32(size)))
 	}
@@ -36,7 +36,7 @@ func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply,
 	case end < len(static):
 		page.NextCursor = cursorStatic + strconv.Itoa(end)
 		return page, nil
-	case !p.module.Manifest().Implements(abi.OpList):
+	case !p.implements(abi.OpList):
 		return page, nil
 	case len(page.Resources) == size:
 		page.NextCursor = cursorGuest
@@ -50,12 +50,12 @@ func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply,
 
 // addGuestPage fills a page up with what the guest lists when it is asked with req.
 func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.Request) (*abi.Reply, error) {
-	reply, err := p.module.Call(ctx, abi.OpList, req, nil)
+	reply, err := p.Call(ctx, abi.OpList, req, nil)
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
 	reply.Resources = append(page.Resources, reply.Resources...)
-	if len(p.module.Manifest().Resources) >= p.pageSize {
+	if len(p.host.Manifest().Resources) >= p.cfg.PageSize {
 		// Some pages of this list never ask the guest, and all pages must agree.
 		reply.TTLMillis, reply.CacheScope = 0, abi.CachePrivate
 	}
@@ -71,12 +71,12 @@ func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.R
 
 // parseCursor gives the static resource to start with and the guest's cursor.
 func (p *Provider) parseCursor(cursor string) (offset int, guest string, err error) {
-	total := len(p.module.Manifest().Resources)
+	total := len(p.host.Manifest().Resources)
 	switch {
 	case cursor == "":
 		return 0, "", nil
 	case len(cursor) > maxCursor+1 || !utf8.ValidString(cursor):
-	case cursor[:1] == cursorGuest && p.module.Manifest().Implements(abi.OpList):
+	case cursor[:1] == cursorGuest && p.implements(abi.OpList):
 		return total, cursor[1:], nil
 	case cursor[:1] == cursorStatic:
 		n, err := strconv.Atoi(cursor[1:])
@@ -92,5 +92,5 @@ func (p *Provider) Templates(_ context.Context, req *resource.Request) (*abi.Rep
 	if req.Cursor != "" {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 	}
-	return &abi.Reply{Templates: p.module.Manifest().Templates}, nil
+	return &abi.Reply{Templates: p.host.Manifest().Templates}, nil
 }

@@ -12,38 +12,17 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // open loads an example provider with pages of pageSize.
 func open(t testing.TB, example string, pageSize int) *provider.Provider {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := provider.Config{
-		Runtime: sandbox.Config{
-			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
-		},
+	return openBinary(t, provider.Config{
+		Runner: pool.InProcess{Engine: cachedEngine(t)}, Limits: limits.Limits{Timeout: 20 * time.Second}, ModuleCache: guesttest.Modules,
 		PageSize: pageSize,
-	}
-	p, err := provider.Open(t.Context(), cfg, guesttest.Binary(t, example))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
+	}, guesttest.Binary(t, example))
 }
 
 type text struct{ strings.Builder }
@@ -216,15 +195,7 @@ func TestAReadNeedsAURI(t *testing.T) {
 }
 
 func TestCloseEndsWatchesAndTellsLaterOnes(t *testing.T) {
-	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{Runner: pool.InProcess{Engine: e}}}, guesttest.Binary(t, "hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := open(t, "hello", 0)
 	if _, err := p.Subscribe(context.Background(), parse("hello://about"), true, resource.NotifierFunc(func(string) {})); err != nil {
 		t.Fatal(err)
 	}

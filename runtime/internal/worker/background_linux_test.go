@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -27,14 +27,14 @@ func inBackground(t *testing.T, pid int) bool {
 }
 
 // spinning opens a module whose reads take all the time they have. Its worker is the last but the standby worker.
-func spinning(t *testing.T, r *worker.Runner) *sandbox.Module {
+func spinning(t *testing.T, r *worker.Runner) *provider.Provider {
 	t.Helper()
-	return loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: 300 * time.Millisecond}},
+	return loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: 300 * time.Millisecond}},
 		func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 }
 
 // spin reads from it, and says when that is over.
-func spin(t *testing.T, m *sandbox.Module) (over <-chan error) {
+func spin(t *testing.T, m *provider.Provider) (over <-chan error) {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {
@@ -49,7 +49,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 		return // there is no other processor
 	}
 	r := newRunner(t, worker.Config{Grace: patience}) // a busy machine delays the end of calls
-	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well)
+	quiet := loadPuppet(t, provider.Config{Runner: r}, well)
 	its := workerOf(t)
 	busy := spinning(t, r)
 	hog := workers(t)[1]
@@ -66,8 +66,8 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 }
 
 func TestACallAloneUsesAllProcessors(t *testing.T) {
-	r := newRunner(t, worker.Config{Grace: patience})       // a busy machine delays the end of calls
-	quiet := loadPuppet(t, sandbox.Config{Runner: r}, well) // is open, and not called
+	r := newRunner(t, worker.Config{Grace: patience})        // a busy machine delays the end of calls
+	quiet := loadPuppet(t, provider.Config{Runner: r}, well) // is open, and not called
 	busy := spinning(t, r)
 	hog := workers(t)[1]
 	over := spin(t, busy)

@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/internal/bench"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -53,7 +53,7 @@ func besides(b *testing.B, run func(b *testing.B, r guest.Runner)) {
 }
 
 // measure calls a module for as long as b wants, and reports quantiles and throughput.
-func measure(b *testing.B, m *sandbox.Module, req abi.Request, encoded bool) {
+func measure(b *testing.B, m *provider.Provider, req abi.Request, encoded bool) {
 	b.Helper()
 	var got encoding
 	ctx, cancel := context.WithCancel(b.Context())
@@ -65,7 +65,7 @@ func measure(b *testing.B, m *sandbox.Module, req abi.Request, encoded bool) {
 			to = &got
 		}
 		_, err := m.Call(ctx, abi.OpRead, &req, to)
-		m.Settle()
+		m.AfterResponse()
 		return bench.Cost{Bytes: uint64(got.bytes)}, err
 	}
 	for b.Loop() {
@@ -95,7 +95,7 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			besides(b, func(b *testing.B, r guest.Runner) {
-				cfg := sandbox.Config{Runner: r, Limits: limits.Limits{Memory: 128 << 20, Timeout: patience}}
+				cfg := provider.Config{Runner: r, Limits: limits.Limits{Memory: 128 << 20, Timeout: patience}}
 				if bb.binary == nil {
 					measure(b, loadPuppet(b, cfg, streaming(make([]byte, 512<<10))), abi.Request{URI: bb.uri}, bb.encoded)
 					return
@@ -106,15 +106,15 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// A provider of the benchmarks, and a resource of it.
-type provider struct {
+// A sample is a provider of the benchmarks, and a resource of it.
+type sample struct {
 	name, uri string
 	binary    func() []byte
 }
 
 // small are providers of which little is asked.
-func small(b *testing.B) []provider {
-	return []provider{
+func small(b *testing.B) []sample {
+	return []sample{
 		{"wat", "x:o", func() []byte { return wat(b, "faults.wasm") }},
 		{"hello", "hello://about", func() []byte { return guesttest.Binary(b, "hello") }},
 	}
@@ -126,12 +126,12 @@ func BenchmarkReady(b *testing.B) {
 	for _, bb := range small(b) {
 		b.Run(bb.name, func(b *testing.B) {
 			r := newRunner(b, worker.Config{})
-			p, err := sandbox.Prepare(sandbox.Config{}, bb.binary())
+			p, err := provider.Instrument(provider.Config{}, bb.binary())
 			if err != nil {
 				b.Fatal(err)
 			}
-			open := func() *sandbox.Module {
-				m, err := sandbox.Open(b.Context(), sandbox.Config{Runner: r}, p)
+			open := func() *provider.Provider {
+				m, err := provider.OpenModule(b.Context(), provider.Config{Runner: r}, p)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -171,7 +171,7 @@ func BenchmarkReplaced(b *testing.B) {
 			r := newRunner(b, worker.Config{})
 			for b.Loop() {
 				b.StopTimer()
-				m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: r}, bb.binary())
+				m, err := provider.Open(b.Context(), provider.Config{Runner: r}, bb.binary())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -51,7 +51,7 @@ func entryOf(t *testing.T, dir string, binary []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := sandbox.Prepare(sandbox.Config{}, binary)
+	p, err := provider.Instrument(provider.Config{}, binary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestACompiledModuleThatIsHarmedIsRecompiled(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newRunnerIn(t, dir, worker.Config{})
-			works(t, load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
+			works(t, load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
 		})
 	}
 }
@@ -81,7 +81,7 @@ func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			r := newRunnerIn(t, dir, worker.Config{})
-			m := load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm"))
+			m := load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm"))
 			if err := harm(entryOf(t, dir, wat(t, "faults.wasm"))); err != nil {
 				t.Fatal(err)
 			}
@@ -106,8 +106,8 @@ func TestAFullDiskIsReportedAndOvercome(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRunnerIn(t, dir, worker.Config{})
-	cfg := sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}
-	_, err := sandbox.Load(t.Context(), cfg, wat(t, "faults.wasm"))
+	cfg := provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}
+	_, err := provider.Open(t.Context(), cfg, wat(t, "faults.wasm"))
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v, want the disk to be blamed", err)
 	}

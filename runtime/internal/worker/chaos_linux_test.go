@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -27,7 +27,7 @@ func unavailable(t *testing.T, err error) {
 
 func TestAWorkerKilledWhileIdleIsNotMissed(t *testing.T) {
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for range 4 {
 		works(t, m)
 		signal(t, unix.SIGKILL)
@@ -49,7 +49,7 @@ func TestACallOfAKilledWorkerIsRetriedUntilTheGuestHasAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			killed := make(chan struct{}, 1)
-			m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
+			m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 				func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 					if n != tt.at || len(killed) > 0 {
 						return well(ctx, n, req)
@@ -78,7 +78,7 @@ func TestACallOfAKilledWorkerIsRetriedUntilTheGuestHasAnswered(t *testing.T) {
 func TestAWorkerKilledInTheMiddleOfAContentIsReplaced(t *testing.T) {
 	leavesNothing(t)
 	piece := make([]byte, 512<<10)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, streaming(piece))
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, streaming(piece))
 	for _, at := range []int{1, 5 << 20, 63 << 20} {
 		killed := false
 		_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:64"}, &sink{onBody: func(size int) {
@@ -114,7 +114,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 	leavesNothing(t)
 	piece := make([]byte, 512<<10)
 	stopped := make(chan bool, 1)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:stop" && n == 0 {
 				signal(t, unix.SIGSTOP)
@@ -157,7 +157,7 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 	})
 	t.Run("while it ends", func(t *testing.T) {
 		standby := standbyOf(t) // which is to take its place
-		other := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
+		other := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{})}, well)
 		for _, pid := range workers(t) {
 			if pid == standby {
 				continue
@@ -179,7 +179,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	begun, goOn := make(chan string, 8), make(chan struct{})
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:silent" && n == 0 || req.URI == "x:late" && n == 0 || req.URI == "x:spoken" && n == 1 {
 				select {
@@ -218,7 +218,7 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 func TestAWorkerThatIsKilledAllTheTimeIsRefusedAtOnceAndRecovers(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}},
 		func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 			if req.URI == "x:die" {
 				signal(t, unix.SIGKILL)
@@ -245,7 +245,7 @@ func TestClosingEndsAWorkerInWhateverState(t *testing.T) {
 	leavesNothing(t)
 	for name, s := range map[string]unix.Signal{"alive": 0, "stopped": unix.SIGSTOP, "dead": unix.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
-			m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
+			m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{})}, well)
 			works(t, m)
 			signal(t, s)
 			if err := m.Close(); err != nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/process"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
@@ -153,7 +153,7 @@ func reportsOf(t *testing.T, role string) map[string]string {
 	t.Helper()
 	log := &recorder{map[string]string{}}
 	r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Logger: slog.New(log), Limits: limits.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Logger: slog.New(log), Limits: limits.Limits{Timeout: patience}}, well)
 	works(t, m)
 	checkFromOutside(t)
 	return log.said

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -60,7 +60,7 @@ func verdicts() map[string]verdict {
 
 func TestALiarIsFoundOutAndDoesNoHarm(t *testing.T) {
 	leavesNothing(t)
-	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
+	honest := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for role, want := range verdicts() {
 		t.Run(role, func(t *testing.T) {
 			if !slices.Contains(shortLies, role) {
@@ -74,7 +74,7 @@ func TestALiarIsFoundOutAndDoesNoHarm(t *testing.T) {
 			if want.wait > 0 {
 				limits.Timeout = want.wait
 			}
-			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits, Logger: log.logger()}, well)
+			m := loadPuppet(t, provider.Config{Runner: r, Limits: limits, Logger: log.logger()}, well)
 			op := want.op
 			if op == 0 {
 				op = abi.OpRead
@@ -113,7 +113,7 @@ func TestAnAnswerBelongsToItsCall(t *testing.T) {
 	for _, role := range []string{"answers-again", "answers-the-next"} {
 		t.Run(role, func(t *testing.T) {
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
-			m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
+			m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
 			works(t, m)
 			works(t, m) // in the next worker, since the first is ended
 		})
@@ -125,7 +125,7 @@ func TestAWorkerThatNeverReadsControlDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-obeys")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
 	for range 1000 {
 		m.EndSession(strings.Repeat("s", 200))
 	}
@@ -143,7 +143,7 @@ func TestAWorkerWithASlowClientDelaysNoCall(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			leavesNothing(t)
 			r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
-			m := loadPuppet(t, sandbox.Config{
+			m := loadPuppet(t, provider.Config{
 				Runner: r, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Wait: 500 * time.Millisecond},
 			}, well)
 			ended := time.AfterFunc(patience, func() { panic("the call does not end") })
@@ -169,7 +169,7 @@ func (s *unhurried) Body(p []byte) error {
 	return s.sink.Body(p)
 }
 
-// Waited implements [guest.Waiter].
+// Waited implements [guest.BlockingSink].
 func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
@@ -177,7 +177,7 @@ func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-unread")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, well)
 	var last error
 	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
 	defer ended.Stop()
@@ -193,7 +193,7 @@ func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {
 
 func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 	leavesNothing(t)
-	honest := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
+	honest := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{}), Limits: limits.Limits{Timeout: patience}}, well)
 	for role, want := range map[string]string{
 		"begins-with-its-end":        "so it goes",
 		"ends-on-start-request":      "so it goes",
@@ -225,7 +225,7 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 			}
 			defer cancel()
 			p := puppet()
-			_, err := sandbox.Load(ctx, sandbox.Config{
+			_, err := provider.Open(ctx, provider.Config{
 				// A cache of its own: what a worker dies of before it is ready may be the compiled module, which is forgotten.
 				Runner: newRunnerIn(t, t.TempDir(), worker.Config{Executable: roleOf(t, role), Logger: log.logger()}), Services: p.Services(), Logger: log.logger(),
 			}, p.Binary(t))
@@ -244,13 +244,13 @@ func TestAWorkerThatLiesFromTheBeginningIsRefused(t *testing.T) {
 func TestWhatAWorkerSaysOfItselfIsBounded(t *testing.T) {
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "boasts")})
-	m := loadPuppet(t, sandbox.Config{Runner: r}, well)
+	m := loadPuppet(t, provider.Config{Runner: r}, well)
 	works(t, m)
 	if n := len(r.Isolation().Layers.String()); n > 20_000 {
 		t.Errorf("its layers have %d bytes", n)
 	}
-	if mode, why := m.ResetMode(); mode != guest.ResetInPlace || len(why) > 1000 {
-		t.Errorf("got mode %s, because of %d bytes", mode, len(why))
+	if info := m.Info(); info.Reset != guest.ResetInPlace || len(info.Why) > 1000 {
+		t.Errorf("got mode %s, because of %d bytes", info.Reset, len(info.Why))
 	}
 }
 
@@ -259,7 +259,7 @@ func TestAWorkerThatIsAnotherAfterARestartIsTakenForTheFirst(t *testing.T) {
 	leavesNothing(t)
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "is-another-each-time"), Logger: log.logger()})
-	m := load(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
+	m := load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
 	works(t, m)
 	name := m.Manifest().Name
 	signal(t, unix.SIGKILL)
@@ -274,7 +274,7 @@ func TestRepliesToMovedCallsAreDiscarded(t *testing.T) {
 	leavesNothing(t)
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "replies-to-moved"), PipelineUnder: time.Hour, Logger: log.debug()})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
 	var clients sync.WaitGroup
 	for range 2 {
 		clients.Go(func() { works(t, m) })

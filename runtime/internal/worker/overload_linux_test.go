@@ -12,7 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -23,13 +23,13 @@ import (
 func TestABusyWorkerIsNotKilled(t *testing.T) {
 	const grace = 500 * time.Millisecond * worker.Slowdown
 	var log journal
-	cfg := sandbox.Config{
+	cfg := provider.Config{
 		Runner: newRunner(t, worker.Config{Logger: log.logger(), Grace: grace}),
 		Limits: limits.Limits{Timeout: 300 * time.Millisecond, Calls: 100 * goruntime.GOMAXPROCS(0)},
 	}
 	m := loadPuppet(t, cfg, func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 	var clients sync.WaitGroup
-	for range m.Limits().Calls {
+	for range m.Info().Limits.Calls {
 		clients.Go(func() {
 			for range 2 {
 				if _, err := read(t.Context(), m, "x:spin"); abi.CodeOf(err) != abi.CodeDeadline {

@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -62,7 +62,7 @@ func TestACallThatMayHaveChangedSomethingIsNotRepeated(t *testing.T) {
 			})
 			services := p.Services()
 			services[abi.ServiceSQL], services[abi.ServiceHTTP] = silent, open
-			m := load(t, sandbox.Config{
+			m := load(t, provider.Config{
 				Runner: newRunner(t, worker.Config{}), Services: services, Limits: limits.Limits{Timeout: patience},
 			}, p.Binary(t))
 			_, err := read(t.Context(), m, "x:a")

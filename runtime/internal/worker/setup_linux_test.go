@@ -22,7 +22,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/process"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -71,9 +71,9 @@ func wat(tb testing.TB, name string) []byte {
 }
 
 // load loads a module until the end of the test.
-func load(tb testing.TB, cfg sandbox.Config, binary []byte) *sandbox.Module {
+func load(tb testing.TB, cfg provider.Config, binary []byte) *provider.Provider {
 	tb.Helper()
-	m, err := sandbox.Load(tb.Context(), cfg, binary)
+	m, err := provider.Open(tb.Context(), cfg, binary)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func load(tb testing.TB, cfg sandbox.Config, binary []byte) *sandbox.Module {
 }
 
 // loadPuppet loads a guest that does as it is told.
-func loadPuppet(tb testing.TB, cfg sandbox.Config, next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *sandbox.Module {
+func loadPuppet(tb testing.TB, cfg provider.Config, next func(ctx context.Context, n int, req *abi.Request) guesttest.Step) *provider.Provider {
 	tb.Helper()
 	p := puppetThat(next)
 	cfg.Services = p.Services()
@@ -135,15 +135,15 @@ func (s *sink) Body(p []byte) error {
 	return nil
 }
 
-func read(ctx context.Context, m *sandbox.Module, uri string) (string, error) {
+func read(ctx context.Context, m *provider.Provider, uri string) (string, error) {
 	var s sink
 	_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: uri}, &s)
-	m.Settle()
+	m.AfterResponse()
 	return string(s.body), err
 }
 
 // works fails the test when a module that should answer does not.
-func works(t *testing.T, m *sandbox.Module) {
+func works(t *testing.T, m *provider.Provider) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -153,7 +153,7 @@ func works(t *testing.T, m *sandbox.Module) {
 }
 
 // recovers waits until a module answers again.
-func recovers(t *testing.T, m *sandbox.Module) {
+func recovers(t *testing.T, m *provider.Provider) {
 	t.Helper()
 	eventually(t, func() bool {
 		got, err := read(t.Context(), m, "x:o")

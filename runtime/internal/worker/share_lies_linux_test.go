@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -167,7 +167,7 @@ func TestACallThatCannotBeSentBehindOthersEnds(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "answers-what-it-has-not-read"), PipelineUnder: always})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second, Calls: 8}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second, Calls: 8}}, well)
 	ended := time.AfterFunc(patience, func() { panic("a call does not end") })
 	defer ended.Stop()
 	var clients sync.WaitGroup
@@ -193,12 +193,12 @@ func TestLinksThatAreNeverConfirmedAreFew(t *testing.T) {
 	takesLong(t)
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "never-confirms")})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 4}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 4}}, well)
 	standbyOf(t)
 	before := takeStock(t).files
 	var clients sync.WaitGroup
 	var most atomic.Int64
-	for range m.Limits().Calls {
+	for range m.Info().Limits.Calls {
 		clients.Go(func() {
 			for n := range 3000 {
 				_, _ = read(t.Context(), m, "x:o")
@@ -210,7 +210,7 @@ func TestLinksThatAreNeverConfirmedAreFew(t *testing.T) {
 	}
 	clients.Wait()
 	// Each link is two files. A link drains, with the calls that moved on one each; a worker is replaced.
-	if limit := before + 2*(m.Limits().Calls+2) + 8; int(most.Load()) > limit {
+	if limit := before + 2*(m.Info().Limits.Calls+2) + 8; int(most.Load()) > limit {
 		t.Errorf("got %d files, at the start %d, want at most %d", most.Load(), before, limit)
 	}
 }
@@ -223,7 +223,7 @@ func TestMovingCallsDoesNotWaitForTheWorker(t *testing.T) {
 	t.Cleanup(jam.Wait) // which ends with the worker
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "stops-obeying"), PipelineUnder: always, Logger: log.debug()})
-	m := loadPuppet(t, sandbox.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 8}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience, Calls: 8}}, well)
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() { _, _ = read(t.Context(), m, "x:mid") }) // the second moves: two links from now on

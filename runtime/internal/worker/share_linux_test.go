@@ -16,7 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -33,7 +33,7 @@ func TestCallsThatShareALinkGetTheirOwnAnswers(t *testing.T) {
 		return bytes.Repeat([]byte(strconv.Itoa(size)+" "), size)[:size]
 	}
 	sizes := []int{1, 10, 100, 1000, 20_000, 200_000}
-	m := loadPuppet(t, sandbox.Config{
+	m := loadPuppet(t, provider.Config{
 		Runner: newRunner(t, worker.Config{PipelineUnder: always}), Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, func(_ context.Context, n int, req *abi.Request) guesttest.Step {
 		size, _ := strconv.Atoi(strings.TrimPrefix(req.URI, "x:"))
@@ -62,10 +62,10 @@ func TestCallsThatShareALinkGetTheirOwnAnswers(t *testing.T) {
 }
 
 // behindALongCall loads a module of which one call is under way until end, while others share links where that may be.
-func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *sandbox.Module, end func()) {
+func behindALongCall(t *testing.T, lifecycle abi.Lifecycle, log *journal) (m *provider.Provider, end func()) {
 	t.Helper()
 	began, release := make(chan struct{}), make(chan struct{})
-	m = loadPuppet(t, sandbox.Config{
+	m = loadPuppet(t, provider.Config{
 		Runner:    newRunner(t, worker.Config{PipelineUnder: always, Logger: log.debug()}),
 		Lifecycle: lifecycle, Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
@@ -116,7 +116,7 @@ func TestALongCallDelaysNoOther(t *testing.T) {
 // not answered are retried.
 func TestCallsThatShareALinkOutliveTheirWorker(t *testing.T) {
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{
+	m := loadPuppet(t, provider.Config{
 		Runner: newRunnerIn(t, t.TempDir(), worker.Config{PipelineUnder: always}), Limits: limits.Limits{Timeout: patience, Calls: 8},
 	}, well)
 	done := make(chan struct{})

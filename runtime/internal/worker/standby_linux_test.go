@@ -10,16 +10,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
 func TestOneStandbyWorkerServesAllModulesAndEndsWithTheLast(t *testing.T) {
 	leavesNothing(t)
 	r := newRunner(t, worker.Config{})
-	open := func() *sandbox.Module {
+	open := func() *provider.Provider {
 		t.Helper()
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: r, Services: puppetThat(well).Services()}, puppetThat(well).Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: r, Services: puppetThat(well).Services()}, puppetThat(well).Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestOneStandbyWorkerServesAllModulesAndEndsWithTheLast(t *testing.T) {
 
 func TestTheStandbyWorkerReplacesTheWorker(t *testing.T) {
 	leavesNothing(t)
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{})}, well)
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{})}, well)
 	standby := standbyOf(t)
 	signal(t, unix.SIGKILL)
 	works(t, m)
@@ -58,7 +58,7 @@ func TestTheStandbyWorkerReplacesTheWorker(t *testing.T) {
 func TestAStandbyWorkerThatEndsIsReplaced(t *testing.T) {
 	leavesNothing(t)
 	log := &journal{}
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Logger: log.logger()})}, well)
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{Logger: log.logger()})}, well)
 	standby := standbyOf(t)
 	if err := unix.Kill(standby, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAStandbyWorkerThatCannotBeStartedIsReplacedLater(t *testing.T) {
 	if err := os.Symlink(self, program); err != nil {
 		t.Fatal(err)
 	}
-	m := loadPuppet(t, sandbox.Config{Runner: newRunner(t, worker.Config{Executable: program})}, well)
+	m := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{Executable: program})}, well)
 	standbyOf(t)
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)

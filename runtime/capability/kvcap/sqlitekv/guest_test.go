@@ -12,7 +12,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -36,9 +35,7 @@ func memory(t *testing.T, dir string) *provider.Provider {
 	}
 	kv := kvcap.Open(open(t, dir, kvcap.Quota{}, nil), kvcap.Grant{}, nil)
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runtime: sandbox.Config{
-			Runner: pool.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
-		},
+		Runner: pool.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
 	}, guesttest.Binary(t, "memory"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -23,7 +23,7 @@ func OpenChild(ctx context.Context, e engine.Engine, limits limits.Limits, binar
 	if err != nil {
 		return nil, err
 	}
-	m, err := sandbox.Prepare(sandbox.Config{Limits: limits}, binary)
+	m, err := provider.Instrument(provider.Config{Limits: limits}, binary)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package link_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -21,7 +20,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
@@ -105,9 +104,9 @@ func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
 	want := number(t, messagesEnv, 200_000)
 	t.Logf("%s=%d %s=%d", seedEnv, w.seed, messagesEnv, want)
 	host := &link.Host{Link: w.serve}
-	m := load(t, host, sandbox.Config{
+	m := load(t, host, provider.Config{
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}},
-		Limits:   limits.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000}, Notify: func(context.Context, string) {},
+		Limits:   limits.Limits{Output: 1 << 20, Items: 100, Timeout: 500 * time.Millisecond, Log: 10_000},
 	}, 1<<abi.OpRead|1<<abi.OpList|1<<abi.OpComplete)
 	var ids atomic.Uint32
 	run := func(until uint64) {
@@ -156,7 +155,7 @@ func heap() uint64 {
 }
 
 // check does one call, and looks for what belongs to another.
-func (w *compromised) check(t *testing.T, m *sandbox.Module, id uint32) {
+func (w *compromised) check(t *testing.T, m *provider.Provider, id uint32) {
 	defer hangs()()
 	own, op := token(id), []abi.Op{abi.OpRead, abi.OpRead, abi.OpList, abi.OpComplete}[id%4]
 	var got sink

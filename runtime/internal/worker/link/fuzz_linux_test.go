@@ -1,7 +1,6 @@
 package link_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol/protocoltest"
@@ -44,9 +43,8 @@ func FuzzParent(f *testing.F) {
 			protocoltest.Exchange(socket, protocoltest.Messages(said, number))
 		}
 	}}
-	m := load(f, parent, sandbox.Config{
+	m := load(f, parent, provider.Config{
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"key": "value"}}, Limits: limits.Limits{Output: output, Items: items, Timeout: patience},
-		Notify: func(context.Context, string) {},
 	}, 1<<abi.OpRead|1<<abi.OpList)
 	f.Fuzz(func(t *testing.T, b []byte, how uint8) {
 		defer hangs()()

@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // patience is how long a test waits for what should happen at once: the machine may be busy.
@@ -21,11 +21,11 @@ func hangs() (ended func() bool) {
 }
 
 // load loads the module of a puppet, whose guests no process runs, until the end of the test.
-func load(tb testing.TB, run guest.Runner, cfg sandbox.Config, ops uint32) *sandbox.Module {
+func load(tb testing.TB, run guest.Runner, cfg provider.Config, ops uint32) *provider.Provider {
 	tb.Helper()
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "puppet", Ops: ops, URIPrefixes: []string{"x:"}}}
 	cfg.Runner = run
-	m, err := sandbox.Load(tb.Context(), cfg, p.Binary(tb))
+	m, err := provider.Open(tb.Context(), cfg, p.Binary(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -550,9 +549,7 @@ func TestDownloadFromAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	p, err := provider.Open(t.Context(), provider.Config{Runtime: sandbox.Config{
-		Runner: pool.InProcess{Engine: e}, Services: puppet.Services(), Limits: limits.Limits{Timeout: 20 * time.Second},
-	}}, puppet.Binary(t))
+	p, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Services: puppet.Services(), Limits: limits.Limits{Timeout: 20 * time.Second}}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
-	wasmres "github.com/wasmres/wasmres/runtime/internal/sandbox"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -187,7 +186,7 @@ func openChanging(b *testing.B) *provider.Provider {
 			return guesttest.Return(abi.CodeOK)
 		},
 	}
-	cfg := provider.Config{Runtime: wasmres.Config{Runner: pool.InProcess{Engine: e}, Services: puppet.Services()}}
+	cfg := provider.Config{Runner: pool.InProcess{Engine: e}, Services: puppet.Services()}
 	p, err := provider.Open(b.Context(), cfg, puppet.Binary(b))
 	if err != nil {
 		b.Fatal(err)

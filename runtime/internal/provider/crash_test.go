@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -36,7 +36,7 @@ func named(t *testing.T, module []byte) []byte {
 func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		binary := readModule(t, "faults.wasm")
-		m := load(t, sandbox.Config{
+		m := load(t, provider.Config{
 			Runner: run, Limits: limits.Limits{Timeout: time.Second, Fuel: 1 << 30},
 			Symbols: slices.Values([][]byte{named(t, readModule(t, "reset.wasm")), binary, named(t, binary)}),
 		}, "faults.wasm")
@@ -87,7 +87,7 @@ func TestNamesOfOtherModulesAreIgnored(t *testing.T) {
 		"without them": slices.Values([][]byte{readModule(t, "faults.wasm")}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := load(t, sandbox.Config{Symbols: symbols}, "faults.wasm")
+			m := load(t, provider.Config{Symbols: symbols}, "faults.wasm")
 			_, err := readURI(t, m, "x:a")
 			crash := abi.CrashOf(err)
 			if crash == nil || len(crash.Stack) != 1 || crash.Stack[0].String() != "function 8" {
@@ -105,7 +105,7 @@ func TestACrashHasTheLastLines(t *testing.T) {
 			guesttest.Trap(),
 		)}
 		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: logging(t, run, logger), Services: puppet.Services(), Logger: logger}, puppet.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: logging(t, run, logger), Services: puppet.Services(), Logger: logger}, puppet.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestACrashHasTheLastLines(t *testing.T) {
 
 func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run}, readModule(t, "initialize-trap.wasm"))
+		_, err := provider.Open(t.Context(), provider.Config{Runner: run}, readModule(t, "initialize-trap.wasm"))
 		crash := abi.CrashOf(err)
 		if crash == nil || crash.Reason != "unreachable" || len(crash.Stack) != 1 {
 			t.Errorf("got %+v of %v", crash, err)
@@ -131,7 +131,7 @@ func TestAGuestThatCrashesWhileItStartsSaysWhere(t *testing.T) {
 // enough is the error of a sink that wants no more.
 var enough error = abi.Errorf(abi.CodeCancelled, "no more is wanted")
 
-type full struct{ recorder }
+type full struct{ contents }
 
 func (*full) Body([]byte) error { return enough }
 
@@ -141,7 +141,7 @@ func TestErrorsOfOtherPackagesAreLeftAsTheyAre(t *testing.T) {
 			guesttest.Emit((&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)), guesttest.Body([]byte("x")), guesttest.Trap(),
 		)}
 		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: puppet.Services()}, puppet.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: run, Services: puppet.Services()}, puppet.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}

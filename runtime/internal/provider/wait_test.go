@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"sync/atomic"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A slow sink takes a while for each part, and reports that time, if it is honest.
 type slow struct {
-	counting
+	discard
+	bytes  int
 	each   time.Duration
 	waited atomic.Int64
 }
@@ -23,10 +24,11 @@ type slow struct {
 func (s *slow) Body(p []byte) error {
 	<-time.After(s.each)
 	s.waited.Add(int64(s.each))
-	return s.counting.Body(p)
+	s.bytes += len(p)
+	return nil
 }
 
-// Waited implements [guest.Waiter].
+// Waited implements [guest.BlockingSink].
 func (s *slow) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
@@ -53,7 +55,7 @@ func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 					guesttest.Return(abi.CodeOK),
 				)}
 				puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead, URIPrefixes: []string{"x:"}}
-				m, err := sandbox.Load(t.Context(), sandbox.Config{
+				m, err := provider.Open(t.Context(), provider.Config{
 					Runner: run, Services: puppet.Services(), Limits: limits.Limits{Timeout: pieces * each / 2, Wait: tt.wait},
 				}, puppet.Binary(t))
 				if err != nil {
@@ -82,7 +84,7 @@ func TestSlowReadersLeaveRoomForOthers(t *testing.T) {
 			guesttest.Return(abi.CodeOK),
 		)}
 		puppet.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead, URIPrefixes: []string{"x:"}}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{
+		m, err := provider.Open(t.Context(), provider.Config{
 			Runner: run, Services: puppet.Services(), Limits: limits.Limits{Timeout: patience, Calls: 4},
 		}, puppet.Binary(t))
 		if err != nil {

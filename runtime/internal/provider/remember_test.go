@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bytes"
@@ -18,12 +18,12 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // loadTaking loads a guest that tries to take requests while no operation runs, and whose reads answer what it got.
-func loadTaking(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, d *guest.Clock) *sandbox.Module {
+func loadTaking(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, d *guest.Clock) *provider.Provider {
 	t.Helper()
 	manifest := abi.Manifest{
 		Name: "taking", Ops: 1<<abi.OpRead | 1<<abi.OpList | 1<<abi.OpConfigure, Limits: abi.ManifestLimits{Lifecycle: lifecycle},
@@ -32,19 +32,10 @@ func loadTaking(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, d *gues
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Lifecycle: lifecycle, Clock: d, Config: `{"k":"token-of-the-operator"}`,
+	return openBinary(t, provider.Config{
+		Runner: run, Lifecycle: lifecycle, Clock: d, Values: `{"k":"token-of-the-operator"}`,
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "token-of-the-service"}},
 	}, binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
 }
 
 func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
@@ -65,7 +56,7 @@ func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
 								t.Fatal(err)
 							}
 						}
-						var got recorder
+						var got contents
 						if _, err := m.Call(t.Context(), abi.OpRead, req, &got); err != nil {
 							t.Fatal(err)
 						}
@@ -73,7 +64,7 @@ func TestThereIsNothingToTakeOutsideOfAnOperation(t *testing.T) {
 							t.Fatalf("call %d: the guest got %.300q before its operation began", i, got.body)
 						}
 						if i%2 == 0 {
-							m.Settle()
+							m.AfterResponse()
 						}
 					}
 				})
@@ -131,12 +122,12 @@ func (l *listener) judge(t *testing.T) {
 }
 
 // loadProbe loads a guest that reads all it can, in every phase.
-func loadProbe(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*sandbox.Module, *listener) {
+func loadProbe(t *testing.T, run guest.Runner, lifecycle abi.Lifecycle, boot bool, log *syncBuffer) (*provider.Provider, *listener) {
 	t.Helper()
 	heard := &listener{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
-		Runner: run, Lifecycle: lifecycle, Config: `{"k":"token-of-the-operator"}`, Logger: logger,
+	m, err := provider.Open(t.Context(), provider.Config{
+		Runner: run, Lifecycle: lifecycle, Values: `{"k":"token-of-the-operator"}`, Logger: logger,
 		Services: capability.Services{abi.ServiceConfig: heard}, Limits: limits.Limits{Timeout: patience, Log: 1 << 20, LogLines: 10_000},
 	}, hostile.Probe(lifecycle, boot))
 	if err != nil {
@@ -161,9 +152,9 @@ func requestOf(client, ending string) *abi.Request {
 }
 
 // visit makes one call for a client, and gives all that the client sees, and the crash.
-func visit(t *testing.T, m *sandbox.Module, op abi.Op, client, ending string) string {
+func visit(t *testing.T, m *provider.Provider, op abi.Op, client, ending string) string {
 	t.Helper()
-	var got recorder
+	var got contents
 	reply, err := m.Call(t.Context(), op, requestOf(client, ending), &got)
 	seen := fmt.Sprintf("%s %+v %+v %s", got.body, got.heads, reply, describe(err))
 	want := map[string]abi.Code{"e": abi.CodeNotFound, "t": abi.CodeTrap, "x": abi.CodeExit}[ending]
@@ -201,7 +192,7 @@ func TestAClientSeesNothingOfAnother(t *testing.T) {
 							before := len(log.String())
 							check(client, "the answer", visit(t, m, step.op, client, step.ending))
 							check(client, "the log", log.String()[before:])
-							m.Settle()
+							m.AfterResponse()
 						}
 					}
 					heard.judge(t)
@@ -210,7 +201,7 @@ func TestAClientSeesNothingOfAnother(t *testing.T) {
 						wg.Go(func() {
 							for _, step := range plan {
 								check(client, "the answer", visit(t, m, step.op, client, step.ending))
-								m.Settle()
+								m.AfterResponse()
 							}
 						})
 					}

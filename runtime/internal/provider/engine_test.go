@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A goEngine runs a guest that is a Go function, for behaviour that is hard to write in WebAssembly.
@@ -96,19 +96,10 @@ func (i *goInstance) Call(ctx context.Context, _ string, stack []uint64) (err er
 	return nil
 }
 
-func loadGo(t *testing.T, e *goEngine) *sandbox.Module {
+func loadGo(t *testing.T, e *goEngine) *provider.Provider {
 	t.Helper()
 	p := &guesttest.Puppet{Manifest: abi.Manifest{Name: "go", Ops: 1<<abi.OpList | 1<<abi.OpRead}}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, p.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
+	return openBinary(t, provider.Config{Runner: pool.InProcess{Engine: e}}, p.Binary(t))
 }
 
 func TestAnEngineThatPanicsEndsACallAndNotTheProcess(t *testing.T) {

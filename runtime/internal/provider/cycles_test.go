@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A witness is an engine that records the state of each instance when it was made from the image, and compares the state after
@@ -124,7 +124,7 @@ func TestEveryResetIsByteExact(t *testing.T) {
 				t.Skip("there is no clang with lld here")
 			}
 			w := &witness{Engine: cachedEngine(t)}
-			m, err := sandbox.Load(t.Context(), sandbox.Config{
+			m, err := provider.Open(t.Context(), provider.Config{
 				Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
 			}, tt.binary)
 			if err != nil {
@@ -132,8 +132,8 @@ func TestEveryResetIsByteExact(t *testing.T) {
 			}
 			defer m.Close()
 			for n := range cycles {
-				_, _ = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: tt.uris[n%len(tt.uris)]}, &counting{})
-				m.Settle()
+				_, _ = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: tt.uris[n%len(tt.uris)]}, discard{})
+				m.AfterResponse()
 				if diff := w.instances[len(w.instances)-1].difference(); diff != "" {
 					t.Fatalf("cycle %d, after %s: %s", n, tt.uris[n%len(tt.uris)], diff)
 				}
@@ -172,12 +172,12 @@ func TestNothingGrowsWithTheNumberOfCalls(t *testing.T) {
 	if text := os.Getenv(envCycles); text != "" {
 		calls, _ = strconv.Atoi(text)
 	}
-	m := load(t, sandbox.Config{Limits: limits.Limits{Output: 1e6}}, "faults.wasm")
+	m := load(t, provider.Config{Limits: limits.Limits{Output: 1e6}}, "faults.wasm")
 	const faults = "oosojorstoop" // the quick ones
 	run := func(n int) {
 		for i := range n {
-			_, _ = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:" + faults[i%len(faults):][:1]}, &counting{})
-			m.Settle()
+			_, _ = m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:" + faults[i%len(faults):][:1]}, discard{})
+			m.AfterResponse()
 		}
 		goruntime.GC()
 	}

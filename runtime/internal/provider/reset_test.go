@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -11,23 +11,23 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // readState reads from reset.wasm: what earlier calls have left, and the seed as the guest prints it.
-func readState(t *testing.T, m *sandbox.Module, uri string) (state, seed string) {
+func readState(t *testing.T, m *provider.Provider, uri string) (state, seed string) {
 	t.Helper()
-	var got recorder
+	var got contents
 	if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, &got); err != nil {
 		t.Fatal(err)
 	}
-	m.Settle()
+	m.AfterResponse()
 	return string(got.body), got.heads[0].ETag
 }
 
 func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run}, "reset.wasm")
+		m := load(t, provider.Config{Runner: run}, "reset.wasm")
 		seeds := map[string]bool{}
 		for range 20 {
 			state, seed := readState(t, m, "x:o")
@@ -44,13 +44,13 @@ func TestAnInstanceIsWarmedOnceAndSeededForEachCall(t *testing.T) {
 
 func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, readModule(t, "reset.wasm"))
+	m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}}, readModule(t, "reset.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if mode, why := m.ResetMode(); mode != guest.ResetOrReplace || !strings.Contains(why, "table.set") {
-		t.Errorf("got reset mode %s, %q, want it to be replaced because of table.set", mode, why)
+	if info := m.Info(); info.Reset != guest.ResetOrReplace || !strings.Contains(info.Why, "table.set") {
+		t.Errorf("got reset mode %s, %q, want it to be replaced because of table.set", info.Reset, info.Why)
 	}
 	for i, step := range []struct {
 		uri  string
@@ -70,15 +70,15 @@ func TestAnInstanceThatChangedItsTableIsReplaced(t *testing.T) {
 
 func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run}, "boots.wasm")
-		if mode, why := m.ResetMode(); mode != guest.StartFresh || !strings.Contains(why, "table.set") {
-			t.Errorf("got reset mode %s, %q, want each call to boot because of table.set", mode, why)
+		m := load(t, provider.Config{Runner: run}, "boots.wasm")
+		if info := m.Info(); info.Reset != guest.StartFresh || !strings.Contains(info.Why, "table.set") {
+			t.Errorf("got reset mode %s, %q, want each call to boot because of table.set", info.Reset, info.Why)
 		}
 		for range 3 {
 			if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {
 				t.Errorf("got %q, %v, want 1: an earlier call was seen", body, err)
 			}
-			m.Settle()
+			m.AfterResponse()
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T
 func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used []limits.Usage
-		cfg := sandbox.Config{Runner: run, Observe: func(_ context.Context, u limits.Usage) { used = append(used, u) }}
+		cfg := provider.Config{Runner: run, Observe: func(_ context.Context, u limits.Usage) { used = append(used, u) }}
 		m := load(t, cfg, "faults.wasm")
 		for range 3 {
 			if _, err := readURI(t, m, "x:k"); err != nil {
@@ -104,7 +104,7 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 		}
 		enough, tooLittle := used[0].Fuel, used[0].Fuel-1
 		for fuel, want := range map[uint64]abi.Code{enough: abi.CodeOK, tooLittle: abi.CodeFuel} {
-			m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
+			m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Fuel: max(fuel, 1)}}, "faults.wasm")
 			if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != want {
 				t.Errorf("fuel %d: got %v, want %v", fuel, err, want)
 			}
@@ -115,7 +115,7 @@ func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used limits.Usage
-		m := load(t, sandbox.Config{
+		m := load(t, provider.Config{
 			Runner: run, Limits: limits.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u limits.Usage) { used = u },
 		}, "faults.wasm")
 		for range 3 {
@@ -135,7 +135,7 @@ func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
 
 func TestHostCallsAreCounted(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{HostCalls: 50}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{HostCalls: 50}}, "faults.wasm")
 		if _, err := readURI(t, m, "x:k"); abi.CodeOf(err) != abi.CodeHostCalls {
 			t.Errorf("100 lines of log: got %v, want host_calls", err)
 		}
@@ -162,7 +162,7 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &counter{Engine: openEngine(t)}
-			m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
+			m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // An instant service answers at once.
@@ -51,17 +51,17 @@ func BenchmarkService(b *testing.B) {
 			}
 			services := p.Services()
 			services[bb.id] = bb.service
-			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: openEngine(b)}, Services: services}, p.Binary(b))
+			m, err := provider.Open(b.Context(), provider.Config{Runner: pool.InProcess{Engine: openEngine(b)}, Services: services}, p.Binary(b))
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer m.Close()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := m.Call(b.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &counting{}); err != nil {
+				if _, err := m.Call(b.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, discard{}); err != nil {
 					b.Fatal(err)
 				}
-				m.Settle()
+				m.AfterResponse()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/each, "ns/service")
 		})

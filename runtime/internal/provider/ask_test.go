@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // grace is how long after its deadline, or its cancellation, a call may wait for a service.
@@ -44,26 +44,17 @@ func (f serviceFunc) Call(ctx context.Context, request []byte) (capability.Respo
 }
 
 // openAsker opens a module of one call at once, with a timeout of one second. Each call calls the service once.
-func openAsker(t *testing.T, s serviceFunc) *sandbox.Module {
+func openAsker(t *testing.T, s serviceFunc) *provider.Provider {
 	t.Helper()
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "asker", Ops: 1 << abi.OpSubscribe}}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
+	return openBinary(t, provider.Config{
 		Runner: &asker{id: abi.ServiceKVGet}, Services: capability.Services{abi.ServiceKVGet: s},
 		Limits: limits.Limits{Timeout: time.Second, Calls: 1},
 	}, puppet.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
 }
 
 // subscribe makes a call and gives its outcome and how long it took.
-func subscribe(ctx context.Context, m *sandbox.Module) (abi.Code, time.Duration) {
+func subscribe(ctx context.Context, m *provider.Provider) (abi.Code, time.Duration) {
 	began := time.Now()
 	_, err := m.Call(ctx, abi.OpSubscribe, &abi.Request{URI: "x:y"}, nil)
 	return abi.CodeOf(err), time.Since(began)
@@ -188,7 +179,7 @@ func TestAnAbandonedServiceKeepsItsRequest(t *testing.T) {
 		services[abi.ServiceFileStat] = serviceFunc(func(context.Context, []byte) (capability.Response, error) {
 			return capability.Response{}, nil
 		})
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: services, Limits: limits.Limits{Timeout: patience / 10}}, p.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: run, Services: services, Limits: limits.Limits{Timeout: patience / 10}}, p.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // steps are the steps of a puppet in every call; after the last one it returns.
@@ -31,31 +31,17 @@ func steps(list ...guesttest.Step) func(context.Context, abi.Op, int, *abi.Reque
 	}
 }
 
-func loadPuppet(t testing.TB, cfg sandbox.Config, p *guesttest.Puppet) *sandbox.Module {
+func loadPuppet(t testing.TB, cfg provider.Config, p *guesttest.Puppet) *provider.Provider {
 	t.Helper()
-	if cfg.Runner == nil {
-		cfg.Runner = pool.InProcess{Engine: openEngine(t)}
-	}
-	p.Manifest.Name = "puppet"
 	p.Manifest.Ops = 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete
-	cfg.Services = p.Services()
-	m, err := sandbox.Load(t.Context(), cfg, p.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
+	return openPuppet(t, cfg, p)
 }
 
 var fine = (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)
 
 func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, readModule(t, "faults.wasm"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +66,7 @@ func TestCloseIsIdempotentAndLaterCallsAreRefusedAtOnce(t *testing.T) {
 func TestCloseWaitsForRunningCallsAndRefusesThoseInTheQueue(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		running, finish := make(chan struct{}), make(chan struct{})
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
+		m := loadPuppet(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute, Calls: 1}}, &guesttest.Puppet{
 			Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 				if n == 0 {
 					running <- struct{}{}
@@ -123,10 +109,10 @@ func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
 			"templates, reserved": {abi.OpList, (&abi.Reply{Templates: []abi.Template{{URITemplate: "x:{o}", Name: "o", Meta: entry.Meta}}}).Append(nil)},
 		} {
 			t.Run(name, func(t *testing.T) {
-				m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 1 << 20}}, &guesttest.Puppet{
+				m := loadPuppet(t, provider.Config{Runner: run, Limits: limits.Limits{Output: 1 << 20}}, &guesttest.Puppet{
 					Next: steps(guesttest.Emit(tt.frame).Times(200)),
 				})
-				var got recorder
+				var got contents
 				if _, err := m.Call(t.Context(), tt.op, &abi.Request{URI: "x:o"}, &got); abi.CodeOf(err) != abi.CodeTooLarge {
 					t.Errorf("got %v, want too_large", err)
 				}
@@ -138,7 +124,7 @@ func TestMessagesAreBoundedInAllAsContentsAre(t *testing.T) {
 func TestInlineContentsMayFillTheOutputLimit(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		half := (&abi.Content{URI: "x:o", Kind: abi.KindBlob, Inline: make([]byte, 32<<10)}).Append(nil)
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
+		m := loadPuppet(t, provider.Config{Runner: run, Limits: limits.Limits{Output: 64 << 10}}, &guesttest.Puppet{Next: steps(guesttest.Emit(half).Times(2))})
 		if body, err := readURI(t, m, "x:o"); err != nil || len(body) != 64<<10 {
 			t.Errorf("got %d bytes, %v", len(body), err)
 		}
@@ -155,7 +141,7 @@ func TestTheErrorTextOfAGuestIsOneLine(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				frame := (&abi.Reply{Error: &abi.GuestError{Message: tt.said}}).Append(nil)
-				m := loadPuppet(t, sandbox.Config{Runner: run}, &guesttest.Puppet{Next: steps(guesttest.Emit(frame), guesttest.Return(abi.CodeNotFound))})
+				m := loadPuppet(t, provider.Config{Runner: run}, &guesttest.Puppet{Next: steps(guesttest.Emit(frame), guesttest.Return(abi.CodeNotFound))})
 				_, err := readURI(t, m, "x:o")
 				if got := err.Error(); got != tt.want || !utf8.ValidString(got) || abi.CodeOf(err) != abi.CodeNotFound {
 					t.Errorf("got %v %q, want %q", abi.CodeOf(err), got, tt.want)
@@ -175,7 +161,7 @@ func TestManyShortLinesAreBoundedToo(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				var out syncBuffer
 				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-				m := loadPuppet(t, sandbox.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
+				m := loadPuppet(t, provider.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
 					&guesttest.Puppet{Next: steps(step, guesttest.Emit(fine))})
 				if _, err := readURI(t, m, "x:o"); err != nil {
 					t.Fatal(err)
@@ -192,7 +178,7 @@ func TestRefusedServicesLeaveTheLogToTheGuest(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var out syncBuffer
 		logger := slog.New(slog.NewTextHandler(&out, nil))
-		m := loadPuppet(t, sandbox.Config{Runner: logging(t, run, logger), Logger: logger}, &guesttest.Puppet{
+		m := loadPuppet(t, provider.Config{Runner: logging(t, run, logger), Logger: logger}, &guesttest.Puppet{
 			Next: steps(guesttest.Ask(abi.ServiceFileStat, nil).Times(5000), guesttest.Log(abi.LogInfo, "still heard"), guesttest.Emit(fine)),
 		})
 		if _, err := readURI(t, m, "x:o"); err != nil {
@@ -209,7 +195,7 @@ func TestServicesAreCopiedWhenLoading(t *testing.T) {
 		p := &guesttest.Puppet{Next: steps(guesttest.Emit(fine))}
 		p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
 		services := p.Services()
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: services}, p.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: run, Services: services}, p.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +209,7 @@ func TestServicesAreCopiedWhenLoading(t *testing.T) {
 
 // A faultySink panics in the configured method.
 type faultySink struct {
-	recorder
+	contents
 	where string
 	kinds map[abi.Kind]int // nil: to write to it is a mistake
 }
@@ -232,7 +218,7 @@ func (s *faultySink) Content(c *abi.Content) error {
 	if s.where == "content" {
 		s.kinds[c.Kind]++
 	}
-	return s.recorder.Content(c)
+	return s.contents.Content(c)
 }
 
 func (s *faultySink) Progress(abi.Progress) {
@@ -244,7 +230,7 @@ func (s *faultySink) Progress(abi.Progress) {
 func TestAPanicOfTheHostEndsThatCallOnlyAndIsNotBlamedOnTheGuest(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		progress := (&abi.Progress{Done: 1}).Append(nil)
-		m := loadPuppet(t, sandbox.Config{Runner: run, Limits: limits.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
+		m := loadPuppet(t, provider.Config{Runner: run, Limits: limits.Limits{Calls: 1}}, &guesttest.Puppet{Next: steps(guesttest.Emit(progress), guesttest.Emit(fine))})
 		for _, where := range []string{"content", "progress"} {
 			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:o"}, &faultySink{where: where})
 			if abi.CodeOf(err) != abi.CodeInternal || strings.Contains(err.Error(), "secret") {
@@ -263,7 +249,7 @@ func TestAManifestMayNotNameWhatItDoesNotClaim(t *testing.T) {
 	} {
 		manifest.Name, manifest.Ops, manifest.URIPrefixes = "puppet", 1<<abi.OpRead, []string{"mine://"}
 		p := &guesttest.Puppet{Manifest: manifest}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: openEngine(t)}}, p.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: openEngine(t)}}, p.Binary(t))
 		if err == nil {
 			m.Close()
 		}
@@ -323,7 +309,7 @@ func (i countedInstance) Close() error { return i.close() }
 func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
 	before := goruntime.NumGoroutine()
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
+	m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +319,7 @@ func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 		if i%10 == 0 {
 			cancel()
 		}
-		_, _ = m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:" + faults[i%len(faults):][:1]}, &recorder{})
+		_, _ = m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:" + faults[i%len(faults):][:1]}, &contents{})
 		cancel()
 	}
 	if err := m.Close(); err != nil {

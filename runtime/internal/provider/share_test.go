@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A worksite is a runner whose guests use processor time. It has no engine.
@@ -47,22 +47,13 @@ func (h worksiteHost) Call(context.Context, []byte) (capability.Response, error)
 }
 
 // openSite opens a module whose calls have a limit of processor time.
-func openSite(t *testing.T, w *worksite, milli uint32) *sandbox.Module {
+func openSite(t *testing.T, w *worksite, milli uint32) *provider.Provider {
 	t.Helper()
 	puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "site", Ops: 1 << abi.OpSubscribe}}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
+	return openBinary(t, provider.Config{
 		Runner: w, Services: capability.Services{abi.ServiceHTTP: worksiteHost{w}},
 		Limits: limits.Limits{MilliCPU: milli, Timeout: 10 * time.Second, Calls: 4},
 	}, puppet.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
 }
 
 func TestCallsKeepToTheirShareOfTheProcessors(t *testing.T) {

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A transcript records all contents of a call, in order, independent of how they were cut into parts.
@@ -110,15 +110,15 @@ func (p *play) perform(t *testing.T, run guest.Runner) *account {
 	if p.limits.Timeout == 0 {
 		p.limits.Timeout = time.Minute
 	}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{
+	m, err := provider.Open(t.Context(), provider.Config{
 		Runner: logging(t, run, logger), Limits: p.limits, Services: services, Logger: logger,
-		Notify:  func(_ context.Context, uri string) { a.notices = append(a.notices, uri) },
 		Observe: func(_ context.Context, u limits.Usage) { a.used = u },
 	}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
+	m.OnNotice(func(_ context.Context, uri string) { a.notices = append(a.notices, uri) })
 	op, req, sink := p.op, p.req, abi.Sink(nil)
 	if op == 0 {
 		op = abi.OpRead

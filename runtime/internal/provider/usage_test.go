@@ -1,18 +1,18 @@
-package sandbox_test
+package provider_test
 
 import (
 	"testing"
 
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 func TestWhatStartingTakesIsTheSameEverywhere(t *testing.T) {
 	var fuel []uint64
 	both(t, func(t *testing.T, run guest.Runner) {
 		for range 2 {
-			started := load(t, sandbox.Config{Runner: run}, "faults.wasm").Started()
+			started := load(t, provider.Config{Runner: run}, "faults.wasm").Info().Start
 			if started.Took <= 0 {
 				t.Errorf("it took %v", started.Took)
 			}

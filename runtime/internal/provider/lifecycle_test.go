@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -12,36 +12,27 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // loadCounting loads a guest whose x:s answers how often it was read, as it remembers, and that requests a lifecycle.
-func loadCounting(t *testing.T, asked abi.Lifecycle, cfg sandbox.Config) *sandbox.Module {
+func loadCounting(t *testing.T, asked abi.Lifecycle, cfg provider.Config) *provider.Provider {
 	t.Helper()
 	manifest := abi.Manifest{Name: "counting", Ops: 1 << abi.OpRead, Limits: abi.ManifestLimits{Lifecycle: asked}}
 	binary, err := wasm.WithCustom(readModule(t, "faults.wasm"), abi.ManifestSection, manifest.Append(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := sandbox.Load(t.Context(), cfg, binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return m
+	return openBinary(t, cfg, binary)
 }
 
 // ask reads uri for a session.
-func ask(t *testing.T, m *sandbox.Module, session, uri string) (string, abi.Code) {
+func ask(t *testing.T, m *provider.Provider, session, uri string) (string, abi.Code) {
 	t.Helper()
-	var got recorder
+	var got contents
 	_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &got)
-	m.Settle()
+	m.AfterResponse()
 	return string(got.body), abi.CodeOf(err)
 }
 
@@ -62,7 +53,7 @@ func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
 			"shared":                  {shared, shared, [6]string{"1", "2", "3", "4", "5", "6"}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				m := loadCounting(t, tt.asked, sandbox.Config{Runner: run, Lifecycle: tt.granted})
+				m := loadCounting(t, tt.asked, provider.Config{Runner: run, Lifecycle: tt.granted})
 				for i, who := range []string{"a", "a", "b", "b", "", ""} {
 					if got, code := ask(t, m, who, "x:s"); got != tt.want[i] || code != abi.CodeOK {
 						t.Errorf("call %d, of session %q: got %s, %v, want %s", i, who, got, code, tt.want[i])
@@ -75,7 +66,7 @@ func TestALifecycleIsWhatIsAskedForAndGranted(t *testing.T) {
 
 func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
+		m := loadCounting(t, abi.LifecycleSession, provider.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Fuel: 10_000_000, Timeout: time.Minute},
 		})
 		for _, fault := range []struct {
@@ -103,7 +94,7 @@ func TestACallThatIsStoppedHalfwayEndsTheStateOfItsSessionOnly(t *testing.T) {
 
 func TestSessionsBeyondTheLimitReplaceTheLongestUnused(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
+		m := loadCounting(t, abi.LifecycleSession, provider.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2},
 		})
 		for i, step := range []struct{ session, want string }{
@@ -122,14 +113,14 @@ func TestNewSessionsAreRefusedWhileAllAreBusy(t *testing.T) {
 	}
 	t.Parallel() // the test waits
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{
+		m := loadCounting(t, abi.LifecycleSession, provider.Config{
 			Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 1, Timeout: time.Second},
 		})
 		codes := make(chan abi.Code, 2)
 		var wg sync.WaitGroup
 		for _, session := range []string{"a", "b"} {
 			wg.Go(func() {
-				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e", Session: session}, &recorder{})
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e", Session: session}, &contents{})
 				codes <- abi.CodeOf(err)
 			})
 		}
@@ -142,12 +133,12 @@ func TestNewSessionsAreRefusedWhileAllAreBusy(t *testing.T) {
 
 func TestCallsOfOneSessionTakeTurns(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := loadCounting(t, abi.LifecycleSession, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession})
+		m := loadCounting(t, abi.LifecycleSession, provider.Config{Runner: run, Lifecycle: abi.LifecycleSession})
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
 				for range 20 {
-					_, err := m.Call(context.Background(), abi.OpRead, &abi.Request{URI: "x:o", Session: "a"}, &recorder{})
+					_, err := m.Call(context.Background(), abi.OpRead, &abi.Request{URI: "x:o", Session: "a"}, &contents{})
 					if err != nil {
 						t.Error(err)
 					}
@@ -168,7 +159,7 @@ func TestIdleInstancesAreDiscarded(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				m, err := sandbox.Load(t.Context(), sandbox.Config{
+				m, err := provider.Open(t.Context(), provider.Config{
 					Runner: pool.InProcess{Engine: e}, Lifecycle: lifecycle, Limits: limits.Limits{Idle: time.Minute},
 				}, binary)
 				if err != nil {

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/capability"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
@@ -38,9 +38,9 @@ func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 				return guesttest.Emit(fine)
 			},
 		}
-		m := loadPuppet(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Calls: 2, Timeout: time.Minute}}, p)
+		m := loadPuppet(t, provider.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Calls: 2, Timeout: time.Minute}}, p)
 		read := func(session, uri string) error {
-			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &recorder{})
+			_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri, Session: session}, &contents{})
 			return err
 		}
 		var slow sync.WaitGroup
@@ -66,14 +66,14 @@ func TestCallsThatWaitForTheirSessionLeaveOthersAlone(t *testing.T) {
 
 func TestAnAbandonedCallLeavesTheStateOfItsSession(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession}, "visits.wasm")
+		m := load(t, provider.Config{Runner: run, Lifecycle: abi.LifecycleSession}, "visits.wasm")
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, want := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 			if got, code := ask(t, m, "a", "x:v"); got != want || code != abi.CodeOK {
 				t.Fatalf("got %s, %v, want %s", got, code, want)
 			}
-			_, err := m.Call(gone, abi.OpRead, &abi.Request{URI: "x:v", Session: "a"}, &recorder{})
+			_, err := m.Call(gone, abi.OpRead, &abi.Request{URI: "x:v", Session: "a"}, &contents{})
 			if abi.CodeOf(err) != abi.CodeCancelled {
 				t.Errorf("got %v, want cancelled", err)
 			}
@@ -83,7 +83,7 @@ func TestAnAbandonedCallLeavesTheStateOfItsSession(t *testing.T) {
 
 func TestASessionThatHasEndedIsForgotten(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2}}, "visits.wasm")
+		m := load(t, provider.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Sessions: 2}}, "visits.wasm")
 		ask(t, m, "mine", "x:v")
 		for range 5 {
 			eventually(t, func() bool { // a worker receives the end of a session concurrently with calls
@@ -101,7 +101,7 @@ func TestASessionThatHasEndedIsForgotten(t *testing.T) {
 
 func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Memory: 1 << 20}}, "visits.wasm")
+		m := load(t, provider.Config{Runner: run, Lifecycle: abi.LifecycleSession, Limits: limits.Limits{Memory: 1 << 20}}, "visits.wasm")
 		if _, code := ask(t, m, "a", "x:g"); code != abi.CodeOK {
 			t.Fatal(code)
 		}
@@ -113,7 +113,7 @@ func TestAnEarlierRefusalOfMemoryIsNotBlamedForATrap(t *testing.T) {
 
 func TestGuestsRunOnlyInAdmittedCalls(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
-	m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
+	m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Calls: 2}}, readModule(t, "boots.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestGuestsRunOnlyInAdmittedCalls(t *testing.T) {
 				if body, err := readURI(t, m, "x:b"); body != "1" || err != nil {
 					t.Errorf("got %q, %v", body, err)
 				}
-				m.Settle()
+				m.AfterResponse()
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestTheContextOfAServiceEndsWithItsCall(t *testing.T) {
 				p.Manifest = abi.Manifest{Name: "puppet", Ops: 1 << abi.OpRead}
 				services := p.Services()
 				services[abi.ServiceFileStat] = k
-				m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run, Services: services}, p.Binary(t))
+				m, err := provider.Open(t.Context(), provider.Config{Runner: run, Services: services}, p.Binary(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -185,7 +185,7 @@ func TestTrimmedInstancesReleaseMemoryEachTime(t *testing.T) {
 	w := &witness{Engine: openEngine(t)}
 	binary := readModule(t, "faults.wasm")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1}}, binary)
+		m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1}}, binary)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestTrimmedInstancesReleaseMemoryEachTime(t *testing.T) {
 			if _, err := readURI(t, m, "x:o"); err != nil {
 				t.Fatal(err)
 			}
-			m.Settle()
+			m.AfterResponse()
 			<-time.After(3 * time.Second)
 			synctest.Wait()
 			if got, want := w.rests.Load(), int64(burst+1); got != want {

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"testing"
@@ -9,15 +9,8 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
-
-// A counting sink counts what arrives.
-type counting struct{ bytes int }
-
-func (c *counting) Content(*abi.Content) error { return nil }
-func (c *counting) Body(p []byte) error        { c.bytes += len(p); return nil }
-func (c *counting) Progress(abi.Progress)      {}
 
 // cachedEngine has compiled modules, so that tests need not compile large guests: with the race detector that takes most of
 // a minute.
@@ -26,7 +19,11 @@ func cachedEngine(tb testing.TB) engine.Engine {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { e.Close() })
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
 	return e
 }
 
@@ -44,17 +41,17 @@ func BenchmarkCleanCall(b *testing.B) {
 		}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			m, err := sandbox.Load(b.Context(), sandbox.Config{Runner: pool.InProcess{Engine: cachedEngine(b)}}, bb.binary())
+			m, err := provider.Open(b.Context(), provider.Config{Runner: pool.InProcess{Engine: cachedEngine(b)}}, bb.binary())
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer m.Close()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := m.Call(b.Context(), abi.OpRead, &bb.req, &counting{}); err != nil {
+				if _, err := m.Call(b.Context(), abi.OpRead, &bb.req, discard{}); err != nil {
 					b.Fatal(err)
 				}
-				m.Settle()
+				m.AfterResponse()
 			}
 		})
 	}

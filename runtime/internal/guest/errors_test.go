@@ -1,4 +1,4 @@
-package sandbox_test
+package guest_test
 
 import (
 	"errors"

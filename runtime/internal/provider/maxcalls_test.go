@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -36,7 +36,7 @@ func TestNoMoreCallsRunThanTheRunnerCan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pair{finish: make(chan struct{})}
 		puppet := &guesttest.Puppet{Manifest: abi.Manifest{Name: "pair", Ops: 1 << abi.OpSubscribe}}
-		m, err := sandbox.Load(t.Context(), sandbox.Config{Runner: p, Limits: limits.Limits{Calls: 4, Timeout: time.Second}}, puppet.Binary(t))
+		m, err := provider.Open(t.Context(), provider.Config{Runner: p, Limits: limits.Limits{Calls: 4, Timeout: time.Second}}, puppet.Binary(t))
 		if err != nil {
 			t.Fatal(err)
 		}

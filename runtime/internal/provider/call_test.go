@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 func openEngine(t testing.TB) engine.Engine {
@@ -43,36 +43,42 @@ func readModule(t testing.TB, name string) []byte {
 	return binary
 }
 
-func load(t testing.TB, cfg sandbox.Config, name string) *sandbox.Module {
-	t.Helper()
+// openBinary opens a module until the end of the test; where cfg has no runner, in this process.
+func openBinary(tb testing.TB, cfg provider.Config, binary []byte) *provider.Provider {
+	tb.Helper()
 	if cfg.Runner == nil {
-		cfg.Runner = pool.InProcess{Engine: openEngine(t)}
+		cfg.Runner = pool.InProcess{Engine: openEngine(tb)}
 	}
-	m, err := sandbox.Load(t.Context(), cfg, readModule(t, name))
+	p, err := provider.Open(tb.Context(), cfg, binary)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
+	tb.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			tb.Error(err)
 		}
 	})
-	return m
+	return p
 }
 
-// A recorder records the contents of a read.
-type recorder struct {
+func load(t testing.TB, cfg provider.Config, name string) *provider.Provider {
+	t.Helper()
+	return openBinary(t, cfg, readModule(t, name))
+}
+
+// contents records the contents of a read.
+type contents struct {
 	heads []abi.Content
 	body  []byte
 }
 
-func (r *recorder) Content(c *abi.Content) error { r.heads = append(r.heads, *c); return nil }
-func (r *recorder) Body(p []byte) error          { r.body = append(r.body, p...); return nil }
-func (r *recorder) Progress(abi.Progress)        {}
+func (r *contents) Content(c *abi.Content) error { r.heads = append(r.heads, *c); return nil }
+func (r *contents) Body(p []byte) error          { r.body = append(r.body, p...); return nil }
+func (r *contents) Progress(abi.Progress)        {}
 
-func readURI(t *testing.T, m *sandbox.Module, uri string) (string, error) {
+func readURI(t *testing.T, m *provider.Provider, uri string) (string, error) {
 	t.Helper()
-	var got recorder
+	var got contents
 	_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: uri}, &got)
 	return string(got.body), err
 }
@@ -118,7 +124,7 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 			{"read without contents", "x:r", abi.CodeProtocol, "without contents"},
 			{"service that is not granted", "x:u", abi.CodeDenied, ""},
 		}
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				_, err := readURI(t, m, tt.uri)
@@ -135,7 +141,7 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 
 func TestEndlessRecursionEndsAtTheStackLimit(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: 20 * time.Second}}, "faults.wasm")
 		if _, err := readURI(t, m, "x:q"); abi.CodeOf(err) != abi.CodeStack {
 			t.Errorf("got %v, want stack", err)
 		}
@@ -144,7 +150,7 @@ func TestEndlessRecursionEndsAtTheStackLimit(t *testing.T) {
 
 func TestEachCallStartsFresh(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run}, "faults.wasm")
 		for range 5 {
 			if body, err := readURI(t, m, "x:s"); body != "1" || err != nil {
 				t.Fatalf("got %q, %v, want 1: an earlier call was seen", body, err)
@@ -157,7 +163,7 @@ func TestStandardOutputAndLogGoToTheLogWithinTheirBudget(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var out syncBuffer
 		logger := slog.New(slog.NewTextHandler(&out, nil))
-		m := load(t, sandbox.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 10_000}, Logger: logger}, "faults.wasm")
+		m := load(t, provider.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 10_000}, Logger: logger}, "faults.wasm")
 		for _, uri := range []string{"x:n", "x:k"} {
 			if body, err := readURI(t, m, uri); body != "fine" || err != nil {
 				t.Fatalf("read %s: got %q, %v", uri, body, err)
@@ -176,10 +182,10 @@ func TestStandardOutputAndLogGoToTheLogWithinTheirBudget(t *testing.T) {
 
 func TestCancellationStopsTheGuest(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: time.Minute}}, "faults.wasm")
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
-		_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
+		_, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: "x:e"}, &contents{})
 		if got := abi.CodeOf(err); got != abi.CodeCancelled {
 			t.Errorf("got %v %v, want cancelled", got, err)
 		}
@@ -188,12 +194,12 @@ func TestCancellationStopsTheGuest(t *testing.T) {
 
 func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
 		var wg sync.WaitGroup
 		codes := make(chan abi.Code, 8)
 		for range cap(codes) {
 			wg.Go(func() {
-				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e"}, &recorder{})
+				_, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:e"}, &contents{})
 				codes <- abi.CodeOf(err)
 			})
 		}
@@ -215,12 +221,12 @@ func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
 
 func TestConcurrentCallsNeverMeet(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run}, "faults.wasm")
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
 				for range 25 {
-					var got recorder
+					var got contents
 					if _, err := m.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:s"}, &got); err != nil || string(got.body) != "1" {
 						t.Errorf("got %q, %v, want 1", got.body, err)
 						return
@@ -253,7 +259,7 @@ func TestIncompatibleModulesAreRefusedWithTheExpectation(t *testing.T) {
 		}
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
-				_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: run}, readModule(t, tt.file))
+				_, err := provider.Open(t.Context(), provider.Config{Runner: run}, readModule(t, tt.file))
 				if err == nil {
 					t.Fatal("the module was accepted")
 				}
@@ -268,30 +274,18 @@ func TestIncompatibleModulesAreRefusedWithTheExpectation(t *testing.T) {
 func TestMalformedModulesAreRefused(t *testing.T) {
 	e := openEngine(t)
 	for _, binary := range [][]byte{nil, []byte("hello"), []byte("\x00asm\x0d\x00\x01\x00"), []byte("\x00asm\x01\x00\x00\x00\x01\xff\xff\xff\xff\x0f")} {
-		if _, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {
+		if _, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}}, binary); abi.CodeOf(err) != abi.CodeModule {
 			t.Errorf("%q: got %v, want a module error", binary, err)
 		}
 	}
 }
 
-func TestLimitsAreChecked(t *testing.T) {
-	for name, l := range map[string]limits.Limits{
-		"odd memory": {Memory: 100}, "huge memory": {Memory: 8 << 30}, "negative timeout": {Timeout: -1}, "negative items": {Items: -1}, "too many calls": {Calls: 1 << 30},
-		"too many sessions": {Sessions: 10_001}, "tiny idle": {Idle: time.Millisecond}, "huge stack": {Stack: 64 << 20}, "huge table": {Table: 1 << 30},
-		"huge fuel": {Fuel: 1<<62 + 1}, "negative host calls": {HostCalls: -1},
-	} {
-		if _, err := l.WithDefaults(); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
 func BenchmarkCall(b *testing.B) {
-	m := load(b, sandbox.Config{}, "faults.wasm")
+	m := load(b, provider.Config{}, "faults.wasm")
 	req := &abi.Request{URI: "x:o"}
 	b.ReportAllocs()
 	for b.Loop() {
-		var got recorder
+		var got contents
 		if _, err := m.Call(b.Context(), abi.OpRead, req, &got); err != nil {
 			b.Fatal(err)
 		}
@@ -301,7 +295,7 @@ func BenchmarkCall(b *testing.B) {
 // TestTheOutputLimitIsNotThatOfTheManifest starts a provider whose manifest is larger than any answer may be.
 func TestTheOutputLimitIsNotThatOfTheManifest(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Limits: limits.Limits{Output: 8}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Output: 8}}, "faults.wasm")
 		if size := len(m.Manifest().Append(nil)); size <= 8 {
 			t.Fatalf("the manifest has %d bytes, too few to tell", size)
 		}

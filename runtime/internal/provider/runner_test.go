@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"log/slog"

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // TestDeterminismSeedsEachCallByItsRequest has a guest say its seed, in instances that are reset and in new ones.
@@ -21,7 +21,7 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 	seeds := map[string]string{} // by URI
 	both(t, func(t *testing.T, run guest.Runner) {
 		for range 2 {
-			m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1<<64 - 1}}, "reset.wasm")
+			m := load(t, provider.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1<<64 - 1}}, "reset.wasm")
 			for _, uri := range []string{"x:o", "x:t", "x:p", "x:o", "x:t", "x:o"} {
 				_, seed := readState(t, m, uri)
 				if seeds[uri] == "" {
@@ -32,7 +32,7 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 				}
 			}
 		}
-		other := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1}}, "reset.wasm")
+		other := load(t, provider.Config{Runner: run, Clock: &guest.Clock{Time: now, Seed: 1}}, "reset.wasm")
 		if _, seed := readState(t, other, "x:o"); seed == seeds["x:o"] {
 			t.Errorf("two seeds give the same: %s", seed)
 		}
@@ -45,7 +45,7 @@ func TestDeterminismSeedsEachCallByItsRequest(t *testing.T) {
 func TestDeterminismIsChecked(t *testing.T) {
 	for _, year := range []int{1, 1970, 2200, 10_000} {
 		d := &guest.Clock{Time: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
-		_, err := sandbox.Load(t.Context(), sandbox.Config{Runner: pool.InProcess{}, Clock: d}, readModule(t, "reset.wasm"))
+		_, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{}, Clock: d}, readModule(t, "reset.wasm"))
 		if err == nil || !strings.Contains(err.Error(), "it must be from 1971 to 2199") {
 			t.Errorf("year %d: got %v", year, err)
 		}
@@ -55,7 +55,7 @@ func TestDeterminismIsChecked(t *testing.T) {
 // TestDeterminismLeavesTheHostItsClock has a guest that never ends: its fixed clock must not stop the timeout.
 func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{
+		m := load(t, provider.Config{
 			Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond}, Clock: &guest.Clock{Time: time.Now()},
 		}, "faults.wasm")
 		if _, err := readURI(t, m, "x:e"); abi.CodeOf(err) != abi.CodeDeadline {
@@ -68,12 +68,12 @@ func TestDeterminismLeavesTheHostItsClock(t *testing.T) {
 func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Clock: &guest.Clock{Time: now}}, "clocks.wasm")
-		if mode, why := m.ResetMode(); mode != guest.StartFresh {
-			t.Fatalf("got reset mode %s, %s", mode, why)
+		m := load(t, provider.Config{Runner: run, Clock: &guest.Clock{Time: now}}, "clocks.wasm")
+		if info := m.Info(); info.Reset != guest.StartFresh {
+			t.Fatalf("got reset mode %s, %s", info.Reset, info.Why)
 		}
 		for uri, want := range map[string]time.Duration{
-			"x:0": time.Duration(now.UnixNano()) + guest.ClockStep, "x:1": time.Hour + guest.ClockStep, "x:2": m.Limits().Timeout - guest.ClockStep,
+			"x:0": time.Duration(now.UnixNano()) + guest.ClockStep, "x:1": time.Hour + guest.ClockStep, "x:2": m.Info().Limits.Timeout - guest.ClockStep,
 		} {
 			for range 3 {
 				if got := clock(t, m, uri); got != want {
@@ -85,13 +85,13 @@ func TestDeterminismOfAGuestThatIsStartedForEachCall(t *testing.T) {
 }
 
 // clock reads one of clocks.wasm.
-func clock(t *testing.T, m *sandbox.Module, uri string) (nanos time.Duration) {
+func clock(t *testing.T, m *provider.Provider, uri string) (nanos time.Duration) {
 	t.Helper()
 	body, err := readURI(t, m, uri)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Settle()
+	m.AfterResponse()
 	for i, letter := range []byte(body) {
 		nanos |= time.Duration(letter-'a') << (4 * i)
 	}
@@ -101,7 +101,7 @@ func clock(t *testing.T, m *sandbox.Module, uri string) (nanos time.Duration) {
 func TestAGuestSeesWhichServicesAreGranted(t *testing.T) {
 	const granted = abi.ServiceFileStat
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, sandbox.Config{Runner: run, Services: capability.Services{granted: instant{}}}, "clocks.wasm")
+		m := load(t, provider.Config{Runner: run, Services: capability.Services{granted: instant{}}}, "clocks.wasm")
 		want := 1<<granted | 1<<abi.ServiceNotifyUpdated | 1<<abi.ServiceNotifyList
 		if got := clock(t, m, fmt.Sprint("x:", abi.InfoServices)); int(got) != want {
 			t.Errorf("got bits %b, want %b", got, want)

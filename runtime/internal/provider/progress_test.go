@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A progressSink records reports of progress.
 type progressSink struct {
-	recorder
+	contents
 	done []float64
 }
 
@@ -39,7 +39,7 @@ func TestReportsOfProgressAreMerged(t *testing.T) {
 	}
 	e := openEngine(t)
 	synctest.Test(t, func(t *testing.T) {
-		m := loadPuppet(t, sandbox.Config{Runner: pool.InProcess{Engine: e}}, &guesttest.Puppet{
+		m := loadPuppet(t, provider.Config{Runner: pool.InProcess{Engine: e}}, &guesttest.Puppet{
 			Next: func(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {
 				switch n {
 				case len(play):
@@ -65,7 +65,7 @@ func TestAtMostTwentyReportsOfProgressPassInASecond(t *testing.T) {
 	e := openEngine(t)
 	synctest.Test(t, func(t *testing.T) {
 		const pause, rounds = 5 * time.Millisecond, 400
-		m := loadPuppet(t, sandbox.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute}}, &guesttest.Puppet{
+		m := loadPuppet(t, provider.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute}}, &guesttest.Puppet{
 			Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 				if n == rounds {
 					return guesttest.Emit(fine)
@@ -101,7 +101,7 @@ func TestAtMostTwentyReportsOfProgressPassInASecond(t *testing.T) {
 func TestReportsOfProgressCountAsCallsOfTheHost(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used limits.Usage
-		m := loadPuppet(t, sandbox.Config{
+		m := loadPuppet(t, provider.Config{
 			Runner: run, Limits: limits.Limits{HostCalls: 1000}, Observe: func(_ context.Context, u limits.Usage) { used = u },
 		}, &guesttest.Puppet{Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
 			switch {
@@ -165,7 +165,7 @@ func TestDecodingAFrameEndsWithTheCall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				g := &talker{frame: c.frame, before: func() { c.before(cancel) }}
-				m, err := sandbox.Load(ctx, sandbox.Config{Runner: g, Limits: c.limits}, binary)
+				m, err := provider.Open(ctx, provider.Config{Runner: g, Limits: c.limits}, binary)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package sandbox_test
+package provider_test
 
 import (
 	"bufio"
@@ -14,12 +14,12 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
-	"github.com/wasmres/wasmres/runtime/internal/sandbox"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // A gathering blocks each call until all have arrived, so that each has its own instance.
 type gathering struct {
-	counting
+	discard
 	all *sync.WaitGroup
 }
 
@@ -42,7 +42,7 @@ func BenchmarkIdleInstance(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			const instances = 200
-			m, err := sandbox.Load(b.Context(), sandbox.Config{
+			m, err := provider.Open(b.Context(), provider.Config{
 				Runner: pool.InProcess{Engine: cachedEngine(b)}, Limits: limits.Limits{Calls: instances},
 			}, bb.binary())
 			if err != nil {
@@ -61,7 +61,7 @@ func BenchmarkIdleInstance(b *testing.B) {
 					})
 				}
 				done.Wait()
-				m.Settle()
+				m.AfterResponse()
 			}
 			b.ReportMetric(float64(proportional(b)-before)/instances, "KiB/instance")
 		})

@@ -1,0 +1,52 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+)
+
+// Call runs one operation of the guest as req has it, without routes, pages or cache, in an instance by the lifecycle in
+// force. Contents go to sink while the guest runs; a nil sink refuses them. [abi.CodeOf] gives the code of an error, after
+// which the contents in sink are invalid. The caller calls AfterResponse when it has sent the answer.
+func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	if op != abi.OpDescribe && !p.implements(op) {
+		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
+	}
+	ticket, err := p.limiter.Enter(ctx, p.host.StateKey(req.Session))
+	if err != nil {
+		return nil, err
+	}
+	d := deadline.New(ctx, p.cfg.Limits.Timeout)
+	defer d.Release()
+	c := p.host.NewCall(op, req, sink)
+	c.Begin(ctx, d, ticket)
+	defer c.End()
+	err = c.FinalError(p.guests.Call(d, c))
+	guest.CompleteCrash(c, err, p.names)
+	if p.cfg.Observe != nil {
+		p.cfg.Observe(ctx, c.Usage(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.Reply(), nil
+}
+
+// callURI calls op of the guest for one URI in normal form, for the Broker.
+func (p *Provider) callURI(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
+	routed, _ := p.route(uri, uri)
+	routed.IfNoneMatch = etag
+	defer p.AfterResponse()
+	return p.Call(ctx, op, routed, sink)
+}
+
+func (p *Provider) implements(op abi.Op) bool { return p.host.Manifest().Implements(op) }
+
+// AfterResponse implements [resource.AfterResponder]: it resets the instances of ended calls. Calling it is optional.
+func (p *Provider) AfterResponse() { p.guests.ResetUsed() }
+
+// EndSession discards what the calls of a session have left in the guest. The session has no more calls.
+func (p *Provider) EndSession(session string) { p.guests.EndSession(session) }

@@ -1,0 +1,207 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/abi/uritemplate"
+	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+	"github.com/wasmres/wasmres/runtime/internal/limiter"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/provider/cache"
+	"github.com/wasmres/wasmres/runtime/internal/subscribe"
+	"github.com/wasmres/wasmres/runtime/internal/symbol"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+const (
+	defaultPageSize = 1000
+	maxValues       = abi.MaxRequest - 1<<10 // bytes; the configuration is sent in a request
+)
+
+// Config is how a provider is run. Runner is required.
+type Config struct {
+	Runner   guest.Runner
+	Limits   limits.Limits
+	Services capability.Services // copied; the notice services are always granted
+	// Admission bounds the shape of the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
+	Admission limits.Module
+	// Lifecycle is the longest lifecycle that is granted. Zero grants only abi.LifecycleFresh.
+	Lifecycle abi.Lifecycle
+	// Values is the configuration, as a JSON object, for guests that implement abi.OpConfigure. Empty for none.
+	Values string
+	// Clock is a fixed time and seed, for tests. Nil is for those of the system.
+	Clock *guest.Clock
+
+	// PageSize is the entries of a list page. 0 means 1000.
+	PageSize int
+	// Cache answers reads from earlier answers, where the guest allows that (a TTL, and the scope public): up to 1 MiB
+	// each and 32 MiB in all, for one hour at most, and until the guest reports a change.
+	Cache bool
+	// Feeds report changes in what the guest reads, such as folders. They are opened when a client first subscribes to
+	// something, and closed with the provider. After a change all subscribed resources are compared with what they were, by
+	// polling where the guest wants that, and by reading otherwise.
+	Feeds []func(context.Context) (capability.Feed, error)
+
+	// Observe receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
+	// discards.
+	Observe func(ctx context.Context, used limits.Usage)
+	// Ungranted receives the first request to each service that is absent from Services, once in each call of the guest. It
+	// must not block. Nil discards.
+	Ungranted func(ctx context.Context, id abi.Service, request []byte)
+	// ModuleCache caches instrumented modules. Nil caches none.
+	ModuleCache module.Cache
+	// Symbols gives modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip]. They
+	// are read after the first crash; other modules are ignored. Nil for none.
+	Symbols iter.Seq[[]byte]
+	Logger  *slog.Logger // nil discards
+}
+
+func (cfg *Config) fill() (err error) {
+	if cfg.Limits, err = cfg.Limits.WithDefaults(); err != nil {
+		return err
+	}
+	if len(cfg.Values) > maxValues {
+		return fmt.Errorf("the configuration has %d bytes, at most %d are allowed", len(cfg.Values), maxValues)
+	}
+	if cfg.Clock != nil {
+		if err := cfg.Clock.Check(); err != nil {
+			return err
+		}
+	}
+	if cfg.PageSize <= 0 {
+		cfg.PageSize = defaultPageSize
+	}
+	cfg.Services = maps.Clone(cfg.Services)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Open instruments a module and opens it. ctx bounds the work. Errors are [abi.Error]s.
+func Open(ctx context.Context, cfg Config, binary []byte) (*Provider, error) {
+	m, err := Instrument(cfg, binary)
+	if err != nil {
+		return nil, err
+	}
+	return OpenModule(ctx, cfg, m)
+}
+
+// Instrument checks and meters a module within the limits of cfg, or finds it in cfg.ModuleCache. Errors are [abi.Error]s.
+func Instrument(cfg Config, binary []byte) (*module.Module, error) {
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	return module.Instrument(&module.Config{
+		Limits: cfg.Admission, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
+	}, binary)
+}
+
+// OpenModule compiles, starts and describes an instrumented module, and gets it ready to serve. ctx bounds the work.
+func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider, err error) {
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	p := &Provider{
+		cfg: cfg, static: map[string]string{}, byText: map[string]route{},
+		limiter: limiter.New(limiter.Config{
+			Calls: min(cfg.Limits.Calls, cfg.Runner.MaxCalls()), MilliCPU: cfg.Limits.MilliCPU, Timeout: cfg.Limits.Timeout,
+		}),
+	}
+	if cfg.Cache {
+		p.cache = cache.New()
+	}
+	p.broker = subscribe.New(subscribe.Config{
+		Call: p.callURI, Implements: p.implements, OnChange: p.invalidate,
+		MaxCalls: max(1, cfg.Limits.Calls/2), Feeds: cfg.Feeds, Logger: cfg.Logger,
+	})
+	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
+	p.host, err = guest.NewHost(guest.Config{
+		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
+		Notify: p.broker.Publish, Ungranted: cfg.Ungranted, Logger: cfg.Logger,
+	})
+	if err == nil {
+		err = p.open(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// open starts the guest, and indexes its manifest.
+func (p *Provider) open(ctx context.Context) (err error) {
+	if p.guests, err = p.cfg.Runner.Open(ctx, p.host); err != nil {
+		guest.CompleteCrash(nil, err, p.names)
+		return err
+	}
+	if err := p.index(p.host.Manifest()); err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	return nil
+}
+
+// index gets templates and static resources ready to be looked up.
+func (p *Provider) index(m *abi.Manifest) error {
+	for i := range m.Resources {
+		uri := m.Resources[i].URI
+		if _, twice := p.static[abi.NormalURI(uri)]; twice {
+			return abi.Errorf(abi.CodeProtocol, "resource %q is declared twice", uri)
+		}
+		p.static[abi.NormalURI(uri)] = uri
+	}
+	for i := range m.Templates {
+		declared := &m.Templates[i]
+		t, err := uritemplate.Parse(abi.FoldURI(declared.URITemplate))
+		if err != nil {
+			return abi.Errorf(abi.CodeProtocol, "template %.128q: %v", declared.URITemplate, err)
+		}
+		text := abi.NormalURI(declared.URITemplate)
+		if _, twice := p.byText[text]; twice {
+			return abi.Errorf(abi.CodeProtocol, "template %q is declared twice", t)
+		}
+		r := route{template: t, declared: declared, index: uint32(i + 1)}
+		p.routes = append(p.routes, r)
+		p.byText[text] = r
+	}
+	slices.SortFunc(p.routes, func(a, b route) int { return uritemplate.Compare(a.template, b.template) })
+	return nil
+}
+
+// functionNames gives the names of the module's functions, by index, from cfg.Symbols; nil when they have none.
+func (p *Provider) functionNames() symbol.Names {
+	if p.cfg.Symbols == nil {
+		return nil
+	}
+	names, err := p.host.Module.FunctionNames(p.cfg.Symbols)
+	if err != nil {
+		p.cfg.Logger.Debug("functions have no names", "err", guest.Truncate(err))
+	}
+	return names
+}
+
+// Close ends all subscriptions, waits for running calls and releases the module. Calls that have not begun fail with
+// abi.CodeUnavailable. It is idempotent.
+func (p *Provider) Close() error { return p.close() }
+
+func (p *Provider) release() error {
+	p.broker.Close()
+	p.limiter.Close()
+	if p.host != nil {
+		defer p.host.Close()
+	}
+	if p.guests == nil {
+		return nil
+	}
+	return p.guests.Close()
+}
