@@ -142,6 +142,61 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+// The operator granted folders below the root only.
+func TestSubfoldersGranted(t *testing.T) {
+	p := wasmrestest.New(t)
+	p.Mounts = map[string]fs.FS{
+		"/files/docs": fstest.MapFS{"a.md": {Data: []byte("a")}}, "/files/src/lib": fstest.MapFS{"b.go": {Data: []byte("b")}},
+	}
+	var got []string
+	for _, e := range p.List() {
+		got = append(got, e.URI)
+	}
+	if want := []string{"file:///docs/a.md", "file:///src/lib/b.go"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := p.Text("file:///src/lib/b.go"); got != "b" {
+		t.Errorf("got %q", got)
+	}
+	if found, err := p.Complete(scheme+"{+path}", "path", "s", nil); !slices.Equal(found, []string{"src/"}) || err != nil {
+		t.Errorf("completed: got %q, %v", found, err)
+	}
+}
+
+// Of files of /proc, size 0 is told.
+func TestSizelessFile(t *testing.T) {
+	p := start(t, sizelessFS{"loadavg": "0.00 0.01 0.05 1/100 1234\n", "large.txt": strings.Repeat("größe\n", 60_000), "none": ""})
+	for name, want := range p.Mounts["/files"].(sizelessFS) {
+		if got := p.Text(scheme + name); got != want {
+			t.Errorf("%s: got %d bytes, want %d", name, len(got), len(want))
+		}
+		a, err := p.Do(wasmrestest.Request{URI: scheme + name, Range: wasmres.Range{Offset: 1, Length: 1}})
+		if part := want[min(1, len(want)):min(2, len(want))]; err != nil || string(a.Contents[0].Data) != part {
+			t.Errorf("a part of %s: got %+v, %v, want %q", name, a.Contents, err, part)
+		}
+	}
+}
+
+// A sizelessFS has files whose size is told as 0.
+type sizelessFS map[string]string
+
+func (s sizelessFS) Open(name string) (fs.File, error) {
+	text, ok := s[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return &sizeless{strings.NewReader(text)}, nil
+}
+
+type sizeless struct{ *strings.Reader }
+
+func (s *sizeless) Stat() (fs.FileInfo, error) { return sizelessInfo{}, nil }
+func (s *sizeless) Close() error               { return nil }
+
+type sizelessInfo struct{ hugeInfo }
+
+func (sizelessInfo) Size() int64 { return 0 }
+
 func TestNothingGranted(t *testing.T) {
 	p := wasmrestest.New(t)
 	_, read := p.Read("file:///README.md")

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	headSize = 64 << 10 // bytes of a file that are read at first; all of it, mostly
+	headSize = 64 << 10 // bytes of a file that are read at first; all of it, mostly, and where its size is unknown
 
 	// textMax is how many bytes a text has at most. What is larger is bytes: then a part of it can be read without
 	// looking at the rest.
@@ -70,8 +70,8 @@ func etag(info fs.FileInfo) string {
 
 // content makes a content of a file, or of a part of it. The file is closed when that has been sent.
 func content(f file, path string, size int64, want wasmres.Range) (c wasmres.Content, err error) {
-	head := make([]byte, min(size, headSize))
-	if _, err := io.ReadFull(f, head); err != nil {
+	head, size, err := begin(f, size)
+	if err != nil {
 		return c, err
 	}
 	mime, text, err := look(path, head, io.LimitReader(f, size-int64(len(head))), size)
@@ -83,7 +83,7 @@ func content(f file, path string, size int64, want wasmres.Range) (c wasmres.Con
 	if want.Length > 0 {
 		n = min(n, want.Length)
 	}
-	if size <= headSize {
+	if int64(len(head)) == size {
 		c = wasmres.Bytes(head[start : start+n])
 		f.Close()
 	} else if c, err = stream(f, int64(start), int64(n)); err != nil {
@@ -96,6 +96,21 @@ func content(f file, path string, size int64, want wasmres.Range) (c wasmres.Con
 		c = c.RangeOf(size)
 	}
 	return c.MIME(mime), nil
+}
+
+// begin reads the first bytes of a file, and gives its size. One whose size is told as 0 may have bytes all the same, as
+// those of /proc have: it is read to its end.
+func begin(f file, size int64) (head []byte, real int64, err error) {
+	if size > 0 {
+		head = make([]byte, min(size, headSize))
+		_, err = io.ReadFull(f, head)
+		return head, size, err
+	}
+	head, err = io.ReadAll(io.LimitReader(f, textMax+1))
+	if len(head) > textMax {
+		return nil, 0, wasmres.ErrTooLarge
+	}
+	return head, int64(len(head)), err
 }
 
 // stream makes a content of n bytes of a file.

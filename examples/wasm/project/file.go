@@ -16,6 +16,9 @@ import (
 // wholeMax is how large a file is read at once; larger ones are streamed.
 const wholeMax = 256 << 10
 
+// sizelessMax is how many bytes a file may have whose size is told as 0, as that of files of /proc is.
+const sizelessMax = 16 << 20
+
 // check refuses names that lead out of the project and those that begin with a dot. The host has refused the former
 // already; a provider that holds files does not rely on it.
 func check(name string) error {
@@ -80,7 +83,10 @@ func open(name string) (wasmres.Content, error) {
 // whole answers with a small file and closes it.
 func whole(f fs.File) (c wasmres.Content, isText bool, err error) {
 	defer f.Close()
-	b, err := io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, sizelessMax+1)) // of a size that is told as 0, there may be any number of bytes
+	if len(b) > sizelessMax {
+		return c, false, wasmres.ErrTooLarge
+	}
 	if isText = textual(b); isText {
 		return wasmres.Text(string(b)), true, err
 	}

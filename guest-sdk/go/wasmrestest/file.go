@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+	"testing/fstest"
+	"time"
 
 	"github.com/wasmres/wasmres/guest-sdk/go/internal/wire"
 )
@@ -55,9 +57,24 @@ func (p *Provider) mount(path string) (fsys fs.FS, name string, err error) {
 	return fsys, name, err
 }
 
+// above gives the folders in one that is not granted itself, but has granted ones below: the host lists the way to them.
+func (p *Provider) above(path string) fstest.MapFS {
+	folders := fstest.MapFS{}
+	for at := range p.Mounts {
+		if rest, ok := strings.CutPrefix(at, strings.TrimSuffix(path, "/")+"/"); ok && rest != "" {
+			name, _, _ := strings.Cut(rest, "/")
+			folders[name] = &fstest.MapFile{Mode: fs.ModeDir, ModTime: time.UnixMilli(0)}
+		}
+	}
+	return folders
+}
+
 // file answers one of the file services.
 func (c *call) file(service uint32, q serviceRequest) error {
 	fsys, name, err := c.p.mount(q.name)
+	if above := c.p.above(q.name); err != nil && len(above) > 0 {
+		fsys, name, err = above, ".", nil
+	}
 	if err != nil {
 		return err
 	}

@@ -156,14 +156,17 @@ func (s service) Call(ctx context.Context, request []byte) (capability.Response,
 }
 
 func (f *FS) stat(req *abi.FileRequest) (capability.Response, error) {
-	file, info, err := f.open(req.Path)
+	info, err := f.look(req.Path)
 	if err != nil {
 		return capability.Response{}, err
 	}
-	return respond([]fs.FileInfo{info}, false), file.Close()
+	return respond([]fs.FileInfo{info}, false), nil
 }
 
 func (f *FS) read(req *abi.FileRequest) (capability.Response, error) {
+	if f.children(req.Path) != nil {
+		return capability.Response{}, abi.Errorf(abi.CodeInvalidParams, "%.128q is a directory", req.Path)
+	}
 	file, info, err := f.open(req.Path)
 	if err != nil {
 		return capability.Response{}, err
@@ -203,6 +206,9 @@ func readPart(file io.ReaderAt, size int64, req *abi.FileRequest) ([]byte, error
 }
 
 func (f *FS) list(req *abi.FileRequest) (capability.Response, error) {
+	if names := f.children(req.Path); names != nil {
+		return f.page(req, names), nil
+	}
 	dir, info, err := f.open(req.Path)
 	if err != nil {
 		return capability.Response{}, err
@@ -234,11 +240,10 @@ func (f *FS) page(req *abi.FileRequest, names []string) capability.Response {
 	}
 	var infos []fs.FileInfo
 	for _, name := range names[at:] {
-		file, info, err := f.open(path.Join(req.Path, name))
+		info, err := f.look(path.Join(req.Path, name))
 		if err != nil {
 			continue
 		}
-		_ = file.Close()
 		if len(infos) == limit {
 			return respond(infos, true)
 		}

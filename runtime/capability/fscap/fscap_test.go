@@ -96,7 +96,7 @@ func TestReadGivesOnlyRegularFilesInsideTheGrant(t *testing.T) {
 		{"/data/a\x00b", "", abi.CodeNotFound},
 		{"/database/a.txt", "", abi.CodeDenied},
 		{"/etc/passwd", "", abi.CodeDenied},
-		{"/", "", abi.CodeDenied},
+		{"/", "", abi.CodeInvalidParams},
 		{"/data/" + strings.Repeat("x", 5000), "", abi.CodeInvalidParams},
 	}
 	for _, tt := range tests {
@@ -146,6 +146,51 @@ func TestListsAreSortedPagedAndReadable(t *testing.T) {
 	want := "Größe – 日本.txt:false:4 a.txt:false:5 inner-link:false:5 sub:true:0"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A guest lists from the root of its paths, of which the operator has granted parts.
+func TestDirectoriesAboveGrantsLeadToThem(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.txt", "hello")
+	files, err := fscap.Open([]fscap.Grant{
+		{Host: dir, Guest: "/files/docs/new"}, {Host: dir, Guest: "/files/b"}, {Host: dir, Guest: "/files/docs/old"},
+		{Host: dir, Guest: "/inbox", Access: fscap.WriteOnly}, {Host: dir, Guest: "/filesystem"},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	s := files.Services()
+	for _, c := range []struct {
+		path, after, want string
+		code              abi.Code
+	}{
+		{"/", "", "files/ filesystem/", abi.CodeOK}, {"/files", "", "b/ docs/", abi.CodeOK},
+		{"/files/docs", "", "new/ old/", abi.CodeOK}, {"/files/docs", "new", "old/", abi.CodeOK},
+		{"/files/docs/new", "", "a.txt", abi.CodeOK}, {"/files/d", "", "", abi.CodeDenied},
+		{"/files/docs/", "", "", abi.CodeInvalidParams}, {"/inbox", "", "", abi.CodeDenied}, {"/etc", "", "", abi.CodeDenied},
+	} {
+		page, _, err := call(t, s, abi.ServiceFileList, abi.FileRequest{Path: c.path, After: c.after})
+		var names []string
+		for _, f := range page.Files {
+			if f.Dir {
+				f.Name += "/"
+			}
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want || abi.CodeOf(err) != c.code {
+			t.Errorf("%s after %q: got %q, %v, want %q, %v", c.path, c.after, got, err, c.want, c.code)
+		}
+		stat, _, err := call(t, s, abi.ServiceFileStat, abi.FileRequest{Path: c.path})
+		if abi.CodeOf(err) != c.code || err == nil && !stat.Files[0].Dir {
+			t.Errorf("%s: looked at: got %+v, %v", c.path, stat.Files, err)
+		}
+	}
+	for _, id := range []abi.Service{abi.ServiceFileWrite, abi.ServiceFileRemove} {
+		if _, _, err := call(t, s, id, abi.FileRequest{Path: "/files/docs/x"}); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("service %d: got %v, want denied", id, err)
+		}
 	}
 }
 
