@@ -19,14 +19,35 @@ const dependencies = "node_modules"
 // errFull ends a walk whose page is full.
 var errFull = errors.New("the page is full")
 
-// list lists all files in the order of a walk. The cursor is the path of the last file listed, so that a page neither
-// depends on the ones before nor on what came or went meanwhile, and folders that are done are not read again.
+// documentsDone is the cursor after the documents; that before the last n of them is shorter by n slashes. No path is one.
+const documentsDone = "//"
+
+// list lists the documents there are, then all files in the order of a walk. The cursor is the path of the last file
+// listed, so that a page neither depends on the ones before nor on what came or went meanwhile, and folders that are done
+// are not read again.
 func list(_ *wasmres.Request, page *wasmres.Page) error {
 	cursor := page.Cursor()
-	if cursor != "" && check(cursor) != nil {
-		return wasmres.Invalid("unknown cursor")
+	if !strings.HasPrefix(documentsDone, cursor) {
+		if check(cursor) != nil {
+			return wasmres.Invalid("unknown cursor")
+		}
+		return listFiles(page, cursor, cursor)
 	}
-	last := cursor
+	for ; cursor != documentsDone; cursor += "/" {
+		e, there, err := documents[len(cursor)].listed()
+		if err != nil {
+			return err
+		}
+		if there && !page.Add(e) {
+			page.Next(cursor)
+			return nil
+		}
+	}
+	return listFiles(page, "", documentsDone)
+}
+
+// listFiles lists the files after one; last is the cursor that leads to the first of them.
+func listFiles(page *wasmres.Page, cursor, last string) error {
 	err := fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == ".":
@@ -67,7 +88,7 @@ func after(name, cursor string) bool {
 }
 
 func entryOf(name string, d fs.DirEntry) wasmres.Entry {
-	e := wasmres.Entry{URI: "project://file/" + uripath.Escape(name), Name: name, MIME: byExtension(name)}
+	e := wasmres.Entry{URI: "project://file/" + uripath.Escape(name), Name: name, MIME: typeOf(name)}
 	if info, err := d.Info(); err == nil {
 		e.Size, e.LastModified = info.Size(), info.ModTime()
 	}

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"errors"
 	"io/fs"
 	"strconv"
 	"time"
@@ -25,13 +24,7 @@ func init() {
 		Prefixes("project://")
 	wasmres.Ask("fs", "reads the project's files, mounted at "+root).Params(`{"paths":["` + root + `"]}`)
 
-	wasmres.Resource("project://readme", first(readmes)).
-		Name("readme").Title("Readme").Describe("What the project says of itself.").
-		Priority(1).Watch(watchEvery, firstVersion(readmes))
-	wasmres.Resource("project://license", first(licenses)).
-		Name("license").Title("License").Describe("The terms the project may be used under.").
-		Watch(watchEvery, firstVersion(licenses))
-
+	wasmres.ReadAny(readDocument).Watch(watchEvery, documentVersion)
 	wasmres.Template("project://file/{filename}", file("filename")).
 		Name("file").Describe("A file at the top of the project.").
 		Complete("filename", completeName).Watch(watchEvery, version("filename"))
@@ -46,45 +39,6 @@ func init() {
 		Complete("path", completePath)
 
 	wasmres.List(list)
-}
-
-var (
-	readmes  = []string{"README.md", "README", "readme.md", "Readme.md", "README.txt", "README.rst"}
-	licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING", "license"}
-)
-
-// first serves the first of names that exists.
-func first(names []string) func(*wasmres.Request) (wasmres.Content, error) {
-	return func(*wasmres.Request) (wasmres.Content, error) {
-		name, err := existing(names)
-		if err != nil {
-			return wasmres.Content{}, err
-		}
-		return open(name)
-	}
-}
-
-func firstVersion(names []string) func(*wasmres.Request) (string, error) {
-	return func(*wasmres.Request) (string, error) {
-		name, err := existing(names)
-		if err != nil {
-			return "", nil // it may be written yet
-		}
-		return etagOf(name)
-	}
-}
-
-func existing(names []string) (string, error) {
-	for _, name := range names {
-		info, err := fs.Stat(project, name)
-		if errors.Is(err, fs.ErrPermission) {
-			return "", explain(name, err)
-		}
-		if err == nil && !info.IsDir() {
-			return name, nil
-		}
-	}
-	return "", wasmres.NotFound("the project has no " + names[0])
 }
 
 // file serves the file a template variable names.

@@ -26,7 +26,7 @@ func files() fstest.MapFS {
 		"README.md": {Data: []byte("# Project\n")}, "LICENSE": {Data: []byte("MIT\n")},
 		"a.txt": {Data: []byte("text")}, "a/b.txt": {Data: []byte("below")}, "a/b/c.go": {Data: []byte("package c\n")},
 		"a b&ü.txt": {Data: []byte("odd name")}, "empty": {}, "pic.png": {Data: []byte("\x89PNG\x00")},
-		"zeros.txt": {Data: []byte("a\x00b")}, "latin1.txt": {Data: []byte("caf\xe9")}, "noext": {Data: []byte("plain")},
+		"zeros": {Data: []byte("a\x00b")}, "latin1": {Data: []byte("caf\xe9")}, "noext": {Data: []byte("plain")},
 		".env": {Data: []byte("SECRET=1")}, ".git/config": {Data: []byte("x")}, "a/.hidden": {},
 		"words.txt": {Data: []byte("one two\n three\tfour \n\nfive")},
 		"big.txt":   {Data: bytes.Repeat([]byte("größe\n"), 60_000)},
@@ -61,8 +61,8 @@ func TestRead(t *testing.T) {
 		{"project://file/empty", "text/plain", true, "empty"},
 		{"project://file/noext", "text/plain", true, "noext"},
 		{"project://file/pic.png", "image/png", false, "pic.png"},
-		{"project://file/zeros.txt", "application/octet-stream", false, "zeros.txt"},
-		{"project://file/latin1.txt", "application/octet-stream", false, "latin1.txt"},
+		{"project://file/zeros", "application/octet-stream", false, "zeros"},
+		{"project://file/latin1", "application/octet-stream", false, "latin1"},
 		{"project://file/big.txt", "text/plain", true, "big.txt"},
 		{"project://file/big.bin", "application/octet-stream", false, "big.bin"},
 	} {
@@ -136,8 +136,8 @@ func TestNoReadme(t *testing.T) {
 
 func TestList(t *testing.T) {
 	want := []string{
-		"LICENSE", "README.md", "a/b/c.go", "a/b.txt", "a b&ü.txt", "a.txt", "big.bin", "big.txt", "empty", "latin1.txt",
-		"noext", "pic.png", "words.txt", "zeros.txt",
+		"LICENSE", "README.md", "a/b/c.go", "a/b.txt", "a b&ü.txt", "a.txt", "big.bin", "big.txt", "empty", "latin1",
+		"noext", "pic.png", "words.txt", "zeros",
 	}
 	for size := range len(want) + 2 {
 		p := start(t)
@@ -146,11 +146,12 @@ func TestList(t *testing.T) {
 		for _, e := range p.List()[2:] {
 			got = append(got, e.Name)
 			data := files()[e.Name].Data
-			if e.Size != uint64(len(data)) || e.LastModified != "2026-11-21T01:02:03Z" || e.MIME != byExtension(e.Name) {
+			if e.Size != uint64(len(data)) || e.LastModified != "2026-11-21T01:02:03Z" {
 				t.Errorf("%s: got %+v", e.Name, e)
 			}
-			if contents, err := p.Read(e.URI); err != nil || !bytes.Equal(contents[0].Data, data) {
-				t.Errorf("%s cannot be read: %v", e.URI, err)
+			contents, err := p.Read(e.URI)
+			if err != nil || !bytes.Equal(contents[0].Data, data) || contents[0].MIME != e.MIME && e.Name != "big.bin" {
+				t.Errorf("%s, %s, cannot be read: %v, or not as listed", e.URI, e.MIME, err)
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -158,10 +159,45 @@ func TestList(t *testing.T) {
 		}
 	}
 	p := start(t)
-	for _, cursor := range []string{"../x", "/", ".git"} {
+	for _, cursor := range []string{"../x", "///", ".git"} {
 		if _, _, err := p.Page(cursor); !errors.Is(err, wasmres.ErrInvalid) {
 			t.Errorf("cursor %q: got %v, want invalid", cursor, err)
 		}
+	}
+}
+
+// Readme and license are listed where there are any, with what is known of their files.
+func TestDocuments(t *testing.T) {
+	readme := &fstest.MapFile{Data: []byte("plain"), ModTime: when}
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  string
+	}{
+		"none":    {fstest.MapFS{"a.txt": {}, "LICENSE/x": {}}, ""},
+		"readme":  {fstest.MapFS{"README": readme}, "project://readme text/plain 5 2026-11-21T01:02:03Z;"},
+		"license": {fstest.MapFS{"COPYING": readme}, "project://license text/plain 5 2026-11-21T01:02:03Z;"},
+		"both": {
+			fstest.MapFS{"LICENSE.md": readme, "readme.md": readme},
+			"project://readme text/markdown 5 2026-11-21T01:02:03Z;project://license text/markdown 5 2026-11-21T01:02:03Z;",
+		},
+	} {
+		for size := range 4 {
+			p := wasmrestest.New(t)
+			p.Mounts, p.PageSize = map[string]fs.FS{root: c.files}, size
+			got := ""
+			for _, e := range p.List() {
+				if !strings.HasPrefix(e.URI, "project://file/") {
+					got += fmt.Sprintf("%s %s %d %s;", e.URI, e.MIME, e.Size, e.LastModified)
+				}
+			}
+			if got != c.want {
+				t.Errorf("%s: got %s, want %s", name, got, c.want)
+			}
+		}
+	}
+	p := start(t)
+	if _, err := p.Read("project://secrets"); !errors.Is(err, wasmres.ErrNotFound) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -179,8 +215,8 @@ func TestRealFolder(t *testing.T) {
 	p := wasmrestest.New(t)
 	p.Mounts = map[string]fs.FS{root: os.DirFS(dir)}
 	p.PageSize = 3
-	if got := len(p.List()); got != 42 {
-		t.Errorf("got %d entries, want 42", got)
+	if got := len(p.List()); got != 40 {
+		t.Errorf("got %d entries, want 40", got)
 	}
 	if got := p.Text("project://file/sub/3/003.md"); got != "3" {
 		t.Errorf("got %q", got)

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"io"
 	"path"
 	"strings"
 )
 
 // byExtension gives the type a name promises; empty for none.
 func byExtension(name string) string {
+	switch strings.ToUpper(path.Base(name)) {
+	case "README", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CHANGELOG", "CONTRIBUTING", "MAKEFILE", "DOCKERFILE":
+		return "text/plain"
+	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".gz":
 		return "application/gzip"
@@ -60,7 +65,7 @@ func byExtension(name string) string {
 		return "text/javascript"
 	case ".md":
 		return "text/markdown"
-	case ".conf", ".ini", ".log", ".proto", ".txt", ".wat":
+	case ".conf", ".ini", ".lock", ".log", ".mod", ".proto", ".sum", ".txt", ".wat":
 		return "text/plain"
 	case ".tsv":
 		return "text/tab-separated-values"
@@ -88,6 +93,29 @@ func byExtension(name string) string {
 		return "video/mp4"
 	}
 	return ""
+}
+
+// sniffed is how many bytes of a file whose name promises nothing are looked at for its type.
+const sniffed = 512
+
+// typeOf gives the type of a file that is not read: by its name, or else by its first bytes; empty if it cannot be read.
+func typeOf(name string) string {
+	if mime := byExtension(name); mime != "" {
+		return mime
+	}
+	f, err := project.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, sniffed))
+	if err != nil {
+		return ""
+	}
+	if len(head) == sniffed {
+		head = head[:len(head)-unfinished(head)]
+	}
+	return mimeOf(name, textual(head))
 }
 
 // mimeOf gives the type of a file whose content has been seen. A text type is no answer for what is not text.
