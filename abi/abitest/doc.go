@@ -69,5 +69,10 @@
 //	kit://write/{name}/{text} puts the text into the file /kit/NAME, at once, and then a newline at its end: a text of
 //	                          the bytes it has then, as the host says
 //	kit://remove/{name}       removes the file /kit/NAME: a text "gone"
+//	kit://folder/{name}       the files of the folder /kit/NAME, as the SDK answers with a folder when nothing more is said.
+//	                          The URI of a file is kit://in/ and its path below /kit. SUBSCRIBE answers poll_ms 1000, and
+//	                          POLL the SDK's version of the folder
+//	kit://some/{name}         the same, but at most 3 files of 1000 bytes together, with hidden ones. The type is text/x-kit
+//	                          for texts whose names end in .kit, and image/x-kit for what begins with KIT
 //	kit://env/{name}          a text of the environment variable; not_found when it is not there
 package abitest

@@ -26,7 +26,7 @@ var fakeTemplates = []string{
 	"kit://many/{i}", "kit://config/{key}", "kit://stream/{n}", "kit://fail/{code}", "kit://join{/part*}",
 	"kit://fetch/{+url}", "kit://post/{+url}", "kit://rows/{query}", "kit://kv/{key}", "kit://keep/{key}/{value}",
 	"kit://swap/{key}/{value}", "kit://drop/{key}", "kit://keys/{prefix}", "kit://file/{name}",
-	"kit://write/{name}/{text}", "kit://remove/{name}", "kit://env/{name}", "kit://echo/{value}",
+	"kit://write/{name}/{text}", "kit://remove/{name}", "kit://env/{name}", "kit://folder/{name}", "kit://some/{name}", "kit://echo/{value}",
 }
 
 func (g fake) serve(op abi.Op) abi.Code {
@@ -50,6 +50,9 @@ func (g fake) serve(op abi.Op) abi.Code {
 	case abi.OpSubscribe:
 		return g.reply(&abi.Reply{PollMillis: 1000})
 	case abi.OpPoll:
+		if req.Route > 0 {
+			return g.pollFolder(&req)
+		}
 		return g.content(abi.Content{URI: req.URI, ETag: `"v1"`, NotModified: req.IfNoneMatch == `"v1"`})
 	}
 	return abi.CodeUnsupported

@@ -51,6 +51,10 @@ func (g fake) service(req *abi.Request, template string) abi.Code {
 			return code
 		}
 		return g.text(req.URI, "gone")
+	case "kit://folder/{name}":
+		return g.folder(req, value(0), folderBounds{files: 100, bytes: 1 << 20})
+	case "kit://some/{name}":
+		return g.folder(req, value(0), folderBounds{files: 3, bytes: 1000, some: true})
 	}
 	var resp abi.ConfigResponse
 	if _, code := g.call(abi.ServiceConfig, &abi.ConfigRequest{Key: "env:" + value(0)}, &resp); code != abi.CodeOK {

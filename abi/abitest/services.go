@@ -74,6 +74,7 @@ func (k *kit) testRefused(t *testing.T) {
 		getTemplate: {"key", "a"}, keepTemplate: {"key", "a", "value", "b"}, swapTemplate: {"key", "a", "value", "b"},
 		dropTemplate: {"key", "a"}, keysTemplate: {"prefix", "a"},
 		fileTemplate: {"name", "a"}, writeTemplate: {"name", "a", "text", "b"}, removeTemplate: {"name", "a"},
+		folderTemplate: {"name", "a"}, someTemplate: {"name", "a"},
 	} {
 		t.Run(template, func(t *testing.T) {
 			wantCode(t, k.granted(t, nil, template, vars...), abi.CodeDenied)
@@ -95,7 +96,7 @@ func (k *kit) testRefused(t *testing.T) {
 var kitServices = []abi.Service{
 	abi.ServiceHTTP, abi.ServiceStream, abi.ServiceSQL, abi.ServiceSQLRows,
 	abi.ServiceKVGet, abi.ServiceKVPut, abi.ServiceKVDelete, abi.ServiceKVList,
-	abi.ServiceFileStat, abi.ServiceFileRead, abi.ServiceFileWrite, abi.ServiceFileRemove,
+	abi.ServiceFileStat, abi.ServiceFileRead, abi.ServiceFileWrite, abi.ServiceFileRemove, abi.ServiceFileList,
 }
 
 // refusing returns services that answer a code.

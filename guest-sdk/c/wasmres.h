@@ -486,6 +486,37 @@ typedef struct wr_folder {
 wr_folder wr_folder_open(wr_str path, char *room, size_t size); // from the first entry after folder.last
 bool wr_folder_next(wr_folder *folder, wr_file *file);
 
+// Bounds of wr_folder_send. The zero value stands for 100 files of 1 MiB together, without hidden ones.
+typedef struct wr_folder_options {
+  uint32_t max_files; // 0 for 100
+  uint64_t max_bytes; // of all files together; 0 for 1 MiB
+  bool hidden;        // files are sent, too, whose names begin with a dot
+
+  // Gives the type of a file by its name and its first bytes, 1 KiB at most. text says whether the whole file is UTF-8
+  // without zeros. Without it, and where it gives an empty one, that is text/plain or application/octet-stream.
+  wr_str (*mime)(wr_str name, wr_str head, bool text);
+} wr_folder_options;
+
+// Answers a read with the files of the folder name in dir, each as a content of its own, in the order of their names. dir
+// is an absolute path, and name is "." for dir itself. The URI of a file is uri_prefix and its path in dir,
+// percent-encoded. Folders in the folder are passed over. o may be NULL.
+//
+// A file is text when it is UTF-8 without zeros, unless its type is one of audio, fonts, images (SVG aside), videos,
+// application/gzip, application/pdf, application/wasm or application/zip. Its etag is made of its time of change and its
+// size. A file of more than 48 KiB is read twice; when it becomes shorter in between, this gives WR_CODE_UNAVAILABLE.
+//
+// Left out are files beyond the bounds, which others after them may keep; those that are gone, or may not be read, when
+// their turn has come; and names that no URI can have. Then, and if there are no files, one more content comes last, with
+// the URI that was asked for. Its text says how many files are left out, and its _meta, as the member folder, why:
+// {"files":1,"bytes":5,"leftOut":{"files":1,"bytes":7,"names":["a"],"reasons":{"gone":1}}}. There are no more than ten
+// names. The reasons are maxFiles, maxBytes, gone, denied and name. At most 10,000 entries of a folder are looked at:
+// leftOut says "more":true where there are others.
+wr_code wr_folder_send(wr_request *r, wr_str dir, wr_str name, wr_str uri_prefix, const wr_folder_options *o);
+
+// Gives an etag of that folder, for wr_route.version: it changes when a file comes, goes, or has another size or time of
+// change. Of the options, hidden counts.
+wr_code wr_folder_version(wr_request *r, wr_str dir, wr_str name, const wr_folder_options *o, wr_str *etag);
+
 // ---- Fetching URLs
 
 // A field of a header.
@@ -1997,7 +2028,8 @@ wr_code wr_file_remove(wr_str path) {
   return code ? code : wrp_file_answer(0, &none);
 }
 
-wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got) {
+// Is wr_file_read, and describes the file.
+static wr_code wrp_file_part(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got, wr_file *file) {
   wr_writer w = wrp_request();
   uint32_t n, most = (uint32_t)wrp_min(size, WR_MAX_SERVICE);
   *got = 0;
@@ -2005,11 +2037,15 @@ wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, siz
   wrp_str(&w, 1, path);
   wrp_uint(&w, 2, offset);
   wrp_uint(&w, 3, most);
-  wr_file file;
   wr_code code = wrp_call(WR_SERVICE_FILE_READ, &w, &n);
-  if (!code) code = wrp_file_answer(1, &file);
+  if (!code) code = wrp_file_answer(1, file);
   if (!code) *got = wr_host_take(WR_CHANNEL_BODY, bytes, 0, most);
   return code;
+}
+
+wr_code wr_file_read(wr_str path, uint64_t offset, void *bytes, size_t size, size_t *got) {
+  wr_file file;
+  return wrp_file_part(path, offset, bytes, size, got, &file);
 }
 
 wr_code wr_file_send(wr_request *r, const wr_content *c, wr_str path) {
@@ -2104,6 +2140,304 @@ bool wr_folder_next(wr_folder *folder, wr_file *file) {
   wrp_log_room("wr_folder", folder->size);
   folder->code = WR_CODE_INTERNAL;
   return false;
+}
+
+// ---- Folders as their files
+
+enum { WRP_MAX_FILES, WRP_MAX_BYTES, WRP_GONE, WRP_DENIED, WRP_NAME, WRP_REASONS, WRP_SENT }; // why a file is left out
+
+enum {
+  WRP_FOLDER_FILES = 100,      // sent when nothing is said
+  WRP_FOLDER_BYTES = 1 << 20,  // of them together
+  WRP_FOLDER_ENTRIES = 10000,  // that are looked at
+  WRP_FOLDER_NAMES = 10,       // of files left out that are told
+  WRP_URI_MAX = 2048,
+};
+
+static char wrp_folder_room[8 << 10];
+
+// A walk over the files of a folder.
+typedef struct wrp_walk {
+  wr_folder folder;
+  wr_file file;
+  bool hidden;
+  uint32_t seen; // entries
+  bool more;     // there are entries that were not looked at
+} wrp_walk;
+
+// The path of a file or folder; that of the directory for ".".
+static wr_str wrp_join(wr_request *r, wr_str dir, wr_str name) {
+  while (dir.len > 0 && dir.at[dir.len - 1] == '/') dir.len--;
+  if (!wr_equal(name, WR_S("."))) return wr_format(r, "%.*s/%.*s", WR_ARG(dir), WR_ARG(name));
+  return dir.len > 0 ? dir : WR_S("/");
+}
+
+static wrp_walk wrp_walk_of(wr_str path, const wr_folder_options *o) {
+  wrp_walk w;
+  __builtin_memset(&w, 0, sizeof w);
+  w.folder = wr_folder_open(path, wrp_folder_room, sizeof wrp_folder_room);
+  w.hidden = o && o->hidden;
+  return w;
+}
+
+static bool wrp_walk_next(wrp_walk *w) {
+  while (wr_folder_next(&w->folder, &w->file)) {
+    if (++w->seen > WRP_FOLDER_ENTRIES) {
+      w->more = true;
+      return false;
+    }
+    wr_str name = w->file.name;
+    if (!w->file.dir && name.len > 0 && (w->hidden || name.at[0] != '.')) return true;
+  }
+  return false;
+}
+
+static wr_str wrp_base36(wr_request *r, uint64_t n, bool negative) {
+  char digits[16];
+  size_t at = sizeof digits;
+  if (negative) n = -n;
+  do {
+    digits[--at] = "0123456789abcdefghijklmnopqrstuvwxyz"[n % 36];
+    n /= 36;
+  } while (n > 0);
+  if (negative) digits[--at] = '-';
+  return wr_format(r, "%.*s", (int)(sizeof digits - at), digits + at);
+}
+
+wr_code wr_folder_version(wr_request *r, wr_str dir, wr_str name, const wr_folder_options *o, wr_str *etag) {
+  uint64_t sum = 14695981039346656037u; // FNV-1a
+  wrp_walk w = wrp_walk_of(wrp_join(r, dir, name), o);
+  while (wrp_walk_next(&w)) {
+    for (size_t i = 0; i < w.file.name.len; i++) sum = (sum ^ (uint8_t)w.file.name.at[i]) * 1099511628211u;
+    sum = (sum ^ w.file.size) * 1099511628211u;
+    sum = (sum ^ (uint64_t)w.file.modified_ms) * 1099511628211u;
+  }
+  *etag = wrp_base36(r, sum, false);
+  return w.folder.code;
+}
+
+// What a file is found to have. All of it is in wrp_chunk where that has room.
+typedef struct wrp_scan {
+  wr_file file; // as the host describes it now
+  uint64_t total;
+  char head[1 << 10];
+  size_t head_len;
+  bool text;              // UTF-8 without zeros
+  uint8_t need, low, high; // bytes that a character still takes, and the bounds of the next one
+} wrp_scan;
+
+static void wrp_scan_byte(wrp_scan *s, uint8_t c) {
+  if (s->need > 0) {
+    s->text = s->text && c >= s->low && c <= s->high;
+    s->need--;
+    s->low = 0x80;
+    s->high = 0xbf;
+    return;
+  }
+  if (c >= 0x80) {
+    s->need = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+    s->low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    s->high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+  }
+  if (c == 0 || (c >= 0x80 && c < 0xc2) || c > 0xf4) s->text = false;
+}
+
+// Reads a file until its end, or until it has more than room bytes.
+static wr_code wrp_scan_file(wrp_scan *s, wr_str path, uint64_t room) {
+  __builtin_memset(s, 0, sizeof *s);
+  s->text = true;
+  for (;;) {
+    size_t got, at = s->total < WRP_CHUNK ? (size_t)s->total : 0;
+    size_t want = wrp_min(room - s->total + 1, WRP_CHUNK - at);
+    wr_code code = wrp_file_part(path, s->total, wrp_chunk + at, want, &got, &s->file);
+    if (code) return code;
+    for (size_t i = 0; i < got; i++) {
+      uint8_t c = wrp_chunk[at + i];
+      if (s->head_len < sizeof s->head) s->head[s->head_len++] = (char)c;
+      if (s->text) wrp_scan_byte(s, c);
+    }
+    s->total += got;
+    if (s->total > room || got == 0 || (s->file.size > 0 && s->total >= s->file.size)) break;
+  }
+  s->text = s->text && s->need == 0;
+  return WR_CODE_OK;
+}
+
+// Whether the characters of a path can stand in a URI, encoded at least.
+static bool wrp_is_writable(wr_str path) {
+  for (size_t i = 0; i < path.len; i++) {
+    uint8_t c = (uint8_t)path.at[i];
+    if (c < 0x20 || c == 0x7f || c == '\\') return false;
+    if (c == 0xc2 && i + 1 < path.len && (uint8_t)path.at[i + 1] < 0xa0) return false; // U+0080 to U+009F
+  }
+  return true;
+}
+
+static bool wrp_is_plain(char c) {
+  char low = wrp_lower(c);
+  return (low >= 'a' && low <= 'z') || (c >= '-' && c <= '9') || c == '_' || c == '~'; // - . / and digits
+}
+
+// The URI of a file; empty when it would be too long.
+static wr_str wrp_uri_of(wr_request *r, wr_str prefix, wr_str path) {
+  char *at = (char *)wr_alloc(r, prefix.len + 3 * path.len), *end = at;
+  if (!at) return WR_S("");
+  wrp_copy(end, prefix.at, prefix.len);
+  end += prefix.len;
+  for (size_t i = 0; i < path.len; i++) {
+    uint8_t c = (uint8_t)path.at[i];
+    if (wrp_is_plain(path.at[i])) {
+      *end++ = path.at[i];
+      continue;
+    }
+    *end++ = '%';
+    *end++ = "0123456789ABCDEF"[c >> 4];
+    *end++ = "0123456789ABCDEF"[c & 15];
+  }
+  return end - at > WRP_URI_MAX ? WR_S("") : wrp_slice(at, (size_t)(end - at));
+}
+
+static bool wrp_is_binary(wr_str mime) {
+  if (wr_starts_with(mime, WR_S("image/"))) return !wr_equal(mime, WR_S("image/svg+xml"));
+  return wr_starts_with(mime, WR_S("audio/")) || wr_starts_with(mime, WR_S("font/")) ||
+         wr_starts_with(mime, WR_S("video/")) || wr_equal(mime, WR_S("application/gzip")) ||
+         wr_equal(mime, WR_S("application/pdf")) || wr_equal(mime, WR_S("application/wasm")) ||
+         wr_equal(mime, WR_S("application/zip"));
+}
+
+// What is sent of a folder, and what is left out.
+typedef struct wrp_send {
+  wr_request *r;
+  wr_str dir, name, prefix;
+  uint64_t max_bytes;
+  uint32_t max_files;
+  wr_str (*mime)(wr_str name, wr_str head, bool text);
+  uint32_t files, left, reasons[WRP_REASONS], named;
+  uint64_t bytes, left_bytes;
+  char names[6 << 10]; // as JSON, with commas between them
+  size_t names_len;
+} wrp_send;
+
+static void wrp_name_left(wrp_send *s, wr_str name) {
+  if (s->named == WRP_FOLDER_NAMES || 2 * name.len + 4 > sizeof s->names - s->names_len) return;
+  if (s->named++ > 0) {
+    s->names[s->names_len++] = ',';
+    s->names[s->names_len++] = ' ';
+  }
+  s->names[s->names_len++] = '"';
+  for (size_t i = 0; i < name.len; i++) {
+    if (name.at[i] == '"') s->names[s->names_len++] = '\\';
+    s->names[s->names_len++] = name.at[i];
+  }
+  s->names[s->names_len++] = '"';
+}
+
+// Sends bytes of a file that was scanned.
+static wr_code wrp_send_scanned(wr_request *r, wr_str path, const wrp_scan *s) {
+  if (wrp_account(r, s->total)) return r->own.stopped;
+  if (r->own.content != WRP_BODY) wrp_raw(&r->own.frame, wrp_chunk, (size_t)s->total);
+  else if (s->total <= WRP_CHUNK) wrp_body(r, wrp_chunk, (size_t)s->total);
+  else for (uint64_t at = 0; at < s->total && !r->own.stopped;) {
+    size_t got;
+    wr_code code = wr_file_read(path, at, wrp_chunk, wrp_min(s->total - at, WRP_CHUNK), &got);
+    if (!code && got == 0) code = WR_CODE_UNAVAILABLE;
+    if (code) return code == WR_CODE_NOT_FOUND ? WR_CODE_UNAVAILABLE : code;
+    wrp_body(r, wrp_chunk, got);
+    at += got;
+  }
+  return wrp_end_content(r);
+}
+
+static wr_code wrp_send_content(wrp_send *s, wr_str name, wr_str path, wr_str uri, const wrp_scan *scan) {
+  wr_request *r = s->r;
+  wr_content c;
+  __builtin_memset(&c, 0, sizeof c);
+  if (s->mime) c.mime = s->mime(name, wrp_slice(scan->head, scan->head_len), scan->text);
+  if (c.mime.len == 0) c.mime = wr_cstr(scan->text ? "text/plain" : "application/octet-stream");
+  c.kind = scan->text && !wrp_is_binary(c.mime) ? WR_KIND_TEXT : WR_KIND_BLOB;
+  c.uri = uri;
+  wr_str time = wrp_base36(r, (uint64_t)scan->file.modified_ms, scan->file.modified_ms < 0);
+  c.etag = wr_format(r, "%.*s-%.*s", WR_ARG(time), WR_ARG(wrp_base36(r, scan->file.size, false)));
+  c.modified_ms = scan->file.modified_ms;
+  c.size = scan->total;
+  s->files++;
+  s->bytes += scan->total;
+  return wr_begin(r, &c) ? r->own.stopped : wrp_send_scanned(r, path, scan);
+}
+
+// Sends a file, or gives the reason why it is left out.
+static wr_code wrp_send_file(wrp_send *s, const wr_file *file, int *reason) {
+  wr_request *r = s->r;
+  wrp_scan scan;
+  uint64_t room = s->max_bytes - s->bytes;
+  bool top = wr_equal(s->name, WR_S("."));
+  wr_str path = top ? file->name : wr_format(r, "%.*s/%.*s", WR_ARG(s->name), WR_ARG(file->name));
+  *reason = !wrp_is_writable(file->name) ? WRP_NAME
+            : s->files >= s->max_files  ? WRP_MAX_FILES
+            : file->size > room         ? WRP_MAX_BYTES
+                                        : WRP_SENT;
+  if (*reason != WRP_SENT) return WR_CODE_OK;
+  wr_str uri = wrp_uri_of(r, s->prefix, path), name = file->name;
+  *reason = WRP_NAME;
+  if (uri.len == 0) return r->own.stopped;
+  path = wrp_join(r, s->dir, path);
+  wr_code code = wrp_scan_file(&scan, path, room);
+  *reason = code == WR_CODE_DENIED ? WRP_DENIED : code ? WRP_GONE : scan.total > room ? WRP_MAX_BYTES : WRP_SENT;
+  if (code == WR_CODE_NOT_FOUND || code == WR_CODE_DENIED || code == WR_CODE_INVALID_PARAMS) return WR_CODE_OK;
+  return code || *reason != WRP_SENT ? code : wrp_send_content(s, name, path, uri, &scan);
+}
+
+// Sends what is to be said of the folder itself.
+static wr_code wrp_send_own(const wrp_send *s, bool more) {
+  static const char *const words[] = {"maxFiles", "maxBytes", "gone", "denied", "name"};
+  wr_request *r = s->r;
+  bool whole = s->left == 0 && !more;
+  if (whole && s->files > 0) return WR_CODE_OK;
+  unsigned long long bytes = s->bytes, left_bytes = s->left_bytes;
+  wr_str names = wrp_slice(s->names, s->names_len), text = WR_S("No files."), left = WR_S(""), reasons = WR_S("");
+  for (size_t i = 0; i < WRP_REASONS; i++)
+    if (s->reasons[i] > 0)
+      reasons = wr_format(r, "%.*s%s\"%s\":%u", WR_ARG(reasons), reasons.len > 0 ? "," : "", words[i],
+                          (unsigned)s->reasons[i]);
+  if (!whole) {
+    text = wr_format(r, "Files left out: %s%u (%llu bytes)%s%.*s", more ? "more than " : "", (unsigned)s->left, left_bytes,
+                     names.len > 0 ? ", among them " : "", WR_ARG(names));
+    left = wr_format(r, ",\"leftOut\":{\"files\":%u,\"bytes\":%llu%s,\"names\":[%.*s],\"reasons\":{%.*s}}",
+                     (unsigned)s->left, left_bytes, more ? ",\"more\":true" : "", WR_ARG(names), WR_ARG(reasons));
+  }
+  wr_content c;
+  __builtin_memset(&c, 0, sizeof c);
+  c.mime = WR_S("text/plain");
+  c.meta_json = wr_format(r, "{\"folder\":{\"files\":%u,\"bytes\":%llu%.*s}}", (unsigned)s->files, bytes, WR_ARG(left));
+  if (wr_begin(r, &c)) return r->own.stopped;
+  wrp_write(r, text.at, text.len);
+  return wrp_end_content(r);
+}
+
+wr_code wr_folder_send(wr_request *r, wr_str dir, wr_str name, wr_str uri_prefix, const wr_folder_options *o) {
+  static wrp_send s;
+  __builtin_memset(&s, 0, sizeof s);
+  s.r = r;
+  s.dir = dir;
+  s.name = name;
+  s.prefix = uri_prefix;
+  s.max_files = o && o->max_files ? o->max_files : WRP_FOLDER_FILES;
+  s.max_bytes = o && o->max_bytes ? o->max_bytes : WRP_FOLDER_BYTES;
+  if (s.max_bytes > INT64_MAX) s.max_bytes = INT64_MAX;
+  if (o) s.mime = o->mime;
+  if (wrp_end_content(r)) return r->own.stopped;
+  wrp_walk w = wrp_walk_of(wrp_join(r, dir, name), o);
+  for (size_t mark = wr_mark(r); wrp_walk_next(&w); wr_release(r, mark)) {
+    int reason;
+    wr_code code = wrp_send_file(&s, &w.file, &reason);
+    if (code) return code;
+    if (reason == WRP_SENT) continue;
+    s.left++;
+    s.left_bytes += w.file.size;
+    s.reasons[reason]++;
+    if (reason != WRP_NAME) wrp_name_left(&s, w.file.name);
+  }
+  return w.folder.code ? w.folder.code : wrp_send_own(&s, w.more);
 }
 
 // ---- Fetching URLs

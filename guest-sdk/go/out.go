@@ -52,8 +52,11 @@ func (o *out) body(p []byte) error {
 	return o.stopped
 }
 
-// content sends one content, head and bytes.
+// content sends one content, head and bytes, or all those of a folder.
 func (o *out) content(c *Content, r *Request, route *Route) error {
+	if c.folder != nil {
+		return c.folder.send(o, r, route)
+	}
 	if closer, ok := c.reader.(io.Closer); ok {
 		defer closer.Close()
 	}
@@ -65,6 +68,11 @@ func (o *out) content(c *Content, r *Request, route *Route) error {
 			return err
 		}
 	}
+	return o.put(c, r, route)
+}
+
+// put sends one content as it is.
+func (o *out) put(c *Content, r *Request, route *Route) error {
 	if !c.unmodified && r.MaxBytes > 0 && c.length() > r.MaxBytes {
 		return ErrTooLarge
 	}

@@ -77,7 +77,7 @@ declare module "wasmres" {
   export type Listing = void | Iterable<Entry | string> | AsyncIterable<Entry | string>;
 
   /** A text, bytes, or either with more to say of it. */
-  export type Answer = Content | string | Bytes | (Content | string | Bytes)[] | null | undefined | void;
+  export type Answer = Content | string | Bytes | (Content | string | Bytes)[] | Folder | null | undefined | void;
   export type Bytes = ArrayBufferLike | ArrayBufferView;
 
   /**
@@ -293,6 +293,45 @@ declare module "wasmres" {
      * Removes a file or an empty folder. Throws NotFound when there is none, Invalid for a folder that is not empty.
      */
     remove(name: string): void;
+    /**
+     * The files of a folder, to be answered by a read: each is a content of its own, in the order of their names, and in
+     * memory only while it is sent. The URI of a file is uriPrefix and its path in this directory, percent-encoded.
+     * Folders in the folder are passed over.
+     *
+     * A file is text when it is UTF-8 without zeros, unless its type is one of audio, fonts, images (SVG aside), videos,
+     * application/gzip, application/pdf, application/wasm or application/zip. Its etag is made of its time of change
+     * and its size.
+     *
+     * Left out are files beyond the bounds, which others after them may keep; those that are gone, or may not be read,
+     * when their turn has come; and names that no URI can have. Then, and if there are no files, one more content comes
+     * last, with the URI that was asked for. Its text says how many files are left out, and its _meta, as the member
+     * folder, why: {"files":1,"bytes":5,"leftOut":{"files":1,"bytes":7,"names":["a"],"reasons":{"gone":1}}}. There are no
+     * more than ten names. The reasons are maxFiles, maxBytes, gone, denied and name. At most 10,000 entries of a
+     * folder are looked at: leftOut says "more":true where there are others.
+     */
+    folder(name: string, uriPrefix: string, options?: FolderOptions): Folder;
+    /**
+     * An etag of a folder, for watch: it changes when a file comes, goes, or has another size or time of change. Of the
+     * options, hidden counts.
+     */
+    folderVersion(name: string, options?: FolderOptions): string;
+  }
+
+  /** A folder to be answered: see Dir.folder. */
+  export interface Folder extends Iterable<Content> {}
+
+  export interface FolderOptions {
+    /** Without it, 100. */
+    maxFiles?: number;
+    /** Of all files together; without it, 1 MiB. */
+    maxBytes?: number;
+    /** Files whose names begin with a dot are answered, too. */
+    hidden?: boolean;
+    /**
+     * Gives the type of a file by its name and its first bytes, 1 KiB at most. isText says whether the whole file is
+     * UTF-8 without zeros. Without it, and where it gives nothing, that is text/plain or application/octet-stream.
+     */
+    mimeType?(name: string, head: Uint8Array, isText: boolean): string | undefined;
   }
 
   export interface FileInfo {

@@ -114,6 +114,11 @@ export class Content extends Reply {
   /** @internal Sends the content, head and bytes. */
   send(r: Request, route: Route): Failure | null {
     if (route.inRanges) this.cut(r);
+    return this.sendWhole(r, route);
+  }
+
+  /** @internal Is `send`, whatever part is asked for. */
+  sendWhole(r: Request, route: Route): Failure | null {
     const length = this.length();
     if (r.maxBytes > 0 && length > r.maxBytes) return new Failure(abi.CODE_TOO_LARGE);
     const inline = this.isInline(length);

@@ -1,7 +1,8 @@
 import * as abi from "./abi";
 import { Decoder } from "./decoder";
 import { Encoder } from "./encoder";
-import { Failure, invalid, internal } from "./failure";
+import { Failure, invalid, internal, Reply } from "./failure";
+import { Folder, FolderOptions, versionOf } from "./folder";
 import * as host from "./host";
 import * as service from "./service";
 import { Source, Writer } from "./source";
@@ -48,8 +49,10 @@ export class Dir {
   /** Why the last method answered null or false. */
   failure: Failure = internal();
 
+  /** @internal There are entries after the last page. */
+  more: bool = false;
+
   private path: string;
-  private more: bool = false; // of the last page
 
   constructor(path: string) { this.path = path.endsWith("/") ? path.substring(0, path.length - 1) : path; }
 
@@ -64,8 +67,7 @@ export class Dir {
     const all: FileInfo[] = [];
     let after = "";
     do {
-      this.about(name).text(4, after);
-      const page = this.ask(abi.SERVICE_FILE_LIST);
+      const page = this.page(name, after);
       if (page === null) return null;
       const last = page.length - 1;
       if (this.more && (last < 0 || page[last].name == after)) {
@@ -82,6 +84,36 @@ export class Dir {
   listAfter(name: string, after: string, limit: i32): FileInfo[] | null {
     this.about(name).number(3, max(limit, 1)).text(4, after);
     return this.ask(abi.SERVICE_FILE_LIST);
+  }
+
+  /**
+   * The files of a folder, to be answered by a read: each is a content of its own, in the order of their names, and in
+   * memory only while it is sent. The URI of a file is `uriPrefix` and its path in this directory, percent-encoded.
+   * Folders in the folder are passed over. What it gives is a `Failure` when the folder cannot be listed.
+   *
+   * A file is text when it is UTF-8 without zeros, unless its type is one of audio, fonts, images (SVG aside), videos,
+   * `application/gzip`, `application/pdf`, `application/wasm` or `application/zip`. Its etag is made of its time of
+   * change and its size.
+   *
+   * Left out are files beyond the bounds, which others after them may keep; those that are gone, or may not be read, when
+   * their turn has come; and names that no URI can have. Then, and if there are no files, one more content comes last,
+   * with the URI that was asked for. Its text says how many files are left out, and its `_meta`, as the member `folder`,
+   * why: `{"files":1,"bytes":5,"leftOut":{"files":1,"bytes":7,"names":["a"],"reasons":{"gone":1}}}`. There are no more
+   * than ten names. The reasons are `maxFiles`, `maxBytes`, `gone`, `denied` and `name`. At most 10,000 entries of a folder
+   * are looked at: `leftOut` says `"more":true` where there are others.
+   */
+  folder(name: string, uriPrefix: string, options: FolderOptions = new FolderOptions()): Reply {
+    const folder = new Folder(this, name, uriPrefix, options);
+    const failure = folder.begin();
+    return failure !== null ? failure : folder;
+  }
+
+  /**
+   * An etag of a folder, for `Route.watch`: it changes when a file comes, goes, or has another size or time of change.
+   * Of the options, `hidden` counts. Null for `failure`.
+   */
+  folderVersion(name: string, options: FolderOptions = new FolderOptions()): string | null {
+    return versionOf(this, name, options);
   }
 
   /** Opens a file as a source for `stream`: it is read in pieces, and from where a client wants it. */
@@ -182,6 +214,18 @@ export class Dir {
   fetch(name: string, offset: i64, length: u64): bool {
     this.about(name).number(2, offset).number(3, min(length, FETCH));
     return this.ask(abi.SERVICE_FILE_READ) !== null;
+  }
+
+  /** @internal Lists the entries after a name, as many as the host gives at once. */
+  page(name: string, after: string): FileInfo[] | null {
+    this.about(name).text(4, after);
+    return this.ask(abi.SERVICE_FILE_LIST);
+  }
+
+  /** @internal Is `fetch`, and describes the file. */
+  readPart(name: string, offset: i64, length: u64): FileInfo | null {
+    this.about(name).number(2, offset).number(3, length);
+    return this.askForOne(abi.SERVICE_FILE_READ);
   }
 
   private put(name: string, data: Uint8Array, appends: bool): FileInfo | null {

@@ -3,6 +3,7 @@ export { bytes, Content, Contents, contents, notModified, stream, text } from ".
 export { Audience, Entry, Icon } from "./entry";
 export { Code, denied, Failure, internal, invalid, notFound, Reply, unavailable } from "./failure";
 export { Dir, File, FileInfo } from "./files";
+export { FileType, Folder, FolderOptions } from "./folder";
 export { fetch, HTTPRequest } from "./http";
 export { Change, KVEntry, KVStore, PutOptions } from "./kv";
 export { log } from "./log";

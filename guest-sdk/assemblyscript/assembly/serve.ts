@@ -3,6 +3,7 @@ import { Asked } from "./asked";
 import { Content, Contents } from "./content";
 import { Decoder } from "./decoder";
 import { Failure, invalid } from "./failure";
+import { Folder } from "./folder";
 import * as host from "./host";
 import * as out from "./out";
 import { Page } from "./page";
@@ -61,6 +62,7 @@ function read(route: Route, r: Asked): Failure | null {
   if (out.failed !== null) return null;
   if (reply instanceof Failure) return reply as Failure;
   out.frame.number(10, route.fresh).number(11, route.scope);
+  if (reply instanceof Folder) return (reply as Folder).send(r, route);
   if (!(reply instanceof Contents)) return sendOne(reply as Content, route, r);
   return sendAll((reply as Contents).all, route, r);
 }

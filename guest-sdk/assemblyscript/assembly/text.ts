@@ -57,3 +57,28 @@ function widen(from: usize, length: u32, to: usize): void {
   }
   for (; from < end; from++, to += 2) store<u16>(to, load<u8>(from));
 }
+
+/** Whether bytes are UTF-8 without zeros. */
+export function isText(at: usize, length: u32): bool {
+  const end = at + length;
+  while (at < end) {
+    const size = characterSize(at, end);
+    if (size == 0) return false;
+    at += size;
+  }
+  return true;
+}
+
+/** How many bytes the character at `at` has; 0 when it is none. */
+function characterSize(at: usize, end: usize): usize {
+  const first = load<u8>(at);
+  if (first < 0x80) return first > 0 ? 1 : 0;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const size: usize = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (at + size > end) return 0;
+  const second = load<u8>(at, 1);
+  if (second < (first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80)) return 0;
+  if (second > (first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf)) return 0;
+  for (let i: usize = 2; i < size; i++) if ((load<u8>(at + i) & 0xc0) != 0x80) return 0;
+  return size;
+}

@@ -3,17 +3,23 @@ import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { bodyOf, inlineMax, isStream, partOf, sendBody } from "./body.js";
 import { Failure, NotFound } from "./failure.js";
+import { Folder } from "./folder.js";
 import { asBytes, flush, flushLarge, jsonOf, kindOf, timeOf } from "./out.js";
 
 /** Sends the answer of a read. Gives a promise when that takes one. */
 export function sendAnswer(answer, request, route) {
-  const contents = contentsOf(answer);
-  if (contents.length === 0) throw new NotFound();
+  const contents = answer instanceof Folder ? undefined : contentsOf(answer);
+  if (contents?.length === 0) throw new NotFound();
   host.number(10, route.ttl);
   host.number(11, route.scope);
+  if (!contents) return sendFolder(answer, request, route);
   const sole = contents.length === 1 ? contents[0] : undefined;
   if (sole?.etag && sole.etag === request.ifNoneMatch) return sendUnmodified(sole, request);
   return sendFrom(0, contents, request, route);
+}
+
+function sendFolder(folder, request, route) {
+  for (const content of folder) send(content, request, route);
 }
 
 function contentsOf(answer) {

@@ -2,6 +2,7 @@
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { failureOf } from "./failure.js";
+import { folderOf, versionOf } from "./folder.js";
 import { ask, bytesOf, expect } from "./service.js";
 
 const readMax = 64 << 10; // bytes that are fetched at once
@@ -90,6 +91,28 @@ export class Dir {
   append(name, data) {
     const fields = { data: bytesOf(data, "append: the data"), append: true };
     return findOne(abi.SERVICE_FILE_WRITE, this.#join(name), fields);
+  }
+
+  folder(name, uriPrefix, options) {
+    return folderOf(this.#folder(name), uriPrefix, options);
+  }
+
+  folderVersion(name, options) {
+    return versionOf(this.#folder(name), options);
+  }
+
+  /** What folder.js asks of a folder. */
+  #folder(name) {
+    const path = this.#join(name);
+    return {
+      path,
+      pathOf: (file) => (name === "." ? file : `${name}/${file}`),
+      page: (after) => find(abi.SERVICE_FILE_LIST, path, { after }),
+      read: (file, offset, length) => {
+        const found = findOne(abi.SERVICE_FILE_READ, this.#join(file), { offset, length });
+        return { file: found, bytes: host.taken(length) };
+      },
+    };
   }
 
   remove(name) {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::time::stamp;
 use crate::wire::Encoder;
-use crate::{abi, Range, Request, Result};
+use crate::{abi, Folder, Range, Request, Result};
 
 /// One piece of what a read answers. Its methods give it back changed, so that they chain.
 ///
@@ -262,7 +262,7 @@ impl fmt::Debug for Content {
 }
 
 /// What a handler may answer a read with: a string is text, bytes are binary, a [`Content`] says more about itself, and
-/// a vector of them answers several at once. `None` and no content at all mean not found.
+/// a vector of them answers several at once, and a [`Folder`] its files. `None` and no content at all mean not found.
 ///
 /// ```
 /// use wasmres::{Request, Result};
@@ -282,26 +282,24 @@ pub trait Readable {
 
 /// The contents a read answers: see [`Readable`].
 #[derive(Debug)]
-pub struct Contents(Several);
+pub struct Contents(pub(crate) Several);
 
 #[derive(Debug)]
-enum Several {
+pub(crate) enum Several {
     One(Content),
     Many(Vec<Content>),
-}
-
-impl Contents {
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [Content] {
-        match &mut self.0 {
-            Several::One(content) => std::slice::from_mut(content),
-            Several::Many(contents) => contents,
-        }
-    }
+    Folder(Box<Folder>),
 }
 
 impl Readable for Content {
     fn into_contents(self) -> Contents {
         Contents(Several::One(self))
+    }
+}
+
+impl Readable for Folder {
+    fn into_contents(self) -> Contents {
+        Contents(Several::Folder(Box::new(self)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files of directories the operator granted.
 
+mod folder;
 mod message;
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,6 +10,7 @@ use crate::time::from_millis;
 use crate::wire::{Decoded, Fields, Malformed};
 use crate::{abi, host, Code, Error};
 
+pub use folder::Folder;
 pub(crate) use message::Request;
 
 /// How many bytes of a file one service call fetches.
@@ -135,6 +137,36 @@ impl Dir {
         let mut entries = Entries { path: self.join(name)?, page: Vec::new().into_iter(), after: None };
         entries.fetch(after.into())?;
         Ok(entries)
+    }
+
+    /// Answers a read with the files of a folder, each as a content of its own, in the order of their names. The URI of a
+    /// file is `uri_prefix` and its path in this directory, percent-encoded. Folders in the folder are passed over. A file
+    /// is in memory only while it is sent.
+    ///
+    /// A file is text when it is UTF-8 without zeros, unless its type is one of audio, fonts, images (SVG aside), videos,
+    /// `application/gzip`, `application/pdf`, `application/wasm` or `application/zip`. Its etag is made of its time of
+    /// change and its size.
+    ///
+    /// Left out are files beyond the bounds, which others after them may keep; those that are gone, or may not be read,
+    /// when their turn has come; and names that no URI can have. Then, and if there are no files, one more content comes
+    /// last, with the URI that was asked for. Its text says how many files are left out, and its `_meta`, as the member
+    /// `folder`, why: `{"files":1,"bytes":5,"leftOut":{"files":1,"bytes":7,"names":["a"],"reasons":{"gone":1}}}`. There are
+    /// no more than ten names. The reasons are `maxFiles`, `maxBytes`, `gone`, `denied` and `name`. At most 10,000 entries
+    /// of a folder are looked at: `leftOut` says `"more":true` where there are others.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wasmres::{Dir, Folder, Request, Result, Route};
+    ///
+    /// fn folder(r: &Request) -> Result<Folder> {
+    ///     Ok(Dir::new("/notes").folder(r.var("path"), "notes:///")?.max_files(50))
+    /// }
+    ///
+    /// let route = Route::template("notes:///{+path}/", folder)
+    ///     .watch(Duration::from_secs(2), |r| Ok(Dir::new("/notes").folder(r.var("path"), "")?.version()?));
+    /// ```
+    pub fn folder(&self, name: &str, uri_prefix: impl Into<String>) -> io::Result<Folder> {
+        Folder::new(self.clone(), name, uri_prefix.into())
     }
 
     /// Puts a file there, in place of the one that there may be, and describes it. This is done at once: who reads the
@@ -277,6 +309,11 @@ impl Entries {
         self.after = last.filter(|_| answer.more);
         self.page = answer.files.into_iter();
         Ok(())
+    }
+
+    /// Reports whether there are entries to come, as far as that is known.
+    fn has_more(&self) -> bool {
+        self.page.len() > 0 || self.after.is_some()
     }
 }
 

@@ -108,12 +108,17 @@ impl Out {
         if let (true, Some(range)) = (route.ranges, request.range()) {
             content.cut(range)?;
         }
+        self.put(content, request, &route.entry.mime)
+    }
+
+    /// Sends one content as it is. `mime` is the type of the route; empty for none.
+    pub(crate) fn put(&mut self, content: &mut Content, request: &Request, mime: &str) -> Result<()> {
         let wanted = !matches!(content.body, Body::Unmodified);
         if wanted && request.max_bytes().map_or(false, |max| content.length() > max) {
             return Err(Code::TooLarge.into());
         }
         let inline = matches!(&content.body, Body::Memory(bytes) if bytes.len() <= INLINE_MAX);
-        content.encode(&mut self.reply, request, &route.entry.mime, inline);
+        content.encode(&mut self.reply, request, mime, inline);
         if inline || !wanted {
             return Ok(self.flush_if_full()?);
         }

@@ -1,5 +1,6 @@
 //! Operations, and who answers them.
 
+use crate::content::Several;
 use crate::list::{self, scope};
 use crate::out::Out;
 use crate::time::millis;
@@ -54,16 +55,27 @@ fn follow(route: &Route, op: u32, request: &Request, out: &mut Out) -> Result<()
 }
 
 fn read(route: &Route, request: &Request, out: &mut Out) -> Result<()> {
-    let mut contents = (route.read)(request)?;
-    let contents = contents.as_mut_slice();
+    let mut contents = (route.read)(request)?.0;
+    let contents = match &mut contents {
+        Several::One(content) => std::slice::from_mut(content),
+        Several::Many(contents) => contents.as_mut_slice(),
+        Several::Folder(folder) => {
+            put_cache(route, out);
+            return folder.send(request, out);
+        }
+    };
     match contents {
         [] => return Err(Code::NotFound.into()),
         [sole] => sole.compare(request.if_none_match()),
         _ => {}
     }
+    put_cache(route, out);
+    contents.iter_mut().try_for_each(|content| out.content(content, request, route))
+}
+
+fn put_cache(route: &Route, out: &mut Out) {
     out.reply.number(10, millis(route.ttl));
     out.reply.number(11, scope(route.public));
-    contents.iter_mut().try_for_each(|content| out.content(content, request, route))
 }
 
 /// Answers with the etag alone, never with bytes.

@@ -1,7 +1,7 @@
 // What the kit's provider does with powers.
 
 import {
-  bytes, Dir, Failure, fetch, HTTPRequest, internal, KVEntry, KVStore, notFound, Provider, PutOptions, query, Reply,
+  bytes, Dir, Failure, fetch, FolderOptions, HTTPRequest, internal, KVEntry, KVStore, notFound, Provider, PutOptions, query, Reply,
   Request, Rows, Source, SQLKind, stream, text, Writer,
 } from "../../../guest-sdk/assemblyscript";
 
@@ -40,10 +40,28 @@ export function servePowers(kit: Provider): void {
   kit.template("kit://remove/{name}", (r: Request): Reply => {
     return files.remove(r.var("name")) ? text("gone") : files.failure;
   });
+  kit.template("kit://folder/{name}", (r: Request): Reply => files.folder(r.var("name"), "kit://in/"))
+    .watch(1000, version);
+  kit.template("kit://some/{name}", (r: Request): Reply => {
+    const options = new FolderOptions().maxFiles(3).maxBytes(1000).hidden().mime(typeOf);
+    return files.folder(r.var("name"), "kit://in/", options);
+  });
   kit.template("kit://env/{name}", (r: Request): Reply => {
     const value = r.env(r.var("name"));
     return value !== null ? text(value) : notFound();
   });
+}
+
+function version(r: Request): string {
+  const etag = files.folderVersion(r.var("name"));
+  if (etag !== null) return etag;
+  r.fail(files.failure);
+  return "";
+}
+
+function typeOf(name: string, head: Uint8Array, isText: bool): string {
+  if (isText && name.endsWith(".kit")) return "text/x-kit";
+  return head.length > 2 && head[0] == 0x4b && head[1] == 0x49 && head[2] == 0x54 ? "image/x-kit" : "";
 }
 
 function post(r: Request): Reply {

@@ -124,6 +124,8 @@ static const wr_route routes[] = {
   {.uri_template = "kit://file/{name}", .read = read_file},
   {.uri_template = "kit://write/{name}/{text}", .read = read_write},
   {.uri_template = "kit://remove/{name}", .read = read_remove},
+  {.uri_template = "kit://folder/{name}", .read = read_folder, .poll_ms = 1000, .version = version_of_folder},
+  {.uri_template = "kit://some/{name}", .read = read_some},
   {.uri_template = "kit://env/{name}", .read = read_env},
 };
 

@@ -109,6 +109,26 @@ static wr_code read_remove(wr_request *r) {
   return code ? code : wr_text(r, WR_S("gone"));
 }
 
+static wr_code read_folder(wr_request *r) {
+  return wr_folder_send(r, WR_S("/kit"), wr_var(r, "name"), WR_S("kit://in/"), NULL);
+}
+
+static wr_code version_of_folder(wr_request *r, wr_str *etag) {
+  return wr_folder_version(r, WR_S("/kit"), wr_var(r, "name"), NULL, etag);
+}
+
+static wr_str type_of(wr_str name, wr_str head, bool text) {
+  wr_str tail = {name.at + name.len, 0};
+  for (; tail.len < 4 && tail.len < name.len; tail.len++) tail.at--;
+  if (text && wr_equal(tail, WR_S(".kit"))) return WR_S("text/x-kit");
+  return wr_starts_with(head, WR_S("KIT")) ? WR_S("image/x-kit") : WR_S("");
+}
+
+static wr_code read_some(wr_request *r) {
+  wr_folder_options o = {.max_files = 3, .max_bytes = 1000, .hidden = true, .mime = type_of};
+  return wr_folder_send(r, WR_S("/kit"), wr_var(r, "name"), WR_S("kit://in/"), &o);
+}
+
 static wr_code read_env(wr_request *r) {
   wr_str value;
   wr_str name = wr_format(r, "%.*s", WR_ARG(wr_var(r, "name"))); // with a NUL at its end

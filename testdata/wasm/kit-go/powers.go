@@ -43,6 +43,7 @@ func usePowers() {
 	wasmres.Template("kit://remove/{name}", func(r *wasmres.Request) (string, error) {
 		return "gone", files.Remove(r.Var("name"))
 	})
+	serveFolders()
 	wasmres.Template("kit://env/{name}", func(r *wasmres.Request) (string, error) {
 		value, ok := r.Env(r.Var("name"))
 		if !ok {

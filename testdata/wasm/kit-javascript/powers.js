@@ -39,7 +39,20 @@ export function servePowers(kit) {
       files.remove(vars.name);
       return "gone";
     })
+    .template(
+      "kit://folder/{name}",
+      { watch: { every: 1000, version: ({ vars }) => files.folderVersion(vars.name) } },
+      ({ vars }) => files.folder(vars.name, "kit://in/"),
+    )
+    .template("kit://some/{name}", ({ vars }) =>
+      files.folder(vars.name, "kit://in/", { maxFiles: 3, maxBytes: 1000, hidden: true, mimeType: typeOf }),
+    )
     .template("kit://env/{name}", ({ vars }) => env(vars.name));
+}
+
+function typeOf(name, head, isText) {
+  if (isText && name.endsWith(".kit")) return "text/x-kit";
+  return String.fromCharCode(...head.subarray(0, 3)) === "KIT" ? "image/x-kit" : undefined;
 }
 
 function post({ vars }) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wasmres::sql::{self, Value};
-use wasmres::{http, kv, Content, Dir, Error, Provider, Request, Result, Route};
+use wasmres::{http, kv, Content, Dir, Error, Folder, Provider, Request, Result, Route};
 
 /// Adds the templates to a provider.
 pub fn add(provider: Provider) -> Provider {
@@ -19,6 +19,10 @@ pub fn add(provider: Provider) -> Provider {
         .route(Route::template("kit://file/{name}", |r| Ok(Content::seekable(Dir::new("/kit").open(r.var("name"))?))))
         .route(Route::template("kit://write/{name}/{text}", write))
         .route(Route::template("kit://remove/{name}", remove))
+        .route(Route::template("kit://folder/{name}", folder).watch(Duration::from_secs(1), |r| Ok(folder(r)?.version()?)))
+        .route(Route::template("kit://some/{name}", |r| {
+            Ok(folder(r)?.max_files(3).max_bytes(1000).hidden().mime(|name, head, text| type_of(name, head, text)))
+        }))
         .route(Route::template("kit://env/{name}", |r| Ok(r.env(r.var("name")))))
 }
 
@@ -93,4 +97,15 @@ fn write(r: &Request) -> Result<String> {
 fn remove(r: &Request) -> Result<&'static str> {
     Dir::new("/kit").remove(r.var("name"))?;
     Ok("gone")
+}
+
+fn folder(r: &Request) -> Result<Folder> {
+    Ok(Dir::new("/kit").folder(r.var("name"), "kit://in/")?)
+}
+
+fn type_of(name: &str, head: &[u8], text: bool) -> Option<String> {
+    match text && name.ends_with(".kit") {
+        true => Some("text/x-kit".to_owned()),
+        false => head.starts_with(b"KIT").then(|| "image/x-kit".to_owned()),
+    }
 }
