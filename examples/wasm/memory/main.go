@@ -2,8 +2,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
@@ -21,6 +24,8 @@ func init() {
 		Describe("Explains words of MCP, and remembers which were looked up.").
 		Prefixes("memory://")
 	wasmres.Ask("kv", "remembers which words were looked up, and how often").Optional()
+	wasmres.Ask("fs", "serves files that clients write to "+folder+", as conversation_history.md").Optional().
+		Params(`{"paths":["` + folder + `"],"access":["read"]}`)
 
 	wasmres.Template("memory://word/{word}", explain).
 		Name("word").Describe("What a word means. To read it is remembered.").MIME("text/plain").
@@ -44,8 +49,14 @@ func explain(r *wasmres.Request) (string, error) {
 	return meaning + "\n", nil
 }
 
-// recall answers with a value.
+// recall answers with a file, or with a value.
 func recall(r *wasmres.Request) (wasmres.Content, error) {
+	if f, ok, err := fileOf(r.Var("key")); ok || err != nil {
+		if err != nil {
+			return wasmres.Content{}, err
+		}
+		return f.content()
+	}
 	value, entry, err := wasmres.KV().GetEntry(r.Var("key"))
 	if err != nil {
 		return wasmres.Content{}, worded(r.Var("key"), err)
@@ -53,11 +64,17 @@ func recall(r *wasmres.Request) (wasmres.Content, error) {
 	return wasmres.Text(string(value)).ETag(etag(entry)), nil
 }
 
-// version tells whether a value has changed. One that is not there may come yet.
+// version tells whether a file or a value has changed. One that is not there may come yet.
 func version(r *wasmres.Request) (string, error) {
+	if f, ok, err := fileOf(r.Var("key")); ok || err != nil {
+		if err != nil {
+			return "", err
+		}
+		return f.etag(), nil
+	}
 	_, entry, err := wasmres.KV().GetEntry(r.Var("key"))
-	if err != nil && !errors.Is(err, wasmres.ErrNotFound) {
-		return "", worded(r.Var("key"), err)
+	if err = worded(r.Var("key"), err); err != nil && !errors.Is(err, wasmres.ErrNotFound) {
+		return "", err
 	}
 	return etag(entry), nil
 }
@@ -67,17 +84,25 @@ func etag(e wasmres.KVEntry) string { return strconv.FormatUint(e.Version, 36) }
 // worded says what went wrong with a value, for the client.
 func worded(key string, err error) error {
 	switch {
-	case errors.Is(err, wasmres.ErrNotFound):
+	case errors.Is(err, wasmres.ErrNotFound), errors.Is(err, wasmres.ErrDenied) && isGranted():
 		return wasmres.NotFound("nothing is remembered as " + strconv.Quote(key))
 	case errors.Is(err, wasmres.ErrDenied):
-		return wasmres.Denied("nothing is remembered: has a key-value store been granted, as with --kv?")
+		return wasmres.Denied("nothing is remembered: has a key-value store been granted, as with --kv, or a folder, as with --dir FOLDER:" + folder + "?")
 	}
 	return err
 }
 
-// list lists what is remembered. The cursor is the last key listed, so that no page depends on the ones before it.
+// list lists the files, then the values that have no file's key. The cursor is the last one listed, so that no page depends on
+// the ones before it.
 func list(_ *wasmres.Request, page *wasmres.Page) error {
+	found, err := files("")
+	if err != nil || !listFiles(page, found) {
+		return err
+	}
 	last := page.Cursor()
+	if last == valuesCursor || strings.HasPrefix(last, fileCursor) {
+		last = ""
+	}
 	for entry, err := range wasmres.KV().KeysAfter("", last) {
 		if errors.Is(err, wasmres.ErrDenied) {
 			return nil
@@ -85,8 +110,11 @@ func list(_ *wasmres.Request, page *wasmres.Page) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(found, func(f file) bool { return f.key() == entry.Key }) {
+			continue
+		}
 		if !page.Add(wasmres.Entry{URI: contextURI + entry.Key, Name: entry.Key, MIME: "text/plain", Size: entry.Size}) {
-			page.Next(last)
+			page.Next(cmp.Or(last, valuesCursor))
 			return nil
 		}
 		last = entry.Key
@@ -98,14 +126,21 @@ func list(_ *wasmres.Request, page *wasmres.Page) error {
 func completeKey(_ *wasmres.Request, prefix string) ([]string, error) {
 	const most = 100
 	var keys []string
+	found, err := files(prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		keys = append(keys, f.key())
+	}
 	for entry, err := range wasmres.KV().Keys(prefix) {
 		if errors.Is(err, wasmres.ErrDenied) {
-			return nil, nil
+			return keys, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if keys = append(keys, entry.Key); len(keys) == most {
+		if keys = append(keys, entry.Key); len(keys) >= most {
 			break
 		}
 	}

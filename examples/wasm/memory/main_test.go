@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
@@ -150,6 +152,62 @@ func TestValuesCanBeWatched(t *testing.T) {
 	}
 	look(t, p, "client")
 	poll(poll(one, true), false)
+}
+
+// Clients that write to the folder need no tool for it: its files are resources beside the values.
+func TestFilesOfTheFolder(t *testing.T) {
+	const history = "memory://context/conversation_history"
+	p, _ := start(t)
+	p.KV.Set("since", "today\n")
+	p.KV.Set("tool", "1\n")
+	folderOf := func(text string) fstest.MapFS {
+		return fstest.MapFS{"conversation_history.md": {Data: []byte(text)}, "logo.txt": {Data: []byte{0xff}}, ".hidden.md": {},
+			"x.exe": {}, "sub/y.md": {}, "since.txt": {Data: []byte("file\n")}}
+	}
+	p.Mounts = map[string]fs.FS{folder: folderOf("- Ada: hello\n")}
+	contents, err := p.Read(history)
+	if err != nil || string(contents[0].Data) != "- Ada: hello\n" || contents[0].MIME != "text/markdown" || !contents[0].Text {
+		t.Errorf("got %+v, %v", contents, err)
+	}
+	if got := p.Bytes("memory://context/logo"); got[0] != 0xff {
+		t.Errorf("got %q", got)
+	}
+	expect(t, p, map[string]string{"since": "file\n"})
+	for _, size := range []int{1, 2, 3, 100} {
+		p.PageSize = size
+		var got []string
+		for _, e := range p.List() {
+			got = append(got, e.Name)
+		}
+		if want := []string{"conversation_history", "logo", "since", "tool"}; !slices.Equal(got, want) {
+			t.Errorf("pages of %d: got %q", size, got)
+		}
+	}
+	if got, err := p.Complete("memory://context/{+key}", "key", "conv", nil); !slices.Equal(got, []string{"conversation_history"}) || err != nil {
+		t.Errorf("complete: got %q, %v", got, err)
+	}
+	before, _, err := p.Poll(history, "")
+	if before != contents[0].ETag || err != nil {
+		t.Errorf("got %q, %v", before, err)
+	}
+	p.Mounts[folder] = folderOf("- Ada: hello\n- Bob: hello\n")
+	if _, changed, err := p.Poll(history, before); !changed || err != nil {
+		t.Errorf("got changed %t, %v", changed, err)
+	}
+	if len(p.Notices) > 0 {
+		t.Errorf("reading sent %q", p.Notices)
+	}
+	p.KV = nil
+	if _, err := p.Read("memory://context/gone"); !errors.Is(err, wasmres.ErrNotFound) {
+		t.Errorf("got %v, want not found", err)
+	}
+	if now, _, err := p.Poll("memory://context/gone", ""); err != nil {
+		t.Errorf("got %q, %v", now, err)
+	}
+	p.Mounts[folder] = fstest.MapFS{"large.md": {Data: make([]byte, fileMax+1)}}
+	if _, err := p.Read("memory://context/large"); !errors.Is(err, wasmres.ErrTooLarge) {
+		t.Errorf("got %v, want too large", err)
+	}
 }
 
 func TestWithoutAStore(t *testing.T) {
