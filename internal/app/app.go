@@ -123,7 +123,7 @@ func HostConfig(cfg Config) runtime.HostConfig {
 	return runtime.HostConfig{Isolation: cfg.Isolation, CacheDir: cfg.CacheDir, CacheSize: cfg.CacheSize, Logger: cfg.Logger}
 }
 
-// open opens what the provider takes, and then the provider, on a.host.
+// open opens the provider and its capabilities on a.host.
 func (a *App) open(ctx context.Context) error {
 	info, err := os.Stat(a.cfg.File)
 	if err != nil {

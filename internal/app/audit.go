@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// audit logs the uses of capabilities, those that were refused a little louder.
+// audit logs the uses of capabilities; refused ones have a higher level.
 func (a *App) audit(ctx context.Context, use capability.Use) {
 	level := slog.LevelDebug
 	if use.Code == abi.CodeDenied {

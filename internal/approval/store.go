@@ -223,7 +223,7 @@ func write(root *os.Root, name string, text []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// sync writes the folder's entries to disk. Systems on which that fails do so by themselves.
+// sync writes the folder's entries to disk. It ignores errors, since some systems need no sync.
 func sync(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {

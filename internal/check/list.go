@@ -25,8 +25,8 @@ type entry struct {
 	digest        [sha256.Size]byte // of the whole resource
 }
 
-// checkList reads the list in pages of the provider's size, and then in smaller ones, which tests the cursors of a provider
-// that would answer with one page.
+// checkList reads the list in pages of the provider's size, and then in smaller pages, to test the cursors of a
+// provider that would otherwise answer with one page.
 func (r *run) checkList(ctx context.Context) {
 	first, ok := r.walk(ctx, 0)
 	r.entries = first

@@ -28,8 +28,8 @@ func (s streamIDs) real(number uint64) uint64 {
 	return s[number-1]
 }
 
-// number returns a stream its number in the session, when a service names it in answer to a question about another one
-// or, with 0, about none. A stream that the answer continues keeps its number.
+// number returns the number of a stream in the session, when a service names the stream in answer to a question about
+// another one or, with 0, about none. A stream that the answer continues keeps its number.
 func (s *streamIDs) number(real, asked uint64) uint64 {
 	switch {
 	case real == 0:

@@ -2,9 +2,9 @@ package httpcap
 
 import "strings"
 
-// An automaton recognizes all patterns in a text at once. Each character of a pattern has a state. A place of the text has
-// that state if the pattern, up to and with that character, ends there. The states of a place follow from those of earlier
-// places by the same few operations on any states, so that the time depends on the text alone.
+// An automaton recognizes all patterns in a text at once. Each character of a pattern has a state. A place of the text
+// has that state if the pattern, up to and with that character, ends there. The same few operations compute the states
+// of a place from those of earlier places, whatever these are, so that the time depends on the text alone.
 //
 // The first characters of all patterns are one part, the heads. The other characters of a longer pattern are another part,
 // a tail: it has no states until its head was found.
@@ -106,9 +106,9 @@ func (p *part) finish(state int) {
 	p.broken[state/wordBits] &^= p.end[state/wordBits]
 }
 
-// step adds to the states of a place those that follow from the place before by the byte c. Of the place before it keeps
-// only the last states of patterns; ended is not 0 if there are any. entry is 1 if the heads lead to the first state of the
-// part.
+// step adds the states that follow from the place before, by the byte c, to those of a place. In the place before it
+// keeps only last states of patterns; ended is not 0 if there are any. entry is 1 if the heads lead to the first state
+// of the part.
 func (p *part) step(to, from states, c byte, entry uint64) (ended uint64) {
 	carry, row := entry, p.rows[c]
 	to, from, begin, end := to[:len(row)], from[:len(row)], p.begin[:len(row)], p.end[:len(row)]
@@ -123,7 +123,7 @@ func (p *part) step(to, from states, c byte, entry uint64) (ended uint64) {
 	return ended
 }
 
-// skipEscape adds to the states of a place those that follow from an earlier place by an escape of c.
+// skipEscape adds the states that follow from an earlier place, by an escape of c, to those of a place.
 func (p *part) skipEscape(to, from states, c byte, entry uint64) {
 	carry, row, escaped := entry, p.rows[c], p.escaped(c)
 	for w, x := range from {
@@ -132,7 +132,7 @@ func (p *part) skipEscape(to, from states, c byte, entry uint64) {
 	}
 }
 
-// skip adds to the states of a place those that follow from another place by a line break, in either direction.
+// skip adds the states that follow from another place, by a line break in either direction, to those of a place.
 func (p *part) skip(to, from states) {
 	for w, x := range from {
 		to[w] |= x & p.broken[w]
@@ -147,10 +147,10 @@ func (p *part) escaped(c byte) states {
 	return p.escapable
 }
 
-// back is the step in the other direction, in which a place has a state if the rest of the pattern, after the character,
-// begins there. It adds to the states of a place those that lead by c to a later place; written has the states whose
-// character may be spelled as c is there. begun is not 0 if a pattern begins at the place. left is 1 if a tail begins
-// there, so that the place has the state of its gate.
+// back is step in the other direction: a place has a state if the rest of the pattern, after the character, begins
+// there. It adds the states from which c leads to a later place; written has the states whose character may be spelled
+// as c there. begun is not 0 if a pattern begins at the place. left is 1 if a tail begins there, so that the place has
+// the state of its gate.
 func (p *part) back(to, from states, c byte, written states) (begun, left uint64) {
 	row := p.rows[c]
 	for w := len(row) - 1; w >= 0; w-- {

@@ -17,7 +17,7 @@ const (
 )
 
 // A cache stores answers to GET requests, up to a number of bytes. It is private to the guests of one provider. An
-// entry is for requests of one URL and one header, so that it fits whatever the answer varies with.
+// entry is for requests with one URL and one header, which covers every Vary of the server.
 type cache struct{ entries *lru.Cache[string, *entry] } // by key
 
 // newCache makes a cache; nil when it would have no bytes.
@@ -64,11 +64,11 @@ func (c *cache) forget(url string) {
 	c.entries.RemoveFunc(func(_ string, e *entry) bool { return e.url == url })
 }
 
-// conditional are the fields by which a guest validates a cache of its own.
+// conditional are the header fields by which a guest validates its own cache.
 var conditional = []string{"If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Range"}
 
-// cacheable reports whether the answer to a request may be cached. Answers to requests with credentials of the guest's own
-// are not: they may be for one user.
+// cacheable reports whether the answer to a request may be cached. It is false with credentials of the guest, since the
+// answer may be for one user.
 func (at *step) cacheable(secrets bool) bool {
 	if at.method != http.MethodGet || len(at.body) > 0 || secrets && !at.rule.cacheSecrets {
 		return false
@@ -102,13 +102,13 @@ func (at *step) key() string {
 	return b.String()
 }
 
-// noCache reports whether a request demands an answer of the server.
+// noCache reports whether a request demands an answer from the server.
 func noCache(header http.Header) bool {
 	d := directives(header)
 	return d.has("no-cache") || d["max-age"] == "0" || strings.Contains(header.Get("Pragma"), "no-cache")
 }
 
-// cacheBody has an answer cached when its body has been read, if it is storable.
+// cacheBody caches a storable answer when its body has been read.
 func (h *HTTP) cacheBody(at *step, key string, a *answer) {
 	if !storable(a) {
 		return
@@ -118,7 +118,7 @@ func (h *HTTP) cacheBody(at *step, key string, a *answer) {
 	a.body = &cachingBody{ReadCloser: a.body, cache: h.cache, entry: e}
 }
 
-// A cachingBody is a body that becomes an entry when it has been read to its end.
+// A cachingBody is a body that becomes an entry when it is read to its end.
 type cachingBody struct {
 	io.ReadCloser
 	cache *cache

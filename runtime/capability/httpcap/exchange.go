@@ -128,7 +128,7 @@ func (h *HTTP) match(method string, t *target) (*rule, error) {
 	return nil, &deniedError{rule: refusal(method, t)}
 }
 
-// An exchange holds what is in use until the body has been read: a deadline and a slot.
+// An exchange holds the resources of a request until its body has been read: a deadline and a slot.
 type exchange struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -184,8 +184,8 @@ func (h *HTTP) follow(ctx context.Context, at *step) (*step, *answer, error) {
 	}
 }
 
-// redirected returns the request that a redirect asks for, with the method and body that net/http would send; nil when
-// the answer is not a redirect. It matches the rules again.
+// redirected returns the request for a redirect, with the method and body that net/http would send, after matching it
+// with the rules; nil when the answer is not a redirect.
 func (h *HTTP) redirected(at *step, a *answer) (*step, error) {
 	location := a.header.Get("Location")
 	if location == "" {
@@ -217,7 +217,7 @@ func (h *HTTP) redirected(at *step, a *answer) (*step, error) {
 	return next, nil
 }
 
-// send gets the answer to one request, from the cache if the entry is fresh.
+// send returns the answer to one request, from the cache if the entry is fresh.
 func (h *HTTP) send(ctx context.Context, at *step, strict bool) (*answer, error) {
 	header, secrets, err := at.rule.bindHeader(at.header, strict)
 	if err != nil {
@@ -249,8 +249,7 @@ func (h *HTTP) send(ctx context.Context, at *step, strict bool) (*answer, error)
 	return a, nil
 }
 
-// onceOnly writes names of header fields in lower case that let net/http send a request of any method twice. net/http looks
-// for them in their canonical form.
+// onceOnly writes some header names in lower case. In canonical form they let net/http repeat a request of any method.
 func onceOnly(method string, header http.Header) http.Header {
 	if method == http.MethodGet || method == http.MethodHead {
 		return header

@@ -21,8 +21,8 @@ const (
 // agent is the default User-Agent.
 var agent = []string{"wasmres"}
 
-// reserved are fields that a guest may not set: they belong to the connection, or could make a server see another request
-// than the one that was matched.
+// reserved are fields that a guest may not set: they belong to the connection, or may make a server read another
+// request than the matched one.
 var reserved = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Cookie2", "Expect", "Forwarded", "Host", "Http2-Settings",
 	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override",
@@ -32,13 +32,13 @@ var reserved = []string{
 // reservedPrefixes begin the names of further reserved fields.
 var reservedPrefixes = []string{"Proxy-", "X-Forwarded-"}
 
-// sensitive are fields that are not passed on to another origin.
+// sensitive are fields that a redirect to another origin does not carry.
 var sensitive = []string{
 	"Api-Key", "Authorization", "Cookie", "Private-Token", "X-Access-Token", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token",
 	"X-Goog-Api-Key", "X-Xsrf-Token",
 }
 
-// withheld are fields of responses that guests do not get: they belong to the connection, or set cookies.
+// withheld are fields of responses that guests do not receive: they belong to the connection, or set cookies.
 var withheld = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "Set-Cookie",
 	"Set-Cookie2", "Te", "Trailer", "Transfer-Encoding", "Upgrade",

@@ -18,7 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
-// Config has what guests of one provider may fetch, and how much.
+// Config has the grant of one provider: what its guests may fetch, and how much.
 type Config struct {
 	Rules   []Rule        // the first that allows a request counts; no rules allow nothing
 	Secrets *secret.Store // those that rules name; nil for none
@@ -54,7 +54,7 @@ func orDefault[T comparable](v, other T) T {
 	return v
 }
 
-// HTTP fetches what its rules allow. It is safe for concurrent use.
+// HTTP fetches URLs that its rules allow. It is safe for concurrent use.
 type HTTP struct {
 	rules    []*rule
 	limits   Limits
@@ -176,7 +176,7 @@ func (h *HTTP) more(ctx context.Context, request []byte) (capability.Response, e
 	return resp, h.end(ctx, &use, began, err)
 }
 
-// end observes a use, and gives the error for the guest. Both are redacted.
+// end observes a use, and returns the error for the guest. Both are redacted.
 func (h *HTTP) end(ctx context.Context, use *capability.Use, began time.Time, err error) error {
 	if err != nil {
 		if refused := (*deniedError)(nil); errors.As(err, &refused) {
@@ -209,5 +209,5 @@ func (h *HTTP) classify(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		outcome = abi.Errorf(abi.CodeDeadline, "no answer in time")
 	}
-	return outcome.Because(errors.New(h.redactor.text(err.Error()))) // the text alone: wrapped errors could hold secrets
+	return outcome.Because(errors.New(h.redactor.text(err.Error()))) // text only: wrapped errors may hold secrets
 }

@@ -11,11 +11,11 @@ import (
 type redactor struct {
 	texts *automaton // for texts of servers
 	names *automaton // for names, in lower case
-	reach int        // bytes that decide whether a secret begins at a place
+	reach int        // bytes of text after which it is known whether a secret begins at a place
 }
 
-// newRedactor makes a redactor, which takes about 256 bytes for each byte of the secrets; nil when there are none. Secrets
-// are printable ASCII of 8 bytes or more.
+// newRedactor makes a redactor, which takes about 256 bytes for each byte of the secrets; nil when there are none.
+// Secrets must be printable ASCII of at least 8 bytes.
 func newRedactor(secrets []string) *redactor {
 	if len(secrets) == 0 {
 		return nil
@@ -34,8 +34,8 @@ func newRedactor(secrets []string) *redactor {
 // text redacts a whole text, and makes it UTF-8.
 func (s *redactor) text(text string) string { return s.responseRedactor().text(text) }
 
-// A responseRedactor redacts whole texts one after the other, and reuses its memory. That of the nil redactor knows no
-// secrets.
+// A responseRedactor redacts complete texts one after the other, and reuses its memory. That of the nil redactor knows
+// no secrets.
 type responseRedactor struct{ texts, names *scan }
 
 func (s *redactor) responseRedactor() responseRedactor {
@@ -50,13 +50,13 @@ func (c responseRedactor) text(text string) string {
 	return strings.ToValidUTF8(c.texts.whole(text), "\uFFFD")
 }
 
-// named reports whether the name of a header field has a secret in it, or is not UTF-8.
+// named reports whether the name of a header field contains a secret, or is not UTF-8.
 func (c responseRedactor) named(name string) bool {
 	lower := strings.ToLower(name)
 	return c.names.whole(lower) != lower || c.text(name) != name
 }
 
-// reader returns the redacted bytes of r. When r fails, the last bytes are discarded: they may be the beginning of a
+// reader returns the redacted bytes of r. When r fails, it discards the last bytes, which may be the beginning of a
 // secret.
 func (s *redactor) reader(r io.Reader) io.Reader {
 	if s == nil {

@@ -8,23 +8,23 @@ import (
 
 // A scan replaces secrets in a text that arrives in parts. Places in the text are counted from its beginning.
 //
-// Its time depends on the text, its parts, the places of whole secrets in it, and the number and lengths of the secrets. It
-// does not depend on how far the text agrees with a secret: a guest that has a server send guesses learns nothing from
-// wrong ones. The tail of a secret of more than 64 bytes is followed only when its head was found, and then for a fixed
-// number of bytes. So the time shows whether the text has the whole head, which is the first 64 bytes in hexadecimal, 96 in
-// base64 and 128 as they are, and nothing about the tail. Only a guest that knows all but a few bytes of a head can use
-// that, to learn those few.
+// Its time depends on the text, its parts, the places of complete secrets in it, and the number and lengths of the
+// secrets. It does not depend on how many characters of a secret the text matches: a guest that makes a server send
+// guesses learns nothing from wrong ones. A scan follows the tail of a secret of more than 64 bytes only after its
+// head, and then for a fixed number of bytes. So the time shows whether the text has the complete head: the first 64
+// bytes in hexadecimal, 96 in base64, and 128 unencoded. It shows nothing about the tail. Only a guest that knows all
+// but a few bytes of a head can use that, to learn those few.
 //
 // After the last part of a text another text may begin.
 type scan struct {
-	reach int // bytes that decide whether a secret begins at a place
+	reach int // bytes of text after which it is known whether a secret begins at a place
 	heads *track
 	tails []*track
 
 	text  []byte // that is held back
 	base  int    // the place where text begins
 	at    int    // the next place
-	given int    // the place up to which the text was written; beyond base within a secret
+	given int    // the place up to which the text was written; above base within a secret
 
 	ends    []ending // of secrets whose beginnings are not located yet, in order
 	matched []*track // those that matchStart follows
@@ -82,8 +82,8 @@ func newScan(a *automaton, reach int) *scan {
 	return s
 }
 
-// next scans what was added to the text, and appends to dst what is redacted. Unless it was the last part, some bytes are
-// held back. Their number does not depend on the bytes: the guest must not learn from it how a secret begins.
+// next scans the bytes added to the text, and appends redacted text to dst. Unless last is set, it holds back a number
+// of bytes. That number does not depend on the bytes, so that the guest does not learn from it how a secret begins.
 func (s *scan) next(dst []byte, last bool) []byte {
 	end := s.base + len(s.text)
 	if last {
@@ -97,7 +97,7 @@ func (s *scan) next(dst []byte, last bool) []byte {
 	return s.give(dst, max(s.base, end-s.reach))
 }
 
-// whole redacts a text in one part. The nil scan gives it as it is.
+// whole redacts a text in one part. The nil scan returns it unchanged.
 func (s *scan) whole(text string) string {
 	if s == nil {
 		return text
@@ -132,7 +132,8 @@ func (s *scan) wake() {
 	}
 }
 
-// step follows the states of a place by the byte there. It does the heads last, since that clears their states.
+// step computes the states of the next place, after the byte c. It handles the heads last, since that clears their
+// states.
 func (s *scan) step(c byte) {
 	heads := s.heads.ahead.at(s.at)
 	for _, tail := range s.tails {
@@ -201,9 +202,9 @@ func (s *scan) locate() {
 	}
 }
 
-// matchStart goes back from the last of ends to the beginnings of the secrets that end there, and removes these ends, also
-// those of other secrets that overlap on the way. The text has all of these secrets as a whole, so the time may show it; it
-// does not compare any other secret with the text.
+// matchStart goes back from the last of ends to the beginnings of the secrets that end there. It removes these ends,
+// and those of other secrets that overlap on the way. All of these secrets are complete in the text, so the time may
+// show them; it compares no other secret with the text.
 func (s *scan) matchStart() span {
 	last := s.ends[len(s.ends)-1].place
 	found := span{last, last}
@@ -272,7 +273,7 @@ func (s *scan) backIn(l *track, at int, r reading, written states) bool {
 	return begun != 0
 }
 
-// give appends the text up to a place to dst, and removes it.
+// give appends the text up to a place to dst, and removes it from s.
 func (s *scan) give(dst []byte, end int) []byte {
 	for len(s.found) > 0 && s.found[0].begin < end {
 		f := s.found[0]

@@ -24,8 +24,8 @@ type stream struct {
 	ended bool      // guarded by mu
 }
 
-// respond returns the beginning of a response to the guest. A longer body becomes a stream of the call; otherwise the
-// exchange ends here.
+// respond returns the beginning of a response to the guest. A longer body becomes a stream of the call; for a shorter
+// one the exchange ends here.
 func (h *HTTP) respond(ctx context.Context, s *stream, at *step, a *answer, limit int64) (capability.Response, error) {
 	var err error
 	if a.length > limit {
@@ -90,7 +90,7 @@ func (s *stream) next(size int64) (part []byte, more bool, err error) {
 	if size < 0 {
 		size = guess
 	}
-	part = make([]byte, 0, min(size+1, maxPart)) // one more, to read the end of the body
+	part = make([]byte, 0, min(size+1, maxPart)) // one byte more, to find the end of the body
 	for len(part) < maxPart {
 		if len(part) == cap(part) {
 			part = append(make([]byte, 0, min(4*cap(part), maxPart)), part...)
@@ -127,7 +127,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if int64(len(p)) > l.left {
-		p = p[:l.left+1] // one more, to notice that the body exceeds the limit
+		p = p[:l.left+1] // one byte more, to find that the body exceeds the limit
 	}
 	n, err := l.src.Read(p)
 	if l.left -= int64(n); l.left < 0 {
@@ -140,8 +140,8 @@ func tooLarge(limit int64) error {
 	return abi.Errorf(abi.CodeTooLarge, "the body has more than %d bytes", limit)
 }
 
-// streams has the open streams of each call: a call cannot use the stream numbers of another. The context identifies the
-// call; it is the same for all services.
+// streams has the open streams of each call: a call cannot use the stream numbers of another. The context identifies
+// the call, since it is the same for all services.
 type streams struct {
 	mu    sync.Mutex
 	calls map[context.Context]*callStreams // guarded by mu

@@ -15,7 +15,7 @@ import (
 
 const maxURL = 8 << 10 // bytes
 
-// A target is the URL of a request, in the canonical spelling that is both matched and sent.
+// A target is the URL of a request, in the canonical spelling in which it is matched and sent.
 type target struct {
 	scheme string // "http" or "https"
 	host   string // a lower-case ASCII name without a dot at its end, or an address as [netip] writes it
@@ -36,7 +36,7 @@ func parseTarget(raw string) (*target, error) {
 	return targetOf(u)
 }
 
-// parseURL reads a URL, and refuses what parsers read differently.
+// parseURL reads a URL, and refuses text that parsers interpret differently.
 func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "the URL has more than %d bytes", maxURL)
@@ -150,7 +150,7 @@ const (
 	maxLabel = 63  // bytes between its dots
 )
 
-// isAddress reports whether a resolver may read a host as an address, as 0x7f.1: its last label is a number.
+// isAddress reports whether a resolver may read a host as an address, as 0x7f.1: then its last label is a number.
 func isAddress(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return last != "" && number(last)
@@ -184,8 +184,7 @@ func number(label string) bool {
 // maxDecodings bounds how often a path may have been percent-encoded.
 const maxDecodings = 4
 
-// checkPath refuses paths that a server could read as another path than the one that was matched, however often it decodes
-// them.
+// checkPath refuses paths that a server may read as another path than the matched one, however often it decodes them.
 func checkPath(path, encoded string) error {
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return denied("path: text without control characters")

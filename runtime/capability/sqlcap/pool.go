@@ -94,7 +94,7 @@ func (p *pool) acquireSlot(ctx context.Context) error {
 	}
 }
 
-// pop takes the most recently used idle session; nil when there is none.
+// pop removes the most recently used idle session; nil when there is none.
 func (p *pool) pop() (database.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *pool) pop() (database.Session, error) {
 
 func errClosed() error { return abi.Errorf(abi.CodeUnavailable, "the host is closing") }
 
-// release takes a session back, in any state, and resets it.
+// release accepts a session in any state, and resets it.
 func (p *pool) release(s database.Session) {
 	if !p.remote {
 		p.reset(s)

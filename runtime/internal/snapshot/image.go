@@ -29,20 +29,21 @@ var (
 
 // Config configures an Image.
 type Config struct {
-	// Limit is the bytes that a Memory may grow to: a multiple of 64 KiB, at most 4 GiB. It costs address space only. Zero is
+	// Limit is the most bytes of a Memory: a multiple of 64 KiB, at most 4 GiB. It costs address space only. Zero means
 	// the length of the image.
 	Limit uint64
 
-	// Idle bounds the released mappings that are reused. Zero is for 16.
+	// Idle bounds the released mappings that are reused. Zero means 16.
 	Idle int
 
-	// Method is how memories are reset. Zero is the quickest that works here. A method that does not work is an error.
+	// Method is how memories are reset. Zero means the quickest that works here. A method that does not work is an
+	// error.
 	Method Method
-	// Reserve has resources of the system that were acquired before. Nil acquires them now.
+	// Reserve has system resources that were acquired before. Nil acquires them now.
 	Reserve *Reserve
 }
 
-// An Image is the memory that instances start from and return to. It is safe for concurrent use.
+// An Image is the memory from which instances start and to which they are reset. It is safe for concurrent use.
 type Image struct {
 	// fixed at creation
 	backing *backing
@@ -99,10 +100,10 @@ func checkLimit(limit uint64) error {
 	return nil
 }
 
-// Len is the length of the image in bytes.
+// Len returns the length of the image in bytes.
 func (i *Image) Len() uint64 { return i.length }
 
-// Method is how memories of this image are reset.
+// Method returns how memories of this image are reset.
 func (i *Image) Method() Method { return i.method }
 
 // Memory returns a memory that equals the image. The caller releases it.
@@ -119,7 +120,7 @@ func (i *Image) Memory() (*Memory, error) {
 	return &Memory{image: i, limit: i.limit, mapping: s, size: i.length, top: i.length, keptEnd: i.length}, nil
 }
 
-// take counts a new memory, and gives an idle mapping for it, or nil when there is none.
+// take counts a new memory, and returns an idle mapping for it, or nil when there is none.
 func (i *Image) take() (*mapping, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

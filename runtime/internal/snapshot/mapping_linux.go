@@ -55,8 +55,8 @@ func (s *mapping) begin(m *backing) error {
 // slice returns the first size bytes, without further capacity.
 func (s *mapping) slice(size uint64) []byte { return s.mem[:size:size] }
 
-// restore resets the first used bytes to the image, followed by zeros, and gives the bytes of private pages that it has kept
-// in each part. Bytes after used must never have been written.
+// restore resets the first used bytes to the image followed by zeros, and returns the bytes of private pages that
+// remain in each part. Bytes after used must never have been written.
 func (s *mapping) restore(method Method, image []byte, used uint64) (inImage, inTail uint64, err error) {
 	r := restorer{mem: s.mem[:used], image: image, own: &s.own}
 	s.own.clear()

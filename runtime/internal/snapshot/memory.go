@@ -40,9 +40,9 @@ func Blank(limit uint64) (*Memory, error) {
 	return &Memory{limit: limit, mapping: s}, nil
 }
 
-// Reallocate returns the engine size bytes of memory, or nil when that exceeds the limit. The first call, and the call
-// within Reset, give the length of the image, whatever size is. The bytes stay at their address for the life of the
-// Memory, except on systems where the only method is Copy.
+// Reallocate returns size bytes of memory for the engine, or nil when that exceeds the limit. The first call, and the
+// call within Reset, return the length of the image, whatever size is. The bytes stay at their address for the life of
+// the Memory, except on systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
 	case m.mapping == nil, m.unusable && !m.shrinking:
@@ -68,7 +68,7 @@ func (m *Memory) ClearRefused() { m.refused = false }
 // GrowthRefused reports whether the guest has requested more than the limit since the last ClearRefused or Reset.
 func (m *Memory) GrowthRefused() bool { return m.refused }
 
-// Bytes is a view of the memory, as for [New]. It is valid until the next Reallocate, Reset or Release.
+// Bytes returns a view of the memory, as for [New]. It is valid until the next Reallocate, Reset or Release.
 func (m *Memory) Bytes() []byte {
 	if m.mapping == nil {
 		return nil

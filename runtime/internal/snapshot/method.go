@@ -12,8 +12,8 @@ const (
 	// Quickest is, in a [Config], the quickest method that works here.
 	Quickest Method = iota
 
-	// Watch is Scan if a page may have been written for the first time since the last Reset. Otherwise it restores the same
-	// pages as that Reset: see [Memory.BeginTracking].
+	// Watch restores the same pages as the last Reset, if the guest has written to no other page since: see
+	// [Memory.BeginTracking]. Otherwise it is Scan.
 	Watch
 
 	// Scan asks the kernel, by the ioctl PAGEMAP_SCAN of Linux 6.7, for the pages that differ from the image, and restores

@@ -106,8 +106,8 @@ func (f *pageScanner) scan(r *restorer) error {
 	return nil
 }
 
-// quick is the bytes that are scanned in a few microseconds: too short a system call to announce to Go's scheduler, which
-// would give the processor away.
+// quick is how many bytes the kernel scans in a few microseconds. So short a system call is not announced to Go's
+// scheduler, which would reassign the processor.
 const quick = 16 << 20
 
 // ask makes the kernel scan size bytes.
@@ -148,8 +148,8 @@ func (f *pageScanner) pagemap(r *restorer) error {
 	return nil
 }
 
-// repairEntries restores runs of private pages. The first entry is of the page at an offset. It gives the offset after the
-// last.
+// repairEntries restores runs of private pages. The first entry is of the page at an offset. It returns the offset
+// after the last.
 func repairEntries(r *restorer, entries []byte, at, page uint64) uint64 {
 	start := at
 	for ; len(entries) > 0; entries = entries[8:] {

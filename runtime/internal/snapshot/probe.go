@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Probe tries methods on a small image, quickest first, and each at most once in the life of the process. It gives the first
-// that works here, and why quicker ones do not, for the log.
+// Probe tries methods on a small image, quickest first, and each at most once in the life of the process. It returns
+// the first that works, and for the log why quicker ones do not.
 func Probe() (best Method, reasons []error) {
 	if m := Method(trusted.Load()); m != Quickest {
 		return m, nil

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Reserve has the resources of the system that one image and its memories need besides address space. It is for processes
-// that cannot open files any more when they make the image. It is safe for concurrent use.
+// A Reserve has the system resources, besides address space, for one image and its memories. It is for processes that
+// can no longer open files when they make the image. It is safe for concurrent use.
 type Reserve struct {
 	mu sync.Mutex // guards the field below
 	fd int        // of an empty file; -1 when there is none, or it was taken

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The bytes of private pages that a Reset restores in place. Above, it drops them: it gives them back to the kernel by one
-// call, and the next write to each page costs a page fault. Restoring in place is quicker, for any number of pages, if the
-// guest always writes the same ones.
+// Bounds of the private pages that a Reset restores in place, in bytes. Beyond them it drops the pages: it returns them
+// to the kernel by one call, and the next write to each costs a page fault. Restoring in place is quicker, for any
+// number of pages, if the guest always writes the same ones.
 const (
 	// keepImage bounds what one heavy call costs all later ones: without a record of writes, each Reset restores every
 	// page that was ever written.
@@ -74,7 +74,7 @@ func (m *Memory) restore() error {
 	return nil
 }
 
-// restorePages restores the first used bytes, and gives how many of them stay in private pages.
+// restorePages restores the first used bytes, and returns how many of them stay in private pages.
 func (m *Memory) restorePages(used uint64) (inImage, inTail uint64, err error) {
 	if m.image.method != Copy {
 		return m.mapping.restore(m.image.method, m.image.backing.bytes, used)
@@ -105,7 +105,8 @@ func (m *Memory) shrink(engine func() error) error {
 	return nil
 }
 
-// PrivateBytes is the bytes of private pages that the memory holds after a Reset. It is at most 1.5 MiB, except by Copy.
+// PrivateBytes returns the bytes of private pages that the memory has after a Reset. It is at most 1.5 MiB, except by
+// Copy.
 func (m *Memory) PrivateBytes() uint64 { return m.keptImage + m.keptTail }
 
 // Trim releases the private pages of a memory that was reset. It is for idle instances: the next call

@@ -2,8 +2,8 @@
 
 package snapshot
 
-// A restorer restores private pages in ascending order as they are found. Of a part with too many it leaves them: the caller
-// drops that part.
+// A restorer restores private pages in ascending order, as they are found. If a part has too many, it leaves them to
+// the caller, who drops that part.
 type restorer struct {
 	mem   []byte // all bytes that the guest could write to
 	image []byte // the content for the beginning of mem; the rest becomes zero
@@ -23,7 +23,8 @@ type extents struct {
 	complete bool
 }
 
-// newExtents has capacity for the pages of most guests with Watch, and none with other methods.
+// newExtents makes extents with capacity for the pages of most guests with Watch, and without capacity for other
+// methods.
 func newExtents(method Method) (e extents) {
 	if method == Watch {
 		e.list = make([]extent, 0, 64)
@@ -39,7 +40,7 @@ func (e *extents) add(start, end uint64) {
 	}
 }
 
-// run restores the private pages from start to end, offsets in mem. zero tells that they are zero already.
+// run restores the private pages from start to end, offsets in mem. zero means that they contain zeros already.
 func (r *restorer) run(start, end uint64, zero bool) {
 	length := uint64(len(r.image))
 	if start < length {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A trackState is what is known about writes to a memory since the last Reset, with the method Watch.
+// A trackState says what is known about writes to a memory since the last Reset, with the method Watch.
 type trackState uint8
 
 const (
@@ -21,12 +21,12 @@ var trackers atomic.Int32
 
 const maxTrackers = 64
 
-// BeginTracking begins a time in which only the calling goroutine writes to the memory, and locks it to its thread.
-// EndTracking ends that time, or StopTracking earlier. If all writes since the last Reset were in such times, and none was
-// the first to its page, the next Reset restores the known pages without asking the kernel for others. With other methods
-// than Watch, and while maxTrackers memories are tracked, it does nothing.
+// BeginTracking begins a period in which only the calling goroutine writes to the memory, and locks it to its thread.
+// EndTracking ends the period, or StopTracking earlier. If all writes since the last Reset fell into such periods, and
+// none was the first to its page, the next Reset restores the known pages without asking the kernel for others. With
+// methods other than Watch, and while maxTrackers memories are tracked, it does nothing.
 func (m *Memory) BeginTracking() {
-	m.StopTracking() // a second BeginTracking would otherwise be ended by the first EndTracking
+	m.StopTracking() // otherwise the first EndTracking would end the second period
 	if m.track != unwritten && m.track != tracked {
 		return
 	}
@@ -39,7 +39,7 @@ func (m *Memory) BeginTracking() {
 	m.track, m.faults = tracking, faults()
 }
 
-// EndTracking ends the time that BeginTracking has begun.
+// EndTracking ends the period of BeginTracking.
 func (m *Memory) EndTracking() {
 	if m.track != tracking {
 		return
@@ -52,8 +52,8 @@ func (m *Memory) EndTracking() {
 	}
 }
 
-// StopTracking ends the time that BeginTracking has begun, before the goroutine waits: a goroutine that is locked to its
-// thread waits at a cost. The next Reset asks the kernel.
+// StopTracking ends the period of BeginTracking before the goroutine waits, since waiting is costly for a goroutine
+// locked to its thread. The next Reset asks the kernel.
 func (m *Memory) StopTracking() {
 	if m.track != tracking {
 		return

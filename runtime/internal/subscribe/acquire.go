@@ -9,13 +9,13 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A leaving URI has no subscriber, and the guest has not been told so yet.
+// A leaving URI has no subscriber, and the guest has not received OpUnsubscribe yet.
 type leaving struct {
 	every time.Duration // as [subscription] has it
 	held  bool          // the guest answered OpSubscribe without an error; otherwise the host does not know whether it ran
 }
 
-// acquireAll acquires each of uris that can be subscribed to, several at a time. It says which, even beside an error.
+// acquireAll acquires each of uris that can be subscribed to, several at a time. It returns which, also with an error.
 func (b *Broker) acquireAll(ctx context.Context, uris []abi.URI) (acquired []bool, err error) {
 	acquiring, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -33,7 +33,7 @@ func (b *Broker) acquireAll(ctx context.Context, uris []abi.URI) (acquired []boo
 	return acquired, context.Cause(acquiring)
 }
 
-// isRefusal reports whether err says that one URI cannot be subscribed to, and nothing of the others.
+// isRefusal reports whether err is about one URI only: that it cannot be subscribed to.
 func isRefusal(err error) bool {
 	code := abi.CodeOf(err)
 	return code == abi.CodeNotFound || code == abi.CodeInvalidParams || code == abi.CodeDenied
@@ -113,8 +113,8 @@ func (b *Broker) callSubscribe(ctx context.Context, uri string) (time.Duration, 
 	return min(max(time.Duration(reply.PollMillis)*time.Millisecond, minPoll), maxPoll), nil
 }
 
-// subscribed adds the first subscriber to uri, given what callSubscribe returned. When it cannot, and the guest may have
-// noted the subscription, the guest is told of the end of it.
+// subscribed adds the first subscriber to uri, after callSubscribe. If it cannot, and the guest may have stored the
+// subscription, it calls OpUnsubscribe.
 func (b *Broker) subscribed(uri string, every time.Duration, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,8 +130,8 @@ func (b *Broker) subscribed(uri string, every time.Duration, err error) error {
 	return err
 }
 
-// mayHold reports whether the guest may have noted a subscription although OpSubscribe failed with err. It did not when
-// it answered that there is nothing to subscribe to, and when it was not called.
+// mayHold reports whether the guest may have stored a subscription although OpSubscribe failed with err. It has not if
+// it answered that there is nothing to subscribe to, or was not called.
 func mayHold(err error) bool {
 	switch abi.CodeOf(err) {
 	case abi.CodeNotFound, abi.CodeInvalidParams, abi.CodeDenied, abi.CodeUnsupported, abi.CodeUnavailable, abi.CodeBusy:
@@ -143,7 +143,7 @@ func mayHold(err error) bool {
 // releaseAll releases uris without waiting for the guest.
 func (b *Broker) releaseAll(uris []string) { b.spawn(func() { b.release(uris) }) }
 
-// release removes a subscriber from each of uris. The last one ends the subscription, and the guest is told.
+// release removes a subscriber from each of uris. With the last one it calls OpUnsubscribe.
 func (b *Broker) release(uris []string) {
 	for _, uri := range uris {
 		if b.drop(uri) {
@@ -152,7 +152,7 @@ func (b *Broker) release(uris []string) {
 	}
 }
 
-// drop removes a subscriber from uri, and reports whether [Broker.unsubscribe] is to follow.
+// drop removes a subscriber from uri, and reports whether the caller must call [Broker.unsubscribe].
 func (b *Broker) drop(uri string) (isLast bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +187,8 @@ func (b *Broker) unsubscribe(uri string) {
 	b.calledLocked(uri)
 }
 
-// leave reports whether OpUnsubscribe of uri is still due. Then [Broker.calledLocked] is to follow the call.
+// leave reports whether OpUnsubscribe of uri is still due. Then the caller must call [Broker.calledLocked] after the
+// call.
 func (b *Broker) leave(uri string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

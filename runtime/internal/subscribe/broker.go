@@ -12,7 +12,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Config says how a Broker reaches the guest. All functions are required, and called from many goroutines at once.
+// Config has the functions by which a Broker calls the guest. All are required, and called from many goroutines at
+// once.
 type Config struct {
 	// Call calls OpSubscribe, OpUnsubscribe, OpPoll or OpRead for one URI. etag is that of the contents seen last.
 	Call func(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error)
@@ -27,8 +28,8 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// A Broker knows the subscribers of each URI, and reports changes to them. It is safe for concurrent use. Close releases
-// it.
+// A Broker has the subscribers of each URI, and reports changes to them. It is safe for concurrent use. The caller
+// closes it.
 type Broker struct {
 	// fixed at creation
 	cfg    Config
@@ -36,7 +37,8 @@ type Broker struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	// changes are URIs with subscribers, in normal form, and "" for the list; a goroutine reports them while there are any.
+	// changes are changed URIs with subscribers, in normal form, and "" for the list. A goroutine reports them while
+	// there are any.
 	changes *coalesce.Set
 	// unchecked are URIs of subscriptions that are to be compared and never were; a goroutine checks them while there are
 	// any. Add is called with mu held.
@@ -96,10 +98,10 @@ func (b *Broker) spawnLocked(run func()) {
 	}
 }
 
-// ListVersion is another number whenever the list may have changed.
+// ListVersion returns another number whenever the list may have changed.
 func (b *Broker) ListVersion() uint64 { return b.listVersion.Load() }
 
-// Subscribe does as [resource.Source] says. Of URIs with the same normal form it accepts the first.
+// Subscribe implements [resource.Source]. Of URIs with the same normal form it accepts the first.
 func (b *Broker) Subscribe(
 	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
 ) (accepted []abi.URI, err error) {
@@ -136,8 +138,8 @@ func once(uris []abi.URI) (list []abi.URI) {
 	return list
 }
 
-// register has s receive changes until its context ends; accepted are the URIs it holds. It reports false when the Broker
-// is closed.
+// register starts reporting changes to s until its context ends; accepted are its URIs. It returns false when the
+// Broker is closed.
 func (b *Broker) register(s *subscriber, accepted []abi.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,7 +167,7 @@ func (b *Broker) end(s *subscriber) {
 	}
 }
 
-// unregister has s receive nothing more. Unless the Broker is closed, it reports true, and Close waits for the caller.
+// unregister stops reporting to s. It returns true, and Close waits for the caller, unless the Broker is closed.
 func (b *Broker) unregister(s *subscriber) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

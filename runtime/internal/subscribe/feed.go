@@ -15,7 +15,7 @@ type feeds struct {
 	opened chan struct{} // closed when all of them are open, or cannot be opened
 }
 
-// openFeeds has all feeds followed, and waits until they are open.
+// openFeeds begins to follow all feeds, and waits until they are open.
 func (b *Broker) openFeeds(ctx context.Context) {
 	b.feeds.begin.Do(b.followAll)
 	select {
@@ -83,7 +83,7 @@ type backoff struct {
 	till time.Time
 }
 
-// after returns the pause after checks that have begun then and have just ended.
+// after returns the pause after checks that began at that time and end now.
 func (o *backoff) after(began time.Time) time.Duration {
 	if o.last *= 2; began.Sub(o.till) > maxBackoff {
 		o.last = 0

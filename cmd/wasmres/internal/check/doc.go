@@ -1,2 +1,2 @@
-// Package check has the command check, which reports what clients of a provider would stumble over.
+// Package check has the command check, which reports violations of the rules for providers.
 package check

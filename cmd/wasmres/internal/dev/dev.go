@@ -124,7 +124,7 @@ func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 	d.cfg.Name, d.cfg.Server.Tools = d.name(), c.Bool("tools")
 	d.cfg.Loading = func(string, int) func() { return func() {} } // the console has the time of each build
 	if !c.IsSet("cache-dir") {
-		d.cfg.CacheDir = "" // the builds of today are hardly served again tomorrow
+		d.cfg.CacheDir = "" // builds of today are seldom served again
 	}
 	return d, addr, nil
 }

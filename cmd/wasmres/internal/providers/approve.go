@@ -50,7 +50,7 @@ func OpenForReading(c *cli.Context, configs []app.Config) (*app.App, error) {
 	return app.OpenAll(c.Context, configs)
 }
 
-// withRemembered returns a provider the grants approved for its module, if the command line grants nothing.
+// withRemembered adds the grants approved for its module to a provider, if the command line grants nothing.
 func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	if !cfg.Grants.Empty() {
 		return cfg, nil
@@ -109,8 +109,8 @@ func DescribeUngranted(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest 
 	return a.Provider().Manifest(), a.Provider().Info().Digest, a.Close()
 }
 
-// withApproved returns a provider the grants decided for its module, and the digest of that module, so that no other
-// one is loaded with them.
+// withApproved adds the grants decided for its module, and the digest of that module, to a provider, so that no other
+// module is loaded with them.
 func withApproved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string) (app.Config, error) {
 	request := approval.Request{Manifest: m, Digest: digest, File: cfg.File, Given: &cfg.Grants}
 	store, err := OpenApprovals(c)

@@ -59,7 +59,7 @@ func CacheSize(c *cli.Context) (int64, error) {
 // A logHandler makes the handler of the log, as [cli.PlainLog].
 type logHandler func(io.Writer, slog.Level) slog.Handler
 
-// Config reads [Flags] for one provider. An empty file is for the caller to set.
+// Config reads [Flags] for one provider. If file is empty, the caller sets it later.
 func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
 	if cfg, err = CommonConfig(c, log); err != nil {
 		return app.Config{}, err
@@ -72,7 +72,7 @@ func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err er
 	return applyPolicy(c, cfg, granted), nil
 }
 
-// applyPolicy returns a provider the grants of a policy, and its limits unless a flag sets them.
+// applyPolicy adds the grants of a policy to a provider, and its limits unless a flag sets them.
 func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 	cfg.Grants = *p
 	for _, l := range []struct {

@@ -1,10 +1,10 @@
 // Package mysql queries MySQL and MariaDB.
 //
-// It is the door to go-sql-driver/mysql, whose connections it uses without database/sql. A statement is first prepared with
-// EXPLAIN before it, which servers accept only for statements that read or write rows. This refuses procedures, blocks, and
-// statements that end a transaction or set a variable. Then the statement itself is prepared, and runs in a transaction and
-// a session that are READ ONLY. Each statement has its own connection: a SELECT may leave user variables and named locks,
-// which a server drops only with the connection.
+// It is the door to go-sql-driver/mysql, whose connections it uses without database/sql. It first prepares EXPLAIN with
+// the statement, which servers accept only for statements that read or write rows. So they refuse procedures, blocks,
+// and statements that end a transaction or set a variable. Then it prepares the statement itself, and runs it in a READ
+// ONLY transaction and session. Each statement has its own connection: a SELECT may leave user variables and named
+// locks, which a server drops only with the connection.
 package mysql
 
 import (

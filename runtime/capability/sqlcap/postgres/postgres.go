@@ -1,9 +1,10 @@
 // Package postgres queries PostgreSQL.
 //
-// It is the door to pgx, of which it uses only the protocol. A statement is sent by the extended protocol, which takes one
-// statement at a time, and runs only if the server describes rows for it: statements that end a transaction or change the
-// session have none. The transaction is READ ONLY and has run one statement before, after which the server refuses to make
-// it writable. The session starts with default_transaction_read_only, and is reset by ROLLBACK and DISCARD ALL.
+// It is the door to pgx, and uses only its implementation of the protocol. It sends a statement by the extended
+// protocol, which takes one statement at a time. It runs the statement only if the server describes rows for it:
+// statements that end a transaction or change the session have none. The transaction is READ ONLY, and has run one
+// statement before, after which the server refuses to make it writable. The session starts with
+// default_transaction_read_only, and is reset by ROLLBACK and DISCARD ALL.
 package postgres
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
 )
 
-// settings are the settings of a session, by which the server writes all values in one format.
+// settings are the settings of a session. They make the server write all values in one format.
 var settings = map[string]string{
 	"default_transaction_read_only": "on", "application_name": "wasmres", "client_encoding": "UTF8",
 	"datestyle": "ISO, YMD", "intervalstyle": "iso_8601", "timezone": "UTC",
@@ -69,7 +70,8 @@ func (d *driver) Connect(ctx context.Context) (database.Session, error) {
 	return s, nil
 }
 
-// role is the query for what the role may do besides reading: what a read-only transaction does not prevent, and writing.
+// role is a query for privileges of the role beyond reading: those that a read-only transaction does not prevent, and
+// writing.
 const role = `SELECT pg_catalog.current_setting('is_superuser') = 'on'
 	OR pg_catalog.pg_has_role('pg_execute_server_program', 'MEMBER')
 	OR pg_catalog.pg_has_role('pg_read_server_files', 'MEMBER')
@@ -102,7 +104,7 @@ type session struct {
 	columns []abi.SQLColumn
 	oids    []uint32             // of the types of columns
 	rows    *pgconn.ResultReader // of the running statement; nil at its end
-	first   bool                 // rows is at its first row, which Next has not given yet
+	first   bool                 // rows is at its first row, which Next has not returned yet
 }
 
 // statement is the name of the prepared statement.
@@ -205,7 +207,7 @@ func (s *session) Reset(ctx context.Context) error {
 }
 
 const (
-	fewRows  = 100                   // remaining rows that are read instead of cancelled
+	fewRows  = 100                   // remaining rows that abandon reads instead of cancelling
 	fewWhile = 50 * time.Millisecond // to read them
 )
 

@@ -23,7 +23,7 @@ import (
 const (
 	// childName is the zeroth argument of a helper process. It has no other.
 	childName = "wasmres-sqlite"
-	// childMemory is the bytes of address space that a helper may take besides those at its start: the memory of SQLite,
+	// childMemory is how many bytes of address space a helper may take beyond those at its start: the memory of SQLite,
 	// with fragmentation, and that of Go. On Linux only.
 	childMemory = heapLimit + 96<<20
 	// childStack bounds the stack of the goroutine that runs SQLite, in bytes.
@@ -123,7 +123,7 @@ func (c *child) handle(f frame) error {
 	return fmt.Errorf("request of the unknown kind %d", f.kind)
 }
 
-// reply answers a request with what do appends to b, or with the error of do.
+// reply answers a request with the bytes that do appends to b, or with its error.
 func (c *child) reply(k kind, number uint64, do func(b, payload []byte) ([]byte, error)) error {
 	b, err := do(openFrame(c.answer, k, number), c.request)
 	if err != nil {
@@ -195,9 +195,9 @@ func confineSelf(path string) (confine.Layers, error) {
 	return layers, err
 }
 
-// filesOf returns the files that SQLite reads, and those that it writes also for a reader: the -shm file, in which
-// readers mark what they read, and the -wal file, which SQLite opens for writing. For a database in WAL mode it makes
-// the two, as SQLite does, since confinement can only grant files that exist.
+// filesOf returns the files that SQLite reads, and those that it also writes while reading: the -shm file, in which
+// readers mark their position, and the -wal file, which SQLite opens for writing. For a database in WAL mode it makes
+// both, as SQLite does, since confinement can only grant files that exist.
 func filesOf(path string) (read, write []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -238,7 +238,7 @@ func usesWAL(path string) (bool, error) {
 	defer f.Close()
 	var head [20]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
-		return false, nil // SQLite reports what is wrong with the file
+		return false, nil // SQLite reports an invalid file
 	}
 	return head[18] == 2 && head[19] == 2, nil
 }

@@ -109,7 +109,7 @@ const (
 // time. The zero value delays nothing. It is safe for concurrent use.
 type startLimit struct {
 	mu   sync.Mutex
-	free time.Time // when all failures so far are paid for; guarded by mu
+	free time.Time // when starts are no longer delayed; guarded by mu
 }
 
 // count counts a failed helper.

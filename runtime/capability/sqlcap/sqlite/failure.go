@@ -13,8 +13,8 @@ import (
 // errStale marks an error that new files of the database may cause, to which the process has no access.
 var errStale = errors.New("the database may have new files")
 
-// isStale reports whether files that were made after the process was confined may cause a result code: it cannot open them,
-// so the database looks damaged, or abandoned by a program that crashed.
+// isStale reports whether files made after the process was confined may cause a result code. The process cannot open
+// them, so the database looks damaged, or abandoned by a program that crashed.
 func isStale(rc int32) bool {
 	switch rc & 0xff {
 	case engine.SQLITE_CANTOPEN, engine.SQLITE_IOERR, engine.SQLITE_PERM, engine.SQLITE_PROTOCOL, engine.SQLITE_CORRUPT, engine.SQLITE_NOTADB:

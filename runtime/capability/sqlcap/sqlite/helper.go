@@ -24,8 +24,8 @@ const (
 	endTime   = 100 * time.Millisecond // to wait for the exit of a killed helper, which has the cause
 )
 
-// A helper is a [database.Session] in a process of its own, which it kills when that does not answer in time. It belongs to
-// one goroutine at a time.
+// A helper is a [database.Session] in its own process, which it kills when the process does not answer in time. It
+// belongs to one goroutine at a time.
 type helper struct {
 	driver  *Driver
 	process *process.Process
@@ -73,7 +73,7 @@ func (d *Driver) start() (_ *helper, err error) {
 	return h, nil
 }
 
-// open has the helper open the database.
+// open opens the database in the helper.
 func (h *helper) open(ctx context.Context) error {
 	text, err := json.Marshal(openRequest{Path: h.driver.path, Limits: h.driver.cfg.Limits})
 	if err != nil {

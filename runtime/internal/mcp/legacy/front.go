@@ -36,8 +36,8 @@ var (
 	errEnded    = errors.New("the session has ended")
 )
 
-// A Caller is what sessions need of the core: answers to requests, a call after each response and at the end of each
-// session, and places for streams of changes, which all revisions share. [mcp.Core] is one.
+// A Caller answers the requests of sessions, is called after each response and at the end of each session, and has
+// places for streams of changes, which all revisions share. [mcp.Core] is one.
 type Caller interface {
 	Call(ctx context.Context, call *mcp.Call) (json.RawMessage, *mcp.Error)
 	AfterResponse()
@@ -50,7 +50,7 @@ type Subscriber interface {
 	Subscribe(ctx context.Context, uris []abi.URI, list bool, n resource.Notifier) (accepted []abi.URI, err error)
 }
 
-// Config is what a Front needs. Core, Source, Name and Version are required.
+// Config configures a Front. Core, Source, Name and Version are required.
 type Config struct {
 	Core   Caller
 	Source Subscriber
@@ -216,7 +216,7 @@ func (f *Front) Close() error {
 	return nil
 }
 
-// open returns the session of the SDK's session, and makes it if there is none. It is kept until it ends.
+// open returns the session for a session of the SDK, and makes it if there is none. It is stored until it ends.
 func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -234,7 +234,7 @@ func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 		f.running.Go(s.deliver)
 	}
 	f.running.Go(func() {
-		_ = ss.Wait() // an error means that the client has gone
+		_ = ss.Wait() // an error means that the client has closed the connection
 		s.terminate(always)
 		f.remove(s)
 	})

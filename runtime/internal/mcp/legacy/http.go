@@ -40,10 +40,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Begin counts m, a core request, as one of an HTTP session: the caller has the core answer it. cancel is called when the
-// session ends or the client cancels m. The caller calls finish when m was answered. version is the header with the
-// revision; empty for none. If there is no such session, or it is not ready or of another revision, ok is false, and
-// ServeHTTP answers.
+// Begin counts m, a core request, as a request of an HTTP session; the caller passes m to the core. cancel is called
+// when the session ends or the client cancels m. The caller calls finish when m was answered. version is the header
+// with the revision; empty for none. If there is no such session, or it is not ready or of another revision, ok is
+// false, and ServeHTTP answers.
 func (f *Front) Begin(id, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
 	s := f.sessionByID(id)
 	if s == nil {
@@ -67,7 +67,7 @@ func (f *Front) sessionByID(id string) *session {
 	return f.byID[id]
 }
 
-// servePOST refuses some messages before the SDK gets them, since clients would misunderstand its refusal.
+// servePOST refuses some messages before the SDK gets them, since clients would misunderstand the SDK's answer.
 func (f *Front) servePOST(w *response, r *http.Request, session string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, f.cfg.MaxBody))
 	if err != nil {
@@ -129,7 +129,7 @@ func withBody(r *http.Request, body []byte, params json.RawMessage) *http.Reques
 	return r
 }
 
-// forward has the SDK serve a POST, which opens a session if it has none and the quota allows one.
+// forward passes a POST to the SDK. Without a session it opens one, if the quota allows that.
 func (f *Front) forward(w *response, r *http.Request, session string) {
 	lease := f.lease()
 	defer lease.end()
@@ -147,14 +147,14 @@ func (f *Front) forward(w *response, r *http.Request, session string) {
 	defer func() { f.release(client, w.Header().Get(sessionHeader)) }()
 	f.http.ServeHTTP(w, r)
 	if s := f.sessionByID(w.Header().Get(sessionHeader)); s != nil && s.enter() {
-		s.leave() // from now on the session can be idle
+		s.leave() // from now on the session may be idle
 	}
 }
 
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, e *mcp.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(mcp.AppendError(nil, id, e)) // an error means that the client has gone
+	_, _ = w.Write(mcp.AppendError(nil, id, e)) // an error means that the client has closed the connection
 }
 
 // isBatch reports whether a message is a JSON array.

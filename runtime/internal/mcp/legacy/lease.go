@@ -9,11 +9,11 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 )
 
-// leaseKey is the header by which a transport passes on the name of a lease, as it does with paramsKey.
+// leaseKey is the header by which a transport passes on the name of a lease, as paramsKey passes the parameters.
 const leaseKey = "\x00lease"
 
-// A lease counts the memory of the answers to one message, from when the core has made them until the transport has
-// written them. Between the two is the SDK, which does not know of it. A nil lease counts nothing.
+// A lease counts the memory of the answers to one message, from the core until the transport has written them. In
+// between is the SDK, which does not count. A nil lease counts nothing.
 type lease struct {
 	front *Front
 	name  string
@@ -36,7 +36,7 @@ func (l *lease) end() {
 	l.hold.End()
 }
 
-// withLease returns the context of a call whose answer counts in the lease of its message.
+// withLease returns the context of a call whose answer counts against the lease of its message.
 func (f *Front) withLease(ctx context.Context, req sdk.Request) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || len(extra.Header[leaseKey]) != 1 {

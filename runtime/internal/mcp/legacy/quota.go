@@ -11,8 +11,7 @@ import (
 // handshakeTime is how long a client over HTTP may take to complete the handshake.
 const handshakeTime = 30 * time.Second
 
-// A quota counts the HTTP sessions, all together and of each client. Its fields are guarded by the Front's mu, but for
-// evicting.
+// A quota counts the HTTP sessions, in all and of each client. The Front's mu guards its fields, except evicting.
 type quota struct {
 	opening int            // HTTP requests under way that may open a session
 	clients map[string]int // sessions of each client, with those that are being opened
@@ -21,7 +20,7 @@ type quota struct {
 }
 
 // reserve counts a session of a client while it is opened, and ends idle sessions for it if the quota is used up. It
-// reports false when there is no room. For a moment the new session counts twice.
+// returns false when there is no room. For a moment the new session counts twice.
 func (f *Front) reserve(client string) bool {
 	if f.tryReserve(client) {
 		return true
@@ -53,7 +52,7 @@ func (f *Front) hasTooManyLocked(client string) bool {
 	return client != "" && f.quota.clients[client] >= f.cfg.MaxPerClient
 }
 
-// release undoes reserve. The session with that id, if there is one, counts as the client's from now on.
+// release ends the effect of reserve. The session with that id, if there is one, counts as the client's from now on.
 func (f *Front) release(client, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +92,7 @@ func (f *Front) evict(client string) {
 		}
 		return cmp.Or(cmp.Compare(b.share, a.share), a.used.Compare(b.used))
 	})
-	// More than one, so that of many new sessions only some cost a look at all.
+	// more than one, so that not every new session has to search
 	left := 1 + len(idle)/64
 	for _, i := range idle {
 		if i.session.expire(errReplaced, i.session.isUnused) {

@@ -15,10 +15,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// codeNotFound says in these revisions that there is no such resource.
+// codeNotFound is the error code of these revisions for a resource that does not exist.
 const codeNotFound = -32002
 
-// A service says what answers a method.
+// A service is the part that answers a method.
 type service int
 
 const (
@@ -28,7 +28,7 @@ const (
 	bySession                // subscriptions
 )
 
-// serviceOf says what answers a method, and whether the method needs parameters.
+// serviceOf returns the part that answers the method, and whether the method needs parameters.
 func (f *Front) serviceOf(method string) (by service, needsParams bool) {
 	switch method {
 	case "initialize":

@@ -11,14 +11,14 @@ import (
 )
 
 // IsRequest reports whether a request to the endpoint is for the bytes of a resource: the query has a URI. Downloads
-// have no path of their own. So the relative reference "?uri=…" is valid behind any proxy, and what guards the endpoint
-// guards downloads, too.
+// share the path of the endpoint, so that the relative reference "?uri=…" is valid behind any proxy, and a guard of the
+// endpoint guards downloads, too.
 func IsRequest(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.URL.RawQuery, "uri=")
 }
 
-// Serve answers a GET or HEAD for the resource that the query names. The caller has checked the headers Host and Origin.
-// Serve panics with [http.ErrAbortHandler] where a response that has begun does not become whole.
+// Serve answers a GET or HEAD for the resource in the query. The caller has checked the headers Host and Origin. Serve
+// panics with [http.ErrAbortHandler] if it cannot complete a response that has begun.
 func Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	switch {
@@ -35,7 +35,7 @@ func Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core) {
 	failure := t.run(query.Get("uri"))
 	switch {
 	case t.begun && (failure != nil || !t.finish()):
-		panic(http.ErrAbortHandler) // the client must not take it for whole
+		panic(http.ErrAbortHandler) // so that the client notices
 	case failure != nil:
 		writeFailure(w, failure)
 	}

@@ -18,8 +18,8 @@ import (
 // revalidate allows clients to cache a download, if they ask each time whether it is current.
 const revalidate = "private, no-cache"
 
-// setHeaders sets the headers that describe a content. It comes from a guest: whatever its type, no browser must show it
-// as a page of this server.
+// setHeaders sets the headers that describe a content. A guest chooses its type, so the headers prevent browsers from
+// showing it as a page of this server.
 func setHeaders(header http.Header, c *abi.Content) {
 	header.Set("Content-Type", contentType(c))
 	name := map[string]string{"filename": filename(c.URI)}
@@ -48,7 +48,7 @@ func contentType(c *abi.Content) string {
 	return "application/octet-stream"
 }
 
-// filename makes a name to save a resource by from the last segment of its URI.
+// filename makes the name of a saved file from the last segment of the URI.
 func filename(uri string) string {
 	const most = 100 // characters
 	_, rest, _ := strings.Cut(uri, ":")
@@ -91,8 +91,8 @@ func rangeNotSatisfiable(w http.ResponseWriter) {
 	response.Refuse(w, http.StatusRequestedRangeNotSatisfiable, "the range lies beyond the resource, or is malformed")
 }
 
-// status returns the HTTP status of a failed download. The codes of this server are statuses, but for that of the time
-// limit: some clients would repeat a request at once after a status of 408.
+// status returns the HTTP status of a failed download. The codes of this server are statuses, except that of the time
+// limit: some clients would repeat a request at once after 408.
 func status(e *mcp.Error) int {
 	switch {
 	case abi.CodeOf(e) == abi.CodeNotFound:

@@ -8,19 +8,18 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
-// errOtherRange ends a read whose range is not the one needed. The next read asks for that.
+// errOtherRange ends a read of an unsuitable range. The next read asks for the needed one.
 var errOtherRange error = abi.Errorf(abi.CodeCancelled, "Another range is needed")
 
-// maxTries bounds how often the provider is asked for another range: it may say another length each time.
+// maxTries bounds how often the provider is asked for another range, since it may state another length each time.
 const maxTries = 3
 
-// partSize is the most that a provider that answers ranges is asked for at once, in bytes. Between two parts the provider
-// is not called, however slow the client is.
+// partSize is the most bytes in one request to a provider that answers ranges. The provider is not called between two
+// parts, however slow the client is.
 const partSize = 1 << 20
 
-// checkPart decides what to do with a part that begins at t.offset: c says what the provider sends. begin and length are
-// what the client gets. Where the part is not what is needed, the error is errOtherRange, and t.offset and t.length are
-// what to ask for.
+// checkPart decides about a part that begins at t.offset and that c describes. begin and length are the client's range.
+// If the part is unsuitable, the error is errOtherRange, and t.offset and t.length are the range to ask for.
 func (t *transfer) checkPart(c *abi.Content, begin, length uint64) error {
 	t.skip = 0
 	fits := begin == t.offset
@@ -37,10 +36,10 @@ func (t *transfer) checkPart(c *abi.Content, begin, length uint64) error {
 	if t.offset, t.length = begin, length; c.ETag != "" {
 		t.length = min(length, t.nextSize())
 	}
-	return errOtherRange // without an etag for all at once, since parts could be of different versions
+	return errOtherRange // all at once and without an etag, since parts could be of different versions
 }
 
-// nextSize is the most to ask the provider for at once: less where the budget of answers in flight has no room.
+// nextSize returns the most bytes to ask the provider for: fewer if the budget of answers in flight has no room.
 func (t *transfer) nextSize() uint64 {
 	if t.reserve(partSize) {
 		return partSize
@@ -48,7 +47,7 @@ func (t *transfer) nextSize() uint64 {
 	return inflight.Free
 }
 
-// reserve counts a part of n bytes as in flight, if it is large. It reports false when there is no room for it.
+// reserve counts a large part of n bytes as in flight. It returns false when there is no room for it.
 func (t *transfer) reserve(n uint64) bool {
 	if n <= inflight.Free || n <= uint64(t.held) {
 		return true
@@ -71,7 +70,7 @@ func (t *transfer) nextPart(c *abi.Content) error {
 	return nil
 }
 
-// bufferPart keeps bytes of a part until the provider has sent all of it.
+// bufferPart stores bytes of a part until the provider has sent all of it.
 func (t *transfer) bufferPart(p []byte) error {
 	if t.buf == nil {
 		t.buf = make([]byte, 0, t.length)
@@ -84,7 +83,7 @@ func (t *transfer) bufferPart(p []byte) error {
 	return nil
 }
 
-// sendPart sends the buffered part, if it is whole, and reports whether there is another to ask for.
+// sendPart sends the buffered part if it is complete, and reports whether there is another to ask for.
 func (t *transfer) sendPart() (more bool) {
 	if !t.inParts || uint64(len(t.buf)) != t.length || t.write(t.buf) != nil {
 		return false

@@ -199,10 +199,10 @@ func (t *transfer) write(p []byte) error {
 	return nil
 }
 
-// Waited returns for how long the guest has waited for the client.
+// Waited returns how long the guest has waited for the client.
 func (t *transfer) Waited() time.Duration { return time.Duration(t.waited.Load()) }
 
-// extend returns the client time for size more bytes. The deadline is moved once a second at most.
+// extend gives the client time for size more bytes. It moves the deadline at most once a second.
 func (t *transfer) extend(size int) {
 	now := time.Now()
 	if size < response.MinRate && now.Before(t.expires) {
@@ -212,7 +212,7 @@ func (t *transfer) extend(size int) {
 	response.SetDeadline(t.control, size, response.AnswerTimeout+time.Second)
 }
 
-// finish ends the response. It reports false when the response is not whole.
+// finish ends the response. It returns false when the response is incomplete.
 func (t *transfer) finish() bool {
 	if t.toEnd && t.left == 0 {
 		if t.write(t.last) != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
 
-// A fastConn is a connection as net/http sees it. When net/http reads the next request, plain ones are answered here,
-// within Read, on the goroutine that net/http has for the connection. net/http sees only the others, each whole and
-// without a byte of the next. So its buffer never has the beginning of a request that is answered here.
+// A fastConn is a connection under net/http. When net/http reads the next request, Read answers plain ones itself, on
+// the goroutine that net/http has for the connection. net/http gets only the others, each whole and without a byte of
+// the next. So its buffer never has the beginning of a request that Read answers.
 type fastConn struct {
 	net.Conn
 	// fixed at creation
@@ -69,7 +69,7 @@ func (c *fastConn) setState(state http.ConnState) {
 func (c *fastConn) Read(p []byte) (int, error) {
 	for c.between {
 		if c.closing.Load() || c.served && c.server.stopping.Load() {
-			_ = c.Close() // Close or Shutdown was called while a request was answered
+			_ = c.Close() // Close or Shutdown was called meanwhile
 			return 0, net.ErrClosed
 		}
 		h, whole := c.next()
@@ -91,14 +91,14 @@ func (c *fastConn) Read(p []byte) (int, error) {
 	return c.readThrough(p)
 }
 
-// serve answers a request, as answer does. Meanwhile the connection is busy, and is not closed for another one.
+// serve answers a request, as answer does. Meanwhile the connection counts as busy, and is not closed for another one.
 func (c *fastConn) serve(h *head) bool {
 	c.waitsSince.Store(0)
 	return c.answer(h)
 }
 
-// next parses the head of the request that c.buf begins with. whole says that no more bytes are needed to choose who
-// answers it.
+// next parses the head of the request at the beginning of c.buf. whole reports that no more bytes are needed to choose
+// who answers.
 func (c *fastConn) next() (h head, whole bool) {
 	c.skipLineEnds()
 	if c.isStub() {
@@ -135,14 +135,14 @@ func (c *fastConn) skipLineEnds() {
 	}
 }
 
-// stub is how many bytes of a further request net/http waits for before it parses them. Where fewer come, it closes the
+// stub is how many bytes of a further request net/http waits for before it parses them. If fewer come, it closes the
 // connection without an answer.
 const stub = 4
 
 // isStub reports whether fewer bytes than stub have come of a further request.
 func (c *fastConn) isStub() bool { return c.served && c.skipped+len(c.buf) < stub }
 
-// passThrough leaves a request to net/http. When it is not certain where the request ends, net/http gets all that follows.
+// passThrough passes a request to net/http. If it is uncertain where the request ends, net/http gets all later bytes.
 func (c *fastConn) passThrough(h *head) {
 	c.waitsSince.Store(0)
 	c.between, c.left = false, -1
@@ -173,8 +173,8 @@ func (c *fastConn) readThrough(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readWhileAnswering lets net/http notice that the client goes while its request is answered. Bytes that come meanwhile
-// are of the next request: they stay in buf, up to maxHead.
+// readWhileAnswering lets net/http notice that the client closes the connection while its request is answered. Bytes
+// that come meanwhile belong to the next request: they stay in buf, up to maxHead.
 func (c *fastConn) readWhileAnswering(p []byte) (int, error) {
 	for len(c.buf) < maxHead {
 		_, err := c.fill(len(c.buf) + 1)
@@ -202,10 +202,10 @@ func (c *fastConn) take(n int) {
 	c.buf = append(c.buf[:0], rest...)
 }
 
-// typicalRequest is the bytes that most requests have, and the size of the buffer that is kept for the next one.
+// typicalRequest is the size of most requests in bytes, and of the buffer that is stored for the next one.
 const typicalRequest = 2 << 10
 
-// What a connection waits for on which no request is being answered.
+// Reasons for which a connection waits while no request is answered.
 const (
 	readNothing uint32 = iota
 	readRequest        // a request of which nothing has come

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pollInterval is how often a disconnectWatch looks at a connection on which a client waits.
+// pollInterval is the time between two polls of a disconnectWatch.
 const pollInterval = 25 * time.Millisecond
 
 var errClientGone = errors.New("the client has closed the connection")
@@ -23,7 +23,7 @@ type disconnectWatch struct {
 	seen   *context.CancelCauseFunc                // what cancel was at the last poll; owned by poll
 }
 
-// begin has cancel called when the client at the other end of c closes the connection, until end is called.
+// begin calls cancel when the client at the other end of c closes the connection, until end.
 func (d *disconnectWatch) begin(cancel *context.CancelCauseFunc, c net.Conn) {
 	d.cancel.Store(cancel)
 	if d.timer == nil {

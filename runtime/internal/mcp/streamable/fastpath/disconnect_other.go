@@ -4,5 +4,5 @@ package fastpath
 
 import "net"
 
-// isClosed cannot tell on this system. There the write of the answer fails.
+// isClosed is unknown on this system, where writing the answer fails instead.
 func isClosed(net.Conn) bool { return false }

@@ -2,27 +2,27 @@ package fastpath
 
 import "bytes"
 
-// Larger requests are left to net/http.
+// net/http answers larger requests.
 const (
 	maxHead = 8 << 10  // bytes
 	maxBody = 32 << 10 // bytes
 )
 
-// A head is what precedes the body of an HTTP request, as far as it decides whether the request is answered here. Absent
-// values are nil.
+// A head is the part of an HTTP request before its body, as far as it decides who answers the request. Absent values
+// are nil.
 type head struct {
 	size int // bytes, with the empty line
 	body int // bytes
-	// lengthKnown says that size and body are certain: the next request, if there is one, begins after them.
+	// lengthKnown means that size and body are certain: the next request begins after them.
 	lengthKnown bool
-	// plain says that the request is a POST of JSON, and has no header that asks for anything unusual.
+	// plain means that the request is a POST of JSON, and no header asks for anything unusual.
 	plain bool
 
 	path, host, accept, version, method, name, session, encoding []byte
 }
 
-// parseHead reads a head that ends with an empty line, or the lines of one that have come so far. It is stricter than the
-// standard: what it does not accept is left to net/http.
+// parseHead reads a head that ends with an empty line, or the lines of a head received so far. It is stricter than the
+// standard: net/http gets what it does not accept.
 func parseHead(b []byte) head {
 	h := head{size: len(b)}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
@@ -77,7 +77,7 @@ func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bo
 	return nil, false
 }
 
-// noteHeader notes what any other header asks for.
+// noteHeader records what any other header asks for.
 func (h *head) noteHeader(name, value []byte) {
 	switch {
 	case equalFold(name, "connection"):

@@ -11,10 +11,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
 
-// A subscriber is a subscription on a connection that it has taken from net/http, and with it all that net/http keeps
-// for further requests. Its goroutine waits in a read, which ends when the client goes. To wake the goroutine, another
-// sets the deadline of that read: when there is something to write, or a comment is due. A write that blocks delays no
-// other subscription, and ends at its deadline.
+// A subscriber is a subscription on a connection that it has taken from net/http, so that net/http can release its
+// buffers. Its goroutine waits in a read, which ends when the client closes the connection. To wake it, for a message
+// or when a comment is due, another goroutine sets the deadline of that read. A write that blocks delays no other
+// subscription, and ends at its deadline.
 type subscriber struct {
 	// set before the goroutine starts
 	subscription *mcp.Subscription
@@ -24,7 +24,7 @@ type subscriber struct {
 	// owned by the goroutine
 	commentDue time.Time
 	inMessage  bool     // the last write ended within a message
-	discarded  [16]byte // what the client sends, which means nothing here
+	discarded  [16]byte // bytes from the client, which have no meaning here
 
 	mu        sync.Mutex         // guards the fields below
 	abandon   context.CancelFunc // ends the call of Subscribe; nil once it has returned
@@ -89,7 +89,7 @@ func (s *subscriber) connect(conn net.Conn) {
 	}
 }
 
-// detached returns the connection without what a server keeps beside it for further requests.
+// detached returns the connection without the server's memory for further requests.
 func detached(c net.Conn) net.Conn {
 	if d, ok := c.(interface{ Detach() net.Conn }); ok {
 		return d.Detach()
@@ -97,14 +97,14 @@ func detached(c net.Conn) net.Conn {
 	return c
 }
 
-// wake makes the goroutine look for something to do. Any goroutine may call it.
+// wake wakes the goroutine. Any goroutine may call it.
 func (s *subscriber) wake() {
 	if s.setWoken() {
 		_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // in the past; without deadlines there would be no subscriber
 	}
 }
 
-// setWoken reports whether the goroutine waits in a read, which is to be ended then.
+// setWoken reports whether the goroutine waits in a read, which the caller must end.
 func (s *subscriber) setWoken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *subscriber) stop() {
 	s.wake()
 }
 
-// shortenDeadline returns a client that does not read little time for that from now on.
+// shortenDeadline gives a client that does not read little time from now on.
 func (s *subscriber) shortenDeadline() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
