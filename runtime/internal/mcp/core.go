@@ -92,6 +92,7 @@ type Core struct {
 	slow     atomic.Int64 // clients that have kept a source waiting for longer than slowAfter
 	buffers  textenc.Buffers
 	pages    pageCache
+	types    typeFilter
 	pageSize atomic.Int64 // bytes that the last page of a list took before it was encoded
 }
 
@@ -100,7 +101,7 @@ func New(cfg Config) (*Core, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	c := &Core{cfg: cfg, revisions: allRevisions, streams: newStreams(cfg.MaxSubscriptions), pages: newPageCache()}
+	c := &Core{cfg: cfg, revisions: allRevisions, streams: newStreams(cfg.MaxSubscriptions), pages: newPageCache(), types: typeFilter{logger: cfg.Logger}}
 	if cfg.ModernOnly {
 		c.revisions = modernRevisions
 	}

@@ -22,39 +22,41 @@ func appendMember(b []byte, name, value string) []byte {
 	return textenc.AppendString(b, value)
 }
 
-func appendResource(b []byte, r *abi.Resource, links bool) []byte {
+func (f *typeFilter) appendResource(b []byte, r *abi.Resource, links bool) []byte {
 	b = append(b, `{"uri":`...)
 	b = textenc.AppendString(b, abi.NormalURI(r.URI))
-	b = appendDescription(b, r.Name, r.Title, r.Description, r.MIMEType)
+	b = appendDescription(b, r.Name, r.Title, r.Description)
+	b = f.appendType(b, r.MIMEType, r.URI)
 	if 0 < r.Size && r.Size <= maxInteger {
 		b = append(b, `,"size":`...)
 		b = strconv.AppendUint(b, r.Size, 10)
 	}
-	b = appendIcons(b, r.Icons)
+	b = f.appendIcons(b, r.Icons, r.URI)
 	b = appendAnnotations(b, r.Audience, r.Priority, r.LastModified)
 	b = appendResourceMeta(b, r, links)
 	return append(b, '}')
 }
 
-func appendTemplate(b []byte, t *abi.Template) []byte {
+func (f *typeFilter) appendTemplate(b []byte, t *abi.Template) []byte {
 	b = append(b, `{"uriTemplate":`...)
 	b = textenc.AppendString(b, abi.NormalURI(t.URITemplate))
-	b = appendDescription(b, t.Name, t.Title, t.Description, t.MIMEType)
-	b = appendIcons(b, t.Icons)
+	b = appendDescription(b, t.Name, t.Title, t.Description)
+	b = f.appendType(b, t.MIMEType, t.URITemplate)
+	b = f.appendIcons(b, t.Icons, t.URITemplate)
 	b = appendAnnotations(b, t.Audience, t.Priority, "")
 	b = appendMeta(b, t.Meta, "", "")
 	return append(b, '}')
 }
 
-func appendDescription(b []byte, name, title, description, mimeType string) []byte {
+func appendDescription(b []byte, name, title, description string) []byte {
 	b = append(b, `,"name":`...)
 	b = textenc.AppendString(b, name)
 	b = appendMember(b, "title", title)
-	b = appendMember(b, "description", description)
-	return appendMember(b, "mimeType", mimeType)
+	return appendMember(b, "description", description)
 }
 
-func appendIcons(b []byte, icons []abi.Icon) []byte {
+// appendIcons appends the member icons of a resource or a template, which where names, if there are any.
+func (f *typeFilter) appendIcons(b []byte, icons []abi.Icon, where string) []byte {
 	if len(icons) == 0 {
 		return b
 	}
@@ -63,7 +65,7 @@ func appendIcons(b []byte, icons []abi.Icon) []byte {
 		b = comma(b, i)
 		b = append(b, `{"src":`...)
 		b = textenc.AppendString(b, icons[i].Source)
-		b = appendMember(b, "mimeType", icons[i].MIMEType)
+		b = f.appendType(b, icons[i].MIMEType, where)
 		if len(icons[i].Sizes) > 0 {
 			b = append(b, `,"sizes":`...)
 			b = appendStrings(b, icons[i].Sizes)

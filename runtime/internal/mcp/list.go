@@ -118,7 +118,7 @@ func (r *request) appendResources(reply *abi.Reply, links bool) error {
 		if err := r.makeRoom(maxEscape * one.Weight()); err != nil {
 			return err
 		}
-		r.out = appendResource(comma(r.out, i), one, links)
+		r.out = r.core.types.appendResource(comma(r.out, i), one, links)
 		if err := r.flushIfFull(); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (r *request) appendTemplates(reply *abi.Reply) error {
 		if err := r.makeRoom(maxEscape * one.Weight()); err != nil {
 			return err
 		}
-		r.out = appendTemplate(comma(r.out, i), one)
+		r.out = r.core.types.appendTemplate(comma(r.out, i), one)
 		if err := r.flushIfFull(); err != nil {
 			return err
 		}

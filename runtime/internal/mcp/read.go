@@ -119,7 +119,7 @@ func (s *contentEncoder) begin(c *abi.Content) {
 	}
 	b = append(b, `{"uri":`...)
 	b = textenc.AppendString(b, abi.NormalURI(c.URI))
-	b = appendMember(b, "mimeType", c.MIMEType)
+	b = s.r.core.types.appendType(b, c.MIMEType, c.URI)
 	if s.byteRange == nil {
 		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
 	}

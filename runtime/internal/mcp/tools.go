@@ -144,7 +144,7 @@ func (r *request) appendLinks(resources []abi.Resource) error {
 			return err
 		}
 		r.out = append(r.out, `,{"type":"resource_link",`...)
-		r.out = append(r.out, appendResource(nil, &resources[i], false)[len(`{`):]...)
+		r.out = append(r.out, r.core.types.appendResource(nil, &resources[i], false)[len(`{`):]...)
 		if err := r.flushIfFull(); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (r *request) appendLinks(resources []abi.Resource) error {
 func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 	b := []byte(`{"resources":[`)
 	for i := range page.Resources {
-		b = appendResource(comma(b, i), &page.Resources[i], false)
+		b = r.core.types.appendResource(comma(b, i), &page.Resources[i], false)
 		if err := r.appendLong(b, raw); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (r *request) appendPage(page *abi.Reply, templates, raw bool) error {
 		b = append(b, `,"resourceTemplates":[`...)
 	}
 	for i := range page.Templates {
-		b = appendTemplate(comma(b, i), &page.Templates[i])
+		b = r.core.types.appendTemplate(comma(b, i), &page.Templates[i])
 		if err := r.appendLong(b, raw); err != nil {
 			return err
 		}

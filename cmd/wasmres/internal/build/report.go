@@ -68,10 +68,13 @@ func (r *buildReport) fill(c *cli.Context, a *app.App) {
 		uri = sampleURI(c.Context, a)
 	}
 	if uri == "" {
+		warnTypes(a, nil)
 		return
 	}
 	r.Sample = &sample{URI: uri, Limit: info.Limits.Fuel}
-	if _, err := a.Provider().Read(c.Context, uri); err != nil {
+	contents, err := a.Provider().Read(c.Context, uri)
+	warnTypes(a, contents)
+	if err != nil {
 		r.Sample.Failed = cli.WithMessage(err).Error()
 		if denied := r.denied.Take(); len(denied) > 0 {
 			r.Sample.Failed = denied[0].String()
