@@ -3,7 +3,6 @@ package httpcap
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/wasmres/wasmres/runtime/capability/secret"
+	"github.com/wasmres/wasmres/runtime/internal/pathpattern"
 )
 
 // A Rule allows requests that match all of its fields.
@@ -40,7 +40,7 @@ type rule struct {
 	wildcard       bool
 	ports          []uint16
 	methods        []string
-	paths          []*regexp.Regexp
+	paths          []*pathpattern.Pattern
 	private        bool
 	cacheSecrets   bool
 	secrets        map[string]secret.Value
@@ -102,36 +102,13 @@ func (c *rule) compilePaths(paths []string) error {
 		if !strings.HasPrefix(p, "/") {
 			return fmt.Errorf("path %q: it must begin with a slash", p)
 		}
-		expression, err := regexp.Compile(pathExpression(p))
+		pattern, err := pathpattern.Compile(p)
 		if err != nil {
 			return fmt.Errorf("path %q: %w", p, err)
 		}
-		c.paths = append(c.paths, expression)
+		c.paths = append(c.paths, pattern)
 	}
 	return nil
-}
-
-// pathExpression translates a pattern to a regular expression, which takes linear time on any path.
-func pathExpression(pattern string) string {
-	if !strings.Contains(pattern, "*") {
-		return `^` + regexp.QuoteMeta(strings.TrimSuffix(pattern, "/")) + `(?:/|$)`
-	}
-	var b strings.Builder
-	b.WriteString(`(?s)^`)
-	for pattern != "" {
-		literal, rest, star := strings.Cut(pattern, "*")
-		b.WriteString(regexp.QuoteMeta(literal))
-		deeper := strings.HasPrefix(rest, "*")
-		switch {
-		case deeper:
-			b.WriteString(`.*`)
-		case star:
-			b.WriteString(`[^/]*`)
-		}
-		pattern = strings.TrimPrefix(rest, "*")
-	}
-	b.WriteString(`$`)
-	return b.String()
 }
 
 // bind looks up the secrets and checks them.
@@ -229,7 +206,7 @@ func (c *rule) fits(path string) bool {
 	if len(c.paths) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(c.paths, func(p *regexp.Regexp) bool { return p.MatchString(path) })
+	return slices.ContainsFunc(c.paths, func(p *pathpattern.Pattern) bool { return p.Match(path) })
 }
 
 // String returns the rule as the log shows it, as in "GET,HEAD https://*.example.org/v1".
