@@ -25,6 +25,7 @@ var doors = map[string][]string{
 	"github.com/goccy/go-yaml":                {"cmd/wasmres/internal/cli", "internal/strict"}, // writes reports; reads configuration files
 	"golang.org/x/term":                       {"cmd/wasmres/internal/terminal"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
+	"golang.org/x/time":                       {"runtime/internal/ratelimit"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
 	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
