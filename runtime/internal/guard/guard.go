@@ -1,0 +1,208 @@
+// Package guard shows each client only the resources that its identity permits.
+//
+// A [Source] wraps the source of a server. It finds the client of a request in the context: see [auth.IdentityOf]. What the
+// identity hides is as if it did not exist: reads do not find it, lists and completions leave it out, and subscriptions
+// do not accept it. A request without an identity sees nothing. Answers are private: no cache shares them.
+package guard
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// maxPages is how many pages of the source one page may be made of.
+const maxPages = 8
+
+// A Source is the source that it wraps, as the client of each request may see it. It is not a [resource.Versioned], so that
+// no page of a list is cached for several clients.
+type Source struct{ source resource.Source }
+
+// New wraps a source.
+func New(source resource.Source) *Source { return &Source{source} }
+
+// errHidden is what a client gets that has no identity.
+var errHidden = abi.Errorf(abi.CodeDenied, "the client is not authenticated")
+
+// enter gives the identity of the client, and the request that the source gets: with the principal.
+func enter(ctx context.Context, req *resource.Request) (*auth.Identity, *resource.Request, error) {
+	i := auth.IdentityOf(ctx)
+	if i == nil {
+		return nil, nil, errHidden
+	}
+	named := *req
+	named.Principal = i.Principal()
+	return i, &named, nil
+}
+
+// List implements [resource.Source]. If all entries of a page are hidden, it answers a later page.
+func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	i, req, err := enter(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	for page := 1; ; page++ {
+		reply, err := s.source.List(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		reply = private(reply)
+		if i.PermitsAll() {
+			return reply, nil
+		}
+		reply.Resources = permitted(reply.Resources, func(r *abi.Resource) bool { return i.Permits(abi.NormalURI(r.URI)) })
+		if len(reply.Resources) > 0 || reply.NextCursor == "" || page == maxPages {
+			return reply, nil
+		}
+		req.Cursor = reply.NextCursor
+	}
+}
+
+// Templates implements [resource.Source]. It leaves out templates of which no URI could be permitted.
+func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	i, req, err := enter(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := s.source.Templates(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	reply = private(reply)
+	if !i.PermitsAll() {
+		reply.Templates = permitted(reply.Templates, func(t *abi.Template) bool { return mayPermit(i, t.URITemplate) })
+	}
+	return reply, nil
+}
+
+// Read implements [resource.Source].
+func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
+	i, req, err := enter(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if i.PermitsAll() {
+		reply, err := s.source.Read(ctx, req, sink)
+		return privateOr(reply, err)
+	}
+	if !i.Permits(req.URI.Normal()) {
+		return nil, notFound(nil)
+	}
+	f := &filter{Sink: sink, identity: i}
+	reply, err := s.source.Read(ctx, req, f)
+	switch {
+	case abi.CodeOf(err) == abi.CodeNotFound:
+		return nil, notFound(err)
+	case err == nil && f.hidden > 0 && f.shown == 0:
+		return nil, notFound(nil)
+	}
+	return privateOr(reply, err)
+}
+
+// notFound is the error of a read, of a hidden resource and of one that does not exist: the provider's words about the
+// latter would tell the two apart. cause is for the log; nil for none.
+func notFound(cause error) error {
+	e := abi.Errorf(abi.CodeNotFound, "")
+	if cause != nil {
+		return e.Because(cause)
+	}
+	return e
+}
+
+// Complete implements [resource.Source]. It leaves out values that make a hidden URI, as far as the URI is known.
+func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	i, req, err := enter(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if !i.PermitsAll() && !mayPermit(i, req.Template) {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.Template)
+	}
+	reply, err := s.source.Complete(ctx, req)
+	if err != nil || i.PermitsAll() {
+		return reply, err
+	}
+	shown := permitted(reply.Completions, func(value *string) bool {
+		uri, whole := expand(req, *value)
+		if whole {
+			return i.Permits(uri)
+		}
+		return i.MayPermit(uri)
+	})
+	if len(shown) == len(reply.Completions) && !reply.CompletionMore {
+		return reply, nil
+	}
+	own := *reply
+	own.Completions, own.CompletionTotal = shown, 0 // the number of all would reveal hidden ones
+	return &own, nil
+}
+
+// Subscribe implements [resource.Source]. A subscription ends with the identity.
+func (s *Source) Subscribe(
+	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,
+) (accepted []abi.URI, err error) {
+	i := auth.IdentityOf(ctx)
+	if i == nil {
+		return nil, errHidden
+	}
+	uris = permitted(uris, func(uri *abi.URI) bool { return i.Permits(uri.Normal()) })
+	if len(uris) == 0 && !list {
+		return nil, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(i.Context(), cancel)
+	context.AfterFunc(ctx, func() { stop(); cancel() })
+	return s.source.Subscribe(ctx, uris, list, n)
+}
+
+// EndSession implements [resource.SessionEnder].
+func (s *Source) EndSession(session string) {
+	if e, ok := s.source.(resource.SessionEnder); ok {
+		e.EndSession(session)
+	}
+}
+
+// AfterResponse implements [resource.AfterResponder].
+func (s *Source) AfterResponse() {
+	if a, ok := s.source.(resource.AfterResponder); ok {
+		a.AfterResponse()
+	}
+}
+
+// private gives a copy of a reply that no cache may share.
+func private(reply *abi.Reply) *abi.Reply {
+	own := *reply
+	own.CacheScope = abi.CachePrivate
+	return &own
+}
+
+func privateOr(reply *abi.Reply, err error) (*abi.Reply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return private(reply), nil
+}
+
+// permitted gives the entries for which may is true, in a list of its own.
+func permitted[T any](list []T, may func(*T) bool) []T {
+	var shown []T
+	for i := range list {
+		if may(&list[i]) {
+			shown = append(shown, list[i])
+		}
+	}
+	return shown
+}
+
+// mayPermit reports whether some URI of a template could be permitted.
+func mayPermit(i *auth.Identity, template string) bool {
+	head, _, variables := strings.Cut(template, "{")
+	head = abi.NormalURI(head)
+	if !variables {
+		return i.Permits(head)
+	}
+	return i.MayPermit(head)
+}
