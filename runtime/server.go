@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,12 +14,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/internal/guard"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/https"
+	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -46,6 +52,18 @@ type ServerOptions struct {
 	MaxSessionsPerAddress int           // of these, for one client address; 0 means 1,000
 	SessionIdle           time.Duration // for which such a session may have no request; 0 means 30 minutes
 	MaxConnections        int           // HTTP connections at once, for Serve; 0 means 10,000
+
+	// Auth tells who sends a request over HTTP. It hides from a client what the client's identity does not permit, and gives
+	// providers the principal. Nil serves every client. ServeStdio has no authentication, and refuses a server with Auth.
+	Auth auth.Authenticator
+	// TLS makes Serve speak HTTPS: HTTP/2, and HTTP/1.1 without the fast path. Nil is HTTP.
+	TLS *tls.Config
+	// RatePerSecond is how many requests a second each client may send over HTTP, known by its principal, or else by its
+	// address; 0 means any number. Burst is how many of them at once; 0 means those of one second.
+	RatePerSecond float64
+	Burst         int
+	// AccessLog gets an entry for each request over HTTP, as [accesslog.Log.Add] does. It must not block. Nil is none.
+	AccessLog func(accesslog.Entry)
 
 	// Buffer is how many bytes all answers may take that clients have not read yet, each counted twice; at least
 	// MinBuffer. 0 means 256 MiB.
@@ -107,6 +125,10 @@ func (o *ServerOptions) identify(source resource.Source) {
 func (s *Server) connect(source resource.Source) (err error) {
 	o := &s.opts
 	budget, uris := inflight.New(o.Buffer), mcp.NewURIs(o.MaxSubscribedBytes)
+	limiter, err := o.limiter()
+	if err != nil {
+		return err
+	}
 	core := mcp.Config{
 		Source: source, Name: o.Name, Title: o.Title, Version: o.Version, Instructions: o.Instructions, Tools: o.Tools,
 		MaxSubscriptions: o.MaxSubscriptions, MaxWait: o.QueueTimeout, SlowReaders: o.MaxSlowReaders,
@@ -114,22 +136,34 @@ func (s *Server) connect(source resource.Source) (err error) {
 	if s.direct, err = mcp.New(core); err != nil {
 		return err
 	}
-	core.InFlight, core.URIs, core.Logger = budget, uris, o.Logger
+	if o.Auth != nil {
+		source = guard.New(source)
+	}
+	core.Source, core.InFlight, core.URIs, core.AccessLog, core.Logger = source, budget, uris, o.AccessLog, o.Logger
 	if s.core, err = mcp.New(core); err != nil {
 		return err
 	}
 	s.sessions, err = legacy.New(legacy.Config{
 		Core: s.core, Source: source, Name: o.Name, Title: o.Title, Version: o.Version, Instructions: o.Instructions,
-		Tools: o.Tools, InFlight: budget, URIs: uris, Logger: o.Logger,
+		Tools: o.Tools, InFlight: budget, URIs: uris, AccessLog: o.AccessLog, Logger: o.Logger,
 		MaxSessions: o.MaxSessions, MaxPerClient: o.MaxSessionsPerAddress, Idle: o.SessionIdle,
 	})
 	if err != nil {
 		return err
 	}
 	s.handler, err = streamable.New(streamable.Config{
-		Core: s.core, Legacy: s.sessions, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins, Logger: o.Logger,
+		Core: s.core, Legacy: s.sessions, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
+		Auth: o.Auth, Rate: limiter, AccessLog: o.AccessLog, Logger: o.Logger,
 	})
 	return err
+}
+
+// limiter makes the limit of the clients' rates; nil for none.
+func (o *ServerOptions) limiter() (*ratelimit.Limiter, error) {
+	if o.RatePerSecond == 0 && o.Burst == 0 {
+		return nil, nil
+	}
+	return ratelimit.New(o.RatePerSecond, o.Burst)
 }
 
 // ServeHTTP serves Streamable HTTP, on any path where the caller mounts the Server.
@@ -138,6 +172,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // ServeStdio speaks MCP with one client until in or ctx ends, and then closes the Server.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if s.opts.Auth != nil {
+		return errors.New("serve on streams: their client cannot be authenticated: make the server without Auth")
+	}
 	return stdio.Serve(ctx, stdio.Config{Core: s.core, Legacy: connector{s.sessions}, In: in, Out: out, Logger: s.opts.Logger})
 }
 
@@ -145,11 +182,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 const shutdownGrace = 5 * time.Second
 
 // Serve serves HTTP on l, with MCP at /mcp, until ctx ends. Then it closes l and the Server, and returns nil: subscriptions
-// end with their result, and requests under way have five seconds. The Server answers small requests before net/http
-// parses them.
+// end with their result, and requests under way have five seconds. Without TLS, the Server answers small requests before
+// net/http parses them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
-	server, err := fastpath.NewServer(s.handler, fastpath.Config{MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger})
+	server, err := s.transport()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -163,8 +200,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	return errors.Join(s.shutDown(ctx, server), <-served)
 }
 
+// A transport serves the handler on a listener.
+type transport interface {
+	Serve(l net.Listener) error
+	Shutdown(ctx context.Context) error
+}
+
+func (s *Server) transport() (transport, error) {
+	if s.opts.TLS != nil {
+		return https.NewServer(s.handler, https.Config{
+			TLS: s.opts.TLS, MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger,
+		})
+	}
+	return fastpath.NewServer(s.handler, fastpath.Config{MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger})
+}
+
 // shutDown takes no more connections, ends what would stay open for ever, and waits for the rest.
-func (s *Server) shutDown(ctx context.Context, server *fastpath.Server) error {
+func (s *Server) shutDown(ctx context.Context, server transport) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	ended := make(chan error, 1)

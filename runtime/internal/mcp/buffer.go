@@ -15,6 +15,7 @@ func (r *request) full() bool { return r.stream.Flush != nil && len(r.out)-r.pre
 // flushPart sends the answer so far. The rest is sent in parts.
 func (r *request) flushPart() error {
 	err := r.stream.Flush(r.out[r.prefixLen:])
+	r.access.addFlushed(len(r.out) - r.prefixLen)
 	r.out, r.budget, r.sent = r.out[:r.prefixLen], min(r.budget, partSize), true
 	if cap(r.out) > 4*partSize { // the next parts need less
 		small := append(r.core.buffers.Take(2*partSize), r.out...)

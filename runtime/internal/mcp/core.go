@@ -45,6 +45,7 @@ type Config struct {
 	// SlowReaders is how many clients may keep a source waiting for longer than 20 ms at the same time; 0 means 2 for
 	// each processor.
 	SlowReaders int
+	AccessLog   AccessLog    // nil for none
 	Logger      *slog.Logger // nil discards
 }
 
@@ -162,14 +163,17 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
 		core: c, method: call.Method, modern: call.Revision.Modern(),
 		structured: call.Revision.structured(), stream: ResponseStream{Notify: call.Notify}, session: call.Session,
+		access: c.beginAccess(),
 	}
 	r.params.parse(call.Params)
 	defer r.release()
-	if err := c.serve(ctx, r); err != nil {
-		return nil, err
+	failure := c.serve(ctx, r)
+	if n := copies * len(r.out); failure == nil && n > inflight.Free && !inflight.Of(ctx).Take(n) {
+		failure = c.fail(ctx, r, c.busyError())
 	}
-	if n := copies * len(r.out); n > inflight.Free && !inflight.Of(ctx).Take(n) {
-		return nil, c.fail(ctx, r, c.busyError())
+	c.recordAccess(ctx, r, len(r.out), failure)
+	if failure != nil {
+		return nil, failure
 	}
 	return r.out, nil
 }
@@ -184,17 +188,21 @@ func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Respon
 	r := &request{
 		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
 		structured: m.Revision == "" || m.Revision.structured(), stream: outlet, session: m.Session, links: m.DownloadLinks,
-		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID),
+		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID), access: c.beginAccess(),
 	}
 	err := c.check(r)
 	if err == nil {
 		err = c.serve(ctx, r)
 	}
 	r.count()
+	var answer []byte
 	if err != nil {
-		return AppendError(r.out[:r.prefixLen], m.ID, err), err
+		answer = AppendError(r.out[:r.prefixLen], m.ID, err)
+	} else {
+		answer = append(r.out, '}')
 	}
-	return append(r.out, '}'), nil
+	c.recordAccess(ctx, r, len(answer)-r.prefixLen, err)
+	return answer, err
 }
 
 // check applies the rules of the modern revision to requests of that revision. Fronts check those of sessions.
@@ -308,6 +316,7 @@ type request struct {
 	sent     bool   // a part of the answer has been flushed
 	maxChunk int    // bytes to encode between two checks whether to flush; 0 for partSize
 	counted  int    // bytes of out that count as in flight
+	access   *access
 
 	core *Core
 

@@ -11,6 +11,9 @@ import (
 // metaLink is the key of _meta for the URL of a resource's bytes: a reference relative to the endpoint's URL.
 const metaLink = "io.github.wasmres/download"
 
+// DownloadMethod stands for a download in the logs. It is no method of the protocol.
+const DownloadMethod = "download"
+
 // linkSize is the size from which resources have a link, in bytes. Smaller ones are as quickly read.
 const linkSize = 1 << 20
 
@@ -31,7 +34,7 @@ type Download struct {
 // most once, with a Kind, or with NotModified if IfNoneMatch is current. The sink may return [ErrEnough]. After an
 // error the sink must discard what it got.
 func (c *Core) Download(ctx context.Context, d *Download, sink abi.Sink) (failure *Error) {
-	r := &request{method: "download", modern: true, session: d.Session}
+	r := &request{method: DownloadMethod, modern: true, session: d.Session}
 	defer c.recoverPanic(ctx, r, &failure)
 	if len(d.URI) <= abi.MaxURI {
 		r.uri = d.URI

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/textenc"
@@ -147,6 +148,21 @@ func truncate(s string, most int) string {
 		return s
 	}
 	return s[:most] + "…"
+}
+
+// errLimited is why a request beyond the rate of its client has no answer.
+var errLimited = errors.New("the client has sent too many requests")
+
+const codeNameLimited = "limited"
+
+// LimitError returns the error for a request beyond the rate of its client, who is known by principal or client address.
+func LimitError(retryAfter time.Duration, of string) *Error {
+	data := append([]byte(`{"code":"`+codeNameLimited+`","limit":"requests","of":`), textenc.AppendString(nil, of)...)
+	data = append(data, `,"retryAfterMs":`...)
+	data = strconv.AppendInt(data, max(retryAfter.Milliseconds(), 1), 10)
+	return &Error{
+		Code: codeBusy, Message: "Too many requests, try again later", Data: append(data, '}'), cause: errLimited,
+	}
 }
 
 // BusyError returns the error for a request that the server has no room for.

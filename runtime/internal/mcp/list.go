@@ -151,6 +151,7 @@ func (c *Core) complete(ctx context.Context, r *request) error {
 		return err
 	}
 	req.Session = r.session
+	r.access.setTarget(req.Template)
 	reply, err := c.cfg.Source.Complete(ctx, req)
 	if abi.CodeOf(err) == abi.CodeUnsupported {
 		reply, err = &abi.Reply{}, nil

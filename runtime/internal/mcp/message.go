@@ -69,6 +69,15 @@ func (m *Message) Parse(text []byte) *Error {
 	return e.open(m)
 }
 
+// BatchSize returns how many messages a batch has; 0 if text is no batch. It does not check them.
+func BatchSize(text []byte) (n int) {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) > 0 && text[0] == '[' {
+		eachItem(text, 0, maxDepth, func([]byte) { n++ })
+	}
+	return n
+}
+
 func notJSON() *Error {
 	return &Error{Code: CodeParseError, Message: "Parse error: not JSON, or nested too deep"}
 }

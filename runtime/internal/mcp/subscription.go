@@ -35,7 +35,9 @@ type Subscription struct {
 //
 // The acknowledgment is ready at once, without a wake.
 func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *Subscription, failure *Error) {
-	r := &request{method: ListenMethod, modern: true}
+	r := &request{method: ListenMethod, modern: true, access: c.beginAccess()}
+	more := 0
+	defer func() { c.recordListen(ctx, r, more, failure) }()
 	defer c.recoverPanic(ctx, r, &failure)
 	if err := c.CheckModern(m); err != nil {
 		return nil, err
@@ -43,6 +45,10 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *
 	f, invalid := parseFilter(m.params.notifications)
 	if invalid != nil {
 		return nil, invalid
+	}
+	if len(f.uris) > 0 {
+		more = len(f.uris) - 1
+		r.access.setTarget(f.uris[0].String())
 	}
 	leave, full := c.OpenStream(ctx, m.Client, end)
 	if full != nil {

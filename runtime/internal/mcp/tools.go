@@ -90,6 +90,9 @@ func (c *Core) appendToolError(ctx context.Context, r *request, b []byte, err er
 	if !ok {
 		e = c.fail(ctx, r, err)
 	}
+	if r.access != nil {
+		r.access.failure = e
+	}
 	message := e.Message
 	if len(e.Data) > 0 {
 		message += " " + string(e.Data)

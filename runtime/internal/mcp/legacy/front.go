@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
@@ -72,7 +73,8 @@ type Config struct {
 	// URIs bounds the memory of subscribed URIs, which all subscriptions share; nil for no bound.
 	URIs *mcp.URIs
 
-	Logger *slog.Logger // nil discards
+	AccessLog mcp.AccessLog // gets subscriptions to resources; the Core's gets the other requests; nil for none
+	Logger    *slog.Logger  // nil discards
 }
 
 func (c *Config) fill() error {
@@ -216,8 +218,9 @@ func (f *Front) Close() error {
 	return nil
 }
 
-// open returns the session for a session of the SDK, and makes it if there is none. It is stored until it ends.
-func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
+// open returns the session for a session of the SDK, and makes it if there is none: for its owner, nil when that is
+// unknown. It is stored until it ends.
+func (f *Front) open(ss *sdk.ServerSession, owner *auth.Caller) (*session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.sessions[ss]; s != nil {
@@ -227,6 +230,7 @@ func (f *Front) open(ss *sdk.ServerSession) (*session, error) {
 		return nil, mcp.ErrClosing
 	}
 	s := newSession(f, ss)
+	s.owner = owner
 	f.sessions[ss] = s
 	if id := ss.ID(); id != "" {
 		f.byID[id] = s

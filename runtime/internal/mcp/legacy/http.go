@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -19,7 +20,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionHeader)
 	s := f.sessionByID(id)
 	if s != nil {
-		if !s.enter() {
+		if !s.isOf(r.Context()) || !s.enter() {
 			http.Error(w, "session not found", http.StatusNotFound)
 			return
 		}
@@ -40,13 +41,15 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Begin counts m, a core request, as a request of an HTTP session; the caller passes m to the core. cancel is called
-// when the session ends or the client cancels m. The caller calls finish when m was answered. version is the header
-// with the revision; empty for none. If there is no such session, or it is not ready or of another revision, ok is
-// false, and ServeHTTP answers.
-func (f *Front) Begin(id, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+// Begin counts m, a core request, as a request of an HTTP session; the caller passes m to the core. ctx has the client,
+// whose session it must be. cancel is called when the session ends or the client cancels m. The caller calls finish when
+// m was answered. version is the header with the revision; empty for none. If there is no such session, or it is not
+// ready or of another revision, ok is false, and ServeHTTP answers.
+func (f *Front) Begin(
+	ctx context.Context, id, version string, m *mcp.Message, cancel context.CancelCauseFunc,
+) (finish func(), ok bool) {
 	s := f.sessionByID(id)
-	if s == nil {
+	if s == nil || !s.isOf(ctx) {
 		return nil, false
 	}
 	revision := s.agreed.Load()
@@ -131,7 +134,7 @@ func withBody(r *http.Request, body []byte, params json.RawMessage) *http.Reques
 
 // forward passes a POST to the SDK. Without a session it opens one, if the quota allows that.
 func (f *Front) forward(w *response, r *http.Request, session string) {
-	lease := f.lease()
+	lease := f.lease(auth.CallerOf(r.Context()))
 	defer lease.end()
 	r.Header[leaseKey] = []string{lease.name}
 	if session != "" {

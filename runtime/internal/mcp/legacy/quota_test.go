@@ -209,7 +209,7 @@ func TestAnExpiringSessionRefusesRequests(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				arrive.Store(func() bool {
 					m := &mcp.Message{ID: json.RawMessage("7"), Method: "resources/list"}
-					_, ok := c.front.Begin(session, "", m, cancel)
+					_, ok := c.front.Begin(t.Context(), session, "", m, cancel)
 					return ok
 				})
 				expire(c)
@@ -243,7 +243,7 @@ func TestAnExpiringSessionCancelsNoRequest(t *testing.T) {
 					time.Sleep(time.Minute - time.Since(start)) // as long as the session may be idle
 					ctx, cancel := context.WithCancelCause(context.Background())
 					m := &mcp.Message{ID: json.RawMessage(strconv.Itoa(id)), Method: "resources/list"}
-					finish, ok := front.Begin(session, "", m, cancel)
+					finish, ok := front.Begin(t.Context(), session, "", m, cancel)
 					if !ok {
 						refused.Add(1)
 						return

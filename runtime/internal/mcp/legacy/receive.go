@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -136,7 +140,8 @@ func (f *Front) initialize(ctx context.Context, next sdk.MethodHandler, req sdk.
 	if params, ok := req.GetParams().(*sdk.InitializeParams); ok {
 		params.ProtocolVersion = string(negotiate(params.ProtocolVersion))
 	}
-	if _, err := f.open(req.GetSession().(*sdk.ServerSession)); err != nil {
+	owner := auth.CallerOf(f.withCaller(ctx, req))
+	if _, err := f.open(req.GetSession().(*sdk.ServerSession), owner); err != nil {
 		return nil, wireError(&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()})
 	}
 	res, err := next(ctx, "initialize", req)
@@ -161,6 +166,9 @@ func (f *Front) initialized(ctx context.Context, next sdk.MethodHandler, req sdk
 		return res, err
 	}
 	if s := f.session(req.GetSession().(*sdk.ServerSession)); s != nil {
+		if s.owner != nil { // the lease of a notification may have ended
+			ctx = auth.WithCaller(ctx, s.owner)
+		}
 		if e := s.subscribe(ctx, abi.URI{}); e != nil {
 			f.failed.Warn("list", "list changes not subscribed to", "err", e)
 		}
@@ -201,8 +209,11 @@ func (s *session) revision() mcp.Revision {
 
 // subscription answers resources/subscribe and resources/unsubscribe. The SDK's own subscriptions are not used: it does
 // not tell when they end with the session.
-func (s *session) subscription(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+func (s *session) subscription(ctx context.Context, method string, req sdk.Request) (_ sdk.Result, err error) {
 	var uri string
+	began := time.Now()
+	ctx = s.front.withCaller(ctx, req)
+	defer func() { s.record(ctx, began, method, uri, err) }()
 	switch p := req.GetParams().(type) {
 	case *sdk.SubscribeParams:
 		uri = p.URI
@@ -219,6 +230,15 @@ func (s *session) subscription(ctx context.Context, method string, req sdk.Reque
 		return nil, wireError(e)
 	}
 	return &rawResult{raw: []byte("{}")}, nil
+}
+
+// record logs the beginning or the end of a subscription.
+func (s *session) record(ctx context.Context, began time.Time, method, uri string, err error) {
+	code := abi.CodeOK.String()
+	if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
+		code = strconv.FormatInt(refused.Code, 10)
+	}
+	s.front.cfg.AccessLog.Record(ctx, accesslog.Entry{Time: began, Session: s.name(), Method: method, URI: uri, Code: code})
 }
 
 // A rawResult is a result that is encoded already.

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
@@ -23,6 +24,7 @@ type session struct {
 	front   *Front
 	sdk     *sdk.ServerSession
 	opened  time.Time
+	owner   *auth.Caller    // who has opened it; nil when it is unknown
 	ctx     context.Context // ended by terminate
 	stopCtx context.CancelFunc
 	// changes are those of watches that were not sent yet. Add is called with mu held.
@@ -66,6 +68,10 @@ func newSession(f *Front, ss *sdk.ServerSession) *session {
 		responses: make(map[string]*response),
 	}
 }
+
+// isOf reports whether the client of ctx may use the session: the one that opened it, known by the principal, also with
+// another credential. A session id is no credential.
+func (s *session) isOf(ctx context.Context) bool { return auth.CallerOf(ctx).Name() == s.owner.Name() }
 
 // name identifies the session for the core. There is one session on stdio in a process.
 func (s *session) name() string { return cmp.Or(s.sdk.ID(), "stdio") }

@@ -40,7 +40,7 @@ func (f *Front) Connect(ctx context.Context, send func(line []byte) error) (*Ses
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.open(ss)
+	s, err := f.open(ss, nil)
 	if err != nil {
 		_ = ss.Close()
 		return nil, err
@@ -161,7 +161,7 @@ func (c *conn) newLease(b *batch) *lease {
 	if b != nil {
 		return b.lease
 	}
-	return c.front.lease()
+	return c.front.lease(nil)
 }
 
 // leaseOf returns the name of a request's lease; empty for none.
@@ -216,7 +216,7 @@ func (c *conn) receiveBatch(line []byte) error {
 	case len(parts) == 0 || len(parts) > maxBatch:
 		return c.send(mcp.AppendError(nil, nil, invalid("the batch is empty or too large")))
 	}
-	b := &batch{lease: c.front.lease()}
+	b := &batch{lease: c.front.lease(nil)}
 	for _, part := range parts {
 		if m, failure := mcp.ParseMessage(part); failure != nil || m.IsRequest() {
 			b.open++

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -68,6 +69,7 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 	}
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
+	unauthorized := auth.Done(r.Context())
 	for {
 		out, ok := s.appendEvents(nil, st)
 		if !ok {
@@ -85,6 +87,8 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 		case <-r.Context().Done():
 			return
 		case <-st.replaced:
+			return
+		case <-unauthorized:
 			return
 		case <-s.ctx.Done():
 			return

@@ -10,10 +10,12 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/subscription"
+	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
 )
 
@@ -40,6 +42,10 @@ type Config struct {
 	// server's own and, on a loopback address, those of localhost.
 	AllowedOrigins []string
 
+	Auth      auth.Authenticator // tells who sends a request; nil serves every client
+	Rate      *ratelimit.Limiter // of the requests of each client; nil for none
+	AccessLog mcp.AccessLog      // gets requests that are refused; the Core's gets the others; nil for none
+
 	MaxRequestBytes int64         // the longest body; 0 means 4 MiB
 	BodyTimeout     time.Duration // for the body of a request to come; 0 means 30 s
 	Logger          *slog.Logger  // nil discards
@@ -50,7 +56,7 @@ type Handler struct {
 	// fixed at creation
 	cfg           Config
 	origins       originPolicy
-	refused       *throttle.Log // requests that origins refuses
+	refused       *throttle.Log // requests that origins or Auth refuses
 	subscriptions *subscription.Set
 }
 
@@ -140,9 +146,16 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request) bool {
 
 // serve answers a request to the endpoint.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
+	if h.origins.setCORS(w, r) { // browsers ask without a credential
+		return
+	}
+	r, ok := h.authenticate(w, r)
+	if !ok {
+		return
+	}
 	inSession := h.cfg.Legacy != nil && r.Header.Get(sessionHeader) != ""
 	switch {
-	case h.origins.setCORS(w, r):
+	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && !h.allow(w, r, time.Now()):
 	case download.IsRequest(r):
 		download.Serve(w, r, h.cfg.Core)
 	case r.Method == http.MethodPost:
@@ -157,6 +170,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 
 // post answers a message as its revision requires.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
 		response.Refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
@@ -179,6 +193,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	m, failure := mcp.ParseMessage(body)
 	switch {
+	case !h.allowMessage(w, r, m, body, began):
 	case !h.isLegacy(r, m):
 		h.answerModern(w, r, m, failure)
 	case failure == nil && m.IsCoreRequest() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):

@@ -13,10 +13,13 @@ import (
 type Legacy interface {
 	http.Handler
 	// Begin finds the session of m, and counts m as one of its requests; the caller passes m to the core. Begin sets
-	// the fields of m about the session. version is the header with the revision; empty for none. cancel is called when
-	// the session ends, or its client cancels m. The caller calls finish when m was answered. If the request is not
-	// valid in that session, ok is false, and ServeHTTP answers it with an error.
-	Begin(session, version string, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool)
+	// the fields of m about the session. ctx has the client, whose session it must be. version is the header with the
+	// revision; empty for none. cancel is called when the session ends, or its client cancels m. The caller calls finish
+	// when m was answered. If the request is not valid in that session, ok is false, and ServeHTTP answers it with an
+	// error.
+	Begin(
+		ctx context.Context, session, version string, m *mcp.Message, cancel context.CancelCauseFunc,
+	) (finish func(), ok bool)
 }
 
 // isLegacy reports whether a message is of an older revision. The headers decide for a malformed one.
@@ -39,7 +42,7 @@ func (h *Handler) answerInSession(w http.ResponseWriter, r *http.Request, m *mcp
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	finish, ok := h.cfg.Legacy.Begin(session[0], r.Header.Get(versionHeader), m, cancel)
+	finish, ok := h.cfg.Legacy.Begin(ctx, session[0], r.Header.Get(versionHeader), m, cancel)
 	if !ok {
 		return false
 	}

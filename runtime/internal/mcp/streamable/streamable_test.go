@@ -147,7 +147,7 @@ func TestServeEndpointIgnoresThePath(t *testing.T) {
 type legacy struct{ requests []string }
 
 // Begin implements [streamable.Legacy]: there are no sessions.
-func (l *legacy) Begin(string, string, *mcp.Message, context.CancelCauseFunc) (func(), bool) {
+func (l *legacy) Begin(context.Context, string, string, *mcp.Message, context.CancelCauseFunc) (func(), bool) {
 	return nil, false
 }
 

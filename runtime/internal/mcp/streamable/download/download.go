@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
@@ -30,11 +31,14 @@ func Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core) {
 		return
 	}
 	defer core.AfterResponse()
+	began := time.Now()
 	t := newTransfer(core, w, r)
 	defer t.release()
 	failure := t.run(query.Get("uri"))
+	whole := failure == nil && (!t.begun || t.finish())
+	core.RecordDownload(r.Context(), began, query.Get("uri"), t.written, failure)
 	switch {
-	case t.begun && (failure != nil || !t.finish()):
+	case t.begun && !whole:
 		panic(http.ErrAbortHandler) // so that the client notices
 	case failure != nil:
 		writeFailure(w, failure)

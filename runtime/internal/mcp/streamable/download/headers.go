@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
@@ -76,9 +74,8 @@ func filename(uri string) string {
 // writeFailure answers with an error, in the JSON of a message without an id.
 func writeFailure(w http.ResponseWriter, e *mcp.Error) {
 	var public *abi.Error
-	if errors.As(e, &public) && public.RetryAfter > 0 {
-		seconds := (public.RetryAfter + time.Second - 1) / time.Second
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	if errors.As(e, &public) {
+		response.SetRetryAfter(w.Header(), public.RetryAfter)
 	}
 	response.WriteJSON(w, status(e), mcp.AppendError(nil, nil, e))
 }

@@ -39,6 +39,7 @@ type transfer struct {
 	toEnd   bool         // the last of them is the last of the resource
 	last    []byte       // that byte, kept until the provider has succeeded
 	expires time.Time    // the write deadline, less response.AnswerTimeout
+	written int64        // bytes
 }
 
 func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
@@ -191,7 +192,8 @@ func (t *transfer) write(p []byte) error {
 	}
 	t.extend(len(p))
 	began := time.Now()
-	_, err := t.w.Write(p)
+	n, err := t.w.Write(p)
+	t.written += int64(n)
 	t.waited.Add(int64(time.Since(began)))
 	if err != nil {
 		return abi.Errorf(abi.CodeCancelled, "the client does not receive the answer").Because(err)

@@ -117,7 +117,7 @@ func (c *fastConn) next() (h head, whole bool) {
 // isForHandler finds the endpoint of a request, and reports whether it would accept the request.
 func (c *fastConn) isForHandler(h *head) (ok bool) {
 	c.handler, ok = c.server.router.Find(h.host, h.path)
-	return ok && int64(h.body) <= min(maxBody, c.handler.MaxRequestBytes()) && c.allows(h)
+	return ok && int64(h.body) <= min(maxBody, c.handler.MaxRequestBytes()) && c.allows(h) && c.identify(h)
 }
 
 // maxLineEnds is how many characters of line ends net/http ignores after the body of a POST.

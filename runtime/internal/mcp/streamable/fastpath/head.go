@@ -19,6 +19,8 @@ type head struct {
 	plain bool
 
 	path, host, accept, version, method, name, session, encoding []byte
+
+	authorization []byte
 }
 
 // parseHead reads a head that ends with an empty line, or the lines of a head received so far. It is stricter than the
@@ -65,6 +67,8 @@ func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bo
 		return length, true
 	case equalFold(name, "accept-encoding"):
 		return &h.encoding, true
+	case equalFold(name, "authorization"):
+		return &h.authorization, true
 	case equalFold(name, "mcp-protocol-version"):
 		return &h.version, true
 	case equalFold(name, "mcp-method"):
@@ -85,7 +89,7 @@ func (h *head) noteHeader(name, value []byte) {
 	case equalFold(name, "transfer-encoding"), equalFold(name, "expect"), equalFold(name, "upgrade"),
 		equalFold(name, "trailer"), equalFold(name, "te"):
 		h.lengthKnown = false
-	case equalFold(name, "origin"), equalFold(name, "authorization"), equalFold(name, "content-encoding"),
+	case equalFold(name, "origin"), equalFold(name, "content-encoding"),
 		equalFold(name, "access-control-request-method"):
 		h.plain = false
 	}

@@ -3,8 +3,10 @@ package fastpath
 import (
 	"bytes"
 	"context"
+	"crypto/subtle"
 	"strings"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
@@ -16,6 +18,12 @@ type lastRequest struct {
 	allowedBy    *streamable.Handler // allows host and accept; nil for none
 	host, accept string
 
+	// of the last client, for identifiedBy; nil for none
+	identifiedBy  *streamable.Handler
+	authorization []byte
+	caller        *auth.Caller
+	ctx           context.Context // with caller
+
 	session, version string
 }
 
@@ -26,13 +34,16 @@ func (c *fastConn) answer(h *head) (done bool) {
 	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.IsSimple() {
 		return false
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(c.context())
 	defer cancel(nil)
-	finish, ok := c.begin(h, m, cancel)
+	finish, ok := c.begin(ctx, h, m, cancel)
 	if !ok {
 		return false
 	}
 	defer finish()
+	if !c.handler.Allow(c.last.caller) {
+		return false
+	}
 	c.answering.Lock()
 	defer c.answering.Unlock()
 	if c.closing.Load() {
@@ -58,11 +69,47 @@ func (c *fastConn) allows(h *head) bool {
 	return true
 }
 
+// identify finds out who sends a request to c.handler. It reports false for a client that must be refused. The client is
+// known from the last request if the credential is the same and still good.
+func (c *fastConn) identify(h *head) bool {
+	last := &c.last
+	switch {
+	case !c.handler.KnowsCallers():
+		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
+		return true
+	case len(h.authorization) > auth.MaxAuthorization:
+		return false
+	case last.identifiedBy == c.handler && isSame(h.authorization, last.authorization) && last.caller.Valid():
+		return true
+	}
+	caller, err := c.handler.Identify(c.RemoteAddr().String(), auth.Credential{Authorization: string(h.authorization)})
+	if err != nil {
+		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
+		return false
+	}
+	last.identifiedBy, last.caller = c.handler, caller
+	last.authorization = append(last.authorization[:0], h.authorization...)
+	last.ctx = auth.WithCaller(context.Background(), caller)
+	return true
+}
+
+// isSame compares two credentials. Behind a proxy they may be of two clients: the time it takes must not tell one the
+// credential of the other.
+func isSame(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
+
+// context gives the context of a request, with the client that identify has found.
+func (c *fastConn) context() context.Context {
+	if c.last.ctx == nil {
+		return context.Background()
+	}
+	return c.last.ctx
+}
+
 // begin checks the headers that repeat what is in the body, for a request that stands alone, or finds the session of any
 // other. cancel ends the request; finish is called when it was answered.
-func (c *fastConn) begin(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+func (c *fastConn) begin(ctx context.Context, h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
 	if h.session != nil {
-		return c.beginInSession(h, m, cancel)
+		return c.beginInSession(ctx, h, m, cancel)
 	}
 	version, ok := m.Version()
 	if !ok || string(h.version) != version || string(h.method) != m.Method || c.handler.Core().CheckModern(m) != nil {
@@ -74,12 +121,14 @@ func (c *fastConn) begin(h *head, m *mcp.Message, cancel context.CancelCauseFunc
 	return func() {}, true
 }
 
-func (c *fastConn) beginInSession(h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+func (c *fastConn) beginInSession(
+	ctx context.Context, h *head, m *mcp.Message, cancel context.CancelCauseFunc,
+) (finish func(), ok bool) {
 	legacy := c.handler.Legacy()
 	if legacy == nil || m.Modern() {
 		return nil, false
 	}
-	return legacy.Begin(reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m, cancel)
+	return legacy.Begin(ctx, reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m, cancel)
 }
 
 // reuse returns b as a string: the last one if it is the same, since a new one costs an allocation.

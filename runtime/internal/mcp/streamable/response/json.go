@@ -3,6 +3,7 @@ package response
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
@@ -38,6 +39,13 @@ func Refuse(w http.ResponseWriter, status int, why string) {
 // WriteError answers m with an error.
 func WriteError(w http.ResponseWriter, m *mcp.Message, e *mcp.Error) {
 	WriteJSON(w, Status(e), mcp.AppendError(nil, m.ID, e))
+}
+
+// SetRetryAfter tells a client in whole seconds when to repeat a request; a time that is not positive does nothing.
+func SetRetryAfter(header http.Header, after time.Duration) {
+	if after > 0 {
+		header.Set("Retry-After", strconv.FormatInt(int64((after+time.Second-1)/time.Second), 10))
+	}
 }
 
 // WriteJSON writes a whole answer.

@@ -45,7 +45,9 @@ func NewFront(t testing.TB, src resource.Source, core mcp.Config, cfg streamable
 	if err != nil {
 		t.Fatal(err)
 	}
-	front, err := legacy.New(legacy.Config{Core: c, Source: src, Name: "test", Version: "1", Tools: true})
+	front, err := legacy.New(legacy.Config{
+		Core: c, Source: src, Name: "test", Version: "1", Tools: true, AccessLog: core.AccessLog,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

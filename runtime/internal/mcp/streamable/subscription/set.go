@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
@@ -26,7 +27,7 @@ type Set struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	members map[stopper]struct{}
+	members map[stopper]func() bool // each with what ends the wait for the end of its client's identity; nil for none
 }
 
 // A stopper is a subscription as Close sees it. Its method does not block.
@@ -37,7 +38,7 @@ func NewSet(logger *slog.Logger) *Set {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Set{logger: logger, members: make(map[stopper]struct{})}
+	return &Set{logger: logger, members: make(map[stopper]func() bool)}
 }
 
 // Close ends every subscription with its result, and waits for that. Later ones are refused.
@@ -67,7 +68,7 @@ func (s *Set) Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core, m *m
 		within := cancelStopper(cancel)
 		member, run = &within, func() { serveWithin(ctx, w, core, m); s.remove(member) }
 	}
-	if !s.add(member) {
+	if !s.add(member, auth.IdentityOf(r.Context())) {
 		response.WriteError(w, m, &mcp.Error{Code: mcp.CodeInternalError, Message: "The server is shutting down"})
 		return
 	}
@@ -109,14 +110,17 @@ func canHijack(w http.ResponseWriter) bool {
 	}
 }
 
-// add adds a subscription, unless the Set is closed.
-func (s *Set) add(member stopper) bool {
+// add adds a subscription, unless the Set is closed. It is stopped when the identity of its client ends; nil is none.
+func (s *Set) add(member stopper, identity *auth.Identity) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.members[member] = struct{}{}
+	s.members[member] = nil
+	if identity != nil {
+		s.members[member] = context.AfterFunc(identity.Context(), member.stop)
+	}
 	s.running.Add(1)
 	return true
 }
@@ -124,6 +128,9 @@ func (s *Set) add(member stopper) bool {
 func (s *Set) remove(member stopper) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if forget := s.members[member]; forget != nil {
+		forget()
+	}
 	delete(s.members, member)
 	s.running.Done()
 }

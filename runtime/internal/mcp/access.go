@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+// An AccessLog gets an entry for each request. It is safe for concurrent use and does not block.
+type AccessLog func(accesslog.Entry)
+
+// Record adds an entry with the client of ctx to the log. A nil AccessLog does nothing.
+func (l AccessLog) Record(ctx context.Context, e accesslog.Entry) {
+	if l == nil {
+		return
+	}
+	if caller := auth.CallerOf(ctx); caller != nil {
+		e.Client, e.Principal = caller.Address, caller.Name()
+	}
+	e.Duration = time.Since(e.Time)
+	l(e)
+}
+
+// An access is what the log needs to know of a request under way. A nil access is not logged.
+type access struct {
+	began   time.Time
+	flushed int64  // bytes of the answer that were sent in parts
+	target  string // URI or template; empty for none
+	failure *Error // of a tool, whose result says so; nil for none
+}
+
+// beginAccess gives the access of a request that begins now; nil without a log.
+func (c *Core) beginAccess() *access {
+	if c.cfg.AccessLog == nil {
+		return nil
+	}
+	return &access{began: time.Now()}
+}
+
+func (a *access) setTarget(target string) {
+	if a != nil {
+		a.target = target
+	}
+}
+
+func (a *access) addFlushed(bytes int) {
+	if a != nil {
+		a.flushed += int64(bytes)
+	}
+}
+
+// recordAccess logs r, whose answer has so many bytes beyond those that were sent in parts.
+func (c *Core) recordAccess(ctx context.Context, r *request, bytes int, failure *Error) {
+	a := r.access
+	if a == nil {
+		return
+	}
+	if failure == nil {
+		failure = a.failure
+	}
+	if a.target == "" {
+		a.target = r.uri
+	}
+	c.cfg.AccessLog.Record(ctx, accesslog.Entry{
+		Time: a.began, Session: r.session, Method: truncate(r.method, maxMethod), URI: a.target,
+		Code: AccessCode(failure), Bytes: a.flushed + int64(bytes),
+	})
+}
+
+// AccessCode gives the code of an entry for an error; nil is no error.
+func AccessCode(e *Error) string {
+	switch {
+	case e == nil:
+		return abi.CodeOK.String()
+	case errors.Is(e, errLimited):
+		return codeNameLimited
+	case e.cause != nil:
+		return abi.CodeOf(e.cause).String()
+	}
+	return strconv.Itoa(e.Code)
+}
+
+// recordListen logs a subscription that has begun, or was refused. more is how many URIs it has beside the access's.
+func (c *Core) recordListen(ctx context.Context, r *request, more int, failure *Error) {
+	if a := r.access; a != nil {
+		c.cfg.AccessLog.Record(ctx, accesslog.Entry{
+			Time: a.began, Method: ListenMethod, URI: a.target, More: more, Code: AccessCode(failure),
+		})
+	}
+}
+
+// RecordDownload logs a download that has ended, of so many bytes. Fronts call it, since one takes several calls of
+// Download.
+func (c *Core) RecordDownload(ctx context.Context, began time.Time, uri string, bytes int64, failure *Error) {
+	c.cfg.AccessLog.Record(ctx, accesslog.Entry{
+		Time: began, Method: DownloadMethod, URI: uri, Code: AccessCode(failure), Bytes: bytes,
+	})
+}

@@ -1,0 +1,165 @@
+// Package https serves endpoints of package streamable by TLS: HTTP/2, and HTTP/1.1, by net/http alone. The fast path reads
+// requests before net/http does, and knows neither TLS nor HTTP/2.
+package https
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	headerTimeout   = 10 * time.Second // for a handshake, and for the head of a request
+	idle            = 2 * time.Minute  // for the next request on a connection
+	maxHeader       = 64 << 10         // bytes
+	defaultMaxConns = 10_000
+)
+
+// A Handler serves requests. Close ends its subscriptions, and waits for that.
+type Handler interface {
+	http.Handler
+	Close() error
+}
+
+// Config is what a Server needs. TLS is required.
+type Config struct {
+	TLS *tls.Config
+	// MaxConnections is how many connections may be open at once, but for those of subscriptions over HTTP/1.1; 0 means
+	// 10,000. One more closes the one that has waited longest for a request or, if all are busy, is closed itself.
+	MaxConnections int
+	Logger         *slog.Logger // nil discards
+}
+
+// A Server serves a Handler.
+type Server struct {
+	handler Handler
+	http    *http.Server
+	most    int
+
+	mu    sync.Mutex // guards conns
+	conns map[*conn]struct{}
+}
+
+// NewServer makes a Server. Shutdown closes the handler.
+func NewServer(handler Handler, cfg Config) (*Server, error) {
+	if handler == nil || cfg.TLS == nil || cfg.MaxConnections < 0 {
+		return nil, errors.New("https: a Handler and a TLS configuration are required, and MaxConnections is not negative")
+	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = defaultMaxConns
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{handler: handler, most: cfg.MaxConnections, conns: make(map[*conn]struct{})}
+	s.http = &http.Server{
+		Handler: handler, TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug), ConnState: s.setState,
+	}
+	return s, nil
+}
+
+// Serve accepts connections and closes l in the end. It returns nil after Shutdown was called, before that an error.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.ServeTLS(listener{l, s}, "", "")
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those that
+// have not ended when ctx does are cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.handler.Close()
+	if late := s.http.Shutdown(ctx); late != nil {
+		err = errors.Join(err, late, s.http.Close())
+	}
+	return err
+}
+
+// A conn is a connection below TLS.
+type conn struct {
+	net.Conn
+	server     *Server
+	waitsSince atomic.Int64 // when it began to wait for a handshake or a request, in nanoseconds since 1970; 0 while it is busy
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.server.remove(c)
+	return c.Conn.Close()
+}
+
+// setState follows what net/http does with a connection.
+func (s *Server) setState(over net.Conn, state http.ConnState) {
+	t, ok := over.(*tls.Conn)
+	if !ok {
+		return
+	}
+	c, ok := t.NetConn().(*conn)
+	switch {
+	case !ok:
+	case state == http.StateHijacked:
+		s.remove(c)
+	case state == http.StateActive:
+		c.waitsSince.Store(0)
+	case state == http.StateIdle:
+		c.waitsSince.Store(time.Now().UnixNano())
+	}
+}
+
+// A listener accepts connections for a Server.
+type listener struct {
+	net.Listener
+	server *Server
+}
+
+// Accept implements [net.Listener].
+func (l listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &conn{Conn: raw, server: l.server}
+		c.waitsSince.Store(time.Now().UnixNano())
+		excess := l.server.add(c)
+		if excess != nil {
+			_ = excess.Close()
+		}
+		if excess != c {
+			return c, nil
+		}
+	}
+}
+
+// add adds a connection, and gives the one that must be closed for it; nil for none.
+func (s *Server) add(c *conn) (excess *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[c] = struct{}{}
+	if len(s.conns) <= s.most {
+		return nil
+	}
+	excess = c // if no other one waits
+	oldest := c.waitsSince.Load()
+	for other := range s.conns {
+		if since := other.waitsSince.Load(); since != 0 && since < oldest {
+			excess, oldest = other, since
+		}
+	}
+	return excess
+}
+
+func (s *Server) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
