@@ -49,7 +49,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	}
 	inner, err := provider.Open(ctx, provider.Config{
 		Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
-		Services: servicesOf(o), Ungranted: o.OnUngranted, Values: values, Clock: o.Clock.determinism(),
+		Services: servicesOf(o), Ungranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
 		Observe: o.OnCall, Symbols: o.DebugModules,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)

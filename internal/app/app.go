@@ -48,6 +48,8 @@ type Config struct {
 	CacheSize int64
 	// Cache answers reads from earlier ones where the provider allows it: see [runtime.Options].
 	Cache bool
+	// ExposeErrors gives clients the first line of ordinary errors of providers: see [runtime.Options].
+	ExposeErrors bool
 	// DataDir is a private directory for the data of providers. It is required, and created, if a provider is granted a
 	// store.
 	DataDir string
@@ -138,7 +140,8 @@ func (a *App) open(ctx context.Context) error {
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
 		Name: a.cfg.Name, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
-		OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
+		ExposeErrors: a.cfg.ExposeErrors,
+		OnCall:       a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err

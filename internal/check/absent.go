@@ -16,18 +16,47 @@ var templateCodes = []abi.Code{abi.CodeOK, abi.CodeInvalidParams, abi.CodeDenied
 
 // checkNotFound reads URIs that are most unlikely to exist.
 func (r *run) checkNotFound(ctx context.Context) {
+	for _, uri := range r.absent() {
+		r.readAbsent(ctx, uri)
+	}
+}
+
+// FailsAbsent reads a few URIs that are most unlikely to exist, and returns the first for which the provider fails with an
+// ordinary error, abi.CodeInternal or a trap, with that error. It returns no error when there is none.
+func FailsAbsent(ctx context.Context, source resource.Source, m *abi.Manifest) (uri string, err error) {
+	const most = 4
+	r := newRun(Config{Source: source, Manifest: m})
+	r.checkManifest(ctx)
+	all := r.absent()
+	for _, uri := range all[:min(most, len(all))] {
+		_, err := r.read(ctx, uri, &resource.Request{})
+		if code := abi.CodeOf(err); code == abi.CodeInternal || code == abi.CodeTrap {
+			return uri, err
+		}
+	}
+	return "", nil
+}
+
+// absent returns URIs that are most unlikely to exist: of each template, and behind each prefix.
+func (r *run) absent() (uris []string) {
+	add := func(uri string) {
+		if abi.CheckURI(uri) == nil {
+			uris = append(uris, uri)
+		}
+	}
 	for _, t := range r.routes {
 		var values []abi.Var
 		for _, name := range t.variables() {
 			values = append(values, abi.Var{Name: name, Value: noSuch})
 		}
 		if uri, err := t.uri(values); err == nil && len(values) > 0 {
-			r.readAbsent(ctx, uri)
+			add(uri)
 		}
 	}
 	for _, prefix := range r.prefixes() {
-		r.readAbsent(ctx, prefix+noSuch)
+		add(prefix + noSuch)
 	}
+	return uris
 }
 
 // prefixes returns the beginnings of the provider's URIs: those it claims, and the parents of the resources it lists.
@@ -50,7 +79,7 @@ func (r *run) prefixes() (prefixes []string) {
 
 // readAbsent checks that a URI is not found. A template may also answer it, or refuse it with one of templateCodes.
 func (r *run) readAbsent(ctx context.Context, uri string) {
-	if abi.CheckURI(uri) != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return
 	}
 	_, err := r.read(ctx, uri, &resource.Request{})

@@ -49,6 +49,7 @@ type Call struct {
 	recorded     int // bytes of what the runner logged
 	records      int
 	lastLines    []string  // the last lines, for the report of a crash
+	lastError    string    // the beginning of the last error that the guest logged, if errors are exposed
 	partial      [2][]byte // lines of standard output and error that have no end yet
 	used         limits.Usage
 	reports      reports
@@ -224,7 +225,7 @@ func (c *Call) FinalError(err error) error {
 	case err == nil && c.Op == abi.OpRead && c.contents == 0:
 		return abi.Errorf(abi.CodeProtocol, "the provider answered a read without contents")
 	}
-	return err
+	return c.exposed(err)
 }
 
 // Result returns the error for a code that the guest returned, with the guest's message if there is one.

@@ -19,6 +19,7 @@ type Config struct {
 	Services     capability.Services // granted, without those of notices; not to be changed
 	MaxLifecycle abi.Lifecycle       // the longest life of guest state that is granted
 	Values       string              // the configuration, as a JSON object; empty for none
+	ExposeErrors bool                // clients get the first line of an ordinary error of the guest
 	Clock        *Clock              // replaces the real time and random numbers; nil for the real ones
 	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
 	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.

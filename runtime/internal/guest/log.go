@@ -60,6 +60,7 @@ func (c *Call) FlushOutput(ctx context.Context) {
 
 // Log logs a message of the guest.
 func (c *Call) Log(ctx context.Context, level slog.Level, p []byte) {
+	c.noteError(level, p)
 	if c.spendText(p, 1) {
 		c.write(ctx, level, "log", p)
 	}

@@ -55,6 +55,8 @@ type Config struct {
 	// Observe receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
 	// discards.
 	Observe func(ctx context.Context, used limits.Usage)
+	// ExposeErrors gives clients the first line of an ordinary error of the guest, which only the log has otherwise.
+	ExposeErrors bool
 	// Ungranted receives the first request to each service that is absent from Services, once in each call of the guest. It
 	// must not block. Nil discards.
 	Ungranted func(ctx context.Context, id abi.Service, request []byte)
@@ -128,7 +130,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
-		Notify: p.broker.Publish, Ungranted: cfg.Ungranted, Logger: cfg.Logger,
+		Notify: p.broker.Publish, Ungranted: cfg.Ungranted, ExposeErrors: cfg.ExposeErrors, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)

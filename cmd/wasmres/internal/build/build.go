@@ -77,6 +77,7 @@ func build(c *cli.Context) error {
 		report.File = filepath.Join(dir, module.Name+".wasm")
 	}
 	report.Debug = runtime.DebugFile(report.File)
+	cfg.ExposeErrors = true
 	cfg.Denied = report.denied.Add // reported only if reading the sample fails
 	if err := report.finish(c, cfg, module); err != nil {
 		return err

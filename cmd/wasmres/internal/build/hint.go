@@ -1,11 +1,16 @@
 package build
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -31,4 +36,23 @@ func warnTypes(a *app.App, contents []runtime.Content) {
 	for i := range contents {
 		check("a content of "+contents[i].URI, contents[i].MIMEType)
 	}
+}
+
+// notFound is how a handler says that there is no such resource.
+var notFound = map[project.Language]string{
+	project.Go: "return wasmres.NotFound", project.Rust: "return Error::not_found", project.C: "return wr_not_found",
+	project.AssemblyScript: "return notFound", project.JavaScript: "throw new NotFound",
+}
+
+// warnOrdinaryErrors reads URIs that name nothing, and warns if the provider fails with an ordinary error: clients take
+// that for a failure of the provider. It says nothing where a denied call may be the reason.
+func (r *buildReport) warnOrdinaryErrors(ctx context.Context, a *app.App) {
+	uri, err := check.FailsAbsent(ctx, a.Provider().Source(), a.Provider().Manifest())
+	var e *abi.Error
+	if len(r.denied.Take()) > 0 || !errors.As(err, &e) {
+		return
+	}
+	a.Warn(printable.Line(fmt.Sprintf(
+		"reading %s failed with an ordinary error (%s): %s where there is no such resource, so that clients are told that",
+		uri, cmp.Or(e.Message, e.Code.String()), notFound[r.lang])))
 }

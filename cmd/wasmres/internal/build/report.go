@@ -69,6 +69,7 @@ func (r *buildReport) fill(c *cli.Context, a *app.App) {
 	}
 	if uri == "" {
 		warnTypes(a, nil)
+		r.warnOrdinaryErrors(c.Context, a)
 		return
 	}
 	r.Sample = &sample{URI: uri, Limit: info.Limits.Fuel}
@@ -83,6 +84,7 @@ func (r *buildReport) fill(c *cli.Context, a *app.App) {
 		return
 	}
 	r.Sample.Fuel = a.Usage().Fuel
+	r.warnOrdinaryErrors(c.Context, a)
 }
 
 // sampleURI chooses a resource to read, one of the manifest if it has any; empty if there is none.

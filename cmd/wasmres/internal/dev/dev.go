@@ -51,6 +51,10 @@ In the configuration of an MCP client:
 				Name: "tools", Category: serving,
 				Usage: "also offer the resources as tools, for clients that support only tools",
 			},
+			&cli.BoolFlag{
+				Name: "expose-errors", Category: serving, Value: true,
+				Usage: "send clients the first line of the provider's ordinary errors, as of an exception, instead of \"Internal error\"",
+			},
 			&cli.StringFlag{
 				Name: "lang", Category: building, Usage: "compile the project as one in this " + build.LanguageUsage,
 			},
@@ -122,6 +126,7 @@ func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 		return nil, "", err
 	}
 	d.cfg.Name, d.cfg.Server.Tools = d.name(), c.Bool("tools")
+	d.cfg.ExposeErrors = c.Bool("expose-errors")
 	d.cfg.Loading = func(string, int) func() { return func() {} } // the console has the time of each build
 	if !c.IsSet("cache-dir") {
 		d.cfg.CacheDir = "" // builds of today are seldom served again

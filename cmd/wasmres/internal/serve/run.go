@@ -43,6 +43,7 @@ In the configuration of an MCP client:
 			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept requests to this `HOST` name, as in mcp.example.com: that of a reverse proxy or a published port; may be repeated"},
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept requests of web pages with this `ORIGIN`, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
+			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
 		), clientFlags(category)...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
@@ -68,7 +69,7 @@ func run(c *cli.Context) error {
 		return err
 	}
 	for i := range configs {
-		configs[i].Cache = true
+		configs[i].Cache, configs[i].ExposeErrors = true, c.Bool("expose-errors")
 	}
 	a, err := providers.OpenWithApproval(c, configs)
 	if err != nil {

@@ -29,9 +29,10 @@ type StartRequest struct {
 	Limits    limits.Limits `json:"limits"`
 	Lifecycle abi.Lifecycle `json:"lifecycle"` // the longest that is granted
 	Config    string        `json:"config"`
-	Services  []abi.Service `json:"services"` // granted ones
-	Compiled  []byte        `json:"compiled"` // path of the directory with the native code, the only readable one
-	LogLevel  int           `json:"logLevel"` // the lowest that the parent logs
+	Services  []abi.Service `json:"services"`               // granted ones
+	Compiled  []byte        `json:"compiled"`               // path of the directory with the native code, the only readable one
+	Expose    bool          `json:"exposeErrors,omitempty"` // of guests, to clients
+	LogLevel  int           `json:"logLevel"`               // the lowest that the parent logs
 
 	Clock *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
 
