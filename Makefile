@@ -101,7 +101,7 @@ fuzz-folder: ## the targets of FOLDER, whose tests are linked once
 	  echo "fuzz $(FOLDER) $$f: $$(grep '^fuzz: elapsed' "$$dir/said" | tail -1)"; \
 	done
 
-e2e: build examples tools ## real clients: conformance suite, inspector, TypeScript client
+e2e: build examples tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
 	WASMRES_E2E=1 $(GO) test -count=1 -timeout=20m ./internal/e2e
 
 tools: internal/e2e/node_modules/.ready
