@@ -96,7 +96,7 @@ func (s *service) start(t *testing.T, see func(line string), args ...string) (in
 	return in, out
 }
 
-// listen serves over HTTP and gives the URL.
+// listen serves over HTTP and returns the URL.
 func (s *service) listen(t *testing.T) string {
 	t.Helper()
 	url := make(chan string, 1)

@@ -264,7 +264,7 @@ func (w *world) grant(provider string, flags ...string) {
 	}
 }
 
-// unless gives nil, or why a provider is not served: what it needs is not installed. Other errors end the test.
+// unless returns nil, or why a provider is not served: what it needs is not installed. Other errors end the test.
 func unless(t *testing.T, err error) error {
 	t.Helper()
 	if err != nil && !errors.Is(err, dbtest.ErrMissing) {

@@ -14,7 +14,7 @@ import (
 // Most is how many bytes of an answer are read.
 const Most = 8 << 20
 
-// Get sends a GET request with what is configured as authorization, if anything, and with further fields. It gives the
+// Get sends a GET request with what is configured as authorization, if anything, and with further fields. It returns the
 // answer if its status is one of success.
 func Get(r *wasmres.Request, url string, fields ...wasmres.HTTPField) (*wasmres.HTTPResponse, error) {
 	request := wasmres.HTTPRequest{URL: url, Header: fields, MaxBytes: Most}
@@ -34,7 +34,7 @@ func Get(r *wasmres.Request, url string, fields ...wasmres.HTTPField) (*wasmres.
 // Body reads an answer to its end.
 func Body(resp *wasmres.HTTPResponse) ([]byte, error) { return io.ReadAll(resp.Body) }
 
-// Content gives bytes as text if they are UTF-8 without zero bytes, and as they are if not.
+// Content returns bytes as text if they are UTF-8 without zero bytes, and as they are if not.
 func Content(b []byte) (c wasmres.Content, isText bool) {
 	text := string(b)
 	if utf8.ValidString(text) && !strings.Contains(text, "\x00") {
@@ -53,7 +53,7 @@ func ETag(resp *wasmres.HTTPResponse, body []byte) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// MIME gives the media type of an answer, without its parameters; empty when the server does not say.
+// MIME returns the media type of an answer, without its parameters; empty when the server does not say.
 func MIME(resp *wasmres.HTTPResponse) string {
 	mime, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(mime))

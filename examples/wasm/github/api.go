@@ -16,7 +16,7 @@ const (
 	plain = "application/vnd.github+json"
 )
 
-// repository gives the URL of an owner's repository in the API. Its name is configured: forks have the name of what they
+// repository returns the URL of an owner's repository in the API. Its name is configured: forks have the name of what they
 // are forks of.
 func repository(r *wasmres.Request, owner string) (string, error) {
 	name, ok := r.Config("repository")
@@ -33,7 +33,7 @@ func repository(r *wasmres.Request, owner string) (string, error) {
 	return strings.TrimSuffix(api, "/") + "/repos/" + owner + "/" + name, nil
 }
 
-// branchOf gives the branch of a request. URIs have a colon for each slash in its name: the host refuses encoded slashes, and
+// branchOf returns the branch of a request. URIs have a colon for each slash in its name: the host refuses encoded slashes, and
 // Git has no branch with a colon.
 func branchOf(r *wasmres.Request) string { return strings.ReplaceAll(r.Var("branch"), ":", "/") }
 
@@ -44,7 +44,7 @@ func isSegment(name string) bool {
 	})
 }
 
-// contents gives what the API has for a path of a request's branch: bytes of a file, or a folder in JSON.
+// contents returns what the API has for a path of a request's branch: bytes of a file, or a folder in JSON.
 func contents(r *wasmres.Request, path string) (*wasmres.HTTPResponse, []byte, error) {
 	repo, err := repository(r, r.Var("owner"))
 	if err != nil {

@@ -55,7 +55,7 @@ func version(r *wasmres.Request) (string, error) {
 	return fetch.ETag(resp, body), nil
 }
 
-// mimeOf gives the media type of a file by its name: the API does not say.
+// mimeOf returns the media type of a file by its name: the API does not say.
 func mimeOf(name string, isText bool) string {
 	extension := strings.ToLower(path.Ext(name))
 	if extension == ".md" {

@@ -42,7 +42,7 @@ func isGranted() bool {
 	return err == nil
 }
 
-// files gives the files whose key begins with a prefix, in the order of their names; none if no folder is granted.
+// files returns the files whose key begins with a prefix, in the order of their names; none if no folder is granted.
 func files(prefix string) (all []file, err error) {
 	entries, err := wasmres.Dir(folder).ReadDir(".")
 	if errors.Is(err, fs.ErrPermission) {
@@ -58,7 +58,7 @@ func files(prefix string) (all []file, err error) {
 	return all, err
 }
 
-// fileOf gives the file with a key, if there is one.
+// fileOf returns the file with a key, if there is one.
 func fileOf(key string) (f file, ok bool, err error) {
 	all, err := files(key)
 	for _, f := range all {

@@ -95,7 +95,7 @@ func parse(description []byte) (*api, error) {
 	return a, nil
 }
 
-// mimeOf gives the media type of an operation's answers: JSON, if it is one of several.
+// mimeOf returns the media type of an operation's answers: JSON, if it is one of several.
 func mimeOf(content map[string]struct{}) string {
 	if _, ok := content["application/json"]; ok || len(content) == 0 {
 		return "application/json"

@@ -49,7 +49,7 @@ func serve(api *api, op *operation) {
 	}
 }
 
-// request gives what the provider asks the operator for: GET requests to the API's server.
+// request returns what the provider asks the operator for: GET requests to the API's server.
 func request(server string) string {
 	at, err := url.Parse(server)
 	if err != nil || at.Host == "" {

@@ -23,7 +23,7 @@ type screenshot struct {
 	taken time.Time
 }
 
-// display gives what stands before the first dash or dot of the name.
+// display returns what stands before the first dash or dot of the name.
 func (s screenshot) display() string { return s.name[:strings.IndexAny(s.name, "-.")] }
 
 func (s screenshot) mime() string { return types[strings.ToLower(path.Ext(s.name))] }
@@ -32,7 +32,7 @@ func (s screenshot) etag() string {
 	return s.name + "-" + strconv.FormatInt(s.taken.UnixMilli(), 36) + "-" + strconv.FormatInt(s.size, 36)
 }
 
-// screenshots gives the newest picture of each display, by the names of displays. Of two that are equally old the later
+// screenshots returns the newest picture of each display, by the names of displays. Of two that are equally old the later
 // name counts.
 func screenshots() ([]screenshot, error) {
 	entries, err := wasmres.Dir(root).ReadDir(".")
@@ -49,7 +49,7 @@ func screenshots() ([]screenshot, error) {
 	return slices.SortedFunc(maps.Values(newest), func(a, b screenshot) int { return cmp.Compare(a.display(), b.display()) }), nil
 }
 
-// screenshotOf gives the picture that an entry of the folder is. Names of displays are those that need no escape in a URI,
+// screenshotOf returns the picture that an entry of the folder is. Names of displays are those that need no escape in a URI,
 // so that names that begin with a dot are none.
 func screenshotOf(e fs.DirEntry) (s screenshot, ok bool) {
 	end := strings.IndexAny(e.Name(), "-.")

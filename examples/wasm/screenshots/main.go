@@ -55,7 +55,7 @@ func version(r *wasmres.Request) (string, error) {
 	return s.etag(), err
 }
 
-// newest gives the newest picture of a display.
+// newest returns the newest picture of a display.
 func newest(display string) (screenshot, error) {
 	all, err := screenshots()
 	if err != nil {

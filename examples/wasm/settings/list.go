@@ -43,7 +43,7 @@ func list(_ *wasmres.Request, page *wasmres.Page) error {
 	return nil
 }
 
-// entries gives what is in a folder and may be shown. A folder that is gone has nothing.
+// entries returns what is in a folder and may be shown. A folder that is gone has nothing.
 func entries(folder string) (shown []fs.DirEntry, err error) {
 	all, err := wasmres.Dir(root).ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func entries(folder string) (shown []fs.DirEntry, err error) {
 	return shown, nil
 }
 
-// filesOf gives the files of an environment whose format is known.
+// filesOf returns the files of an environment whose format is known.
 func filesOf(environment fs.DirEntry) (files []fs.DirEntry, err error) {
 	if !environment.IsDir() {
 		return nil, nil

@@ -85,7 +85,7 @@ func etag(info fs.FileInfo) string {
 	return strconv.FormatInt(info.ModTime().UnixMilli(), 36) + "-" + strconv.FormatInt(info.Size(), 36)
 }
 
-// fileOf gives the file that a request names, and its format.
+// fileOf returns the file that a request names, and its format.
 func fileOf(r *wasmres.Request) (name string, f format, err error) {
 	environment, file := r.Var("environment"), r.Var("file")
 	f, ok := formats[strings.ToLower(path.Ext(file))]

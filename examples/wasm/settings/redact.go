@@ -67,7 +67,7 @@ func isSecret(name string) bool {
 	return false
 }
 
-// wordsOf gives the words of a name in lower case: those of apiKey and API_KEY are api and key.
+// wordsOf returns the words of a name in lower case: those of apiKey and API_KEY are api and key.
 func wordsOf(name string) []string {
 	var spaced strings.Builder
 	before := rune(0)

@@ -36,7 +36,7 @@ func (d Dialect) namedRows(r *wasmres.Request) (string, error) {
 	return d.rowsOf(r, t)
 }
 
-// find gives the table that a URI names without its schema.
+// find returns the table that a URI names without its schema.
 func (d Dialect) find(r *wasmres.Request) (table, error) {
 	t := table{connection: r.Var("connection"), name: r.Var("table")}
 	row, err := wasmres.QueryRow(t.connection, d.Find, r.Var("database"), t.name)

@@ -39,7 +39,7 @@ func list(r *wasmres.Request, page *wasmres.Page) error {
 	})
 }
 
-// read gives the handler that answers with a page, while it arrives, from where a request leads to.
+// read returns the handler that answers with a page, while it arrives, from where a request leads to.
 func read(where func(*wasmres.Request) (string, error)) func(*wasmres.Request) (wasmres.Content, error) {
 	return func(r *wasmres.Request) (wasmres.Content, error) {
 		resp, err := ask(r, "GET", where)
@@ -60,7 +60,7 @@ func content(resp *wasmres.HTTPResponse) wasmres.Content {
 	return c
 }
 
-// version gives the handler that names the version of a page, without its text.
+// version returns the handler that names the version of a page, without its text.
 func version(where func(*wasmres.Request) (string, error)) func(*wasmres.Request) (string, error) {
 	return func(r *wasmres.Request) (string, error) {
 		resp, err := ask(r, "HEAD", where)
@@ -71,7 +71,7 @@ func version(where func(*wasmres.Request) (string, error)) func(*wasmres.Request
 	}
 }
 
-// ask sends a request for the page and gives the answer if it is one. The sole site to get what is configured as
+// ask sends a request for the page and returns the answer if it is one. The sole site to get what is configured as
 // authorization is the origin.
 func ask(r *wasmres.Request, method string, where func(*wasmres.Request) (string, error)) (*wasmres.HTTPResponse, error) {
 	page, err := where(r)
@@ -105,7 +105,7 @@ func address(r *wasmres.Request) (string, error) {
 	return page.String(), nil
 }
 
-// origin gives the site that is configured, with a slash at its end.
+// origin returns the site that is configured, with a slash at its end.
 func origin(r *wasmres.Request) (site *url.URL, ok bool) {
 	configured, _ := r.Config("origin")
 	at, err := url.Parse(configured)
@@ -137,7 +137,7 @@ func etag(resp *wasmres.HTTPResponse) string {
 	return resp.Header.Get("Last-Modified")
 }
 
-// typeOf gives the MIME type of a page, and whether it is text in UTF-8.
+// typeOf returns the MIME type of a page, and whether it is text in UTF-8.
 func typeOf(contentType string) (mime string, text bool) {
 	mime, parameters, _ := strings.Cut(strings.ToLower(contentType), ";")
 	if mime = strings.TrimSpace(mime); mime == "" {
