@@ -24,8 +24,9 @@ func init() {
 	wasmres.Ask("fs", "reads the files that are served")
 
 	wasmres.Template(scheme+"{+path}", read).
-		Name("file").Title("File").Describe("A file by its path, as in file:///docs/a.md.").
+		Name("file").Title("File").Describe("A file by its path, as in file:///docs/a.md, or the files of a folder, as in file:///docs/.").
 		Complete("path", complete).Ranges()
+	wasmres.ReadAny(readRoot)
 	wasmres.List(list)
 }
 

@@ -18,10 +18,17 @@ const (
 	textMax = 16 << 20
 )
 
-// read answers with a file, or with the part of it that is asked for, without holding it in memory.
+// read answers with a file, or with the part of it that is asked for, without holding it in memory; of a folder with its
+// files.
 func read(r *wasmres.Request) (wasmres.Content, error) {
 	t, path := configured(r), r.Var("path")
+	if isFolderPath(path) {
+		return t.folder(path)
+	}
 	f, info, err := t.open(path)
+	if err == errFolder {
+		return t.folder(path)
+	}
 	if err != nil {
 		return wasmres.Content{}, err
 	}
@@ -48,7 +55,7 @@ func (t tree) open(path string) (file, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = wasmres.Invalid(strconv.Quote(path) + " is a folder; its files are in the list of resources")
+		err = errFolder
 	}
 	if err != nil {
 		f.Close()

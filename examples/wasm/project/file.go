@@ -52,7 +52,7 @@ func openFile(name string) (fs.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = wasmres.Invalid(strconv.Quote(name) + " is a folder; its files are in the list of resources")
+		err = errFolder
 	}
 	if err != nil {
 		f.Close()

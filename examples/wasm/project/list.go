@@ -88,7 +88,7 @@ func after(name, cursor string) bool {
 }
 
 func entryOf(name string, d fs.DirEntry) wasmres.Entry {
-	e := wasmres.Entry{URI: "project://file/" + uripath.Escape(name), Name: name, MIME: typeOf(name)}
+	e := wasmres.Entry{URI: uriPrefix + uripath.Escape(name), Name: name, MIME: typeOf(name)}
 	if info, err := d.Info(); err == nil {
 		e.Size, e.LastModified = info.Size(), info.ModTime()
 	}

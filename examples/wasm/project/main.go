@@ -4,6 +4,7 @@ package main
 import (
 	"io/fs"
 	"strconv"
+	"strings"
 	"time"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
@@ -24,12 +25,12 @@ func init() {
 		Prefixes("project://")
 	wasmres.Ask("fs", "reads the project's files, mounted at "+root).Params(`{"paths":["` + root + `"]}`)
 
-	wasmres.ReadAny(readDocument).Watch(watchEvery, documentVersion)
+	wasmres.ReadAny(readOther).Watch(watchEvery, otherVersion)
 	wasmres.Template("project://file/{filename}", file("filename")).
-		Name("file").Describe("A file at the top of the project.").
+		Name("file").Describe("A file at the top of the project, or the files of a folder there.").
 		Complete("filename", completeName).Watch(watchEvery, version("filename"))
 	wasmres.Template("project://file/{+path}", file("path")).
-		Name("path").Describe("A file anywhere in the project, as in src/main.go.").
+		Name("path").Describe("A file anywhere in the project, as in src/main.go, or the files of a folder, as in src/.").
 		Complete("path", completePath).Watch(watchEvery, version("path"))
 	wasmres.Template("project://stats/{filename}", stats("filename")).
 		Name("stats").Describe("Lines, words, bytes and time of change of a file at the top.").MIME("application/json").
@@ -41,20 +42,45 @@ func init() {
 	wasmres.List(list)
 }
 
-// file serves the file a template variable names.
+// readOther serves documents, and the files at the top.
+func readOther(r *wasmres.Request) (wasmres.Content, error) {
+	if r.URI == uriPrefix {
+		return openFolder(".")
+	}
+	return readDocument(r)
+}
+
+func otherVersion(r *wasmres.Request) (string, error) {
+	if r.URI == uriPrefix {
+		return folderVersion(".")
+	}
+	return documentVersion(r)
+}
+
+// file serves the file, or the files of the folder, that a template variable names.
 func file(variable string) func(*wasmres.Request) (wasmres.Content, error) {
 	return func(r *wasmres.Request) (wasmres.Content, error) {
-		name := r.Var(variable)
+		name, isFolder := strings.CutSuffix(r.Var(variable), "/")
+		if isFolder {
+			return openFolder(name)
+		}
 		if err := check(name); err != nil {
 			return wasmres.Content{}, err
 		}
-		return open(name)
+		c, err := open(name)
+		if err == errFolder {
+			return openFolder(name)
+		}
+		return c, err
 	}
 }
 
 func version(variable string) func(*wasmres.Request) (string, error) {
 	return func(r *wasmres.Request) (string, error) {
-		name := r.Var(variable)
+		name, isFolder := strings.CutSuffix(r.Var(variable), "/")
+		if isFolder {
+			return folderVersion(name)
+		}
 		if err := check(name); err != nil {
 			return "", err
 		}
@@ -66,6 +92,9 @@ func etagOf(name string) (string, error) {
 	info, err := fs.Stat(project, name)
 	if err != nil {
 		return "", explain(name, err)
+	}
+	if info.IsDir() {
+		return folderVersion(name)
 	}
 	return etag(info), nil
 }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
+)
+
+// errFolder says that a path leads to a folder.
+var errFolder = errors.New("this is a folder")
+
+// isFolderPath reports whether a path can only be that of a folder: the root, or one with a slash at its end.
+func isFolderPath(path string) bool { return path == "" || strings.HasSuffix(path, "/") }
+
+// readRoot answers with the files at the root, whose URI is scheme alone: the template has a path.
+func readRoot(r *wasmres.Request) (wasmres.Content, error) {
+	if r.URI != scheme {
+		return wasmres.Content{}, wasmres.NotFound("")
+	}
+	return configured(r).folder("")
+}
+
+// folder answers with the files of a folder, each as a read of it alone does.
+func (t tree) folder(path string) (wasmres.Content, error) {
+	name := "."
+	if path != "" {
+		name = strings.TrimSuffix(path, "/")
+		if err := t.check(name); err != nil {
+			return wasmres.Content{}, err
+		}
+	}
+	c, err := wasmres.Dir(t.root).Folder(name, scheme, wasmres.FolderOptions{
+		Hidden: t.hidden,
+		MIME:   func(name string, head []byte, _ bool) string { return typeOf(name, head) },
+	})
+	if errors.Is(err, fs.ErrInvalid) {
+		return c, wasmres.Invalid(strconv.Quote(name) + " is a file: leave out the slash at the end")
+	}
+	return c, t.explain(name, err)
+}
