@@ -12,18 +12,8 @@ import (
 // errFolder says that a path leads to a folder.
 var errFolder = errors.New("this is a folder")
 
-// isFolderPath reports whether a path can only be that of a folder: the root, or one with a slash at its end.
-func isFolderPath(path string) bool { return path == "" || strings.HasSuffix(path, "/") }
-
-// readRoot answers with the files at the root, whose URI is scheme alone: the template has a path.
-func readRoot(r *wasmres.Request) (wasmres.Content, error) {
-	if r.URI != scheme {
-		return wasmres.Content{}, wasmres.NotFound("")
-	}
-	return configured(r).folder("")
-}
-
-// folder answers with the files of a folder, each as a read of it alone does.
+// folder answers with the files of a folder, each as a read of it alone does. The root is the empty path; others may have
+// a slash at their end.
 func (t tree) folder(path string) (wasmres.Content, error) {
 	name := "."
 	if path != "" {

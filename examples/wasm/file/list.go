@@ -17,15 +17,22 @@ const (
 // errFull ends a walk whose page is full.
 var errFull = errors.New("the page is full")
 
-// list lists all files, each folder in the order of its names. The cursor is the path of the last file listed, or of the
-// last folder that is done: a page depends neither on the ones before it nor on what came or went meanwhile, and reads
+// list lists the documents there are, then all files, each folder in the order of its names. The cursor is the path of the
+// last file listed, or of the last folder that is done: a page depends neither on the ones before it nor on what came or went meanwhile, and reads
 // nothing of what comes before.
 func list(r *wasmres.Request, page *wasmres.Page) error {
 	t, cursor := configured(r), page.Cursor()
-	if cursor != "" && t.check(cursor) != nil {
+	last := cursor
+	switch {
+	case strings.HasPrefix(documentsDone, cursor):
+		if more, err := listDocuments(t, page, cursor); !more || err != nil {
+			return t.explain(".", err)
+		}
+		cursor, last = "", documentsDone
+	case t.check(cursor) != nil:
 		return wasmres.Invalid("unknown cursor")
 	}
-	w := walk{tree: t, request: r, page: page, last: cursor}
+	w := walk{tree: t, request: r, page: page, last: last}
 	err := w.folder(".", cursor)
 	if err == errFull {
 		page.Next(w.last)

@@ -17,16 +17,16 @@ func init() {
 	wasmres.Provider("file", "1.0.0").
 		Title("Files").
 		Describe("The files of a directory, read-only.").
-		Prefixes(scheme).
+		Prefixes(prefixes()...).
 		ConfigSchema(`{"type":"object","properties":{` +
 			`"root":{"type":"string","description":"the directory, as it is granted: ` + defaultRoot + ` if nothing is said"},` +
 			`"hidden":{"type":"string","enum":["true","false"],"description":"whether names may begin with a dot"}}}`)
 	wasmres.Ask("fs", "reads the files that are served")
 
-	wasmres.Template(scheme+"{+path}", read).
+	wasmres.Template(scheme+"{+path}", readPath).
 		Name("file").Title("File").Describe("A file by its path, as in file:///docs/a.md, or the files of a folder, as in file:///docs/.").
 		Complete("path", complete).Ranges()
-	wasmres.ReadAny(readRoot)
+	wasmres.ReadAny(readOther)
 	wasmres.List(list)
 }
 

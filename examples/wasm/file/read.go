@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
@@ -18,13 +19,17 @@ const (
 	textMax = 16 << 20
 )
 
-// read answers with a file, or with the part of it that is asked for, without holding it in memory; of a folder with its
-// files.
-func read(r *wasmres.Request) (wasmres.Content, error) {
+func readPath(r *wasmres.Request) (wasmres.Content, error) {
 	t, path := configured(r), r.Var("path")
-	if isFolderPath(path) {
+	if strings.HasSuffix(path, "/") {
 		return t.folder(path)
 	}
+	return t.read(r, path)
+}
+
+// read answers with a file, or with the part of it that is asked for, without holding it in memory; of a folder with its
+// files.
+func (t tree) read(r *wasmres.Request, path string) (wasmres.Content, error) {
 	f, info, err := t.open(path)
 	if err == errFolder {
 		return t.folder(path)
