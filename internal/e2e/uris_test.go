@@ -15,45 +15,60 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
-// uris are the resources that papers on MCP name as examples, each with the example provider that serves it, the type of its
-// content, and a part of it.
-var uris = []struct{ uri, provider, mime, part string }{
-	{"file:///home/user/documents/report.pdf", "file", "application/pdf", "%PDF-1.7"},
-	{"file:///project/src/main.rs", "file", "", "fn main()"},
-	{"file:///project/config.yaml", "file", "", "debug: true"},
-	{"file:///project/logo.png", "file", "image/png", "\x89PNG"},
-	{"file:///logs/app.log", "file", "", "started"},
-	{"file:///config.yaml", "file", "", "debug: false"},
-	{"project://readme", "project", "text/markdown", "# Notes"},
-	{"project://license", "project", "", "MIT"},
-	{"project://file/go.mod", "project", "", "module notes"},
-	{"project://stats/go.mod", "project", "application/json", `"lines":1`},
-	{"https://ORIGIN/docs/intro.html", "web", "text/html", "<h1>Größe</h1>"},
-	{"https://ORIGIN/docs/logo.png", "web", "image/png", "\x89PNG"},
-	{"git://head", "git", "application/json", `"main"`},
-	{"git://file/src/main.rs", "git", "", "fn main()"},
-	{"git://log", "git", "application/json", "say hello"},
-	{"github://repo/ada/main/src/main.rs", "github", "text/plain", "fn main()"},
-	{"postgres://database/customers/schema", "postgres", "application/json", `"name":"city"`},
-	{"postgres://localhost/mydb/users", "postgres", "application/json", `[1,"Ada"]`},
-	{"mysql://analytics/sales/quarterly_reports", "mysql", "application/json", `["2026-Q3",1200]`},
-	{"memory://context/conversation_history", "memory", "text/markdown", "- Ada: hello"},
-	{"config://app", "config", "application/json", `"port": "8080"`},
-	{"config://app/production/database.yml", "settings", "application/yaml", `password: "[redacted]"`},
-	{"logs://app/2026-11-22/errors", "logs", "text/plain", "ERROR disk full"},
-	{"screen://localhost/display1", "screenshots", "image/png", "\x89PNG"},
-	{"greeting://Ada", "hello", "text/plain", "Hello, Ada!"},
-	{"users://1", "users", "application/json", `"name":"Ada Lovelace"`},
-	{"db://users/1", "users", "application/json", `"name":"Ada Lovelace"`},
-	{"sys://load", "sys", "application/json", `"15m":`},
-	{"sys://memory", "sys", "application/json", `"available":`},
-	{"api://status", "openapi", "application/json", `{"open":true}`},
-	{"api://books?genre=science&limit=2", "openapi", "application/json", `genre=science&limit=2`},
-	{"api://books/7", "openapi", "application/json", `{"id":"7"}`},
+// uris are the resources that papers on MCP name as examples, each with the example provider that serves it, whether that lists
+// it, the type of its content, and a part of it.
+var uris = []struct {
+	uri, provider string
+	listed        bool
+	mime, part    string
+}{
+	{"file:///home/user/documents/report.pdf", "file", true, "application/pdf", "%PDF-1.7"},
+	{"file:///project/src/main.rs", "file", true, "", "fn main()"},
+	{"file:///project/config.yaml", "file", true, "", "debug: true"},
+	{"file:///project/logo.png", "file", true, "image/png", "\x89PNG"},
+	{"file:///logs/app.log", "file", true, "", "started"},
+	{"file:///config.yaml", "file", true, "", "debug: false"},
+	{"project://readme", "project", true, "text/markdown", "# Notes"},
+	{"project://license", "project", true, "", "MIT"},
+	{"project://file/go.mod", "project", true, "", "module notes"},
+	{"project://stats/go.mod", "project", false, "application/json", `"lines":1`},
+	{"https://ORIGIN/docs/intro.html", "web", true, "text/html", "<h1>Größe</h1>"},
+	{"https://ORIGIN/docs/logo.png", "web", true, "image/png", "\x89PNG"},
+	{"git://head", "git", true, "application/json", `"main"`},
+	{"git://file/src/main.rs", "git", true, "", "fn main()"},
+	{"git://log", "git", false, "application/json", "say hello"},
+	{"github://repo/ada/main/src/main.rs", "github", false, "text/plain", "fn main()"},
+	{"postgres://database/customers/schema", "postgres", false, "application/json", `"name":"city"`},
+	{"postgres://localhost/mydb/users", "postgres", false, "application/json", `[1,"Ada"]`},
+	{"mysql://analytics/sales/quarterly_reports", "mysql", false, "application/json", `["2026-Q3",1200]`},
+	{"memory://context/conversation_history", "memory", true, "text/markdown", "- Ada: hello"},
+	{"config://app", "config", true, "application/json", `"port": "8080"`},
+	{"config://app/production/database.yml", "settings", true, "application/yaml", `password: "[redacted]"`},
+	{"logs://app/2026-11-22/errors", "logs", false, "text/plain", "ERROR disk full"},
+	{"screen://localhost/display1", "screenshots", true, "image/png", "\x89PNG"},
+	{"greeting://Ada", "hello", false, "text/plain", "Hello, Ada!"},
+	{"users://1", "users", false, "application/json", `"name":"Ada Lovelace"`},
+	{"db://users/1", "users", true, "application/json", `"name":"Ada Lovelace"`},
+	{"sys://load", "sys", true, "application/json", `"15m":`},
+	{"sys://memory", "sys", true, "application/json", `"available":`},
+	{"api://status", "openapi", true, "application/json", `{"open":true}`},
+	{"api://books?genre=science&limit=2", "openapi", false, "application/json", `genre=science&limit=2`},
+	{"api://books/7", "openapi", false, "application/json", `{"id":"7"}`},
 }
 
-// followed are the resources that change while a client follows them.
-var followed = []string{"memory://context/conversation_history", "sys://memory"}
+// templates are those that the papers name.
+var templates = []struct{ template, provider string }{
+	{"project://file/{filename}", "project"},
+	{"project://stats/{filename}", "project"},
+	{"github://repo/{owner}/{branch}/{+path}", "github"},
+	{"logs://app/{date}/errors", "logs"},
+	{"greeting://{name}", "hello"},
+	{"users://{user_id}", "users"},
+	{"db://users/{user_id}", "users"},
+}
+
+// followed are the resources that change while a client follows them, and their providers.
+var followed = map[string]string{"memory://context/conversation_history": "memory", "sys://memory": "sys"}
 
 // TestURIsOfThePapers has clients of both eras list, match and read each of the URIs, over stdio and HTTP. The examples are
 // served as one, but for settings, which serves URIs of the form of those of config.
@@ -89,9 +104,10 @@ func readAll(t *testing.T, w *world, peers map[string]*peer) {
 			if peers[name] == nil {
 				name = ""
 			}
+			offer := offers[name]
 			uri := strings.Replace(c.uri, "ORIGIN", strings.TrimPrefix(w.origin.URL, "https://"), 1)
-			if !offers[name].has(uri) {
-				t.Errorf("%s is neither listed nor does it match a template", uri)
+			if c.listed && !offer.resources[uri] || !c.listed && !offer.matches(uri) {
+				t.Errorf("%s: got a list and templates without it", uri)
 			}
 			mime, data := peers[name].read(t, uri)
 			if c.mime != "" && mime != c.mime || !strings.Contains(string(data), c.part) {
@@ -102,33 +118,42 @@ func readAll(t *testing.T, w *world, peers map[string]*peer) {
 			}
 		})
 	}
-	for _, uri := range followed {
-		peers[""].follow(t, uri)
+	for _, c := range templates {
+		if w.missing[c.provider] == nil && offers[""].templates[c.template] == nil {
+			t.Errorf("got no template %s", c.template)
+		}
+	}
+	var uris []string
+	for uri, provider := range followed {
+		if w.missing[provider] == nil {
+			peers[""].follow(t, uri)
+			uris = append(uris, uri)
+		}
 	}
 	w.append(t, "memory/conversation_history.md", "- Bob: hello\n")
-	peers[""].waitUpdated(t, followed)
+	peers[""].waitUpdated(t, uris)
 }
 
 // An offer is what a server lists.
 type offer struct {
 	resources map[string]bool
-	templates []*uritemplate.Template
+	templates map[string]*uritemplate.Template // by their texts
 }
 
-// has reports whether a URI is listed or matches a template.
-func (o *offer) has(uri string) bool {
+// matches reports whether a URI matches a template.
+func (o *offer) matches(uri string) bool {
 	for _, template := range o.templates {
 		if _, ok := template.Match(uri); ok {
 			return true
 		}
 	}
-	return o.resources[uri]
+	return false
 }
 
 // offers lists all pages.
 func (p *peer) offers(t *testing.T) *offer {
 	t.Helper()
-	o := &offer{resources: map[string]bool{}}
+	o := &offer{resources: map[string]bool{}, templates: map[string]*uritemplate.Template{}}
 	for _, method := range []string{"resources/list", "resources/templates/list"} {
 		for cursor := ""; ; {
 			params := map[string]any{}
@@ -153,7 +178,7 @@ func (p *peer) offers(t *testing.T) *offer {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.templates = append(o.templates, template)
+				o.templates[r.URITemplate] = template
 			}
 			if cursor = page.NextCursor; cursor == "" {
 				break
@@ -246,6 +271,7 @@ func newWorld(t *testing.T) *world {
 	}
 	at := w.origin.URL
 	w.grant("sys", "--dir", "/proc:/proc:ro")
+	_, w.missing["sys"] = os.Stat("/proc/loadavg")
 	w.grant("web", "--net", at, "--config", "pages="+at+"/docs/intro.html "+at+"/docs/logo.png")
 	w.grant("github", "--net", at, "--secret", "github=env:GITHUB_TOKEN", "--config", "authorization=Bearer {{secret:github}}",
 		"--config", "api="+at+"/api/v3", "--config", "repository=notes")
