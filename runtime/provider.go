@@ -48,9 +48,9 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 		return nil, err
 	}
 	inner, err := provider.Open(ctx, provider.Config{
-		Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, Admission: o.ModuleLimits, Lifecycle: o.Lifecycle,
-		Services: servicesOf(o), Ungranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
-		Observe: o.OnCall, Symbols: o.DebugModules,
+		Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
+		Services: servicesOf(o), OnUngranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
+		OnCall: o.OnCall, DebugModules: o.DebugModules,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)
 	if err != nil {

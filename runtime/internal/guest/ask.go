@@ -54,10 +54,10 @@ type ask struct {
 	state atomic.Uint32 // askRunning, then one of the others
 
 	// owned by the service's goroutine until it has answered
-	resp       capability.Response
-	err        error
-	returned   bool // the service has returned, by itself
-	PanicError bool
+	resp     capability.Response
+	err      error
+	returned bool // the service has returned, by itself
+	panicked bool
 }
 
 const (
@@ -102,8 +102,8 @@ func (a *ask) release() {
 	if a.request = a.request[:0]; cap(a.request) > maxKeptRequest {
 		a.request = nil
 	}
-	usable := a.timer.Stop() && (a.returned || a.PanicError) // else its goroutine has ended, or an event is on its way
-	a.ctx, a.granted, a.resp, a.err, a.returned, a.PanicError = nil, nil, capability.Response{}, nil, false, false
+	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
+	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
 	if usable {
 		select {
 		case a.host.asks <- a:
@@ -148,7 +148,7 @@ func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte)
 		return capability.Response{}, err
 	}
 	defer a.release()
-	if a.PanicError {
+	if a.panicked {
 		c.Fail(a.err)
 	}
 	return a.resp, a.err
@@ -222,7 +222,7 @@ func (a *ask) run() (abandoned bool) {
 	a.err = errNoAnswer // a service may end its goroutine
 	defer func() {
 		if p := recover(); p != nil {
-			a.resp, a.err, a.PanicError = capability.Response{}, PanicError(p), true
+			a.resp, a.err, a.panicked = capability.Response{}, PanicError(p), true
 		}
 		abandoned = a.finish()
 	}()

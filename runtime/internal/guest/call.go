@@ -186,7 +186,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 
 // tellUngranted reports a service that is not granted to the host, once in a call.
 func (c *Call) tellUngranted(ctx context.Context, id abi.Service, request []byte) {
-	tell, bit := c.host.Ungranted, uint64(1)<<(id%64)
+	tell, bit := c.host.OnUngranted, uint64(1)<<(id%64)
 	if tell == nil || id >= 64 || c.ungranted&bit != 0 {
 		return
 	}

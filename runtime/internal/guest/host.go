@@ -24,10 +24,10 @@ type Config struct {
 	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
 	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.
 	Notify func(ctx context.Context, uri string)
-	// Ungranted is told of the first call of each service that is absent from Services, once in each call of the guest.
-	// It must not block. Nil drops that.
-	Ungranted func(ctx context.Context, id abi.Service, request []byte)
-	Logger    *slog.Logger
+	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest.
+	// It must not block. Nil discards.
+	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
+	Logger      *slog.Logger
 }
 
 // A Host is what the calls of one module share: what its guests may do, and what the host makes of what they say. It

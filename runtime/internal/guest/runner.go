@@ -1,6 +1,10 @@
 package guest
 
-import "context"
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
+)
 
 // A Runner runs the guests of modules: in this process, as pool.InProcess does, or in another one. All data from a guest goes
 // through a [Call], which checks it, so that the caller need not trust the runner.
@@ -14,9 +18,9 @@ type Runner interface {
 
 // Guests runs the calls of one module. It is safe for concurrent use.
 type Guests interface {
-	// Call runs c in a guest, and passes all data from the guest to c. The call ends with ctx. An error has a code, see
-	// [abi.CodeOf]. Calls that share state run one after another.
-	Call(ctx context.Context, c *Call) error
+	// Call runs c in a guest, and passes all data from the guest to c. The call ends with ctx, that of Begin. An error has a
+	// code, see [abi.CodeOf]. Calls that share state run one after another.
+	Call(ctx *deadline.Context, c *Call) error
 	// ResetUsed resets the instances of ended calls. Calling it is optional: an instance that was not reset is reset before
 	// its next use. It keeps that work out of the next call.
 	ResetUsed()

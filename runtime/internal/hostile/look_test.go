@@ -26,7 +26,7 @@ func TestGuestsPayForWhatTheHostLooksAt(t *testing.T) {
 		t.Helper()
 		m, err := provider.Open(t.Context(), provider.Config{
 			Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Timeout: time.Minute},
-			Observe: func(_ context.Context, u limits.Usage) { fuel = u.Fuel },
+			OnCall: func(_ context.Context, u limits.Usage) { fuel = u.Fuel },
 		}, hostile.Look(function, 1, n, false))
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -26,7 +25,7 @@ func (r InProcess) Open(ctx context.Context, h *guest.Host) (guest.Guests, error
 	if err != nil {
 		return nil, err
 	}
-	return &guests{factory: factory, pool: newPool(factory), timeout: h.Limits.Timeout}, nil
+	return &guests{factory: factory, pool: newPool(factory)}, nil
 }
 
 // MaxCalls implements [guest.Runner]: the memory of the instances is the only bound.
@@ -36,22 +35,16 @@ func (InProcess) MaxCalls() int { return math.MaxInt }
 type guests struct {
 	factory *instance.Factory
 	pool    pool
-	timeout time.Duration
 }
 
 // Call implements [guest.Guests].
-func (g *guests) Call(ctx context.Context, c *guest.Call) error {
-	d, ok := ctx.(*deadline.Context)
-	if !ok {
-		d = deadline.New(ctx, g.timeout)
-		defer d.Release()
-	}
-	i, err := g.pool.acquire(d, c.Request.Session)
+func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
+	i, err := g.pool.acquire(ctx, c.Request.Session)
 	if err != nil {
 		return err
 	}
 	defer g.pool.release(i)
-	return i.Run(d, c)
+	return i.Run(ctx, c)
 }
 
 // ResetUsed implements [guest.Guests].

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/limits"
 
@@ -31,7 +32,7 @@ type asker struct {
 func (a *asker) Open(context.Context, *guest.Host) (guest.Guests, error) { return a, nil }
 func (a *asker) MaxCalls() int                                           { return math.MaxInt }
 func (a *asker) Close() error                                            { return nil }
-func (a *asker) Call(ctx context.Context, c *guest.Call) error {
+func (a *asker) Call(ctx *deadline.Context, c *guest.Call) error {
 	_, code := c.Service(ctx, a.id, []byte("request"))
 	return c.Result(code)
 }

@@ -26,8 +26,8 @@ func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink a
 	defer c.End()
 	err = c.FinalError(p.guests.Call(d, c))
 	guest.CompleteCrash(c, err, p.names)
-	if p.cfg.Observe != nil {
-		p.cfg.Observe(ctx, c.Usage(err))
+	if p.cfg.OnCall != nil {
+		p.cfg.OnCall(ctx, c.Usage(err))
 	}
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 		binary := readModule(t, "faults.wasm")
 		m := load(t, provider.Config{
 			Runner: run, Limits: limits.Limits{Timeout: time.Second, Fuel: 1 << 30},
-			Symbols: slices.Values([][]byte{named(t, readModule(t, "reset.wasm")), binary, named(t, binary)}),
+			DebugModules: slices.Values([][]byte{named(t, readModule(t, "reset.wasm")), binary, named(t, binary)}),
 		}, "faults.wasm")
 		for name, c := range map[string]struct {
 			uri, reason string
@@ -87,7 +87,7 @@ func TestNamesOfOtherModulesAreIgnored(t *testing.T) {
 		"without them": slices.Values([][]byte{readModule(t, "faults.wasm")}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := load(t, provider.Config{Symbols: symbols}, "faults.wasm")
+			m := load(t, provider.Config{DebugModules: symbols}, "faults.wasm")
 			_, err := readURI(t, m, "x:a")
 			crash := abi.CrashOf(err)
 			if crash == nil || len(crash.Stack) != 1 || crash.Stack[0].String() != "function 8" {

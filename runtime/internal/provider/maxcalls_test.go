@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -24,7 +25,7 @@ type pair struct {
 func (p *pair) Open(context.Context, *guest.Host) (guest.Guests, error) { return p, nil }
 func (p *pair) MaxCalls() int                                           { return 2 }
 func (p *pair) Close() error                                            { return nil }
-func (p *pair) Call(context.Context, *guest.Call) error {
+func (p *pair) Call(*deadline.Context, *guest.Call) error {
 	p.running.Add(1)
 	<-p.finish
 	p.running.Add(-1)

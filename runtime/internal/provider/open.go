@@ -33,8 +33,8 @@ type Config struct {
 	Runner   guest.Runner
 	Limits   limits.Limits
 	Services capability.Services // copied; the notice services are always granted
-	// Admission bounds the shape of the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
-	Admission limits.Module
+	// ModuleLimits bounds the shape of the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
+	ModuleLimits limits.Module
 	// Lifecycle is the longest lifecycle that is granted. Zero grants only abi.LifecycleFresh.
 	Lifecycle abi.Lifecycle
 	// Values is the configuration, as a JSON object, for guests that implement abi.OpConfigure. Empty for none.
@@ -52,20 +52,20 @@ type Config struct {
 	// polling where the guest wants that, and by reading otherwise.
 	Feeds []func(context.Context) (capability.Feed, error)
 
-	// Observe receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
+	// OnCall receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
 	// discards.
-	Observe func(ctx context.Context, used limits.Usage)
+	OnCall func(ctx context.Context, used limits.Usage)
 	// ExposeErrors gives clients the first line of an ordinary error of the guest, which only the log has otherwise.
 	ExposeErrors bool
-	// Ungranted receives the first request to each service that is absent from Services, once in each call of the guest. It
+	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest. It
 	// must not block. Nil discards.
-	Ungranted func(ctx context.Context, id abi.Service, request []byte)
+	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
 	// ModuleCache caches instrumented modules. Nil caches none.
 	ModuleCache module.Cache
-	// Symbols gives modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip]. They
-	// are read after the first crash; other modules are ignored. Nil for none.
-	Symbols iter.Seq[[]byte]
-	Logger  *slog.Logger // nil discards
+	// DebugModules gives modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
+	// They are read after the first crash; other modules are ignored. Nil for none.
+	DebugModules iter.Seq[[]byte]
+	Logger       *slog.Logger // nil discards
 }
 
 func (cfg *Config) fill() (err error) {
@@ -105,7 +105,7 @@ func Instrument(cfg Config, binary []byte) (*module.Module, error) {
 		return nil, err
 	}
 	return module.Instrument(&module.Config{
-		Limits: cfg.Admission, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
+		Limits: cfg.ModuleLimits, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
 	}, binary)
 }
 
@@ -130,7 +130,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
-		Notify: p.broker.Publish, Ungranted: cfg.Ungranted, ExposeErrors: cfg.ExposeErrors, Logger: cfg.Logger,
+		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)
@@ -180,12 +180,12 @@ func (p *Provider) index(m *abi.Manifest) error {
 	return nil
 }
 
-// functionNames gives the names of the module's functions, by index, from cfg.Symbols; nil when they have none.
+// functionNames gives the names of the module's functions, by index, from cfg.DebugModules; nil when they have none.
 func (p *Provider) functionNames() symbol.Names {
-	if p.cfg.Symbols == nil {
+	if p.cfg.DebugModules == nil {
 		return nil
 	}
-	names, err := p.host.Module.FunctionNames(p.cfg.Symbols)
+	names, err := p.host.Module.FunctionNames(p.cfg.DebugModules)
 	if err != nil {
 		p.cfg.Logger.Debug("functions have no names", "err", guest.Truncate(err))
 	}

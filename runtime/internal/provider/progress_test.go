@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -102,7 +103,7 @@ func TestReportsOfProgressCountAsCallsOfTheHost(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used limits.Usage
 		m := loadPuppet(t, provider.Config{
-			Runner: run, Limits: limits.Limits{HostCalls: 1000}, Observe: func(_ context.Context, u limits.Usage) { used = u },
+			Runner: run, Limits: limits.Limits{HostCalls: 1000}, OnCall: func(_ context.Context, u limits.Usage) { used = u },
 		}, &guesttest.Puppet{Next: func(_ context.Context, _ abi.Op, n int, req *abi.Request) guesttest.Step {
 			switch {
 			case req.URI == "x:many" && n < 2:
@@ -136,7 +137,7 @@ func (g *talker) Open(context.Context, *guest.Host) (guest.Guests, error) {
 
 func (g *talker) MaxCalls() int { return 1 }
 
-func (g *talker) Call(_ context.Context, c *guest.Call) error {
+func (g *talker) Call(_ *deadline.Context, c *guest.Call) error {
 	g.before()
 	g.signal = c.Emit(g.frame)
 	return nil

@@ -86,7 +86,7 @@ func TestAGuestThatChangesItsTableWhileItStartsIsStartedForEachCall(t *testing.T
 func TestFuelIsTheSameEachTimeAndStopsWhereItEnds(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used []limits.Usage
-		cfg := provider.Config{Runner: run, Observe: func(_ context.Context, u limits.Usage) { used = append(used, u) }}
+		cfg := provider.Config{Runner: run, OnCall: func(_ context.Context, u limits.Usage) { used = append(used, u) }}
 		m := load(t, cfg, "faults.wasm")
 		for range 3 {
 			if _, err := readURI(t, m, "x:k"); err != nil {
@@ -116,7 +116,7 @@ func TestFuelStopsAnEndlessLoopAndTheNextCallWorks(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var used limits.Usage
 		m := load(t, provider.Config{
-			Runner: run, Limits: limits.Limits{Fuel: 2_000_000, Timeout: time.Minute}, Observe: func(_ context.Context, u limits.Usage) { used = u },
+			Runner: run, Limits: limits.Limits{Fuel: 2_000_000, Timeout: time.Minute}, OnCall: func(_ context.Context, u limits.Usage) { used = u },
 		}, "faults.wasm")
 		for range 3 {
 			_, err := readURI(t, m, "x:e")

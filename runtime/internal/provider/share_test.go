@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/limits"
 
@@ -28,7 +29,7 @@ func (w *worksite) Open(context.Context, *guest.Host) (guest.Guests, error) { re
 
 func (w *worksite) MaxCalls() int { return math.MaxInt }
 
-func (w *worksite) Call(ctx context.Context, c *guest.Call) error {
+func (w *worksite) Call(ctx *deadline.Context, c *guest.Call) error {
 	time.Sleep(w.work)
 	if w.asks > 0 {
 		c.Service(ctx, abi.ServiceHTTP, nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
@@ -109,7 +110,7 @@ func (g *guests) setReady(r *link.Ready) error {
 
 // Call implements [guest.Guests]. A call that loses its worker is retried once, unless it may have caused the loss, the
 // guest has answered something, or it has asked for something that may change something.
-func (g *guests) Call(ctx context.Context, c *guest.Call) error {
+func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	g.called.Store(int64(time.Since(g.runner.made)))
 	w, err := g.workers.Acquire(ctx)
 	if err != nil {

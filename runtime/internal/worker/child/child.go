@@ -119,7 +119,7 @@ func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.
 	r := &c.request
 	c.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: r.Limits, Services: proxies(r.Services), MaxLifecycle: r.Lifecycle, Values: r.Config, Clock: r.Clock, ExposeErrors: r.Expose,
-		Notify: notify, Ungranted: ungranted, Logger: logger,
+		Notify: notify, OnUngranted: ungranted, Logger: logger,
 	})
 	if err != nil {
 		return err

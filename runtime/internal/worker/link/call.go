@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -196,7 +195,7 @@ func (p *pendingCall) protect(do func()) {
 	defer func() {
 		p.link.inParent.Store(false)
 		if v := recover(); v != nil {
-			p.panicked = (&abi.Error{Code: abi.CodeInternal}).Because(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			p.panicked = guest.PanicError(v)
 		}
 	}()
 	do()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -83,7 +84,9 @@ func (h *Host) Open(_ context.Context, host *guest.Host) (guest.Guests, error) {
 }
 
 // Call implements [guest.Guests].
-func (h *Host) Call(ctx context.Context, c *guest.Call) error { return unavailable(h.set.Call(ctx, c)) }
+func (h *Host) Call(ctx *deadline.Context, c *guest.Call) error {
+	return unavailable(h.set.Call(ctx, c))
+}
 
 // Start has play start another worker, given its end of the first link, which it closes.
 func (h *Host) Start(ctx context.Context, play func(socket *os.File)) error {
@@ -142,7 +145,7 @@ func (p *Parent) Open(_ context.Context, host *guest.Host) (guest.Guests, error)
 }
 
 // Call implements [guest.Guests].
-func (p *Parent) Call(ctx context.Context, c *guest.Call) error {
+func (p *Parent) Call(ctx *deadline.Context, c *guest.Call) error {
 	conn, theirs, err := protocol.Pair()
 	if err != nil {
 		return err

@@ -113,9 +113,6 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 	return &Mapping{b}, nil
 }
 
-// Size returns the size in bytes.
-func (m *Mapping) Size() int { return len(m.bytes) }
-
 // Close unmaps the window, which must not be in use.
 func (m *Mapping) Close() error {
 	b := m.bytes

@@ -41,8 +41,5 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// Size returns the size in bytes.
-func (m *Mapping) Size() int { return len(m.bytes) }
-
 // Close unmaps the window.
 func (*Mapping) Close() error { return nil }
