@@ -20,9 +20,9 @@ import (
 // Bounds of attacks that only the worker process holds back: modules are neither admitted
 // nor metered, and the worker itself compiles them.
 const (
-	processTimeout = 300 * time.Millisecond // of a call
+	processTimeout = 200 * time.Millisecond // of a call
 	processLoad    = time.Second            // to open a module
-	processCompile = time.Second            // to open one that takes long to compile
+	processCompile = 500 * time.Millisecond // to open one that takes long to compile
 	processLate    = 100 * time.Millisecond // over any of them
 	processTries   = 3                      // of which one must not be late: the whole machine may be
 
@@ -31,8 +31,8 @@ const (
 	processGrowth = 8 << 20  // bytes that the parent keeps
 	processPeak   = 32 << 20 // bytes that it takes for a moment, beside copies of the module
 
-	quietTime  = 5 * time.Second
-	honestTime = 6 * time.Second
+	quietTime  = 3 * time.Second
+	honestTime = 4 * time.Second
 )
 
 // A processTest is a parent with a tenant whose worker is not attacked.

@@ -17,7 +17,7 @@ import (
 // A compiler's process holds alone, too: what is not admitted may take the time it has, and no more of anything.
 func TestTheCompilerIsStoppedAlone(t *testing.T) {
 	alone(t)
-	const limit = time.Second
+	const limit = 500 * time.Millisecond
 	dir, err := os.MkdirTemp("", "hostile-")
 	if err != nil {
 		t.Fatal(err)
