@@ -7,11 +7,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"sync"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 var (
@@ -55,13 +55,7 @@ func Binary(tb testing.TB, example string) []byte {
 }
 
 // source is the folder of the examples.
-func source() string { return filepath.Join(root(), "examples", "wasm") }
-
-// root is the folder of the root module.
-func root() string {
-	_, here, _, _ := goruntime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..")
-}
+func source() string { return filepath.Join(sourcetree.Root(), "examples", "wasm") }
 
 // CacheDir is a folder in which tests share compiled modules.
 func CacheDir(tb testing.TB) string {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 // sdkLink is what examples in other languages than Go have in the place of a copy of their SDK.
@@ -34,7 +35,7 @@ func buildProject(tb testing.TB, example string, l project.Language) (string, er
 	r := newRecipe()
 	r.add("tools", []byte(tools(l)))
 	for _, dir := range []string{
-		filepath.Join(source(), example), filepath.Join(source(), example, sdkLink), filepath.Join(root(), "internal", "project"),
+		filepath.Join(source(), example), filepath.Join(source(), example, sdkLink), filepath.Join(sourcetree.Root(), "internal", "project"),
 	} {
 		r.addTree(dir)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
@@ -22,7 +23,7 @@ type Puppet struct {
 // Binary returns the puppet's module.
 func (p *Puppet) Binary(tb testing.TB) []byte {
 	tb.Helper()
-	module, err := os.ReadFile(filepath.Join(root(), "testdata", "wasm", "puppet.wasm"))
+	module, err := os.ReadFile(filepath.Join(sourcetree.Root(), "testdata", "wasm", "puppet.wasm"))
 	if err != nil {
 		tb.Fatal(err)
 	}

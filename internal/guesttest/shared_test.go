@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 // recipeOf depends on one text.
@@ -103,7 +105,7 @@ func TestARecipeFollowsImports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, dir := range []string{filepath.Join(root(), "guest-sdk", "go"), filepath.Join(root(), "guest-sdk", "go", "internal", "host")} {
+		for _, dir := range []string{filepath.Join(sourcetree.Root(), "guest-sdk", "go"), filepath.Join(sourcetree.Root(), "guest-sdk", "go", "internal", "host")} {
 			if !seen[dir] {
 				t.Errorf("%s does not depend on %s", example, dir)
 			}

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 // examplesModule is the path of the module of the examples; sdkModule is that of the SDK.
@@ -29,7 +31,7 @@ func Source(dir string) (string, error) {
 	}
 	if strings.HasSuffix(dir, ".go") {
 		r.addFile(dir)
-		r.addPackage(filepath.Join(root(), "guest-sdk", "go"), map[string]bool{})
+		r.addPackage(filepath.Join(sourcetree.Root(), "guest-sdk", "go"), map[string]bool{})
 	} else {
 		r.addPackage(dir, map[string]bool{})
 	}
@@ -68,7 +70,7 @@ func (r *recipe) addPackage(dir string, seen map[string]bool) {
 			r.addPackage(filepath.Join(source(), filepath.FromSlash(local)), seen)
 		}
 		if local, ok := strings.CutPrefix(imported, sdkModule); ok {
-			r.addPackage(filepath.Join(root(), "guest-sdk", "go", filepath.FromSlash(local)), seen)
+			r.addPackage(filepath.Join(sourcetree.Root(), "guest-sdk", "go", filepath.FromSlash(local)), seen)
 		}
 	}
 }

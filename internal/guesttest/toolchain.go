@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 // Missing ends a test for want of a tool that others may not have: it is skipped, or it fails with
@@ -24,7 +26,7 @@ func Missing(tb testing.TB, format string, args ...any) {
 // installed once for each lockfile, in the user's cache folder, and must not be changed.
 func NodeModules(tb testing.TB) string {
 	tb.Helper()
-	sdk := filepath.Join(root(), "guest-sdk", "assemblyscript")
+	sdk := filepath.Join(sourcetree.Root(), "guest-sdk", "assemblyscript")
 	lock, err := os.ReadFile(filepath.Join(sdk, "package-lock.json"))
 	if err != nil {
 		tb.Fatal(err)

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -181,8 +181,7 @@ func asking(name string) func() [][]byte {
 }
 
 func read(name string) []byte {
-	_, here, _, _ := goruntime.Caller(0)
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "testdata", "hostile", name))
+	b, err := os.ReadFile(filepath.Join(sourcetree.Root(), "testdata", "hostile", name))
 	if err != nil {
 		panic(err) // a corpus with holes proves nothing
 	}
