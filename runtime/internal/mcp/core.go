@@ -162,7 +162,8 @@ type Call struct {
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
 		core: c, method: call.Method, modern: call.Revision.Modern(),
-		structured: call.Revision.structured(), stream: ResponseStream{Notify: call.Notify}, session: call.Session,
+		structured: call.Revision.structured(), audio: call.Revision.audio(),
+		stream: ResponseStream{Notify: call.Notify}, session: call.Session,
 		access: c.beginAccess(),
 	}
 	r.params.parse(call.Params)
@@ -187,7 +188,8 @@ const copies = 6
 func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet ResponseStream) ([]byte, *Error) {
 	r := &request{
 		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
-		structured: m.Revision == "" || m.Revision.structured(), stream: outlet, session: m.Session, links: m.DownloadLinks,
+		structured: m.Revision == "" || m.Revision.structured(), audio: m.Revision == "" || m.Revision.audio(),
+		stream: outlet, session: m.Session, links: m.DownloadLinks,
 		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID), access: c.beginAccess(),
 	}
 	err := c.check(r)
@@ -304,6 +306,7 @@ type request struct {
 	params     params
 	modern     bool
 	structured bool // the client's revision has structured results of tools
+	audio      bool // the client's revision has audio in results of tools
 	stream     ResponseStream
 	session    string
 	links      bool

@@ -86,7 +86,7 @@ func appendLink(b []byte, uri string) []byte {
 // appendResourceMeta appends the member _meta of a resource in a list; with links, that of a large one has metaLink.
 func appendResourceMeta(b []byte, r *abi.Resource, links bool) []byte {
 	begin := len(b)
-	b = appendMeta(b, r.Meta, "", "")
+	b = appendMeta(b, r.Meta, "", "", "")
 	if !links || r.Size < linkSize {
 		return b
 	}

@@ -44,7 +44,7 @@ func (f *typeFilter) appendTemplate(b []byte, t *abi.Template) []byte {
 	b = f.appendType(b, t.MIMEType, t.URITemplate)
 	b = f.appendIcons(b, t.Icons, t.URITemplate)
 	b = appendAnnotations(b, t.Audience, t.Priority, "")
-	b = appendMeta(b, t.Meta, "", "")
+	b = appendMeta(b, t.Meta, "", "", "")
 	return append(b, '}')
 }
 
@@ -101,10 +101,11 @@ func appendAnnotations(b []byte, audience abi.Audience, priority float64, lastMo
 	return append(b, '}')
 }
 
-// appendMeta appends the member _meta: that of the guest without reserved keys, and the host's own keys.
-func appendMeta(b []byte, guest, etag, lastModified string) []byte {
+// appendMeta appends the member _meta: that of the guest without reserved keys, and the host's own keys. uri is for what has
+// no member of its own for that; empty for none.
+func appendMeta(b []byte, guest, etag, lastModified, uri string) []byte {
 	guest = abi.WithoutReservedMeta(guest)
-	if guest == "" && etag == "" && lastModified == "" {
+	if guest == "" && etag == "" && lastModified == "" && uri == "" {
 		return b
 	}
 	b = append(b, `,"_meta":`...)
@@ -117,6 +118,7 @@ func appendMeta(b []byte, guest, etag, lastModified string) []byte {
 	own := len(b)
 	b = appendMember(b, "io.github.wasmres/etag", etag)
 	b = appendMember(b, "io.github.wasmres/lastModified", lastModified)
+	b = appendMember(b, "io.github.wasmres/uri", uri)
 	if own == begin+1 && len(b) > own { // no comma before the first
 		b = append(b[:own], b[own+1:]...)
 	}

@@ -84,7 +84,7 @@ func (e *rangeSink) Content(c *abi.Content) error {
 	if e.cut = c.RangeTotal > 0; e.cut {
 		e.at, e.total, e.known = e.offset, c.RangeTotal, true
 	}
-	e.head = appendMeta(nil, c.Meta, c.ETag, c.LastModified)
+	e.head = appendMeta(nil, c.Meta, c.ETag, c.LastModified, "")
 	head := *c
 	head.Inline, head.RangeTotal = nil, 0
 	head.Size = min(max(e.total, e.offset)-e.offset, e.end-e.offset)

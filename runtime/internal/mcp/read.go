@@ -61,7 +61,7 @@ func (c *Core) readInto(ctx context.Context, r *request, uri string, asBlocks bo
 type contentEncoder struct {
 	// fixed at creation
 	r        *request
-	asBlocks bool // as embedded resources, for the result of a tool
+	asBlocks bool // as content blocks, for the result of a tool
 
 	progress  *progress
 	byteRange *rangeSink // nil for whole contents
@@ -113,7 +113,14 @@ func (s *contentEncoder) makeRoom(n int) error {
 func (s *contentEncoder) begin(c *abi.Content) {
 	b := s.r.out
 	s.tail = `}`
+	if c.Kind == abi.KindBlob && s.r.message != nil {
+		s.r.message.binary = true
+	}
 	if s.asBlocks {
+		if media := s.r.mediaBlock(c); media.kind != "" {
+			s.r.out = s.r.appendMediaBlock(b, media, c)
+			return
+		}
 		b = append(b, `{"type":"resource","resource":`...)
 		s.tail = `}}`
 	}
@@ -121,16 +128,13 @@ func (s *contentEncoder) begin(c *abi.Content) {
 	b = textenc.AppendString(b, abi.NormalURI(c.URI))
 	b = s.r.core.types.appendType(b, c.MIMEType, c.URI)
 	if s.byteRange == nil {
-		b = appendMeta(b, c.Meta, c.ETag, c.LastModified)
+		b = appendMeta(b, c.Meta, c.ETag, c.LastModified, "")
 	}
 	if c.Kind == abi.KindText {
 		s.r.out = append(b, `,"text":"`...)
 		return
 	}
 	s.r.out = append(b, `,"blob":"`...)
-	if s.r.message != nil {
-		s.r.message.binary = true
-	}
 }
 
 // encodedSize estimates how many bytes the encoded content will have.

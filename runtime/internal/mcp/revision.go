@@ -15,6 +15,9 @@ func (r Revision) Modern() bool { return r >= Revision20260728 }
 // structured reports whether results of tools may have structured content and links to resources in this revision.
 func (r Revision) structured() bool { return r >= "2025-06-18" }
 
+// audio reports whether results of tools may have audio content in this revision.
+func (r Revision) audio() bool { return r >= "2025-03-26" }
+
 // Legacy reports whether r is one of the revisions that open with a handshake.
 func (r Revision) Legacy() bool {
 	switch r {

@@ -3,13 +3,15 @@ package mcp
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/textenc"
 )
 
 // The tools, for hosts that offer models only tools: the JSON before and after the output schema of list_resources.
-// Revisions before 2025-06-18 have no output schemas. read_resource has none, since the type of its content is unknown.
+// Revisions before 2025-06-18 have no output schemas. read_resource has none, since the type of its content is unknown, and
+// some clients show a model nothing but structured content.
 const (
 	toolsBegin = `"tools":[` +
 		`{"name":"list_resources","title":"List resources",` +
@@ -26,7 +28,7 @@ const (
 
 	listedFields = `"name":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},` +
 		`"mimeType":{"type":"string"},"annotations":{"type":"object"}`
-	listSchema = `"outputSchema":{"type":"object","properties":{` +
+	listSchema = `"outputSchema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
 		`"resources":{"type":"array","items":{"type":"object","properties":{"uri":{"type":"string"},` + listedFields +
 		`,"size":{"type":"integer"}},"required":["uri","name"]}},` +
 		`"resourceTemplates":{"type":"array","items":{"type":"object","properties":{"uriTemplate":{"type":"string"},` + listedFields +
@@ -201,7 +203,8 @@ func templatesWithoutIcons(templates []abi.Template) []abi.Template {
 	return templates
 }
 
-// readTool answers the contents of a resource as embedded resources.
+// readTool answers the contents of a resource: pictures and sound as blocks of their own, which clients show a model, and
+// all others as embedded resources.
 func (c *Core) readTool(ctx context.Context, r *request, rawURI []byte) error {
 	uri, err := required("uri", rawURI)
 	if err != nil {
@@ -212,6 +215,42 @@ func (c *Core) readTool(ctx context.Context, r *request, rawURI []byte) error {
 	}
 	r.out = append(r.out, ']')
 	return nil
+}
+
+// A mediaBlock is the block of a picture or a sound.
+type mediaBlock struct {
+	kind     string // image or audio; empty for an embedded resource
+	mimeType string
+}
+
+// mediaBlock returns how a content is shown as media. SVG is a text to a model, and no picture to most clients. Clients
+// know types of pictures in lower case and without parameters; those of sound say what codec it takes.
+func (r *request) mediaBlock(c *abi.Content) mediaBlock {
+	if c.Kind != abi.KindBlob || !abi.IsMIMEType(c.MIMEType) {
+		return mediaBlock{}
+	}
+	base, _, _ := strings.Cut(strings.ToLower(c.MIMEType), ";")
+	base = strings.TrimSpace(base)
+	switch {
+	case strings.HasPrefix(base, "image/") && base != "image/svg+xml":
+		return mediaBlock{"image", base}
+	case strings.HasPrefix(base, "audio/") && r.audio:
+		return mediaBlock{"audio", c.MIMEType}
+	}
+	return mediaBlock{}
+}
+
+// appendMediaBlock appends a block up to its bytes. Its _meta has the URI, which the block itself has no place for;
+// revisions before 2025-06-18 have no _meta there.
+func (r *request) appendMediaBlock(b []byte, m mediaBlock, c *abi.Content) []byte {
+	b = append(b, `{"type":"`...)
+	b = append(b, m.kind...)
+	b = append(b, '"')
+	b = appendMember(b, "mimeType", m.mimeType)
+	if r.structured {
+		b = appendMeta(b, c.Meta, c.ETag, c.LastModified, abi.NormalURI(c.URI))
+	}
+	return append(b, `,"data":"`...)
 }
 
 // appendTextBlock appends one block of text, which is UTF-8.
