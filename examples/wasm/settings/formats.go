@@ -9,6 +9,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/goccy/go-yaml"
+
+	"github.com/wasmres/wasmres/guest-sdk/go/redact"
 )
 
 // A format is one that settings are written in. redact reads a file and writes it again without comments and secrets.
@@ -83,7 +85,7 @@ func redactINI(text []byte) ([]byte, error) {
 				return nil, errors.New("a line is neither a section nor key = value")
 			}
 			key = strings.TrimSpace(key)
-			line = key + " = " + redactText(strings.TrimSpace(value), isSecret(key) || isSecret(section))
+			line = key + " = " + redact.Value(section+"."+key, strings.TrimSpace(value))
 		}
 		shown = append(append(shown, line...), '\n')
 	}

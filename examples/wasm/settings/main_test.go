@@ -30,8 +30,8 @@ func TestFiles(t *testing.T) {
   username: shop
   password: "[redacted]"
   replicas:
-  - "[redacted]"
-  - "[redacted]"
+  - postgres://shop:[redacted]@replica1.example.org/shop
+  - host=replica2.example.org user=shop password=[redacted]
 `,
 		"config://app/production/app.toml": `title = "Shop"
 
@@ -52,7 +52,7 @@ host = mail.example.org
 port = 25
 passwd = [redacted]
 [auth]
-user = [redacted]
+user = shop
 `,
 	} {
 		if got := p.Text(uri); got != want {

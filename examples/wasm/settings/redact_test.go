@@ -7,36 +7,6 @@ import (
 	"testing"
 )
 
-func TestSecrets(t *testing.T) {
-	for _, name := range []string{
-		"password", "DB_PASSWORD", "dbPassword", "userpassword", "passwd", "pwd", "api-key", "apiKey", "APIKEY", "auth", "client_secret",
-		"accessToken", "credential", "dsn", "ssh.private.file",
-	} {
-		if !isSecret(name) {
-			t.Errorf("%s is shown", name)
-		}
-	}
-	for _, name := range []string{"host", "monkey", "keyboard", "author", "compass", "port", "spin"} {
-		if isSecret(name) {
-			t.Errorf("%s is not shown", name)
-		}
-	}
-	for _, text := range []string{
-		"postgres://shop:hunter2@db/shop", "see redis://:hunter2@cache:6379", "Server=db;Password=hunter2;", "host=db password=hunter2",
-		"Bearer abcdefgh", "basic c2hvcDpodW50ZXIy", "-----BEGIN RSA PRIVATE KEY-----\nMII", "ghp_0123456789abcdef", "AKIA0123456789ABCDEF",
-		"eyJhbGciOiJIUzI1NiJ9.e30.x", "https://example.org/?token=hunter2", "sk-0123456789abcdef",
-	} {
-		if got := redactText(text, false); got != redacted {
-			t.Errorf("%q is shown", text)
-		}
-	}
-	for _, text := range []string{"https://example.org/a?b=c", "ada@example.org", "basic", "a key", "task-0123456789", "5432"} {
-		if got := redactText(text, false); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
-	}
-}
-
 // FuzzRedact: whatever a file is, a value with the name of a secret is not shown.
 func FuzzRedact(f *testing.F) {
 	const secret = "hunter2hunter2"

@@ -15,6 +15,13 @@ const weak = " auth authtoken cookie cookies cred creds jwt key keys otp pass pi
 // public are words beside key that make it an ordinary name.
 const public = " public primary foreign sort partition keyboard "
 
+// aboutAuth are words beside auth that make it an ordinary name, and methods are values of it that are no secrets.
+const (
+	aboutAuth = " enabled host mechanism method methods mode port provider realm scheme server type user username "
+	methods   = " aws basic bearer cert digest false kerberos ldap login md5 mtls none ntlm oauth oauth2 off oidc on pam " +
+		"password peer plain saml scram-sha-256 tls token true trust x509 "
+)
+
 // measures are words of names whose values are numbers, times and switches.
 const measures = " age allow count days disable enable enabled expires expiry interval length lifetime limit max min " +
 	"policy required retries rotate rotation seconds size timeout ttl "
@@ -35,7 +42,7 @@ func IsSecret(name, value string) bool {
 	case (compact == "pwd" || compact == "oldpwd") && strings.HasPrefix(value, "/"):
 		return false
 	case isOnlyAuth(name):
-		return len(value) > 8 || !isMadeOf(value, isAlnum)
+		return !hasWord(name, aboutAuth) && !strings.Contains(methods, " "+lower(value)+" ")
 	}
 	return true
 }
