@@ -1,8 +1,5 @@
-import { Failure, notFound, Request } from "wasmres";
+import { Failure, notFound, redactValue, Request } from "wasmres";
 import { load, Section, Setting, Settings } from "./settings";
-
-const SECRETS = ["password", "token", "secret", "key"]; // in a name, they say that the value is one
-const REDACTED = "[redacted]";
 
 /** A Selection is what a request asks for: all sections, one of them, or one with a single setting. */
 export class Selection {
@@ -31,11 +28,12 @@ export class Selection {
 
   /** The setting as clients may see it. */
   private shown(section: string, setting: Setting): Setting {
-    if (isSecret(section + "." + setting.key)) return new Setting(setting.key, REDACTED);
+    const name = section + "." + setting.key;
     const value = instead(this.r, section, setting.key);
-    if (value === null) return setting;
-    this.overrides = sum(this.overrides, `${section}.${setting.key}=${value}`);
-    return new Setting(setting.key, value);
+    if (value === null) return new Setting(setting.key, redactValue(name, setting.value));
+    const shown = redactValue(name, value);
+    this.overrides = sum(this.overrides, `${name}=${shown}`);
+    return new Setting(setting.key, shown);
   }
 }
 
@@ -56,12 +54,6 @@ export function select(r: Request): Selection {
     selection.failure = notFound(`there is no ${key} in ${name}`);
   } else selection.add(section, key);
   return selection;
-}
-
-function isSecret(name: string): bool {
-  const lower = name.toLowerCase();
-  for (let i = 0; i < SECRETS.length; i++) if (lower.includes(SECRETS[i])) return true;
-  return false;
 }
 
 /** What the operator says instead: the configuration value server.port, or the variable APP_SERVER_PORT; or null. */

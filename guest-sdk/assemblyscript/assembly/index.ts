@@ -11,6 +11,7 @@ export { ListHandler, Page } from "./page";
 export { Capability, Provider, provider } from "./provider";
 export { Query, query } from "./query";
 export { wasmres_v1_seed } from "./random";
+export { isSecret, REDACTED, redactText, redactValue } from "./redact";
 export { Principal, Request } from "./request";
 export { HTTPField, HTTPResponse } from "./response";
 export { CompleteHandler, ReadHandler, Route, VersionHandler } from "./route";

@@ -66,6 +66,7 @@ func TestLongTexts(t *testing.T) {
 	for _, part := range []string{
 		"://", "a:", "a:b@", "pwd=a ", "pwd=a;", "token: ", "bearer ", "basic AAAA ", "-----BEGIN ", "-----BEGIN CERTIFICATE-----",
 		"eyJ.", "1234567890:AA", "/", "{}", "\"pwd\":\"", "<pwd>", "--pwd ", "\n", "jdbc:oracle:/", "pwd=", "pwd:bearer ",
+		"key_path=/",
 	} {
 		text := strings.Repeat(part, 1<<16/len(part))
 		got := redact.Text(text)
