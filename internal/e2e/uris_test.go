@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,9 @@ var uris = []struct {
 	{"file:///project/logo.png", "file", true, "image/png", "\x89PNG"},
 	{"file:///logs/app.log", "file", true, "", "started"},
 	{"file:///config.yaml", "file", true, "", "debug: false"},
+	{"file://readme", "file", true, "text/markdown", "# Files"},
+	{"file://config", "file", true, "", "debug: false"},
+	{"file://changelog", "file", true, "text/markdown", "- it works"},
 	{"project://readme", "project", true, "text/markdown", "# Notes"},
 	{"project://license", "project", true, "", "MIT"},
 	{"project://file/go.mod", "project", true, "", "module notes"},
@@ -54,6 +58,12 @@ var uris = []struct {
 	{"api://status", "openapi", true, "application/json", `{"open":true}`},
 	{"api://books?genre=science&limit=2", "openapi", false, "application/json", `genre=science&limit=2`},
 	{"api://books/7", "openapi", false, "application/json", `{"id":"7"}`},
+}
+
+// folders are resources whose answer is several contents, each with its provider and the URI of one of the contents.
+var folders = []struct{ uri, provider, content string }{
+	{"file:///project/", "file", "file:///project/config.yaml"},
+	{"project://file/src", "project", "project://file/src/main.rs"},
 }
 
 // templates are those that the papers name.
@@ -117,6 +127,11 @@ func readAll(t *testing.T, w *world, peers map[string]*peer) {
 				t.Errorf("%s shows a secret: %.200q", uri, data)
 			}
 		})
+	}
+	for _, c := range folders {
+		if w.missing[c.provider] == nil && !slices.Contains(peers[""].contents(t, c.uri), c.content) {
+			t.Errorf("%s: got no content %s", c.uri, c.content)
+		}
 	}
 	for _, c := range templates {
 		if w.missing[c.provider] == nil && offers[""].templates[c.template] == nil {
@@ -213,6 +228,17 @@ func (p *peer) read(t *testing.T, uri string) (mime string, data []byte) {
 		t.Fatal(err)
 	}
 	return c.MimeType, data
+}
+
+// contents reads a resource and returns the URIs of its contents.
+func (p *peer) contents(t *testing.T, uri string) (uris []string) {
+	t.Helper()
+	var result struct{ Contents []struct{ URI string } }
+	p.call(t, "resources/read", map[string]any{"uri": uri}, &result)
+	for _, c := range result.Contents {
+		uris = append(uris, c.URI)
+	}
+	return uris
 }
 
 // follow subscribes to a resource.

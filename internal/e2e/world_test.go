@@ -26,6 +26,7 @@ func (w *world) makeFiles(t *testing.T) {
 		"files/home/user/documents/report.pdf": "%PDF-1.7\n\xff", "files/project/src/main.rs": "fn main() {}\n",
 		"files/project/config.yaml": "debug: true\n", "files/project/logo.png": picture,
 		"files/logs/app.log": "started\n", "files/config.yaml": "debug: false\n",
+		"files/README.md": "# Files\n", "files/CHANGELOG.md": "- it works\n",
 		"repo/README.md": "# Notes\n", "repo/LICENSE": "MIT License\n", "repo/go.mod": "module notes\n", "repo/src/main.rs": "fn main() {}\n",
 		"memory/conversation_history.md":   "- Ada: hello\n",
 		"config/app.ini":                   "[server]\nport = 8080\npassword = " + secret + "\n",
