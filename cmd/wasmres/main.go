@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/permission"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/test"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/token"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/view"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
@@ -63,7 +64,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 			build.NewCommand(), dev.Command(), build.Command(), test.Command(), check.Command(),
 			serve.Command(), view.ListCommand(), view.TemplatesCommand(), view.ReadCommand(), view.CompleteCommand(),
 			inspect.Command(), bench.Command(), machine.DoctorCommand(),
-			permission.Command(), permission.PolicyCommand(), machine.CacheCommand(),
+			permission.Command(), permission.PolicyCommand(), token.Command(), machine.CacheCommand(),
 		},
 	}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -24,6 +25,7 @@ type HTTPConfig struct {
 	Addr           string               // HOST:PORT; port 0 takes any
 	AllowedHosts   []string             // in addition to the loopback names, if listening there
 	AllowedOrigins []string             // of web pages, in addition to the server's own
+	Insecure       bool                 // listen beyond this machine although clients are not authenticated
 	Ready          func(bound net.Addr) // called when it listens; may be nil
 }
 
@@ -38,13 +40,39 @@ func (a *App) ServeHTTP(ctx context.Context, cfg HTTPConfig) error {
 	if err != nil {
 		return err
 	}
-	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.cfg.Logger.Warn("server has no authentication: every client that reaches the address can read all resources", "addr", listener.Addr().String())
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {
+		if err := CheckExposed(tcp.IP, &a.cfg.Server, cfg.Insecure); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		a.warnExposed(tcp)
 	}
 	if cfg.Ready != nil {
 		cfg.Ready(listener.Addr())
 	}
 	return server.Serve(ctx, listener)
+}
+
+// ErrExposed says that a server would serve every client of a network.
+var ErrExposed = errors.New("every client that reaches the address could read all resources")
+
+// CheckExposed returns ErrExposed for a server that listens on an address beyond this machine without authentication,
+// unless that is wanted.
+func CheckExposed(ip net.IP, o *runtime.ServerOptions, insecure bool) error {
+	if insecure || o.Auth != nil || ip.IsLoopback() {
+		return nil
+	}
+	return ErrExposed
+}
+
+// warnExposed logs what clients of a network, or people between them and the server, may read.
+func (a *App) warnExposed(addr *net.TCPAddr) {
+	switch {
+	case addr.IP.IsLoopback():
+	case a.cfg.Server.Auth == nil:
+		a.cfg.Logger.Warn("server has no authentication: every client that reaches the address can read all resources", "addr", addr.String())
+	case a.cfg.Server.TLS == nil:
+		a.cfg.Logger.Warn("tokens and answers are not encrypted: use --tls-cert, or a proxy that speaks HTTPS", "addr", addr.String())
+	}
 }
 
 // openServer makes the server, and logs isolation and missing grants for the operator.

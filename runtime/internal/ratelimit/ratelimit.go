@@ -3,10 +3,7 @@ package ratelimit
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -60,14 +57,3 @@ func (l *Limiter) Allow(client string, n int) (retryAfter time.Duration, ok bool
 
 // maxRetry is the longest time to retry after that is told.
 const maxRetry = time.Hour
-
-// Parse reads a rate, as "50/s", "100/m" or "1000/h", in requests a second.
-func Parse(s string) (perSecond float64, err error) {
-	number, unit, _ := strings.Cut(s, "/")
-	seconds := map[string]float64{"s": 1, "m": 60, "h": 3600}[unit]
-	n, err := strconv.ParseUint(number, 10, 32)
-	if err != nil || n == 0 || seconds == 0 {
-		return 0, fmt.Errorf("%q is not a rate: write it like 50/s, 100/m or 1000/h", s)
-	}
-	return float64(n) / seconds, nil
-}

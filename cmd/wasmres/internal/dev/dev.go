@@ -47,6 +47,7 @@ In the configuration of an MCP client:
 				Usage: "serve Streamable HTTP at this `ADDRESS`; port 0 takes any",
 			},
 			&cli.BoolFlag{Name: "stdio", Category: serving, Usage: "serve one client on stdin and stdout instead of HTTP"},
+			serve.InsecureFlag(serving),
 			&cli.BoolFlag{
 				Name: "tools", Category: serving,
 				Usage: "also offer the resources as tools, for clients that support only tools",
@@ -262,8 +263,10 @@ func (d *devServer) serve(ctx context.Context, addr string) error {
 		d.console.say("serve", bold, "one client, on standard input and output", "")
 		return d.app.ServeStdio(ctx, serve.Pollable(d.c.App.Reader), d.c.App.Writer)
 	}
-	return serve.ExplainInUse(addr, d.app.ServeHTTP(ctx, app.HTTPConfig{Addr: addr, Ready: func(bound net.Addr) {
-		d.console.say("serve", bold, fmt.Sprintf("%s  %s", d.console.in(bold, serve.Endpoint(bound)),
+	err := d.app.ServeHTTP(ctx, app.HTTPConfig{Addr: addr, Insecure: d.c.Bool("insecure"), Ready: func(bound net.Addr) {
+		d.console.say("serve", bold, fmt.Sprintf("%s  %s", d.console.in(bold, serve.Endpoint(bound, false)),
 			d.console.in(dim, "press Ctrl-C to stop")), "")
-	}}))
+	}})
+	const advice = "add --insecure if that is wanted, or use 'wasmres run', which can authenticate clients"
+	return serve.ExplainInUse(addr, serve.ExplainExposed(addr, advice, err))
 }

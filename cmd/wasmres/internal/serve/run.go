@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // Command gives the command run.
@@ -44,7 +45,7 @@ In the configuration of an MCP client:
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept requests of web pages with this `ORIGIN`, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
 			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
-		), clientFlags(category)...),
+		), append(operatorFlagList(), clientFlags(category)...)...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
 	}
@@ -66,6 +67,14 @@ func run(c *cli.Context) error {
 	}
 	configs[0].Server.Tools = c.Bool("tools")
 	if err := clientLimits(c, &configs[0]); err != nil {
+		return err
+	}
+	operation, err := openOperation(c, &configs[0].Server, configs[0].Logger)
+	if err != nil {
+		return err
+	}
+	defer operation.Close()
+	if err := checkExposure(c, addr, &configs[0].Server); err != nil {
 		return err
 	}
 	for i := range configs {
@@ -124,15 +133,34 @@ func HTTPAddress(c *cli.Context) (string, error) {
 	return net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
 }
 
+// checkExposure refuses an address that every client could read from, before anything is opened.
+func checkExposure(c *cli.Context, addr string, o *runtime.ServerOptions) error {
+	if addr == "" {
+		return nil
+	}
+	host, _, _ := net.SplitHostPort(addr) // HTTPAddress has checked it
+	ip := net.ParseIP(host)
+	if ip == nil { // a name: ServeHTTP looks at the address
+		return nil
+	}
+	if err := app.CheckExposed(ip, o, c.Bool("insecure")); err != nil {
+		return cli.Usagef(c, "%w", ExplainExposed(addr, runAdvice, err))
+	}
+	return nil
+}
+
 func serveHTTP(c *cli.Context, a *app.App, addr string) error {
-	return ExplainInUse(addr, a.ServeHTTP(c.Context, app.HTTPConfig{
+	secure := c.String("tls-cert") != ""
+	err := a.ServeHTTP(c.Context, app.HTTPConfig{
 		Addr:           addr,
+		Insecure:       c.Bool("insecure"),
 		AllowedHosts:   c.StringSlice("allowed-host"),
 		AllowedOrigins: c.StringSlice("allowed-origin"),
 		Ready: func(bound net.Addr) {
-			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", Endpoint(bound))
+			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", Endpoint(bound, secure))
 		},
-	}))
+	})
+	return ExplainInUse(addr, ExplainExposed(addr, runAdvice, err))
 }
 
 // ExplainInUse adds what to do to an error that says that another program listens at the address.
@@ -145,11 +173,15 @@ func ExplainInUse(addr string, err error) error {
 		addr, net.JoinHostPort(host, "0"), err)
 }
 
-// Endpoint gives the URL for clients of a server that listens at an address.
-func Endpoint(bound net.Addr) string {
+// Endpoint gives the URL for clients of a server that listens at an address; secure is with TLS.
+func Endpoint(bound net.Addr, secure bool) string {
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
 	tcp, ok := bound.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
-		return fmt.Sprintf("http://%s/mcp", bound)
+		return fmt.Sprintf("%s://%s/mcp", scheme, bound)
 	}
-	return fmt.Sprintf("http://127.0.0.1:%d/mcp and all other addresses of this machine", tcp.Port)
+	return fmt.Sprintf("%s://127.0.0.1:%d/mcp and all other addresses of this machine", scheme, tcp.Port)
 }

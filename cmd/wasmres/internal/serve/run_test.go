@@ -10,7 +10,7 @@ func TestEndpoint(t *testing.T) {
 	for ip, want := range map[string]string{
 		"127.0.0.1": "http://127.0.0.1:8080/mcp", "::1": "http://[::1]:8080/mcp", "0.0.0.0": all, "::": all,
 	} {
-		if got := Endpoint(&net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}); got != want {
+		if got := Endpoint(&net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, false); got != want {
 			t.Errorf("%s: got %s, want %s", ip, got, want)
 		}
 	}

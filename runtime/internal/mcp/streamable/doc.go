@@ -6,5 +6,6 @@
 // Legacy gets all others unchanged. Package response writes the answers, subscription has the streams of changes, and
 // download serves the bytes of resources.
 //
-// The package does not authenticate clients: a proxy in front of the server does.
+// A Handler has an [auth.Authenticator] tell who sends a request, limits the rate of each client, and puts the client into
+// the context, where the source of resources and the access log find it.
 package streamable
