@@ -339,6 +339,22 @@ func (k *kit) testFolder(t *testing.T) {
 	t.Run("version", k.testFolderVersion)
 }
 
+// playFolder is a read of a folder of one file. The last answer is that of the file, or a page that says there are more.
+func playFolder(more bool) play {
+	file := abi.File{Name: "a", Size: 5, ModifiedMillis: folderTime}
+	read := abi.FileResponse{Files: []abi.File{file}}
+	acts := []act{folderAct(more, file), {abi.ServiceFileRead, fileSchema, read.Append(nil), []byte("value")}}
+	if more {
+		acts[0], acts[1] = acts[1], acts[0]
+	}
+	return play{folderTemplate, []string{"name", "dir"}, acts, "value"}
+}
+
+// folderAct is a page of a listing.
+func folderAct(more bool, files ...abi.File) act {
+	return act{abi.ServiceFileList, fileSchema, (&abi.FileResponse{Files: files, More: more}).Append(nil), nil}
+}
+
 // numberedSent is what numbered files become.
 func numberedSent(n int, text string) (all []sent) {
 	for i := range n {

@@ -98,8 +98,9 @@ func plays() map[string]play {
 			kvAct(abi.ServiceKVList, page, ""),
 			kvAct(abi.ServiceKVList, abi.KVResponse{Entries: []abi.KVEntry{{Key: "c", Version: 300}}}, ""),
 		}, "a\nb\nc"},
-		"file":  playFile(),
-		"write": playWrite(wrote("a", 300), wrote("a", 301), "301"),
+		"file":   playFile(),
+		"folder": playFolder(false),
+		"write":  playWrite(wrote("a", 300), wrote("a", 301), "301"),
 		"remove": {removeTemplate, []string{"name", "a"}, []act{
 			{abi.ServiceFileRemove, fileSchema, (&abi.FileResponse{}).Append(nil), nil},
 		}, "gone"},
@@ -245,6 +246,8 @@ func (k *kit) testEndless(t *testing.T) {
 		"keys of nothing": {keysTemplate, []string{"prefix", ""}, []act{
 			kvAct(abi.ServiceKVList, abi.KVResponse{More: true}, ""),
 		}, ""},
+		"folder":            playFolder(true),
+		"folder of nothing": {folderTemplate, []string{"name", "dir"}, []act{folderAct(true)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last := p.acts[len(p.acts)-1]
