@@ -14,7 +14,7 @@ runtime/internal/limiter runtime/internal/engine runtime/internal/engine/wazero 
 : askedTooOften blame blamed contain contained investigate tooDeep tookTooLong
 : admitHostCall keeper patient realWorld resting snap stopIfOver unforeseeable World beginTidying tidy tidying
 : errCrowded errEnough seat seats sit waitOn crowded depart keepPace lingering lingers pace rise turns
-: Determinism Lane LaneReset Learn linger Look Order silent turn Waiter
+: Determinism Lane LaneReset Learn linger Look Order silent turn Waited Waiter
 
 runtime/wasm
 : Hollow IsHollow

@@ -19,8 +19,7 @@ const (
 	maxAbandoned = 16
 )
 
-// A grantedService is a service of one provider, and the count of its calls that run on after the runtime has stopped
-// waiting for them.
+// A grantedService is a granted service of one provider, with the number of its abandoned calls that still run.
 type grantedService struct {
 	id        abi.Service
 	service   capability.Service
@@ -37,13 +36,13 @@ func grantedServices(services capability.Services) map[abi.Service]*grantedServi
 	return granted
 }
 
-// An ask calls services on a goroutine of its own, one after the other. That goroutine outlives a call, because the stack
-// it has grown is costly to grow again. An ask that is abandoned, or whose goroutine has ended, is not used again.
+// An ask calls services on its own goroutine, one after the other. That goroutine outlives a call, because growing its
+// stack again is costly. An ask that was abandoned, or whose goroutine has ended, is not used again.
 type ask struct {
 	// fixed at creation
 	host   *Host
-	begin  chan struct{} // of one; closed when there is nothing more to do
-	events chan event    // that the caller waits for
+	begin  chan struct{} // holds one token for each service call; closed when there are no more
+	events chan event    // for the waiting caller
 	timer  *time.Timer   // sends overdue; a timer with a channel of its own would cost a microsecond more
 
 	// set by the guest's goroutine before the service begins
@@ -66,7 +65,7 @@ const (
 	askAbandoned
 )
 
-// An event is what a caller waits for.
+// An event is one for which a caller waits.
 type event uint8
 
 const (
@@ -85,7 +84,7 @@ func (h *Host) newAsk() *ask {
 		return a
 	default:
 	}
-	a := &ask{host: h, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer finds room in any case
+	a := &ask{host: h, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer always has room
 	a.timer = time.AfterFunc(time.Hour, func() {
 		select {
 		case a.events <- overdue:
@@ -96,7 +95,7 @@ func (h *Host) newAsk() *ask {
 	return a
 }
 
-// release keeps a for another call. Nothing of this call stays in it.
+// release makes a available to other calls. It erases all data of this call.
 func (a *ask) release() {
 	clear(a.request)
 	if a.request = a.request[:0]; cap(a.request) > maxKeptRequest {
@@ -126,9 +125,9 @@ func (h *Host) endAsks() {
 	}
 }
 
-// ask calls a service and waits for its answer. Once the call's deadline, or its cancellation, and serviceGrace have
-// passed, the call fails and the service is abandoned: its goroutine runs on until the service returns, and its answer is
-// discarded.
+// ask calls a service and waits for its answer. If there is none when serviceGrace has passed since the call's deadline
+// or its cancellation, the call fails and the service is abandoned: its goroutine runs until the service returns, and
+// its answer is discarded.
 func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte) (capability.Response, error) {
 	h := c.host
 	if n := granted.abandoned.Load(); n >= maxAbandoned {
@@ -154,7 +153,7 @@ func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte)
 	return a.resp, a.err
 }
 
-// await waits until a is answered. An error says that a was abandoned.
+// await waits for the answer of a. After an error, a was abandoned.
 func (c *Call) await(ctx context.Context, a *ask) error {
 	cancelled, cancelledAt := parentDone(ctx), time.Time{}
 	a.timer.Reset(time.Until(c.Deadline()) + serviceGrace)
@@ -167,7 +166,7 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 		case <-cancelled:
 			cancelled, cancelledAt = nil, time.Now()
 		}
-		end := c.Deadline() // which may have moved
+		end := c.Deadline() // the deadline may have moved
 		if !cancelledAt.IsZero() {
 			end = cancelledAt
 		}
@@ -185,7 +184,7 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 	}
 }
 
-// parentDone is closed when the caller has cancelled. A [deadline.Context] would need a timer for a channel of its own.
+// parentDone is closed when the caller has cancelled. It avoids Done of a [deadline.Context], which needs a timer.
 func parentDone(ctx context.Context) <-chan struct{} {
 	if d, ok := ctx.(*deadline.Context); ok {
 		return d.Cancelled()
@@ -193,7 +192,7 @@ func parentDone(ctx context.Context) <-chan struct{} {
 	return ctx.Done()
 }
 
-// abandon stops waiting for a. It reports false when the service has just answered.
+// abandon stops waiting for a. It returns false when the service has just answered.
 func (a *ask) abandon() bool {
 	a.granted.abandoned.Add(1)
 	if !a.state.CompareAndSwap(askRunning, askAbandoned) {
@@ -208,7 +207,7 @@ func (a *ask) abandon() bool {
 
 var errNoAnswer = errors.New("the service ended without an answer")
 
-// serve calls services until there is none to call, or a was abandoned.
+// serve calls services until begin is closed, or a was abandoned.
 func (a *ask) serve() {
 	for range a.begin {
 		if a.run() {
@@ -231,9 +230,9 @@ func (a *ask) run() (abandoned bool) {
 	return
 }
 
-// finish hands the answer over, or discards it when the caller has stopped waiting.
+// finish passes the answer to the caller, or discards it when the caller has stopped waiting.
 func (a *ask) finish() (abandoned bool) {
-	granted := a.granted // a is the caller's once it is answered
+	granted := a.granted // after the answer, a belongs to the caller
 	if a.state.CompareAndSwap(askRunning, askAnswered) {
 		a.events <- answered
 		return false

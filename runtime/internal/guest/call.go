@@ -15,8 +15,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// A Call is the host's side of one operation of a guest: the request, and the checks on all data from the guest. It belongs
-// to the goroutine that runs the guest.
+// A Call is the host's side of one operation of a guest: the request, and the checks of all data from the guest. It
+// belongs to the goroutine that runs the guest.
 type Call struct {
 	Op      abi.Op
 	Request *abi.Request // not to be changed
@@ -53,7 +53,7 @@ type Call struct {
 	partial      [2][]byte // lines of standard output and error that have no end yet
 	used         limits.Usage
 	reports      reports
-	failure      error // the first one; the guest may run on but cannot undo it
+	failure      error // the first one; the guest may run on but cannot remove it
 }
 
 // NewCall makes a call of an operation. Contents go to sink; nil refuses them.
@@ -77,7 +77,7 @@ func (h *Host) NewLogOnlyCall(op abi.Op) *Call {
 // the budget for log lines between calls.
 func (h *Host) StartCall() *Call { return h.NewCall(abi.OpConfigure, &abi.Request{}, nil) }
 
-// Encode appends the encoded request to b. The error for one that is too large is abi.CodeInvalidParams.
+// Encode appends the encoded request to b. The error is abi.CodeInvalidParams for a request that is too large.
 func (c *Call) Encode(b []byte) ([]byte, error) {
 	before := len(b)
 	b = c.Request.Append(b)
@@ -94,7 +94,7 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 }
 
 // Run runs the call without a limiter and returns its error. The call ends with ctx, and after Limits.Timeout at the
-// latest. A call whose ctx has ended does not begin.
+// latest. It does not begin if ctx has ended.
 func (c *Call) Run(ctx context.Context, guests Guests) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 // SetDeadline sets the deadline of the call to that of d.
 func (c *Call) SetDeadline(d *deadline.Context) { c.deadline, _ = d.Deadline() }
 
-// End gives the ticket back.
+// End releases the ticket.
 func (c *Call) End() { c.ticket.Leave(c.bounds.Began(), c.CPUTime()) }
 
 // Reply returns the guest's answer without its contents.
@@ -126,11 +126,11 @@ func (c *Call) Err() error { return c.failure }
 // DeadlineError returns the error of a call that exceeds its deadline.
 func (c *Call) DeadlineError() error { return c.host.DeadlineError() }
 
-// SetUsage sets what the guest used.
+// SetUsage sets the fuel and the host calls that the guest used.
 func (c *Call) SetUsage(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
 
-// Service answers a service call: one of notices, or one that is granted. The guest gets nothing but the code of a refusal.
-// It returns at most serviceGrace after Deadline, whatever the service does.
+// Service answers a service call: a notice, or a call of a granted service. The guest gets only the code of a refusal.
+// Service returns at most serviceGrace after Deadline, whatever the service does.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
 	if !c.serving || c.Op == abi.OpDescribe || len(request) > abi.MaxService {
 		return capability.Response{}, abi.CodeDenied
@@ -236,15 +236,15 @@ func (c *Call) Result(code abi.Code) error {
 	case code == abi.CodeOK:
 		return nil
 	case code == abi.CodeDeadline && !time.Now().Before(c.Deadline()):
-		return c.host.DeadlineError() // who noticed first makes no difference
+		return c.host.DeadlineError() // whether guest or host noticed first makes no difference
 	case c.reply.Error == nil:
 		return &abi.Error{Code: code}
 	}
 	return PublicError(code, c.reply.Error)
 }
 
-// PublicError makes an error of what a guest, or its runner, says of a failure. Text that it must not say is an error of
-// its own.
+// PublicError returns the error for a failure in the words of a guest, or of its runner. Forbidden text makes it
+// another error.
 func PublicError(code abi.Code, said *abi.GuestError) error {
 	if err := abi.CheckJSONObject("error data", said.Data); err != nil {
 		return err
@@ -254,8 +254,8 @@ func PublicError(code abi.Code, said *abi.GuestError) error {
 	return e
 }
 
-// publicText gives what a guest says to people as one line of at most 1 KiB, in which white space is plain and what is
-// hidden is escaped.
+// publicText returns a text of a guest as one line of at most 1 KiB, with plain white space and escaped invisible
+// characters.
 func publicText(s string) string {
 	const most = 1 << 10
 	s = strings.ToValidUTF8(s[:min(len(s), most)], "") // the cut may be within a character

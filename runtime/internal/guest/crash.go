@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
 )
 
-// WithCrash gives err with a crash, and does not change err. The cause of err, if it has one, is the reason.
+// WithCrash returns err with a crash, without changing err. The cause of err, if it has one, is the reason.
 func WithCrash(err error, crash *abi.Crash) error {
 	var e *abi.Error
 	if errors.As(err, &e) && e.Cause != nil {
@@ -17,17 +17,17 @@ func WithCrash(err error, crash *abi.Crash) error {
 	return &crashError{err, crash}
 }
 
-// A crashError is that of a call in which a guest was stopped.
+// A crashError is the error of a call whose guest was stopped.
 type crashError struct {
 	error
 	crash *abi.Crash
 }
 
-// Unwrap gives the error, and the crash.
+// Unwrap returns the error and the crash.
 func (b *crashError) Unwrap() []error { return []error{b.error, b.crash} }
 
-// CompleteCrash completes the crash in the chain of err, if there is one: with names, and what is known of the call c,
-// which is nil when the guest was starting.
+// CompleteCrash completes the crash in the chain of err, if there is one, with function names and with data of the call
+// c. c is nil when the guest was starting.
 func CompleteCrash(c *Call, err error, names func() symbol.Names) {
 	crash := abi.CrashOf(err)
 	if crash == nil {
@@ -46,10 +46,10 @@ func CompleteCrash(c *Call, err error, names func() symbol.Names) {
 	}
 }
 
-// maxLastLines is how many of the last lines of a call are kept.
+// maxLastLines is how many of the last lines of a call are stored.
 const maxLastLines = 8
 
-// keepLine keeps the last lines of the guest.
+// keepLine stores the last lines of the guest.
 func (c *Call) keepLine(line string) {
 	if len(c.lastLines) == maxLastLines {
 		c.lastLines = slices.Delete(c.lastLines, 0, 1)

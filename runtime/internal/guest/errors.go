@@ -8,10 +8,10 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// maxCause bounds what a guest can put into the log by way of an error.
+// maxCause bounds how many bytes of an error's text from a guest go to the log.
 const maxCause = 2 << 10
 
-// Truncate bounds the text of an error that guests have a hand in.
+// Truncate bounds the text of an error that guests can influence.
 func Truncate(err error) error {
 	text := err.Error()
 	if len(text) <= maxCause {

@@ -21,8 +21,8 @@ type Config struct {
 	Values       string              // the configuration, as a JSON object; empty for none
 	ExposeErrors bool                // clients get the first line of an ordinary error of the guest
 	Clock        *Clock              // replaces the real time and random numbers; nil for the real ones
-	// Notify takes the guest's notices: the URI of a changed resource, or the empty string when the list has changed.
-	// ctx is that of the call in which the guest gave notice. It must not block. Nil drops them.
+	// Notify receives the guest's notices: the URI of a changed resource, or the empty string when the list has
+	// changed. ctx is that of the call that gave notice. It must not block. Nil discards them.
 	Notify func(ctx context.Context, uri string)
 	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest.
 	// It must not block. Nil discards.
@@ -30,8 +30,8 @@ type Config struct {
 	Logger      *slog.Logger
 }
 
-// A Host is what the calls of one module share: what its guests may do, and what the host makes of what they say. It
-// does not know where its guests run. It is safe for concurrent use once the manifest is set.
+// A Host has the state that the calls of one module share: the grants of its guests, their manifest, and their
+// services. It does not know where the guests run. It is safe for concurrent use once the manifest is set.
 type Host struct {
 	Config // fixed at creation
 
@@ -44,8 +44,8 @@ type Host struct {
 	lifecycle abi.Lifecycle // in force
 }
 
-// NewHost makes a host. It sets the manifest if that is packed into the module; otherwise the runner must ask the guest for
-// it. Close ends the host.
+// NewHost makes a host. It sets the manifest if the module contains it; otherwise the runner must ask the guest. The
+// caller closes the host.
 func NewHost(cfg Config) (*Host, error) {
 	h := &Host{
 		Config: cfg, granted: grantedServices(cfg.Services), asks: make(chan *ask, min(cfg.Limits.Calls, maxIdleAsks)),
@@ -64,10 +64,10 @@ func NewHost(cfg Config) (*Host, error) {
 // Packed reports whether the module contains its manifest.
 func (h *Host) Packed() bool { return h.Module.Manifest != nil }
 
-// Close ends the goroutines that wait for service calls. No call runs or begins any more.
+// Close ends the goroutines for service calls. No call may run or begin any more.
 func (h *Host) Close() { h.endAsks() }
 
-// SetManifest checks what the provider says of itself, and has calls go by it. It is called once, before the guest is
+// SetManifest checks the guest's manifest, and applies it to later calls. It is called once, before the guest is
 // configured.
 func (h *Host) SetManifest(manifest *abi.Manifest) error {
 	if err := manifest.Check(); err != nil {
@@ -83,7 +83,7 @@ func (h *Host) SetManifest(manifest *abi.Manifest) error {
 	return nil
 }
 
-// grantLifecycle gives what the module asks for, as far as it is granted.
+// grantLifecycle returns the requested lifecycle, as far as it is granted.
 func (h *Host) grantLifecycle() abi.Lifecycle {
 	requested := h.manifest.Limits.Lifecycle
 	switch {
@@ -97,13 +97,13 @@ func (h *Host) grantLifecycle() abi.Lifecycle {
 	return requested
 }
 
-// Manifest describes the provider; it is empty before SetManifest. It must not be changed.
+// Manifest returns the manifest, which must not be changed; it is empty before SetManifest.
 func (h *Host) Manifest() *abi.Manifest { return h.manifest }
 
-// Lifecycle is the one in force: what the manifest asks for, as far as it is granted.
+// Lifecycle returns the lifecycle in force: the requested one, as far as it is granted.
 func (h *Host) Lifecycle() abi.Lifecycle { return h.lifecycle }
 
-// ContextError says why ctx, which is that of a call, has ended.
+// ContextError returns the error for ctx, the context of a call, which has ended.
 func (h *Host) ContextError(ctx context.Context) *abi.Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return h.DeadlineError()
@@ -111,28 +111,28 @@ func (h *Host) ContextError(ctx context.Context) *abi.Error {
 	return abi.Errorf(abi.CodeCancelled, "cancelled")
 }
 
-// DeadlineError is the error of a call that took longer than it may.
+// DeadlineError returns the error of a call that exceeds its time limit.
 func (h *Host) DeadlineError() *abi.Error {
 	return abi.Errorf(abi.CodeDeadline, "the provider took longer than %v", h.Limits.Timeout)
 }
 
-// HostCallsError is the error of a guest that called the host too often.
+// HostCallsError returns the error of a guest that called the host too often.
 func (h *Host) HostCallsError() *abi.Error {
 	return abi.Errorf(abi.CodeHostCalls, "the provider called the host more than %d times", h.Limits.HostCalls)
 }
 
-// StackError is the error of a guest whose calls are nested too deep.
+// StackError returns the error of a guest whose calls are nested too deeply.
 func (h *Host) StackError() *abi.Error {
 	return abi.Errorf(abi.CodeStack, "the provider's calls are nested deeper than %d KiB of stack", h.Limits.Stack>>10)
 }
 
-// BusyError says what is busy, and when to try again.
+// BusyError returns an error that says what is busy, with the time to retry after.
 func (h *Host) BusyError(what string) *abi.Error {
 	return abi.Busy(h.Limits.Timeout, what)
 }
 
-// StateKey names the state that calls of a session share with others, so that they run one after the other. It is empty
-// where calls share none.
+// StateKey returns the name of the state that a session's calls share, so that they run one after the other. It is
+// empty if they share none.
 func (h *Host) StateKey(session string) string {
 	switch h.lifecycle {
 	case abi.LifecycleShared:

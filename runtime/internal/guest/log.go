@@ -11,7 +11,7 @@ import (
 
 const (
 	maxLine  = 1 << 10 // bytes of one log record's text
-	lineCost = 64      // bytes of the budget that a line takes beside its text, about what the log adds to it
+	lineCost = 64      // bytes of the budget for a line beside its text: roughly what the log adds
 )
 
 // LevelOf converts a log level of the ABI.
@@ -36,7 +36,7 @@ var streams = [2]struct {
 	level slog.Level
 }{{"stdout", slog.LevelInfo}, {"stderr", slog.LevelWarn}}
 
-// Output takes text that the guest writes to standard output (0) or error (1), and logs complete lines.
+// Output receives text that the guest writes to standard output (0) or error (1), and logs complete lines.
 func (c *Call) Output(ctx context.Context, stream int, p []byte) {
 	if !c.spendText(p, 0) {
 		return
@@ -50,7 +50,7 @@ func (c *Call) Output(ctx context.Context, stream int, p []byte) {
 	c.partial[stream] = append(text[:0], text[end:]...)
 }
 
-// FlushOutput logs the last lines, which have no line end.
+// FlushOutput logs the last lines, even without a line end.
 func (c *Call) FlushOutput(ctx context.Context) {
 	for i, text := range c.partial {
 		c.write(ctx, streams[i].level, streams[i].name, text)
@@ -66,13 +66,13 @@ func (c *Call) Log(ctx context.Context, level slog.Level, p []byte) {
 	}
 }
 
-// What a runner may log beyond the guest's budget: lines of its own, as of discarded instances.
+// Bounds of a runner's own lines beyond the guest's budget, as about discarded instances.
 const (
 	moreLog   = 4 << 10 // bytes
 	moreLines = 16
 )
 
-// Record logs a line from the runner, of the guest or about it. Their number is bounded by the guest's budget and moreLog.
+// Record logs a line of the runner, from the guest or about it. The guest's budget and moreLog bound the lines.
 func (c *Call) Record(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	l := &c.host.Limits
 	c.recorded += len(message)
@@ -88,8 +88,8 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	c.host.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
-// spendText is spend for p, which is as many lines as it has line ends, and so many more. Of a text that exceeds the
-// budget nothing is looked at.
+// spendText is spend for p, which counts as many lines as it has line ends, and so many more. It does not read text
+// beyond the budget.
 func (c *Call) spendText(p []byte, lines int) bool {
 	if len(p) <= c.host.Limits.Log-c.logged {
 		lines += bytes.Count(p, []byte{'\n'})
@@ -97,7 +97,8 @@ func (c *Call) spendText(p []byte, lines int) bool {
 	return c.spend(len(p), lines)
 }
 
-// spend takes text of n bytes in so many lines out of the call's log budget, and says once when it is spent.
+// spend subtracts text of n bytes in so many lines from the call's log budget, and logs once that the budget is used
+// up.
 func (c *Call) spend(n, lines int) bool {
 	l := &c.host.Limits
 	if c.logged > l.Log || c.lines > l.LogLines {

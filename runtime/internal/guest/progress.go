@@ -6,34 +6,34 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A call passes on a few reports of progress at once, and in the long run so many that there are at most 20 in a second.
+// Rate limit of progress reports: a call passes on a few at once, and in the long run at most 20 a second.
 const (
 	reportBurst = 10
 	reportEvery = 100 * time.Millisecond
 )
 
-// reports are the reports of progress of one call, of which the newest is passed on. The zero value has none.
+// reports are the progress reports of one call; only the newest is passed on. The zero value has none.
 type reports struct {
-	seen    int // that the guest has made
-	newest  abi.Progress
-	waiting bool      // newest is to be passed on
-	paid    time.Time // when the rate of reports is back at its bound
+	seen      int // reports of the guest so far
+	newest    abi.Progress
+	waiting   bool      // newest is to be passed on
+	paidUntil time.Time // when the burst is available again
 }
 
-// take gives the newest report, if it may be passed on now.
-func (r *reports) take(now time.Time) (p abi.Progress, ok bool) {
-	if !r.waiting || r.paid.Sub(now) > (reportBurst-1)*reportEvery {
+// next returns the newest report, if it may be passed on now.
+func (r *reports) next(now time.Time) (p abi.Progress, ok bool) {
+	if !r.waiting || r.paidUntil.Sub(now) > (reportBurst-1)*reportEvery {
 		return p, false
 	}
-	if r.paid.Before(now) {
-		r.paid = now
+	if r.paidUntil.Before(now) {
+		r.paidUntil = now
 	}
-	r.paid = r.paid.Add(reportEvery)
+	r.paidUntil = r.paidUntil.Add(reportEvery)
 	p, r.newest, r.waiting = r.newest, abi.Progress{}, false
 	return p, true
 }
 
-// Progress implements [abi.Emission]. Of several reports in a frame the last is kept.
+// Progress implements [abi.Emission]. Of several reports in a frame the last one counts.
 func (e emission) Progress(p abi.Progress) {
 	r := &e.call.reports
 	r.seen++
@@ -52,13 +52,13 @@ func (e emission) Continue() error {
 	return nil
 }
 
-// PassProgress passes the newest report on, if the rate allows it now. A runner calls it while the guest runs, as at each
+// PassProgress passes the newest report on, if the rate allows that. A runner calls it while the guest runs, as at each
 // tick.
 func (c *Call) PassProgress() {
 	if !c.reports.waiting {
 		return
 	}
-	if p, ok := c.reports.take(time.Now()); ok {
+	if p, ok := c.reports.next(time.Now()); ok {
 		c.sink.Progress(p)
 	}
 }

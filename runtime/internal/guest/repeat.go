@@ -5,8 +5,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 )
 
-// MayRepeat reports whether the call may be made again, in another instance, after the guest has made this request. A
-// notice may be given twice, and a service that is not granted does nothing.
+// MayRepeat reports whether the call may be repeated in another instance after this request of the guest. A notice may
+// be repeated, and a service that is not granted does nothing.
 func (c *Call) MayRepeat(id abi.Service, request []byte) bool {
 	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList {
 		return true

@@ -9,12 +9,12 @@ type Info struct {
 	Start limits.Start `json:"start"` // what the first instance used
 }
 
-// A ResetMode says how each call gets an instance that is like the image.
+// A ResetMode is the way in which each call gets an instance equal to the image.
 type ResetMode string
 
 // The reset modes, the quickest first.
 const (
 	ResetInPlace   ResetMode = "reset"   // instances are reset to the image
-	ResetOrReplace ResetMode = "replace" // likewise; an instance that changed what a reset does not restore is replaced
+	ResetOrReplace ResetMode = "replace" // likewise; an instance is replaced if a reset cannot restore it
 	StartFresh     ResetMode = "boot"    // there is no image: each call starts an instance
 )

@@ -6,13 +6,13 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
-// A Runner runs the guests of modules: in this process, as pool.InProcess does, or in another one. All data from a guest goes
-// through a [Call], which checks it, so that the caller need not trust the runner.
+// A Runner runs the guests of modules: in this process, as pool.InProcess does, or in another one. The caller need not
+// trust it, since a [Call] checks all data from a guest.
 type Runner interface {
-	// Open prepares the module of a host: it compiles, starts, describes, configures and warms it up, until ctx ends. It
-	// sets the manifest if that is not packed. Errors have a code, see [abi.CodeOf].
+	// Open prepares the module of a host, until ctx ends: it compiles, starts, describes, configures and warms it up.
+	// It sets the manifest unless the module contains it. Errors have a code, see [abi.CodeOf].
 	Open(ctx context.Context, h *Host) (Guests, error)
-	// MaxCalls returns how many calls of one module the runner can run at once. The caller begins no more.
+	// MaxCalls returns how many calls of one module the runner can run at once. The caller starts no more.
 	MaxCalls() int
 }
 
@@ -26,8 +26,8 @@ type Guests interface {
 	ResetUsed()
 	// EndSession discards the state of a session.
 	EndSession(session string)
-	// Info says how instances start and are reset.
+	// Info returns how instances start and are reset.
 	Info() Info
-	// Close releases all instances. The caller has no call running, and begins none after that.
+	// Close releases all instances. No call may run or begin any more.
 	Close() error
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// isExternal reports whether a service waits for other machines, as servers and databases, rather than for this one.
+// isExternal reports whether a service waits for other systems, as servers and databases.
 func isExternal(id abi.Service) bool {
 	switch id {
 	case abi.ServiceHTTP, abi.ServiceStream, abi.ServiceSQL, abi.ServiceSQLRows:
@@ -16,16 +16,16 @@ func isExternal(id abi.Service) bool {
 	return false
 }
 
-// Worked adds work that the caller of the guest has done for it while the guest ran on: it is of the guest's share.
+// Worked adds work of the host for the guest while the guest ran: it counts as the guest's.
 func (c *Call) Worked(d time.Duration) { c.hostTime += d }
 
-// CPUTime is for how long the call has kept this machine busy: since it began, without the time of slow readers and of
-// services elsewhere, and with the work that the host has done for it beside.
+// CPUTime returns how long the call has kept this machine busy: the time since it began, without that of slow readers
+// and external services, plus the host's work beside the guest.
 func (c *Call) CPUTime() time.Duration {
-	return time.Since(c.bounds.Began()) - c.Waited() - c.externalTime + c.hostTime
+	return time.Since(c.bounds.Began()) - c.Blocked() - c.externalTime + c.hostTime
 }
 
-// Usage gives what the call has used, given how it ended.
+// Usage returns what the call has used, given how it ended.
 func (c *Call) Usage(err error) limits.Usage {
 	used := c.used
 	used.Op, used.Code, used.Bytes = c.Op, abi.CodeOf(err), c.bytes

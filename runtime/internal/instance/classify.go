@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
-// classify decides what the failure of a guest was. The guest cannot choose: what the host itself knows comes first.
+// classify returns the error of a guest that failed. The host's own findings take precedence over the guest's.
 func (s *Instance) classify(err error) error {
 	var stop engine.Stop
 	var exit wasi.Exit

@@ -13,24 +13,24 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
-// startOffset is how long before Clock.Time an instance starts, so that what it finds to be now while it starts is in
-// the past later.
+// startOffset is how long before Clock.Time an instance starts: times that the guest stores while it starts are in the
+// past later.
 const startOffset = time.Hour
 
-// A fake system is that of one instance under a [guest.Clock]. It implements [wasi.System].
+// A fake is the system of one instance under a [guest.Clock]. It implements [wasi.System].
 type fake struct {
 	// fixed at creation
 	guest.Clock
 	timeout time.Duration
-	late    func() *abi.Error // of who sleeps too long
+	late    func() *abi.Error // the error of a guest that sleeps too long
 
 	now    time.Duration // since Time
-	due    time.Duration // when what is under way must have ended
-	calls  uint64        // since the instance was as the image
+	due    time.Duration // when the call under way must have ended
+	calls  uint64        // since the instance was equal to the image
 	random rand.ChaCha8
 }
 
-// newFake makes the system of an instance that starts; nil where guests see the real one.
+// newFake makes the fake system of an instance that starts; nil if guests use the real one.
 func (f *Factory) newFake() *fake {
 	if f.Clock == nil {
 		return nil
@@ -40,7 +40,7 @@ func (f *Factory) newFake() *fake {
 	return v
 }
 
-// begin gets ready for a call.
+// begin prepares the system for a call.
 func (v *fake) begin(op abi.Op, request []byte) {
 	v.due = v.now + v.timeout
 	b := binary.LittleEndian.AppendUint64(nil, v.Seed)
@@ -53,10 +53,10 @@ func (v *fake) begin(op abi.Op, request []byte) {
 // started ends the start of an instance.
 func (v *fake) started() { v.restore(max(v.now, 0)) }
 
-// restore is part of putting an instance back to the image, which was made then.
+// restore resets the system to its state in the image, which was made at then.
 func (v *fake) restore(then time.Duration) { v.now, v.calls = then, 1 }
 
-// left is the time until the call under way is over.
+// left returns the remaining time of the call under way.
 func (v *fake) left() time.Duration {
 	v.now += guest.ClockStep
 	return max(v.due-v.now, 0)
@@ -81,7 +81,7 @@ func (v *fake) Sleep(_ context.Context, d time.Duration) {
 // Random implements [wasi.System].
 func (v *fake) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
 
-var _ wasi.Host = (*Instance)(nil) // the functions of WASI ask for it
+var _ wasi.Host = (*Instance)(nil) // for the functions of WASI
 
 // System implements [wasi.Host].
 func (s *Instance) System() wasi.System {
@@ -91,7 +91,7 @@ func (s *Instance) System() wasi.System {
 	return realSystem{instance: s}
 }
 
-// realSystem lets a guest that sleeps let go of its thread.
+// A realSystem is the system of the machine. Sleep releases the guest's thread.
 type realSystem struct {
 	wasi.Real
 	instance *Instance
@@ -103,7 +103,7 @@ func (w realSystem) Sleep(ctx context.Context, d time.Duration) {
 	w.Real.Sleep(ctx, d)
 }
 
-// begin gets the fake system ready for a call.
+// begin prepares the fake system for a call.
 func (s *Instance) begin(c *guest.Call) error {
 	if s.fake == nil {
 		return nil
@@ -117,7 +117,7 @@ func (s *Instance) begin(c *guest.Call) error {
 	return nil
 }
 
-// randomSeed gives a random number, which follows from the Clock if there is one.
+// randomSeed returns a random number, which depends on the Clock if there is one.
 func (s *Instance) randomSeed() uint64 {
 	if s.fake != nil {
 		return s.fake.random.Uint64()
@@ -125,7 +125,7 @@ func (s *Instance) randomSeed() uint64 {
 	return rand.Uint64()
 }
 
-// left is the time the guest has left for its call.
+// left returns the remaining time of the guest's call.
 func (s *Instance) left() time.Duration {
 	if s.fake != nil {
 		return s.fake.left()

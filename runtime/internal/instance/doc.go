@@ -1,3 +1,3 @@
-// Package instance has one live sandbox: it starts a guest, makes the image of it, runs its exports within limits, and
-// puts the instance back to the image.
+// Package instance has one live sandbox: it starts a guest, makes its image, runs its exports within limits, and resets
+// the instance to the image.
 package instance

@@ -20,15 +20,15 @@ type Factory struct {
 	*guest.Host
 	compiled engine.Module
 	reserve  *snapshot.Reserve
-	image    *snapshot.Image // nil when the guest has changed what no image holds while it started
+	image    *snapshot.Image // nil when the guest, while starting, has changed state that no image holds
 	globals  []uint64        // of the image
 	now      time.Duration   // of the image, since Clock.Time
 	started  limits.Start
 }
 
-// NewFactory compiles a module, starts the first instance of it, and makes the image from which others start. compiled is
-// called when all files that running the module takes are open and nothing of the guest has run; nil for nothing. ctx
-// bounds the work.
+// NewFactory compiles a module, starts its first instance, and makes the image from which others start. It calls
+// compiled, unless that is nil, when all files that running the module needs are open and the guest has not run yet.
+// ctx bounds the work.
 func NewFactory(ctx context.Context, e engine.Engine, h *guest.Host, compiled func() error) (*Factory, error) {
 	f := &Factory{Host: h}
 	if err := f.open(ctx, e, compiled); err != nil {
@@ -40,7 +40,7 @@ func NewFactory(ctx context.Context, e engine.Engine, h *guest.Host, compiled fu
 func (f *Factory) open(ctx context.Context, e engine.Engine, opened func() error) error {
 	compiled, err := e.Compile(ctx, f.Module.Code.Binary, hostFuncs())
 	if err != nil {
-		return err // and compiled may be any engine's nil
+		return err // and compiled may be a nil of any engine
 	}
 	f.compiled = compiled
 	if f.reserve, err = snapshot.NewReserve(); err != nil {
@@ -54,7 +54,7 @@ func (f *Factory) open(ctx context.Context, e engine.Engine, opened func() error
 	return f.start(ctx)
 }
 
-// start starts the first instance and makes the image of it.
+// start starts the first instance and makes its image.
 func (f *Factory) start(ctx context.Context) error {
 	var ask startStep
 	if !f.Packed() {
@@ -69,7 +69,7 @@ func (f *Factory) start(ctx context.Context) error {
 	return errors.Join(f.captureImage(s), s.close())
 }
 
-// describe asks the guest for its manifest.
+// describe gets the manifest from the guest.
 func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 	c := f.Host.NewCall(abi.OpDescribe, &abi.Request{HostMinor: abi.Minor}, nil)
 	if err := s.run(ctx, c); err != nil {
@@ -81,7 +81,7 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 	return f.SetManifest(c.Reply().Manifest)
 }
 
-// Info says how instances start and are reset.
+// Info returns how instances start and are reset.
 func (f *Factory) Info() guest.Info {
 	dirty := f.Module.Code.CanDirty
 	switch {
@@ -93,7 +93,7 @@ func (f *Factory) Info() guest.Info {
 	return guest.Info{Reset: guest.ResetInPlace, Start: f.started}
 }
 
-// Close releases what all instances share. All of them must have been discarded.
+// Close releases the resources that all instances share. All of them must have been discarded.
 func (f *Factory) Close() error {
 	var errs []error
 	if f.image != nil {
@@ -108,14 +108,14 @@ func (f *Factory) Close() error {
 	return errors.Join(errs...)
 }
 
-// DiscardAll discards a list.
+// DiscardAll discards several instances.
 func (f *Factory) DiscardAll(list []*Instance, why error) {
 	for _, s := range list {
 		f.Discard(s, why)
 	}
 }
 
-// Discard releases an instance, if there is one, that is not used again.
+// Discard releases an instance that is not used again; it does nothing for nil.
 func (f *Factory) Discard(s *Instance, why error) {
 	if s == nil {
 		return
@@ -126,7 +126,7 @@ func (f *Factory) Discard(s *Instance, why error) {
 	}
 }
 
-// memoryLimit is the bytes of memory an instance may have, as the operator and the module say.
+// memoryLimit returns the most bytes of memory of an instance, by the limits of the operator and of the module.
 func (f *Factory) memoryLimit() uint64 {
 	return min(f.Limits.Memory, uint64(f.Module.Code.MaxPages)*engine.PageSize)
 }
@@ -134,7 +134,7 @@ func (f *Factory) memoryLimit() uint64 {
 // HasImage reports whether there is an image, so that a new instance need not start.
 func (f *Factory) HasImage() bool { return f.image != nil }
 
-// crash makes one of the error of an engine. It leaves out functions that metering has added.
+// crash makes the crash for an error of an engine. It leaves out functions that metering has added.
 func (f *Factory) crash(err error) *abi.Crash {
 	var trap *engine.Trap
 	if !errors.As(err, &trap) {

@@ -9,19 +9,19 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
-// fuelSlice is the fuel a guest gets at once: what it may do between two looks at the clock. That is some 10 to 50 µs of
-// computing, enough for most reads, and milliseconds of touching a new page with every few instructions.
+// fuelSlice is the fuel that a guest gets at once, between two readings of the clock. That lasts some 10 to 50 µs of
+// computing, enough for most reads, and milliseconds of touching a new page every few instructions.
 const fuelSlice = 250_000
 
-// refuel gives the guest its next slice, and as much as it has overdrawn by now. It answers what the guest has then,
-// which is still below zero when the limit does not allow for more.
+// refuel grants the guest its next slice, plus the fuel that it has overdrawn. It returns the guest's fuel after that,
+// which is still below zero when the limit is reached.
 func (s *Instance) refuel(overdrawn uint64) uint64 {
 	more := min(overdrawn+fuelSlice, s.factory.Limits.Fuel-s.granted)
 	s.granted += more
 	return more - overdrawn
 }
 
-// tickFunc is what a metered guest calls when its fuel is used up.
+// tickFunc returns the function that a metered guest calls when its fuel is used up.
 func tickFunc() engine.HostFunc {
 	return engine.HostFunc{
 		Module: meter.ImportModule, Name: meter.ImportTick,
@@ -29,8 +29,8 @@ func tickFunc() engine.HostFunc {
 	}
 }
 
-// tick stops the guest if it must end, or lets it go on for another slice, after others that wait for the processor:
-// by itself Go would let guests take turns of 10 ms, and with some of them one would notice much too late that its time is up.
+// tick stops the guest if it must end. Otherwise it grants another slice, after goroutines that wait for the processor:
+// by itself Go would run each guest for 10 ms, so that some would notice their deadline much too late.
 func (s *Instance) tick() {
 	s.memory.StopTracking()
 	goruntime.Gosched()
@@ -43,23 +43,24 @@ func (s *Instance) tick() {
 	}
 }
 
-// clockEvery is how many calls of the host are between two looks at the clock. Ticks look at it too; this is for guests
-// that do nothing but call, each time for microseconds. After a service, which may have taken long, it is looked at too.
+// clockEvery is how many host calls may pass between two readings of the clock. Ticks read it too; this is for guests
+// that only call the host, for microseconds each. After a service, which may have taken long, the clock is read as
+// well.
 const clockEvery = 16
 
-// countHostCall counts a call of the host and stops the guest if it has no more of them, or must end.
+// countHostCall counts a call of the host. It stops the guest if it has none left, or must end.
 func (s *Instance) countHostCall() {
-	s.asked++
+	s.hostCalls++
 	switch {
-	case s.asked > s.factory.Limits.HostCalls:
+	case s.hostCalls > s.factory.Limits.HostCalls:
 		s.stop(s.factory.Host.HostCallsError())
-	case s.asked-s.looked >= clockEvery || s.waited || s.ctx.IsCancelled():
-		s.looked, s.waited = s.asked, false
+	case s.hostCalls-s.checkedAt >= clockEvery || s.waited || s.ctx.IsCancelled():
+		s.checkedAt, s.waited = s.hostCalls, false
 		s.stopIfDone()
 	}
 }
 
-// stopIfDone stops the guest once its caller has gone, or its time is up.
+// stopIfDone stops the guest if its caller has gone, or its time is over.
 func (s *Instance) stopIfDone() {
 	if s.ctx.Err() != nil {
 		s.stop(s.factory.Host.ContextError(s.ctx))

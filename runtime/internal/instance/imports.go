@@ -11,12 +11,12 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/wasi"
 )
 
-// This file is where guests' offsets and lengths meet host memory, and the only one.
+// Only this file combines guests' offsets and lengths with host memory.
 
-// hostFuncs are all functions a metered guest may import.
+// hostFuncs returns all functions that a metered guest may import.
 func hostFuncs() []engine.HostFunc { return append(withRecover(guestFuncs()), tickFunc()) }
 
-// guestFuncs are all functions a guest may import.
+// guestFuncs returns all functions that a guest may import.
 func guestFuncs() []engine.HostFunc {
 	types := abi.Imports()
 	define := func(name string, f func(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64)) engine.HostFunc {
@@ -34,7 +34,7 @@ func guestFuncs() []engine.HostFunc {
 		define(abi.ImportCall, service),
 		define(abi.ImportLog, logLine),
 		define(abi.ImportInfo, info),
-		// What AssemblyScript calls when a guest gives up.
+		// AssemblyScript calls it when a guest aborts.
 		engine.HostFunc{
 			Module: "env", Name: "abort", Type: abi.Signature{Params: []abi.ValueType{abi.I32, abi.I32, abi.I32, abi.I32}},
 			Call: func(context.Context, engine.Memory, any, []uint64) {
@@ -44,7 +44,7 @@ func guestFuncs() []engine.HostFunc {
 	)
 }
 
-// Imports is what a guest may import.
+// Imports returns the functions that a guest may import.
 func Imports() []admit.Import {
 	var imports []admit.Import
 	for _, f := range guestFuncs() {
@@ -53,7 +53,7 @@ func Imports() []admit.Import {
 	return imports
 }
 
-// read gives the guest's bytes at ptr, or stops the guest.
+// read returns the guest's bytes at ptr, or stops the guest.
 func read(mem engine.Memory, ptr, n uint64) []byte {
 	p, ok := mem.Read(uint32(ptr), uint32(n))
 	if !ok {
@@ -62,7 +62,7 @@ func read(mem engine.Memory, ptr, n uint64) []byte {
 	return p
 }
 
-// channel gives what the guest may take.
+// channel returns the bytes of a channel.
 func (s *Instance) channel(id uint32) []byte {
 	switch id {
 	case abi.ChannelRequest:
@@ -75,7 +75,7 @@ func (s *Instance) channel(id uint32) []byte {
 	return nil
 }
 
-// services is the bitmap of services a guest may call.
+// services returns the bitmap of services that a guest may call.
 func (f *Factory) services() uint64 {
 	bits := uint64(1)<<abi.ServiceNotifyUpdated | uint64(1)<<abi.ServiceNotifyList
 	for id := range f.Services {
@@ -101,7 +101,7 @@ func emit(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 	s.payMessage(len(frame))
 	reports := s.call.Reports()
 	stack[0] = uint64(uint32(s.call.Emit(frame)))
-	s.asked += s.call.Reports() - reports // each counts as a call of the host
+	s.hostCalls += s.call.Reports() - reports // each report counts as a call of the host
 }
 
 // body: (ptr, len) -> signal
@@ -147,6 +147,6 @@ func info(_ context.Context, _ engine.Memory, s *Instance, stack []uint64) {
 	}
 }
 
-// Output takes what the guest writes to standard output (1) or error (2): whole lines go to the log, never to the
-// host's own output.
+// Output receives text that the guest writes to standard output (1) or error (2). Whole lines go to the log, never to
+// the host's own output.
 func (s *Instance) Output(fd uint32, p []byte) { s.call.Output(s.ctx, int(fd)-1, p) }

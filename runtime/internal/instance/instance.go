@@ -15,7 +15,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
-// An Instance is one live sandbox and what it is doing. It belongs to one goroutine at a time.
+// An Instance is one live sandbox and its state. It belongs to one goroutine at a time.
 type Instance struct {
 	// fixed at creation
 	factory *Factory
@@ -23,37 +23,37 @@ type Instance struct {
 	inst    engine.Instance
 	paid    paidMemory      // of inst
 	resize  func() error    // of inst
-	fuel    engine.Global   // what is left of the slice of fuel granted last; see meter
+	fuel    engine.Global   // the rest of the slice of fuel granted last; see meter
 	depth   engine.Global   // bytes of stack left
 	dirty   engine.Global   // not 0 once the guest has changed state that cannot be reset
 	globals []engine.Global // the guest's own
 	fake    *fake           // the system the guest sees; nil for the real one
 
 	unusable bool      // not to be used again
-	stopped  bool      // the last export did not come back by itself
+	stopped  bool      // the last export did not return by itself
 	spent    uint64    // fuel, by all its calls
-	trimmed  bool      // gave back what it keeps for its next call
+	trimmed  bool      // its memory for the next call was released
 	began    time.Time // its last call
 
 	execution           // of the export that runs; zero while none does
-	room      []byte    // keeps the memory of requests for the next one; without bytes while no export runs
+	room      []byte    // memory of requests, reused; without bytes while no export runs
 	stack     [2]uint64 // parameters of the export that runs, then its results
 }
 
-// An execution is all that an Instance knows of a call. It lasts for as long as one export runs, so that neither a guest nor
-// the host finds anything of one call in the next.
+// An execution has all state of a call. It lasts for one export, so that neither a guest nor the host finds anything of
+// one call in the next.
 type execution struct {
-	ctx      *deadline.Context
-	call     *guest.Call
-	request  []byte              // for the guest to take; of an operation, and empty for any other export
-	response capability.Response // to the last service call
-	asked    int                 // calls of the host
-	looked   int                 // how many those were when the clock was looked at
-	granted  uint64              // fuel
-	waited   bool                // for a service, since the clock was looked at
+	ctx       *deadline.Context
+	call      *guest.Call
+	request   []byte              // that the guest may take; empty unless the export is an operation
+	response  capability.Response // to the last service call
+	hostCalls int                 // so far
+	checkedAt int                 // hostCalls when the clock was last read
+	granted   uint64              // fuel
+	waited    bool                // for a service, since the clock was last read
 }
 
-// instantiate makes an instance over memory, which it takes over, also when it fails.
+// instantiate makes an instance over memory, which it owns from then on, also after an error.
 func (f *Factory) instantiate(ctx context.Context, memory *snapshot.Memory) (*Instance, error) {
 	s := &Instance{factory: f, memory: memory, fake: f.newFake(), began: time.Now()}
 	inst, err := f.newInstance(ctx, s)
@@ -81,7 +81,7 @@ func (f *Factory) newInstance(ctx context.Context, s *Instance) (_ engine.Instan
 // close releases the instance and its memory.
 func (s *Instance) close() error { return errors.Join(s.inst.Close(), s.memory.Release()) }
 
-// Run makes the guest do one operation of a client, which it prepares for first.
+// Run runs one operation of a client, after preparing the guest for it.
 func (s *Instance) Run(ctx *deadline.Context, c *guest.Call) error {
 	if err := s.begin(c); err != nil {
 		return err
@@ -92,16 +92,16 @@ func (s *Instance) Run(ctx *deadline.Context, c *guest.Call) error {
 	return s.run(ctx, c)
 }
 
-// LastUsed is when its last call began.
+// LastUsed returns when the last call began.
 func (s *Instance) LastUsed() time.Time { return s.began }
 
 // IsTrimmed reports whether Trim was called since the last call.
 func (s *Instance) IsTrimmed() bool { return s.trimmed }
 
-// IsStopped reports whether the last call did not come back by itself: the guest may be halfway through something.
+// IsStopped reports whether the last call did not return by itself: guest state may be inconsistent.
 func (s *Instance) IsStopped() bool { return s.unusable || s.stopped }
 
-// run makes the guest do one operation.
+// run runs one operation.
 func (s *Instance) run(ctx *deadline.Context, c *guest.Call) error {
 	request, err := s.encode(c)
 	if err != nil {
@@ -114,13 +114,13 @@ func (s *Instance) run(ctx *deadline.Context, c *guest.Call) error {
 	return c.Result(abi.FromGuest(uint32(code)))
 }
 
-// encode gives the request of c, which is valid until the next export has run.
+// encode returns the encoded request of c, which is valid until the next export has run.
 func (s *Instance) encode(c *guest.Call) (_ []byte, err error) {
 	s.room, err = c.Encode(s.room[:0])
 	return s.room, err
 }
 
-// start runs an export that is not an operation: there is no request to take.
+// start runs an export that is not an operation, without a request.
 func (s *Instance) start(ctx *deadline.Context, export string, params ...uint64) error {
 	if _, err := s.enter(execution{ctx: ctx, call: s.factory.Host.NewLogOnlyCall(abi.OpDescribe)}, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
@@ -128,7 +128,7 @@ func (s *Instance) start(ctx *deadline.Context, export string, params ...uint64)
 	return nil
 }
 
-// seed gives guests that implement it a random number.
+// seed passes a random number to guests that export the function for it.
 func (s *Instance) seed(ctx *deadline.Context) error {
 	if !s.factory.Module.HasExport(abi.ExportSeed) {
 		return nil
@@ -136,8 +136,8 @@ func (s *Instance) seed(ctx *deadline.Context) error {
 	return s.start(ctx, abi.ExportSeed, s.randomSeed())
 }
 
-// enter runs an export with at most two parameters and one result. A guest that did not come back by itself leaves s
-// halfway through.
+// enter runs an export with at most two parameters and one result. If it does not return by itself, s counts as
+// stopped.
 func (s *Instance) enter(e execution, export string, params ...uint64) (result uint64, err error) {
 	s.execution = e
 	defer s.leave()
@@ -151,7 +151,7 @@ func (s *Instance) enter(e execution, export string, params ...uint64) (result u
 	e.call.FlushOutput(e.ctx)
 	spent := s.granted - s.fuel.Get()
 	s.spent += spent
-	e.call.SetUsage(spent, s.asked)
+	e.call.SetUsage(spent, s.hostCalls)
 	if err != nil {
 		s.stopped = true
 		return 0, s.classify(err)
@@ -159,7 +159,7 @@ func (s *Instance) enter(e execution, export string, params ...uint64) (result u
 	return s.stack[0], nil
 }
 
-// leave ends the execution: nothing of it is left in s.
+// leave ends the execution and removes all of its state from s.
 func (s *Instance) leave() {
 	s.execution, s.stack = execution{}, [2]uint64{}
 	s.erase()
@@ -171,7 +171,7 @@ func (s *Instance) erase() {
 	s.room = s.room[:0]
 }
 
-// callEngine is where all is written that the guest's memory gets between two resets.
+// callEngine calls the engine. The guest's memory changes only here between two resets.
 func (s *Instance) callEngine(ctx context.Context, export string, stack []uint64) (err error) {
 	s.memory.BeginTracking()
 	defer s.memory.EndTracking()
@@ -179,7 +179,7 @@ func (s *Instance) callEngine(ctx context.Context, export string, stack []uint64
 	return s.inst.Call(ctx, export, stack)
 }
 
-// Reset puts the instance back to how it was when it was made from the image.
+// Reset resets the instance to the image.
 func (s *Instance) Reset() error {
 	if s.factory.image == nil {
 		return errNoImage
@@ -197,7 +197,7 @@ func (s *Instance) Reset() error {
 	return nil
 }
 
-// Trim gives back what is kept to make the next call quick.
+// Trim releases memory that only makes the next call quicker.
 func (s *Instance) Trim() error {
 	if r, ok := s.inst.(engine.Trimmer); ok {
 		r.Trim()

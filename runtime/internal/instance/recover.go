@@ -7,10 +7,10 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
-// A panic of the host must not end the process, which has other clients' calls, and is not the guest's fault. The host
-// discards the instance in which it happened.
+// A panic of the host must not end the process, which runs calls of other clients, and is not the guest's fault. The
+// host discards the instance in which it happened.
 
-// recoverPanic, deferred, makes an error of a panic in the engine.
+// recoverPanic, deferred, turns a panic in the engine into an error.
 func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = guest.PanicError(p)
@@ -24,21 +24,21 @@ func (s *Instance) recoverPanic(err *error) {
 	}
 }
 
-// withRecover makes a panic in a host function, or in what it hands the guest's bytes to, the failure of the call. No
-// function is entered that the guest may not call any more, and each gets the guest's memory as one that the guest pays for.
+// withRecover turns a panic in a host function into the failure of the call. It also checks before each function
+// whether the guest may still call it, and passes it the guest's memory as a paidMemory.
 func withRecover(fs []engine.HostFunc) []engine.HostFunc {
 	for i, f := range fs {
 		fs[i].Call = func(_ context.Context, _ engine.Memory, host any, stack []uint64) {
 			s := host.(*Instance)
 			defer s.recoverHostCall()
 			s.countHostCall()
-			f.Call(s.ctx, &s.paid, host, stack) // the engine's own context lasts no longer than its call
+			f.Call(s.ctx, &s.paid, host, stack) // the engine's own context ends with its call
 		}
 	}
 	return fs
 }
 
-// recoverHostCall, deferred, is how a host function that panics ends its guest: with [engine.Stop] and no other way.
+// recoverHostCall, deferred, ends the guest of a host function that panics, with [engine.Stop].
 func (s *Instance) recoverHostCall() {
 	switch p := recover().(type) {
 	case nil:

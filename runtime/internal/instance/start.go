@@ -14,8 +14,8 @@ import (
 // A startStep is a part of starting an instance.
 type startStep = func(ctx *deadline.Context, s *Instance) error
 
-// boot makes an instance from nothing: memory as the module says, its start function, initialisation, description if
-// asked for, configuration, warming up. ctx bounds all of that, and so does Limits.Timeout.
+// boot makes an instance without an image: memory and data of the module, its start function, initialisation,
+// description if requested, configuration, warming up. ctx and Limits.Timeout bound it.
 func (f *Factory) boot(ctx context.Context, describe startStep) (_ *Instance, err error) {
 	memory, err := snapshot.Blank(f.memoryLimit())
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *Factory) boot(ctx context.Context, describe startStep) (_ *Instance, er
 	return s, nil
 }
 
-// writeData writes the data segments that were taken out of the module.
+// writeData writes the data segments that the meter took out of the module.
 func writeData(_ *deadline.Context, s *Instance) error {
 	for i, segment := range s.factory.Module.Code.Data {
 		if !s.inst.Memory().Write(segment.Offset, segment.Bytes) {
@@ -51,7 +51,7 @@ func writeData(_ *deadline.Context, s *Instance) error {
 	return nil
 }
 
-// initialize runs the guest's own start, if it has one.
+// initialize runs the guest's own start functions, if it has any.
 func initialize(ctx *deadline.Context, s *Instance) error {
 	if s.factory.Module.Code.Start {
 		if err := s.start(ctx, meter.ExportStart); err != nil {
@@ -64,7 +64,7 @@ func initialize(ctx *deadline.Context, s *Instance) error {
 	return s.start(ctx, abi.ExportInitialize)
 }
 
-// configure hands the configuration to guests that want it.
+// configure passes the configuration to guests that implement that.
 func configure(ctx *deadline.Context, s *Instance) error {
 	if !s.factory.Host.Manifest().Implements(abi.OpConfigure) {
 		return nil
@@ -76,7 +76,7 @@ func configure(ctx *deadline.Context, s *Instance) error {
 	return nil
 }
 
-// warm lets the guest writeData its caches before all others start from what it leaves.
+// warm runs the guest's export for filling caches, before the image is made.
 func warm(ctx *deadline.Context, s *Instance) error {
 	if !s.factory.Module.HasExport(abi.ExportWarm) {
 		return nil
@@ -84,8 +84,8 @@ func warm(ctx *deadline.Context, s *Instance) error {
 	return s.start(ctx, abi.ExportWarm)
 }
 
-// captureImage makes the image all instances start from. A guest that has changed what no image holds while it started gets
-// none: each of its instances is booted.
+// captureImage makes the image from which all instances start. There is none if the guest, while starting, has changed
+// state that no image holds: then each instance is booted.
 func (f *Factory) captureImage(s *Instance) error {
 	if s.dirty.Get() != 0 {
 		return nil
@@ -104,7 +104,7 @@ func (f *Factory) captureImage(s *Instance) error {
 	return nil
 }
 
-// New makes an instance from the image, or boots one where there is none.
+// New makes an instance from the image, or boots one if there is none.
 func (f *Factory) New(ctx context.Context) (_ *Instance, err error) {
 	if f.image == nil {
 		return f.boot(ctx, nil)

@@ -8,18 +8,18 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// burst is for how long calls may run ahead of their share of the processors.
+// burst is by how much time calls may exceed their share of the processors for a short while.
 const burst = 100 * time.Millisecond
 
-// A cpuBudget holds calls to a share of the processors, in the long run. The zero value has no bound.
+// A cpuBudget bounds the share of the processors that calls use in the long run. The zero value has no bound.
 type cpuBudget struct {
 	milli int64 // thousandths of a processor; 0 means no bound
 
 	mu        sync.Mutex
-	paidUntil time.Time // at which the share is as much as was used until now; guarded by mu
+	paidUntil time.Time // when the share covers all time used so far; guarded by mu
 }
 
-// delay is how long a call must wait before it may begin.
+// delay returns how long a call must wait before it may begin.
 func (b *cpuBudget) delay() time.Duration {
 	if b.milli == 0 {
 		return 0
@@ -29,7 +29,7 @@ func (b *cpuBudget) delay() time.Duration {
 	return max(time.Until(b.paidUntil.Add(-burst)), 0)
 }
 
-// spend counts what a call has used that began at some time.
+// spend adds the processor time of a call that began at that time.
 func (b *cpuBudget) spend(began time.Time, busy time.Duration) {
 	if b.milli == 0 || busy <= 0 {
 		return
@@ -42,7 +42,7 @@ func (b *cpuBudget) spend(began time.Time, busy time.Duration) {
 	b.paidUntil = b.paidUntil.Add(busy * 1000 / time.Duration(b.milli))
 }
 
-// awaitCPU waits until the share of the processors permits a call, and no longer than until latest.
+// awaitCPU waits until the share of the processors permits a call, at most until latest.
 func (l *Limiter) awaitCPU(ctx context.Context, latest time.Time) error {
 	for delay := l.cpu.delay(); delay > 0; delay = l.cpu.delay() {
 		if delay > time.Until(latest) {

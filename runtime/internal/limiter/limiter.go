@@ -15,9 +15,9 @@ import (
 
 // Config has the limits of one provider.
 type Config struct {
-	Calls    int           // that run at once; at least 1
-	MilliCPU uint32        // thousandths of a processor that all calls use in the long run; 0 means no bound
-	Timeout  time.Duration // for which a call waits for its session, and again for a slot
+	Calls    int           // calls that run at once; at least 1
+	MilliCPU uint32        // thousandths of a processor that all calls may use in the long run; 0 means no bound
+	Timeout  time.Duration // how long a call waits for its session, and again for a slot
 }
 
 // A Limiter admits calls. It is safe for concurrent use.
@@ -33,7 +33,7 @@ type Limiter struct {
 	slow     atomic.Int64 // calls whose readers are slow
 }
 
-// New returns a limiter that admits calls until Close.
+// New makes a limiter that admits calls until Close.
 func New(cfg Config) *Limiter {
 	l := &Limiter{
 		cfg: cfg, slots: make(chan struct{}, cfg.Calls), closing: make(chan struct{}),
@@ -45,7 +45,7 @@ func New(cfg Config) *Limiter {
 	return l
 }
 
-// A Ticket is the permission for one call. The zero Ticket is of a call without limits.
+// A Ticket is the permission for one call. The zero Ticket is for a call without limits.
 type Ticket struct {
 	limiter *Limiter
 	session *session // nil when the call has none
@@ -53,7 +53,8 @@ type Ticket struct {
 }
 
 // Enter waits until a call may run. Calls of one session run one after the other; an empty session is none. The caller
-// must call Leave. An error is abi.CodeBusy with the time to retry after, abi.CodeUnavailable after Close, or that of ctx.
+// must call Leave. The error is abi.CodeBusy with the time to retry after, abi.CodeUnavailable after Close, or that of
+// ctx.
 func (l *Limiter) Enter(ctx context.Context, session string) (Ticket, error) {
 	if err := ctx.Err(); err != nil {
 		return Ticket{}, err
@@ -99,8 +100,8 @@ func (t *Ticket) Leave(began time.Time, busy time.Duration) {
 	l.sessions.unlock(t.session)
 }
 
-// Slow marks the call as one whose readers are slow, once. At most half of the calls that may run at once are slow; a
-// further one is abi.CodeBusy and must end.
+// Slow marks the call as one with slow readers; further calls do nothing. At most half of the calls that may run at
+// once may be slow; for a further one the error is abi.CodeBusy, and the call must end.
 func (t *Ticket) Slow() error {
 	if t.slow || t.limiter == nil {
 		return nil
@@ -120,7 +121,7 @@ func (l *Limiter) Close() {
 	}
 }
 
-// await waits for a token, for Timeout at most; what is the message of the error then.
+// await waits for a token, at most for Timeout; what is the message of the error then.
 func (l *Limiter) await(ctx context.Context, tokens <-chan struct{}, what string) error {
 	select {
 	case <-l.closing:

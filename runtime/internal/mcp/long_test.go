@@ -74,7 +74,7 @@ func TestTheTimeOfASlowClientIsKnown(t *testing.T) {
 		core, m := long(t, func(_ context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 			sink.Progress(abi.Progress{Done: 1})
 			err := mcptest.Send(sink, &abi.Content{URI: req.URI.String(), Kind: abi.KindBlob}, make([]byte, 1<<20))
-			waited = sink.(interface{ Waited() time.Duration }).Waited()
+			waited = sink.(interface{ Blocked() time.Duration }).Blocked()
 			return &abi.Reply{}, err
 		})
 		_, failed := core.Answer(t.Context(), nil, m, mcp.ResponseStream{

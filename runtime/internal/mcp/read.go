@@ -66,7 +66,7 @@ type contentEncoder struct {
 	progress  *progress
 	byteRange *rangeSink // nil for whole contents
 	count     int
-	waited    atomic.Int64 // nanoseconds; see Waited
+	waited    atomic.Int64 // nanoseconds; see Blocked
 	tail      string       // closes the content last begun
 	kind      abi.Kind
 	text      textenc.Text
@@ -180,8 +180,8 @@ func (s *contentEncoder) flushIfFull() error {
 	return cmp.Or(w.End(), err)
 }
 
-// Waited returns how long the client has kept the guest waiting in this read.
-func (s *contentEncoder) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+// Blocked returns how long the client has kept the guest waiting in this read.
+func (s *contentEncoder) Blocked() time.Duration { return time.Duration(s.waited.Load()) }
 
 // encodedLen returns how many bytes n bytes of the content become when encoded. It assumes few escapes in text.
 func (s *contentEncoder) encodedLen(n int) int {

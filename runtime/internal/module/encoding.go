@@ -8,7 +8,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
-// Append appends the encoding of m to b. It is meant for another process of this very program, not for a disk.
+// Append appends the encoding of m to b. It is for another process of this program, not for storage.
 func (m *Module) Append(b []byte) []byte {
 	b = putString(b, m.Digest)
 	b = binary.AppendUvarint(b, uint64(m.Size))
@@ -54,8 +54,8 @@ func putStrings(b []byte, list []string) []byte {
 	return b
 }
 
-// Decode is the reverse of [Module.Append]. The module refers to b, which must not be changed. Decode never panics, but b
-// must come from a process that is trusted: a metered module is not checked again.
+// Decode is the inverse of [Module.Append]. The module refers to b, which must not be changed. Decode never panics, but
+// b must come from a trusted process: it does not check the metered module again.
 func Decode(b []byte) (*Module, error) {
 	r := reader{rest: b}
 	m := &Module{Digest: string(r.bytes()), Size: int(r.number())}
@@ -70,7 +70,7 @@ func Decode(b []byte) (*Module, error) {
 	return m, nil
 }
 
-// A reader takes values off the front of its rest, and zero values once it is short of them.
+// A reader reads values from the beginning of its rest, and zero values once it is too short.
 type reader struct {
 	rest  []byte
 	short bool
@@ -100,7 +100,7 @@ func (r *reader) number() uint64 {
 	return v
 }
 
-// count returns a number of things of at least one byte each.
+// count returns a number of items of at least one byte each.
 func (r *reader) count() uint64 {
 	n := r.number()
 	if n > uint64(len(r.rest)) {

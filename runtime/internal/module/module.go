@@ -16,32 +16,32 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// A Module is a provider's module that was checked and metered. It is plain data, not to be changed: nothing of it has
-// been compiled or run. Another process may take it over if it trusts the process that made it.
+// A Module is a provider's module that was checked and metered. It is plain data, which must not be changed: it has not
+// been compiled or run. A process may use it if it trusts the process that made it.
 type Module struct {
 	Digest   string   // of the original bytes, as in "sha256:9f86…"
 	Size     int      // of the original, in bytes
-	Manifest []byte   // as packed into the module; nil when the guest must be asked for it
+	Manifest []byte   // as packed into the module; nil if the guest must be asked
 	Exports  []string // of the ABI that it has, sorted
 	Code     *meter.Module
 }
 
-// Config has what decides on how a module is checked and metered.
+// Config has everything on which checking and metering depend.
 type Config struct {
 	Limits  limits.Module  // zero fields take the default; TableEntries is replaced by the field below
 	Pages   uint32         // of memory, at most, that the module may start with
 	Table   uint32         // entries of a table
-	Imports []admit.Import // that the host offers
+	Imports []admit.Import // functions of the host
 	Cache   Cache          // nil stores nothing
 }
 
-// A Cache stores modules from one run of this very program to the next: making one again takes a hundred times as long.
-// What it gives is trusted. It must be safe for concurrent use.
+// A Cache stores modules from one run of this program to the next: making one again takes a hundred times as long. Its
+// content is trusted. It must be safe for concurrent use.
 type Cache interface {
-	// Get returns what the same program, to the last byte, has stored under the key; nil when that is nothing, or
+	// Get returns the text that exactly the same program has stored under the key; nil if there is none, or it is
 	// damaged.
 	Get(key [sha256.Size]byte) []byte
-	// Put stores text under the key, in place of what was there. It may fail to.
+	// Put stores text under the key, replacing an earlier one. It may fail silently.
 	Put(key [sha256.Size]byte, text []byte)
 }
 
@@ -62,7 +62,7 @@ func Instrument(cfg *Config, binary []byte) (*Module, error) {
 	return m, err
 }
 
-// key names what becomes of a module under all of cfg that decides on that.
+// key returns the cache key of a module under cfg.
 func (cfg *Config) key(digest [sha256.Size]byte) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%x %+v %d %d", digest, cfg.Limits, cfg.Table, cfg.Pages))
 }
@@ -87,15 +87,14 @@ func (cfg *Config) instrument(binary []byte, digest [sha256.Size]byte) (*Module,
 
 func digestName(digest [sha256.Size]byte) string { return "sha256:" + hex.EncodeToString(digest[:]) }
 
-// MaxPages is the greatest memory of a metered module, in pages. The memory itself refuses to grow beyond the operator's
+// MaxPages is the largest memory of a metered module, in pages. The memory itself refuses to grow beyond the operator's
 // limit, so that the host notices.
 const MaxPages = limits.MaxMemory/engine.PageSize - 1
 
 // Binary returns the metered module, as an engine compiles it. It must not be changed.
 func (m *Module) Binary() []byte { return m.Code.Binary }
 
-// WithoutCode returns m without the code of its functions: what an engine needs to load native code that was compiled
-// before.
+// WithoutCode returns m without the code of its functions: an engine needs no more to load compiled code.
 func (m *Module) WithoutCode() (*Module, error) {
 	binary, err := wasm.StripCode(m.Code.Binary)
 	if err != nil {
@@ -124,7 +123,7 @@ func (cfg *Config) admit(binary []byte) (*admit.Report, error) {
 	return shape, checkExports(shape)
 }
 
-// checkExports holds the exports to their exact signatures.
+// checkExports checks that the exports have their exact signatures.
 func checkExports(shape *admit.Report) error {
 	if _, command := shape.Exports[abi.ExportStart]; command {
 		return abi.Errorf(abi.CodeIncompatible, "the module is a command (it exports %s); build a reactor, for Go with -buildmode=c-shared", abi.ExportStart)
@@ -154,7 +153,7 @@ func knownExports(shape *admit.Report) (names []string) {
 	return names
 }
 
-// packedManifest takes the manifest out of a module; nil when none is packed in.
+// packedManifest returns the manifest in a module; nil when there is none.
 func packedManifest(binary []byte) ([]byte, error) {
 	packed, err := wasm.Custom(binary, abi.ManifestSection)
 	if err != nil {

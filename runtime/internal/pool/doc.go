@@ -1,3 +1,3 @@
-// Package pool has the instances of one module between calls, as the provider's lifecycle says, and runs guests in this
-// process.
+// Package pool has the instances of one module between calls, according to the provider's lifecycle, and runs guests in
+// this process.
 package pool

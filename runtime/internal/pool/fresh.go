@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 )
 
-// A freshPool gives every call an instance as it was when it was made from the image.
+// A freshPool gives every call an instance that is equal to the image.
 type freshPool struct {
 	factory     *instance.Factory
 	maintenance sync.WaitGroup // goroutines that reset instances
@@ -22,7 +22,7 @@ type freshPool struct {
 	closed   bool
 }
 
-// trimAfter is how long an instance is unused before it gives back the memory it keeps for the next call.
+// trimAfter is how long an instance is unused before it releases the memory for its next call.
 const trimAfter = time.Second
 
 func newFresh(f *instance.Factory) *freshPool { return &freshPool{factory: f} }
@@ -47,8 +47,8 @@ func (p *freshPool) release(s *instance.Instance) {
 	p.pushLocked(&p.used, s)
 }
 
-// resetUsed makes used instances idle. A new instance replaces one that cannot be reset, so that the
-// next call need not wait for that; but none is booted, since factory run only in calls that were let in.
+// resetUsed makes used instances idle. If one cannot be reset, it makes a new one from the image, so that the next call
+// need not wait. It boots none, since code of the guest may run only in calls that the limiter admitted.
 func (p *freshPool) resetUsed() {
 	if !p.beginMaintenance() {
 		return
@@ -76,7 +76,7 @@ func (p *freshPool) replacement() *instance.Instance {
 	return s
 }
 
-// keep adds a idle instance, unless there are as many as can be at work.
+// keep adds an idle instance, unless there are as many as may run at once.
 func (p *freshPool) keep(s *instance.Instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *freshPool) keep(s *instance.Instance) bool {
 	return true
 }
 
-// beginMaintenance reports whether the freshPool is open, and keeps it from closing until maintenance is done.
+// beginMaintenance returns false if the freshPool is closed; otherwise closing waits until maintenance is done.
 func (p *freshPool) beginMaintenance() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *freshPool) beginMaintenance() bool {
 	return true
 }
 
-// restore puts s back, or discards it.
+// restore resets s, or discards it.
 func (p *freshPool) restore(s *instance.Instance) bool {
 	err := s.Reset()
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *freshPool) pop(from *[]*instance.Instance) *instance.Instance {
 	return s
 }
 
-// pushLocked adds s to a list, and sees to it that it is looked after in time.
+// pushLocked adds s to a list, and schedules its maintenance.
 func (p *freshPool) pushLocked(to *[]*instance.Instance, s *instance.Instance) {
 	*to = append(*to, s)
 	switch {
@@ -133,7 +133,7 @@ func (p *freshPool) pushLocked(to *[]*instance.Instance, s *instance.Instance) {
 	p.idleOnly = false
 }
 
-// maintain has instances that are not in use give back memory, and discards those that were not used for Limits.Idle.
+// maintain releases memory of unused instances, and discards those that were not used for Limits.Idle.
 func (p *freshPool) maintain() {
 	if !p.beginMaintenance() {
 		return
@@ -156,7 +156,7 @@ func (p *freshPool) maintain() {
 	p.scheduleMaintenance()
 }
 
-// takeIdleSince takes out the idle instances that have not been used since then and meet a condition.
+// takeIdleSince removes and returns the idle instances that have not been used since then and meet a condition.
 func (p *freshPool) takeIdleSince(then time.Time, condition func(*instance.Instance) bool) (found []*instance.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,7 @@ func (p *freshPool) takeIdleSince(then time.Time, condition func(*instance.Insta
 	return found
 }
 
-// scheduleMaintenance sets the timer for when there is something to do again.
+// scheduleMaintenance sets the timer for the next maintenance.
 func (p *freshPool) scheduleMaintenance() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

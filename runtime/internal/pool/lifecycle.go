@@ -18,7 +18,7 @@ func newPool(f *instance.Factory) pool {
 	return newFresh(f)
 }
 
-// perSession keeps an instance for each session. A request that belongs to none gets a fresh one.
+// perSession stores an instance for each session. A request without a session gets an instance equal to the image.
 type perSession struct {
 	fresh    *freshPool
 	sessions *sessions
@@ -46,7 +46,7 @@ func (p *perSession) close() {
 	p.sessions.close()
 }
 
-// shared keeps one instance for all calls.
+// shared stores one instance for all calls.
 type shared struct{ *sessions }
 
 func (k shared) acquire(ctx context.Context, _ string) (*instance.Instance, error) {

@@ -14,8 +14,8 @@ import (
 // InProcess runs guests in this process. Engine is required.
 type InProcess struct {
 	Engine engine.Engine
-	// Compiled is called when a module is compiled, all files that running it takes are open, and nothing of the guest
-	// has run. Nil for nothing.
+	// Compiled is called when a module is compiled, all files that running it needs are open, and the guest has not run
+	// yet. Nil calls nothing.
 	Compiled func() error
 }
 
@@ -31,7 +31,7 @@ func (r InProcess) Open(ctx context.Context, h *guest.Host) (guest.Guests, error
 // MaxCalls implements [guest.Runner]: the memory of the instances is the only bound.
 func (InProcess) MaxCalls() int { return math.MaxInt }
 
-// guests are instances in this process.
+// guests are the guests of a module in this process.
 type guests struct {
 	factory *instance.Factory
 	pool    pool
@@ -62,7 +62,7 @@ func (g *guests) Close() error {
 	return g.factory.Close()
 }
 
-// Why instances are discarded.
+// Reasons for discarding instances.
 var (
 	errPoolFull = errors.New("there are enough")
 	errEvicted  = errors.New("other sessions need the place")
@@ -72,14 +72,14 @@ var (
 	errClosed   = errors.New("the module is closing")
 )
 
-// A pool has the instances of a module that are not at work. It is safe for concurrent use.
+// A pool has the instances of a module between calls. It is safe for concurrent use.
 type pool interface {
-	// acquire gives an instance for a call of a session. A call for which it would be an instance that another call
-	// has waits until that call or ctx ends.
+	// acquire returns an instance for a call of a session. If another call has that instance, acquire waits until that
+	// call or ctx ends.
 	acquire(ctx context.Context, session string) (*instance.Instance, error)
-	// release takes the instance back as it is. It never waits.
+	// release accepts the instance as it is. It never waits.
 	release(i *instance.Instance)
-	// resetUsed does what release left for later.
+	// resetUsed does the work that release left.
 	resetUsed()
 	endSession(session string)
 	// close discards all instances. All must have been released.

@@ -8,20 +8,20 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 )
 
-// sessions keep an instance for each session, with all that its calls leave in it. A call that did not come back by
-// itself ends that: what it left may be halfway through something.
+// sessions store an instance for each session, with the state that its calls leave. A call that does not return by
+// itself ends the session, since its state may be inconsistent.
 type sessions struct {
 	factory *instance.Factory
 	most    int
 
 	mu     sync.Mutex // guards the fields below, and those of each session
 	open   map[string]*session
-	used   map[*instance.Instance]*session // those that calls have
+	used   map[*instance.Instance]*session // instances that calls have
 	sweep  *time.Timer                     // runs dropIdle; nil when there is no session
 	closed bool
 }
 
-// A session has an instance of its own.
+// A session has its own instance.
 type session struct {
 	id    string
 	inst  *instance.Instance // nil while it is being made
@@ -53,10 +53,10 @@ func (t *sessions) acquire(ctx context.Context, id string) (*instance.Instance, 
 	return at.inst, nil
 }
 
-// lock makes the session of an id busy, and makes the session if there is none. While another call has the session, lock
-// waits until that call ends or ctx does. Callers that go through a limiter never wait here. A worker has no limiter: the
-// parent's orders the calls, but by the lifecycle in the manifest that the first worker gave. A guest whose manifest
-// differs from one worker to the next can have the parent send two calls of one session at once.
+// lock makes the session of an id busy, and makes the session if there is none. While another call has the session,
+// lock waits until that call ends or ctx does. Behind a limiter no call waits here. A worker has no limiter: that of
+// the parent orders the calls, by the lifecycle in the first worker's manifest. If a guest's manifest differs between
+// workers, the parent may send two calls of one session at once.
 func (t *sessions) lock(ctx context.Context, id string) (at *session, evicted *instance.Instance, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,7 @@ func (t *sessions) awaitLocked(ctx context.Context, at *session) error {
 	}
 }
 
-// unlockLocked ends what lock began.
+// unlockLocked ends the effect of lock.
 func (at *session) unlockLocked() {
 	at.busy = false
 	if at.freed != nil {
@@ -102,7 +102,7 @@ func (at *session) unlockLocked() {
 	}
 }
 
-// addLocked adds a session, which may take the place of another one.
+// addLocked adds a session, for which another one may be evicted.
 func (t *sessions) addLocked(id string) (at *session, evicted *instance.Instance, err error) {
 	if len(t.open) >= t.most {
 		var ok bool
@@ -115,7 +115,7 @@ func (t *sessions) addLocked(id string) (at *session, evicted *instance.Instance
 	return at, evicted, nil
 }
 
-// evictLocked forgets the session that was not used for longest, and reports whether there was one.
+// evictLocked removes the session that was not used for longest, and reports whether there was one.
 func (t *sessions) evictLocked() (evicted *instance.Instance, ok bool) {
 	var oldest *session
 	for _, at := range t.open {
@@ -150,7 +150,7 @@ func (t *sessions) release(s *instance.Instance) {
 	}
 }
 
-// drop forgets a session that has got no instance.
+// drop removes a session without an instance.
 func (t *sessions) drop(at *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,7 +160,7 @@ func (t *sessions) drop(at *session) {
 
 func (t *sessions) resetUsed() {}
 
-// endSession forgets a session, once its call that is under way has ended.
+// endSession removes a session when its call under way has ended.
 func (t *sessions) endSession(id string) {
 	t.mu.Lock()
 	var last *instance.Instance
@@ -176,7 +176,7 @@ func (t *sessions) endSession(id string) {
 	t.factory.Discard(last, errEnded)
 }
 
-// dropIdle ends the sessions that were not used for Limits.Idle, again and again.
+// dropIdle ends the sessions that were not used for Limits.Idle, and schedules itself again.
 func (t *sessions) dropIdle() {
 	oldest := time.Now().Add(-t.factory.Limits.Idle)
 	t.mu.Lock()
@@ -189,7 +189,7 @@ func (t *sessions) dropIdle() {
 	t.factory.DiscardAll(idle, errIdle)
 }
 
-// emptyLocked forgets the sessions that meet a condition, and gives their instances.
+// emptyLocked removes the sessions that meet a condition, and returns their instances.
 func (t *sessions) emptyLocked(condition func(*session) bool) (emptied []*instance.Instance) {
 	for id, at := range t.open {
 		if condition(at) {
@@ -211,7 +211,7 @@ func (t *sessions) close() {
 	t.factory.DiscardAll(all, errClosed)
 }
 
-// owns reports whether a call has the instance from here.
+// owns reports whether a call has acquired the instance here.
 func (t *sessions) owns(s *instance.Instance) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

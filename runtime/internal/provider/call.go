@@ -8,9 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 )
 
-// Call runs one operation of the guest as req has it, without routes, pages or cache, in an instance by the lifecycle in
-// force. Contents go to sink while the guest runs; a nil sink refuses them. [abi.CodeOf] gives the code of an error, after
-// which the contents in sink are invalid. The caller calls AfterResponse when it has sent the answer.
+// Call runs one operation of the guest with req as it is, without routes, pages or cache, in an instance by the
+// lifecycle in force. Contents go to sink while the guest runs; a nil sink refuses them. [abi.CodeOf] gives the code of
+// an error, after which the contents in sink are invalid. The caller calls AfterResponse when it has sent the answer.
 func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	if op != abi.OpDescribe && !p.implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
@@ -48,5 +48,5 @@ func (p *Provider) implements(op abi.Op) bool { return p.host.Manifest().Impleme
 // AfterResponse implements [resource.AfterResponder]: it resets the instances of ended calls. Calling it is optional.
 func (p *Provider) AfterResponse() { p.guests.ResetUsed() }
 
-// EndSession discards what the calls of a session have left in the guest. The session has no more calls.
+// EndSession discards the guest state of a session, which has no more calls.
 func (p *Provider) EndSession(session string) { p.guests.EndSession(session) }

@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A list is the manifest's static resources followed by what the guest lists. A cursor says which of the two goes on,
-// with its first letter, and where.
+// A list has the manifest's static resources, then those that the guest lists. The first letter of a cursor says in
+// which of the two it continues.
 const (
 	cursorStatic = "s" // then the number of static resources already listed
 	cursorGuest  = "g" // then the guest's own cursor
@@ -48,7 +48,7 @@ func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply,
 	})
 }
 
-// addGuestPage fills a page up with what the guest lists when it is asked with req.
+// addGuestPage fills up a page with the guest's resources, for req.
 func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.Request) (*abi.Reply, error) {
 	reply, err := p.Call(ctx, abi.OpList, req, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.R
 	}
 	reply.Resources = append(page.Resources, reply.Resources...)
 	if len(p.host.Manifest().Resources) >= p.cfg.PageSize {
-		// Some pages of this list never ask the guest, and all pages must agree.
+		// some pages of this list do not come from the guest, and all pages must agree
 		reply.TTLMillis, reply.CacheScope = 0, abi.CachePrivate
 	}
 	if reply.NextCursor == "" {
@@ -69,7 +69,7 @@ func (p *Provider) addGuestPage(ctx context.Context, page *abi.Reply, req *abi.R
 	return reply, nil
 }
 
-// parseCursor gives the static resource to start with and the guest's cursor.
+// parseCursor returns the index of the first static resource and the guest's cursor.
 func (p *Provider) parseCursor(cursor string) (offset int, guest string, err error) {
 	total := len(p.host.Manifest().Resources)
 	switch {

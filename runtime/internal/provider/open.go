@@ -28,28 +28,28 @@ const (
 	maxValues       = abi.MaxRequest - 1<<10 // bytes; the configuration is sent in a request
 )
 
-// Config is how a provider is run. Runner is required.
+// Config configures a provider. Runner is required.
 type Config struct {
 	Runner   guest.Runner
 	Limits   limits.Limits
 	Services capability.Services // copied; the notice services are always granted
-	// ModuleLimits bounds the shape of the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
+	// ModuleLimits bounds the module. Zero fields take the default. TableEntries is replaced by Limits.Table.
 	ModuleLimits limits.Module
 	// Lifecycle is the longest lifecycle that is granted. Zero grants only abi.LifecycleFresh.
 	Lifecycle abi.Lifecycle
 	// Values is the configuration, as a JSON object, for guests that implement abi.OpConfigure. Empty for none.
 	Values string
-	// Clock is a fixed time and seed, for tests. Nil is for those of the system.
+	// Clock is a fixed time and seed, for tests. Nil means those of the system.
 	Clock *guest.Clock
 
-	// PageSize is the entries of a list page. 0 means 1000.
+	// PageSize is the number of entries of a list page. 0 means 1000.
 	PageSize int
 	// Cache answers reads from earlier answers, where the guest allows that (a TTL, and the scope public): up to 1 MiB
 	// each and 32 MiB in all, for one hour at most, and until the guest reports a change.
 	Cache bool
-	// Feeds report changes in what the guest reads, such as folders. They are opened when a client first subscribes to
-	// something, and closed with the provider. After a change all subscribed resources are compared with what they were, by
-	// polling where the guest wants that, and by reading otherwise.
+	// Feeds report changes of the data that guests read, such as directories. They are opened when a client first
+	// subscribes, and closed with the provider. After a change all subscribed resources are compared with their last
+	// version: by polling if the guest asked for that, otherwise by reading.
 	Feeds []func(context.Context) (capability.Feed, error)
 
 	// OnCall receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
@@ -62,7 +62,7 @@ type Config struct {
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
 	// ModuleCache caches instrumented modules. Nil caches none.
 	ModuleCache module.Cache
-	// DebugModules gives modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
+	// DebugModules yields modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
 	// They are read after the first crash; other modules are ignored. Nil for none.
 	DebugModules iter.Seq[[]byte]
 	Logger       *slog.Logger // nil discards
@@ -109,7 +109,7 @@ func Instrument(cfg Config, binary []byte) (*module.Module, error) {
 	}, binary)
 }
 
-// OpenModule compiles, starts and describes an instrumented module, and gets it ready to serve. ctx bounds the work.
+// OpenModule compiles, starts and describes an instrumented module, and prepares it for serving. ctx bounds the work.
 func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider, err error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (p *Provider) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// index gets templates and static resources ready to be looked up.
+// index prepares templates and static resources for lookup.
 func (p *Provider) index(m *abi.Manifest) error {
 	for i := range m.Resources {
 		uri := m.Resources[i].URI
@@ -180,7 +180,7 @@ func (p *Provider) index(m *abi.Manifest) error {
 	return nil
 }
 
-// functionNames gives the names of the module's functions, by index, from cfg.DebugModules; nil when they have none.
+// functionNames returns the names of the module's functions, by index, from cfg.DebugModules; nil when they have none.
 func (p *Provider) functionNames() symbol.Names {
 	if p.cfg.DebugModules == nil {
 		return nil

@@ -40,7 +40,7 @@ type route struct {
 	index    uint32 // as the guest counts: from 1
 }
 
-// Info says what a provider is, and how it runs.
+// Info describes a provider and how it runs.
 type Info struct {
 	Digest    string        // SHA-256 of the module's bytes, as in "sha256:9f86…"
 	Size      int           // of the module, in bytes
@@ -50,7 +50,7 @@ type Info struct {
 	guest.Info
 }
 
-// Info says what the provider is, and how it runs.
+// Info describes the provider and how it runs.
 func (p *Provider) Info() Info {
 	m := p.host.Module
 	return Info{
@@ -59,7 +59,7 @@ func (p *Provider) Info() Info {
 	}
 }
 
-// Manifest describes the provider. It must not be changed.
+// Manifest returns the manifest, which must not be changed.
 func (p *Provider) Manifest() *abi.Manifest { return p.host.Manifest() }
 
 // Identity implements [resource.Identified].
@@ -78,8 +78,8 @@ func (p *Provider) Subscribe(
 	return p.broker.Subscribe(ctx, uris, list, n)
 }
 
-// Read hands the contents of req.URI to sink. The most specific template that matches decides the variables, and whether
-// the guest receives a range: otherwise contents are whole, with no RangeTotal.
+// Read passes the contents of req.URI to sink. The most specific matching template decides the variables, and whether
+// the guest receives a range: otherwise contents are whole, without RangeTotal.
 func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
 	if req.URI.IsZero() {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no URI to read")
@@ -101,15 +101,15 @@ func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sin
 	return reply, err
 }
 
-// invalidate discards what is cached of uri, or everything when uri is empty.
+// invalidate discards cached answers for uri, or all when uri is empty.
 func (p *Provider) invalidate(uri string) {
 	if p.cache != nil {
 		p.cache.Invalidate(uri)
 	}
 }
 
-// isShareable reports whether the cache may answer a read: it is of a whole resource, and tells the guest nothing about
-// the client.
+// isShareable reports whether the cache may answer a read: it is of a whole resource, and passes no data of the client
+// to the guest.
 func (p *Provider) isShareable(req *abi.Request) bool {
 	whole := req.RangeOffset == 0 && req.RangeLength == 0 && req.IfNoneMatch == ""
 	return p.cache != nil && whole && req.Meta == "" && req.Principal == nil && p.host.Lifecycle() != abi.LifecycleSession
@@ -120,7 +120,7 @@ func isCacheable(declared *abi.Template) bool {
 	return declared != nil && declared.TTLMillis > 0 && declared.CacheScope == abi.CachePublic
 }
 
-// ask has the guest read.
+// ask reads a resource from the guest.
 func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Template, sink abi.Sink) (*abi.Reply, error) {
 	reply, err := p.Call(ctx, abi.OpRead, req, withoutRange(req, declared, sink))
 	if err != nil {
@@ -132,8 +132,8 @@ func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Temp
 	return reply, nil
 }
 
-// route begins a request to the guest about one URI, as it is spelled and in normal form, with the template it belongs
-// to; declared is nil when it belongs to none.
+// route begins a request to the guest about one URI, as spelled and in normal form, with its template; declared is nil
+// when it has none.
 func (p *Provider) route(uri, normal string) (routed *abi.Request, declared *abi.Template) {
 	if declared, ok := p.static[normal]; ok {
 		return &abi.Request{URI: declared}, nil
@@ -153,7 +153,7 @@ func (p *Provider) route(uri, normal string) (routed *abi.Request, declared *abi
 	return routed, nil
 }
 
-// Complete answers values for the variable req.Arg of the template whose text is req.Template.
+// Complete answers values for the variable req.Arg of the template with the text req.Template.
 func (p *Provider) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	r, ok := p.byText[abi.NormalURI(req.Template)]
 	if !ok {

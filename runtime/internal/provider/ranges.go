@@ -2,8 +2,8 @@ package provider
 
 import "github.com/wasmres/wasmres/abi"
 
-// withoutRange takes the range out of a request whose template does not declare ranges. What the guest answers then is
-// whole, whatever it says.
+// withoutRange removes the range from a request whose template does not declare ranges. The guest's contents then count
+// as whole.
 func withoutRange(req *abi.Request, declared *abi.Template, sink abi.Sink) abi.Sink {
 	if declared != nil && declared.Ranges || req.RangeOffset == 0 && req.RangeLength == 0 {
 		return sink
@@ -12,10 +12,10 @@ func withoutRange(req *abi.Request, declared *abi.Template, sink abi.Sink) abi.S
 	return wholeSink{sink}
 }
 
-// wholeSink is an [abi.Sink] to which every content is whole.
+// A wholeSink is an [abi.Sink] that removes RangeTotal from every content.
 type wholeSink struct{ abi.Sink }
 
-// Unwrap gives the sink below, which may be one that blocks.
+// Unwrap returns the wrapped sink, which may be one that blocks.
 func (w wholeSink) Unwrap() abi.Sink { return w.Sink }
 
 // Content implements [abi.Sink].

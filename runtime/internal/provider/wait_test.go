@@ -28,8 +28,8 @@ func (s *slow) Body(p []byte) error {
 	return nil
 }
 
-// Waited implements [guest.BlockingSink].
-func (s *slow) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+// Blocked implements [guest.BlockingSink].
+func (s *slow) Blocked() time.Duration { return time.Duration(s.waited.Load()) }
 
 func TestTheTimeOfSlowReadersIsNotTheGuests(t *testing.T) {
 	if testing.Short() {

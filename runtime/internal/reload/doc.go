@@ -1,7 +1,7 @@
 // Package reload makes a source of resources that can be replaced while it is served.
 //
-// It owns which generation answers a call, when a replaced one is closed, and how subscriptions move from one to the
-// next. It looks into no generation and stores nothing of what one has answered. Package runtime may import it.
+// It decides which generation answers a call, and when a replaced one is closed, and it moves subscriptions from one to
+// the next. It stores no answers. Package runtime may import it.
 //
 // # Generations
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// A Generation is what a [Source] serves until it is replaced. The Source calls Close once, when no other method runs and
-// none will be called again. It calls ListVersion with a lock held.
+// A Generation is what a [Source] serves until it is replaced. The Source calls Close once, when no other method runs
+// and none will be called again. It calls ListVersion with a lock held.
 type Generation interface {
 	resource.Source
 	resource.SessionEnder
@@ -25,8 +25,8 @@ type Config struct {
 	Logger *slog.Logger // nil discards
 }
 
-// A Source serves the generation that Replace was given last; at first there is none. It is safe for concurrent use.
-// Close releases it.
+// A Source serves the generation of the last Replace; at first there is none. It is safe for concurrent use. The caller
+// closes it.
 type Source struct {
 	// fixed at creation
 	cfg       Config
@@ -61,8 +61,8 @@ type generation struct {
 	endSubscriptions context.CancelFunc
 }
 
-// Replace makes next the current generation, which the Source closes in the end. It does not wait for calls on the one
-// before. After Close it fails with [abi.CodeUnavailable], and the caller closes next.
+// Replace makes next the current generation, which the Source will close. It does not wait for calls on the earlier
+// one. After Close it fails with [abi.CodeUnavailable], and the caller closes next.
 func (s *Source) Replace(next Generation) error {
 	g := &generation{Generation: next}
 	g.ctx, g.endSubscriptions = context.WithCancel(context.Background())
@@ -85,7 +85,7 @@ func (s *Source) Replace(next Generation) error {
 	return nil
 }
 
-// setLocked makes g, which may be nil, the current generation, and gives the one before.
+// setLocked makes g, which may be nil, the current generation, and returns the earlier one.
 func (s *Source) setLocked(g *generation) (old *generation) {
 	old = s.current
 	s.versionBase = s.versionLocked() + 1
@@ -112,7 +112,7 @@ func (s *Source) Close() error {
 	return err
 }
 
-// end lets no call begin any more. It gives the last generation to the first caller, which closes it.
+// end refuses later calls. It returns the last generation to its first caller, who closes it.
 func (s *Source) end() (last *generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Source) end() (last *generation) {
 	return s.setLocked(nil)
 }
 
-// enter begins a call on the current generation; the caller ends it with calls.Done. It gives nil when there is none.
+// enter begins a call on the current generation; the caller ends it with calls.Done. It returns nil when there is none.
 func (s *Source) enter() *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Source) enter() *generation {
 	return s.current
 }
 
-// unavailable is the error of a call while there is no generation.
+// unavailable returns the error of a call while there is no generation.
 func (s *Source) unavailable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Source) unavailable() error {
 
 func errClosing() error { return abi.Errorf(abi.CodeUnavailable, "the server is closing") }
 
-// call has the current generation answer.
+// call answers by the current generation.
 func (s *Source) call(do func(*generation) (*abi.Reply, error)) (*abi.Reply, error) {
 	g := s.enter()
 	if g == nil {

@@ -16,7 +16,7 @@ type subscription struct {
 
 	uris []abi.URI // fixed when it is registered
 
-	// guarded by the source's mu
+	// the generation that reports to it, or will soon; nil for none
 	at        *generation // that reports to it, or will soon; nil for none
 	ignoreEnd func() bool // stops waiting for the end of ctx
 	moving    bool        // to the current generation
@@ -61,8 +61,8 @@ func (sub *subscription) subscribe(g *generation, uris []abi.URI) (accepted []ab
 	return accepted, err
 }
 
-// register has Replace move sub from now on. It reports false when g, to which sub has subscribed, or nil, is not the
-// current generation any more.
+// register makes Replace move sub from now on. It returns false if g, to which sub has subscribed or which is nil, is
+// no longer the current generation.
 func (s *Source) register(sub *subscription, g *generation) (registered bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Source) moveLocked(sub *subscription) {
 	}
 }
 
-// move subscribes to the current generation, and to the next one where that has been replaced meanwhile.
+// move subscribes to the current generation, and to the next one if it is replaced meanwhile.
 func (s *Source) move(sub *subscription) {
 	s.moveSlots <- struct{}{}
 	defer func() { <-s.moveSlots }()
@@ -109,7 +109,7 @@ func (s *Source) move(sub *subscription) {
 	}
 }
 
-// reportAll reports a change of everything subscribed to, since another generation serves it.
+// reportAll reports a change of all subscribed resources, since another generation serves them.
 func (sub *subscription) reportAll() {
 	if sub.list {
 		sub.notifier.ListChanged()
@@ -119,7 +119,8 @@ func (sub *subscription) reportAll() {
 	}
 }
 
-// nextFor begins a call on the generation to which sub is to move. It gives nil, and ends the moving, when there is none.
+// nextFor begins a call on the generation to which sub must move. It returns nil, and ends the moving, when there is
+// none.
 func (s *Source) nextFor(sub *subscription) *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

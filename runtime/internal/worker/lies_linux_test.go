@@ -169,8 +169,8 @@ func (s *unhurried) Body(p []byte) error {
 	return s.sink.Body(p)
 }
 
-// Waited implements [guest.BlockingSink].
-func (s *unhurried) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+// Blocked implements [guest.BlockingSink].
+func (s *unhurried) Blocked() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Calls that are too long for a link's socket together, to a worker that reads none of them.
 func TestAWorkerThatReadsNoCallsDelaysNoCall(t *testing.T) {

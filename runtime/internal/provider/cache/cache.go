@@ -27,13 +27,13 @@ type Cache struct {
 	inflight map[string]*fetch
 }
 
-// A fetch is a read of the guest that other reads of the same URI wait for.
+// A fetch is a read of the guest for which other reads of the same URI wait.
 type fetch struct {
-	done  chan struct{} // closed at its end, whether an entry came of it or not
+	done  chan struct{} // closed at its end, with or without an entry
 	stale bool          // the resource has changed since it began; guarded by Cache.mu
 }
 
-// A ReadFunc has the guest read one URI, whose contents go to sink.
+// A ReadFunc reads one URI from the guest, and passes the contents to sink.
 type ReadFunc func(sink abi.Sink) (*abi.Reply, error)
 
 // New makes an empty cache.
@@ -44,13 +44,13 @@ func IsCacheable(reply *abi.Reply) bool {
 	return reply.TTLMillis > 0 && reply.CacheScope == abi.CachePublic
 }
 
-// InUse reports whether any answer has been cacheable. Until then, and unless its URI is known to be cacheable, a read
-// need not come here.
+// InUse reports whether any answer has been cacheable. Until then, a read whose URI is not known to be cacheable need
+// not use the cache.
 func (c *Cache) InUse() bool { return c.used.Load() }
 
 // Read answers from the entry of uri, which is in normal form, or by read, whose answer it stores if that is cacheable.
-// Where an answer is expected to be cacheable, since the caller says so or one before was, one read fetches it and the
-// others wait: for its end, until ctx ends, or until its client has turned out to be slow.
+// If an answer is expected to be cacheable, since the caller says so or an earlier one was, one read fetches it. The
+// others wait: for its end, until ctx ends, or until its client turns out to be slow.
 func (c *Cache) Read(
 	ctx context.Context, uri string, cacheable bool, sink abi.Sink, read ReadFunc,
 ) (*abi.Reply, error) {
@@ -76,7 +76,7 @@ func (c *Cache) Read(
 	return reply, err
 }
 
-// fetch reads for all that wait for f.
+// fetch reads for all reads that wait for f.
 func (c *Cache) fetch(uri string, f *fetch, sink abi.Sink, read ReadFunc) (*abi.Reply, error) {
 	abandon := func() { c.finish(uri, f, nil) }
 	defer abandon() // also when read panics
@@ -86,8 +86,8 @@ func (c *Cache) fetch(uri string, f *fetch, sink abi.Sink, read ReadFunc) (*abi.
 	return reply, err
 }
 
-// find gives the entry of uri, if it is good; or else a fetch to wait for; or else a fetch that is the caller's own, if
-// the answer is expected to be cacheable; or else nothing.
+// find returns the valid entry of uri; or a fetch to wait for; or a new fetch that belongs to the caller, if the answer
+// is expected to be cacheable; or nothing.
 func (c *Cache) find(uri string, cacheable bool) (found *entry, f *fetch, mine bool) {
 	if e, ok := c.entries.Get(uri); ok && e.isGood() {
 		return e, nil, false
@@ -113,7 +113,7 @@ func (c *Cache) find(uri string, cacheable bool) (found *entry, f *fetch, mine b
 	return nil, f, true
 }
 
-// MarkCacheable notes that answers to reads of uri are cacheable, so that the next read of it fetches.
+// MarkCacheable records that answers to reads of uri are cacheable, so that the next read fetches.
 func (c *Cache) MarkCacheable(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +123,7 @@ func (c *Cache) MarkCacheable(uri string) {
 	}
 }
 
-// finish ends a fetch, unless it has ended, and stores what came of it; nil stores nothing.
+// finish ends a fetch, unless it has ended, and stores its entry; nil stores nothing.
 func (c *Cache) finish(uri string, f *fetch, got *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func (c *Cache) finish(uri string, f *fetch, got *entry) {
 	}
 }
 
-// Invalidate discards the entry of uri, or all entries when uri is empty. What is being fetched meanwhile is not stored.
+// Invalidate discards the entry of uri, or all entries when uri is empty. Answers of fetches under way are not stored.
 func (c *Cache) Invalidate(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

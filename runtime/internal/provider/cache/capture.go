@@ -11,16 +11,16 @@ const (
 	slowClient = 20 * time.Millisecond // how long a client may take for one write before other reads stop waiting
 )
 
-// A captureSink is an [abi.Sink] that copies what passes, up to maxEntryBytes.
+// A captureSink is an [abi.Sink] that copies the contents that it passes on, up to maxEntryBytes.
 type captureSink struct {
 	abi.Sink
 	release   func() // ends the waiting of other reads; safe for concurrent use
 	contents  []content
 	bytes     int
-	abandoned bool // the answer is too large, or not a whole
+	abandoned bool // the answer is too large, or not whole
 }
 
-// Unwrap gives the sink below, which may be one that blocks.
+// Unwrap returns the wrapped sink, which may be one that blocks.
 func (s *captureSink) Unwrap() abi.Sink { return s.Sink }
 
 // Content implements [abi.Sink].
@@ -62,7 +62,7 @@ func (s *captureSink) abandon() {
 	}
 }
 
-// entry is what was captured of a read that ended with reply and err; nil when it is not to be stored.
+// entry returns the captured answer of a read that ended with reply and err; nil when it must not be stored.
 func (s *captureSink) entry(reply *abi.Reply, err error) *entry {
 	if err != nil || s.abandoned || !IsCacheable(reply) {
 		return nil

@@ -19,10 +19,10 @@ type content struct {
 	body []byte
 }
 
-// isGood reports whether reads may be answered from the entry.
+// isGood reports whether the entry may answer reads.
 func (e *entry) isGood() bool { return e.contents != nil && time.Now().Before(e.until) }
 
-// entryCost is the bytes that an entry takes.
+// entryCost returns the bytes that an entry takes.
 func entryCost(uri string, e *entry) int64 {
 	n := overhead + len(uri)
 	for i := range e.contents {
@@ -36,7 +36,7 @@ func (c *content) size() int {
 	return overhead + len(c.body) + len(h.URI) + len(h.MIMEType) + len(h.ETag) + len(h.LastModified) + len(h.Meta)
 }
 
-// replay hands the contents to sink, and gives the reply with the time to live that is left.
+// replay passes the contents to sink, and returns the reply with the remaining time to live.
 func (e *entry) replay(sink abi.Sink) (*abi.Reply, error) {
 	for i := range e.contents {
 		head := e.contents[i].head

@@ -18,8 +18,8 @@ func (s linkSink) Content(c *abi.Content) error {
 	return s.link.out.Put(protocol.KindFrame, s.link.buf)
 }
 
-// Waited implements [guest.BlockingSink].
-func (s linkSink) Waited() time.Duration { return s.link.out.Waited() }
+// Blocked implements [guest.BlockingSink].
+func (s linkSink) Blocked() time.Duration { return s.link.out.Blocked() }
 
 // Body implements [abi.Sink].
 func (s linkSink) Body(p []byte) error { return s.link.out.Body(p) }

@@ -210,10 +210,10 @@ func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
 	p.changed = p.changed || !p.call.MayRepeat(ask.Service, ask.Request)
 	resp, code := capability.Response{}, abi.CodeInternal
 	p.protect(func() { resp, code = p.call.Service(ctx, ask.Service, ask.Request) })
-	waited := uint32(min(p.call.Waited().Milliseconds(), math.MaxUint32))
-	answer := protocol.Answer{Code: code, Waited: waited, Message: resp.Message}
+	waited := uint32(min(p.call.Blocked().Milliseconds(), math.MaxUint32))
+	answer := protocol.Answer{Code: code, Blocked: waited, Message: resp.Message}
 	if len(resp.Body) > protocol.MaxAnswerBody || answer.Check() != nil {
-		answer, resp.Body = protocol.Answer{Code: abi.CodeTooLarge, Waited: waited}, nil
+		answer, resp.Body = protocol.Answer{Code: abi.CodeTooLarge, Blocked: waited}, nil
 	}
 	return p.link.conn.SendAnswer(&answer, resp.Body)
 }

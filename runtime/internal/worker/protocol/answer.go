@@ -38,7 +38,7 @@ func (s *Sender) NextAnswer(a *Answer, message, body []byte) (_, _ []byte, err e
 	if err := a.Decode(p); err != nil {
 		return message, body, s.conn.fail(err)
 	}
-	s.waited.Store(max(s.waited.Load(), int64(a.Waited)*int64(time.Millisecond)))
+	s.waited.Store(max(s.waited.Load(), int64(a.Blocked)*int64(time.Millisecond)))
 	message = append(message[:0], a.Message...)
 	a.Message = message
 	body, err = s.answerBody(body[:0], int(a.BodySize))

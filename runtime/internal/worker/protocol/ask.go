@@ -39,7 +39,7 @@ func (m *Ask) Decode(p []byte) error {
 type Answer struct {
 	Code     abi.Code
 	BodySize uint32 // at most [MaxAnswerBody]
-	Waited   uint32 // milliseconds in all for which slow readers of this call have kept the parent busy
+	Blocked  uint32 // milliseconds in all for which slow readers of this call have kept the parent busy
 	Message  []byte // at most 1 MiB
 }
 
@@ -63,14 +63,14 @@ func (m *Answer) Check() error {
 func (m *Answer) Append(b []byte) []byte {
 	b = order.AppendUint32(b, uint32(m.Code))
 	b = order.AppendUint32(b, m.BodySize)
-	b = order.AppendUint32(b, m.Waited)
+	b = order.AppendUint32(b, m.Blocked)
 	return append(b, m.Message...)
 }
 
 // Decode fills m from a payload. Message is a view of it.
 func (m *Answer) Decode(p []byte) error {
 	r := reader{rest: p}
-	m.Code, m.BodySize, m.Waited = abi.Code(r.uint32()), r.uint32(), r.uint32()
+	m.Code, m.BodySize, m.Blocked = abi.Code(r.uint32()), r.uint32(), r.uint32()
 	m.Message = r.bytes(uint64(len(r.rest)), maxAnswer)
 	if err := r.end(KindAnswer); err != nil {
 		return err

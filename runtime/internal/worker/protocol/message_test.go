@@ -52,7 +52,7 @@ func messages() map[string]decoder {
 	return map[string]decoder{
 		"call":         &protocol.Call{Op: abi.OpRead, Timeout: time.Minute, Session: "stdio", Request: []byte("request")},
 		"longest call": &protocol.Call{Session: strings.Repeat("s", protocol.MaxSession), Request: make([]byte, abi.MaxRequest)},
-		"answer":       &protocol.Answer{Code: abi.CodeDenied, BodySize: protocol.MaxAnswerBody, Waited: 7, Message: []byte("message")},
+		"answer":       &protocol.Answer{Code: abi.CodeDenied, BodySize: protocol.MaxAnswerBody, Blocked: 7, Message: []byte("message")},
 		"credit":       &protocol.Credit{Bytes: 1<<32 - 1},
 		"chunk":        &protocol.Chunk{Offset: 1<<32 - 1, Length: 1},
 		"ask":          &protocol.Ask{Service: abi.ServiceFileRead, Request: make([]byte, abi.MaxService)},

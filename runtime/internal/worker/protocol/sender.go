@@ -23,7 +23,7 @@ type Sender struct {
 	at   int // where the next byte goes
 	free int // bytes from there on
 
-	waited      atomic.Int64 // for credit in the call under way; see Waited
+	waited      atomic.Int64 // for credit in the call under way; see Blocked
 	queued      []queuedCall // to come
 	queuedBytes int          // bytes of them
 	unflushed   int          // bytes in the window whose chunks are queued
@@ -41,9 +41,9 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 	return &Sender{conn: c, ring: m.bytes, free: len(m.bytes)}
 }
 
-// Waited returns how long the call under way has waited for the parent to read the bytes of Body. It is safe for
+// Blocked returns how long the call under way has waited for the parent to read the bytes of Body. It is safe for
 // concurrent use.
-func (s *Sender) Waited() time.Duration { return time.Duration(s.waited.Load()) }
+func (s *Sender) Blocked() time.Duration { return time.Duration(s.waited.Load()) }
 
 // NextCall waits for the next call, and begins it. The payload is valid until the next call of a method.
 func (s *Sender) NextCall() (number uint64, payload []byte, err error) {

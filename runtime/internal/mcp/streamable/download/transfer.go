@@ -33,7 +33,7 @@ type transfer struct {
 	held    int    // bytes of buf that are counted as in flight
 
 	begun   bool         // the head of the response was sent
-	waited  atomic.Int64 // nanoseconds; see Waited
+	waited  atomic.Int64 // nanoseconds; see Blocked
 	skip    uint64       // bytes to be discarded before the first that is sent
 	left    uint64       // bytes to be sent; math.MaxUint64 when unknown
 	toEnd   bool         // the last of them is the last of the resource
@@ -201,8 +201,8 @@ func (t *transfer) write(p []byte) error {
 	return nil
 }
 
-// Waited returns how long the guest has waited for the client.
-func (t *transfer) Waited() time.Duration { return time.Duration(t.waited.Load()) }
+// Blocked returns how long the guest has waited for the client.
+func (t *transfer) Blocked() time.Duration { return time.Duration(t.waited.Load()) }
 
 // extend gives the client time for size more bytes. It moves the deadline at most once a second.
 func (t *transfer) extend(size int) {
