@@ -23,6 +23,7 @@ const (
 	processTimeout = 200 * time.Millisecond // of a call
 	processLoad    = time.Second            // to open a module
 	processCompile = 500 * time.Millisecond // to open one that takes long to compile
+	processLarge   = 8 << 20                // bytes of a module that has processLoad whatever it is, as it takes long to copy
 	processLate    = 100 * time.Millisecond // over any of them
 	processTries   = 3                      // of which one must not be late: the whole machine may be
 
@@ -134,7 +135,9 @@ func (w *processTest) attack(t *testing.T, c hostile.Case) *tally {
 	t.Helper()
 	modules, size := prepare(t, c)
 	b := w.newBlow(c)
-	b.modules = len(modules)
+	if b.modules = len(modules); size > processLarge {
+		b.load = processLoad
+	}
 	before := count()
 	resetPeak()
 	w.loud = append(w.loud, w.during(func() {
