@@ -8,6 +8,7 @@ GO         ?= go
 EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots settings sys
 PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
+CGO         = ./runtime/internal/confine # has files for builds with cgo
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
@@ -42,6 +43,9 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -short ./...
 
+# All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
+check: export CGO_ENABLED = 0
+check: export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 check: format vet lint tidy generate test attack ## at last side by side: clients wait for much, fuzz targets for nothing
 	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzz e2e
 	@echo "make check: all of it passed"
@@ -52,10 +56,12 @@ format:
 vet:
 	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
 	cd guest-sdk/go && GOOS=wasip1 GOARCH=wasm $(GO) vet .
+	CGO_ENABLED=1 $(GO) vet $(CGO)
 
 lint:
 	GOBIN=$(CURDIR)/bin $(GO) install $(STATICCHECK)
 	@for m in $(MODULES); do echo "staticcheck $$m"; (cd $$m && $(CURDIR)/bin/staticcheck ./...) || exit 1; done
+	CGO_ENABLED=1 bin/staticcheck $(CGO)
 
 tidy:
 	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
@@ -79,7 +85,7 @@ ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e 'was
 
 # TEST leaves out the part of go vet that go test repeats.
 TEST       = $(GO) test -vet=off -shuffle=on -timeout=20m
-RACE       = $(TEST) -race $(COMPUTING:%=-gcflags=%=-race=false)
+RACE       = CGO_ENABLED=1 $(TEST) -race $(COMPUTING:%=-gcflags=%=-race=false)
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
 	$(TEST) $(LONG) $(SEQUENTIAL)
