@@ -22,6 +22,25 @@ func AppendObject(b []byte, row wasmres.Row) []byte {
 	return append(b, '}')
 }
 
+// appendColumn appends the description of a column as a JSON object. Whether it may be null is a truth value also where the
+// database has numbers for those.
+func appendColumn(b []byte, row wasmres.Row) []byte {
+	b = append(b, '{')
+	for i, v := range row.Values() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name := row.Columns()[i].Name
+		b = append(appendString(b, name), ':')
+		if number, ok := v.Any().(int64); ok && name == "null" {
+			b = strconv.AppendBool(b, number != 0)
+		} else {
+			b = appendValue(b, v)
+		}
+	}
+	return append(b, '}')
+}
+
 // appendArray appends the values of a row as a JSON array.
 func appendArray(b []byte, row wasmres.Row) []byte {
 	b = append(b, '[')

@@ -12,10 +12,12 @@ func (d Dialect) serveNamed() {
 	root := d.Scheme + "://{connection}/"
 	wasmres.Template(root+"{table}/schema", d.namedColumns).
 		Name("connection-schema").MIME("application/json").
-		Describe("The columns of a table that the connection finds by its name alone.")
+		Describe("The columns of a table that the connection finds by its name alone.").
+		Watch(WatchEvery, Version(d.namedColumns))
 	wasmres.Template(root+"{database}/{table}{?limit,offset}", d.namedRows).
 		Name("connection-rows").MIME("application/json").
-		Describe("Rows of a table in a database that the connection reaches, 100 unless limit says another number up to 1000.")
+		Describe("Rows of a table in a database that the connection reaches, 100 unless limit says another number up to 1000.").
+		Watch(WatchEvery, Version(d.namedRows))
 }
 
 // namedColumns answers with the columns of a table.

@@ -40,11 +40,13 @@ func Serve(d Dialect) {
 	wasmres.Template(root+"/schema", d.columns).
 		Name("schema").Describe("The columns of a table: name, type, whether they may be null, default.").
 		MIME("application/json").
-		Complete("schema", d.completeSchema).Complete("table", d.completeTable)
+		Complete("schema", d.completeSchema).Complete("table", d.completeTable).
+		Watch(WatchEvery, Version(d.columns))
 	wasmres.Template(root+"/rows{?limit,offset}", d.rows).
 		Name("rows").Describe("Rows of a table, 100 unless limit says another number up to 1000.").
 		MIME("application/json").
-		Complete("schema", d.completeSchema).Complete("table", d.completeTable)
+		Complete("schema", d.completeSchema).Complete("table", d.completeTable).
+		Watch(WatchEvery, Version(d.rows))
 	d.serveNamed()
 	wasmres.List(d.list)
 }
@@ -102,7 +104,7 @@ func (d Dialect) columnsOf(t table) (string, error) {
 		if n++; n > 1 {
 			b = append(b, ',')
 		}
-		b = AppendObject(b, row)
+		b = appendColumn(b, row)
 	}
 	if n == 0 && rows.Err() == nil {
 		return "", t.missing()

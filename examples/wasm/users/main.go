@@ -19,10 +19,10 @@ func init() {
 
 	wasmres.Template("db://users/{user_id}", user).
 		Name("user").Describe("A user, by number.").MIME("application/json").
-		Complete("user_id", completeID)
+		Complete("user_id", completeID).Watch(tables.WatchEvery, tables.Version(user))
 	wasmres.Template("users://{user_id}", user).
 		Name("user-by-id").Describe("The same user, by a shorter URI.").MIME("application/json").
-		Complete("user_id", completeID)
+		Complete("user_id", completeID).Watch(tables.WatchEvery, tables.Version(user))
 	wasmres.List(list)
 }
 

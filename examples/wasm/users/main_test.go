@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/examples/wasm/tables"
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 	"github.com/wasmres/wasmres/guest-sdk/go/wasmrestest"
 )
@@ -45,6 +46,27 @@ func TestUser(t *testing.T) {
 		"db://users/x": wasmres.ErrInvalid, "users://20": wasmres.ErrNotFound, "users://x": wasmres.ErrInvalid} {
 		if _, err := p.Read(uri); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", uri, err, want)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	p := start(t)
+	name := "Ada"
+	p.SQL[connection] = func(_ string, args []any) (wasmrestest.Table, error) {
+		return wasmrestest.Table{Columns: []string{"id", "name"}, Rows: [][]any{{args[0], name}}}, nil
+	}
+	for _, uri := range []string{"db://users/42", "users://42"} {
+		if every, err := p.Subscribe(uri); every != tables.WatchEvery || err != nil {
+			t.Errorf("%s: subscribed: got %v, %v", uri, every, err)
+		}
+		version, _, _ := p.Poll(uri, "")
+		if _, changed, err := p.Poll(uri, version); changed || err != nil {
+			t.Errorf("%s: without a change: got %t, %v", uri, changed, err)
+		}
+		name += "!"
+		if _, changed, err := p.Poll(uri, version); !changed || err != nil {
+			t.Errorf("%s: after a change: got %t, %v", uri, changed, err)
 		}
 	}
 }

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
@@ -46,18 +49,32 @@ func read(where func(*wasmres.Request) (string, error)) func(*wasmres.Request) (
 		if err != nil {
 			return wasmres.Content{}, err
 		}
-		return content(resp), nil
+		return content(resp)
 	}
 }
 
 // content is a page as its server sends it.
-func content(resp *wasmres.HTTPResponse) wasmres.Content {
-	mime, text := typeOf(resp.Header.Get("Content-Type"))
-	c := wasmres.Stream(resp.Body, -1).MIME(mime).ETag(etag(resp))
-	if text {
-		c = c.AsText()
+func content(resp *wasmres.HTTPResponse) (wasmres.Content, error) {
+	mime, form := typeOf(resp.Header.Get("Content-Type"))
+	var c wasmres.Content
+	switch form {
+	case isText:
+		c = wasmres.Stream(resp.Body, -1).AsText()
+	case mayBeText:
+		head, err := io.ReadAll(io.LimitReader(resp.Body, textMax+1))
+		if err != nil {
+			return c, err
+		}
+		if c = wasmres.Stream(io.MultiReader(bytes.NewReader(head), resp.Body), -1); len(head) <= textMax {
+			c = wasmres.Bytes(head)
+			if utf8.Valid(head) && bytes.IndexByte(head, 0) < 0 {
+				c = c.AsText()
+			}
+		}
+	default:
+		c = wasmres.Stream(resp.Body, -1)
 	}
-	return c
+	return c.MIME(mime).ETag(etag(resp)), nil
 }
 
 // version returns the handler that names the version of a page, without its text.
@@ -137,16 +154,40 @@ func etag(resp *wasmres.HTTPResponse) string {
 	return resp.Header.Get("Last-Modified")
 }
 
-// typeOf returns the MIME type of a page, and whether it is text in UTF-8.
-func typeOf(contentType string) (mime string, text bool) {
+// A form is what the type of a page says of its bytes.
+type form int
+
+const (
+	isBytes   form = iota
+	isText         // in UTF-8
+	mayBeText      // in an encoding that the type does not say: text if the bytes are UTF-8
+)
+
+// textMax is how many bytes of a page are looked at for whether they are text. A larger page is bytes.
+const textMax = 4 << 20
+
+// typeOf returns the MIME type of a page, and what it says of the bytes.
+func typeOf(contentType string) (mime string, of form) {
 	mime, parameters, _ := strings.Cut(strings.ToLower(contentType), ";")
-	if mime = strings.TrimSpace(mime); mime == "" {
-		return "application/octet-stream", false
-	}
+	mime = strings.TrimSpace(mime)
 	if _, charset, ok := strings.Cut(parameters, "charset="); ok {
-		return mime, strings.Trim(charset, `" `) == "utf-8"
+		charset, _, _ = strings.Cut(charset, ";")
+		switch strings.Trim(charset, "\" '") {
+		case "utf-8", "utf8", "us-ascii":
+			return mime, isText
+		}
+		return mime, isBytes
 	}
-	return mime, mime == "application/json" || strings.HasSuffix(mime, "+json")
+	switch {
+	case mime == "":
+		return "application/octet-stream", isBytes
+	case mime == "application/json", strings.HasSuffix(mime, "+json"):
+		return mime, isText
+	case strings.HasPrefix(mime, "text/"), strings.HasSuffix(mime, "+xml"), mime == "application/xml",
+		mime == "application/javascript", mime == "application/yaml", mime == "application/toml":
+		return mime, mayBeText
+	}
+	return mime, isBytes
 }
 
 func main() {}

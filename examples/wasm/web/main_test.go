@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +38,12 @@ func site() http.Handler {
 		w.Header().Set("Content-Type", "text/plain; charset=iso-8859-1")
 		w.Header().Set("Last-Modified", "Sun, 22 Nov 2026 07:00:00 GMT")
 		fmt.Fprint(w, "gr\xf6\xdfe")
+	})
+	mux.HandleFunc("/docs/typed/{size}", func(w http.ResponseWriter, r *http.Request) { // as the query says
+		w.Header().Set("Content-Type", r.FormValue("type"))
+		size, _ := strconv.Atoi(r.PathValue("size"))
+		text, _ := hex.DecodeString(r.FormValue("hex"))
+		fmt.Fprint(w, string(text)+strings.Repeat("x", size))
 	})
 	mux.HandleFunc("/docs/picture.png", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
@@ -78,6 +87,35 @@ func TestPages(t *testing.T) {
 		}
 		if got := contents[0]; got.MIME != c.mime || got.ETag != c.etag || got.Text != c.text || string(got.Data) != c.data {
 			t.Errorf("%s: got %s, etag %s, text %t, %.40q", c.uri, got.MIME, got.ETag, got.Text, got.Data)
+		}
+	}
+}
+
+// A type that says no charset is text where the bytes are UTF-8.
+func TestTypes(t *testing.T) {
+	p := start(t)
+	server := strings.TrimSuffix(p.Config["origin"], "/docs")
+	for _, c := range []struct {
+		contentType, text string
+		size              int
+		want              bool
+	}{
+		{"text/plain", "größe", 0, true}, {"text/html", "<p>größe</p>", 0, true}, {"application/xml", "<ü/>", 0, true},
+		{"image/svg+xml", "<svg/>", 0, true}, {"text/css", "", 0, true}, {"application/javascript", "1", 0, true},
+		{"text/html; charset=utf-8; x=y", "ü", 0, true}, {`text/html;charset="UTF-8"`, "ü", 0, true},
+		{"text/plain; charset=us-ascii", "u", 0, true}, {"text/plain", "ü", 1 << 20, true},
+		{"text/plain", "gr\xf6\xdfe", 0, false}, {"application/xml", "<\xfc/>", 0, false}, {"text/html", "a\x00", 0, false},
+		{"text/html; charset=utf-16", "a", 0, false}, {"application/pdf", "text", 0, false}, {"text/plain", "ü", 5 << 20, false},
+	} {
+		uri := fmt.Sprintf("%s/docs/typed/%d?type=%s&hex=%x", server, c.size, url.QueryEscape(c.contentType), c.text)
+		contents, err := p.Read(uri)
+		if err != nil {
+			t.Errorf("%s %q: %v", c.contentType, c.text, err)
+			continue
+		}
+		got, want := contents[0], c.text+strings.Repeat("x", c.size)
+		if mime, _, _ := strings.Cut(c.contentType, ";"); got.Text != c.want || string(got.Data) != want || got.MIME != mime {
+			t.Errorf("%s %q and %d: got %s, text %t, %d bytes", c.contentType, c.text, c.size, got.MIME, got.Text, len(got.Data))
 		}
 	}
 }

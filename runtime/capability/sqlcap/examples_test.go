@@ -126,7 +126,7 @@ func TestExampleTables(t *testing.T) {
 	schemas := map[string]string{"postgres": "public", "mariadb": "test"}
 	columns := map[string]string{
 		"postgres": `{"columns":[{"name":"id","type":"bigint","null":false,"default":null},{"name":"name","type":"text","null":false,"default":null},{"name":"born","type":"date","null":true,"default":null}]}`,
-		"mariadb":  `{"columns":[{"name":"id","type":"bigint(20)","null":0,"default":null},{"name":"name","type":"text","null":0,"default":null},{"name":"born","type":"date","null":1,"default":"NULL"}]}`,
+		"mariadb":  `{"columns":[{"name":"id","type":"bigint(20)","null":false,"default":null},{"name":"name","type":"text","null":false,"default":null},{"name":"born","type":"date","null":true,"default":"NULL"}]}`,
 	}
 	tables := map[string][]string{"postgres": {"users"}, "mariadb": {"counter", "names", "plain", "users"}}
 	each(t, func(t *testing.T, s *system) {

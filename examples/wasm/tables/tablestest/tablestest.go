@@ -26,6 +26,7 @@ func Run(t *testing.T, c Config) {
 	t.Run("read", c.testRead)
 	t.Run("list", c.testList)
 	t.Run("complete", c.testComplete)
+	t.Run("watch", c.testWatch)
 }
 
 // start runs the provider on a database with two tables.
@@ -46,6 +47,9 @@ func (c Config) start(t *testing.T) *wasmrestest.Provider {
 			table := wasmrestest.Table{Columns: []string{"name", "type", "null", "default"}}
 			if known {
 				table.Rows = [][]any{{"id", "bigint", false, nil}}
+				if c.Dialect.Scheme == "mysql" { // which has no truth values
+					table.Rows[0][2] = 0
+				}
 			}
 			return table, nil
 		case c.Dialect.Find:
@@ -120,5 +124,41 @@ func (c Config) testComplete(t *testing.T) {
 		if !slices.Equal(got, []string{want}) || err != nil {
 			t.Errorf("%s: got %v, %v", variable, got, err)
 		}
+	}
+}
+
+// testWatch changes what the database answers, and asks for the version before and after that.
+func (c Config) testWatch(t *testing.T) {
+	p := c.start(t)
+	before, changes := p.SQL["main"], false
+	p.SQL["main"] = func(statement string, args []any) (wasmrestest.Table, error) {
+		table, err := before(statement, args)
+		if changes && len(table.Columns) != 1 { // not of where a table is found
+			table.Rows = append(table.Rows, table.Rows[0])
+		}
+		return table, err
+	}
+	root := c.Dialect.Scheme + "://"
+	for _, path := range []string{"tables/shop/users/schema", "tables/shop/users/rows", "main/users/schema", "main/sales/users"} {
+		uri := root + path
+		changes = false
+		if every, err := p.Subscribe(uri); every != tables.WatchEvery || err != nil {
+			t.Errorf("%s: subscribed: got %v, %v", uri, every, err)
+		}
+		version, _, err := p.Poll(uri, "")
+		if version == "" || err != nil {
+			t.Errorf("%s: got version %q, %v", uri, version, err)
+		}
+		if _, changed, err := p.Poll(uri, version); changed || err != nil {
+			t.Errorf("%s: without a change: got %t, %v", uri, changed, err)
+		}
+		changes = true
+		if _, changed, err := p.Poll(uri, version); !changed || err != nil {
+			t.Errorf("%s: after a change: got %t, %v", uri, changed, err)
+		}
+	}
+	changes = false
+	if version, _, err := p.Poll(root+"tables/shop/absent/rows", ""); version != "" || err != nil {
+		t.Errorf("a table that is not there: got version %q, %v", version, err)
 	}
 }
