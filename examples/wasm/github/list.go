@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"strings"
 
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
@@ -35,6 +36,9 @@ func list(r *wasmres.Request, page *wasmres.Page) error {
 		r.Warn("the list is not complete: the server does not tell all files of this branch at once")
 	}
 	last := page.Cursor()
+	if last != "" && !fs.ValidPath(last) {
+		return wasmres.Invalid("unknown cursor")
+	}
 	for _, f := range all.Tree {
 		if f.Type != "blob" || f.Path <= last {
 			continue

@@ -31,7 +31,7 @@ func init() {
 		Name("word").Describe("What a word means. To read it is remembered.").MIME("text/plain").
 		CompleteFrom("word", words()...)
 	wasmres.Template(contextURI+"{+key}", recall).
-		Name("context").Describe("Something remembered, as lookups, recent or days/2026-11-22.").MIME("text/plain").
+		Name("context").Describe("Something remembered, as lookups, recent or days/2026-11-22.").
 		Complete("key", completeKey).Watch(watchEvery, version)
 	wasmres.List(list)
 }
@@ -61,7 +61,7 @@ func recall(r *wasmres.Request) (wasmres.Content, error) {
 	if err != nil {
 		return wasmres.Content{}, worded(r.Var("key"), err)
 	}
-	return wasmres.Text(string(value)).ETag(etag(entry)), nil
+	return wasmres.Text(string(value)).MIME("text/plain").ETag(etag(entry)), nil
 }
 
 // version tells whether a file or a value has changed. One that is not there may come yet.

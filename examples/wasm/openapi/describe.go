@@ -108,10 +108,12 @@ func mimeOf(content map[string]struct{}) string {
 func (op *operation) setParameters(doc *document, all []parameter) (servable bool, err error) {
 	for _, p := range all {
 		if p.Ref != "" {
-			name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/")
-			if p, ok = doc.Components.Parameters[name]; !ok || p.Ref != "" {
+			name, isLocal := strings.CutPrefix(p.Ref, "#/components/parameters/")
+			found, ok := doc.Components.Parameters[name]
+			if !isLocal || !ok || found.Ref != "" {
 				return false, fmt.Errorf("there is no parameter %q", name)
 			}
+			p = found
 		}
 		if p.Name == "" {
 			return false, errors.New("a parameter has no name")

@@ -37,8 +37,9 @@ func TestParseRefuses(t *testing.T) {
 		`{}`:                  "version 3",
 		`{"swagger": "2.0"}`:  "version 3",
 		`{"openapi": "4.0.0"`: "unexpected end",
-		`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/x"}]}}}}`: "GET /a: there is no parameter",
-		`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"in": "path"}]}}}}`:                        "GET /a: a parameter has no name",
+		`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/x"}]}}}}`:                  "GET /a: there is no parameter",
+		`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"$ref": "x"}]}}}, "components": {"parameters": {"x": {}}}}`: "no parameter",
+		`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"in": "path"}]}}}}`:                                         "GET /a: a parameter has no name",
 	} {
 		if _, err := parse([]byte(description)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", description, err, want)

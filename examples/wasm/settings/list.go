@@ -13,6 +13,9 @@ import (
 // list lists the files of all environments, in order. The cursor is the last one.
 func list(_ *wasmres.Request, page *wasmres.Page) error {
 	last := page.Cursor()
+	if environment, file, ok := strings.Cut(last, "/"); last != "" && !(ok && isName(environment) && isName(file)) {
+		return wasmres.Invalid("unknown cursor")
+	}
 	environments, err := entries(".")
 	if err != nil {
 		return err

@@ -77,6 +77,11 @@ func TestList(t *testing.T) {
 		}
 	}
 	p := start(t, folder)
+	for _, cursor := range []string{"x", "a/", "../a", "a/b/c"} {
+		if _, _, err := p.Page(cursor); !errors.Is(err, wasmres.ErrInvalid) {
+			t.Errorf("the cursor %q: got %v", cursor, err)
+		}
+	}
 	for _, c := range []struct {
 		variable, prefix string
 		known            map[string]string
