@@ -1,7 +1,7 @@
-// Package bench measures a function that is called over and over.
+// Package bench measures a function by calling it repeatedly.
 //
-// It owns the load loop and the latency histogram, and is the door to the histogram library. cmd/wasmres and
-// benchmarks may import it. It knows nothing of what it measures.
+// It owns the load loop and the latency histogram, and is the door to the histogram library. cmd/wasmres and benchmarks
+// may import it. It does not know what the function does.
 package bench
 
 import (
@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Config says what to measure and for how long.
+// Config configures a measurement.
 type Config struct {
-	// Call does one request and says what it cost.
+	// Call sends one request and returns its cost.
 	Call func(ctx context.Context) (Cost, error)
 	// Duration is how long to measure. 0 means 5 s. Each worker does one request, however long that takes.
 	Duration time.Duration
-	// WarmUp is how long to call before that, without measuring. 0 is for not at all.
+	// WarmUp is how long to call before that, without measuring. 0 means not at all.
 	WarmUp time.Duration
 	// Workers is how many requests are under way at once. 0 means 1.
 	Workers int
 }
 
-// A Cost is what one request took beside time.
+// A Cost is the cost of one request beside time.
 type Cost struct {
 	Bytes     uint64 // of payload
 	Fuel      uint64 // units of work that are the same on every machine
 	HostCalls int
 }
 
-// A Result is what was measured. Latencies are of single requests.
+// A Result is the result of a measurement. Latencies are of single requests.
 type Result struct {
 	Requests  int64
 	Bytes     uint64
@@ -53,16 +53,16 @@ type Quantile struct {
 // percents are the quantiles of every Result.
 var percents = []float64{0, 50, 75, 90, 99, tail, 100}
 
-// tail is the share of requests, in percent, that are no outliers.
+// tail is the percentage of requests that are no outliers.
 const tail = 99.9
 
-// PerSecond is the rate of requests.
+// PerSecond returns the rate of requests.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// MegabytesPerSecond is the rate of payload, in units of 10^6 bytes.
+// MegabytesPerSecond returns the rate of payload, in units of 10^6 bytes.
 func (r *Result) MegabytesPerSecond() float64 { return float64(r.Bytes) / 1e6 / r.Elapsed.Seconds() }
 
-// Latency returns one of the quantiles a Result has.
+// Latency returns one of the quantiles of the Result.
 func (r *Result) Latency(percent float64) time.Duration {
 	for _, q := range r.Quantiles {
 		if q.Percent == percent {
@@ -72,7 +72,7 @@ func (r *Result) Latency(percent float64) time.Duration {
 	return 0
 }
 
-// Run calls cfg.Call from cfg.Workers goroutines until the time is up, ctx ends or a call fails, which is an error.
+// Run calls cfg.Call from cfg.Workers goroutines until the time is over, ctx ends or a call fails, which is an error.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Duration <= 0 {
 		cfg.Duration = 5 * time.Second

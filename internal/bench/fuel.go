@@ -2,15 +2,15 @@ package bench
 
 import "slices"
 
-// Fuel is what single requests used. It is all zero when there was no request.
+// Fuel is the fuel of single requests. It is zero when there was no request.
 type Fuel struct {
 	Min, Median, Max uint64
 }
 
-// maxFuels is how many requests of a worker have their fuel kept: the median is of the first that many.
+// maxFuels bounds the requests of a worker whose fuel is stored: the median is of the first that many.
 const maxFuels = 1 << 16
 
-// A fuelGauge notes the fuel of requests.
+// A fuelGauge records the fuel of requests.
 type fuelGauge struct {
 	kept     []uint64
 	min, max uint64 // of all

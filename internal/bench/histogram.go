@@ -7,10 +7,10 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// highest is the longest latency that is told from longer ones.
+// highest is the longest latency that is distinguished from longer ones.
 const highest = time.Minute
 
-// latencies count how many requests took how long, to three digits.
+// latencies counts requests by latency, to three digits.
 type latencies struct{ *hdr.Histogram }
 
 func newLatencies() latencies { return latencies{hdr.New(1, int64(highest), 3)} }
@@ -24,9 +24,9 @@ type Bucket struct {
 }
 
 // Buckets returns the latencies as a histogram, from the quickest request to the slowest. Buckets are equally wide on a
-// logarithmic scale: 24 for a factor of ten. Unless most is 0 there are at most that many, for which they may be wider,
-// 12, 6, 3 or 1 for a factor of ten, and the last one may have all of the slowest thousandth. A most from 1 to 9 may be
-// too few for that.
+// logarithmic scale: 24 for a factor of ten. Unless most is 0 there are at most that many: then buckets may be wider,
+// 12, 6, 3 or 1 for a factor of ten, and the last one may have all of the slowest thousandth. With a most from 1 to 9
+// there may be more.
 func (r *Result) Buckets(most int) []Bucket {
 	bars := slices.DeleteFunc(r.latencies.Distribution(), func(b hdr.Bar) bool { return b.Count == 0 })
 	if len(bars) == 0 {
@@ -48,7 +48,7 @@ func (r *Result) Buckets(most int) []Bucket {
 
 type buckets []Bucket
 
-// count returns buckets that are so many steps wide each, from the step first to the one that has last.
+// count returns buckets of width steps each, from the step first to the step last.
 func count(bars []hdr.Bar, first, last, width int) buckets {
 	var all buckets
 	for s := first; s <= last; s += width {
@@ -60,7 +60,7 @@ func count(bars []hdr.Bar, first, last, width int) buckets {
 	return all
 }
 
-// tailed makes one bucket of those after the first n.
+// tailed merges all buckets after the first n.
 func (b buckets) tailed(n int) buckets {
 	if len(b) <= n+1 {
 		return b
@@ -72,7 +72,7 @@ func (b buckets) tailed(n int) buckets {
 	return b[:n+1]
 }
 
-// stepsOfTen is how many steps lead to the tenfold.
+// stepsOfTen is the number of steps for a factor of ten.
 const stepsOfTen = 24
 
 // preferred are the steps, as in the series E24: of the series E12, E6 and E3 they are the second, fourth and eighth.
@@ -80,7 +80,7 @@ var preferred = [stepsOfTen]time.Duration{
 	10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91,
 }
 
-// bound is the shortest latency of a step. The first step is of 10 ns.
+// bound returns the shortest latency of a step. The first step is of 10 ns.
 func bound(step int) time.Duration {
 	b := preferred[step%stepsOfTen]
 	for range step / stepsOfTen {

@@ -7,19 +7,19 @@ import (
 	"github.com/segmentio/asm/base64"
 )
 
-// stretch is how many bytes are encoded at once, whole groups: the encoder cannot be interrupted, and the garbage
-// collector must not wait for it.
+// stretch is how many bytes are encoded at once, whole groups: the encoder cannot be interrupted, and would delay the
+// garbage collector.
 const stretch = 96 << 10
 
-// fewBytes is up to where the encoder that needs no preparation is the faster one.
+// fewBytes is the length up to which the encoder without preparation is faster.
 const fewBytes = 384
 
-// Base64Len is how many bytes the encoding of n bytes takes, padding included.
+// Base64Len returns the length of the encoding of n bytes, padding included.
 func Base64Len(n int) int { return (n + 2) / 3 * 4 }
 
 // A Base64 encodes one sequence of bytes that arrives in pieces. The zero Base64 is ready for use.
 type Base64 struct {
-	carry [3]byte // what does not fill a group of three yet
+	carry [3]byte // bytes that do not fill a group of three yet
 	n     int     // bytes of carry; at most two between calls
 }
 
@@ -38,14 +38,14 @@ func (b *Base64) Append(dst, p []byte) []byte {
 	return appendGroups(dst, p[:whole])
 }
 
-// End appends what is left with its padding, and makes the Base64 ready for another sequence.
+// End appends the remaining bytes with padding, and makes the Base64 ready for another sequence.
 func (b *Base64) End(dst []byte) []byte {
 	dst = stdbase64.StdEncoding.AppendEncode(dst, b.carry[:b.n])
 	*b = Base64{}
 	return dst
 }
 
-// appendGroups appends the encoding of whole groups of three. The encoder does not look how long its output is, and
+// appendGroups appends the encoding of whole groups of three. The encoder does not check the length of its output, and
 // writes no more than it must.
 func appendGroups(dst, p []byte) []byte {
 	if len(p) <= fewBytes {

@@ -6,31 +6,32 @@ import (
 )
 
 const (
-	// DefaultKeep is how many bytes of unused buffers are kept by default.
+	// DefaultKeep is how many bytes of unused buffers are stored by default.
 	DefaultKeep = 16 << 20
 	// MinBuffer is the capacity of the smallest buffer, in bytes.
 	MinBuffer = 4 << 10
-	// MaxBuffer is the capacity of the largest buffer that is kept for another use, in bytes.
+	// MaxBuffer is the capacity of the largest buffer that is stored for reuse, in bytes.
 	MaxBuffer = 4 << 20
 )
 
 // minClass and maxClass are the sizes of buffers, as powers of two: 1<<minClass is MinBuffer, 1<<maxClass MaxBuffer.
 const minClass, maxClass = 12, 22
 
-// Buffers keeps output buffers between uses. It may be used by any number of goroutines. The zero Buffers is ready for
-// use, and keeps DefaultKeep bytes.
+// Buffers stores output buffers for reuse. It is safe for concurrent use. The zero Buffers is ready, and stores
+// DefaultKeep bytes.
 type Buffers struct {
-	// Keep is how many bytes of unused buffers are kept at most; 0 means DefaultKeep, and less keeps none. It is set
-	// before the first use.
+	// Keep is how many bytes of unused buffers are stored at most; 0 means DefaultKeep, and a negative number none. It
+	// must be set before the first use.
 	Keep int
 
 	mu   sync.Mutex
-	free [maxClass - minClass + 1][][]byte // by the power of two a buffer has room for; the last one is the warmest
+	free [maxClass - minClass + 1][][]byte // by the power of two of their room; the last one was used last
 	kept int                               // bytes of what is free
 }
 
-// Take returns a buffer of length zero with room for n bytes or more. What lies beyond its length is from uses before,
-// of anybody: it is to be written before it is read. The caller may keep the buffer, or [Buffers.Give] it back.
+// Take returns a buffer of length zero with room for n bytes or more. The bytes beyond its length are from earlier uses
+// by other callers: they must be written before they are read. The caller may keep the buffer, or return it by
+// [Buffers.Give].
 func (b *Buffers) Take(n int) []byte {
 	if n > MaxBuffer {
 		return make([]byte, 0, n)
@@ -58,8 +59,8 @@ func (b *Buffers) pop(class int) []byte {
 	return p
 }
 
-// Give takes a buffer that is no longer in use, whether it is from Take, has grown since, or is from elsewhere. It is kept
-// unless it is smaller than MinBuffer, larger than MaxBuffer, or one too many.
+// Give accepts a buffer that is no longer in use, also one that has grown, or that is not from Take. It stores the
+// buffer unless it is smaller than MinBuffer, larger than MaxBuffer, or beyond Keep.
 func (b *Buffers) Give(p []byte) {
 	size := cap(p)
 	if size < MinBuffer || size > MaxBuffer {
@@ -75,7 +76,7 @@ func (b *Buffers) Give(p []byte) {
 	b.free[class-minClass] = append(b.free[class-minClass], p[:0])
 }
 
-// Trim lets go of all that is free. It is for servers that have become idle.
+// Trim releases all unused buffers. It is for servers that have become idle.
 func (b *Buffers) Trim() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +91,8 @@ func (b *Buffers) keep() int {
 	return b.Keep
 }
 
-// Grow returns dst room for n more bytes. If it must, it copies dst to a buffer of at least twice its length, and
-// returns the old one back.
+// Grow returns dst with room for n more bytes. If necessary, it copies dst to a buffer of at least twice its length,
+// and gives the old one to Give.
 func (b *Buffers) Grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst
@@ -104,7 +105,7 @@ func (b *Buffers) Grow(dst []byte, n int) []byte {
 // wanted is the room that Grow asks for, in bytes.
 func wanted(dst []byte, n int) int { return max(len(dst)+n, 2*len(dst)) }
 
-// Grown is the capacity that dst will have, about, when it has grown by room for n more bytes.
+// Grown estimates the capacity of dst after it has grown by room for n more bytes.
 func Grown(dst []byte, n int) int {
 	if cap(dst)-len(dst) >= n {
 		return cap(dst)

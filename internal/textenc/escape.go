@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Both escapers copy a whole unit, a block or a word, and then mend it: at each byte that wants an escape they write
-// the escape, and copy what follows once more behind it. So they write up to a unit more than they have encoded. They
-// need room for a unit that is all escapes, and that; and a unit of input beyond the one they are at, so that what is
-// left of the text takes at least the bytes that were too many.
+// Both escapers copy a whole unit, a block or a word, and then mend it: at each byte that needs an escape they write
+// the escape, and copy the rest again after it. So they write up to a unit more than they have encoded. They need room
+// for that, and for a unit of escapes only. They also need a unit of input beyond the present one, so that the output
+// of the remaining text covers the surplus bytes.
 const (
 	wordBytes  = 8
 	wordInput  = 2 * wordBytes
@@ -18,8 +18,8 @@ const (
 	blockRoom  = 6*blockBytes + blockBytes
 )
 
-// escapeMost appends the escaped form of p[:checked], which is UTF-8, but for the end of it, which is short, and says
-// how far it came. The room it makes, if it must, is for all of p. When it returns there is as much room as p has left.
+// escapeMost appends the escaped form of p[:checked], which is UTF-8, except for its short end, and returns how many
+// bytes it has read. If it must grow out, it makes room for all of p. When it returns, out has room for the rest of p.
 func escapeMost(dst, p []byte, checked int, blocks bool) (out []byte, read int) {
 	for {
 		if left := len(p) - read; cap(dst)-len(dst) < left {
@@ -38,7 +38,7 @@ func escapeMost(dst, p []byte, checked int, blocks bool) (out []byte, read int) 
 	}
 }
 
-// escapeRest appends the escaped form of p, which is UTF-8 and short. It writes nothing beyond it.
+// escapeRest appends the escaped form of p, which is UTF-8 and short. It does not write beyond that.
 func escapeRest(dst, p []byte) []byte {
 	wrote, read := escapeWords(dst[len(dst):cap(dst)], p)
 	dst = dst[:len(dst)+wrote]
@@ -52,8 +52,8 @@ func escapeRest(dst, p []byte) []byte {
 	return dst
 }
 
-// escapes holds for each byte that wants an escape its characters, the first in the lowest bits, and in the highest
-// eight bits how many they are beyond one. For other bytes it holds zero. The assembly reads it too.
+// escapes has the escape of each byte that needs one: its characters, the first in the lowest bits, and in the highest
+// eight bits their number minus one. It has zero for other bytes. The assembly reads it too.
 var escapes = func() (t [256]uint64) {
 	for c := range t {
 		if c < ' ' || c == '"' || c == '\\' {

@@ -7,11 +7,11 @@ import (
 	"github.com/segmentio/asm/cpu/x86"
 )
 
-// hasBlocks says whether the processor can run escapeBlocks, which does what escapeWords does in a quarter of the time.
+// hasBlocks reports whether the processor can run escapeBlocks, which takes a quarter of the time of escapeWords.
 var hasBlocks = cpu.X86.Has(x86.AVX2)
 
 // escapeBlocks writes the escaped form of src to dst for as long as src has blockInput and dst has blockRoom bytes
-// left. It cannot be interrupted, so src is to be short.
+// left. It cannot be interrupted, so src must be short.
 //
 //go:noescape
 func escapeBlocks(dst, src []byte) (wrote, read int)

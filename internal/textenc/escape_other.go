@@ -4,5 +4,5 @@ package textenc
 
 const hasBlocks = false
 
-// escapeBlocks is for processors that can do better than escapeWords.
+// escapeBlocks is escapeWords on this processor.
 func escapeBlocks(dst, src []byte) (wrote, read int) { return escapeWords(dst, src) }

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// shortString is the length in bytes from which a string is worth the start of the encoder of texts.
+// shortString is the length in bytes from which the encoder of texts is faster.
 const shortString = 128
 
-// AppendString appends s as a JSON string, quotes included. What is not UTF-8 becomes U+FFFD, one for each byte.
+// AppendString appends s as a JSON string, quotes included. Each byte that is not UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	return appendString(dst, s, hasBlocks)
 }
@@ -17,7 +17,7 @@ func AppendString(dst []byte, s string) []byte {
 func appendString(dst []byte, s string, blocks bool) []byte {
 	dst = append(dst, '"')
 	if len(s) >= shortString {
-		p := unsafe.Slice(unsafe.StringData(s), len(s)) // which is only read
+		p := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
 		if out, ok := appendText(dst, p, blocks); ok {
 			return append(out, '"')
 		}
@@ -25,7 +25,7 @@ func appendString(dst []byte, s string, blocks bool) []byte {
 	return append(appendMended(dst, s), '"')
 }
 
-// appendMended appends the inside of a JSON string, from one place that cannot stand to the next.
+// appendMended appends the inside of a JSON string, from one byte that needs a change to the next.
 func appendMended(dst []byte, s string) []byte {
 	for {
 		n := cleanPrefix([]byte(s)) // the compiler makes no copy
@@ -42,12 +42,12 @@ func appendMended(dst []byte, s string) []byte {
 	}
 }
 
-// cleanPrefix returns the length of the longest prefix of p that may stand in a JSON string as it is. The byte after it
-// wants an escape if it is ASCII, and does not begin a rune otherwise.
+// cleanPrefix returns the length of the longest prefix of p that may stand in a JSON string unchanged. The byte after
+// it needs an escape if it is ASCII, and does not begin a rune otherwise.
 func cleanPrefix(p []byte) int {
 	i := plainWords(p)
 	if len(p)-i < 8 && i > 0 && plain8(binary.LittleEndian.Uint64(p[len(p)-8:])) {
-		return len(p) // as most do
+		return len(p) // the usual case
 	}
 	for {
 		for i < len(p) && plain[p[i]] {

@@ -6,12 +6,12 @@ import (
 	"github.com/segmentio/asm/utf8"
 )
 
-// chunk is how many bytes of a text are checked and then escaped at a time, so that the second look finds them in the
-// processor's nearest cache.
+// chunk is how many bytes of a text are checked and then escaped at a time: they stay in the processor's nearest cache
+// between the two.
 const chunk = 8 << 10
 
-// AppendText appends p as the inside of a JSON string, without quotes. If p is not UTF-8 throughout, ok is false and
-// what was appended is of no use. p must not change meanwhile: it is read twice.
+// AppendText appends p as the inside of a JSON string, without quotes. If p is not UTF-8, ok is false and the appended
+// bytes are invalid. p must not change meanwhile, since it is read twice.
 func AppendText(dst, p []byte) (out []byte, ok bool) {
 	return appendText(dst, p, hasBlocks)
 }
@@ -34,13 +34,13 @@ func appendText(dst, p []byte, blocks bool) (out []byte, ok bool) {
 	return escapeRest(dst, p), true
 }
 
-// A Text encodes one text that arrives in pieces, which may end inside a rune. The zero Text is ready for use.
+// A Text encodes one text that arrives in pieces, which may end inside a rune. The zero Text is ready.
 type Text struct {
 	carry [stdutf8.UTFMax]byte // the start of a rune
 	n     int                  // bytes of carry
 }
 
-// Append appends the next piece, as [AppendText] does. After ok is false the Text is of no use.
+// Append appends the next piece, as [AppendText] does. After ok is false the Text must not be used again.
 func (t *Text) Append(dst, p []byte) (out []byte, ok bool) {
 	for t.n > 0 && len(p) > 0 {
 		t.carry[t.n] = p[0]
@@ -59,14 +59,14 @@ func (t *Text) Append(dst, p []byte) (out []byte, ok bool) {
 	return AppendText(dst, p[:whole])
 }
 
-// End reports whether the text was whole, and makes the Text ready for another.
+// End reports whether the text ended with a whole rune, and makes the Text ready for another.
 func (t *Text) End() (ok bool) {
 	ok = t.n == 0
 	*t = Text{}
 	return ok
 }
 
-// partialRune returns the length of what may be the start of a rune at the end of p.
+// partialRune returns the length of a possible beginning of a rune at the end of p.
 func partialRune(p []byte) int {
 	for n := 1; n < stdutf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; stdutf8.RuneStart(tail[0]) {

@@ -22,8 +22,8 @@ func escapeWords(dst, src []byte) (wrote, read int) {
 	return wrote, read
 }
 
-// mendWord escapes the marked bytes of the word src begins with, which out begins with already, and says by how many
-// bytes that has made it longer.
+// mendWord escapes the marked bytes of the word at the beginning of src, which out has already at its beginning, and
+// returns by how many bytes out has become longer.
 func mendWord(out, src []byte, marks uint64) (longer int) {
 	for ; marks != 0; marks &= marks - 1 {
 		at := bits.TrailingZeros64(marks) / 8
@@ -37,8 +37,8 @@ func mendWord(out, src []byte, marks uint64) (longer int) {
 
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// below sets the top bit of the first byte of w that is a control character, a quotation mark or a backslash. Of the
-// bytes after it, and of those that are not ASCII, it says nothing of use.
+// below sets the top bit of the first byte of w that is a control character, a quotation mark or a backslash. The bits
+// of later bytes, and of those that are not ASCII, are undefined.
 func below(w uint64) uint64 {
 	return (w - ones*' ') | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)
 }

@@ -1,13 +1,13 @@
-// Package resource says what it takes to serve MCP resources: [Source], which providers are, and which can be combined,
-// replaced or wrapped before a server serves them.
+// Package resource has the interface of everything that can serve MCP resources: [Source]. Providers are Sources;
+// Sources can be combined, replaced or wrapped before a server serves them.
 //
 // # Wrapping a Source
 //
 // A wrapper implements all methods of Source, and as many of the optional interfaces [Identified], [SessionEnder],
-// [Versioned] and [AfterResponder] as the Source that it wraps. The server does without what a wrapper leaves out: it
-// needs a name in its options, keeps the state of ended sessions until it expires, caches no lists, and has guests reset
-// when they are used next. Embedding the Source does not forward optional interfaces, since it has the methods of Source
-// only. The example of Source is such a wrapper.
+// [Versioned] and [AfterResponder] as the Source that it wraps. If a wrapper leaves them out, the server needs a name
+// in its options, keeps the state of ended sessions until it expires, caches no lists, and resets guests at their next
+// use. Embedding the Source does not forward optional interfaces, since it has the methods of Source only. The example
+// of Source is such a wrapper.
 //
 // # Errors
 //

@@ -2,12 +2,13 @@ package resource
 
 import "github.com/wasmres/wasmres/abi"
 
-// A Request is what a client asks of a [Source]. Which methods read a field is said beside it; the others ignore it.
+// A Request is a request of a client to a [Source]. The methods that read a field stand beside it; the others ignore
+// it.
 type Request struct {
 	URI abi.URI // Read
 
-	RangeOffset uint64 // Read: first byte wanted
-	RangeLength uint64 // Read: bytes wanted; 0 for all that follow
+	RangeOffset uint64 // Read: first requested byte
+	RangeLength uint64 // Read: requested bytes; 0 for all that follow
 	IfNoneMatch string // Read: etag of the contents that the client has; empty for none
 
 	Template string    // Complete: text of the template
@@ -15,8 +16,8 @@ type Request struct {
 	Value    string    // Complete: what has been typed so far
 	Vars     []abi.Var // Complete: variables that are known already
 
-	Cursor string // List, Templates: where to go on; empty for the start
-	Limit  uint32 // List, Templates: how many entries there is room for; 0 for no limit
+	Cursor string // List, Templates: where the page begins; empty for the start
+	Limit  uint32 // List, Templates: the most entries; 0 for no limit
 
 	Principal *abi.Principal // all: the client; nil on transports without authentication
 	Meta      string         // all: JSON object, the request's _meta without reserved keys; empty for none

@@ -16,8 +16,8 @@ type Source interface {
 	// Templates answers one page of Templates, as List does.
 	Templates(ctx context.Context, req *Request) (*abi.Reply, error)
 
-	// Read hands the contents of req.URI to sink while it runs. The reply carries TTLMillis and CacheScope. When Read
-	// fails, what sink got is void. A Read without error has handed over at least one content.
+	// Read passes the contents of req.URI to sink while it runs. The reply has TTLMillis and CacheScope. If Read fails,
+	// the contents in sink are invalid. A Read without error has passed at least one content.
 	//
 	// A Read that can answer a part of a resource answers the range RangeOffset, RangeLength: then RangeTotal of a content
 	// is the length of the whole and its bytes begin at RangeOffset. Otherwise contents are whole, and RangeTotal is zero.
@@ -38,8 +38,8 @@ type Source interface {
 // A Notifier receives the changes of one subscription and merges those that it has not passed on yet. Its methods are
 // safe for concurrent use, do not block and do not call the Source, so that a Source may call them from anywhere.
 type Notifier interface {
-	// Updated says that a resource has changed. uri is String of one of those subscribed to, so that what a Notifier keeps
-	// has a bound.
+	// Updated says that a resource has changed. uri is String of a subscribed URI, so that a Notifier stores a bounded
+	// number of them.
 	Updated(uri string)
 	// ListChanged says that the list has changed.
 	ListChanged()
@@ -77,7 +77,7 @@ type Versioned interface {
 	ListVersion() uint64
 }
 
-// An AfterResponder is a Source with work to do that need not delay a response, as resetting an instance.
+// An AfterResponder is a Source with work that must not delay a response, as resetting an instance.
 type AfterResponder interface {
 	// AfterResponse does that work, for all calls that have ended. The server calls it when it has written a response.
 	// Calling it is optional; it is safe for concurrent use.
@@ -92,7 +92,7 @@ type Identity struct {
 	Instructions string // for the model; empty for none
 }
 
-// An Identified is a Source that says what it is, for a server whose options do not.
+// An Identified is a Source with an Identity, which a server uses if its options have none.
 type Identified interface {
 	// Identity says what the Source is. The server asks once.
 	Identity() Identity

@@ -4,9 +4,9 @@ import "fmt"
 
 // An Instruction is one decoded instruction. Fields its opcode does not use are zero.
 type Instruction struct {
-	// Index is the first index: label, function, type, local, global, table, data or element segment; of br_table, how
-	// many labels there are besides the default. Index2 is the second: the table of call_indirect and table.init, the
-	// source of table.copy.
+	// Index is the first index: label, function, type, local, global, table, data or element segment; of br_table, the
+	// number of labels besides the default. Index2 is the second: the table of call_indirect and table.init, the source
+	// of table.copy.
 	Index, Index2 uint32
 
 	Op               Opcode
@@ -54,8 +54,8 @@ const (
 	formF64
 )
 
-// Next decodes one instruction. It is false at the end of the bytes and on an error; an opcode outside the core
-// specification 2.0 is one. Nothing is checked against a module: that is validation.
+// Next decodes one instruction. It returns false at the end of the bytes and on an error; an opcode outside the core
+// specification 2.0 is one. It checks nothing against a module: that is validation.
 func (r *Reader) Next(ins *Instruction) bool {
 	if r.at >= len(r.b) {
 		return false
@@ -82,7 +82,7 @@ func (r *Reader) Next(ins *Instruction) bool {
 	return r.err == nil
 }
 
-// clear makes all fields zero that Next does not set anyway. The views rarely need it, and cost a write barrier.
+// clear zeroes the fields that Next does not set in any case. The views rarely need it, and cost a write barrier.
 func (ins *Instruction) clear() {
 	ins.Lane, ins.Index, ins.Index2, ins.Align, ins.MemOffset, ins.Block, ins.Value = 0, 0, 0, 0, 0, 0, 0
 	if ins.Labels != nil {
@@ -96,8 +96,8 @@ func (ins *Instruction) clear() {
 	}
 }
 
-// prefixed reads the number after a prefix. That of a vector instruction must be as short as can be: engines read it as
-// one byte, so that they would see other instructions than we do.
+// prefixed reads the number after a prefix. That of a vector instruction must be as short as possible: engines read it
+// as one byte, and would otherwise read other instructions than this package.
 func (r *Reader) prefixed(ins *Instruction) *row {
 	prefix, sub := ins.Op, r.U32()
 	shortest := ins.Start + 2
@@ -158,7 +158,7 @@ func (r *Reader) rareImmediates(ins *Instruction, f form) {
 	}
 }
 
-// types reads those of a select. Their count must be one byte, since engines read it so.
+// types reads the types of a select. Their count must be one byte, since engines read it so.
 func (r *Reader) types(ins *Instruction) {
 	n := r.Byte()
 	r.check(n < 0x80, "count of more than one byte")
@@ -168,7 +168,7 @@ func (r *Reader) types(ins *Instruction) {
 	}
 }
 
-// labels reads a br_table: every label costs at least one byte that is there.
+// labels reads a br_table: every label takes at least one of the remaining bytes.
 func (r *Reader) labels(ins *Instruction) {
 	ins.Index = r.U32()
 	from := r.at
@@ -200,7 +200,7 @@ func (r *Reader) zero() {
 	r.check(r.Byte() == 0, "zero byte expected")
 }
 
-// check fails just behind what was read.
+// check fails at the byte after those read.
 func (r *Reader) check(ok bool, reason string) {
 	if !ok {
 		r.fail(r.at-1, reason)

@@ -1,16 +1,16 @@
 package wasm
 
-// nameSection is the custom section that says what functions, locals and the like are called.
+// nameSection is the custom section with the names of functions, locals and the like.
 const (
 	nameSection  = "name"
 	nameFunction = 1 // the part of it with the names of functions
 )
 
-// maxFunctionName is the bytes of a function's name beyond which it is cut.
+// maxFunctionName is the most bytes of a function's name; longer ones are cut.
 const maxFunctionName = 256
 
-// FunctionNames returns the names of functions that a module has in its name section, by index; nil when there are
-// none. Of those at or above functions nothing is kept, and of long names their beginning.
+// FunctionNames returns the names of functions in a module's name section, by index; nil when there are none. It leaves
+// out functions from the index functions on, and cuts long names.
 func FunctionNames(module []byte, functions uint32) (map[uint32]string, error) {
 	section, err := Custom(module, nameSection)
 	if err != nil {

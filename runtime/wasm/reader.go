@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Reader is a bounded cursor over bytes of a module. Its error is sticky: after the first failure every read gives
-// zero, and Err says what was wrong and where. It allocates nothing but that error.
+// A Reader is a bounded cursor over bytes of a module. After the first failure every read returns zero, and Err has the
+// fault and its place. It allocates only that error.
 type Reader struct {
-	b   []byte // up to the end of this reader's part; what is left once it has failed is cut off
+	b   []byte // up to the end of this reader's part; nothing remains after a failure
 	at  int
 	err *FormatError
 }
 
-// A FormatError says what is malformed in a module and where. It is an [ErrFormat].
+// A FormatError describes a malformed part of a module. It is an [ErrFormat].
 type FormatError struct {
 	Offset int // in the bytes that were read
 	Reason string
@@ -29,7 +29,7 @@ func (e *FormatError) Unwrap() error { return ErrFormat }
 // NewReader returns a reader of b, which it keeps and never changes.
 func NewReader(b []byte) *Reader { return &Reader{b: b} }
 
-// Offset returns how many bytes of the whole are behind the cursor.
+// Offset returns how many bytes of the whole are before the cursor.
 func (r *Reader) Offset() int { return r.at }
 
 // Len returns how many bytes are left; none after a failure.
@@ -43,7 +43,7 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// fail sets the first failure. Nothing is left afterwards, so that later reads fail too.
+// fail sets the first failure. No bytes remain, so that later reads fail too.
 func (r *Reader) fail(at int, reason string) {
 	if r.err == nil {
 		r.err = &FormatError{Offset: at, Reason: reason}
@@ -73,8 +73,8 @@ func (r *Reader) Bytes(n uint32) []byte {
 	return r.b[from:r.at:r.at]
 }
 
-// Part reads n bytes as a reader of their own, which counts offsets as r does and has failed if r has. It is a value so
-// that it costs no allocation.
+// Part reads n bytes as a separate reader, which counts offsets as r does and has failed if r has. It is a value, so
+// that it needs no allocation.
 func (r *Reader) Part(n uint32) Reader {
 	from := r.at
 	r.Bytes(n)

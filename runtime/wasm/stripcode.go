@@ -2,22 +2,22 @@ package wasm
 
 import "crypto/sha256"
 
-// originSection is the custom section of a module without code. It has the SHA-256 of the original, which tells it from
-// other modules of the same shape.
+// originSection is the custom section of a module without code. It has the SHA-256 of the original, which distinguishes
+// modules of the same shape.
 const originSection = "origin"
 
 // trapBody is a function that traps: no locals, unreachable, end. It is valid for every type.
 var trapBody = []byte{3, 0, 0x00, 0x0b}
 
-// HasNoCode reports whether a module is what [StripCode] makes.
+// HasNoCode reports whether a module is a result of [StripCode].
 func HasNoCode(module []byte) bool {
 	digest, err := Custom(module, originSection)
 	return err == nil && len(digest) == sha256.Size
 }
 
-// StripCode returns a module with each function's code replaced by a trap: all that an engine needs of a module whose
-// code it compiled before. Results of different modules differ. What is malformed, the code aside, stays so; a code
-// section that cannot be counted is [ErrFormat].
+// StripCode returns a module with each function's code replaced by a trap: an engine needs no more of a module whose
+// code it compiled before. Different modules have different results. Malformed parts other than the code stay as they
+// are; a malformed code section is [ErrFormat].
 func StripCode(module []byte) ([]byte, error) {
 	digest := sha256.Sum256(module)
 	stripped := AppendSection([]byte(header), SectionCustom, append(AppendName(nil, originSection), digest[:]...))

@@ -10,25 +10,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A batch is what changes at about the same time.
+// A batch is a set of changes at about the same time.
 type batch struct {
 	all     bool                 // as in Config
-	since   time.Time            // none is older
+	since   time.Time            // no change is older
 	changed map[string]happening // by name
 	began   time.Time
 	over    <-chan time.Time // nil while it is empty
 }
 
-// A happening is what has happened to a file: the first of it, and anything of it.
+// A happening says what has happened to a file: first made says that it did not exist before; entry that a directory
+// entry was added or removed.
 type happening struct{ made, entry bool }
 
-// what says what an event means for a file: whether there was none before, and whether it is one of its folder's entries
-// that have come or gone.
+// what returns the meaning of an event for a file.
 func what(op fsnotify.Op) happening {
 	return happening{made: op.Has(fsnotify.Create), entry: op.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename)}
 }
 
-// add adds what has changed, and waits for more.
+// add adds a change, and restarts the wait for more.
 func (b *batch) add(cfg *Config, name string, now happening) {
 	at := time.Now()
 	if len(b.changed) == 0 {
@@ -46,11 +46,11 @@ func (b *batch) add(cfg *Config, name string, now happening) {
 	b.over = time.After(min(cfg.Quiet, b.began.Add(cfg.Longest).Sub(at)))
 }
 
-// atOnce is for how long, at most, a change is on its way to who waits for it already.
+// atOnce is the longest delay of a change for a caller that waits already.
 const atOnce = 100 * time.Millisecond
 
-// change returns what there is to tell to who has called at some time: not of files that were there only meanwhile,
-// unless all of it is wanted. It is nil, and the batch empty, when nothing is left.
+// change returns the changes for a call of Next that began at called, without files that existed only meanwhile, unless
+// Config.All is set. If none is left, it returns nil and empties the batch.
 func (b *batch) change(root string, called time.Time) *Change {
 	entries := false
 	maps.DeleteFunc(b.changed, func(name string, h happening) bool {
@@ -64,7 +64,7 @@ func (b *batch) change(root string, called time.Time) *Change {
 	}
 	since := b.began.Add(-atOnce)
 	if since.Before(called) {
-		since = b.since // it may have waited for the call
+		since = b.since // the batch may be older than the call
 	}
 	return &Change{Names: slices.Sorted(maps.Keys(b.changed)), Entries: entries, At: b.began, Since: since}
 }

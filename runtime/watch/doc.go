@@ -1,5 +1,5 @@
-// Package watch tells when files of a folder have changed.
+// Package watch reports changes of files in a directory.
 //
-// It owns what is worth telling: not what is hidden, not the files editors keep while they write, and not each of many
-// changes that belong together. It reads no file. cmd/wasmres may import it; no other package imports fsnotify.
+// It leaves out hidden files and temporary files of editors, and merges changes that belong together. It reads no file.
+// cmd/wasmres may import it; no other package imports fsnotify.
 package watch

@@ -25,36 +25,36 @@ const (
 	maxNames = 1000 // of one Change
 )
 
-// Why there are no more changes.
+// Reasons for the end of changes.
 var (
 	ErrGone   = errors.New("the folder is gone") // removed or renamed
 	ErrClosed = errors.New("the watcher is closed")
 )
 
-// Config says what to watch.
+// Config configures a Watcher.
 type Config struct {
 	Folder string
-	// Ignores reports whether a file or folder, called name below Folder, with slashes, is none of our business;
-	// nothing in such a folder is. Beside these, what is hidden or an editor's is ignored. Nil ignores nothing else.
+	// Ignores reports whether to ignore a file or directory, and all below it. name is its path below Folder, with
+	// slashes. Hidden files and those of editors are ignored in any case. Nil ignores no others.
 	Ignores func(name string) bool
-	// All is for who must not miss anything: what is hidden, or an editor's, counts too, as do files that were there for
-	// a moment, empty folders, and changes of permissions and times.
+	// All ignores nothing: it also reports hidden files, files of editors, files that existed for a moment, empty
+	// directories, and changes of permissions and times.
 	All bool
 
-	Quiet      time.Duration // for how long nothing more must change; 0 means 50 ms
-	Longest    time.Duration // after which a change is told anyhow; 0 means 1 s
+	Quiet      time.Duration // time without a change after which Next returns; 0 means 50 ms
+	Longest    time.Duration // time after which Next returns in any case; 0 means 1 s
 	MaxFolders int           // that are watched at once; 0 means 4,096
 }
 
-// A Change is what has changed at about the same time.
+// A Change is a set of changes at about the same time.
 type Change struct {
-	Names   []string  // below the folder, with slashes, in order; about 1,000 at most. "." when it may be anything
-	Entries bool      // some of them may have come or gone
+	Names   []string  // below the directory, with slashes, in order; some 1,000 at most; "." for anything
+	Entries bool      // some of them may have been added or removed
 	At      time.Time // when the first of them was seen
 	Since   time.Time // none of them is older
 }
 
-// A Watcher watches a folder and those in it, also those that are made later. Close releases it.
+// A Watcher watches a directory and those below it, also new ones. The caller closes it.
 type Watcher struct {
 	// fixed at creation
 	cfg  Config
@@ -64,13 +64,13 @@ type Watcher struct {
 	events *fsnotify.Watcher
 	closed bool
 
-	folders map[string]struct{} // that are watched, for the one who calls Next
-	told    time.Time           // when Next gave a change last, or Open was called; likewise
-	moved   bool                // folders were, so that the system may take one for another; likewise
-	unread  error               // what is not watched, though All is wanted; likewise, until it is told
+	folders map[string]struct{} // watched ones; owned by the caller of Next
+	told    time.Time           // when Next last returned a change, or Open was called; likewise
+	moved   bool                // directories were moved, so that the system may confuse them; likewise
+	unread  error               // what is not watched although All is set; likewise, until it is returned
 }
 
-// Open begins to watch. It takes the longer the more there is in the folder, and ends when ctx does.
+// Open begins to watch, until ctx ends at the latest while it opens. Its time grows with the number of directories.
 func Open(ctx context.Context, cfg Config) (*Watcher, error) {
 	cfg.Quiet, cfg.Longest = cmp.Or(cfg.Quiet, defaultQuiet), cmp.Or(cfg.Longest, defaultLongest)
 	cfg.MaxFolders = cmp.Or(cfg.MaxFolders, defaultMaxFolders)
@@ -100,14 +100,14 @@ func (w *Watcher) Close() error {
 	return w.events.Close()
 }
 
-// current is what events come from.
+// current returns the source of events.
 func (w *Watcher) current() *fsnotify.Watcher {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.events
 }
 
-// begin watches everything anew: after folders were moved, the system's names for them are not to be relied on.
+// begin watches everything again: after a move of directories, the system's names for them are unreliable.
 func (w *Watcher) begin(ctx context.Context) error {
 	fresh, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -125,9 +125,9 @@ func (w *Watcher) begin(ctx context.Context) error {
 	return errors.Join(old.Close(), w.add(ctx, w.root, nil))
 }
 
-// Next waits for changes since the last time, or since Open, until there have been no more for a while. It is called
-// by one goroutine at a time. Beside a change, an error says what of the folder is not watched; alone, it says why
-// there is no change: [ErrGone], [ErrClosed], or that ctx has ended.
+// Next waits for changes since its last return, or since Open, until there have been no more for a while. One goroutine
+// at a time may call it. An error beside a change names the part of the directory that is not watched. An error alone
+// says why there is no change: [ErrGone], [ErrClosed], or that of ctx.
 func (w *Watcher) Next(ctx context.Context) (*Change, error) {
 	b := batch{all: w.cfg.All, since: w.told}
 	called, problem := time.Now(), error(nil)
@@ -163,7 +163,7 @@ func (w *Watcher) Next(ctx context.Context) (*Change, error) {
 	}
 }
 
-// note adds to b what an event is about, and watches folders that are new.
+// note adds an event to b, and watches new directories.
 func (w *Watcher) note(ctx context.Context, event fsnotify.Event, b *batch) error {
 	name := w.name(event.Name)
 	if event.Op == fsnotify.Chmod && !w.cfg.All || w.ignores(name) {
@@ -182,7 +182,7 @@ func (w *Watcher) note(ctx context.Context, event fsnotify.Event, b *batch) erro
 	return nil
 }
 
-// recover goes on after err: when there was more to tell than the system keeps, anything may have changed.
+// recover continues after err. If events were lost, it reports that anything may have changed.
 func (w *Watcher) recover(ctx context.Context, err error, b *batch) error {
 	b.add(&w.cfg, ".", happening{entry: true})
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
@@ -191,7 +191,7 @@ func (w *Watcher) recover(ctx context.Context, err error, b *batch) error {
 	return err
 }
 
-// name returns what a file is called below the folder.
+// name returns the path of a file below the directory.
 func (w *Watcher) name(file string) string {
 	name, err := filepath.Rel(w.root, file)
 	if err != nil {
@@ -200,14 +200,14 @@ func (w *Watcher) name(file string) string {
 	return filepath.ToSlash(name)
 }
 
-// add watches a folder and those in it, and adds the files that are there to b, unless that is nil.
+// add watches a directory and those below it, and adds existing files to b, unless that is nil.
 func (w *Watcher) add(ctx context.Context, folder string, b *batch) error {
 	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		name := w.name(file)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, fs.ErrNotExist) && file != w.root: // it was there for a moment
+		case errors.Is(err, fs.ErrNotExist) && file != w.root: // it existed for a moment
 			return nil
 		case err != nil && w.goesOn(file):
 			w.unread = cmp.Or(w.unread, err)
@@ -237,10 +237,10 @@ func (w *Watcher) add(ctx context.Context, folder string, b *batch) error {
 
 var errTooMany = errors.New("not all of them are watched")
 
-// goesOn reports whether what is beside a file is watched though it cannot be.
+// goesOn reports whether to watch other files although this one cannot be watched.
 func (w *Watcher) goesOn(file string) bool { return w.cfg.All && file != w.root }
 
-// addOne watches one folder, if it is there.
+// addOne watches one directory, if it exists.
 func (w *Watcher) addOne(folder string) error {
 	if _, known := w.folders[folder]; !known && len(w.folders) >= w.cfg.MaxFolders {
 		return fmt.Errorf("%s has more than %d folders: %w", w.cfg.Folder, w.cfg.MaxFolders, errTooMany)
@@ -258,7 +258,7 @@ func (w *Watcher) addOne(folder string) error {
 	return nil
 }
 
-// forget ends the watching of a folder that is gone, and of those in it: they may come back under other names.
+// forget stops watching a directory that is gone, and those below it: they may return under other names.
 func (w *Watcher) forget(folder string) {
 	if _, known := w.folders[folder]; !known {
 		return
@@ -267,20 +267,19 @@ func (w *Watcher) forget(folder string) {
 	for f := range w.folders {
 		if f == folder || strings.HasPrefix(f, folder+string(filepath.Separator)) {
 			delete(w.folders, f)
-			_ = w.current().Remove(f) // that it is not watched any more is as well
+			_ = w.current().Remove(f) // it may be unwatched already
 		}
 	}
 }
 
-// ignores reports whether a file or folder of a watched one is none of our business.
+// ignores reports whether to ignore a file or directory.
 func (w *Watcher) ignores(name string) bool {
 	base := path.Base(name)
 	passing := !w.cfg.All && (strings.HasPrefix(base, ".") || isTemporary(base))
 	return passing || w.cfg.Ignores != nil && w.cfg.Ignores(name)
 }
 
-// isTemporary reports whether a file is one that an editor keeps while it writes another: Emacs, vim, and those of
-// JetBrains.
+// isTemporary reports whether a file is a temporary one of an editor: of Emacs, vim or JetBrains.
 func isTemporary(base string) bool {
 	return strings.HasSuffix(base, "~") || strings.HasPrefix(base, "#") && strings.HasSuffix(base, "#") ||
 		strings.HasSuffix(base, "___jb_tmp___") || strings.HasSuffix(base, "___jb_old___") || base == "4913"
