@@ -21,7 +21,7 @@ func (r *Resource) append(b []byte) []byte {
 	return putString(b, 11, r.Meta)
 }
 
-// minEntry is less than most entries of a list take, in bytes.
+// minEntry is a low estimate of the size of a list's entry, in bytes.
 const minEntry = 64
 
 // addResource makes room for as many entries of this one's size as the rest of the message can hold. Allocation is at

@@ -144,7 +144,7 @@ type sent struct {
 	body       string
 }
 
-// sentTexts makes the contents that texts become; names and texts by turns.
+// sentTexts returns the contents expected for the files of texts; names and texts alternate.
 func sentTexts(pairs ...string) (all []sent) {
 	for pair := range slices.Chunk(pairs, 2) {
 		all = append(all, sent{pair[0], "text/plain", abi.KindText, pair[1]})
@@ -152,7 +152,8 @@ func sentTexts(pairs ...string) (all []sent) {
 	return all
 }
 
-// wantFolder compares the contents of files, and what the content of the folder itself says; "" when there must be none.
+// wantFolder compares the contents of files, and the last content, which is about the folder itself: own is its text
+// and meta its _meta. There is none if own is empty.
 func wantFolder(t testing.TB, o Outcome, template string, files []sent, own, meta string) {
 	t.Helper()
 	wantCode(t, o, abi.CodeOK)
@@ -355,7 +356,7 @@ func folderAct(more bool, files ...abi.File) act {
 	return act{abi.ServiceFileList, fileSchema, (&abi.FileResponse{Files: files, More: more}).Append(nil), nil}
 }
 
-// numberedSent is what numbered files become.
+// numberedSent returns the contents expected for the files of numbered.
 func numberedSent(n int, text string) (all []sent) {
 	for i := range n {
 		all = append(all, sent{fmt.Sprintf("f%05d", i), "text/plain", abi.KindText, text})
@@ -363,7 +364,7 @@ func numberedSent(n int, text string) (all []sent) {
 	return all
 }
 
-// testFolderVersion asks for versions of folders, which must differ where the files do, and nowhere else.
+// testFolderVersion compares versions of folders: they must differ exactly if the files do.
 func (k *kit) testFolderVersion(t *testing.T) {
 	ask := func(files []listed, etag string) Outcome {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// A play is a read of a template of the kit's provider, and what the host answers by and by.
+// A play is a read of a template of the kit's provider, with the answers of the host to its service calls.
 type play struct {
 	template string
 	vars     []string
@@ -31,7 +31,7 @@ func (p play) with(i int, message []byte) play {
 	return p
 }
 
-// services answers with what the acts say, those of each service in their order, and refuses what comes after.
+// services returns services that answer as the acts say, those of each service in order. Further calls are unavailable.
 func (p play) services() map[abi.Service]Service {
 	services, left := map[abi.Service]Service{}, map[abi.Service][]act{}
 	for _, a := range p.acts {
@@ -72,7 +72,7 @@ func kvAct(service abi.Service, r abi.KVResponse, body string) act {
 	return act{service, kvSchema, r.Append(nil), []byte(body)}
 }
 
-// plays end well as they are.
+// plays returns the plays that succeed without a change.
 func plays() map[string]play {
 	key, both := []string{"key", "a"}, []string{"key", "a", "value", "b"}
 	page := abi.KVResponse{Entries: []abi.KVEntry{{Key: "a", Version: 1}, {Key: "b", Size: 3, Version: 2}}, More: true}
@@ -110,7 +110,7 @@ func plays() map[string]play {
 	}
 }
 
-// see reads what the play is about, and gives the code and the body of the content.
+// see runs the read of a play, and returns the code and the body of the content.
 func (k *kit) see(t testing.TB, p play, boast int) (code abi.Code, body string, err error) {
 	t.Helper()
 	x := &Exchange{Request: k.powered(t, p.template, p.vars...).Append(nil), Services: p.services(), boast: boast}
@@ -121,10 +121,10 @@ func (k *kit) see(t testing.TB, p play, boast int) (code abi.Code, body string, 
 	return o.Code, body, err
 }
 
-// isRight reports whether body is what a play ends with.
+// isRight reports whether body is the right answer of a play.
 func (p play) isRight(body string) bool { return body == p.want || body == p.want+"\n" }
 
-// safe wants an error of a play, or what would have been right. Once the test has failed it asks no more.
+// safe checks that a play ends with an error or the right answer. It does nothing once the test has failed.
 func (k *kit) safe(t *testing.T, p play, boast int, format string, args ...any) {
 	t.Helper()
 	if t.Failed() {
@@ -135,7 +135,7 @@ func (k *kit) safe(t *testing.T, p play, boast int, format string, args ...any) 
 	}
 }
 
-// testHostile has the host answer what no host should. A guest may fail then, or give what would have been right.
+// testHostile runs the plays with invalid answers of the host. A guest may fail then, or give the right answer.
 func (k *kit) testHostile(t *testing.T) {
 	for name, p := range plays() {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,8 @@ func (k *kit) testHostile(t *testing.T) {
 	t.Run("files", k.testFileSizes)
 }
 
-// flip changes every byte of an answer. What comes of it may be another good answer.
+// flip changes each byte of an answer in turn. The result may be another valid answer: then the guest only must not
+// trap.
 func (k *kit) flip(t *testing.T, p play, i int) {
 	a := p.acts[i]
 	for at := range a.message {
@@ -174,7 +175,7 @@ func (k *kit) flip(t *testing.T, p play, i int) {
 	}
 }
 
-// testSizes has the host tell other sizes of a value than it has: nothing may be cut or filled up.
+// testSizes answers with wrong sizes of a value: the guest must neither cut nor pad the value.
 func (k *kit) testSizes(t *testing.T) {
 	for _, size := range []uint64{
 		0, 1, 4, 6, 100, 4096, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 + 5, 1<<32 - 1, 1 << 53, 1<<63 - 1, 1 << 63, math.MaxUint64,
@@ -193,7 +194,7 @@ func (k *kit) testSizes(t *testing.T) {
 	}
 }
 
-// testTables has the host answer rows that do not fit their columns.
+// testTables answers with rows that do not fit their columns.
 func (k *kit) testTables(t *testing.T) {
 	columns := []abi.SQLColumn{{Name: "a"}, {Name: "b"}}
 	good, short, long := row(text("x"), text("y")), row(text("x")), row(text("x"), text("y"), text("z"))
@@ -218,7 +219,7 @@ func (k *kit) testTables(t *testing.T) {
 	}
 }
 
-// testEndless has the host say more for ever, until the guest fails or the host has enough of it.
+// testEndless answers without an end: the guest must fail, or the host stops after enough answers.
 func (k *kit) testEndless(t *testing.T) {
 	const enough = 300
 	kilobytes := pattern(0, 64<<10)

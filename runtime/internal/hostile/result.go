@@ -10,7 +10,7 @@ import (
 
 const framesAt = 8192 // where hostile frames lie in memory
 
-// saying is a provider that emits frames and returns a code.
+// saying returns a provider that emits frames and returns a code.
 func saying(code abi.Code, frames ...[]byte) shape {
 	p := shape{silent: true, code: int64(code)}
 	at := int64(framesAt)
@@ -146,7 +146,7 @@ func results() []Case {
 	return append(append(cases, completes), describing()...)
 }
 
-// describing are answers to the question what a provider is.
+// describing returns the cases with hostile answers to DESCRIBE.
 func describing() []Case {
 	asked := func(name, why string, want []string, frames ...[]byte) Case {
 		return Case{

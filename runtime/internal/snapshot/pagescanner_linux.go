@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pageScanner finds the private pages of a memory. In a private mapping of a sealed file, a page differs from the file only
-// if it is anonymous, in memory or in swap. Pages that were only read are those of the file.
+// A pageScanner finds the private pages of a memory. In a private mapping of a sealed file, only an anonymous page, in
+// memory or in swap, can differ from the file. Pages that were only read are those of the file.
 type pageScanner struct {
 	arg     scanArg
 	regions []region
@@ -167,5 +167,6 @@ func repairEntries(r *restorer, entries []byte, at, page uint64) uint64 {
 	return at
 }
 
-// isPrivate reads an entry: in memory (63) or in swap (62), and not of a file (61).
+// isPrivate reports whether an entry is of a private page: bit 63 (in memory) or bit 62 (in swap) is set, and bit 61
+// (of a file) is not.
 func isPrivate(entry uint64) bool { return entry>>62 != 0 && entry>>61&1 == 0 }

@@ -106,7 +106,7 @@ type devServer struct {
 	dir    buildDir // with its files
 }
 
-// newDevServer reads the command line, and gives where to listen: see address.
+// newDevServer reads the command line. addr is where to listen, as address returns it.
 func newDevServer(c *cli.Context) (d *devServer, addr string, err error) {
 	d = &devServer{c: c, console: newConsole(c.App.ErrWriter), tried: make(chan struct{})}
 	if addr, err = d.address(); err != nil {
@@ -179,8 +179,8 @@ func (d *devServer) name() string {
 	return "provider"
 }
 
-// ignores reports whether a file or directory is not a source: builds make it, or it has dependencies. Beside a module, all
-// other files are ignored.
+// ignores reports whether a file or directory is not a source: it is the result of a build, or has dependencies. If a
+// module is served, all other files are ignored.
 func (d *devServer) ignores(name string) bool {
 	if d.module != "" {
 		return name != filepath.Base(d.module)

@@ -23,8 +23,7 @@ func PrintPermitted(w io.Writer, head string, p *policy.Policy) {
 	}
 }
 
-// grantFlags returns the flags that grant capabilities, except --dir and --config. Together they are short for a
-// policy.
+// grantFlags returns the flags that grant capabilities, except --dir and --config.
 func grantFlags() []cli.Flag {
 	repeated := func(name, usage string) cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Category: categoryGrants, Usage: usage + "; may be repeated"}
@@ -44,13 +43,13 @@ func GrantNames() []string {
 	return []string{"policy", "dir", "net", "env", "secret", "sql", "kv", "config"}
 }
 
-// grants are what the command line grants one provider.
+// grants has the command line's grants for one provider.
 type grants struct {
 	policy.Flags
 	files []string // of policies
 }
 
-// Policy returns what the flags of a command grant its one provider. The policy is empty if there are none.
+// Policy returns the policy of a command's flags, for its one provider. It is empty if the flags grant nothing.
 func Policy(c *cli.Context) (*policy.Policy, error) {
 	return grants{
 		policy.Flags{

@@ -10,8 +10,8 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 )
 
-// Samples chooses at most so many resources to read: static ones, listed ones and completed templates. The provider must
-// list and complete them within a time.
+// Samples chooses resources to read, as many as most: static ones, listed ones and completed templates. It returns an
+// error if the provider takes longer than within to list and complete them.
 func Samples(ctx context.Context, a *app.App, most int, within time.Duration) (*check.Selection, error) {
 	timed, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

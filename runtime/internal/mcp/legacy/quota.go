@@ -72,7 +72,7 @@ func (f *Front) uncountLocked(client string) {
 	}
 }
 
-// An idleSession is one that may be ended for another.
+// An idleSession is a session that may be ended to make room for another.
 type idleSession struct {
 	session *session
 	ready   bool      // the handshake has ended
@@ -80,7 +80,8 @@ type idleSession struct {
 	used    time.Time // the end of its last request
 }
 
-// evict ends a few idle sessions for one of a client: its own when it has too many, otherwise those of any client.
+// evict ends a few idle sessions to make room for one of a client: sessions of that client if it has too many,
+// otherwise sessions of any client.
 func (f *Front) evict(client string) {
 	idle := f.idleSessions(client)
 	slices.SortFunc(idle, func(a, b idleSession) int {
@@ -105,7 +106,7 @@ func (f *Front) evict(client string) {
 	}
 }
 
-// idleSessions returns the sessions that may be ended for one of a client. Some may be in use.
+// idleSessions returns the sessions that may be ended to make room for one of a client. Some may be in use.
 func (f *Front) idleSessions(client string) (idle []idleSession) {
 	f.mu.Lock()
 	own := !f.isFullLocked()
@@ -114,7 +115,7 @@ func (f *Front) idleSessions(client string) (idle []idleSession) {
 			continue
 		}
 		share := 0
-		if s.client != "" { // unknown: the sessions may be of many clients
+		if s.client != "" { // the sessions of unknown clients do not count as those of one
 			share = bits.Len(uint(f.quota.clients[s.client]))
 		}
 		idle = append(idle, idleSession{session: s, ready: s.agreed.Load() != nil, share: share})
