@@ -47,14 +47,14 @@ func (r *run) absent() (uris []string) {
 	for _, t := range r.routes {
 		var values []abi.Var
 		for _, name := range t.variables() {
-			values = append(values, abi.Var{Name: name, Value: noSuch})
+			values = append(values, abi.Var{Name: name, Value: NoSuch})
 		}
 		if uri, err := t.uri(values); err == nil && len(values) > 0 {
 			add(uri)
 		}
 	}
 	for _, prefix := range r.prefixes() {
-		add(prefix + noSuch)
+		add(prefix + NoSuch)
 	}
 	return uris
 }

@@ -12,8 +12,10 @@ const (
 	maxEntries    = 100_000 // in a list
 	maxEmptyPages = 100     // in a row
 	pages         = 3       // about, of the second pass
-	noSuch        = "wasmres-check-no-such-resource"
 )
+
+// NoSuch is in each URI that a check reads although it should name nothing: as a value of a template, it may be a host.
+const NoSuch = "wasmres-check-no-such-resource"
 
 const whereList = "list"
 
@@ -166,7 +168,7 @@ func (r *run) checkMeta(where string, reserved []string) {
 // checkCursor lists with a cursor that the provider has not given. It begins as the provider's cursors do, to get past
 // checks of the beginning alone.
 func (r *run) checkCursor(ctx context.Context) {
-	_, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: r.cursor + "\x00/../" + noSuch})
+	_, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: r.cursor + "\x00/../" + NoSuch})
 	switch {
 	case ctx.Err() != nil || abi.CodeOf(err) == abi.CodeInvalidParams:
 	case err != nil:

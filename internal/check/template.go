@@ -153,7 +153,7 @@ func (r *run) checkCompletions(ctx context.Context, t *route) {
 		if !slices.Contains(t.match.Variables(), name) {
 			continue
 		}
-		for _, typed := range []string{"", noSuch} {
+		for _, typed := range []string{"", NoSuch} {
 			reply, err := r.complete(ctx, t, name, typed, nil)
 			switch {
 			case ctx.Err() != nil:

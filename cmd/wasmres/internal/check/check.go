@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
@@ -98,6 +99,7 @@ func checkProvider(c *cli.Context) error {
 	}
 	all := denied.Take()
 	for _, d := range all {
+		d.Grant = strings.ReplaceAll(d.Grant, check.NoSuch, policy.PlaceholderHost) // an operator has no use for that host
 		a.Warn(d.String())
 	}
 	if report.Read == 0 {
