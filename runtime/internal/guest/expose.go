@@ -29,8 +29,11 @@ func (c *Call) noteError(level slog.Level, message []byte) {
 // exposed returns err with the words of the guest's last error, when the operator wants that and err has none of its own:
 // for a failure without a message, and for a trap, which is what throw is in some languages.
 func (c *Call) exposed(err error) error {
-	var e *abi.Error
-	if !c.host.ExposeErrors || c.lastError == "" || !errors.As(err, &e) {
+	if err == nil || c.lastError == "" {
+		return err
+	}
+	var e *abi.Error // it escapes: a call that succeeds does not come here
+	if !errors.As(err, &e) {
 		return err
 	}
 	said := strings.TrimPrefix(c.lastError, "Error: ") // what JavaScript calls any error
