@@ -209,8 +209,10 @@ func (f *folder) read(path string) (e *fileEntry, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.data = append(f.data, make([]byte, want)...)
-		n := int(host.Take(channelBody, f.data[have:], 0))
+		if cap(f.data)-have < want {
+			f.data = append(f.data, make([]byte, want)...)
+		}
+		n := int(host.Take(channelBody, f.data[have:have+want], 0))
 		f.data = f.data[:have+n]
 		switch {
 		case int64(have+n) > room:

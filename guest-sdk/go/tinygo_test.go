@@ -34,13 +34,13 @@ func TestGuestsFit32Bits(t *testing.T) {
 
 // bounded are conversions to numbers of 32 bits of what may have more, with what bounds it.
 var bounded = map[string]string{
-	"internal/wire/wire.go: int(size)":                         "size was compared with the length of what is decoded",
-	"fs.go: int(host.Take(channelBody, p, 0))":                 "it is at most the length of p",
-	"value.go: int(n)":                                         "it is compared with what it was",
-	"error.go: int(c)":                                         "a Code of the ABI has two digits",
-	"folder.go: int(min(readMax, room - int64(have) + 1))":     "readMax has fewer bits",
-	"folder.go: int(host.Take(channelBody, f.data[have:], 0))": "it is at most the length of the rest of f.data",
-	"serve.go: int(min(r.limit, math.MaxInt32))":               "an int of 32 bits holds as much",
+	"internal/wire/wire.go: int(size)":                                    "size was compared with the length of what is decoded",
+	"fs.go: int(host.Take(channelBody, p, 0))":                            "it is at most the length of p",
+	"value.go: int(n)":                                                    "it is compared with what it was",
+	"error.go: int(c)":                                                    "a Code of the ABI has two digits",
+	"folder.go: int(min(readMax, room - int64(have) + 1))":                "readMax has fewer bits",
+	"folder.go: int(host.Take(channelBody, f.data[have:have + want], 0))": "it is at most the length of the rest of f.data",
+	"serve.go: int(min(r.limit, math.MaxInt32))":                          "an int of 32 bits holds as much",
 }
 
 // TestGuestsNarrowNothing finds the conversions that lose something only where an int has 32 bits.
