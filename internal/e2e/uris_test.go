@@ -16,8 +16,8 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
-// uris are the resources that papers on MCP name as examples, each with the example provider that serves it, whether that lists
-// it, the type of its content, and a part of it.
+// uris are the resources that papers on MCP name as examples, each with the example provider that serves it, whether
+// that lists it, the type of its content, and a part of it.
 var uris = []struct {
 	uri, provider string
 	listed        bool
@@ -80,8 +80,8 @@ var templates = []struct{ template, provider string }{
 // followed are the resources that change while a client follows them, and their providers.
 var followed = map[string]string{"memory://context/conversation_history": "memory", "sys://memory": "sys"}
 
-// TestURIsOfThePapers has clients of both eras list, match and read each of the URIs, over stdio and HTTP. The examples are
-// served as one, but for settings, which serves URIs of the form of those of config.
+// TestURIsOfThePapers has clients of both eras list, match and read each of the URIs, over stdio and HTTP. The examples
+// are served as one, but for settings, which serves URIs of the form of those of config.
 func TestURIsOfThePapers(t *testing.T) {
 	if os.Getenv("WASMRES_E2E") == "" {
 		t.Skip("SKIPPED: this builds and serves all examples: 'make e2e' runs it")

@@ -14,8 +14,8 @@ import (
 // Most is how many bytes of an answer are read.
 const Most = 8 << 20
 
-// Get sends a GET request with what is configured as authorization, if anything, and with further fields. It returns the
-// answer if its status is one of success.
+// Get sends a GET request with what is configured as authorization, if anything, and with further fields. It returns
+// the answer if its status is one of success.
 func Get(r *wasmres.Request, url string, fields ...wasmres.HTTPField) (*wasmres.HTTPResponse, error) {
 	request := wasmres.HTTPRequest{URL: url, Header: fields, MaxBytes: Most}
 	if authorization, ok := r.Config("authorization"); ok {

@@ -16,8 +16,8 @@ const (
 	plain = "application/vnd.github+json"
 )
 
-// repository returns the URL of an owner's repository in the API. Its name is configured: forks have the name of what they
-// are forks of.
+// repository returns the URL of an owner's repository in the API. Its name is configured: forks have the name of what
+// they are forks of.
 func repository(r *wasmres.Request, owner string) (string, error) {
 	name, ok := r.Config("repository")
 	if !ok || !isSegment(name) {
@@ -33,8 +33,8 @@ func repository(r *wasmres.Request, owner string) (string, error) {
 	return strings.TrimSuffix(api, "/") + "/repos/" + owner + "/" + name, nil
 }
 
-// branchOf returns the branch of a request. URIs have a colon for each slash in its name: the host refuses encoded slashes, and
-// Git has no branch with a colon.
+// branchOf returns the branch of a request. URIs have a colon for each slash in its name: the host refuses encoded
+// slashes, and Git has no branch with a colon.
 func branchOf(r *wasmres.Request) string { return strings.ReplaceAll(r.Var("branch"), ":", "/") }
 
 // isSegment reports whether a name is one that owners and repositories may have.

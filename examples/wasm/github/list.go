@@ -7,8 +7,8 @@ import (
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
-// list lists the files of the branch of the owner that are configured; without them nothing. The cursor is the path of the
-// last file.
+// list lists the files of the branch of the owner that are configured; without them nothing. The cursor is the path of
+// the last file.
 func list(r *wasmres.Request, page *wasmres.Page) error {
 	owner, ok := r.Config("owner")
 	branch, alsoOK := r.Config("branch")

@@ -1,5 +1,5 @@
-// Github serves the files of a repository as a server with the API of GitHub has them: github://repo/ada/main/README.md is
-// README.md on the branch main of ada's repository.
+// Github serves the files of a repository as a server with the API of GitHub has them: github://repo/ada/main/README.md
+// is README.md on the branch main of ada's repository.
 package main
 
 import (

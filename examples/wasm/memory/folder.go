@@ -90,8 +90,8 @@ func (f file) content() (c wasmres.Content, err error) {
 	return c.MIME(f.mime()).ETag(f.etag()).LastModified(f.info.ModTime()), nil
 }
 
-// Cursors of pages that go on with a file begin with fileCursor, and valuesCursor leads to the first value. No key of a value
-// has such a character.
+// Cursors of pages that go on with a file begin with fileCursor, and valuesCursor leads to the first value. No key of a
+// value has such a character.
 const (
 	fileCursor   = "\n"
 	valuesCursor = "\r"

@@ -92,8 +92,8 @@ func worded(key string, err error) error {
 	return err
 }
 
-// list lists the files, then the values that have no file's key. The cursor is the last one listed, so that no page depends on
-// the ones before it.
+// list lists the files, then the values that have no file's key. The cursor is the last one listed, so that no page
+// depends on the ones before it.
 func list(_ *wasmres.Request, page *wasmres.Page) error {
 	found, err := files("")
 	if err != nil || !listFiles(page, found) {

@@ -103,8 +103,8 @@ func mimeOf(content map[string]struct{}) string {
 	return slices.Sorted(maps.Keys(content))[0]
 }
 
-// setParameters sets those in the path and in the query; of two with one name and place the later counts. An operation that
-// requires others, as fields of the header, cannot be a resource.
+// setParameters sets those in the path and in the query; of two with one name and place the later counts. An operation
+// that requires others, as fields of the header, cannot be a resource.
 func (op *operation) setParameters(doc *document, all []parameter) (servable bool, err error) {
 	for _, p := range all {
 		if p.Ref != "" {

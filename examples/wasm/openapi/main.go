@@ -1,6 +1,6 @@
-// Openapi serves the GET operations of an HTTP API as resources and templates, by the OpenAPI description in api.json. It
-// is a part of the module: a provider says which templates it has before anything is granted, so it cannot read them from
-// a file.
+// Openapi serves the GET operations of an HTTP API as resources and templates, by the OpenAPI description in api.json.
+// It is a part of the module: a provider says which templates it has before anything is granted, so it cannot read them
+// from a file.
 package main
 
 import (

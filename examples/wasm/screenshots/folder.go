@@ -32,8 +32,8 @@ func (s screenshot) etag() string {
 	return s.name + "-" + strconv.FormatInt(s.taken.UnixMilli(), 36) + "-" + strconv.FormatInt(s.size, 36)
 }
 
-// screenshots returns the newest picture of each display, by the names of displays. Of two that are equally old the later
-// name counts.
+// screenshots returns the newest picture of each display, by the names of displays. Of two that are equally old the
+// later name counts.
 func screenshots() ([]screenshot, error) {
 	entries, err := wasmres.Dir(root).ReadDir(".")
 	if err != nil {
@@ -49,8 +49,8 @@ func screenshots() ([]screenshot, error) {
 	return slices.SortedFunc(maps.Values(newest), func(a, b screenshot) int { return cmp.Compare(a.display(), b.display()) }), nil
 }
 
-// screenshotOf returns the picture that an entry of the folder is. Names of displays are those that need no escape in a URI,
-// so that names that begin with a dot are none.
+// screenshotOf returns the picture that an entry of the folder is. Names of displays are those that need no escape in a
+// URI, so that names that begin with a dot are none.
 func screenshotOf(e fs.DirEntry) (s screenshot, ok bool) {
 	end := strings.IndexAny(e.Name(), "-.")
 	if end < 1 || strings.ContainsFunc(e.Name()[:end], isOdd) || types[strings.ToLower(path.Ext(e.Name()))] == "" || e.IsDir() {

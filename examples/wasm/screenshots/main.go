@@ -1,5 +1,5 @@
-// Screenshots serves the newest picture of each display: screen://localhost/display1 is that of display1 in a granted folder,
-// into which a program of the operator writes.
+// Screenshots serves the newest picture of each display: screen://localhost/display1 is that of display1 in a granted
+// folder, into which a program of the operator writes.
 package main
 
 import (

@@ -67,8 +67,8 @@ func redactJSON(text []byte) ([]byte, error) {
 	return append(shown, '\n'), err
 }
 
-// redactINI reads lines such as "[section]" and "key = value". Those that begin with ; or # are comments. In a section whose
-// name is that of a secret all values are secrets.
+// redactINI reads lines such as "[section]" and "key = value". Those that begin with ; or # are comments. In a section
+// whose name is that of a secret all values are secrets.
 func redactINI(text []byte) ([]byte, error) {
 	var shown []byte
 	section := ""

@@ -1,5 +1,5 @@
-// Settings serves the files with the settings of an application, by environment: config://app/production/database.yml is
-// /config/production/database.yml, without its secrets.
+// Settings serves the files with the settings of an application, by environment: config://app/production/database.yml
+// is /config/production/database.yml, without its secrets.
 package main
 
 import (
