@@ -86,6 +86,7 @@ func TestURIsOfThePapers(t *testing.T) {
 	if os.Getenv("WASMRES_E2E") == "" {
 		t.Skip("SKIPPED: this builds and serves all examples: 'make e2e' runs it")
 	}
+	t.Parallel()
 	w := newWorld(t)
 	rest := w.serve(t, "settings")
 	all := w.serve(t, "hello", "file", "project", "web", "git", "github", "postgres", "mysql", "memory", "config", "logs",
