@@ -2,6 +2,7 @@
 
 mod day;
 mod errors;
+mod lossy;
 
 use std::io::{self, Read};
 use std::time::SystemTime;
@@ -10,6 +11,7 @@ use wasmres::{Capability, Content, Dir, Entry, Error, File, Metadata, Page, Prov
 
 use day::Day;
 use errors::Errors;
+use lossy::Lossy;
 
 /// Where the operator mounts the folder of the logs.
 const FOLDER: &str = "/logs";
@@ -51,20 +53,34 @@ fn provider() -> Provider {
 /// Answers with the log of a day as it is now: what is written to it meanwhile belongs to another version.
 fn log(r: &Request) -> Result<Content> {
     let file = open(r)?;
-    let metadata = file.metadata().clone();
-    Ok(described(Content::stream(file.take(metadata.len())).size(metadata.len()), &metadata))
+    let size = file.metadata().len();
+    text(r, &file, |file| file.take(size), Some(size))
 }
 
 /// Answers with the errors in the log of a day, which are picked out while they are sent.
 fn errors(r: &Request) -> Result<Content> {
     let file = open(r)?;
-    let metadata = file.metadata().clone();
-    Ok(described(Content::stream(Errors::new(file.take(metadata.len()))), &metadata))
+    let size = file.metadata().len();
+    text(r, &file, |file| Errors::new(file.take(size)), None)
 }
 
-/// Says what is known of the file that a text is from.
-fn described(content: Content, metadata: &Metadata) -> Content {
-    content.utf8().etag(etag(metadata)).last_modified(metadata.modified())
+/// Answers with what a reader gives of a file; `size` says how many bytes that are, if it is known. The file is read twice,
+/// since the head of a content comes before its bytes: to see whether all of them are text, and to send them. Where they
+/// are not, `_meta` says how often a replacement character stands in the place of other bytes.
+fn text<R: Read + 'static>(r: &Request, file: &File, reader: impl Fn(File) -> R, size: Option<u64>) -> Result<Content> {
+    let metadata = file.metadata();
+    let etag = etag(metadata);
+    if r.if_none_match() == etag {
+        return Ok(Content::not_modified(etag));
+    }
+    let replaced = Lossy::new(reader(file.clone())).count()?;
+    let mut content = Content::stream(Lossy::new(reader(file.clone())));
+    if replaced > 0 {
+        content = content.meta(format!(r#"{{"replacedInvalidUTF8":{replaced}}}"#));
+    } else if let Some(size) = size {
+        content = content.size(size);
+    }
+    Ok(content.utf8().etag(etag).last_modified(metadata.modified()))
 }
 
 /// Names a version of a file by its time of change and its size.
@@ -176,6 +192,28 @@ mod tests {
         assert_eq!(host.text("logs://app/2025-12-31/errors"), "");
         assert_eq!(host.text("logs://app/2026-11-21"), "");
         assert_eq!(host.text("logs://app"), "2025-12-31\n2026-11-21\n2026-11-22\n");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let log = b"2026-11-22T09:00:00Z INFO caf\xe9\n2026-11-22T09:00:01Z ERROR \xff\xfe\n";
+        let host = Host::new(provider()).dir("/logs", [("app-2026-11-22.log", &log[..])]);
+        for (uri, text, meta) in [
+            (
+                "logs://app/2026-11-22",
+                "2026-11-22T09:00:00Z INFO caf\u{fffd}\n2026-11-22T09:00:01Z ERROR \u{fffd}\u{fffd}\n",
+                r#"{"replacedInvalidUTF8":3}"#,
+            ),
+            (
+                "logs://app/2026-11-22/errors",
+                "2026-11-22T09:00:01Z ERROR \u{fffd}\u{fffd}\n",
+                r#"{"replacedInvalidUTF8":2}"#,
+            ),
+        ] {
+            let content = host.read(uri).unwrap().remove(0);
+            assert_eq!(String::from_utf8_lossy(&content.bytes), text);
+            assert_eq!(content.meta, meta);
+        }
     }
 
     #[test]
