@@ -12,7 +12,7 @@ import (
 )
 
 // Certificates authenticates clients by the certificates that TLS has verified (mutual TLS). Such a client may see every
-// resource, for as long as its connection lasts and its certificate is valid.
+// resource while its certificate is valid; a stream of changes lasts as long as its connection.
 type Certificates struct{}
 
 // Challenge implements [Authenticator]: no header can ask for a certificate.

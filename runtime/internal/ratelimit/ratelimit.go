@@ -19,7 +19,7 @@ const maxClients = 16_384
 type Limiter struct {
 	rate    rate.Limit
 	burst   int
-	clients *lru.Cache[string, *rate.Limiter]
+	clients *lru.Cache[string, *Client]
 }
 
 // New makes a Limiter of perSecond requests a second and bursts of burst requests; 0 means those of one second, at least
@@ -31,27 +31,38 @@ func New(perSecond float64, burst int) (*Limiter, error) {
 	if burst == 0 {
 		burst = int(min(max(math.Ceil(perSecond), 1), math.MaxInt32))
 	}
-	one := func(string, *rate.Limiter) int64 { return 1 }
+	one := func(string, *Client) int64 { return 1 }
 	return &Limiter{rate: rate.Limit(perSecond), burst: burst, clients: lru.New(maxClients, one)}, nil
 }
 
-// Allow counts n requests of a client, and reports whether it may send them now. If not, nothing is counted, and retryAfter
-// says when it may. More requests at once than a burst are never allowed; retryAfter is then the time for a whole burst.
-func (l *Limiter) Allow(client string, n int) (retryAfter time.Duration, ok bool) {
+// A Client is the bucket of one client. It is safe for concurrent use. A nil Client may send everything.
+type Client struct{ bucket *rate.Limiter }
+
+// Client returns the client of a name; nil of a nil Limiter. A caller may keep it, as for a connection.
+func (l *Limiter) Client(name string) *Client {
 	if l == nil {
-		return 0, true
+		return nil
 	}
-	bucket, known := l.clients.Get(client)
+	bucket, known := l.clients.Get(name)
 	if !known { // two goroutines may both make one: the client gets a second burst once
-		bucket = rate.NewLimiter(l.rate, l.burst)
-		l.clients.Put(client, bucket)
+		bucket = &Client{rate.NewLimiter(l.rate, l.burst)}
+		l.clients.Put(name, bucket)
+	}
+	return bucket
+}
+
+// Allow counts n requests, and reports whether the client may send them now. If not, nothing is counted, and retryAfter
+// says when it may. More requests at once than a burst are never allowed; retryAfter is then the time for a whole burst.
+func (c *Client) Allow(n int) (retryAfter time.Duration, ok bool) {
+	if c == nil {
+		return 0, true
 	}
 	now := time.Now()
-	if bucket.AllowN(now, n) {
+	if c.bucket.AllowN(now, n) {
 		return 0, true
 	}
-	missing := float64(min(n, l.burst)) - bucket.TokensAt(now)
-	seconds := min(max(missing, 0)/float64(l.rate), maxRetry.Seconds())
+	missing := float64(min(n, c.bucket.Burst())) - c.bucket.TokensAt(now)
+	seconds := min(max(missing, 0)/float64(c.bucket.Limit()), maxRetry.Seconds())
 	return max(time.Duration(seconds*float64(time.Second)), time.Millisecond), false
 }
 

@@ -16,7 +16,7 @@ func TestEachClientHasItsRate(t *testing.T) {
 		}
 		sent := func(client string) (n int) {
 			for {
-				if _, ok := l.Allow(client, 1); !ok {
+				if _, ok := l.Client(client).Allow(1); !ok {
 					return n
 				}
 				n++
@@ -25,7 +25,7 @@ func TestEachClientHasItsRate(t *testing.T) {
 		if a, b := sent("a"), sent("b"); a != 4 || b != 4 {
 			t.Errorf("bursts of %d and %d, want 4", a, b)
 		}
-		retry, _ := l.Allow("a", 1)
+		retry, _ := l.Client("a").Allow(1)
 		if retry != 500*time.Millisecond {
 			t.Errorf("retry after %v", retry)
 		}
@@ -33,11 +33,11 @@ func TestEachClientHasItsRate(t *testing.T) {
 		if n := sent("a"); n != 1 {
 			t.Errorf("%d requests after that, want 1", n)
 		}
-		if retry, ok := l.Allow("a", 9); ok || retry != 2*time.Second {
+		if retry, ok := l.Client("a").Allow(9); ok || retry != 2*time.Second {
 			t.Errorf("9 at once: %v, %v", retry, ok)
 		}
 		time.Sleep(time.Hour)
-		if _, ok := l.Allow("a", 4); !ok || sent("a") != 0 {
+		if _, ok := l.Client("a").Allow(4); !ok || sent("a") != 0 {
 			t.Error("a burst of 4 is not the most")
 		}
 	})
@@ -50,18 +50,18 @@ func TestClientsAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxClients + 1 {
-		l.Allow(fmt.Sprint(i), 1)
+		l.Client(fmt.Sprint(i)).Allow(1)
 	}
-	if _, ok := l.Allow("0", 1); !ok {
+	if _, ok := l.Client("0").Allow(1); !ok {
 		t.Error("the oldest client is still known")
 	}
-	if _, ok := l.Allow(fmt.Sprint(maxClients), 1); ok {
+	if _, ok := l.Client(fmt.Sprint(maxClients)).Allow(1); ok {
 		t.Error("the newest client was forgotten")
 	}
 }
 
 func TestNoLimiterAllowsAll(t *testing.T) {
-	if _, ok := (*Limiter)(nil).Allow("a", 1000); !ok {
+	if _, ok := (*Limiter)(nil).Client("a").Allow(1000); !ok {
 		t.Error("refused")
 	}
 }
@@ -82,8 +82,9 @@ func BenchmarkAllow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	c := l.Client("192.0.2.7")
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Allow("192.0.2.7", 1)
+		c.Allow(1)
 	}
 }

@@ -73,7 +73,11 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer operation.Close()
+	defer func() {
+		if err := operation.Close(); err != nil {
+			configs[0].Logger.Warn("server not closed", "err", err)
+		}
+	}()
 	if err := checkExposure(c, addr, &configs[0].Server); err != nil {
 		return err
 	}

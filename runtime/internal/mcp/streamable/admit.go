@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 )
 
 // KnowsCallers reports whether requests need a Caller in their context, since the endpoint authenticates clients, limits
@@ -48,14 +49,8 @@ func callerAt(remoteAddr string) *auth.Caller {
 	return caller
 }
 
-// Allow counts a request of a client, and reports whether the client may send it now.
-func (h *Handler) Allow(caller *auth.Caller) bool {
-	if h.cfg.Rate == nil {
-		return true
-	}
-	_, ok := h.cfg.Rate.Allow(caller.Key, 1)
-	return ok
-}
+// Limit returns the limit of a client's requests; nil for none.
+func (h *Handler) Limit(caller *auth.Caller) *ratelimit.Client { return h.cfg.Rate.Client(caller.Key) }
 
 // authenticate puts the client into the context of a request. It refuses a client that it cannot authenticate, and reports
 // false for it.
@@ -124,7 +119,7 @@ func (h *Handler) count(ctx context.Context, n int) (retryAfter time.Duration, o
 	if h.cfg.Rate == nil || caller == nil {
 		return 0, "", true
 	}
-	retryAfter, ok = h.cfg.Rate.Allow(caller.Key, n)
+	retryAfter, ok = h.Limit(caller).Allow(n)
 	if caller.Identity != nil {
 		return retryAfter, "principal", ok
 	}

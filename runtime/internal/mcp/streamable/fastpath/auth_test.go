@@ -73,6 +73,22 @@ func (e *entries) add(one accesslog.Entry) {
 	e.list = append(e.list, one)
 }
 
+// await waits for an entry: that of a download comes after its last byte.
+func (e *entries) await(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; pause() {
+		e.mu.Lock()
+		n := len(e.list)
+		e.mu.Unlock()
+		if n > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the request has no entry")
+		}
+	}
+}
+
 // take gives the entries since the last call, each as one line.
 func (e *entries) take() (lines []string) {
 	e.mu.Lock()
@@ -420,6 +436,7 @@ func TestAccessLog(t *testing.T) {
 				} else {
 					conn.answer(strings.Fields(c.request)[0])
 				}
+				g.log.await(t)
 				if got := g.log.take(); len(got) != 1 || got[0] != c.want {
 					t.Errorf("got %q, want %q", got, c.want)
 				}
@@ -445,10 +462,12 @@ func TestAccessLogCountsBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		g.log.await(t)
 		g.log.mu.Lock()
-		if got := g.log.list[len(g.log.list)-1].Bytes; got != n {
+		if got := g.log.list[0].Bytes; got != n {
 			t.Errorf("%s: %d bytes, want %d", name, got, n)
 		}
+		g.log.list = nil
 		g.log.mu.Unlock()
 	}
 }

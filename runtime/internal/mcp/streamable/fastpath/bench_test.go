@@ -4,18 +4,48 @@ import (
 	"errors"
 	"io"
 	"net"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
+	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 )
 
 // BenchmarkPlainRead answers a typical request on a connection in memory.
 func BenchmarkPlainRead(b *testing.B) {
-	server, err := fastpath.NewServer(streamtest.NewHandler(b, streamtest.Source(), streamable.Config{}), fastpath.Config{})
+	benchmarkPlain(b, streamtest.NewHandler(b, streamtest.Source(), streamable.Config{}))
+}
+
+// BenchmarkPlainReadOfRate limits the rate of the client, too.
+func BenchmarkPlainReadOfRate(b *testing.B) {
+	limiter, err := ratelimit.New(1e9, 1e9)
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkPlain(b, streamtest.NewHandler(b, streamtest.Source(), streamable.Config{Rate: limiter}))
+}
+
+// BenchmarkPlainReadLogged has a line in an access log for each request.
+func BenchmarkPlainReadLogged(b *testing.B) {
+	file, err := accesslog.OpenFile(filepath.Join(b.TempDir(), "access.log"), accesslog.FileConfig{Keep: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := accesslog.New(file, accesslog.Text, nil)
+	defer l.Close()
+	h := streamtest.NewFront(b, streamtest.Source(), mcp.Config{AccessLog: l.Add}, streamable.Config{AccessLog: l.Add})
+	benchmarkPlain(b, h)
+}
+
+func benchmarkPlain(b *testing.B, h *streamable.Handler) {
+	b.Helper()
+	server, err := fastpath.NewServer(h, fastpath.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,7 @@ var heads = []string{
 	"POST /mcp HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n",
 	"POST /mcp HTTP/1.1\r\nHost: x\r\nA: b\n\r\n",
 	"POST /mc%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+	"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization:  Bearer a\t\r\nauthorization: b\r\n\r\n",
 }
 
 // FuzzHead holds parseHead to net/http: what it is certain of is so there, too.
@@ -61,7 +62,7 @@ func comparePlain(t *testing.T, b []byte, h *head, r *http.Request) {
 	}
 	for name, got := range map[string][]byte{
 		"Accept": h.accept, "Mcp-Protocol-Version": h.version, "Mcp-Method": h.method, "Mcp-Name": h.name, "Mcp-Session-Id": h.session,
-		"Accept-Encoding": h.encoding,
+		"Accept-Encoding": h.encoding, "Authorization": h.authorization,
 	} {
 		want := r.Header.Values(name)
 		if len(want) > 1 || (len(want) == 1) != (got != nil) || r.Header.Get(name) != string(got) {

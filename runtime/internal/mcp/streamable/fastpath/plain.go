@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 )
 
 // lastRequest has values of the last request on a connection. Most requests repeat them, and then need neither a check
@@ -22,6 +23,7 @@ type lastRequest struct {
 	identifiedBy  *streamable.Handler
 	authorization []byte
 	caller        *auth.Caller
+	limit         *ratelimit.Client
 	ctx           context.Context // with caller
 
 	session, version string
@@ -41,7 +43,7 @@ func (c *fastConn) answer(h *head) (done bool) {
 		return false
 	}
 	defer finish()
-	if !c.handler.Allow(c.last.caller) {
+	if _, ok := c.last.limit.Allow(1); !ok {
 		return false
 	}
 	c.answering.Lock()
@@ -75,7 +77,7 @@ func (c *fastConn) identify(h *head) bool {
 	last := &c.last
 	switch {
 	case !c.handler.KnowsCallers():
-		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
+		last.identifiedBy, last.caller, last.limit, last.ctx = nil, nil, nil, nil
 		return true
 	case len(h.authorization) > auth.MaxAuthorization:
 		return false
@@ -84,10 +86,10 @@ func (c *fastConn) identify(h *head) bool {
 	}
 	caller, err := c.handler.Identify(c.RemoteAddr().String(), auth.Credential{Authorization: string(h.authorization)})
 	if err != nil {
-		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
+		last.identifiedBy, last.caller, last.limit, last.ctx = nil, nil, nil, nil
 		return false
 	}
-	last.identifiedBy, last.caller = c.handler, caller
+	last.identifiedBy, last.caller, last.limit = c.handler, caller, c.handler.Limit(caller)
 	last.authorization = append(last.authorization[:0], h.authorization...)
 	last.ctx = auth.WithCaller(context.Background(), caller)
 	return true
