@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 )
 
-// A CachedModule is one thing that a folder of compiled modules holds.
+// A CachedModule is one entry of a directory of compiled modules.
 type CachedModule struct {
 	Digest string    `json:"digest"` // of the module, or of what a prepared module was made of
 	Kind   string    `json:"kind"`   // compiled, prepared or refused
@@ -14,15 +14,14 @@ type CachedModule struct {
 	Used   time.Time `json:"used"` // when it was made, or was last taken from the folder
 }
 
-// CachedModules returns what a folder of compiled modules holds, the least recently used first. A folder that does not
-// exist holds nothing. A folder to which other users can write is an error.
+// CachedModules returns the entries of a directory of compiled modules, the least recently used first. A directory that
+// does not exist has none. A directory to which other users can write is an error.
 func CachedModules(dir string) ([]CachedModule, error) {
 	all, err := compiler.List(dir)
 	return cachedModules(all), err
 }
 
-// CleanCache removes the least recently used modules from a folder until it holds at most max bytes, and gives what it
-// has removed.
+// CleanCache removes the least recently used modules from a directory until it has at most max bytes, and returns them.
 func CleanCache(dir string, max int64) (removed []CachedModule, err error) {
 	all, err := compiler.Clean(dir, max)
 	return cachedModules(all), err

@@ -34,7 +34,7 @@ func Combine(members ...*Provider) (*Combined, error) {
 	return &Combined{source: source, identity: identityOfAll(members)}, nil
 }
 
-// identityOfAll is that of a server of several providers, whose instructions are those of each of them.
+// identityOfAll returns the identity of a server of several providers. Its instructions are those of all of them.
 func identityOfAll(members []*Provider) resource.Identity {
 	var about []string
 	for _, p := range members {
@@ -48,11 +48,10 @@ func identityOfAll(members []*Provider) resource.Identity {
 // Source serves the resources of all members: for [NewServer] and for wrappers.
 func (c *Combined) Source() resource.Source { return combinedSource{c.source, c.identity} }
 
-// Close waits for calls to members that their callers have given up, each of which ends soon. It leaves the members open
-// and is idempotent.
+// Close waits for abandoned calls of members, each of which ends soon. It leaves the members open and is idempotent.
 func (c *Combined) Close() error { return c.source.Close() }
 
-// A combinedSource is a composite that says what it is.
+// A combinedSource is a composite with an identity.
 type combinedSource struct {
 	*composite.Source
 	identity resource.Identity

@@ -12,11 +12,11 @@ type Content struct {
 	Data []byte // UTF-8 when Kind is abi.KindText
 }
 
-// Text is Data as a string.
+// Text returns Data as a string.
 func (c *Content) Text() string { return string(c.Data) }
 
-// A collector is a sink that stores all contents, and ends the call at text that is not UTF-8. The limits of the call
-// bound what it stores.
+// A collector is a sink that stores all contents, and ends the call if a text is not UTF-8. The limits of the call
+// bound it.
 type collector struct {
 	contents []Content
 	checked  int // bytes of the last content, from its start, that are UTF-8
@@ -50,7 +50,7 @@ func (c *collector) Body(p []byte) error {
 	return nil
 }
 
-// wholeCharacters returns the length of p without a character at its end of which more may follow.
+// wholeCharacters returns the length of p without an incomplete character at its end.
 func wholeCharacters(p []byte) int {
 	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(p[i]) {
@@ -63,7 +63,7 @@ func wholeCharacters(p []byte) int {
 	return len(p)
 }
 
-// endText checks that the text which came last ends with a whole character.
+// endText checks that the last text ends with a whole character.
 func (c *collector) endText() error {
 	if len(c.contents) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (c *collector) endText() error {
 // Progress implements [abi.Sink].
 func (c *collector) Progress(abi.Progress) {}
 
-// end refuses what clients do not get either.
+// end checks the contents by the rules for clients.
 func (c *collector) end() error {
 	if len(c.contents) == 0 {
 		return abi.Errorf(abi.CodeInternal, "the provider gave no content")

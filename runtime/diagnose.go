@@ -24,7 +24,7 @@ const (
 	probeText = "fine"
 )
 
-// A Diagnosis says what isolation and speed this machine gives to untrusted providers.
+// A Diagnosis describes the isolation and the speed of untrusted providers on this machine.
 type Diagnosis struct {
 	System     string      `json:"system"`
 	Engine     string      `json:"engine"`
@@ -39,7 +39,7 @@ type Diagnosis struct {
 	Err        string      `json:"error,omitempty"`
 }
 
-// Diagnose looks at the machine, and runs a provider of its own on a Host as cfg says. All is well when Err is empty.
+// Diagnose examines the machine, and runs a test provider on a Host with cfg. Everything works if Err is empty.
 func Diagnose(ctx context.Context, cfg HostConfig) *Diagnosis {
 	best, reasons := snapshot.Probe()
 	d := &Diagnosis{
@@ -55,7 +55,7 @@ func Diagnose(ctx context.Context, cfg HostConfig) *Diagnosis {
 	return d
 }
 
-// try runs the provider, and measures.
+// try runs the test provider, and measures.
 func (d *Diagnosis) try(ctx context.Context, cfg HostConfig) (err error) {
 	h, err := NewHost(cfg)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Diagnosis) try(ctx context.Context, cfg HostConfig) (err error) {
 	return d.measure(ctx, p)
 }
 
-// measure reads some times.
+// measure reads several times.
 func (d *Diagnosis) measure(ctx context.Context, p *Provider) error {
 	const reads = 200
 	best := time.Hour
@@ -93,7 +93,7 @@ func (d *Diagnosis) measure(ctx context.Context, p *Provider) error {
 	return nil
 }
 
-// readProbe reads the resource and compares it.
+// readProbe reads the resource and checks its text.
 func readProbe(ctx context.Context, p *Provider) error {
 	got, err := p.Read(ctx, probeURI)
 	if err != nil {
@@ -114,7 +114,7 @@ func layersOf(list confine.Layers) []Layer {
 	return all
 }
 
-// namespacesOf says of each kind of namespace whether a worker has one for itself.
+// namespacesOf converts the namespaces of a process.
 func namespacesOf(list []process.Namespace) []Namespace {
 	all := []Namespace{}
 	for _, n := range list {

@@ -23,11 +23,11 @@ func readModule(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// DebugFile names the file in which Open looks for the names of a provider's functions.
+// DebugFile returns the name of the file in which Open looks for the names of a provider's functions.
 func DebugFile(file string) string { return strings.TrimSuffix(file, ".wasm") + ".debug.wasm" }
 
-// debugModules returns the modules beside a provider that may have the names of its functions, as they are when they
-// are asked for.
+// debugModules yields the modules beside a provider that may have the names of its functions. It reads each file when
+// it is requested.
 func debugModules(file string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, candidate := range []string{DebugFile(file), file} {

@@ -32,7 +32,7 @@ const (
 	IsolateNone
 )
 
-// String names the place: process or in-process.
+// String returns "process" or "in-process".
 func (i Isolation) String() string {
 	if i.resolve() == IsolateProcess {
 		return "process"
@@ -51,20 +51,20 @@ func (i Isolation) resolve() Isolation {
 	return IsolateNone
 }
 
-// HostConfig says how a [Host] runs guests. The zero value is usable.
+// HostConfig configures a [Host]. The zero value is usable.
 type HostConfig struct {
 	// Isolation is where guests run. IsolateNone compiles modules in this process too, unless [Main] was called.
 	Isolation Isolation
-	// CacheDir is a private folder of compiled modules. NewHost makes it with mode 0700. When it is empty, Close removes
-	// a temporary one.
+	// CacheDir is a private directory of compiled modules, which NewHost makes with mode 0700. If it is empty, the Host
+	// uses a temporary one, which Close removes.
 	CacheDir string
 	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
 	CacheSize int64
 	Logger    *slog.Logger // nil discards
 }
 
-// A Host is where guests run. Its providers share its compiler, its cache and its standby worker, and nothing else. A
-// Host is safe for concurrent use. Close releases it.
+// A Host runs guests. Its providers share its compiler, its cache and its standby worker, and nothing else. A Host is
+// safe for concurrent use. The caller closes it.
 type Host struct {
 	// fixed at creation
 	isolation Isolation
@@ -78,8 +78,8 @@ type Host struct {
 	closers []func() error // in the order of opening; guarded by mu
 }
 
-// NewHost makes a Host. It starts no process before a provider is opened. The error is [ErrNoMain], or it says what is
-// wrong with CacheDir.
+// NewHost makes a Host. It starts no process before a provider is opened. The error is [ErrNoMain], or describes a
+// fault of CacheDir.
 func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -123,7 +123,7 @@ func (h *Host) start(cfg HostConfig) error {
 	return err
 }
 
-// openEngine has guests run in this process.
+// openEngine makes guests run in this process.
 func (h *Host) openEngine(cfg wazero.Config) error {
 	engine, err := wazero.Open(cfg)
 	if err != nil {
@@ -134,15 +134,15 @@ func (h *Host) openEngine(cfg wazero.Config) error {
 	return nil
 }
 
-// busy reports whether workers have calls to run.
+// busy reports whether workers were called recently.
 func (h *Host) busy() bool { return h.workers != nil && h.workers.Busy() }
 
-// Isolation is where guests run: IsolateProcess or IsolateNone.
+// Isolation returns where guests run: IsolateProcess or IsolateNone.
 func (h *Host) Isolation() Isolation { return h.isolation }
 
-// Open loads the provider in a .wasm file of at most 64 MiB. ctx bounds loading and starting. The error of a file that is
-// no provider has a code: abi.CodeModule for a module that is not valid or costs too much to compile,
-// abi.CodeIncompatible for one that is no provider.
+// Open loads the provider in a .wasm file of at most 64 MiB. ctx bounds loading and starting. An error about the module
+// has a code: abi.CodeModule if it is invalid or costs too much to compile, abi.CodeIncompatible if it is not a
+// provider.
 func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider, error) {
 	o := opts.withDefaults()
 	module, err := readModule(file)
@@ -162,7 +162,7 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 	return p, nil
 }
 
-// Load loads the provider in a module. It does not keep module. Otherwise it is like Open.
+// Load is Open for a module in memory, which it does not keep.
 func (h *Host) Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) {
 	o := opts.withDefaults()
 	if err := h.enter(); err != nil {
@@ -176,7 +176,7 @@ func (h *Host) Load(ctx context.Context, module []byte, opts *Options) (*Provide
 	return p, nil
 }
 
-// enter counts a provider in.
+// enter counts a provider that is opened.
 func (h *Host) enter() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,7 +187,7 @@ func (h *Host) enter() error {
 	return nil
 }
 
-// leave counts a provider out.
+// leave counts a provider that was closed.
 func (h *Host) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,7 +207,7 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// shut refuses further providers, and gives what is to be closed.
+// shut refuses further providers, and returns the functions that Close must call.
 func (h *Host) shut() (closers []func() error, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,7 +229,7 @@ func Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) 
 	return onOwnHost(opts, func(h *Host) (*Provider, error) { return h.Load(ctx, module, opts) })
 }
 
-// onOwnHost opens a provider on a new Host, which is the provider's to close.
+// onOwnHost opens a provider on a new Host, which the provider closes.
 func onOwnHost(opts *Options, open func(*Host) (*Provider, error)) (*Provider, error) {
 	o := opts.withDefaults()
 	h, err := NewHost(HostConfig{Logger: o.Logger})
@@ -244,7 +244,7 @@ func onOwnHost(opts *Options, open func(*Host) (*Provider, error)) (*Provider, e
 	return p, nil
 }
 
-// nameOf is a file's name without folder and ending.
+// nameOf returns a file's name without directory and extension.
 func nameOf(file string) string {
 	file = strings.ReplaceAll(file, `\`, "/")
 	return strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".wasm")

@@ -7,7 +7,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
-// Info is what a Host knows of a provider.
+// Info describes a provider and how it runs.
 type Info struct {
 	Digest     string        // SHA-256 of the module, as in "sha256:9f86…"
 	Size       int           // of the module, in bytes
@@ -25,7 +25,7 @@ type Info struct {
 // A Start is what starting the first instance of a module used.
 type Start = limits.Start
 
-// A ResetMode is how each call gets an instance that is like the image.
+// A ResetMode is the way in which each call gets an instance equal to the image.
 type ResetMode string
 
 // The reset modes, the quickest first.
@@ -35,24 +35,24 @@ const (
 	StartFresh     ResetMode = "boot"    // an instance is started for each call
 )
 
-// A Layer is one way in which the kernel confines a worker.
+// A Layer is one of the kernel's means that restrict a worker.
 type Layer struct {
 	Name   string `json:"name"`
 	On     bool   `json:"on"`
 	Detail string `json:"detail,omitempty"` // how far it is on, or why it is off
 }
 
-// String is the layer in a few words, for a log.
+// String returns a short description, for a log.
 func (l Layer) String() string { return confine.Layer(l).String() }
 
-// A Namespace is one kind of Linux namespace that a worker has for itself, or the reason why it has not.
+// A Namespace is a kind of Linux namespace, and whether a worker has its own.
 type Namespace struct {
 	Kind string `json:"kind"`
 	On   bool   `json:"on"`
 	Why  string `json:"why,omitempty"`
 }
 
-// Info says how the provider runs.
+// Info describes the provider and how it runs.
 func (p *Provider) Info() Info {
 	info := p.inner.Info()
 	layers, namespaces := p.host.layers()
@@ -63,7 +63,7 @@ func (p *Provider) Info() Info {
 	}
 }
 
-// layers says what confines the worker that started last; nil when guests run in this process.
+// layers returns the isolation of the worker that started last; nil if guests run in this process.
 func (h *Host) layers() ([]Layer, []Namespace) {
 	if h.workers == nil {
 		return nil, nil

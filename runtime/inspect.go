@@ -7,14 +7,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// ModuleInfo is what the bytes of a module say.
+// ModuleInfo describes a module without running it.
 type ModuleInfo struct {
 	Digest   string        // SHA-256, as in "sha256:9f86…"
 	Size     int           // bytes
 	Manifest *abi.Manifest // packed into the module; nil when the provider has to be asked
 }
 
-// Inspect says what a module is, without running it. It fails when the packed manifest is not valid.
+// Inspect describes a module without running it. It returns an error if the packed manifest is not valid.
 func Inspect(module []byte) (*ModuleInfo, error) {
 	info := &ModuleInfo{Digest: digestOf(module), Size: len(module)}
 	text, err := wasm.Custom(module, abi.ManifestSection)

@@ -32,14 +32,15 @@ type Options struct {
 	// Cache answers reads from earlier answers where the provider allows it, by a TTL and the public scope: up to 1 MiB
 	// each and 32 MiB in all, for at most an hour.
 	Cache bool
-	// ExposeErrors has clients get the first line of an ordinary error of the provider, such as an exception, up to 200
-	// bytes. Otherwise they get "Internal error", and the log has the words: an error may hold what is no business of
-	// clients, such as a password in a URL. Errors that a provider makes for clients always have their message.
+	// ExposeErrors sends clients the first line of an ordinary error of the provider, such as an exception, up to 200
+	// bytes. Otherwise they get "Internal error", and only the log has the text, since it may contain data that clients
+	// must not get, such as a password in a URL. Clients always get the message of an error that a provider makes for
+	// them.
 	ExposeErrors bool
-	// Clock is a fixed time and seed, for tests. Nil is for the system's time and random numbers.
+	// Clock is a fixed time and seed, for tests. Nil means the system's time and random numbers.
 	Clock *Clock
-	// DebugModules are modules that may hold the names of the module's functions, for reports of crashes. They are read
-	// after a crash. Open takes the files FILE.debug.wasm and FILE.wasm when it is nil.
+	// DebugModules are modules that may have the names of the module's functions, for reports of crashes. They are read
+	// after a crash. If it is nil, Open uses the files FILE.debug.wasm and FILE.wasm.
 	DebugModules iter.Seq[[]byte]
 	// OnCall receives what each call has used when it has ended, with the context of the call. Many goroutines call it
 	// at once. It must not block. Nil discards.

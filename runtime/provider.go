@@ -38,7 +38,7 @@ type Provider struct {
 	server     *Server // for Handler; nil before the first call
 }
 
-// load opens a provider, whose capabilities are the caller's to close when it fails.
+// load opens a provider. If it fails, the caller closes the capabilities.
 func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, error) {
 	if digest := digestOf(module); o.Digest != "" && o.Digest != digest {
 		return nil, fmt.Errorf("the module has the digest %s, expected %s", digest, o.Digest)
@@ -61,7 +61,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	return p, nil
 }
 
-// pageSize is the entries of a list page: as many as the limits allow, and no more than clients like to get at once.
+// pageSize returns the entries of a list page: as many as the limits allow, and at most maxPage.
 func pageSize(l Limits) int { return min(maxPage, cmp.Or(l.Items, limits.DefaultItems)) }
 
 // servicesOf returns the services of all capabilities, beside the configuration.
@@ -83,13 +83,13 @@ func feedsOf(all []capability.Capability) (feeds []func(context.Context) (capabi
 	return feeds
 }
 
-// Name is the provider's name in logs and among others.
+// Name returns the provider's name in logs and as a member.
 func (p *Provider) Name() string { return p.name }
 
-// Manifest is what the provider says of itself. It must not be changed.
+// Manifest returns the manifest, which must not be changed.
 func (p *Provider) Manifest() *abi.Manifest { return p.inner.Manifest() }
 
-// Source serves the provider's resources: for [NewServer] and for wrappers. It is of no use after Close.
+// Source returns the provider's resources, for [NewServer] and for wrappers. It must not be used after Close.
 func (p *Provider) Source() resource.Source { return p.inner }
 
 // Handler serves the provider to MCP clients over Streamable HTTP, in every revision of the protocol, on any path where
@@ -108,7 +108,7 @@ func (p *Provider) Handler() http.Handler {
 	return p.server
 }
 
-// refuse answers requests to a provider that was closed before it had a handler.
+// refuse answers requests to a provider that was closed before the first call of Handler.
 func refuse(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "the provider has been closed", http.StatusServiceUnavailable)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// Read returns the contents of a resource, at least one. Errors: abi.CodeNotFound when there is no such resource,
-// abi.CodeInvalidParams when uri is no URI, abi.CodeInvalidText for a text that is not UTF-8, and whatever code the
-// provider gives.
+// Read returns the contents of a resource, at least one. The error is abi.CodeNotFound if there is no such resource,
+// abi.CodeInvalidParams if uri is not valid, abi.CodeInvalidText for a text that is not UTF-8, or has another code of
+// the provider.
 func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
 	var c collector
 	if err := p.Stream(ctx, uri, &c); err != nil {
@@ -22,8 +22,8 @@ func (p *Provider) Read(ctx context.Context, uri string) ([]Content, error) {
 	return c.contents, nil
 }
 
-// Stream hands the contents of a resource to sink while the guest runs: for resources that are too large to hold. After
-// an error the caller discards what sink got. An error of sink ends the call and is returned.
+// Stream passes the contents of a resource to sink while the guest runs, for resources that are too large for memory.
+// After an error the contents in sink are invalid. An error of sink ends the call and is returned.
 func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error {
 	defer p.inner.AfterResponse()
 	parsed, err := parseURI(uri)
@@ -34,7 +34,8 @@ func (p *Provider) Stream(ctx context.Context, uri string, sink abi.Sink) error 
 	return err
 }
 
-// List returns all resources. It asks the provider for a page at a time as the loop goes on. An error ends the loop.
+// List returns all resources. It asks the provider for one page at a time, as the loop continues. An error ends the
+// loop.
 func (p *Provider) List(ctx context.Context) iter.Seq2[*abi.Resource, error] {
 	return paged(ctx, p, p.inner.List, func(page *abi.Reply) []abi.Resource { return page.Resources })
 }

@@ -26,8 +26,8 @@ func NewReplaceable(name, unavailable string, log *slog.Logger) *Replaceable {
 	return &Replaceable{source: reload.New(reload.Config{Empty: unavailable, Logger: log}), name: name}
 }
 
-// Replace has p serve all that begins from now on. It takes p over: p is closed when it has been replaced and the last of
-// its calls has ended, or by Close. After Close it fails, and the caller closes p.
+// Replace makes p serve all calls that begin from now on. It owns p: it closes p when p has been replaced and the last
+// of its calls has ended, or in Close. After Close it fails, and the caller closes p.
 func (r *Replaceable) Replace(p *Provider) error {
 	if err := r.source.Replace(generation{p.inner, p}); err != nil {
 		return err
@@ -37,14 +37,14 @@ func (r *Replaceable) Replace(p *Provider) error {
 	return nil
 }
 
-// Source serves the resources of the provider that is there: for [NewServer] and for wrappers. Its name is that of the
-// first provider, if that was there when the server was made.
+// Source returns the resources of the present provider, for [NewServer] and for wrappers. Its name is that of the first
+// provider, if there was one when the server was made.
 func (r *Replaceable) Source() resource.Source { return replaceableSource{r.source, r} }
 
 // Close ends subscriptions, waits for all calls, and closes all providers it was given. It is idempotent.
 func (r *Replaceable) Close() error { return r.source.Close() }
 
-// A replaceableSource is the source of a Replaceable that says what it is.
+// A replaceableSource is the source of a Replaceable, with an identity.
 type replaceableSource struct {
 	*reload.Source
 	of *Replaceable
@@ -58,7 +58,7 @@ func (s replaceableSource) Identity() resource.Identity {
 	return resource.Identity{Name: s.of.name, Version: "0"}
 }
 
-// A generation is one provider of those that replace each other.
+// A generation is one of the providers that replace each other.
 type generation struct {
 	*provider.Provider
 	owner *Provider

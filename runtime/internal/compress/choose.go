@@ -23,7 +23,7 @@ func (c Coding) String() string {
 	return ""
 }
 
-// maxMembers bounds what of a header is looked at: no client accepts so many codings.
+// maxMembers bounds the members of a header that are read: no client accepts so many codings.
 const maxMembers = 64
 
 // Choose picks the coding a client likes best, given the values of its Accept-Encoding headers (RFC 9110, section
@@ -51,7 +51,7 @@ const (
 	unsaid   = -1
 )
 
-// add takes one member of the header, and reports whether it is well-formed.
+// add reads one member of the header, and reports whether it is well-formed.
 func (w *weights) add(member string) bool {
 	if member == "" {
 		return true // lists may have empty members
@@ -71,7 +71,7 @@ func (w *weights) add(member string) bool {
 	return true
 }
 
-// index returns the place of a coding in weights; -1 for one that is not spoken here.
+// index returns the place of a coding in weights; -1 for a coding that is not supported.
 func index(name string) int {
 	switch strings.ToLower(name) {
 	case "*":

@@ -15,7 +15,7 @@ const window = 256 << 10
 
 // Encoders are encoders to be used again. The zero Encoders is ready for use, and safe for concurrent use.
 type Encoders struct {
-	// Keep is how many idle ones of each coding are kept, of a few MiB together. 0 means one for each processor.
+	// Keep is how many idle encoders of each coding are stored, of a few MiB together. 0 means one for each processor.
 	Keep int
 
 	mu   sync.Mutex          // guards idle
@@ -90,7 +90,7 @@ func (e *Encoders) take(c Coding) (encoder, error) {
 		zstd.WithZeroFrames(true))
 }
 
-// give takes an encoder back, or leaves it to the collector.
+// give stores an encoder for reuse, or drops it if there are enough.
 func (e *Encoders) give(c Coding, enc encoder) {
 	enc.Reset(nil) // what it wrote to is not kept alive
 	keep := e.Keep

@@ -13,7 +13,7 @@ type Writer struct {
 
 var errClosed = errors.New("compress: the stream is closed")
 
-// Write codes p. What comes of it may be written later: with the next Write, with Flush or with Close.
+// Write codes p. It may write the result later: with the next Write, with Flush or with Close.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.encoder == nil {
 		return 0, errClosed
@@ -21,7 +21,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.encoder.Write(p)
 }
 
-// Flush writes all that there is: who reads the stream can decode everything before it.
+// Flush writes everything so far, so that a reader of the stream can decode it.
 func (w *Writer) Flush() error {
 	if w.encoder == nil {
 		return errClosed
@@ -29,7 +29,7 @@ func (w *Writer) Flush() error {
 	return w.encoder.Flush()
 }
 
-// Close ends the stream. It does not close what the stream is written to. A second Close does nothing.
+// Close ends the stream, but does not close its destination. It is idempotent.
 func (w *Writer) Close() error {
 	if w.encoder == nil {
 		return nil
