@@ -307,9 +307,10 @@ func ExampleInspect() {
 	// Output: 18258 bytes, sha256:bce7fc3… true
 }
 
-// writeUntil replaces a file again and again until ctx ends: the example subscribes at some moment between.
+// writeUntil replaces a file again and again until ctx ends, each time with another text, which has one more line end: the
+// example subscribes at some moment between.
 func writeUntil(ctx context.Context, file, text string) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; text += "\n" {
 		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
 			return
 		}
