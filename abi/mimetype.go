@@ -5,6 +5,9 @@ import "strings"
 // IsMIMEType reports whether s is a MIME type as a client can rely on: type/subtype with names of RFC 6838 section 4.2,
 // and parameters of RFC 9110 section 5.6.6. It allocates nothing.
 func IsMIMEType(s string) bool {
+	if isPlainType(s) {
+		return true
+	}
 	base, params, _ := strings.Cut(s, ";")
 	kind, subtype, _ := strings.Cut(trimBlanks(base), "/")
 	if base != "" && isBlank(base[0]) || !isRestrictedName(kind) || !isRestrictedName(subtype) {
@@ -18,6 +21,24 @@ func IsMIMEType(s string) bool {
 		params = rest
 	}
 	return true
+}
+
+// isPlainType reports whether s is a type of few kinds of characters without parameters, as most are: in one pass, since
+// each read checks one.
+func isPlainType(s string) bool {
+	slash := -1
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isAlphanumeric(c):
+		case i == slash+1: // a name begins with a letter or digit
+			return false
+		case c == '/' && slash < 0:
+			slash = i
+		case c != '-' && c != '.' && c != '+':
+			return false
+		}
+	}
+	return slash > 0 && slash < len(s)-1 && len(s) <= 127
 }
 
 // isRestrictedName reports whether s is a restricted-name of RFC 6838.
