@@ -1,10 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -140,22 +140,27 @@ func (w *world) captureDisplay(t *testing.T) error {
 		t.Fatal(err)
 	}
 	defer number.Close()
-	server := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "320x200x24", "-nolisten", "tcp")
+	server := exec.Command("sh", "-c", `"$@" & server=$!; cat >/dev/null; kill $server; wait $server`, "sh",
+		"Xvfb", "-displayfd", "3", "-screen", "0", "320x200x24", "-nolisten", "tcp")
 	server.ExtraFiles = []*os.File{numberEnd}
+	life, err := server.StdinPipe() // closed when this process ends, too
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait() // it was killed
+		_ = life.Close()
+		_ = server.Wait() // it ends by a signal
 	})
 	_ = numberEnd.Close()
 	_ = number.SetReadDeadline(time.Now().Add(time.Minute))
-	display, err := io.ReadAll(number)
-	if err != nil || len(display) == 0 {
+	display, err := bufio.NewReader(number).ReadString('\n')
+	if err != nil {
 		t.Fatalf("Xvfb did not say which display it has: %v", err)
 	}
-	run(t, ".", "env", "DISPLAY=:"+strings.TrimSpace(string(display)),
+	run(t, ".", "env", "DISPLAY=:"+strings.TrimSpace(display),
 		"../../examples/wasm/screenshots/capture.sh", filepath.Join(w.dir, "screens"), "display1")
 	return nil
 }
