@@ -19,7 +19,6 @@ type Content struct {
 	size                  int64     // of reader; negative when unknown
 	total                 uint64    // of the whole when this is a range
 	unmodified            bool
-	folder                *folder // sent as the contents of its files; nil for none
 }
 
 // Text makes a content of UTF-8 text.

@@ -2,6 +2,7 @@ package wasmres
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"strconv"
 
@@ -53,7 +54,7 @@ func (d Directory) Folder(name, uriPrefix string, o FolderOptions) (Content, err
 	if f.MaxBytes <= 0 {
 		f.MaxBytes = folderBytes
 	}
-	return Content{folder: f}, f.list.fetch()
+	return Content{reader: f}, f.list.fetch()
 }
 
 // FolderVersion gives an etag of a folder of d, for [Route.Watch]: it changes when a file comes, goes, or has another
@@ -142,6 +143,9 @@ type folder struct {
 	left  leftOut
 	data  []byte // of one file at a time
 }
+
+// Read implements [several]: a folder has no bytes of its own.
+func (f *folder) Read([]byte) (int, error) { return 0, io.EOF }
 
 func (f *folder) send(o *out, r *Request, route *Route) error {
 	for {

@@ -52,13 +52,22 @@ func (o *out) body(p []byte) error {
 	return o.stopped
 }
 
-// content sends one content, head and bytes, or all those of a folder.
+// several is what a content reads from that stands for several. That it is an interface keeps its code out of modules that
+// do not use it.
+type several interface {
+	io.Reader // which is not read
+	send(o *out, r *Request, route *Route) error
+}
+
+// content sends one content, head and bytes, or several.
 func (o *out) content(c *Content, r *Request, route *Route) error {
-	if c.folder != nil {
-		return c.folder.send(o, r, route)
-	}
-	if closer, ok := c.reader.(io.Closer); ok {
-		defer closer.Close()
+	if c.reader != nil {
+		if all, ok := c.reader.(several); ok {
+			return all.send(o, r, route)
+		}
+		if closer, ok := c.reader.(io.Closer); ok {
+			defer closer.Close()
+		}
 	}
 	if !c.unmodified && c.kind == kindNone {
 		return errors.New("a content was made without Text, Bytes or Stream")
