@@ -183,7 +183,7 @@ class Scanner {
     for (let i = at + 1; i < this.text.length; i++) {
       const c = this.text.charCodeAt(i);
       if (c == quote || c == 10) return i;
-      if (c == 92) i++;
+      if (c == 92 && !this.isAny(i + 1, "\n")) i++;
     }
     return this.text.length;
   }

@@ -84,13 +84,11 @@ func (s *scanner) value(name, at int, separator byte) (from, to int) {
 func (s *scanner) quoted(at int) int {
 	quote := s.text[at]
 	for i := at + 1; i < len(s.text); i++ {
-		switch s.text[i] {
-		case quote:
+		switch c := s.text[i]; {
+		case c == quote, c == '\n':
 			return i
-		case '\\':
+		case c == '\\' && !strings.HasPrefix(s.text[i+1:], "\n"):
 			i++
-		case '\n':
-			return i
 		}
 	}
 	return len(s.text)

@@ -87,6 +87,7 @@ func FuzzText(f *testing.F) {
 	f.Add("a = b", "c = d", uint16(0))
 	f.Add("password: \"", "-----BEGIN PRIVATE KEY-----", uint16(80))
 	f.Add("-----BEGIN CERTIFICATE-----\npostgres://", "@host", uint16(100))
+	f.Add("pass: \"\\", "", uint16(90)) // the quote is not closed, and the line ends with a backslash
 	f.Fuzz(func(t *testing.T, before, after string, n uint16) {
 		const secret = "hQ7zunter2Xk9"
 		v := planted[int(n)%len(planted)]
