@@ -1,4 +1,5 @@
-// Memory explains words, and remembers which were looked up: how often, on which days, and which ones last.
+// Memory explains words, and serves what clients write to a folder. Where the operator wants that, it remembers which words
+// were looked up: how often, on which days, and which ones last.
 package main
 
 import (
@@ -21,14 +22,16 @@ const contextURI = "memory://context/"
 func init() {
 	wasmres.Provider("memory", "1.0.0").
 		Title("Memory").
-		Describe("Explains words of MCP, and remembers which were looked up.").
-		Prefixes("memory://")
+		Describe("Explains words of MCP, and serves what clients remember.").
+		Prefixes("memory://").
+		ConfigSchema(`{"type":"object","properties":{"` + countLookups + `":{"type":"string","enum":["true","false"],` +
+			`"description":"whether a read of a word is counted, which makes it a write: false if nothing is said"}}}`)
 	wasmres.Ask("kv", "remembers which words were looked up, and how often").Optional()
 	wasmres.Ask("fs", "serves files that clients write to "+folder+", as conversation_history.md").Optional().
 		Params(`{"paths":["` + folder + `"],"access":["read"]}`)
 
 	wasmres.Template("memory://word/{word}", explain).
-		Name("word").Describe("What a word means. To read it is remembered.").MIME("text/plain").
+		Name("word").Describe("What a word means.").MIME("text/plain").
 		CompleteFrom("word", words()...)
 	wasmres.Template(contextURI+"{+key}", recall).
 		Name("context").Describe("Something remembered, as lookups, recent or days/2026-11-22.").
@@ -36,12 +39,19 @@ func init() {
 	wasmres.List(list)
 }
 
+// countLookups is the configuration value by which an operator has lookups counted. Nothing is written without it: a read
+// has no effects unless the operator asked for them.
+const countLookups = "count_lookups"
+
 // explain answers with the meaning of a word. It does so even where nothing can be remembered.
 func explain(r *wasmres.Request) (string, error) {
 	word := r.Var("word")
 	meaning, ok := glossary[word]
 	if !ok {
 		return "", wasmres.NotFound("there is no word " + strconv.Quote(word))
+	}
+	if counted, _ := r.Config(countLookups); counted != "true" {
+		return meaning + "\n", nil
 	}
 	if err := remember(r, word); err != nil && !errors.Is(err, wasmres.ErrDenied) {
 		r.Warn("the lookup of " + word + " is not remembered: " + err.Error())

@@ -20,6 +20,7 @@ func start(t *testing.T) (p *wasmrestest.Provider, now *time.Time) {
 	*now = time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
 	p = wasmrestest.New(t)
 	p.KV = &wasmrestest.KV{}
+	p.Config = map[string]string{countLookups: "true"}
 	p.Now = func() time.Time { return *now }
 	return p, now
 }
@@ -39,6 +40,21 @@ func expect(t *testing.T, p *wasmrestest.Provider, values map[string]string) {
 	for key, want := range values {
 		if got := p.Text("memory://context/" + key); got != want {
 			t.Errorf("%s: got %q, want %q", key, got, want)
+		}
+	}
+}
+
+// A read writes nothing and tells nobody unless the operator wants it.
+func TestReadsHaveNoEffects(t *testing.T) {
+	for _, config := range []map[string]string{nil, {countLookups: "false"}, {countLookups: ""}} {
+		p, _ := start(t)
+		p.Config = config
+		look(t, p, "tool", "resource")
+		if listed := p.List(); len(listed) != 0 {
+			t.Errorf("%v: a read wrote %v", config, listed)
+		}
+		if len(p.Notices) > 0 {
+			t.Errorf("%v: a read told of %q", config, p.Notices)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -34,8 +35,10 @@ func memory(t *testing.T, dir string) *provider.Provider {
 		t.Fatal(err)
 	}
 	kv := kvcap.Open(open(t, dir, kvcap.Quota{}, nil), kvcap.Grant{}, nil)
+	services := kv.Services()
+	services[abi.ServiceConfig] = capability.Config{"count_lookups": "true"}
 	p, err := provider.Open(t.Context(), provider.Config{
-		Runner: pool.InProcess{Engine: engine}, Services: kv.Services(), ModuleCache: guesttest.Modules,
+		Runner: pool.InProcess{Engine: engine}, Services: services, ModuleCache: guesttest.Modules,
 	}, guesttest.Binary(t, "memory"))
 	if err != nil {
 		t.Fatal(err)
