@@ -30,13 +30,13 @@ func TestLines(t *testing.T) {
 	}{
 		{read, `time=2026-11-23T14:04:05.678Z client=192.0.2.7 principal=ada method=resources/read uri=hello://about code=ok bytes=123 ms=1.234`,
 			`{"time":"2026-11-23T14:04:05.678Z","client":"192.0.2.7","principal":"ada","method":"resources/read","uri":"hello://about","code":"ok","bytes":123,"ms":1.234}`},
-		{listen, `time=2026-11-23T14:04:05.678Z client=2001:db8::1 session=ABCDEFGH method=subscriptions/listen uri=a:b more=2 code=ok bytes=0 ms=0`,
-			`{"time":"2026-11-23T14:04:05.678Z","client":"2001:db8::1","session":"ABCDEFGH","method":"subscriptions/listen","uri":"a:b","more":2,"code":"ok","bytes":0,"ms":0}`},
-		{forged, `time=2026-11-23T14:04:05.678Z method="x\u000atime=now" uri="a:\"b\" code=ok\u202e\u001b[1m�😀\udb40\udc01\\" code=-32601 bytes=0 ms=0`,
-			`{"time":"2026-11-23T14:04:05.678Z","method":"x\u000atime=now","uri":"a:\"b\" code=ok\u202e\u001b[1m�😀\udb40\udc01\\","code":"-32601","bytes":0,"ms":0}`},
+		{listen, `time=2026-11-23T14:04:05.678Z client=2001:db8::1 session=ABCDEFGH method=subscriptions/listen uri=a:b more=2 code=ok bytes=0 ms=0.000`,
+			`{"time":"2026-11-23T14:04:05.678Z","client":"2001:db8::1","session":"ABCDEFGH","method":"subscriptions/listen","uri":"a:b","more":2,"code":"ok","bytes":0,"ms":0.000}`},
+		{forged, `time=2026-11-23T14:04:05.678Z method="x\u000atime=now" uri="a:\"b\" code=ok\u202e\u001b[1m�😀\udb40\udc01\\" code=-32601 bytes=0 ms=0.000`,
+			`{"time":"2026-11-23T14:04:05.678Z","method":"x\u000atime=now","uri":"a:\"b\" code=ok\u202e\u001b[1m�😀\udb40\udc01\\","code":"-32601","bytes":0,"ms":0.000}`},
 	} {
 		for format, want := range map[Format]string{Text: c.text, JSON: c.json} {
-			if got := string(format.appendLine(nil, &c.e)); got != want+"\n" {
+			if got := string((&formatter{format: format}).appendLine(nil, &c.e)); got != want+"\n" {
 				t.Errorf("got  %swant %s", got, want)
 			}
 		}
@@ -50,7 +50,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, principal, method, uri string) {
 		e := Entry{Time: at, Principal: principal, Method: method, URI: uri, Code: "ok"}
 		for _, format := range []Format{Text, JSON} {
-			line := format.appendLine(nil, &e)
+			line := (&formatter{format: format}).appendLine(nil, &e)
 			if n := bytes.IndexFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }); n != len(line)-1 || !utf8.Valid(line) {
 				t.Fatalf("a control character at %d of %q", n, line)
 			}
@@ -59,7 +59,7 @@ func FuzzLine(f *testing.F) {
 			}
 		}
 		var got struct{ Principal, Method, URI string }
-		if err := json.Unmarshal(JSON.appendLine(nil, &e), &got); err != nil {
+		if err := json.Unmarshal((&formatter{format: JSON}).appendLine(nil, &e), &got); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(uri, "\ufffd"); len(uri) <= maxText && utf8.ValidString(uri) && got.URI != want {
@@ -67,7 +67,7 @@ func FuzzLine(f *testing.F) {
 		}
 		fields := 0
 		for _, key := range []string{" principal=", " method=", " uri="} {
-			fields += strings.Count(unquoted(string(Text.appendLine(nil, &e))), key)
+			fields += strings.Count(unquoted(string((&formatter{}).appendLine(nil, &e))), key)
 		}
 		want := 0
 		for _, value := range []string{principal, method, uri} {
@@ -76,7 +76,7 @@ func FuzzLine(f *testing.F) {
 			}
 		}
 		if fields != want {
-			t.Fatalf("%d keys, want %d: %s", fields, want, Text.appendLine(nil, &e))
+			t.Fatalf("%d keys, want %d: %s", fields, want, (&formatter{}).appendLine(nil, &e))
 		}
 	})
 }
@@ -278,5 +278,26 @@ func TestALinkInPlaceOfTheFile(t *testing.T) {
 	}
 	if _, err := io.WriteString(f, "line\n"); err != nil || content(t, name) != "line\n" {
 		t.Errorf("afterwards: %v, %q", err, content(t, name))
+	}
+}
+
+// Each line has the time of its own request, whatever the order in which requests end.
+func TestTimes(t *testing.T) {
+	var f formatter
+	for _, offset := range []time.Duration{0, time.Second, 999 * time.Millisecond, -time.Hour, 0} {
+		then := at.Add(offset)
+		if line := string(f.appendLine(nil, &Entry{Time: then})); !strings.HasPrefix(line, "time="+then.UTC().Format("2006-01-02T15:04:05.000Z ")) {
+			t.Errorf("%v: %s", then, line)
+		}
+	}
+}
+
+func BenchmarkLine(b *testing.B) {
+	e := Entry{Time: at, Client: "127.0.0.1", Method: "resources/read", URI: "hello://about", Code: "ok", Bytes: 243, Duration: 412 * time.Microsecond}
+	var f formatter
+	var line []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		line = f.appendLine(line[:0], &e)
 	}
 }

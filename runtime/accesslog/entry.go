@@ -36,15 +36,22 @@ const (
 )
 
 const (
-	maxText      = 2 << 10 // bytes of one text in a line, about
-	sessionShown = 8       // characters of a session's id in a line
-	timeFormat   = "2006-01-02T15:04:05.000Z"
+	maxText      = 2 << 10               // bytes of one text in a line, about
+	sessionShown = 8                     // characters of a session's id in a line
+	timeFormat   = "2006-01-02T15:04:05" // to the second, in UTC
 )
 
+// A formatter makes lines. It formats each second once.
+type formatter struct {
+	format Format
+	second int64  // since 1970, of text
+	text   []byte // as timeFormat has it; nil before the first line
+}
+
 // appendLine appends e and a line end.
-func (f Format) appendLine(b []byte, e *Entry) []byte {
-	l := line{b: b, json: f == JSON}
-	l.begin(e.Time)
+func (f *formatter) appendLine(b []byte, e *Entry) []byte {
+	l := line{b: b, json: f.format == JSON}
+	l.begin(f.secondOf(e.Time), e.Time.Nanosecond()/1e6)
 	l.text("client", e.Client)
 	l.text("principal", e.Principal)
 	l.text("session", e.Session[:min(len(e.Session), sessionShown)])
@@ -58,8 +65,21 @@ func (f Format) appendLine(b []byte, e *Entry) []byte {
 	l.key("bytes")
 	l.b = strconv.AppendInt(l.b, e.Bytes, 10)
 	l.key("ms")
-	l.b = strconv.AppendFloat(l.b, float64(e.Duration.Microseconds())/1000, 'f', -1, 64)
+	l.b = appendThousandths(strconv.AppendInt(l.b, e.Duration.Milliseconds(), 10), int(e.Duration.Microseconds()%1000))
 	return l.end()
+}
+
+// secondOf returns a time to the second.
+func (f *formatter) secondOf(t time.Time) []byte {
+	if s := t.Unix(); f.text == nil || s != f.second {
+		f.second, f.text = s, t.UTC().AppendFormat(f.text[:0], timeFormat)
+	}
+	return f.text
+}
+
+// appendThousandths appends a point and three digits.
+func appendThousandths(b []byte, n int) []byte {
+	return append(b, '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 }
 
 // A line is being made.
@@ -68,13 +88,16 @@ type line struct {
 	json bool
 }
 
-func (l *line) begin(t time.Time) {
+func (l *line) begin(second []byte, millis int) {
 	if l.json {
 		l.b = append(l.b, `{"time":"`...)
-		l.b = append(t.UTC().AppendFormat(l.b, timeFormat), '"')
-		return
+	} else {
+		l.b = append(l.b, "time="...)
 	}
-	l.b = t.UTC().AppendFormat(append(l.b, "time="...), timeFormat)
+	l.b = append(appendThousandths(append(l.b, second...), millis), 'Z')
+	if l.json {
+		l.b = append(l.b, '"')
+	}
 }
 
 func (l *line) end() []byte {

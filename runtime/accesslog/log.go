@@ -22,7 +22,6 @@ const (
 // A Log writes lines. It is safe for concurrent use. Close releases it.
 type Log struct {
 	// fixed at creation
-	format Format
 	out    io.WriteCloser
 	logger *slog.Logger
 	wake   chan struct{} // holds a token while there is something to write
@@ -34,6 +33,7 @@ type Log struct {
 	spare   []byte     // the buffer that pending becomes next; nil while it is written
 	dropped int64      // lines since the last report
 	ended   bool
+	formatter
 
 	// owned by run
 	reported time.Time
@@ -46,7 +46,7 @@ func New(out io.WriteCloser, format Format, logger *slog.Logger) *Log {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	l := &Log{
-		format: format, out: out, logger: logger,
+		formatter: formatter{format: format}, out: out, logger: logger,
 		wake: make(chan struct{}, 1), closed: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.run()
@@ -73,7 +73,7 @@ func (l *Log) add(e *Entry) (isFirst bool) {
 		return false
 	}
 	isFirst = len(l.pending) == 0
-	l.pending = l.format.appendLine(l.pending, e)
+	l.pending = l.appendLine(l.pending, e)
 	return isFirst
 }
 
