@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -25,7 +26,7 @@ func list(r *wasmres.Request, page *wasmres.Page) error {
 	if c == nil {
 		return err
 	}
-	l := lister{repository: g, request: r, page: page, last: last}
+	l := lister{repository: g, request: r, page: page, last: last, modified: c.Committer.When}
 	if err := l.walk(c.TreeHash, "", 0); err != errFull {
 		return err
 	}
@@ -42,6 +43,9 @@ type lister struct {
 	request *wasmres.Request
 	page    *wasmres.Page
 	last    string
+	// modified is the time of HEAD's commit: at the latest then a file became what it is there. When exactly, only its
+	// history says.
+	modified time.Time
 }
 
 func (l *lister) walk(hash plumbing.Hash, dir string, depth int) error {
@@ -61,7 +65,7 @@ func (l *lister) walk(hash plumbing.Hash, dir string, depth int) error {
 			}
 			err = l.walk(e.Hash, path, depth+1)
 		case e.Mode != filemode.Submodule && path > l.last:
-			err = l.add(path)
+			err = l.add(path, e.Hash)
 		}
 		if err != nil {
 			return err
@@ -70,12 +74,14 @@ func (l *lister) walk(hash plumbing.Hash, dir string, depth int) error {
 	return nil
 }
 
-func (l *lister) add(path string) error {
+func (l *lister) add(path string, hash plumbing.Hash) error {
 	uri := uriOf("git://file/", path, "")
 	if uri == "" || len(path) > nameMax {
 		return nil
 	}
-	if !l.page.Add(wasmres.Entry{URI: uri, Name: path, MIME: byExtension(path)}) {
+	size, _ := l.EncodedObjectSize(hash) // a partial clone may not have it
+	entry := wasmres.Entry{URI: uri, Name: path, MIME: byExtension(path), Size: size, LastModified: l.modified}
+	if !l.page.Add(entry) {
 		return errFull
 	}
 	l.last = path

@@ -271,6 +271,9 @@ func TestListIsWhatGitLists(t *testing.T) {
 		for _, e := range p.List() {
 			if name, ok := strings.CutPrefix(e.URI, "git://file/"); ok {
 				got = append(got, e.Name)
+				if contents, err := p.Read(e.URI); err != nil || e.Size != uint64(len(contents[0].Data)) || e.LastModified == "" {
+					t.Errorf("got %+v, which is read with %v", e, err)
+				}
 				if name != uripath.Escape(e.Name) {
 					t.Errorf("got %+v", e)
 				}
