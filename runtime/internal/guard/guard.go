@@ -7,6 +7,7 @@ package guard
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
@@ -44,8 +45,10 @@ func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, e
 	if err != nil {
 		return nil, err
 	}
+	var missing []resource.Degraded
+	defer func() { degrade(ctx, missing) }()
 	for page := 1; ; page++ {
-		reply, err := s.source.List(ctx, req)
+		reply, err := s.source.List(resource.WithDegraded(ctx, &missing), req)
 		if err != nil {
 			return nil, err
 		}
@@ -58,6 +61,15 @@ func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, e
 			return reply, nil
 		}
 		req.Cursor = reply.NextCursor
+	}
+}
+
+// degrade notes which entries are missing from a page that is made of several, once for each provider.
+func degrade(ctx context.Context, missing []resource.Degraded) {
+	for i, d := range missing {
+		if !slices.Contains(missing[:i], d) {
+			resource.Degrade(ctx, d)
+		}
 	}
 }
 

@@ -35,10 +35,14 @@ type recording struct {
 	*mcptest.Source
 	requests []*resource.Request
 	complete []string
+	degraded resource.Degraded // that each list notes; zero for none
 }
 
 func (r *recording) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	r.requests = append(r.requests, req)
+	if r.degraded.Provider != "" {
+		resource.Degrade(ctx, r.degraded)
+	}
 	return r.Source.List(ctx, req)
 }
 
@@ -191,10 +195,15 @@ func TestAPageIsMadeOfFewPages(t *testing.T) {
 	for i := range 100 {
 		s.Text(fmt.Sprintf("a://%02d", i), "")
 	}
-	s.PageSize = 1
-	reply, err := guard.New(s).List(as(t, "notes://secret"), &resource.Request{})
+	s.PageSize, s.degraded = 1, resource.Degraded{Provider: "p", Code: abi.CodeTrap}
+	var missing []resource.Degraded
+	ctx := resource.WithDegraded(as(t, "notes://secret"), &missing)
+	reply, err := guard.New(s).List(ctx, &resource.Request{})
 	if err != nil || len(reply.Resources) != 0 || reply.NextCursor == "" || len(s.requests) > 8 {
 		t.Errorf("got %v, %v after %d pages", reply, err, len(s.requests))
+	}
+	if len(missing) != 1 || missing[0] != s.degraded {
+		t.Errorf("missing are %v", missing)
 	}
 }
 
