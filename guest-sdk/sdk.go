@@ -1,5 +1,5 @@
-// Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy, and the engine that providers
-// in JavaScript are packed into.
+// Package guestsdk carries the sources of the guest SDKs, for projects that keep a copy, and the engines that providers
+// in JavaScript and Python are packed into.
 //
 // The SDK for Go is a module of its own, which cannot be embedded from here: go.txtar is a copy of it. Nor can it import
 // abi/uritemplate, by which its native tests match as the host does: it has a copy.
@@ -21,6 +21,7 @@ import (
 //go:embed rust/Cargo.toml rust/README.md rust/src
 //go:embed assemblyscript/index.ts assemblyscript/*.json assemblyscript/README.md assemblyscript/assembly
 //go:embed javascript/README.md javascript/wasmres.d.ts
+//go:embed python/README.md python/__init__.pyi
 var files embed.FS
 
 //go:embed go.txtar
@@ -29,11 +30,14 @@ var copyOfGo string
 // unwanted are files that only tests of this repository use.
 var unwanted = map[string]bool{"rust/src/golden.rs": true, "assemblyscript/package-lock.json": true}
 
-// Languages gives the names of the languages there is an SDK for: assemblyscript, c, go, javascript and rust.
-func Languages() []string { return []string{"assemblyscript", "c", "go", "javascript", "rust"} }
+// Languages gives the names of the languages there is an SDK for: assemblyscript, c, go, javascript,
+// python and rust.
+func Languages() []string {
+	return []string{"assemblyscript", "c", "go", "javascript", "python", "rust"}
+}
 
-// Files gives the sources of a language's SDK by path, with slashes; of that for JavaScript what editors and people
-// read, the rest being in [JavaScriptEngine]. It is an error when there is no such SDK.
+// Files gives the sources of a language's SDK by path, with slashes; of those for JavaScript and Python what editors
+// and people read, the rest being in [JavaScriptEngine] and [PythonEngine]. It is an error when there is no such SDK.
 func Files(language string) (map[string]string, error) {
 	if !slices.Contains(Languages(), language) {
 		return nil, fmt.Errorf("there is no SDK for %q, only for %s", language, strings.Join(Languages(), ", "))

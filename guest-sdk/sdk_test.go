@@ -69,6 +69,7 @@ func TestFiles(t *testing.T) {
 		"c":              {"README.md", "wasmres.h", "wasmres_abi.h"},
 		"go":             {"README.md", "go.mod", "internal/wire/wire.go", "route.go", "wasmrestest/provider.go"},
 		"javascript":     {"README.md", "wasmres.d.ts"},
+		"python":         {"README.md", "__init__.pyi"},
 		"rust":           {"Cargo.toml", "README.md", "src/host/imports.rs", "src/lib.rs", "src/testing/mod.rs"},
 	} {
 		t.Run(language, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-	const want = `"cobol", only for assemblyscript, c, go, javascript, rust`
+	const want = `"cobol", only for assemblyscript, c, go, javascript, python, rust`
 	if _, err := Files("cobol"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

@@ -72,7 +72,7 @@ var (
 	fileName = regexp.MustCompile("`([^` ]+)`:$")
 	failing  = regexp.MustCompile(`# exit status ([1-9])$`)
 
-	sources = []string{"go", "rust", "c", "ts", "js"} // languages whose blocks must be files
+	sources = []string{"go", "rust", "c", "ts", "js", "python"} // languages whose blocks must be files
 )
 
 // parsePage returns the blocks that a reader acts on. An error begins with a line's number.

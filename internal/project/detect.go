@@ -25,7 +25,7 @@ func Detect(dir string) (Language, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s has no go.mod, Cargo.toml, asconfig.json, provider.js or C file: make a project with 'wasmres new'", dir)
+		return "", fmt.Errorf("%s has no go.mod, Cargo.toml, asconfig.json, provider.js, provider.py or C file: make a project with 'wasmres new'", dir)
 	case 1:
 		return found[0], nil
 	}

@@ -15,10 +15,11 @@ const (
 	C              Language = "c"
 	AssemblyScript Language = "assemblyscript"
 	JavaScript     Language = "javascript"
+	Python         Language = "python"
 )
 
 // Languages returns all languages.
-func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript} }
+func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript, Python} }
 
 // A languageInfo describes the projects of a language.
 type languageInfo struct {
@@ -57,6 +58,11 @@ func (l Language) info() languageInfo {
 		return languageInfo{
 			title: "JavaScript", files: []string{scriptEntry}, compile: compileJavaScript,
 			source: scriptEntry, ignore: "*.wasm", needs: "nothing but wasmres",
+		}
+	case Python:
+		return languageInfo{
+			title: "Python", files: []string{pythonEntry}, compile: compilePython,
+			source: pythonEntry, ignore: "*.wasm\n__pycache__/", needs: "nothing but wasmres",
 		}
 	case C:
 		return languageInfo{

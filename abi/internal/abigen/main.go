@@ -18,6 +18,7 @@ var languages = []language{
 	{path: "guest-sdk/rust/src/abi.rs", render: renderRust},
 	{path: "guest-sdk/assemblyscript/assembly/abi.ts", render: renderAssemblyScript},
 	{path: "guest-sdk/javascript/lib/abi.js", render: renderJavaScript},
+	{path: "guest-sdk/python/lib/wasmres/abi.py", render: renderPython},
 }
 
 // main runs in the folder of package abi, where go generate puts it.

@@ -42,6 +42,7 @@ func warnTypes(a *app.App, contents []runtime.Content) {
 var notFound = map[project.Language]string{
 	project.Go: "return wasmres.NotFound", project.Rust: "return Error::not_found", project.C: "return wr_not_found",
 	project.AssemblyScript: "return notFound", project.JavaScript: "throw new NotFound",
+	project.Python: "raise NotFound",
 }
 
 // warnOrdinaryErrors reads URIs that name nothing, and warns if the provider fails with an ordinary error: clients take

@@ -1,0 +1,259 @@
+"""The package wasmres, for editors: wasmres has the implementation and packs it into the module."""
+
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar, Union
+
+F = TypeVar("F", bound=Callable[..., Any])
+Data = Union[str, bytes, bytearray, memoryview]
+Stream = Iterable[Data]
+Json = Union[dict[str, Any], list[Any], int, float, bool]
+Answer = Union[Data, "Content", Sequence["Content"], Json, Iterator[Data], "File", "Folder", None]
+
+class Failure(Exception):
+    """Ends a request with a message for the client. data is an object for it; retry_after is in seconds. What a handler
+    raises beside failures goes to the operator's log."""
+
+    code: int
+    message: str
+    data: Any
+    retry_after: float | None
+    def __init__(
+        self, message: str = "", *, code: int | None = None, data: Any = None, retry_after: float | None = None
+    ) -> None: ...
+
+class NotFound(Failure): ...
+
+class Invalid(Failure):
+    """The request makes no sense."""
+
+class Denied(Failure): ...
+
+class Unavailable(Failure):
+    """The client may try again later."""
+
+class Content:
+    """One content of an answer. data is a str, bytes, or a stream, of which only a few chunks are in memory at a time. size
+    is in bytes, of a stream. range_total says that data is just the range that was asked for, out of so many bytes. etag
+    names this version: a client that has it gets no data. last_modified is RFC 3339."""
+
+    def __init__(
+        self,
+        data: Data | Stream | None = None,
+        mime_type: str | None = None,
+        *,
+        uri: str | None = None,
+        etag: str | None = None,
+        last_modified: Any = None,
+        meta: Mapping[str, Any] | None = None,
+        size: int | None = None,
+        range_total: int | None = None,
+    ) -> None: ...
+
+class Text(Content): ...
+class Blob(Content): ...
+
+class Unmodified(Content):
+    """Says that the content is the one with the etag that the client has."""
+
+    def __init__(self, etag: str) -> None: ...
+
+class Request:
+    """What a handler is asked. A parameter with this annotation, or called request, ctx or context, gets it."""
+
+    uri: str
+    vars: dict[str, Any]
+    @property
+    def range(self) -> tuple[int, int] | None: ...
+    @property
+    def if_none_match(self) -> str | None: ...
+    @property
+    def max_bytes(self) -> int | None: ...
+    @property
+    def meta(self) -> dict[str, Any] | None: ...
+    @property
+    def principal(self) -> dict[str, Any] | None: ...
+    def int(self, name: str, least: int | None = None, most: int | None = None) -> int: ...
+    def config(self, key: str, default: str | None = None) -> str | None: ...
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+    def time_left(self) -> float: ...
+    def debug(self, *values: object) -> None: ...
+    def info(self, *values: object) -> None: ...
+    def warning(self, *values: object) -> None: ...
+    def error(self, *values: object) -> None: ...
+
+class Page:
+    """A page of a list, for a function with a parameter page."""
+
+    cursor: str
+    limit: int
+    @property
+    def full(self) -> bool: ...
+    def add(self, entry: str | Mapping[str, Any]) -> bool: ...
+    def next(self, cursor: object) -> None: ...
+
+class Provider:
+    """The provider that this module is. asks names capabilities, each a str or a dict with name, reason, optional and
+    params. limits has memory, deadline, max_body and max_instances. lifecycle is fresh, session or shared."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        prefixes: str | Sequence[str] = (),
+        asks: Sequence[str | Mapping[str, Any]] = (),
+        config_schema: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int] | None = None,
+        lifecycle: str = "fresh",
+    ) -> None: ...
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        priority: float | None = None,
+        audience: str | Sequence[str] | None = None,
+        icons: Sequence[Mapping[str, Any]] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        ttl: float | None = None,
+        public: bool = False,
+        ranges: bool = False,
+        watch: tuple[float, Callable[..., str]] | None = None,
+        complete: Mapping[str, Sequence[str] | Callable[[str, Request], Iterable[str]]] | None = None,
+        size: int | None = None,
+        last_modified: Any = None,
+    ) -> Callable[[F], F]: ...
+    def add_resource(self, uri: str, function: Callable[..., Answer], **options: Any) -> None: ...
+    def read_any(self, function: F) -> F: ...
+    def list(self, function: Any = None, *, ttl: float | None = None, public: bool = False) -> Any: ...
+    def complete(self, uri: str, variable: str) -> Callable[[F], F]: ...
+    def run(self, *args: Any, **named: Any) -> None: ...
+    @staticmethod
+    def config(key: str, default: str | None = None) -> str | None: ...
+    @staticmethod
+    def env(name: str, default: str | None = None) -> str | None: ...
+    @staticmethod
+    def notify_updated(uri: str) -> None: ...
+    @staticmethod
+    def notify_list_changed() -> None: ...
+
+class FileInfo:
+    name: str
+    size: int
+    is_dir: bool
+    etag: str
+    modified: float
+    last_modified: str
+
+class File:
+    size: int | None
+    etag: str
+    modified: float
+    last_modified: str
+    def chunks(self, start: int = 0, end: int | None = None) -> Iterator[bytes]: ...
+    def read(self) -> bytes: ...
+    def text(self) -> str: ...
+
+class Folder: ...
+
+class Dir:
+    """A directory that the operator has granted, by its path. Names are relative; "." is the directory itself. One write
+    takes close to 1 MiB."""
+
+    def __init__(self, path: str) -> None: ...
+    def stat(self, name: str) -> FileInfo: ...
+    def list(self, name: str = ".") -> Iterator[FileInfo]: ...
+    def open(self, name: str) -> File: ...
+    def read(self, name: str) -> bytes: ...
+    def read_text(self, name: str) -> str: ...
+    def write(self, name: str, data: Data) -> FileInfo: ...
+    def append(self, name: str, data: Data) -> FileInfo: ...
+    def remove(self, name: str) -> None: ...
+    def folder(
+        self,
+        name: str,
+        uri_prefix: str,
+        *,
+        max_files: int = 100,
+        max_bytes: int = 1048576,
+        hidden: bool = False,
+        mime_type: Callable[[str, bytes, bool], str | None] | None = None,
+    ) -> Folder: ...
+    def folder_version(self, name: str, *, hidden: bool = False) -> str: ...
+
+class Response:
+    """What a server answered, whatever its status."""
+
+    status: int
+    status_code: int
+    url: str
+    headers: Sequence[tuple[str, str]]
+    @property
+    def ok(self) -> bool: ...
+    def header(self, name: str, default: str | None = None) -> str | None: ...
+    def check(self) -> Response: ...
+    def raise_for_status(self) -> Response: ...
+    def chunks(self) -> Iterator[bytes]: ...
+    @property
+    def body(self) -> Iterator[bytes]: ...
+    @property
+    def content(self) -> bytes: ...
+    @property
+    def text(self) -> str: ...
+    def json(self) -> Any: ...
+
+def fetch(
+    url: str,
+    *,
+    method: str | None = None,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+    body: Data | None = None,
+    max_bytes: int | None = None,
+    timeout: float | None = None,
+) -> Response: ...
+
+class Rows:
+    columns: Sequence[tuple[str, str]]
+    def values(self) -> Iterator[Sequence[Any]]: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
+
+def query(connection: str, statement: str, *args: Any) -> Rows: ...
+def query_row(connection: str, statement: str, *args: Any) -> dict[str, Any] | None: ...
+
+class Entry:
+    key: str
+    size: int
+    version: int
+    expires: float | None
+
+class Conflict(Exception):
+    entry: Entry | None
+
+class KV:
+    def get(self, key: str, default: bytes | None = None) -> bytes | None: ...
+    def get_text(self, key: str, default: str | None = None) -> str | None: ...
+    def get_entry(self, key: str) -> tuple[Entry | None, bytes | None]: ...
+    def put(
+        self, key: str, value: Data, *, ttl: float | None = None, if_version: int | None = None, if_absent: bool = False
+    ) -> Entry: ...
+    def update(self, key: str, change: Callable[[bytes | None], Data], *, ttl: float | None = None) -> Entry: ...
+    def delete(self, key: str, *, if_version: int | None = None) -> None: ...
+    def keys(self, prefix: str = "", after: str = "") -> Iterator[Entry]: ...
+
+class Log:
+    def debug(self, *values: object) -> None: ...
+    def info(self, *values: object) -> None: ...
+    def warning(self, *values: object) -> None: ...
+    def error(self, *values: object) -> None: ...
+
+kv: KV
+log: Log
+
+def config(key: str, default: str | None = None) -> str | None: ...
+def env(name: str, default: str | None = None) -> str | None: ...
+def notify_updated(uri: str) -> None: ...
+def notify_list_changed() -> None: ...

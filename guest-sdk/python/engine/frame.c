@@ -1,0 +1,178 @@
+// The frame: fields of a Reply that are collected, and the bytes of contents, which follow their fields.
+#include <string.h>
+
+#include "engine.h"
+#include "py/runtime.h"
+
+enum {
+  MAX_DEPTH = 8,           // of messages within messages
+  CHUNK = 48 << 10,        // bytes of a content that are collected before they leave
+  PIECE = 3 * (256 << 10), // bytes that leave at once at most
+};
+
+static buffer frame;
+static uint8_t frame_room[8 << 10]; // for most answers; longer ones get room of the heap
+static size_t begun[MAX_DEPTH];     // where the messages that are not yet complete begin
+static int depth;
+
+MP_REGISTER_ROOT_POINTER(void *wasmres_frame);
+
+static struct {
+  uint8_t at[CHUNK];
+  size_t len;
+} chunk;
+
+void frame_reset(void) {
+  frame.at = frame_room, frame.room = sizeof frame_room;
+  frame.len = 0, depth = 0, chunk.len = 0;
+  MP_STATE_VM(wasmres_frame) = NULL;
+}
+
+// Makes room for n more bytes. The first room is not of the heap, so it is left behind.
+static void reserve(size_t n) {
+  if (frame.len + n <= frame.room) return;
+  if (frame.at == frame_room) {
+    buffer larger = {0};
+    buffer_reserve(&larger, frame.len + n);
+    memcpy(larger.at, frame.at, frame.len);
+    larger.len = frame.len;
+    frame = larger;
+  } else {
+    buffer_reserve(&frame, n);
+  }
+  MP_STATE_VM(wasmres_frame) = frame.at;
+}
+
+static uint32_t number_of(mp_obj_t value) { return (uint32_t)mp_obj_get_int(value); }
+
+// begin(field): what follows, up to end, is a message.
+static mp_obj_t begin(mp_obj_t number) {
+  if (depth == MAX_DEPTH) mp_raise_ValueError(MP_ERROR_TEXT("messages are nested too deep"));
+  reserve(WIRE_HEAD);
+  begun[depth++] = wire_begin(&frame, number_of(number));
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_1(begin_obj, begin);
+
+// end(): returns how many bytes the frame has.
+static mp_obj_t end(void) {
+  if (depth == 0) mp_raise_ValueError(MP_ERROR_TEXT("no message has begun"));
+  wire_end(&frame, begun[--depth]);
+  return MP_OBJ_NEW_SMALL_INT(frame.len);
+}
+static MP_DEFINE_CONST_FUN_OBJ_0(end_obj, end);
+
+static void put_bytes(uint32_t number, const void *at, size_t len) {
+  reserve(WIRE_HEAD + len);
+  wire_put_bytes(&frame, number, at, len);
+}
+
+// text(field, value): of a str; leaves out what is empty or None.
+static mp_obj_t text(mp_obj_t number, mp_obj_t value) {
+  if (value == mp_const_none) return mp_const_none;
+  size_t len;
+  const char *at = mp_obj_str_get_data(value, &len);
+  if (len > 0) put_bytes(number_of(number), at, len);
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_2(text_obj, text);
+
+// element(field, value): of a str or what has bytes, also when it is empty.
+static mp_obj_t element(mp_obj_t number, mp_obj_t value) {
+  mp_buffer_info_t b;
+  mp_get_buffer_raise(value, &b, MP_BUFFER_READ);
+  put_bytes(number_of(number), b.buf, b.len);
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_2(element_obj, element);
+
+// number(field, n): leaves out what is not above zero.
+static mp_obj_t number(mp_obj_t number, mp_obj_t value) {
+  if (value == mp_const_none) return mp_const_none;
+  mp_float_t v = mp_obj_get_float(value);
+  if (!(v >= 1)) return mp_const_none;
+  reserve(WIRE_HEAD);
+  wire_put_number(&frame, number_of(number), v < 0x1p63 ? (uint64_t)v : INT64_MAX);
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_2(number_obj, number);
+
+// double(field, n): also when it is zero.
+static mp_obj_t put_double(mp_obj_t number, mp_obj_t value) {
+  reserve(WIRE_HEAD);
+  wire_put_fixed64(&frame, number_of(number), mp_obj_get_float(value));
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_2(double_obj, put_double);
+
+// drop(): forgets what was collected.
+static mp_obj_t drop(void) {
+  frame_reset();
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_0(drop_obj, drop);
+
+// emit(): sends the frame, and returns the host's signal.
+static mp_obj_t emit(void) {
+  int32_t signal = frame.len > 0 ? host_emit(frame.at, frame.len) : WR_SIGNAL_MORE;
+  frame_reset();
+  return MP_OBJ_NEW_SMALL_INT(signal);
+}
+static MP_DEFINE_CONST_FUN_OBJ_0(emit_obj, emit);
+
+static int32_t send_chunk(void) {
+  if (chunk.len == 0) return WR_SIGNAL_MORE;
+  int32_t signal = host_body(chunk.at, chunk.len);
+  chunk.len = 0;
+  return signal;
+}
+
+// Sends bytes of a content: those that fill a chunk leave, the rest is kept. Large ones are not copied.
+static int32_t push(const uint8_t *at, size_t len) {
+  int32_t signal = WR_SIGNAL_MORE;
+  if (len >= CHUNK) signal = send_chunk();
+  while (signal == WR_SIGNAL_MORE && len >= CHUNK) {
+    size_t n = len < PIECE ? len : PIECE;
+    signal = host_body(at, n);
+    at += n, len -= n;
+  }
+  if (signal == WR_SIGNAL_MORE && chunk.len + len > CHUNK) {
+    size_t n = CHUNK - chunk.len;
+    memcpy(chunk.at + chunk.len, at, n);
+    chunk.len = CHUNK, at += n, len -= n;
+    signal = send_chunk();
+  }
+  if (signal != WR_SIGNAL_MORE) return signal;
+  memcpy(chunk.at + chunk.len, at, len);
+  chunk.len += len;
+  return signal;
+}
+
+// body(data): of a str or what has bytes. Returns the host's signal.
+static mp_obj_t body(mp_obj_t value) {
+  mp_buffer_info_t b;
+  mp_get_buffer_raise(value, &b, MP_BUFFER_READ);
+  return MP_OBJ_NEW_SMALL_INT(push(b.buf, b.len));
+}
+static MP_DEFINE_CONST_FUN_OBJ_1(body_obj, body);
+
+// end_body(): sends what is left of a content, and returns the host's signal.
+static mp_obj_t end_body(void) { return MP_OBJ_NEW_SMALL_INT(send_chunk()); }
+static MP_DEFINE_CONST_FUN_OBJ_0(end_body_obj, end_body);
+
+static const mp_rom_map_elem_t frame_globals[] = {
+  {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__wasmres_frame)},
+  {MP_ROM_QSTR(MP_QSTR_begin), MP_ROM_PTR(&begin_obj)},
+  {MP_ROM_QSTR(MP_QSTR_end), MP_ROM_PTR(&end_obj)},
+  {MP_ROM_QSTR(MP_QSTR_text), MP_ROM_PTR(&text_obj)},
+  {MP_ROM_QSTR(MP_QSTR_element), MP_ROM_PTR(&element_obj)},
+  {MP_ROM_QSTR(MP_QSTR_number), MP_ROM_PTR(&number_obj)},
+  {MP_ROM_QSTR(MP_QSTR_double), MP_ROM_PTR(&double_obj)},
+  {MP_ROM_QSTR(MP_QSTR_drop), MP_ROM_PTR(&drop_obj)},
+  {MP_ROM_QSTR(MP_QSTR_emit), MP_ROM_PTR(&emit_obj)},
+  {MP_ROM_QSTR(MP_QSTR_body), MP_ROM_PTR(&body_obj)},
+  {MP_ROM_QSTR(MP_QSTR_end_body), MP_ROM_PTR(&end_body_obj)},
+};
+static MP_DEFINE_CONST_DICT(frame_dict, frame_globals);
+const mp_obj_module_t frame_module = {.base = {&mp_type_module}, .globals = (mp_obj_dict_t *)&frame_dict};
+MP_REGISTER_MODULE(MP_QSTR__wasmres_frame, frame_module);

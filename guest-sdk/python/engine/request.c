@@ -1,0 +1,104 @@
+// The Request as a dict of Python, by the names of its fields. Fields that are absent have no key; vars is a dict too,
+// in which a variable with several values is a list.
+#include <string.h>
+
+#include "engine.h"
+#include "py/objlist.h"
+#include "py/runtime.h"
+
+static uint8_t encoded[WR_MAX_REQUEST];
+
+static mp_obj_t text_of(bytes s) { return mp_obj_new_str((const char *)s.at, s.len); }
+
+static void store(mp_obj_t dict, qstr name, mp_obj_t value) { mp_obj_dict_store(dict, MP_OBJ_NEW_QSTR(name), value); }
+
+static bool store_text(mp_obj_t dict, qstr name, const field *f) {
+  if (f->type != WIRE_BYTES) return false;
+  store(dict, name, text_of(f->text));
+  return true;
+}
+
+static bool store_number(mp_obj_t dict, qstr name, const field *f) {
+  if (f->type != WIRE_NUMBER) return false;
+  store(dict, name, mp_obj_new_int_from_ull(f->bits));
+  return true;
+}
+
+static mp_obj_t found(mp_obj_t dict, mp_obj_t key) {
+  mp_map_elem_t *e = mp_map_lookup(mp_obj_dict_get_map(dict), key, MP_MAP_LOOKUP);
+  return e ? e->value : MP_OBJ_NULL;
+}
+
+// Stores a value of a variable; the second one makes a list of both.
+static void add_value(mp_obj_t vars, mp_obj_t name, mp_obj_t value) {
+  mp_obj_t before = found(vars, name);
+  if (before == MP_OBJ_NULL) {
+    mp_obj_dict_store(vars, name, value);
+    return;
+  }
+  if (!mp_obj_is_type(before, &mp_type_list)) mp_obj_dict_store(vars, name, before = mp_obj_new_list(1, &before));
+  mp_obj_list_append(before, value);
+}
+
+static bool add_var(mp_obj_t request, const field *var) {
+  if (var->type != WIRE_BYTES) return false;
+  bytes rest = var->text, name = {0}, value = {0};
+  for (field f; wire_take(&rest, &f);) {
+    if (f.number > 2) continue;
+    if (f.type != WIRE_BYTES) return false;
+    *(f.number == 1 ? &name : &value) = f.text;
+  }
+  if (rest.len > 0) return false;
+  mp_obj_t vars = found(request, MP_OBJ_NEW_QSTR(MP_QSTR_vars));
+  if (vars == MP_OBJ_NULL) store(request, MP_QSTR_vars, vars = mp_obj_new_dict(2));
+  add_value(vars, text_of(name), text_of(value));
+  return true;
+}
+
+static bool add_principal(mp_obj_t request, const field *principal) {
+  if (principal->type != WIRE_BYTES) return false;
+  mp_obj_t dict = mp_obj_new_dict(4), scopes = mp_obj_new_list(0, NULL);
+  bytes rest = principal->text;
+  bool good = true;
+  for (field f; good && wire_take(&rest, &f);) {
+    switch (f.number) {
+    case 1: good = store_text(dict, MP_QSTR_subject, &f); break;
+    case 2: good = store_text(dict, MP_QSTR_tenant, &f); break;
+    case 3:
+      if ((good = f.type == WIRE_BYTES)) mp_obj_list_append(scopes, text_of(f.text));
+      break;
+    case 4: good = store_text(dict, MP_QSTR_claims, &f); break;
+    }
+  }
+  store(dict, MP_QSTR_scopes, scopes);
+  store(request, MP_QSTR_principal, dict);
+  return good && rest.len == 0;
+}
+
+static bool add_field(mp_obj_t request, const field *f) {
+  switch (f->number) {
+  case 1: return store_text(request, MP_QSTR_uri, f);
+  case 2: return f->bits <= INT32_MAX && store_number(request, MP_QSTR_route, f);
+  case 3: return add_var(request, f);
+  case 4: return store_text(request, MP_QSTR_cursor, f);
+  case 5: return f->bits <= INT32_MAX && store_number(request, MP_QSTR_limit, f);
+  case 6: return store_number(request, MP_QSTR_range_offset, f);
+  case 7: return store_number(request, MP_QSTR_range_length, f);
+  case 8: return store_text(request, MP_QSTR_if_none_match, f);
+  case 9: return store_number(request, MP_QSTR_max_bytes, f);
+  case 10: return store_text(request, MP_QSTR_argument, f);
+  case 11: return store_text(request, MP_QSTR_typed, f);
+  case 12: return add_principal(request, f);
+  case 13: return store_text(request, MP_QSTR_meta, f);
+  }
+  return true;
+}
+
+mp_obj_t request_decode(uint32_t len) {
+  if (len > sizeof encoded) return MP_OBJ_NULL;
+  bytes rest = {encoded, host_take(WR_CHANNEL_REQUEST, encoded, 0, len)};
+  mp_obj_t request = mp_obj_new_dict(4);
+  for (field f; wire_take(&rest, &f);)
+    if (!add_field(request, &f)) return MP_OBJ_NULL;
+  return rest.len == 0 ? request : MP_OBJ_NULL;
+}

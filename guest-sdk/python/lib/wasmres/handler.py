@@ -1,0 +1,99 @@
+"""How functions of a provider are called."""
+
+from _wasmres_functions import about, parameters
+
+from .failure import Invalid
+from .request import Request, whole_number
+
+_REQUEST = ("request", "ctx", "context")
+
+
+def description_of(function):
+    """The docstring of a function, in which lines are joined as in a paragraph; None without one."""
+    doc = about(function)[0]
+    if doc is None:
+        return None
+    lines = [line.strip() for line in doc.strip().split("\n")]
+    return "\n\n".join([p.replace("\n", " ") for p in "\n".join(lines).split("\n\n")])
+
+
+class Handler:
+    """Calls a function with the parameters it has: variables of the template by their names, converted to what their
+    annotations say, and the request."""
+
+    def __init__(self, function, variables, where):
+        if not callable(function):
+            raise TypeError(where + ": the handler is no function")
+        self.function = function
+        self.names = []  # of variables, each with the conversion of its text or None
+        self.request = None  # the name of the parameter for it
+        self.wants_page = False
+        known = parameters(function)
+        names, rest = known if known else ((), False)
+        annotations = about(function)[1]
+        for name in names:
+            kind = annotations.get(name)
+            if name in variables:
+                self.names.append((name, _conversion(kind)))
+            elif name in _REQUEST or _is_request(kind):
+                self.request = name
+            elif name == "page":
+                self.wants_page = True
+        if rest:
+            self.names += [(name, None) for name in variables if name not in names]
+        missing = [name for name in variables if name not in names]
+        if missing and not rest and self.request is None and known:
+            raise TypeError(where + ": the function has no parameter " + missing[0] + ", and none for the request")
+
+    def call(self, request, page=None):
+        named = {"page": page} if self.wants_page else {}
+        for name, convert in self.names:
+            value = request.vars.get(name)
+            if value is None:
+                continue
+            named[name] = convert(name, value) if convert else value
+        if self.request:
+            named[self.request] = request
+        return settled(self.function(**named))
+
+
+def settled(answer):
+    """What a coroutine returns, or the answer itself. Nothing that a handler awaits takes time."""
+    if not hasattr(answer, "send") or not hasattr(answer, "throw"):
+        return answer
+    try:
+        first = answer.send(None)
+    except StopIteration as end:
+        return end.value
+    return _resumed(first, answer)  # it is a generator
+
+
+def _resumed(first, stream):
+    yield first
+    yield from stream
+
+
+def _is_request(kind):
+    return kind is Request or (isinstance(kind, type) and issubclass(kind, Request))
+
+
+def _conversion(kind):
+    return _CONVERSIONS.get(kind) if isinstance(kind, type) else None
+
+
+def _float(name, text):
+    try:
+        return float(text)
+    except ValueError:
+        raise Invalid(name + " is not a number")
+
+
+def _bool(name, text):
+    if text in ("true", "1", "yes", "on"):
+        return True
+    if text in ("false", "0", "no", "off"):
+        return False
+    raise Invalid(name + " is neither true nor false")
+
+
+_CONVERSIONS = {int: whole_number, float: _float, bool: _bool}

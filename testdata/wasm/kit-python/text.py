@@ -1,0 +1,3 @@
+"""What kit://text holds, in a file of its own to be imported."""
+
+text = "The quick brown fox.\nZwölf Boxkämpfer. 狐 🦊\n"
