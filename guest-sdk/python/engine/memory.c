@@ -37,6 +37,6 @@ void gc_collect(void) {
   if (grown < GARBAGE) return;
   char here;
   gc_collect_start();
-  gc_collect_root((void **)((uintptr_t)&here & ~(uintptr_t)3), (size_t)(stack_top - &here) / sizeof(void *));
+  gc_collect_stack((void **)((uintptr_t)&here & ~(uintptr_t)3), (size_t)(stack_top - &here) / sizeof(void *));
   gc_collect_end();
 }
