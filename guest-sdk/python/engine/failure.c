@@ -36,7 +36,9 @@ void failure_summary(char *room, size_t size, mp_obj_t error) {
   if (mp_obj_is_exception_instance(error)) {
     size_t count, *places;
     mp_obj_exception_get_traceback(error, &count, &places);
-    if (count >= 3) mp_printf(&print, "%q:%u: ", (qstr)places[0], (unsigned)places[1]);
+    size_t i = 0; // of the innermost place in a file of the provider
+    while (i + 6 <= count && strncmp(qstr_str(places[i]), "wasmres/", 8) == 0) i += 3;
+    if (count >= 3) mp_printf(&print, "%q:%u: ", (qstr)places[i], (unsigned)places[i + 1]);
   }
   describe(&print, error);
   size_t len = v.len < size - 1 ? v.len : size - 1;

@@ -3,9 +3,10 @@
 from _wasmres_functions import about, parameters
 
 from .failure import Invalid
-from .request import Request, whole_number
+from .request import whole_number
 
 _REQUEST = ("request", "ctx", "context")
+_REQUEST_TYPES = ("Request", "Context")
 
 
 def description_of(function):
@@ -34,8 +35,8 @@ class Handler:
         for name in names:
             kind = annotations.get(name)
             if name in variables:
-                self.names.append((name, _conversion(kind)))
-            elif name in _REQUEST or _is_request(kind):
+                self.names.append((name, _CONVERSIONS.get(kind)))
+            elif name in _REQUEST or kind in _REQUEST_TYPES:
                 self.request = name
             elif name == "page":
                 self.wants_page = True
@@ -73,14 +74,6 @@ def _resumed(first, stream):
     yield from stream
 
 
-def _is_request(kind):
-    return kind is Request or (isinstance(kind, type) and issubclass(kind, Request))
-
-
-def _conversion(kind):
-    return _CONVERSIONS.get(kind) if isinstance(kind, type) else None
-
-
 def _float(name, text):
     try:
         return float(text)
@@ -96,4 +89,4 @@ def _bool(name, text):
     raise Invalid(name + " is neither true nor false")
 
 
-_CONVERSIONS = {int: whole_number, float: _float, bool: _bool}
+_CONVERSIONS = {"int": whole_number, "float": _float, "bool": _bool}  # by names of annotations
