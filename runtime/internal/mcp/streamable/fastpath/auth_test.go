@@ -119,7 +119,7 @@ func TestCredentials(t *testing.T) {
 		"two spaces within":               {[]string{"Authorization", "Bearer  " + good[7:]}, true},
 		"none":                            {nil, false},
 		"empty":                           {[]string{"Authorization", " "}, false},
-		"unknown":                         {[]string{"Authorization", good[:len(good)-1] + "0"}, false},
+		"unknown":                         {[]string{"Authorization", otherEnd(good)}, false},
 		"basic":                           {[]string{"Authorization", "Basic " + good[7:]}, false},
 		"the same twice":                  {[]string{"Authorization", good, "+Authorization", good}, false},
 		"good, then bad":                  {[]string{"Authorization", good, "+Authorization", "Bearer x"}, false},
@@ -151,6 +151,15 @@ func TestCredentials(t *testing.T) {
 			}
 		})
 	}
+}
+
+// otherEnd returns a credential with another last character.
+func otherEnd(credential string) string {
+	last := len(credential) - 1
+	if credential[last] == '0' {
+		return credential[:last] + "1"
+	}
+	return credential[:last] + "0"
 }
 
 // openAs opens a session with a credential.
