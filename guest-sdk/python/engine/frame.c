@@ -105,6 +105,18 @@ static mp_obj_t put_double(mp_obj_t number, mp_obj_t value) {
 }
 static MP_DEFINE_CONST_FUN_OBJ_2(double_obj, put_double);
 
+// content(uri, mime_type, field, data, ttl, scope): a reply with one small content, whose data is in the field.
+static mp_obj_t content(size_t argc, const mp_obj_t *argv) {
+  number(MP_OBJ_NEW_SMALL_INT(10), argv[4]);
+  number(MP_OBJ_NEW_SMALL_INT(11), argv[5]);
+  begin(MP_OBJ_NEW_SMALL_INT(3));
+  text(MP_OBJ_NEW_SMALL_INT(1), argv[0]);
+  text(MP_OBJ_NEW_SMALL_INT(2), argv[1]);
+  element(argv[2], argv[3]);
+  return end();
+}
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(content_obj, 6, 6, content);
+
 // drop(): forgets what was collected.
 static mp_obj_t drop(void) {
   frame_reset();
@@ -168,6 +180,7 @@ static const mp_rom_map_elem_t frame_globals[] = {
   {MP_ROM_QSTR(MP_QSTR_element), MP_ROM_PTR(&element_obj)},
   {MP_ROM_QSTR(MP_QSTR_number), MP_ROM_PTR(&number_obj)},
   {MP_ROM_QSTR(MP_QSTR_double), MP_ROM_PTR(&double_obj)},
+  {MP_ROM_QSTR(MP_QSTR_content), MP_ROM_PTR(&content_obj)},
   {MP_ROM_QSTR(MP_QSTR_drop), MP_ROM_PTR(&drop_obj)},
   {MP_ROM_QSTR(MP_QSTR_emit), MP_ROM_PTR(&emit_obj)},
   {MP_ROM_QSTR(MP_QSTR_body), MP_ROM_PTR(&body_obj)},

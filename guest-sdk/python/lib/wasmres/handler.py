@@ -45,6 +45,8 @@ class Handler:
         missing = [name for name in variables if name not in names]
         if missing and not rest and self.request is None and known:
             raise TypeError(where + ": the function has no parameter " + missing[0] + ", and none for the request")
+        converted = [name for name, convert in self.names if convert]
+        self.direct = not (converted or missing or self.request or self.wants_page)  # it takes the variables as they are
 
     def call(self, request, page=None):
         named = {"page": page} if self.wants_page else {}

@@ -25,6 +25,7 @@ class Route:
         self.watch = options.pop("watch", None)  # seconds, and a function that returns an etag
         names = [name for name, _ in self.variables]
         self.handler = Handler(function, names, uri)
+        self.direct = self.handler.direct and not [name for name, exploded in self.variables if exploded]
         if self.watch:
             self.version = Handler(self.watch[1], names, uri + ": watch")
         for name in self.completions:

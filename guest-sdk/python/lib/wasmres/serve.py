@@ -13,6 +13,8 @@ from .page import Page
 from .request import Request
 
 _MAX_COMPLETIONS = 100  # that MCP passes on
+_SMALL = 4096  # bytes of a text that is sent with its fields
+_NONE = {}
 _provider = None
 
 
@@ -45,9 +47,7 @@ def _serve(op, fields):
 
 def _run(op, fields):
     if op == abi.OP_READ:
-        route = _route_of(fields)
-        request = Request(fields, route.variables)
-        send_answer(route.handler.call(request), request, route)
+        _read(fields)
     elif op == abi.OP_LIST:
         _list(fields)
     elif op == abi.OP_COMPLETE:
@@ -61,6 +61,19 @@ def _run(op, fields):
         _describe()
     else:
         raise Failure("", code=abi.CODE_UNSUPPORTED)
+
+
+def _read(fields):
+    route = _route_of(fields)
+    if not route.direct:
+        request = Request(fields, route.variables)
+        send_answer(route.handler.call(request), request, route)
+        return
+    answer = settled(route.handler.function(**fields.get("vars", _NONE)))
+    if isinstance(answer, str) and 4 * len(answer) <= min(fields.get("max_bytes", _SMALL), _SMALL):
+        frame.content(fields["uri"], route.mime_type or "text/plain", 3, answer, route.ttl, route.scope)
+    else:
+        send_answer(answer, Request(fields, route.variables), route)
 
 
 def _describe():
