@@ -349,7 +349,7 @@ func assemblyScript(t *testing.T) func(t *testing.T, dir, entry string, options 
 		t.Helper()
 		wasm := filepath.Join(t.TempDir(), "guest.wasm")
 		build(t, dir, nil, node, append([]string{compiler, entry, "-o", wasm}, options...)...)
-		return load(t, wasm)
+		return load(t, wasm, false)
 	}
 }
 

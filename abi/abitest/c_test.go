@@ -44,7 +44,7 @@ func TestCGuest(t *testing.T) {
 			if c.target == "wasm32-wasi" {
 				needLibc(t, clang)
 			}
-			abitest.Run(t, load(t, cModule(t, clang, c.target, c.compile, c.link, "kit.c")))
+			abitest.Run(t, load(t, cModule(t, clang, c.target, c.compile, c.link, "kit.c"), false))
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestDocumentedCGuest(t *testing.T) {
 			for _, args := range commands[2*i : 2*i+2] {
 				build(t, dir, nil, clang, args...)
 			}
-			testGreeting(t, load(t, filepath.Join(dir, "hello.wasm")))
+			testGreeting(t, load(t, filepath.Join(dir, "hello.wasm"), false))
 		})
 	}
 }

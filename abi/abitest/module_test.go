@@ -18,5 +18,5 @@ func TestModule(t *testing.T) {
 	if file == "" {
 		t.Skip("WASMRES_KIT names no module")
 	}
-	abitest.Run(t, load(t, filepath.FromSlash(file)))
+	abitest.Run(t, load(t, filepath.FromSlash(file), false))
 }

@@ -33,5 +33,5 @@ func python(t *testing.T, dir string) abitest.Guest {
 	if err := os.WriteFile(wasm, module.Binary, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return load(t, wasm)
+	return load(t, wasm, true)
 }

@@ -22,7 +22,7 @@ func TestRustGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	abitest.Run(t, load(t, cargoBuild(t, "../../testdata/wasm/kit-rust", "kit_rust")))
+	abitest.Run(t, load(t, cargoBuild(t, "../../testdata/wasm/kit-rust", "kit_rust"), false))
 }
 
 // TestDocumentedRustGuest builds the provider of the Rust SDK's README as its readers would.
@@ -30,7 +30,7 @@ func TestDocumentedRustGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	guest := load(t, cargoBuild(t, documentedRust(t), "hello"))
+	guest := load(t, cargoBuild(t, documentedRust(t), "hello"), false)
 	m := ask(t, guest, abi.OpDescribe, abi.Request{}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "greeting://{name}" {
 		t.Fatalf("got manifest %+v", m)

@@ -1,6 +1,7 @@
 package abitest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ func TestGoGuest(t *testing.T) {
 	wasm := filepath.Join(t.TempDir(), "kit-go.wasm")
 	env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
 	build(t, "../../testdata/wasm/kit-go", env, "go", "build", "-buildmode=c-shared", "-o", wasm, ".")
-	abitest.Run(t, load(t, wasm))
+	abitest.Run(t, load(t, wasm, false))
 }
 
 // TestDocumentedGuest compiles the guest of docs/abi.md as its readers would, if there is a compiler.
@@ -46,7 +47,7 @@ func TestDocumentedGuest(t *testing.T) {
 		t.Fatal(err)
 	}
 	build(t, dir, nil, clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
-	guest := load(t, wasm)
+	guest := load(t, wasm, false)
 	m := ask(t, guest, abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "hello://{name}" {
 		t.Errorf("got manifest %+v", m)
@@ -75,7 +76,8 @@ func ask(t *testing.T, guest abitest.Guest, op abi.Op, req abi.Request) abitest.
 }
 
 // load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own.
-func load(t *testing.T, path string) abitest.Guest {
+// engine says that the module is an interpreter with its scripts.
+func load(t *testing.T, path string, engine bool) abitest.Guest {
 	t.Helper()
 	binary, err := os.ReadFile(path)
 	if err != nil {
@@ -100,23 +102,55 @@ func load(t *testing.T, path string) abitest.Guest {
 	if err != nil {
 		t.Fatal(err)
 	}
+	start := func(ctx context.Context) (api.Module, error) {
+		config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize) // if there is one
+		return rt.InstantiateModule(ctx, module, config)
+	}
+	if engine {
+		start = restored(start)
+	}
 	return func(t testing.TB, op abi.Op, x *abitest.Exchange) uint32 {
 		t.Helper()
 		ctx := context.WithValue(ctx, exchangeKey{}, x)
-		config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize) // if there is one
-		instance, err := rt.InstantiateModule(ctx, module, config)
+		instance, err := start(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer instance.Close(ctx)
+		if !engine {
+			defer instance.Close(ctx)
+		}
 		results, err := instance.ExportedFunction(abi.ExportCall).Call(ctx, uint64(op), uint64(len(x.Request)))
 		if err != nil {
+			instance.Close(ctx)
 			t.Fatalf("%s: %v", op, err)
 		}
 		if has := uint64(instance.Memory().Size()); x.Memory > 0 && has > x.Memory { // which never shrinks
 			t.Errorf("%s: the memory has %d bytes, want at most %d", op, has, x.Memory)
 		}
 		return uint32(results[0])
+	}
+}
+
+// restored returns the instance that start made before, with the memory it had then: an interpreter starts slowly, and
+// the state of a C program is in its memory. It starts another one when the memory has grown or the instance is closed.
+func restored(start func(context.Context) (api.Module, error)) func(context.Context) (api.Module, error) {
+	var kept api.Module
+	var image []byte
+	return func(ctx context.Context) (instance api.Module, err error) {
+		if kept != nil && !kept.IsClosed() && int(kept.Memory().Size()) == len(image) {
+			kept.Memory().Write(0, image)
+			return kept, nil
+		}
+		if kept != nil {
+			kept.Close(ctx)
+		}
+		if kept, err = start(ctx); err != nil {
+			kept = nil
+			return nil, err
+		}
+		memory, _ := kept.Memory().Read(0, kept.Memory().Size())
+		image = bytes.Clone(memory)
+		return kept, nil
 	}
 }
 
