@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -25,10 +26,12 @@ const (
 
 // A service is a command line that serves providers.
 type service struct {
-	bin  string
-	args []string
-	env  []string
-	url  string // where it is also served over HTTP
+	bin    string
+	args   []string
+	env    []string
+	url    string       // where it is also served over HTTP
+	client *http.Client // that peers use; nil is the default
+	token  string       // that peers show; empty for none
 }
 
 // serve builds the examples and serves those that can be, over HTTP. What is missing for others is in w.missing.
@@ -55,7 +58,7 @@ func (w *world) serve(t *testing.T, providers ...string) *service {
 		}
 	}
 	s.args = append(s.args, flags...)
-	s.url = s.listen(t)
+	s.url = s.listen(t, "127.0.0.1:0")
 	return s
 }
 
@@ -96,15 +99,16 @@ func (s *service) start(t *testing.T, see func(line string), args ...string) (in
 	return in, out
 }
 
-// listen serves over HTTP and returns the URL.
-func (s *service) listen(t *testing.T) string {
+// listen serves over HTTP at an address and returns the URL.
+func (s *service) listen(t *testing.T, addr string) string {
 	t.Helper()
 	url := make(chan string, 1)
 	s.start(t, func(line string) {
-		if at := strings.Index(line, "http://"); at >= 0 && len(url) == 0 {
-			url <- strings.TrimSpace(line[at:])
+		if at, ok := strings.CutPrefix(line, "Serving MCP at "); ok && len(url) == 0 {
+			at, _, _ = strings.Cut(at, " ") // other addresses
+			url <- at
 		}
-	}, "--http", "127.0.0.1:0")
+	}, "--http", addr)
 	select {
 	case u := <-url:
 		return u
@@ -117,8 +121,11 @@ func (s *service) listen(t *testing.T) string {
 // A peer is a client of one server.
 type peer struct {
 	era     string
+	client  *http.Client
+	token   string
 	send    func(message []byte, method, name string) // does not wait for the answer
-	updated chan string                               // URIs of notices
+	updated chan string                               // URIs of notices, and listChanged
+	ended   chan string                               // methods of MCP, or GET, whose stream of events has ended
 	heard   chan struct{}                             // acknowledgments of subscriptions
 	session string                                    // of the legacy era, over HTTP
 	mu      sync.Mutex
@@ -126,10 +133,21 @@ type peer struct {
 	last    int                          // id; guarded by mu
 }
 
+// listChanged stands for a notice that the list has changed.
+const listChanged = "list"
+
+// newPeer makes a client that has sent nothing.
+func (s *service) newPeer(era string) *peer {
+	return &peer{
+		era: era, client: cmp.Or(s.client, http.DefaultClient), token: s.token, updated: make(chan string, 1000),
+		ended: make(chan string, 1000), heard: make(chan struct{}, 1000), waiting: map[int]chan json.RawMessage{},
+	}
+}
+
 // connect makes a client, and has it shake hands in the legacy era.
 func (s *service) connect(t *testing.T, transport, era string) *peer {
 	t.Helper()
-	p := &peer{era: era, updated: make(chan string, 1000), heard: make(chan struct{}, 1000), waiting: map[int]chan json.RawMessage{}}
+	p := s.newPeer(era)
 	if transport == "http" {
 		p.send = func(message []byte, method, name string) { go p.post(t, s.url, message, method, name) }
 	} else {
@@ -173,7 +191,22 @@ func (p *peer) request(t *testing.T, method string, params map[string]any) (mess
 // call sends a request and decodes its result.
 func (p *peer) call(t *testing.T, method string, params map[string]any, result any) {
 	t.Helper()
+	answer, failure := p.ask(t, method, params)
+	if failure != nil {
+		t.Fatalf("%s %v: %s", method, params, failure)
+	}
+	if err := json.Unmarshal(answer, result); err != nil {
+		t.Fatalf("%s %v: %v in %.200s", method, params, err, answer)
+	}
+}
+
+// ask sends a request and returns its result or its error.
+func (p *peer) ask(t *testing.T, method string, params map[string]any) (result, failure json.RawMessage) {
+	t.Helper()
 	name, _ := params["uri"].(string)
+	if tool, ok := params["name"].(string); ok {
+		name = tool
+	}
 	message, answer := p.request(t, method, params)
 	p.send(message, method, name)
 	var response struct{ Result, Error json.RawMessage }
@@ -185,19 +218,16 @@ func (p *peer) call(t *testing.T, method string, params map[string]any, result a
 	case <-time.After(time.Minute):
 		t.Fatalf("%s %s was not answered", method, name)
 	}
-	if response.Error != nil {
-		t.Fatalf("%s %s: %s", method, name, response.Error)
-	}
-	if err := json.Unmarshal(response.Result, result); err != nil {
-		t.Fatalf("%s %s: %v in %.200s", method, name, err, response.Result)
-	}
+	return response.Result, response.Error
 }
 
-// listen subscribes to a resource in the modern era, and waits until the server has acknowledged it.
+// listen subscribes to a resource and the list in the modern era, and waits until the server has acknowledged it.
 func (p *peer) listen(t *testing.T, uri string) {
 	t.Helper()
 	const method = "subscriptions/listen"
-	message, _ := p.request(t, method, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{uri}}})
+	message, _ := p.request(t, method, map[string]any{"notifications": map[string]any{
+		"resourceSubscriptions": []string{uri}, "resourcesListChanged": true,
+	}})
 	p.send(message, method, "")
 	select {
 	case <-p.heard:
@@ -227,6 +257,8 @@ func (p *peer) receive(text []byte) {
 		}
 	case "notifications/resources/updated":
 		p.updated <- m.Params.URI
+	case "notifications/resources/list_changed":
+		p.updated <- listChanged
 	case "notifications/subscriptions/acknowledged":
 		p.heard <- struct{}{}
 	}
@@ -245,8 +277,9 @@ func (p *peer) receiveLines(r io.Reader, prefix string) {
 	}
 }
 
-// post sends a message over HTTP and receives the answer, which lasts for a subscription until the test ends.
-func (p *peer) post(t *testing.T, url string, message []byte, method, name string) {
+// post sends a message over HTTP and receives the answer, which lasts for a subscription until the test ends. It returns
+// the status, or 0 if there was no answer.
+func (p *peer) post(t *testing.T, url string, message []byte, method, name string) (status int) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(message))
 	if err != nil {
 		panic(err) // the URL was the server's
@@ -259,7 +292,7 @@ func (p *peer) post(t *testing.T, url string, message []byte, method, name strin
 			r.Header.Set("Mcp-Name", name)
 		}
 	}
-	p.exchange(r)
+	return p.exchange(r, method)
 }
 
 // get receives notices of the legacy era.
@@ -269,11 +302,12 @@ func (p *peer) get(t *testing.T, url string) {
 		panic(err)
 	}
 	r.Header.Set("Accept", "text/event-stream")
-	p.exchange(r)
+	p.exchange(r, http.MethodGet)
 }
 
-// exchange sends a request, and receives the messages of the response.
-func (p *peer) exchange(r *http.Request) {
+// exchange sends a request, and receives the messages of the response. It returns the status, or 0 if there was no
+// response.
+func (p *peer) exchange(r *http.Request, method string) (status int) {
 	p.mu.Lock()
 	session := p.session
 	p.mu.Unlock()
@@ -283,9 +317,12 @@ func (p *peer) exchange(r *http.Request) {
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
-	response, err := http.DefaultClient.Do(r)
+	if p.token != "" {
+		r.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	response, err := p.client.Do(r)
 	if err != nil {
-		return // the test has ended, or waits in vain and says so
+		return 0 // the test has ended, or waits in vain and says so
 	}
 	defer response.Body.Close()
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
@@ -295,7 +332,9 @@ func (p *peer) exchange(r *http.Request) {
 	}
 	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		p.receiveLines(response.Body, "data: ")
-		return
+		p.ended <- method
+		return response.StatusCode
 	}
 	p.receiveLines(response.Body, "")
+	return response.StatusCode
 }

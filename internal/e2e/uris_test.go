@@ -62,8 +62,8 @@ var uris = []struct {
 
 // folders are resources whose answer is several contents, each with its provider and the URI of one of the contents.
 var folders = []struct{ uri, provider, content string }{
-	{"file:///project/", "file", "file:///project/config.yaml"},
-	{"project://file/src", "project", "project://file/src/main.rs"},
+	{"file:///docs/", "file", "file:///docs/intro.md"},
+	{"project://file/docs", "project", "project://file/docs/intro.md"},
 }
 
 // templates are those that the papers name.

@@ -26,6 +26,7 @@ func (w *world) makeFiles(t *testing.T) {
 		"files/home/user/documents/report.pdf": "%PDF-1.7\n\xff", "files/project/src/main.rs": "fn main() {}\n",
 		"files/project/config.yaml": "debug: true\n", "files/project/logo.png": picture,
 		"files/logs/app.log": "started\n", "files/config.yaml": "debug: false\n",
+		"files/docs/guide.md": "# Guide\n", "files/docs/intro.md": "# Introduction\n", "repo/docs/intro.md": "# Introduction\n",
 		"files/README.md": "# Files\n", "files/CHANGELOG.md": "- it works\n",
 		"repo/README.md": "# Notes\n", "repo/LICENSE": "MIT License\n", "repo/go.mod": "module notes\n", "repo/src/main.rs": "fn main() {}\n",
 		"memory/conversation_history.md":   "- Ada: hello\n",
