@@ -7,11 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	runtime "github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/accesslog"
 )
 
 // BenchmarkSmallRead is a small read of a Go provider from the client's bytes to the server's, over one connection that
@@ -19,23 +21,47 @@ import (
 func BenchmarkSmallRead(b *testing.B) {
 	for _, isolation := range []runtime.Isolation{runtime.IsolateNone, runtime.IsolateProcess} {
 		b.Run(isolation.String(), func(b *testing.B) {
-			conn := dial(b, Config{
-				File: guesttest.File(b, "fixtures"), CacheDir: guesttest.CacheDir(b), Isolation: isolation,
-				Logger: slog.New(slog.DiscardHandler),
-			})
-			request := smallRead()
-			answer := make([]byte, 4<<10)
-			want := len(exchange(b, conn, request, answer))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := conn.Write(request); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := io.ReadFull(conn, answer[:want]); err != nil {
-					b.Fatal(err)
-				}
+			benchmarkSmallRead(b, isolation, runtime.ServerOptions{})
+		})
+	}
+}
+
+// BenchmarkOperatedRead is BenchmarkSmallRead with what an operator may want of a server.
+func BenchmarkOperatedRead(b *testing.B) {
+	for _, isolation := range []runtime.Isolation{runtime.IsolateNone, runtime.IsolateProcess} {
+		b.Run(isolation.String()+"/access log", func(b *testing.B) {
+			file, err := accesslog.OpenFile(filepath.Join(b.TempDir(), "access.log"), accesslog.FileConfig{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			log := accesslog.New(file, accesslog.Text, nil)
+			benchmarkSmallRead(b, isolation, runtime.ServerOptions{AccessLog: log.Add})
+			if err := log.Close(); err != nil {
+				b.Error(err)
 			}
 		})
+		b.Run(isolation.String()+"/rate", func(b *testing.B) {
+			benchmarkSmallRead(b, isolation, runtime.ServerOptions{RatePerSecond: 1e9, Burst: 1e9})
+		})
+	}
+}
+
+func benchmarkSmallRead(b *testing.B, isolation runtime.Isolation, server runtime.ServerOptions) {
+	conn := dial(b, Config{
+		File: guesttest.File(b, "fixtures"), CacheDir: guesttest.CacheDir(b), Isolation: isolation,
+		Logger: slog.New(slog.DiscardHandler), Server: server,
+	})
+	request := smallRead()
+	answer := make([]byte, 4<<10)
+	want := len(exchange(b, conn, request, answer))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := conn.Write(request); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, answer[:want]); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
