@@ -79,6 +79,7 @@ mod log;
 mod notify;
 mod out;
 mod provider;
+pub mod redact;
 mod request;
 mod route;
 mod serve;
