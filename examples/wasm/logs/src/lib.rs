@@ -7,6 +7,7 @@ mod lossy;
 use std::io::{self, Read};
 use std::time::SystemTime;
 
+use wasmres::redact::Reader;
 use wasmres::{Capability, Content, Dir, Entry, Error, File, Metadata, Page, Provider, Request, Result, Route};
 
 use day::Day;
@@ -54,31 +55,29 @@ fn provider() -> Provider {
 fn log(r: &Request) -> Result<Content> {
     let file = open(r)?;
     let size = file.metadata().len();
-    text(r, &file, |file| file.take(size), Some(size))
+    text(r, &file, |file| file.take(size))
 }
 
 /// Answers with the errors in the log of a day, which are picked out while they are sent.
 fn errors(r: &Request) -> Result<Content> {
     let file = open(r)?;
     let size = file.metadata().len();
-    text(r, &file, |file| Errors::new(file.take(size)), None)
+    text(r, &file, |file| Errors::new(file.take(size)))
 }
 
-/// Answers with what a reader gives of a file; `size` says how many bytes that are, if it is known. The file is read twice,
-/// since the head of a content comes before its bytes: to see whether all of them are text, and to send them. Where they
-/// are not, `_meta` says how often a replacement character stands in the place of other bytes.
-fn text<R: Read + 'static>(r: &Request, file: &File, reader: impl Fn(File) -> R, size: Option<u64>) -> Result<Content> {
+/// Answers with what a reader gives of a file, but for secrets. The file is read twice, since the head of a content comes
+/// before its bytes: to see whether all of them are text, and to send them. Where they are not, `_meta` says how often a
+/// replacement character stands in the place of other bytes.
+fn text<R: Read + 'static>(r: &Request, file: &File, reader: impl Fn(File) -> R) -> Result<Content> {
     let metadata = file.metadata();
     let etag = etag(metadata);
     if r.if_none_match() == etag {
         return Ok(Content::not_modified(etag));
     }
     let replaced = Lossy::new(reader(file.clone())).count()?;
-    let mut content = Content::stream(Lossy::new(reader(file.clone())));
+    let mut content = Content::stream(Reader::new(Lossy::new(reader(file.clone()))));
     if replaced > 0 {
         content = content.meta(format!(r#"{{"replacedInvalidUTF8":{replaced}}}"#));
-    } else if let Some(size) = size {
-        content = content.size(size);
     }
     Ok(content.utf8().etag(etag).last_modified(metadata.modified()))
 }
@@ -214,6 +213,16 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&content.bytes), text);
             assert_eq!(content.meta, meta);
         }
+    }
+
+    #[test]
+    fn secrets_are_redacted() {
+        let log = "2026-11-22T09:00:00Z INFO postgres://shop:hunter2@db.example.org/shop\n\
+                   2026-11-22T09:00:01Z ERROR login failed: password=hunter2 user=ada\n";
+        let host = Host::new(provider()).dir("/logs", [("app-2026-11-22.log", log)]);
+        let shown = log.replace("hunter2", "[redacted]");
+        assert_eq!(host.text("logs://app/2026-11-22"), shown);
+        assert_eq!(host.text("logs://app/2026-11-22/errors"), shown[shown.find('\n').unwrap() + 1..]);
     }
 
     #[test]
