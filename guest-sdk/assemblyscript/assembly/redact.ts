@@ -132,8 +132,11 @@ class Scanner {
       if (separator == 0) continue;
       const name = this.text.substring(from, at);
       if (!isSecretName(name)) continue;
-      this.value(from, separator);
+      const value = this.valueAt;
+      this.value(from, separator, value + WINDOW);
       if (!isSecret(name, this.text.substring(this.valueAt, this.valueEnd))) continue;
+      this.valueAt = value;
+      this.value(from, separator, i32.MAX_VALUE);
       this.hide(this.valueAt, this.valueEnd);
       at = this.valueEnd;
     }
@@ -159,33 +162,34 @@ class Scanner {
     return this.text.substring(from, from + 2) == "--" && at > to ? 32 : 0;
   }
 
-  /** Finds the end of a value that begins at `valueAt`, without its quotes. */
-  private value(name: i32, separator: i32): void {
+  /** Finds the end of a value that begins at `valueAt`, without its quotes, before `limit`. */
+  private value(name: i32, separator: i32, limit: i32): void {
     const at = this.valueAt;
-    if (separator == 62) this.valueEnd = this.end(at, "<");
+    if (separator == 62) this.valueEnd = this.end(at, "<", limit);
     else if (this.isAny(at, QUOTES)) {
       this.valueAt = at + 1;
-      this.valueEnd = this.quoted(at);
-    } else if (separator == 32) this.valueEnd = this.end(at, BLANKS);
+      this.valueEnd = this.quoted(at, limit);
+    } else if (separator == 32) this.valueEnd = this.end(at, BLANKS, limit);
     else {
       const line = this.text.substring(at, this.end(at, "\r\n", at + WINDOW));
-      if (line.includes(";")) this.valueEnd = this.end(at, ";\r\n");
-      else if (separator == 61 && line.includes("&")) this.valueEnd = this.end(at, "&" + BLANKS);
+      if (line.includes(";")) this.valueEnd = this.end(at, ";\r\n", limit);
+      else if (separator == 61 && line.includes("&")) this.valueEnd = this.end(at, "&" + BLANKS, limit);
       else if (this.isFirst(name) || name > 0 && this.isAny(this.back(name), ";") || isScheme(lowered(line))) {
-        this.valueEnd = this.end(at, "\r\n");
-      } else this.valueEnd = this.end(at, BLANKS);
+        this.valueEnd = this.end(at, "\r\n", limit);
+      } else this.valueEnd = this.end(at, BLANKS, limit);
     }
   }
 
-  /** Gives where the text ends that a quote at a place begins. One without an end goes to that of the line. */
-  private quoted(at: i32): i32 {
+  /** Gives where the text ends that a quote at a place begins, before `limit`. One without an end goes to that of the line. */
+  private quoted(at: i32, limit: i32): i32 {
     const quote = this.text.charCodeAt(at);
-    for (let i = at + 1; i < this.text.length; i++) {
+    const last = min(limit, this.text.length);
+    for (let i = at + 1; i < last; i++) {
       const c = this.text.charCodeAt(i);
       if (c == quote || c == 10) return i;
       if (c == 92 && !this.isAny(i + 1, "\n")) i++;
     }
-    return this.text.length;
+    return last;
   }
 
   /** Whether nothing stands before a name in its line but what a list or a comment begins with. */
@@ -212,10 +216,10 @@ class Scanner {
 
   private hook(path: string): void {
     for (let at = 0; ;) {
-      at = this.lower.indexOf(path, at);
-      if (at < 0) return;
-      at += path.length;
-      this.hide(at, this.end(at, BLANKS + QUOTES + "<>"));
+      const from = this.lower.indexOf(path, at) + path.length;
+      if (from < path.length) return;
+      at = this.end(from, BLANKS + QUOTES + "<>");
+      this.hide(from, at);
     }
   }
 

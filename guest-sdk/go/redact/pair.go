@@ -17,11 +17,12 @@ func (s *scanner) pairs() {
 		if separator == 0 || !isSecretName(s.text[from:at]) {
 			continue
 		}
-		value, to := s.value(from, value, separator)
-		if value < to && IsSecret(s.text[from:at], s.text[value:to]) {
-			s.hide(value, to)
-			at = to
+		beginning, to := s.value(from, value, separator, min(value+window, len(s.text)))
+		if beginning >= to || !IsSecret(s.text[from:at], s.text[beginning:to]) {
+			continue
 		}
+		value, at = s.value(from, value, separator, len(s.text))
+		s.hide(value, at)
 	}
 }
 
@@ -55,13 +56,13 @@ func (s *scanner) separated(from, to int) (value int, separator byte) {
 	return 0, 0
 }
 
-// value returns the range of a value that begins at a place, without its quotes.
-func (s *scanner) value(name, at int, separator byte) (from, to int) {
+// value returns the range of a value that begins at a place, without its quotes, and ends at last at the latest.
+func (s *scanner) value(name, at int, separator byte, last int) (from, to int) {
 	if separator == '>' {
-		return at, s.end(at, "<")
+		return at, s.until(at, last, "<")
 	}
 	if at < len(s.text) && strings.IndexByte(quotes, s.text[at]) >= 0 {
-		return at + 1, s.quoted(at)
+		return at + 1, s.quoted(at, last)
 	}
 	line := s.text[at:min(at+window, len(s.text))]
 	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
@@ -69,21 +70,22 @@ func (s *scanner) value(name, at int, separator byte) (from, to int) {
 	}
 	switch {
 	case separator == ' ':
-		return at, s.end(at, spaces)
+		return at, s.until(at, last, spaces)
 	case strings.IndexByte(line, ';') >= 0:
-		return at, s.end(at, ";\r\n")
+		return at, s.until(at, last, ";\r\n")
 	case separator == '=' && strings.IndexByte(line, '&') >= 0:
-		return at, s.end(at, "&"+spaces)
+		return at, s.until(at, last, "&"+spaces)
 	case s.isFirst(name) || s.previous(name) == ';' || isScheme(s.lower[at:at+len(line)]):
-		return at, s.end(at, "\r\n")
+		return at, s.until(at, last, "\r\n")
 	}
-	return at, s.end(at, spaces)
+	return at, s.until(at, last, spaces)
 }
 
-// quoted returns where the text ends that a quote at a place begins. A text without an end goes to that of the line.
-func (s *scanner) quoted(at int) int {
+// quoted returns where the text ends that a quote at a place begins, or last. A text without an end goes to that of the
+// line.
+func (s *scanner) quoted(at, last int) int {
 	quote := s.text[at]
-	for i := at + 1; i < len(s.text); i++ {
+	for i := at + 1; i < last; i++ {
 		switch c := s.text[i]; {
 		case c == quote, c == '\n':
 			return i
@@ -91,7 +93,7 @@ func (s *scanner) quoted(at int) int {
 			i++
 		}
 	}
-	return len(s.text)
+	return last
 }
 
 // isScheme reports whether a value has two words, of which the second is the credential.

@@ -71,13 +71,16 @@ func (s *scanner) marked() string {
 }
 
 // end returns where a run of bytes ends that begins at from: at the first one that stop names, or at the end.
-func (s *scanner) end(from int, stop string) int {
-	for i := from; i < len(s.text); i++ {
+func (s *scanner) end(from int, stop string) int { return s.until(from, len(s.text), stop) }
+
+// until is end up to last.
+func (s *scanner) until(from, last int, stop string) int {
+	for i := from; i < last; i++ {
 		if strings.IndexByte(stop, s.text[i]) >= 0 {
 			return i
 		}
 	}
-	return len(s.text)
+	return last
 }
 
 // near is end within the window: it keeps the time for a hostile text linear.
@@ -153,8 +156,9 @@ func (s *scanner) addresses() {
 			if i < 0 {
 				break
 			}
-			at += i + len(hook)
-			s.hide(at, s.end(at, spaces+quotes+"<>"))
+			from := at + i + len(hook)
+			at = s.end(from, spaces+quotes+"<>")
+			s.hide(from, at)
 		}
 	}
 }

@@ -76,6 +76,17 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
+// Texts whose shapes go on to their end, and begin at each word: time that grows with the square of the length is minutes
+// here.
+func TestVeryLongLines(t *testing.T) {
+	for _, part := range []string{"key_path=/", "/api/webhooks/", "pwd='$A", "token_url=\"/"} {
+		text := strings.Repeat(part, 1<<20/len(part))
+		if got := redact.Text(text); len(got) > len(text)*4 {
+			t.Errorf("%q: got %d bytes of %d", part, len(got), len(text))
+		}
+	}
+}
+
 // FuzzText puts a secret in a shape that is known, between lines of any text, and never sees it again.
 func FuzzText(f *testing.F) {
 	var planted []vector
