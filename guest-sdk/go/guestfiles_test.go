@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -34,12 +35,17 @@ var guestFiles = token.NewFileSet()
 
 // guestPackages gives them by path: the SDK and all it imports of this module.
 var guestPackages = sync.OnceValues(func() (map[string]*guestPackage, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output() // a test built with -trimpath does not know it
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
 	before := build.Default
 	defer func() { build.Default = before }()
 	build.Default.GOOS, build.Default.GOARCH, build.Default.CgoEnabled = "linux", "386", false // whose numbers have 32 bits
-	build.Default.ToolTags = nil                                                               // those of this machine
+	build.Default.GOROOT = strings.TrimSpace(string(root))
+	build.Default.ToolTags = nil // those of this machine
 	l := &loader{std: importer.ForCompiler(guestFiles, "source", nil), loaded: map[string]*guestPackage{}}
-	_, err := l.Import(module)
+	_, err = l.Import(module)
 	return l.loaded, err
 })
 
