@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"unsafe"
@@ -96,7 +95,6 @@ func TestALimitIsOnlyAddressSpace(t *testing.T) {
 			release(t, m)
 			return
 		}
-		before := resident(t)
 		for range 3 {
 			mustGrow(t, e, limit)
 			for _, at := range []int{0, length, 2 * gib, 3 * gib, limit - 1} {
@@ -110,26 +108,36 @@ func TestALimitIsOnlyAddressSpace(t *testing.T) {
 				t.Errorf("byte %#x is not zero", at)
 			}
 		}
-		if got := resident(t) - before; got > 8*mib {
-			t.Errorf("%d bytes more are resident", got)
+		if got := residentIn(t, e.view); got > 8*mib {
+			t.Errorf("%d bytes are resident", got)
 		}
 		release(t, m)
 	})
 }
 
-// resident is the memory of this process, in bytes, without the garbage of other tests.
-func resident(t testing.TB) int {
+// residentIn returns how many bytes of the mappings that view lies in are resident.
+func residentIn(t testing.TB, view []byte) (bytes int) {
 	t.Helper()
-	debug.FreeOSMemory()
-	statm, err := os.ReadFile("/proc/self/statm")
+	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var size, pages int
-	if _, err := fmt.Sscan(string(statm), &size, &pages); err != nil {
-		t.Fatal(err)
+	first := uintptr(unsafe.Pointer(&view[0]))
+	isIn, found := false, false
+	for line := range strings.Lines(string(smaps)) {
+		var start, end uintptr
+		var kib int
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &start, &end); n == 2 {
+			isIn = end > first && start < first+uintptr(len(view))
+			found = found || isIn
+		} else if n, _ := fmt.Sscanf(line, "Rss: %d kB", &kib); n == 1 && isIn {
+			bytes += kib << 10
+		}
 	}
-	return pages * os.Getpagesize()
+	if !found {
+		t.Fatal("no mapping of the memory is in /proc/self/smaps")
+	}
+	return bytes
 }
 
 func TestImagesLeaveNothingBehind(t *testing.T) {
