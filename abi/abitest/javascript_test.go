@@ -192,13 +192,19 @@ func TestJavaScriptREADME(t *testing.T) {
 	}
 }
 
-// javaScript builds the provider in a folder and loads it. That takes no tools.
+// javaScript builds the provider in a folder and loads it.
 func javaScript(t *testing.T, dir string) abitest.Guest {
+	t.Helper()
+	return packed(t, dir, project.JavaScript)
+}
+
+// packed builds a provider whose scripts are packed into an engine, and loads it. That takes no tools.
+func packed(t *testing.T, dir string, l project.Language) abitest.Guest {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles the engine")
 	}
-	module, err := project.Build(t.Context(), dir, project.JavaScript, nil)
+	module, err := project.Build(t.Context(), dir, l, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
-// watchEvery is how often a file that somebody follows is looked at.
+// watchEvery is how often a file that a client follows is looked at.
 const watchEvery = time.Minute
 
 const files = "github://repo/{owner}/{branch}/{+path}"

@@ -44,7 +44,7 @@ func expect(t *testing.T, p *wasmrestest.Provider, values map[string]string) {
 	}
 }
 
-// A read writes nothing and tells nobody unless the operator wants it.
+// A read writes nothing and sends no notice unless the operator wants that.
 func TestReadsHaveNoEffects(t *testing.T) {
 	for _, config := range []map[string]string{nil, {countLookups: "false"}, {countLookups: ""}} {
 		p, _ := start(t)

@@ -16,7 +16,7 @@ import (
 //go:embed api.json
 var description []byte
 
-// watchEvery is how often an answer that somebody follows is looked at.
+// watchEvery is how often an answer that a client follows is looked at.
 const watchEvery = time.Minute
 
 func init() {

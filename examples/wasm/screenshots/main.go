@@ -15,7 +15,7 @@ import (
 // root is where the operator mounts the folder.
 const root = "/screens"
 
-// watchEvery is how often a display that somebody follows is looked at, where the folder cannot be watched.
+// watchEvery is how often a display that a client follows is looked at, where the folder cannot be watched.
 const watchEvery = 2 * time.Second
 
 const display = "screen://localhost/{display}"

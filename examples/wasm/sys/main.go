@@ -16,7 +16,7 @@ import (
 // root is where the operator mounts /proc.
 const root = "/proc"
 
-// watchEvery is how often figures that somebody follows are looked at: the kernel does not tell when they change.
+// watchEvery is how often figures that a client follows are looked at: the kernel does not tell when they change.
 const watchEvery = 2 * time.Second
 
 // fileMax is how many bytes of a file are read.

@@ -9,7 +9,7 @@ import (
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
-// WatchEvery is how often rows that a client follows are read. A database tells nobody of changes.
+// WatchEvery is how often rows that a client follows are read. A database sends no notice of changes.
 const WatchEvery = 10 * time.Second
 
 // Version returns what names the version of a resource for [wasmres.Route.Watch]: a sum of what read answers. A resource

@@ -13,7 +13,7 @@ import (
 	wasmres "github.com/wasmres/wasmres/guest-sdk/go"
 )
 
-// watchEvery is how often a page that somebody follows is looked at.
+// watchEvery is how often a page that a client follows is looked at.
 const watchEvery = time.Minute
 
 func init() {
