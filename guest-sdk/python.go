@@ -16,7 +16,7 @@ var pythonModules embed.FS
 // "wasmres/__init__.py": the package wasmres, and modules of the standard library.
 func PythonEngine() Engine {
 	e := Engine{
-		Version: "MicroPython 1.26.0-preview",
+		Version: "MicroPython 1.29.0-preview",
 		Module:  pythonEngine,
 		Entry:   "wasmres_python_pack",
 		Modules: map[string]string{},
