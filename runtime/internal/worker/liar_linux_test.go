@@ -298,7 +298,7 @@ func repliesToMoved(l *liar) error {
 	}
 	l.talked = true
 	first := l.number
-	if err := l.next(); err != nil {
+	if err := errors.Join(l.say(protocol.KindLog, logLine()), l.next()); err != nil {
 		return err
 	}
 	if err := l.awaitCancel(); err != nil {
