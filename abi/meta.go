@@ -6,21 +6,23 @@ import (
 	"strings"
 )
 
+// The prefixes of the keys of _meta that the host sets.
 const (
-	hostMeta     = "io.github.wasmres/"       // begins the keys of _meta that the host sets
-	protocolMeta = "io.modelcontextprotocol/" // begins the keys of _meta that MCP itself defines
+	hostMeta    = "io.github.wasmres"
+	projectMeta = "dev.wasmres"
 )
 
 // IsReservedMeta reports whether key, of a _meta object, is reserved to MCP or to the host. A key is reserved to MCP
 // where the second label of its prefix is "modelcontextprotocol" or "mcp", as in "io.modelcontextprotocol/name" and
-// "dev.mcp.tools/name" (MCP 2026-07-28, basic, _meta). The host passes such keys neither to guests nor to clients.
+// "dev.mcp.tools/name" (MCP 2026-07-28, basic, _meta). Letter case does not count, as it does not for clients that decode with
+// encoding/json. The host passes such keys neither to guests nor to clients.
 func IsReservedMeta(key []byte) bool {
-	if bytes.HasPrefix(key, []byte(hostMeta)) || bytes.HasPrefix(key, []byte(protocolMeta)) {
-		return true
-	}
 	prefix, _, ok := bytes.Cut(key, []byte("/"))
 	if !ok {
 		return false
+	}
+	if bytes.EqualFold(prefix, []byte(hostMeta)) || bytes.EqualFold(prefix, []byte(projectMeta)) {
+		return true
 	}
 	_, rest, _ := bytes.Cut(prefix, []byte("."))
 	second, _, _ := bytes.Cut(rest, []byte("."))

@@ -11,7 +11,8 @@ import (
 func TestIsReservedMeta(t *testing.T) {
 	for key, want := range map[string]bool{
 		"io.modelcontextprotocol/serverInfo": true, "dev.mcp/": true, "org.modelcontextprotocol.api/x": true,
-		"com.mcp.tools/x": true, "com.MCP/x": true, "io.github.wasmres/etag": true,
+		"com.mcp.tools/x": true, "com.MCP/x": true, "io.github.wasmres/etag": true, "dev.wasmres/provider": true,
+		"Dev.Wasmres/provider": true, "dev.wa\u017fmre\u017f/provider": true, "io.github.WASMRES/etag": true, "io.modelContextProtocol/x": true,
 		"com.example.mcp/x": false, "mcp/x": false, "io.modelcontextprotocol": false, "": false, "a b": false,
 		"io.github.other/etag": false, "progress": false,
 	} {

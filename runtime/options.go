@@ -8,6 +8,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Options say what one provider may do. A zero field grants nothing or takes a safe default; no value means unlimited.
@@ -42,6 +43,9 @@ type Options struct {
 	// DebugModules are modules that may have the names of the module's functions, for reports of crashes. They are read
 	// after a crash. If it is nil, Open uses the files FILE.debug.wasm and FILE.wasm.
 	DebugModules iter.Seq[[]byte]
+	// Provenance is what clients are told of the code that answers, as the member "dev.wasmres/provider" of the _meta of
+	// results. Open and Load set its Digest and Version. Nil tells nothing.
+	Provenance *resource.Provenance
 	// OnCall receives what each call has used when it has ended, with the context of the call. Many goroutines call it
 	// at once. It must not block. Nil discards.
 	OnCall func(ctx context.Context, used Usage)

@@ -50,7 +50,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	inner, err := provider.Open(ctx, provider.Config{
 		Runner: h.runner, ModuleCache: h.modules, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
 		Services: servicesOf(o), OnUngranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
-		OnCall: o.OnCall, DebugModules: o.DebugModules,
+		OnCall: o.OnCall, DebugModules: o.DebugModules, Provenance: o.Provenance,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/pathpattern"
+	"github.com/wasmres/wasmres/internal/pathpattern"
 )
 
 // Why a client has no Identity. The server answers both with HTTP 401.

@@ -4,7 +4,7 @@
 // # Wrapping a Source
 //
 // A wrapper implements all methods of Source, and as many of the optional interfaces [Identified], [SessionEnder],
-// [Versioned] and [AfterResponder] as the Source that it wraps. If a wrapper leaves them out, the server needs a name
+// [Versioned], [Traceable] and [AfterResponder] as the Source that it wraps. If a wrapper leaves them out, the server needs a name
 // in its options, keeps the state of ended sessions until it expires, caches no lists, and resets guests at their next
 // use. Embedding the Source does not forward optional interfaces, since it has the methods of Source only. The example
 // of Source is such a wrapper.

@@ -3,7 +3,6 @@ package httpcap
 import (
 	"io"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -11,9 +10,6 @@ import (
 
 // SetNow sets the clock of h.
 func (h *HTTP) SetNow(now func() time.Time) { h.now = now }
-
-// Special names the kind of an address that is not public.
-func Special(addr netip.Addr) string { return special(addr) }
 
 // Redact returns the body that a guest gets, without these secrets.
 func Redact(secrets []string, body io.Reader) ([]byte, error) {

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/netaddr"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
@@ -103,6 +105,18 @@ const (
 	dialTime  = 10 * time.Second
 	keepAlive = 15 * time.Second
 )
+
+// checkDial refuses, as the Control of a [net.Dialer], to connect to addresses that are not public.
+func checkDial(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return denied("address: %.64q is invalid", address)
+	}
+	if what := netaddr.Special(to.Addr()); what != "" {
+		return denied("address: %s is %s", to.Addr(), what)
+	}
+	return nil
+}
 
 // newTransport makes a pool of connections. It ignores proxies of the environment: a proxy would dial unchecked addresses.
 func newTransport(cfg *Config, limits Limits, check func(_, _ string, _ syscall.RawConn) error) *http.Transport {

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/wasmres/wasmres/internal/pathpattern"
 	"github.com/wasmres/wasmres/runtime/capability/secret"
-	"github.com/wasmres/wasmres/runtime/internal/pathpattern"
 )
 
 // A Rule allows requests that match all of its fields.

@@ -27,6 +27,20 @@ func (s *Source) ListVersion() (version uint64) {
 	return version
 }
 
+// Provenance implements [resource.Traceable]: that of the member to which the URI belongs, or of all members.
+func (s *Source) Provenance(uri abi.URI) (all []*resource.Provenance) {
+	if !uri.IsZero() {
+		if i, ok := s.owners.of(uri); ok {
+			return resource.ProvenanceOf(s.members[i].Source, uri)
+		}
+		return nil
+	}
+	for _, m := range s.members {
+		all = append(all, resource.ProvenanceOf(m.Source, uri)...)
+	}
+	return all
+}
+
 // List implements [resource.Source].
 func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.list(ctx, resources, req)

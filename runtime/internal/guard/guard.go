@@ -170,6 +170,11 @@ func (s *Source) Subscribe(
 	return s.source.Subscribe(ctx, uris, list, n)
 }
 
+// Provenance implements [resource.Traceable].
+func (s *Source) Provenance(uri abi.URI) []*resource.Provenance {
+	return resource.ProvenanceOf(s.source, uri)
+}
+
 // EndSession implements [resource.SessionEnder].
 func (s *Source) EndSession(session string) {
 	if e, ok := s.source.(resource.SessionEnder); ok {

@@ -3,6 +3,7 @@ package guest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -113,15 +114,36 @@ func (c *Call) spend(n, lines int) bool {
 	return false
 }
 
-// write logs text line by line.
+// maxRepeated is how many equal indented lines in a row are logged. A stack of a recursion has hundreds.
+const maxRepeated = 3
+
+// write logs text line by line. Of equal indented lines in a row it logs maxRepeated, and how many more there are.
 func (c *Call) write(ctx context.Context, level slog.Level, stream string, text []byte) {
+	log := func(line string) {
+		c.keepLine(line)
+		c.host.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", line)
+	}
+	var last []byte
+	repeated := 0 // how often last came again
+	logRepeated := func() {
+		if more := repeated + 1 - maxRepeated; more > 0 {
+			log(fmt.Sprintf("  [Previous line repeated %d more times]", more))
+		}
+	}
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			continue
 		}
-		said := strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
-		c.keepLine(said)
-		c.host.Logger.Log(ctx, level, guestLog, "op", c.Op.String(), "stream", stream, "text", said)
+		if line[0] == ' ' && bytes.Equal(line, last) {
+			repeated++
+		} else {
+			logRepeated()
+			last, repeated = line, 0
+		}
+		if repeated < maxRepeated {
+			log(strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD"))
+		}
 	}
+	logRepeated()
 }

@@ -84,10 +84,11 @@ func (c *Config) fill() error {
 type Core struct {
 	// fixed at creation
 	cfg       Config
-	revisions string // offered revisions, as a JSON array
-	server    string // members of _meta with this server's name
-	head      string // members every modern result begins with
-	discovery string // members of the result of server/discover
+	revisions string             // offered revisions, as a JSON array
+	server    string             // members of _meta with this server's name
+	head      string             // members every modern result begins with
+	traceable resource.Traceable // the source, if it says which code answers; nil otherwise
+	discovery string             // members of the result of server/discover
 
 	streams  *streams
 	slow     atomic.Int64 // clients that have kept a source waiting for longer than slowAfter
@@ -108,6 +109,7 @@ func New(cfg Config) (*Core, error) {
 	}
 	c.server = string(c.appendServer(nil))
 	c.head = `"resultType":"complete","_meta":{` + c.server + `},`
+	c.traceable, _ = cfg.Source.(resource.Traceable)
 	c.discovery = string(c.appendDiscovery(nil))
 	return c, nil
 }

@@ -29,7 +29,7 @@ func (c *Core) list(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	c.beginPage(r, missing)
+	c.beginPage(r, "", missing)
 	begin := len(r.out)
 	if err := r.appendResources(reply, r.links); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *Core) listCached(r *request, cursor string) (cached bool, err error) {
 	if body == nil {
 		return false, nil
 	}
-	c.begin(r)
+	c.beginTraced(r, "")
 	if err := r.appendLong(body, true); err != nil {
 		return true, err
 	}
@@ -102,7 +102,7 @@ func (c *Core) templates(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	c.beginPage(r, missing)
+	c.beginPage(r, "", missing)
 	if err := r.appendTemplates(reply); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (c *Core) complete(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	c.begin(r)
+	c.beginTraced(r, "")
 	r.out = appendCompletion(r.out, reply)
 	r.end()
 	return nil

@@ -19,7 +19,7 @@ func (c *Core) read(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	c.begin(r)
+	c.beginTraced(r, uri)
 	r.out = append(r.out, `"contents":[`...)
 	reply, err := c.readInto(ctx, r, uri, false)
 	if err != nil {

@@ -64,16 +64,18 @@ func (c *Core) toolsCall(ctx context.Context, r *request) error {
 	if !isNull(r.params.arguments) && !parseObject(r.params.arguments, choose("cursor", &cursor, "uri", &uri)) {
 		return invalidParams("arguments is not an object")
 	}
+	var asked string     // URI
 	var run func() error // ends the member content
 	switch name {
 	case "list_resources":
 		run = func() error { return c.listTool(ctx, r, cursor) }
 	case "read_resource":
+		asked, _ = optional("uri", uri) // the tool itself fails for another value
 		run = func() error { return c.readTool(ctx, r, uri) }
 	default:
 		return invalidParams("unknown tool: %s", truncate(name, maxMethod))
 	}
-	c.begin(r)
+	c.beginTraced(r, asked)
 	r.out = append(r.out, `"content":[`...)
 	begin := len(r.out)
 	switch err := run(); {

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/subscribe"
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 const (
@@ -65,7 +66,9 @@ type Config struct {
 	// DebugModules yields modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
 	// They are read after the first crash; other modules are ignored. Nil for none.
 	DebugModules iter.Seq[[]byte]
-	Logger       *slog.Logger // nil discards
+	// Provenance is what clients are told of the provider; nil for nothing. Open sets its Digest and Version.
+	Provenance *resource.Provenance
+	Logger     *slog.Logger // nil discards
 }
 
 func (cfg *Config) fill() (err error) {
@@ -149,6 +152,11 @@ func (p *Provider) open(ctx context.Context) (err error) {
 	}
 	if err := p.index(p.host.Manifest()); err != nil {
 		return fmt.Errorf("manifest: %w", err)
+	}
+	if p.cfg.Provenance != nil {
+		told := *p.cfg.Provenance
+		told.Digest, told.Version = p.host.Module.Digest, p.host.Manifest().Version
+		p.provenance = []*resource.Provenance{&told}
 	}
 	return nil
 }

@@ -20,17 +20,18 @@ import (
 // A Provider serves the resources of one module. It is safe for concurrent use.
 type Provider struct {
 	// fixed at creation
-	cfg     Config
-	limiter *limiter.Limiter
-	host    *guest.Host
-	guests  guest.Guests
-	routes  []route             // most specific first
-	byText  map[string]route    // by the template's normal form
-	static  map[string]string   // the guest's spelling of each declared resource, by normal form
-	names   func() symbol.Names // of functions, by index; reads them once
-	cache   *cache.Cache        // nil when nothing is cached
-	broker  *subscribe.Broker
-	close   func() error // works once
+	cfg        Config
+	limiter    *limiter.Limiter
+	host       *guest.Host
+	guests     guest.Guests
+	routes     []route             // most specific first
+	byText     map[string]route    // by the template's normal form
+	static     map[string]string   // the guest's spelling of each declared resource, by normal form
+	names      func() symbol.Names // of functions, by index; reads them once
+	cache      *cache.Cache        // nil when nothing is cached
+	broker     *subscribe.Broker
+	provenance []*resource.Provenance // nil for none
+	close      func() error           // works once
 }
 
 // A route is one template of the manifest, ready to match.
@@ -67,6 +68,9 @@ func (p *Provider) Identity() resource.Identity {
 	m := p.host.Manifest()
 	return resource.Identity{Name: m.Name, Title: m.Title, Version: cmp.Or(m.Version, "0"), Instructions: m.Description}
 }
+
+// Provenance implements [resource.Traceable].
+func (p *Provider) Provenance(abi.URI) []*resource.Provenance { return p.provenance }
 
 // ListVersion implements [resource.Versioned].
 func (p *Provider) ListVersion() uint64 { return p.broker.ListVersion() }

@@ -190,6 +190,16 @@ func (s *Source) versionLocked() uint64 {
 	return s.versionBase + s.current.ListVersion()
 }
 
+// Provenance implements [resource.Traceable], for the current generation.
+func (s *Source) Provenance(uri abi.URI) []*resource.Provenance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return nil
+	}
+	return resource.ProvenanceOf(s.current.Generation, uri)
+}
+
 // AfterResponse implements [resource.AfterResponder], for the current generation; earlier ones are closed soon.
 func (s *Source) AfterResponse() {
 	if g := s.enter(); g != nil {

@@ -1,11 +1,10 @@
-package httpcap
+// Package netaddr says which network addresses are not public: what a guest or a redirect must not reach unless the operator
+// permits it.
+package netaddr
 
-import (
-	"net/netip"
-	"syscall"
-)
+import "net/netip"
 
-// A block is a range of addresses that guests may not reach without a rule that says Private.
+// A block is a range of addresses that are not public.
 type block struct {
 	prefix netip.Prefix
 	what   string
@@ -63,10 +62,11 @@ var tunnels = []tunnel{
 	{netip.MustParsePrefix("2001::/32"), "Teredo", 12, 0xff}, // the client
 }
 
-// special names the kind of an address that is not public, as in "loopback"; it is empty for public ones.
-func special(addr netip.Addr) string {
+// Special names the kind of an address that is not public, as in "loopback"; it is empty for public ones. The kind of an
+// IPv6 address that holds an IPv4 address begins with the name of the tunnel, as in "NAT64 link-local".
+func Special(addr netip.Addr) string {
 	if addr.Is4In6() {
-		if what := special(addr.Unmap()); what != "" {
+		if what := Special(addr.Unmap()); what != "" {
 			return "IPv4-mapped " + what
 		}
 		return ""
@@ -85,7 +85,7 @@ func special(addr netip.Addr) string {
 		if !t.prefix.Contains(addr) {
 			continue
 		}
-		if what := special(t.inner(addr)); what != "" {
+		if what := Special(t.inner(addr)); what != "" {
 			return t.what + " " + what
 		}
 		tunnelled = true
@@ -104,16 +104,4 @@ func (t *tunnel) inner(addr netip.Addr) netip.Addr {
 		v4[i] = b[t.at+i] ^ t.mask
 	}
 	return netip.AddrFrom4(v4)
-}
-
-// checkDial refuses, as the Control of a [net.Dialer], to connect to addresses that are not public.
-func checkDial(_, address string, _ syscall.RawConn) error {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return denied("address: %.64q is invalid", address)
-	}
-	if what := special(to.Addr()); what != "" {
-		return denied("address: %s is %s", to.Addr(), what)
-	}
-	return nil
 }

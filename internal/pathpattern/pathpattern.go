@@ -1,4 +1,4 @@
-// Package pathpattern matches paths and URIs against the patterns of policies.
+// Package pathpattern matches paths, URIs and names of repositories against the patterns of policies.
 package pathpattern
 
 import (
