@@ -3,6 +3,7 @@ package guestsdk
 import (
 	"embed"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func PythonEngine() Engine {
 	e := Engine{
 		Version: "MicroPython 1.29.0-preview",
 		Module:  pythonEngine,
-		Entry:   "wasmres_python_pack",
+		Entry:   "wasmres_python_prepare",
 		Modules: map[string]string{},
 	}
 	err := fs.WalkDir(pythonModules, "python/lib", func(file string, d fs.DirEntry, err error) error {
@@ -33,4 +34,25 @@ func PythonEngine() Engine {
 		panic(err) // the files are embedded
 	}
 	return e
+}
+
+// replaceable are modules of the library, in the place of which CPython may have the packages of these names, and what they
+// import of the library.
+var replaceable = []string{
+	"_encodings.py", "_web.py", "aiofiles.py", "aiohttp.py", "aiosqlite.py", "anyio.py", "dotenv.py", "httpx.py", "requests/",
+}
+
+// pythonPackage gives the files of the package wasmres itself, which native tests run, and in its directory library those
+// that are replaceable.
+func pythonPackage() map[string]string {
+	found := map[string]string{}
+	for name, text := range PythonEngine().Modules {
+		if file, ok := strings.CutPrefix(name, "wasmres/"); ok {
+			found[file] = text
+		}
+		if slices.ContainsFunc(replaceable, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			found["library/"+name] = text
+		}
+	}
+	return found
 }

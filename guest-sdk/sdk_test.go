@@ -69,8 +69,9 @@ func TestFiles(t *testing.T) {
 		"c":              {"README.md", "wasmres.h", "wasmres_abi.h"},
 		"go":             {"README.md", "go.mod", "internal/wire/wire.go", "route.go", "wasmrestest/provider.go"},
 		"javascript":     {"README.md", "wasmres.d.ts"},
-		"python":         {"README.md", "__init__.pyi"},
+		"python":         {"README.md", "__init__.py", "__init__.pyi", "fastmcp/__init__.pyi", "library/httpx.py", "testing/client.py"},
 		"rust":           {"Cargo.toml", "README.md", "src/host/imports.rs", "src/lib.rs", "src/testing/mod.rs"},
+		"typescript":     {"README.md", "wasmres.d.ts", "lib/index.js", "mcp.ts", "test/index.mjs"},
 	} {
 		t.Run(language, func(t *testing.T) {
 			got, err := Files(language)
@@ -88,12 +89,31 @@ func TestFiles(t *testing.T) {
 				}
 				delete(got, name)
 			}
+			if language == "python" {
+				for name, text := range sources(t, "python/lib", func(name string) bool { return got["library/"+name] != "" }) {
+					if got["library/"+name] != text {
+						t.Errorf("library/%s differs from the source", name)
+					}
+					delete(got, "library/"+name)
+				}
+				for _, dir := range []string{"python/lib/wasmres", "python/native"} {
+					for name, text := range sources(t, dir, func(string) bool { return true }) {
+						if got[name] != text {
+							t.Errorf("%s differs from the source", name)
+						}
+						delete(got, name)
+					}
+				}
+			}
+			if language == "typescript" {
+				maps.DeleteFunc(got, func(name, _ string) bool { return name == "wasmres.d.ts" || strings.HasPrefix(name, "lib/") })
+			}
 			if len(got) > 0 {
 				t.Errorf("there are no sources of %v", slices.Sorted(maps.Keys(got)))
 			}
 		})
 	}
-	const want = `"cobol", only for assemblyscript, c, go, javascript, python, rust`
+	const want = `"cobol", only for assemblyscript, c, go, javascript, python, rust, typescript`
 	if _, err := Files("cobol"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

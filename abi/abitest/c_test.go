@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -586,11 +587,18 @@ type cService struct {
 	request []byte
 }
 
-// cNative builds a guest of testdata/wasm/kit-c for this machine, with native/host.c and sanitizers if clang has them.
+var cNatives sync.Mutex // guards the building of native guests
+
+// cNative builds a guest of testdata/wasm/kit-c for this machine once, with native/host.c and sanitizers if clang has them.
 func cNative(t *testing.T, source string) (guest string) {
 	t.Helper()
 	clang := cCompiler(t)
-	guest = filepath.Join(t.TempDir(), "guest")
+	cNatives.Lock()
+	defer cNatives.Unlock()
+	guest = filepath.Join(built, source+".native")
+	if _, err := os.Stat(guest); err == nil {
+		return guest
+	}
 	args := append(sanitizers(t, clang), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I"+cAbs(t, cSDK), "-o", guest)
 	build(t, cKit, nil, clang, append(args, source, "native/host.c")...)
 	return guest

@@ -2,7 +2,6 @@ package abitest_test
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,142 +28,60 @@ func TestJavaScriptGuest(t *testing.T) {
 
 // TestJavaScriptRest asks for what the SDK has beyond the kit.
 func TestJavaScriptRest(t *testing.T) {
-	guest := javaScript(t, filepath.Join(javaScriptKit, "rest"))
-	do := func(t *testing.T, op abi.Op, req abi.Request) abitest.Outcome {
-		t.Helper()
-		return ask(t, guest, op, req)
-	}
-	m := do(t, abi.OpDescribe, abi.Request{}).Reply.Manifest
-	if m == nil {
-		t.Fatal("DESCRIBE emitted no manifest")
-	}
-	read := func(t *testing.T, uri, value string, offset, length uint64) abitest.Outcome {
-		t.Helper()
-		template := func(m abi.Template) bool { return m.URITemplate == uri+"{n}" }
-		return do(t, abi.OpRead, abi.Request{
-			URI: uri + "x", Route: 1 + uint32(slices.IndexFunc(m.Templates, template)),
-			Vars: []abi.Var{{Name: "n", Value: value}}, RangeOffset: offset, RangeLength: length,
-		})
-	}
-	t.Run("manifest", func(t *testing.T) { testJavaScriptManifest(t, *m) })
-	t.Run("texts", func(t *testing.T) {
-		for _, n := range []int{0, 1, 2, 3, 819, 820, 1024, 1025, 9830, 9831, 50_000} { // around what is inline and chunks
-			wantBody(t, read(t, "rest://words/", fmt.Sprint(n), 0, 0), strings.Repeat("aü狐🦊", n))
-			wantBody(t, read(t, "rest://stream/", fmt.Sprint(n), 0, 0), strings.Repeat("aü狐🦊", n))
-			wantBody(t, read(t, "rest://async/", fmt.Sprint(n), 0, 0), strings.Repeat("aü狐🦊", n))
-		}
-		wantBody(t, do(t, abi.OpRead, abi.Request{URI: "rest://lone"}), "a\ufffdb\ufffd狐\ufffd")
+	r := newRest(t, javaScript(t, filepath.Join(javaScriptKit, "rest")))
+	r.test(t, "javascript/1.0.0", "n is not a whole number from 0 to 9007199254740991")
+	t.Run("lone surrogates", func(t *testing.T) {
+		wantBody(t, r.do(t, abi.OpRead, abi.Request{URI: "rest://lone"}), "a\ufffdb\ufffd狐\ufffd")
 	})
-	t.Run("ranges", func(t *testing.T) {
-		for _, kind := range []string{"whole", "chunks", "later"} {
-			for _, c := range []struct{ offset, length, first, n uint64 }{
-				{10, 250, 10, 250}, {0, 1, 0, 1}, {99_999, 0, 99_999, 1}, {100_000, 5, 100_000, 0}, {200_000, 5, 0, 0},
-				{49_151, 2, 49_151, 2},
-			} {
-				o := read(t, "rest://"+kind+"/", "100000", c.offset, c.length)
-				wantBody(t, o, string(bytesFrom(int(c.first), int(c.n))))
-				if o.Contents[0].RangeTotal != 100_000 {
-					t.Errorf("%s from %d on: range_total is %d", kind, c.offset, o.Contents[0].RangeTotal)
-				}
-			}
-		}
-	})
-	t.Run("failures", func(t *testing.T) {
-		for uri, want := range map[string]struct {
-			code    abi.Code
-			message string
-		}{
-			"rest://thrown": {abi.CodeInternal, ""}, "rest://rejected": {abi.CodeInternal, ""},
-			"rest://never": {abi.CodeInternal, ""}, "rest://nothing": {abi.CodeNotFound, ""},
-			"rest://odd": {abi.CodeInternal, ""}, "rest://refused": {abi.CodeDenied, "not you"},
-			"rest://midway": {abi.CodeInternal, ""}, "rest://deep": {abi.CodeInternal, ""},
-		} {
-			wantFailure(t, do(t, abi.OpRead, abi.Request{URI: uri}), want.code, want.message)
-		}
-		wantFailure(t, read(t, "rest://words/", "1x", 0, 0), abi.CodeInvalidParams,
-			"n is not a whole number from 0 to 9007199254740991")
-	})
-	t.Run("progress", func(t *testing.T) {
-		o := do(t, abi.OpRead, abi.Request{URI: "rest://slow"})
-		wantBody(t, o, "true")
-		if want := []abi.Progress{{Done: 1, Total: 2, Message: "half"}}; !slices.Equal(o.Progress, want) {
-			t.Errorf("got %v, want %v", o.Progress, want)
-		}
-	})
-	t.Run("globals", func(t *testing.T) {
-		wantBody(t, do(t, abi.OpRead, abi.Request{URI: "rest://globals"}), "all there")
-		wantBody(t, do(t, abi.OpRead, abi.Request{URI: "rest://imports"}), "7, a text\n")
-	})
-	t.Run("list", func(t *testing.T) { testJavaScriptList(t, guest) })
-	t.Run("complete", func(t *testing.T) {
-		req := abi.Request{URI: "rest://suggest/{a}{?b,c*}", Arg: "a", Value: "uP"}
-		if got := do(t, abi.OpComplete, req).Reply.Completions; !slices.Equal(got, []string{"Upper"}) {
-			t.Errorf("got %q", got)
-		}
-		req.Arg, req.Value, req.Vars = "c", "y", []abi.Var{{Name: "a", Value: "x"}}
-		got := do(t, abi.OpComplete, req).Reply
-		if len(got.Completions) != 100 || got.Completions[7] != "xy7" || got.CompletionTotal != 150 || !got.CompletionMore {
-			t.Errorf("got %+v", got)
-		}
-		req.Arg = "b"
-		if got := do(t, abi.OpComplete, req); got.Code != abi.CodeOK || len(got.Reply.Completions) != 0 {
-			t.Errorf("got %+v", got)
-		}
-	})
+	t.Run("variables", func(t *testing.T) { testJavaScriptVariables(t, r.do, r.manifest) })
+	t.Run("answers", func(t *testing.T) { testJavaScriptAnswers(t, r.do) })
 }
 
-func testJavaScriptManifest(t *testing.T, m abi.Manifest) {
-	if err := m.Check(); err != nil {
-		t.Fatal(err)
+// testJavaScriptAnswers reads what the engine sends by itself, and what it leaves to the scripts of the SDK.
+func testJavaScriptAnswers(t *testing.T, do func(*testing.T, abi.Op, abi.Request) abitest.Outcome) {
+	for req, want := range map[[2]string]string{
+		{"rest://short", ""}:  `rest://other text/x "e" false "ü"`,
+		{"rest://short", "f"}: `rest://other text/x "e" false "ü"`,
+		{"rest://short", "e"}: `rest://other  "e" true ""`,
+		{"rest://bytes", ""}:  `rest://bytes image/x "" false "\x00\xff"`,
+		{"rest://buffer", ""}: `rest://buffer application/octet-stream "" false "\x01\x02"`,
+	} {
+		o := do(t, abi.OpRead, abi.Request{URI: req[0], IfNoneMatch: req[1]})
+		if len(o.Contents) != 1 {
+			t.Fatalf("%q: got %v, %d contents", req, o.Code, len(o.Contents))
+		}
+		c := o.Contents[0]
+		if got := fmt.Sprintf("%s %s %q %t %q", c.URI, c.MIMEType, c.ETag, c.NotModified, c.Body); got != want {
+			t.Errorf("%q: got %s, want %s", req, got, want)
+		}
 	}
-	suggest := m.Templates[len(m.Templates)-1]
-	wantSame(t, suggest, abi.Template{
-		URITemplate: "rest://suggest/{a}{?b,c*}", Name: "suggest", Title: "Suggests", Description: "It suggests.",
-		MIMEType: "text/html", Audience: 3, Meta: `{"m":1}`, Completes: []string{"a", "c"}, TTLMillis: 60_000, CacheScope: 1,
-		Icons:    []abi.Icon{{Source: "https://x/y.png", MIMEType: "image/png", Sizes: []string{"48x48"}, Theme: "dark"}},
-		Priority: math.NaN(),
-	})
-	slow := m.Resources[slices.IndexFunc(m.Resources, func(r abi.Resource) bool { return r.Name == "slow" })]
-	wantSame(t, slow, abi.Resource{
-		URI: "rest://slow", Name: "slow", Size: 4, LastModified: "2026-11-22T00:00:00.000Z", Priority: 0.5,
-	})
-	m.Templates, m.Resources = nil, nil
-	wantSame(t, m, abi.Manifest{
-		Name: "rest", Version: "2.0.0", Title: "The rest", Description: "Everything else.",
-		Ops:          1<<abi.OpDescribe | 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete,
-		Capabilities: []abi.Capability{{Name: "fs", Params: `{"a":1}`, Optional: true, Reason: "reads files"}},
-		Limits: abi.ManifestLimits{
-			MemoryPages: 2, DeadlineMillis: 1500, MaxBody: 1 << 20, MaxInstances: 3, Lifecycle: abi.LifecycleSession,
+	if o := do(t, abi.OpRead, abi.Request{URI: "rest://bytes"}); o.Reply.TTLMillis != 7 || o.Reply.CacheScope != abi.CachePublic {
+		t.Errorf("got %+v", o.Reply)
+	}
+	wantFailure(t, do(t, abi.OpRead, abi.Request{URI: "rest://bytes", MaxBytes: 1}), abi.CodeTooLarge, "")
+	wantFailure(t, do(t, abi.OpRead, abi.Request{URI: "rest://both"}), abi.CodeInternal, "")
+	wantFailure(t, do(t, abi.OpRead, abi.Request{URI: "rest://getter"}), abi.CodeDenied, "not this")
+}
+
+// testJavaScriptVariables sends variables that a template has once, several times, not at all, and some it does not have.
+func testJavaScriptVariables(t *testing.T, do func(*testing.T, abi.Op, abi.Request) abitest.Outcome, m abi.Manifest) {
+	route := 1 + slices.IndexFunc(m.Templates, func(m abi.Template) bool { return m.URITemplate == "rest://vars/{a}/{b}{?c,d*}" })
+	many := slices.Repeat([]abi.Var{{Name: "d", Value: "1"}}, 40)
+	for want, vars := range map[string][]abi.Var{
+		`{}`:                                {},
+		`{"b":"2"}`:                         {{Name: "b", Value: "2"}},
+		`{"d":["ü"]}`:                       {{Name: "d", Value: "ü"}},
+		`{"a":"2"}`:                         {{Name: "a", Value: "1"}, {Name: "a", Value: "2"}},
+		`{"a":"1","é":"狐","__proto__":"3"}`: {{Name: "a", Value: "1"}, {Name: "é", Value: "狐"}, {Name: "__proto__", Value: "3"}},
+		`{"a":"1","b":"2","c":"","d":["3","4"]}`: {
+			{Name: "a", Value: "1"}, {Name: "b", Value: "2"}, {Name: "c"}, {Name: "d", Value: "3"}, {Name: "d", Value: "4"},
 		},
-		URIPrefixes: []string{"rest://", "more://"}, SDK: "javascript/1.0.0", ConfigSchema: `{"type":"object"}`,
-	})
-}
-
-// testJavaScriptList has the host say at entry 10 of each page that it has enough, which the guest may hear a little
-// later.
-func testJavaScriptList(t *testing.T, guest abitest.Guest) {
-	var got, want []string
-	for i := range 40 {
-		want = append(want, fmt.Sprintf("more://%d", i))
+		`{"d":[` + strings.Repeat(`"1",`, 39) + `"1"]}`: many,
+	} {
+		wantBody(t, do(t, abi.OpRead, abi.Request{URI: "rest://vars/x", Route: uint32(route), Vars: vars}), want)
 	}
-	pages := 0
-	for cursor := ""; pages == 0 || cursor != ""; pages++ {
-		if pages > 4 {
-			t.Fatal("the pages do not end")
-		}
-		x := &abitest.Exchange{Request: (&abi.Request{Cursor: cursor}).Append(nil), Limit: 10}
-		o, err := x.Outcome(guest(t, abi.OpList, x))
-		if err != nil || o.Code != abi.CodeOK || o.Reply.TTLMillis != 5000 || o.Reply.CacheScope != abi.CachePublic {
-			t.Fatalf("page %d: got %v, %v, %+v", pages, err, o.Code, o.Reply)
-		}
-		for _, r := range o.Reply.Resources {
-			got = append(got, r.URI)
-		}
-		cursor = o.Reply.NextCursor
-	}
-	if !slices.Equal(got, want) || pages < 2 {
-		t.Errorf("got %d pages: %q", pages, got)
-	}
+	request := abi.Request{URI: "rest://vars/x", Route: uint32(len(m.Templates) + 1)}
+	wantFailure(t, do(t, abi.OpRead, request), abi.CodeNotFound, "")
 }
 
 // TestJavaScriptREADME builds the provider of the SDK's README.

@@ -2,15 +2,24 @@ package abitest_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/abi/abitest"
 )
 
-// TestAssemblyScriptRedact holds the SDK to the values that package redact of the SDK for Go is tested with.
 func TestAssemblyScriptRedact(t *testing.T) {
-	guest := assemblyScript(t)(t, assemblyScriptKit, "redact.ts")
+	testRedact(t, assemblyScript(t)(t, assemblyScriptKit, "redact.ts"))
+}
+
+func TestJavaScriptRedact(t *testing.T) {
+	testRedact(t, javaScript(t, filepath.Join(javaScriptKit, "redact")))
+}
+
+// testRedact holds an SDK to the values that package redact of the SDK for Go is tested with.
+func testRedact(t *testing.T, guest abitest.Guest) {
 	text, err := os.ReadFile("../../testdata/redact.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -56,8 +56,8 @@ declare module "wasmres" {
      * Registers a family of resources, as in "users://{id}" (RFC 6570). The host matches URIs and hands the decoded
      * variables to the handler: see Request.vars.
      */
-    template(uriTemplate: string, read: ReadHandler): this;
-    template(uriTemplate: string, options: TemplateOptions, read: ReadHandler): this;
+    template<const U extends string>(uriTemplate: U, read: ReadHandler<Vars<U>>): this;
+    template<const U extends string>(uriTemplate: U, options: TemplateOptions<Vars<U>>, read: ReadHandler<Vars<U>>): this;
     /** Registers the handler for URIs that are none of the above, such as those that are listed. */
     readAny(read: ReadHandler): this;
     readAny(options: AnyOptions, read: ReadHandler): this;
@@ -67,7 +67,24 @@ declare module "wasmres" {
   }
 
   /** Answers a read. Nothing at all, undefined or an empty array, means that there is no such resource. */
-  export type ReadHandler = (request: Request) => Answer | Promise<Answer>;
+  export type ReadHandler<V = Record<string, any>> = (request: Request<V>) => Answer | Promise<Answer>;
+
+  /**
+   * The variables of a URI template: Vars<"users://{id}{?q}"> has id, a string, and q, a string or undefined. An exploded
+   * one is an array of strings. Those of a template that is not a literal may have any names.
+   */
+  export type Vars<U extends string> = string extends U ? Record<string, any> : VarsIn<U>;
+  type VarsIn<U> = U extends `${string}{${infer E}}${infer R}` ? VarsOf<E> & VarsIn<R> : {};
+  type VarsOf<E> = E extends `+${infer L}`
+    ? FirstVar<L>
+    : E extends `${"#" | "." | "/" | ";" | "?" | "&"}${infer L}`
+      ? OptionalVars<L>
+      : FirstVar<E>;
+  type FirstVar<L> = L extends `${infer V},${infer R}` ? OneVar<V, never> & OptionalVars<R> : OneVar<L, never>;
+  type OptionalVars<L> = L extends `${infer V},${infer R}` ? OneVar<V, undefined> & OptionalVars<R> : OneVar<L, undefined>;
+  type OneVar<V, Absent> = V extends `${infer N}*`
+    ? { [K in N]: string[] | Absent }
+    : { [K in V extends `${infer N}:${string}` ? N : V & string]: string | Absent };
 
   /**
    * Answers a page of a listing: with page.each or page.add, or with all entries, of which the page takes those it is
@@ -147,7 +164,7 @@ declare module "wasmres" {
     lastModified?: Date | string;
   }
 
-  export interface TemplateOptions extends ShownOptions {
+  export interface TemplateOptions<V = Record<string, any>> extends ShownOptions {
     /**
      * Parts may be asked for. Bytes, files and streams with a size are cut to the part; a handler that can do better
      * looks at Request.range and answers with rangeTotal.
@@ -157,7 +174,7 @@ declare module "wasmres" {
      * Suggests values of variables while somebody types: those of an array that begin with what was typed, whatever
      * the case, or what a function gives, as it is. At most 100 reach the client.
      */
-    complete?: Record<string, string[] | ((request: Request, typed: string) => string[] | Promise<string[]>)>;
+    complete?: { [K in keyof V]?: string[] | ((request: Request, typed: string) => string[] | Promise<string[]>) };
   }
 
   export type Audience = "user" | "assistant";
@@ -193,14 +210,14 @@ declare module "wasmres" {
   }
 
   /** What a handler is asked. */
-  export interface Request {
+  export interface Request<V = Record<string, any>> {
     /** What is read or watched. Of completions it is the template; empty in listings. */
     readonly uri: string;
     /**
      * The decoded variables of the template. An exploded one, as in {/path*}, is an array of strings, others are
      * strings. Those that are absent are undefined.
      */
-    readonly vars: Readonly<Record<string, any>>;
+    readonly vars: Readonly<V>;
     /** The part that is wanted, in bytes, if the route has ranges; undefined for the whole. Length 0: all the rest. */
     readonly range: { offset: number; length: number } | undefined;
     /** The etag that the asker has. */
@@ -522,6 +539,20 @@ declare module "wasmres" {
   /** The log of the operator; clients never see it. The console does the same. */
   export const log: Readonly<Record<"debug" | "info" | "warn" | "error", (...values: unknown[]) => void>>;
 
+  /**
+   * The value of a setting as clients may see it: only a mark if its name says that it is a secret, and otherwise as
+   * redactText has it. The name may have several parts, as in database.password or DB_PASSWORD.
+   */
+  export function redactValue(name: string, value: string): string;
+
+  /**
+   * A text, of one line or many, with a mark in the place of each secret in it: user information of URLs and of data
+   * source names, values of pairs as Password=… and token: …, bearer and basic credentials, private keys in PEM, password
+   * hashes, and tokens of common services. It cannot find a password that stands alone, and is no reason to serve a file
+   * of secrets.
+   */
+  export function redactText(text: string): string;
+
   /** Tells who follows a resource that it has changed. */
   export function notifyUpdated(uri: string): void;
   /** Tells clients that the list has changed. */
@@ -529,7 +560,10 @@ declare module "wasmres" {
 }
 
 /** The log of the operator. */
-declare const console: Record<"debug" | "error" | "info" | "log" | "trace" | "warn", (...values: unknown[]) => void>;
+declare const console: Record<
+  "debug" | "dir" | "error" | "group" | "groupCollapsed" | "groupEnd" | "info" | "log" | "table" | "trace" | "warn",
+  (...values: unknown[]) => void
+> & { assert(condition?: boolean, ...values: unknown[]): void };
 
 declare const performance: { now(): number; readonly timeOrigin: number };
 declare function queueMicrotask(callback: () => void): void;
@@ -541,12 +575,144 @@ declare class TextEncoder {
   encode(text?: string): Uint8Array;
 }
 
-/** Of UTF-8; what is none becomes U+FFFD. */
+/** Of UTF-8; what is none becomes U+FFFD, or is a TypeError if fatal. */
 declare class TextDecoder {
-  constructor(label?: string);
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
   readonly encoding: "utf-8";
   decode(input?: ArrayBufferLike | ArrayBufferView, options?: { stream?: boolean }): string;
 }
+
+// What follows is packed into the module only where it is used.
+
+/** By the URL Standard, but for hosts beyond ASCII, which must be in Punycode. */
+declare class URL {
+  constructor(url: string | URL, base?: string | URL);
+  static canParse(url: string | URL, base?: string | URL): boolean;
+  static parse(url: string | URL, base?: string | URL): URL | null;
+  href: string;
+  readonly origin: string;
+  protocol: string;
+  username: string;
+  password: string;
+  host: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  search: string;
+  readonly searchParams: URLSearchParams;
+  hash: string;
+  toString(): string;
+  toJSON(): string;
+}
+
+declare class URLSearchParams implements Iterable<[string, string]> {
+  constructor(init?: string | Record<string, string> | Iterable<[string, string]>);
+  readonly size: number;
+  append(name: string, value: string): void;
+  delete(name: string, value?: string): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string, value?: string): boolean;
+  set(name: string, value: string): void;
+  sort(): void;
+  forEach(callback: (value: string, name: string, params: URLSearchParams) => void): void;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  entries(): IterableIterator<[string, string]>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+  toString(): string;
+}
+
+/**
+ * Timers. A provider cannot wait: a timer runs when nothing else is left to do, the earliest first, and the clock does
+ * not go on for it. Timers that are left when a request has its answer do not run.
+ */
+declare function setTimeout<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): number;
+// A callback with one parameter that may be left out, as in new Promise((resolve) => setTimeout(resolve, 100)).
+declare function setTimeout(callback: (_: void) => void, delay?: number): number;
+declare function setInterval<A extends unknown[]>(callback: (...args: A) => void, delay?: number, ...args: A): number;
+declare function setImmediate<A extends unknown[]>(callback: (...args: A) => void, ...args: A): number;
+declare function clearTimeout(timer: number | undefined): void;
+declare function clearInterval(timer: number | undefined): void;
+declare function clearImmediate(timer: number | undefined): void;
+
+/** Copies a value deeply. Functions, symbols and promises throw a DOMException. */
+declare function structuredClone<T>(value: T): T;
+
+/** Random values, as those of Math.random: fit for identifiers, not for keys or tokens. */
+declare const crypto: {
+  getRandomValues<T extends ArrayBufferView>(array: T): T;
+  randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
+};
+
+/** Nothing of wasmres can be interrupted: these are for packages that take them. */
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+declare class AbortSignal {
+  static abort(reason?: unknown): AbortSignal;
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  onabort: ((event: unknown) => void) | null;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: (event: unknown) => void): void;
+  removeEventListener(type: "abort", listener: (event: unknown) => void): void;
+}
+
+/**
+ * The global fetch has the shape of the browser's, for code that is written for it, over fetch of "wasmres": bodies are
+ * read as a whole, and what fails rejects with a Failure. It takes the power "http".
+ */
+declare function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+
+interface RequestInit {
+  method?: string;
+  headers?: Headers | Record<string, string> | Iterable<[string, string]>;
+  body?: string | URLSearchParams | ArrayBufferLike | ArrayBufferView | null;
+  /** Ignored. */
+  signal?: AbortSignal | null;
+}
+
+declare class Headers implements Iterable<[string, string]> {
+  constructor(init?: Headers | Record<string, string> | Iterable<[string, string]>);
+  append(name: string, value: string): void;
+  set(name: string, value: string): void;
+  get(name: string): string | null;
+  has(name: string): boolean;
+  delete(name: string): void;
+  forEach(callback: (value: string, name: string, headers: Headers) => void): void;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  entries(): IterableIterator<[string, string]>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+
+interface Body {
+  readonly headers: Headers;
+  readonly bodyUsed: boolean;
+  text(): Promise<string>;
+  json(): Promise<any>;
+  bytes(): Promise<Uint8Array>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+interface Request extends Body {
+  readonly url: string;
+  readonly method: string;
+}
+declare const Request: { new (input: string | URL | Request, init?: RequestInit): Request };
+
+interface Response extends Body {
+  readonly status: number;
+  readonly statusText: string;
+  readonly ok: boolean;
+  readonly url: string;
+}
+declare const Response: {
+  new (body?: RequestInit["body"], init?: { status?: number; statusText?: string; headers?: RequestInit["headers"] }): Response;
+  json(value: unknown, init?: { status?: number; headers?: RequestInit["headers"] }): Response;
+};
 
 declare module "*.txt" {
   const text: string;

@@ -44,8 +44,8 @@ func buildProject(tb testing.TB, example string, l project.Language) (string, er
 		if err := copyProject(copied, filepath.Join(source(), example)); err != nil {
 			return err
 		}
-		if l == project.AssemblyScript {
-			if err := os.Symlink(NodeModules(tb), filepath.Join(copied, "node_modules")); err != nil {
+		if NeedsNode(l) {
+			if err := os.Symlink(NodeModules(tb, l), filepath.Join(copied, "node_modules")); err != nil {
 				return err
 			}
 		}

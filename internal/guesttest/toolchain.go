@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
@@ -22,12 +23,22 @@ func Missing(tb testing.TB, format string, args ...any) {
 	tb.Skipf("NOT TESTED: "+format, args...)
 }
 
-// NodeModules returns a folder node_modules with the AssemblyScript compiler that the SDK's lockfile names. It is
-// installed once for each lockfile, in the user's cache folder, and must not be changed.
-func NodeModules(tb testing.TB) string {
+// nodePackages has the directories, from the root of the source tree, with the lockfiles of languages.
+var nodePackages = map[project.Language]string{
+	project.AssemblyScript: "guest-sdk/assemblyscript", project.TypeScript: "testdata/npm",
+	project.Python: "testdata/pyright", // which has a type checker
+}
+
+// NeedsNode reports whether projects in a language have a directory node_modules.
+func NeedsNode(l project.Language) bool { return l != project.Python && nodePackages[l] != "" }
+
+// NodeModules returns a folder node_modules with the compilers or checkers of a language, and for TypeScript with
+// the packages of testdata/npm. It is installed once for each lockfile, in the user's cache folder, and must not be
+// changed.
+func NodeModules(tb testing.TB, l project.Language) string {
 	tb.Helper()
-	sdk := filepath.Join(sourcetree.Root(), "guest-sdk", "assemblyscript")
-	lock, err := os.ReadFile(filepath.Join(sdk, "package-lock.json"))
+	from := filepath.Join(sourcetree.Root(), filepath.FromSlash(nodePackages[l]))
+	lock, err := os.ReadFile(filepath.Join(from, "package-lock.json"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -36,19 +47,19 @@ func NodeModules(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "wasmres-tests", "assemblyscript-"+hex.EncodeToString(sum[:8]))
+	dir := filepath.Join(cache, "wasmres-tests", string(l)+"-"+hex.EncodeToString(sum[:8]))
 	modules := filepath.Join(dir, "node_modules")
-	if _, err := os.Stat(filepath.Join(modules, "assemblyscript")); err == nil {
+	if _, err := os.Stat(modules); err == nil {
 		return modules
 	}
-	if err := installNode(sdk, dir); err != nil {
+	if err := installNode(from, dir); err != nil {
 		Missing(tb, "%v", err)
 	}
 	return modules
 }
 
-// installNode installs beside dir and moves it there, so that dir is whole whenever it is there.
-func installNode(sdk, dir string) error {
+// installNode installs what the lockfile in from names beside dir and moves it there, so that dir is whole whenever it is there.
+func installNode(from, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
 	}
@@ -58,7 +69,7 @@ func installNode(sdk, dir string) error {
 	}
 	defer os.RemoveAll(fresh)
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join(sdk, name))
+		text, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
 			return err
 		}

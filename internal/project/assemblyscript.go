@@ -17,7 +17,7 @@ func compileAssemblyScript(b *builder) error {
 	if find("node") == "" {
 		return &Missing{"Node.js", advice{mac: "brew install node", anywhere: nodeAdvice}.forThisOS()}
 	}
-	asc := findASC(b.dir)
+	asc := findNodeProgram(b.dir, "asc")
 	if asc == "" {
 		install := "npm install"
 		if _, err := os.Stat(b.path("package.json")); err != nil {
@@ -39,14 +39,14 @@ func compileAssemblyScript(b *builder) error {
 	return err
 }
 
-// findASC looks for the compiler in node_modules of the project and of the directories above it, then in PATH.
-func findASC(dir string) string {
+// findNodeProgram looks for a program in node_modules of the project and of the directories above it, then in PATH.
+func findNodeProgram(dir, name string) string {
 	for ; ; dir = filepath.Dir(dir) {
-		if asc := find(filepath.Join(dir, "node_modules", ".bin", "asc")); asc != "" {
-			return asc
+		if program := find(filepath.Join(dir, nodeModules, ".bin", name)); program != "" {
+			return program
 		}
 		if dir == filepath.Dir(dir) {
-			return find("asc")
+			return find(name)
 		}
 	}
 }

@@ -34,11 +34,13 @@ func TestDetect(t *testing.T) {
 		want  Language
 		fail  string
 	}{
-		"Go":                {[]string{"go.mod", "main.go"}, Go, ""},
-		"Go with C":         {[]string{"go.mod", "x.c"}, Go, ""},
-		"Rust":              {[]string{"Cargo.toml"}, Rust, ""},
-		"AssemblyScript":    {[]string{"asconfig.json", "package.json"}, AssemblyScript, ""},
-		"JavaScript":        {[]string{"provider.js", "package.json"}, JavaScript, ""},
+		"Go":             {[]string{"go.mod", "main.go"}, Go, ""},
+		"Go with C":      {[]string{"go.mod", "x.c"}, Go, ""},
+		"Rust":           {[]string{"Cargo.toml"}, Rust, ""},
+		"AssemblyScript": {[]string{"asconfig.json", "package.json"}, AssemblyScript, ""},
+		"JavaScript":     {[]string{"provider.js", "package.json"}, JavaScript, ""},
+		"TypeScript":     {[]string{"provider.ts", "package.json", "tsconfig.json"}, TypeScript, ""},
+		"AssemblyScript, with the name of TypeScript": {[]string{"asconfig.json", "provider.ts"}, AssemblyScript, ""},
 		"C":                 {[]string{"x.c"}, C, ""},
 		"nothing":           {[]string{"README.md", "sub/main.c"}, "", "has no go.mod"},
 		"two":               {[]string{"go.mod", "Cargo.toml"}, "", "languages go, rust: choose one with --lang"},
@@ -81,6 +83,7 @@ func TestMissingTools(t *testing.T) {
 		Go:             "https://go.dev/dl/",
 		C:              "clang",
 		AssemblyScript: "https://nodejs.org",
+		TypeScript:     "https://nodejs.org",
 		Rust:           "wasm32",
 	} {
 		t.Run(string(l), func(t *testing.T) {
@@ -98,6 +101,9 @@ func TestMissingTools(t *testing.T) {
 	}
 }
 
+// fakeBundler writes an empty bundle and its map.
+const fakeBundler = `for out; do :; done; out=${out#--outfile=}; : >"$out"; echo '{"version": 3}' >"$out.map"`
+
 // The tools here are shell scripts, each alone in PATH.
 func TestUnfitTools(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -113,6 +119,8 @@ func TestUnfitTools(t *testing.T) {
 		"clang without wasm":          {C, map[string]string{"clang": "echo '  aarch64 - AArch64'"}, "a clang that compiles"},
 		"no linker":                   {C, map[string]string{"clang": "echo '  wasm32 - WebAssembly'"}, "wasm-ld is missing"},
 		"no compiler in node_modules": {AssemblyScript, map[string]string{"node": ""}, "run npm install"},
+		"no bundler in node_modules":  {TypeScript, map[string]string{"node": ""}, "the package esbuild is missing: in "},
+		"no types without tsc":        {TypeScript, map[string]string{"node": "", "esbuild": fakeBundler}, "the package typescript is missing"},
 		"Rust without wasm":           {Rust, map[string]string{"rustc": "echo ${0%/*}", "cargo": "", "rustup": ""}, "target add"},
 		"Rust without a linker": {Rust, map[string]string{
 			"rustc": "echo ${0%/*}", "libstd-x.rlib": "",

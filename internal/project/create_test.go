@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,5 +95,32 @@ func TestLockfileIsThatOfTheSDK(t *testing.T) {
 	mine := packages("templates/assemblyscript/package-lock.json.tmpl")
 	if mine != packages("../../guest-sdk/assemblyscript/package-lock.json") {
 		t.Error("the lockfile of new projects differs from name of the SDK: copy it")
+	}
+}
+
+// The compilers of a new project in TypeScript are those that tests use.
+func TestTypeScriptPackagesAreTested(t *testing.T) {
+	tested := struct{ DevDependencies map[string]string }{}
+	if err := readJSON("../../testdata/npm/package.json", &tested); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "notes")
+	if err := Create(dir, TypeScript, "v1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	fresh, lock := struct{ DevDependencies map[string]string }{}, struct {
+		Packages map[string]struct{ Version string }
+	}{}
+	if err := errors.Join(readJSON(filepath.Join(dir, "package.json"), &fresh), readJSON(filepath.Join(dir, "package-lock.json"), &lock)); err != nil {
+		t.Fatal(err)
+	}
+	if len(fresh.DevDependencies) == 0 {
+		t.Error("a new project has no compilers")
+	}
+	for name, version := range fresh.DevDependencies {
+		if tested.DevDependencies[name] != version || lock.Packages["node_modules/"+name].Version != version {
+			t.Errorf("%s: the project has %s, its lockfile %s, and the tests have %s", name, version,
+				lock.Packages["node_modules/"+name].Version, tested.DevDependencies[name])
+		}
 	}
 }

@@ -19,13 +19,17 @@ func Detect(dir string) (Language, error) {
 			found = append(found, l)
 		}
 	}
+	// An entry of AssemblyScript may have the name of one of TypeScript.
+	if len(found) == 2 && found[0] == AssemblyScript && found[1] == TypeScript {
+		found = found[:1]
+	}
 	// Projects in other languages may have C files too.
 	if len(found) == 2 && found[1] == C {
 		found = found[:1]
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s has no go.mod, Cargo.toml, asconfig.json, provider.js, provider.py or C file: make a project with 'wasmres new'", dir)
+		return "", fmt.Errorf("%s has no go.mod, Cargo.toml, asconfig.json, provider.js, provider.ts, provider.py or C file: make a project with 'wasmres new'", dir)
 	case 1:
 		return found[0], nil
 	}

@@ -44,11 +44,7 @@ func compileJavaScript(b *builder) error {
 	}
 	engine := guestsdk.JavaScriptEngine()
 	b.compiler = engine.Version
-	module, err := inject(engine.Module, engine.Entry, packScripts(scripts, engine.Modules))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(b.module, module, 0o600)
+	return prepare(b, engine, packScripts(scripts, usedModules(engine.Modules, scripts)))
 }
 
 // A script is the source of one JavaScript module.

@@ -2,17 +2,16 @@ package project
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	guestsdk "github.com/wasmres/wasmres/guest-sdk"
-	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 func folder(files map[string]string) fstest.MapFS {
@@ -88,18 +87,16 @@ func TestScriptsStayInTheProject(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret.txt"), filepath.Join(dir, "link.txt")); err != nil {
 		t.Skip(err)
 	}
-	m, err := Build(t.Context(), dir, JavaScript, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(m.Binary, []byte(`"secret"`)) {
-		t.Error("a file outside of the project was packed")
+	_, err := Build(t.Context(), dir, JavaScript, nil)
+	var failed *Failed
+	if !errors.As(err, &failed) || !strings.Contains(failed.Output, `there is no file "./link.txt"`) {
+		t.Errorf("got %v, want that there is no such file", err)
 	}
 }
 
 // Building twice makes the same module, named after the package or the folder.
 func TestBuildJavaScript(t *testing.T) {
-	dir := write(t, map[string]string{scriptEntry: "// an unusual text", "package.json": `{"name": "@scope/it"}`})
+	dir := write(t, map[string]string{scriptEntry: "export default 'an unusual text'", "package.json": `{"name": "@scope/it"}`})
 	first, err := Build(t.Context(), dir, JavaScript, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -111,47 +108,56 @@ func TestBuildJavaScript(t *testing.T) {
 	if first.Name != "it" || !strings.HasPrefix(first.Compiler, "QuickJS-NG ") {
 		t.Errorf("got %s by %s", first.Name, first.Compiler)
 	}
-	if !bytes.Contains(first.Binary, []byte("// an unusual text")) {
+	if !bytes.Contains(first.Binary, []byte("an unusual text")) {
 		t.Error("the script is not in the module")
 	}
 }
 
-func TestInject(t *testing.T) {
-	engine := guestsdk.JavaScriptEngine()
-	before, err := inspect(engine.Module, engine.Entry)
-	if err != nil {
-		t.Fatal(err)
+// The engine compiles the modules of the SDK that a provider imports.
+func TestUsedModules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds providers")
 	}
-	once, err := inject(engine.Module, engine.Entry, []byte("first"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice, err := inject(once, engine.Entry, []byte("second")) // a module that has a count of its segments
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := inspect(twice, engine.Entry)
-	if err != nil || after.segments != before.segments+2 || after.function != before.function {
-		t.Errorf("got %+v, %v, before it was %+v", after, err, before)
-	}
-	counts := 0
-	for s, err := range wasm.Sections(twice) {
+	const head = "import { provider } from 'wasmres'; provider({ name: 'x' }).resource('x://y', () => "
+	for text, used := range map[string]bool{
+		head + "'');": false, head + "kv.getText('x')); import { kv } from 'wasmres';": true,
+		head + "w.kv.getText('x')); import * as w from 'wasmres';": true,
+	} {
+		m, err := Build(t.Context(), write(t, map[string]string{scriptEntry: text}), JavaScript, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.ID == wasm.SectionDataCount {
-			counts++
+		if got := bytes.Contains(m.Binary, []byte("the value is not the expected one")); got != used {
+			t.Errorf("%s: the module has the key-value store: %t, want %t", text, got, used)
 		}
 	}
-	if counts != 1 {
-		t.Errorf("%d sections count the segments", counts)
-	}
-	const head = "\x00asm\x01\x00\x00\x00"
-	for _, bad := range []string{
-		"", "MZ", head, head + "\x07\x05\x01\x01f\x00\x00", head + "\x0b\x01\x05", head + "\x02\x08\x01\x01m\x01g\x03\x7f\x00",
+}
+
+// Modules that define globals are packed where they are used.
+func TestGlobals(t *testing.T) {
+	base := map[string]string{globalsModule: "none"}
+	for text, want := range map[string]string{
+		"": "", "// The URL of a resource; to fetch it.": "", "const url = new URL(x)": "url", "URL.canParse(x)": "url",
+		"typeof globalThis.URL": "url", "x.URL.y": "", "new URLSearchParams()": "url", "root.setTimeout": "timers",
+		"await fetch(x)": "fetch",
+		"import { fetch } from 'wasmres'; fetch(x)": "", "import {a, fetch, b} from \"wasmres\"\nfetch(x)": "",
+		"import { fetch as other } from 'wasmres'; fetch(x)": "fetch", "structuredClone(crypto)": "clone crypto",
 	} {
-		if _, err := inject([]byte(bad), "f", nil); err == nil {
-			t.Errorf("%q: something was injected", bad)
+		modules := usedModules(base, []script{{scriptEntry, text}})
+		var got []string
+		for _, name := range slices.Sorted(maps.Keys(modules)) {
+			if module, ok := strings.CutPrefix(name, "wasmres:/web/"); ok {
+				got = append(got, strings.TrimSuffix(module, ".js"))
+				if !strings.Contains(modules[globalsModule], strconv.Quote(name)) || modules[name] == "" {
+					t.Errorf("%q: %s is not imported, or empty", text, name)
+				}
+			}
 		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if base[globalsModule] != "none" {
+		t.Error("the modules of the SDK were changed")
 	}
 }

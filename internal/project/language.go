@@ -15,11 +15,14 @@ const (
 	C              Language = "c"
 	AssemblyScript Language = "assemblyscript"
 	JavaScript     Language = "javascript"
+	TypeScript     Language = "typescript"
 	Python         Language = "python"
 )
 
 // Languages returns all languages.
-func Languages() []Language { return []Language{Go, Rust, C, AssemblyScript, JavaScript, Python} }
+func Languages() []Language {
+	return []Language{Go, Rust, C, AssemblyScript, JavaScript, TypeScript, Python}
+}
 
 // A languageInfo describes the projects of a language.
 type languageInfo struct {
@@ -59,10 +62,16 @@ func (l Language) info() languageInfo {
 			title: "JavaScript", files: []string{scriptEntry}, compile: compileJavaScript,
 			source: scriptEntry, ignore: "*.wasm", needs: "nothing but wasmres",
 		}
+	case TypeScript:
+		return languageInfo{
+			title: "TypeScript", files: []string{typeScriptEntry}, compile: compileTypeScript,
+			source: typeScriptEntry, ignore: "*.wasm\n/node_modules/", setup: []string{"npm install"}, test: "npm test",
+			needs: "Node.js 20 or newer with npm, and once `npm install`",
+		}
 	case Python:
 		return languageInfo{
 			title: "Python", files: []string{pythonEntry}, compile: compilePython,
-			source: pythonEntry, ignore: "*.wasm\n__pycache__/", needs: "nothing but wasmres",
+			source: pythonEntry, ignore: "*.wasm\n__pycache__/\n.*_cache/", test: "python3 -m pytest", needs: "nothing but wasmres",
 		}
 	case C:
 		return languageInfo{

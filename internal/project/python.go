@@ -1,6 +1,7 @@
 package project
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -13,10 +14,13 @@ import (
 	guestsdk "github.com/wasmres/wasmres/guest-sdk"
 )
 
-// pythonEntry is the file that the engine runs.
-const pythonEntry = "provider.py"
+const (
+	pythonEntry    = "provider.py"         // the file that the engine runs
+	pythonBuiltins = "_builtins.py"        // of the library, which any file may use without an import
+	pythonSDK      = "wasmres/__init__.py" // which explains imports that fail, also those before its own
+)
 
-// compilePython packs the entry and all modules it imports into the engine.
+// compilePython has the engine compile the entry and all modules it imports.
 func compilePython(b *builder) error {
 	root, err := os.OpenRoot(b.dir)
 	if err != nil {
@@ -24,16 +28,18 @@ func compilePython(b *builder) error {
 	}
 	defer root.Close()
 	engine := guestsdk.PythonEngine()
-	scripts, err := collectPython(root.FS(), engine.Modules)
+	own, library, err := collectPython(vendored{root.FS()}, engine.Modules)
 	if err != nil {
 		return err
 	}
 	b.compiler = engine.Version
-	module, err := inject(engine.Module, engine.Entry, packScripts(scripts, nil))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(b.module, module, 0o600)
+	return prepare(b, engine, packPython(own, library))
+}
+
+// packPython encodes files for the engine: see python/engine/pack.c.
+func packPython(own, library []script) []byte {
+	pack := binary.LittleEndian.AppendUint32(nil, uint32(len(own)))
+	return append(pack, packScripts(slices.Concat(own, library), nil)...)
 }
 
 // importStatement finds the statements of a source that import modules, and builtinOpen the calls of open, which is in
@@ -43,34 +49,35 @@ var (
 	builtinOpen     = expression(`\bopen\(`)
 )
 
-// collectPython reads the entry and all files it imports, directly or not, from the project and from the library. The
-// entry comes first.
-func collectPython(project fs.FS, library map[string]string) ([]script, error) {
-	found, size := []script{}, 0
-	queue, seen := []string{pythonEntry}, map[string]bool{pythonEntry: true}
+// collectPython reads the entry and all files it imports, directly or not: those of the project, of which the entry comes
+// first, and those of the library.
+func collectPython(project fs.FS, modules map[string]string) (own, library []script, err error) {
+	size := 0
+	queue := []string{pythonEntry, pythonBuiltins, pythonSDK}
+	seen := map[string]bool{pythonEntry: true, pythonBuiltins: true, pythonSDK: true}
 	for len(queue) > 0 {
 		name := queue[0]
 		queue = queue[1:]
-		text, own, err := readPython(project, library, name)
+		text, isOwn, err := readPython(project, modules, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if own {
-			size += len(text)
-		}
-		if size > maxScriptBytes || len(found) == maxScripts {
-			return nil, fmt.Errorf("%s imports too much: at most %d files and %d MiB can be packed",
+		if !isOwn {
+			library = append(library, script{name, text})
+		} else if size += len(text); size > maxScriptBytes || len(own) == maxScripts {
+			return nil, nil, fmt.Errorf("%s imports too much: at most %d files and %d MiB can be packed",
 				pythonEntry, maxScripts, maxScriptBytes>>20)
+		} else {
+			own = append(own, script{name, text})
 		}
-		found = append(found, script{name, text})
 		for _, next := range importedBy(name, text) {
-			if _, _, err := readPython(project, library, next); err == nil && !seen[next] {
+			if _, _, err := readPython(project, modules, next); err == nil && !seen[next] {
 				seen[next] = true
 				queue = append(queue, next)
 			}
 		}
 	}
-	return found, nil
+	return own, library, nil
 }
 
 // readPython returns a file of the library, or else of the project, and whether it is the project's own. So a project

@@ -15,7 +15,8 @@ type Toolchain struct {
 
 // tools has the programs of a build, by language.
 var tools = map[Language][]string{
-	Go: {"go"}, Rust: {"cargo"}, C: {"clang", "wasm-ld"}, AssemblyScript: {"node", "npm"}, JavaScript: nil, Python: nil,
+	Go: {"go"}, Rust: {"cargo"}, C: {"clang", "wasm-ld"}, AssemblyScript: {"node", "npm"}, JavaScript: nil,
+	TypeScript: {"node", "npm"}, Python: nil,
 }
 
 // Toolchains looks for the tools of each language. It does not run them, and so does not check their versions.

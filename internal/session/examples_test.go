@@ -26,22 +26,7 @@ func TestExamples(t *testing.T) {
 			if testing.Short() && example != "hello" {
 				t.Skip("each example is compiled")
 			}
-			s, err := session.Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			host := session.Replay(s)
-			p := open(t, guesttest.Binary(t, example), s, host, nil)
-			report, err := session.Run(t.Context(), session.Config{Session: s, Host: host, Source: p})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range report.Failures {
-				t.Errorf("%s:%d: %s: %s\n%s", file, f.Line, f.Step, f.Problem, f.Diff)
-			}
-			if report.Steps != len(s.Steps) || report.Steps == 0 {
-				t.Errorf("got %d steps of %d", report.Steps, len(s.Steps))
-			}
+			replay(t, guesttest.Binary(t, example), file)
 		})
 	}
 }

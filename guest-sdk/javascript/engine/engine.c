@@ -4,26 +4,23 @@
 
 #include "engine.h"
 
-enum { GARBAGE = 8 << 20 }; // bytes a request may take before cycles are looked for
+enum {
+  GARBAGE = 8 << 20,        // bytes a request may take before cycles are looked for
+  USUAL_REQUEST = 1 << 10,  // bytes for which there is room from the start
+  USUAL_FRAME = 4 << 10,
+};
 
 JSContext *ctx;
 
-static JSValue answer = JS_UNDEFINED; // function (operation, request): the code, or a promise of it
-static char failed[1024];             // why the provider has not started; empty when it has
+char failed[MAX_FAILURE];
+JSValue entry = JS_UNDEFINED;
+char entry_name[64];
 
-// Keeps why the provider cannot start.
-static void give_up(void) {
+void give_up(void) {
   JSValue error = JS_GetException(ctx);
   failure_summary(failed, sizeof failed, error);
   failure_end(error);
   JS_FreeValue(ctx, error);
-}
-
-// serve(function): names the function that answers requests.
-static JSValue serve(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
-  JS_FreeValue(c, answer);
-  answer = JS_DupValue(c, argv[0]);
-  return JS_UNDEFINED;
 }
 
 // report(error): logs it with its stack.
@@ -38,10 +35,23 @@ static JSValue fault(JSContext *c, JSValueConst this, int argc, JSValueConst *ar
   return JS_UNDEFINED;
 }
 
+// locate(function): names the function that gives a stack with the places of the sources.
+static JSValue locate(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  failure_locate(argv[0]);
+  return JS_UNDEFINED;
+}
+
+// idle(function): names the function that is called when no promise can go on: whether it did something.
+static JSValue idle(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  jobs_idle(argv[0]);
+  return JS_UNDEFINED;
+}
+
 const JSCFunctionListEntry engine_functions[] = {
-  JS_CFUNC_DEF("serve", 1, serve),
   JS_CFUNC_DEF("report", 1, report),
   JS_CFUNC_DEF("fault", 1, fault),
+  JS_CFUNC_DEF("locate", 1, locate),
+  JS_CFUNC_DEF("idle", 1, idle),
 };
 const int engine_functions_count = sizeof engine_functions / sizeof *engine_functions;
 
@@ -53,39 +63,37 @@ static bool make_context(void) {
   modules_init(rt);
   jobs_init(rt);
   random_init();
+  operation_init();
   return true;
 }
 
-// Evaluates a source as a module, with all it imports.
-static bool evaluate(source s) {
-  JSValue result = jobs_settle(JS_Eval(ctx, s.text, s.len, s.name, JS_EVAL_TYPE_MODULE));
-  bool done = !JS_IsException(result);
-  JS_FreeValue(ctx, result);
+JSValue evaluate(JSValue module) {
+  if (JS_IsException(module)) return module;
+  JSValue result = jobs_settle(JS_EvalFunction(ctx, module));
   jobs_report();
-  return done;
+  return result;
 }
 
-static void boot(void) {
-  if (!make_context()) {
-    snprintf(failed, sizeof failed, "there is not enough memory to start");
-    return;
-  }
-  if (!pack_load()) {
+bool boot(void) {
+  if (make_context()) return true;
+  snprintf(failed, sizeof failed, "there is not enough memory to start");
+  return false;
+}
+
+EXPORT(WR_EXPORT_INITIALIZE) void _initialize(void);
+void _initialize(void) {
+  if (!ctx) {
     snprintf(failed, sizeof failed, "no provider is packed into the engine");
     return;
   }
-  if (!evaluate(pack_first())) {
+  clock_start();
+  JSValue result = evaluate(entry);
+  if (JS_IsException(result)) {
     give_up();
     return;
   }
-  if (!JS_IsFunction(ctx, answer)) snprintf(failed, sizeof failed, "%s does not call provider", pack_first().name);
-}
-
-void __wasm_call_ctors(void);
-EXPORT(WR_EXPORT_INITIALIZE) void _initialize(void);
-void _initialize(void) {
-  __wasm_call_ctors();
-  boot();
+  JS_FreeValue(ctx, result);
+  if (!operation_ready()) snprintf(failed, sizeof failed, "%s does not call provider", entry_name);
 }
 
 // What every request finds has no garbage, and collecting, which writes to all objects, is for requests that make much.
@@ -97,20 +105,9 @@ void wasmres_v1_warm(void) {
   JS_RunGC(rt);
   JS_ComputeMemoryUsage(rt, &usage);
   JS_SetGCThreshold(rt, (size_t)usage.malloc_size + GARBAGE);
-}
-
-// Answers with an error of this message.
-static uint32_t refuse(uint32_t code, const char *message) {
-  static uint8_t frame[2 * (sizeof failed + 8)];
-  size_t len = strlen(message), inner = len + 3;
-  uint8_t *at = frame;
-  *at++ = 5 << 3 | WIRE_BYTES;
-  *at++ = (inner & 127) | 128, *at++ = (uint8_t)(inner >> 7);
-  *at++ = 1 << 3 | WIRE_BYTES;
-  *at++ = (len & 127) | 128, *at++ = (uint8_t)(len >> 7);
-  memcpy(at, message, len);
-  host_emit(frame, at + len - frame);
-  return code;
+  request_reserve(USUAL_REQUEST);
+  frame_reserve(USUAL_FRAME);
+  blocks_settle();
 }
 
 // What serve's function throws is a fault of the SDK, or there was no memory to handle one of the provider's.
@@ -130,12 +127,11 @@ static uint32_t code_of(JSValue result) {
 EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
 uint32_t wasmres_v1(uint32_t op, uint32_t len) {
   if (*failed) return refuse(WR_CODE_INTERNAL, failed);
-  JSValue request = request_decode(len);
-  if (JS_IsUndefined(request)) return refuse(WR_CODE_INVALID_PARAMS, "malformed request");
-  JSValue arguments[] = {JS_NewUint32(ctx, op), request};
-  JSValue result = jobs_settle(JS_Call(ctx, answer, JS_UNDEFINED, 2, (JSValueConst *)arguments));
-  uint32_t code = code_of(result);
+  asked request;
+  frame_begin();
+  JSValue result = request_take(&request, len) ? operation_answer(op, &request) : JS_UNDEFINED;
+  if (JS_IsUndefined(result)) return refuse(WR_CODE_INVALID_PARAMS, "malformed request");
+  uint32_t code = code_of(jobs_settle(result));
   jobs_report();
-  JS_FreeValue(ctx, request);
   return code;
 }

@@ -16,6 +16,32 @@ static const char *text_property(JSValueConst object, const char *name) {
   return text;
 }
 
+// A function (stack): the stack with the places of the sources that a bundle was made of.
+static JSValue locate = JS_UNDEFINED;
+
+void failure_locate(JSValueConst function) {
+  JS_FreeValue(ctx, locate);
+  locate = JS_DupValue(ctx, function);
+}
+
+bool failure_is_located(void) { return JS_IsFunction(ctx, locate); }
+
+// The stack of an error, or NULL. It is that of the bundle where locate fails, as for want of memory.
+static const char *stack_of(JSValueConst error) {
+  const char *stack = JS_IsError(error) ? text_property(error, "stack") : NULL;
+  if (!stack || !failure_is_located()) return stack;
+  JSValue raw = JS_NewString(ctx, stack), located = JS_Call(ctx, locate, JS_UNDEFINED, 1, (JSValueConst *)&raw);
+  const char *text = JS_IsString(located) ? utf8_of(located).at : NULL;
+  JS_FreeValue(ctx, raw);
+  JS_FreeValue(ctx, located);
+  if (!text) {
+    JS_FreeValue(ctx, JS_GetException(ctx));
+    return stack;
+  }
+  JS_FreeCString(ctx, stack);
+  return text;
+}
+
 static void free_text(const char *text) {
   if (text) JS_FreeCString(ctx, text);
 }
@@ -61,7 +87,7 @@ static void mend_end(char *room, size_t size) {
 }
 
 void failure_summary(char *room, size_t size, JSValueConst error) {
-  const char *stack = JS_IsError(error) ? text_property(error, "stack") : NULL;
+  const char *stack = stack_of(error);
   utf8 place = place_in(stack);
   int n = snprintf(room, size, "%.*s%s", (int)place.len, place.at, place.len > 0 ? ": " : "");
   if (n >= 0 && (size_t)n < size) describe(room + n, size - n, error);
@@ -83,7 +109,7 @@ static void log_one(const char *before, JSValueConst error) {
   size_t n = (size_t)snprintf(room, sizeof room, "%s", before);
   describe(room + n, sizeof room - n, error);
   log_line(WR_LOG_ERROR, room);
-  const char *stack = JS_IsError(error) ? text_property(error, "stack") : NULL;
+  const char *stack = stack_of(error);
   if (stack && *stack) log_line(WR_LOG_ERROR, stack);
   free_text(stack);
 }

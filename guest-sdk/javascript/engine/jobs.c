@@ -1,4 +1,4 @@
-// Promises. There is no event loop: when no job is left, nothing will happen any more.
+// Promises. There is no event loop: when no job and no timer is left, nothing will happen any more.
 #include "engine.h"
 
 enum { MAX_REJECTED = 8 }; // unhandled rejections that are kept; more are dropped
@@ -36,13 +36,33 @@ void jobs_report(void) {
   }
 }
 
+// A function that does what is to be done when no job is left, as a timer: whether there was something.
+static JSValue idle = JS_UNDEFINED;
+
+void jobs_idle(JSValueConst function) {
+  JS_FreeValue(ctx, idle);
+  idle = JS_DupValue(ctx, function);
+}
+
+// 1 when something was done, 0 when there is nothing, and -1 after an exception.
+static int run_idle(void) {
+  if (!JS_IsFunction(ctx, idle)) return 0;
+  JSValue done = JS_Call(ctx, idle, JS_UNDEFINED, 0, NULL);
+  int result = JS_IsException(done) ? -1 : JS_ToBool(ctx, done);
+  JS_FreeValue(ctx, done);
+  return result;
+}
+
 JSValue jobs_settle(JSValue value) {
   if (!JS_IsPromise(value)) return value;
   JSContext *c;
   while (JS_PromiseState(ctx, value) == JS_PROMISE_PENDING) {
     int done = JS_ExecutePendingJob(JS_GetRuntime(ctx), &c);
     if (done == 0) {
+      int more = run_idle();
+      if (more > 0) continue;
       JS_FreeValue(ctx, value);
+      if (more < 0) return JS_EXCEPTION;
       return JS_ThrowTypeError(ctx, "what is awaited never settles: there are no timers and no input to wait for");
     }
     if (done < 0) JS_FreeValue(ctx, JS_GetException(c)); // a job's own failure is that of its promise

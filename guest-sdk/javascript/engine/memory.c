@@ -2,6 +2,7 @@
 // has gone on and given back much, some is held back again.
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine.h"
 
@@ -10,6 +11,7 @@ enum { RESERVE = 64 << 10, MUCH = 1 << 20 }; // bytes
 static void *reserve;
 static size_t released; // bytes, since there is no reserve
 static bool refused;    // something, since the provider was started
+static bool preparing;  // a provider is being built: free memory is cleared, since it is kept in the module
 
 // Passes on what was allocated. When that is nothing, the allocation has failed, and the next ones get the reserve.
 static void *checked(void *at) {
@@ -27,9 +29,27 @@ static void *zeroed(void *opaque, size_t count, size_t size) { return checked(ca
 
 static void *allocate(void *opaque, size_t size) { return checked(malloc(size)); }
 
-static void *resize(void *opaque, void *at, size_t size) { return checked(realloc(at, size)); }
+static void clear(void *at) {
+  if (at) memset(at, 0, malloc_usable_size(at));
+}
+
+// Does what realloc does, and clears the memory that is given back.
+static void *move(void *at, size_t size) {
+  void *fresh = malloc(size);
+  size_t before = at ? malloc_usable_size(at) : 0;
+  if (!fresh) return NULL;
+  memcpy(fresh, at, before < size ? before : size);
+  clear(at);
+  free(at);
+  return fresh;
+}
+
+static void *resize(void *opaque, void *at, size_t size) {
+  return checked(preparing ? move(at, size) : realloc(at, size));
+}
 
 static void release(void *opaque, void *at) {
+  if (preparing) clear(at);
   if (!reserve) released += malloc_usable_size(at);
   free(at);
   if (reserve || released < MUCH) return;
@@ -43,4 +63,15 @@ JSRuntime *memory_runtime(void) {
   static const JSMallocFunctions functions = {zeroed, allocate, release, resize, usable};
   reserve = malloc(RESERVE);
   return JS_NewRuntime2(&functions, NULL);
+}
+
+bool memory_is_prepared(void) { return preparing; }
+
+void memory_prepare(bool on) { preparing = on; }
+
+static char *volatile stack_bottom = (char *)64; // wasm-ld --stack-first
+
+void memory_clean(void) {
+  blocks_clear();
+  memset(stack_bottom, 0, (size_t)((char *)__builtin_frame_address(0) - 1024 - stack_bottom));
 }

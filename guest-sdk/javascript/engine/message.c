@@ -5,21 +5,24 @@
 //	s  a text    b  bytes, a Uint8Array
 //	v  any number of values of a database, an array         (…)  any number of messages of this shape, an array
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 enum { MAX_FIELDS = 8 }; // that a shape has
 
-// Goes to the shape of the next field.
-static const char *next(const char *shape) {
-  int depth = 0;
-  do depth += (*shape == '(') - (*shape == ')');
-  while (shape++, depth > 0);
-  return shape;
+bool buffer_reserve(buffer *b, size_t n) {
+  size_t room = buffer_room(b, n);
+  if (room <= b->room) return room > 0;
+  uint8_t *at = realloc(b->at, room);
+  if (!at) {
+    JS_ThrowOutOfMemory(ctx);
+    return false;
+  }
+  b->at = at, b->room = room;
+  return true;
 }
-
-static bool at_end(const char *shape) { return *shape == 0 || *shape == ')'; }
 
 // ---- encoding
 
@@ -116,7 +119,7 @@ static bool put_field(buffer *b, const char *shape, uint32_t number, JSValueCons
 }
 
 bool message_encode(buffer *b, const char *shape, JSValueConst fields) {
-  for (uint32_t i = 0; !at_end(shape); shape = next(shape)) {
+  for (uint32_t i = 0; !shape_at_end(shape); shape = shape_next(shape)) {
     JSValue value = JS_GetPropertyUint32(ctx, fields, i++);
     bool done = !JS_IsException(value) && put_field(b, shape, i, value);
     JS_FreeValue(ctx, value);
@@ -135,24 +138,15 @@ static JSValue integer_of(int64_t v) {
 }
 
 static JSValue value_of(bytes rest) {
-  uint64_t kind = WR_SQL_NULL, bits = 0;
-  double number = 0;
-  bytes text = {0};
-  for (field f; wire_take(&rest, &f);) {
-    if (f.number == 1 && f.type == WIRE_NUMBER) kind = f.bits;
-    else if (f.number == 2 && f.type == WIRE_NUMBER) bits = f.bits;
-    else if (f.number == 3 && f.type == WIRE_FIXED64) memcpy(&number, f.text.at, sizeof number);
-    else if ((f.number == 4 || f.number == 5) && f.type == WIRE_BYTES) text = f.text;
-    else if (f.number <= 5) return JS_UNDEFINED;
-  }
-  if (rest.len > 0) return JS_UNDEFINED;
-  switch (kind) {
+  sql_value v;
+  if (!sql_value_take(rest, &v)) return JS_UNDEFINED;
+  switch (v.kind) {
   case WR_SQL_NULL: return JS_NULL;
-  case WR_SQL_BOOL: return JS_NewBool(ctx, bits != 0);
-  case WR_SQL_INT: return integer_of((int64_t)bits);
-  case WR_SQL_FLOAT: return JS_NewFloat64(ctx, number);
-  case WR_SQL_TEXT: return text_of(text);
-  case WR_SQL_BYTES: return JS_NewUint8ArrayCopy(ctx, text.at, text.len);
+  case WR_SQL_BOOL: return JS_NewBool(ctx, v.bits != 0);
+  case WR_SQL_INT: return integer_of((int64_t)v.bits);
+  case WR_SQL_FLOAT: return JS_NewFloat64(ctx, v.number);
+  case WR_SQL_TEXT: return text_of(v.text);
+  case WR_SQL_BYTES: return JS_NewUint8ArrayCopy(ctx, v.text.at, v.text.len);
   }
   return JS_UNDEFINED;
 }
@@ -184,8 +178,8 @@ static bool append(JSValue *array, JSValue element) {
 // Sets the field that f is, unless it is unknown; false when it is malformed, and after an exception.
 static bool set(JSValue *fields, const char *shape, const field *f) {
   uint32_t i = 0;
-  for (; !at_end(shape) && i + 1 < f->number; shape = next(shape)) i++;
-  if (at_end(shape) || i == MAX_FIELDS) return true;
+  for (; !shape_at_end(shape) && i + 1 < f->number; shape = shape_next(shape)) i++;
+  if (shape_at_end(shape) || i == MAX_FIELDS) return true;
   JSValue value = field_of(shape, f);
   if (JS_IsUndefined(value) || JS_IsException(value)) return false;
   if (*shape == 'v' || *shape == '(') return append(&fields[i], value);

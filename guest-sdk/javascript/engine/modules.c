@@ -38,7 +38,7 @@ static char *find(JSContext *c, const char *base, const char *name) {
   char *path = js_malloc(c, strlen(base) + strlen(name) + 2);
   if (!path) return NULL;
   bool inside = follow(path, base, name);
-  if (inside && pack_find(path).text) return path;
+  if (inside && (module_is_loaded(path) || pack_find(path).text)) return path;
   js_free(c, path);
   if (inside) JS_ThrowReferenceError(c, "%s: there is no file \"%s\", or none that can be imported", base, name);
   else JS_ThrowReferenceError(c, "%s: \"%s\" is outside of the project", base, name);
@@ -56,6 +56,7 @@ static char *normalize(JSContext *c, const char *base, const char *name, void *o
 
 static int init_host(JSContext *c, JSModuleDef *m) {
   if (JS_SetModuleExportList(c, m, engine_functions, engine_functions_count) < 0) return -1;
+  if (JS_SetModuleExportList(c, m, operation_functions, operation_functions_count) < 0) return -1;
   if (JS_SetModuleExportList(c, m, frame_functions, frame_functions_count) < 0) return -1;
   return JS_SetModuleExportList(c, m, service_functions, service_functions_count);
 }
@@ -64,6 +65,7 @@ static JSModuleDef *host_module(JSContext *c) {
   JSModuleDef *m = JS_NewCModule(c, host, init_host);
   if (!m) return NULL;
   JS_AddModuleExportList(c, m, engine_functions, engine_functions_count);
+  JS_AddModuleExportList(c, m, operation_functions, operation_functions_count);
   JS_AddModuleExportList(c, m, frame_functions, frame_functions_count);
   JS_AddModuleExportList(c, m, service_functions, service_functions_count);
   return m;
@@ -71,7 +73,11 @@ static JSModuleDef *host_module(JSContext *c) {
 
 static JSModuleDef *load(JSContext *c, const char *name, void *opaque, JSValueConst attributes) {
   if (strcmp(name, host) == 0) return host_module(c);
-  source s = pack_find(name); // it is there: normalize has seen it
+  source s = pack_find(name);
+  if (!s.text) { // normalize has seen that it is loaded
+    JS_ThrowReferenceError(c, "\"%s\" was imported before with other attributes", name);
+    return NULL;
+  }
   JSValue module = JS_Eval(c, s.text, s.len, name, JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY);
   if (JS_IsException(module)) return NULL;
   JSModuleDef *m = JS_VALUE_GET_PTR(module);

@@ -1,4 +1,4 @@
-// The sources of a provider, which `wasmres build` has put into a data segment.
+// The scripts of a provider, and of the SDK, as `wasmres build` hands them over.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +8,10 @@
 static char *pack;
 static size_t pack_size;
 
-bool pack_load(void) {
-  pack_size = packed(NULL, 0);
-  if (pack_size == 0) return false;
-  pack = malloc(pack_size);
-  if (!pack) return false;
-  packed(pack, pack_size);
-  return true;
+bool pack_load(uint32_t len) {
+  pack = malloc(len);
+  pack_size = pack ? host_take(WR_CHANNEL_REQUEST, pack, 0, len) : 0;
+  return pack_size == len && len > 0;
 }
 
 // Reads the source at *at and moves *at behind it. The tool that has written the pack is trusted: it could as well
@@ -42,4 +39,18 @@ source pack_find(const char *name) {
   do s = next(&at);
   while (s.name && strcmp(s.name, name) != 0);
   return s;
+}
+
+void pack_drop(bool (*is_done)(const char *name)) {
+  size_t kept = 0;
+  for (size_t at = 0; at < pack_size;) {
+    size_t start = at;
+    if (is_done(next(&at).name)) continue;
+    memmove(pack + kept, pack + start, at - start);
+    kept += at - start;
+  }
+  memset(pack + kept, 0, pack_size - kept);
+  char *smaller = realloc(pack, kept);
+  if (kept == 0 || smaller) pack = smaller;
+  pack_size = kept;
 }

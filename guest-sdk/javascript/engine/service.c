@@ -24,7 +24,7 @@ static JSValue ask(uint32_t service, const char *asked, JSValueConst fields, con
   bool done = message_encode(&b, asked, fields);
   uint64_t result = done ? host_call(service, b.at, b.len) : 0;
   free(b.at);
-  if (!done) return b.full ? JS_NewUint32(ctx, WR_CODE_TOO_LARGE) : JS_EXCEPTION;
+  if (!done) return JS_HasException(ctx) ? JS_EXCEPTION : JS_NewUint32(ctx, WR_CODE_TOO_LARGE);
   uint32_t code = (uint32_t)(result >> 32);
   return code ? JS_NewUint32(ctx, code) : response_of(answered, (uint32_t)result);
 }

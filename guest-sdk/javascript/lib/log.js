@@ -1,11 +1,12 @@
 // The log of the host, for operators: clients never see it.
 import * as host from "wasmres:host";
 import * as abi from "./abi.js";
+import { located } from "./stack.js";
 
 /** Writes a value as people read it. */
 function shown(value) {
   if (typeof value === "string") return value;
-  if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : String(value);
+  if (value instanceof Error) return value.stack ? `${value}\n${located(value.stack)}` : String(value);
   if (typeof value !== "object" || value === null) return String(value);
   try {
     return JSON.stringify(value, plain) ?? String(value);
@@ -30,4 +31,16 @@ export const log = Object.freeze({
   error: at(abi.LOG_ERROR),
 });
 
-globalThis.console = { ...log, log: log.info, trace: log.debug };
+globalThis.console = {
+  ...log,
+  log: log.info,
+  trace: log.debug,
+  dir: (value) => log.info(value),
+  table: (value) => log.info(value),
+  group: log.info,
+  groupCollapsed: log.info,
+  groupEnd() {},
+  assert(condition, ...values) {
+    if (!condition) log.error("assertion failed", ...values);
+  },
+};

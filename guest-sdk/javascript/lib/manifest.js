@@ -20,7 +20,7 @@ export function putManifest({ options, templates, resources, ops }) {
   host.text(4, options.title);
   host.text(5, options.description);
   for (const template of templates) putTemplate(template);
-  for (const resource of resources.values()) putEntry(7, resource);
+  for (const resource of Object.values(resources)) putEntry(7, resource);
   host.number(8, ops);
   for (const capability of options.asks ?? []) putCapability(capability);
   putLimits(options);

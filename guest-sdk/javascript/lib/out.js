@@ -8,33 +8,11 @@ export const flushAt = 8 << 10;
 /** Ends an operation that the host wants no more of. */
 class Stopped extends Error {}
 
-let stopped = abi.SIGNAL_MORE; // the signal that has ended the operation
-
-export function begin() {
-  stopped = abi.SIGNAL_MORE;
-  host.drop();
-}
-
 /** Throws when a signal says that the operation is over. */
 function check(signal) {
   if (signal === abi.SIGNAL_MORE) return;
-  stopped = signal;
+  host.stop(signal);
   throw new Stopped();
-}
-
-/** The code that an operation ends with because the host has stopped it; 0 when it has not. */
-export function stoppedCode() {
-  switch (stopped) {
-    case abi.SIGNAL_MORE:
-      return abi.CODE_OK;
-    case abi.SIGNAL_DEADLINE:
-      return abi.CODE_DEADLINE;
-    case abi.SIGNAL_TOO_LARGE:
-      return abi.CODE_TOO_LARGE;
-    case abi.SIGNAL_BAD_FRAME:
-      return abi.CODE_INTERNAL;
-  }
-  return abi.CODE_CANCELLED;
 }
 
 export const flush = () => check(host.emit());

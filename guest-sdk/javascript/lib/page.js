@@ -11,7 +11,7 @@ export class Page {
   #full = false;
   #next;
 
-  constructor({ cursor = "", limit = 0 }) {
+  constructor({ cursor, limit }) {
     this.cursor = cursor;
     this.limit = limit > 0 ? limit : usualLimit;
   }

@@ -1,4 +1,5 @@
 // What a provider is: its own options, and its routes.
+import * as host from "wasmres:host";
 import * as abi from "./abi.js";
 import { checkFunction, checkOptions } from "./options.js";
 import { variablesOf } from "./template.js";
@@ -15,7 +16,7 @@ const templateOptions = [...shownOptions, "ranges", "complete"];
 class Provider {
   constructor(options) {
     this.options = options;
-    this.resources = new Map(); // by URI
+    this.resources = Object.create(null); // by URI
     this.templates = []; // in the order of their route numbers
     this.any = undefined;
     this.lister = undefined;
@@ -24,8 +25,8 @@ class Provider {
 
   resource(uri, ...rest) {
     const route = this.#route(uri, resourceOptions, rest);
-    if (this.resources.has(uri)) throw new TypeError(`${uri}: an earlier resource is the same`);
-    this.resources.set(uri, route);
+    if (uri in this.resources) throw new TypeError(`${uri}: an earlier resource is the same`);
+    this.resources[uri] = route;
     return this;
   }
 
@@ -75,7 +76,7 @@ class Provider {
 
   #checkCompletions({ uri, variables, complete = {} }) {
     for (const [name, values] of Object.entries(complete)) {
-      if (!variables.has(name)) throw new TypeError(`${uri}: complete: the template has no variable ${name}`);
+      if (!(name in variables)) throw new TypeError(`${uri}: complete: the template has no variable ${name}`);
       if (!Array.isArray(values)) checkFunction(values, name, `${uri}: complete`);
       this.ops |= 1 << abi.OP_COMPLETE;
     }
@@ -94,5 +95,6 @@ export function provider(options) {
   checkOptions(options, providerOptions, "provider");
   if (typeof options.name !== "string") throw new TypeError("provider: the name is missing");
   registered = new Provider(options);
+  host.routes(registered.templates, registered.resources);
   return registered;
 }

@@ -4,39 +4,73 @@ import * as abi from "./abi.js";
 import { config } from "./config.js";
 import { Invalid } from "./failure.js";
 import { flush } from "./out.js";
-import { decodedVariables } from "./template.js";
 
-const none = [];
+/** The fields of a request that a handler does not see. */
+export let hiddenOf;
 
+/** The engine makes requests like a sample, without the constructor: its order of the fields is this one. */
 export class Request {
-  #fields;
+  uri;
+  vars; // exploded ones are arrays, also when they have one element
+  #route;
+  #cursor;
+  #limit;
+  #rangeOffset;
+  #rangeLength;
+  #ifNoneMatch;
+  #maxBytes;
+  #argument;
+  #typed;
+  #principal;
+  #meta;
 
-  constructor(fields, route) {
-    this.#fields = fields;
-    this.uri = fields.uri ?? "";
-    this.vars = decodedVariables(fields.vars ?? none, route?.variables);
+  constructor(uri = "", vars = Object.create(null), fields = {}) {
+    this.uri = uri;
+    this.vars = vars;
+    this.#route = fields.route;
+    this.#cursor = fields.cursor;
+    this.#limit = fields.limit;
+    this.#rangeOffset = fields.rangeOffset;
+    this.#rangeLength = fields.rangeLength;
+    this.#ifNoneMatch = fields.ifNoneMatch;
+    this.#maxBytes = fields.maxBytes;
+    this.#argument = fields.argument;
+    this.#typed = fields.typed;
+    this.#principal = fields.principal;
+    this.#meta = fields.meta;
+  }
+
+  static {
+    hiddenOf = (request) => ({
+      route: request.#route ?? 0,
+      cursor: request.#cursor ?? "",
+      limit: request.#limit ?? 0,
+      argument: request.#argument ?? "",
+      typed: request.#typed ?? "",
+    });
   }
 
   /** Of a route with ranges: the part that is asked for; undefined for all. */
   get range() {
-    const { rangeOffset: offset = 0, rangeLength: length = 0 } = this.#fields;
+    const offset = this.#rangeOffset ?? 0;
+    const length = this.#rangeLength ?? 0;
     return offset > 0 || length > 0 ? { offset, length } : undefined;
   }
 
   get ifNoneMatch() {
-    return this.#fields.ifNoneMatch;
+    return this.#ifNoneMatch;
   }
 
   get maxBytes() {
-    return this.#fields.maxBytes;
+    return this.#maxBytes;
   }
 
   get meta() {
-    return this.#fields.meta === undefined ? undefined : JSON.parse(this.#fields.meta);
+    return this.#meta === undefined ? undefined : JSON.parse(this.#meta);
   }
 
   get principal() {
-    const found = this.#fields.principal;
+    const found = this.#principal;
     if (!found) return undefined;
     const { subject = "", tenant = "", scopes = [], claims } = found;
     return { subject, tenant, scopes, claims: claims === undefined ? undefined : JSON.parse(claims) };

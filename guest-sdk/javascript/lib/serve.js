@@ -4,43 +4,51 @@ import * as abi from "./abi.js";
 import { sendAnswer } from "./content.js";
 import { Failure, NotFound, numberOf } from "./failure.js";
 import { putManifest } from "./manifest.js";
-import { begin, flushUnlessEnough, jsonOf, kindOf, stoppedCode } from "./out.js";
+import { flushUnlessEnough, jsonOf, kindOf } from "./out.js";
 import { Page } from "./page.js";
 import { registered } from "./provider.js";
-import { Request } from "./request.js";
+import { Request, hiddenOf } from "./request.js";
 
 const maxCompletions = 100; // that MCP passes on
 
-// The engine hands over the number of an operation and the fields of its request. It gets the code, or a promise of it.
-host.serve((op, fields) => {
-  begin();
+// The engine calls these functions, for the code of an operation, or a promise of it. It calls the handlers of reads
+// itself, if it knows the route, and sends most short texts itself.
+host.serve(
+  (op, request, route) => (serves(op) ? ending(() => run(op, request, route)) : abi.CODE_UNSUPPORTED),
+  (answer, request, route) => ending(() => after(answer, (answer) => sendAnswer(answer, request, route))),
+  fail,
+  new Request(),
+);
+
+/** Gives the code that an operation ends with, or a promise of it. */
+function ending(operation) {
   try {
-    if (!registered) throw new Failure("internal", "the script does not call provider");
-    if (op > abi.OP_EVENT || !(registered.ops & (1 << op))) return abi.CODE_UNSUPPORTED;
-    const running = run(op, fields);
+    const running = operation();
     return isPromise(running) ? running.then(finish).catch(fail) : finish();
   } catch (error) {
     return fail(error);
   }
-});
+}
 
 const isPromise = (value) => typeof value?.then === "function";
 
 /** Calls a function with a value, or with what it promises. */
 const after = (value, then) => (isPromise(value) ? Promise.resolve(value).then(then) : then(value));
 
-function run(op, fields) {
+/** Whether the provider has said that it answers an operation. */
+const serves = (op) => op <= abi.OP_EVENT && (registered.ops & (1 << op)) !== 0;
+
+function run(op, request, known) {
   switch (op) {
     case abi.OP_DESCRIBE:
       return describe();
     case abi.OP_LIST:
-      return list(fields);
+      return list(request);
     case abi.OP_COMPLETE:
-      return complete(fields);
+      return complete(request, known);
   }
-  const route = routeOf(fields);
+  const route = known ?? (hiddenOf(request).route > 0 ? undefined : registered.any);
   if (!route) throw new NotFound();
-  const request = new Request(fields, route);
   switch (op) {
     case abi.OP_READ:
       return after(route.read(request), (answer) => sendAnswer(answer, request, route));
@@ -61,15 +69,10 @@ function describe() {
   }
 }
 
-/** Who answers for what the host has routed. */
-function routeOf({ route = 0, uri = "" }) {
-  return route > 0 ? registered.templates[route - 1] : (registered.resources.get(uri) ?? registered.any);
-}
-
-function list(fields) {
+function list(request) {
   const { lister } = registered;
-  const page = new Page(fields);
-  const listed = after(lister.list(new Request(fields), page), (answer) => page.take(answer));
+  const page = new Page(hiddenOf(request));
+  const listed = after(lister.list(request, page), (answer) => page.take(answer));
   return after(listed, () => page.finish(lister));
 }
 
@@ -85,13 +88,12 @@ function poll(request, route) {
   });
 }
 
-function complete(fields) {
-  const route = registered.templates.find((template) => template.uri === fields.uri);
+function complete(request, route) {
   if (!route) throw new NotFound();
-  const { argument = "", typed = "" } = fields;
+  const { argument, typed } = hiddenOf(request);
   const source = Object.hasOwn(route.complete ?? {}, argument) ? route.complete[argument] : [];
   if (Array.isArray(source)) return putCompletions(source.filter((value) => beginsLike(value, typed)));
-  return after(source(new Request(fields, route), typed), putCompletions);
+  return after(source(request, typed), putCompletions);
 }
 
 const beginsLike = (value, typed) => value.toLowerCase().startsWith(typed.toLowerCase());
@@ -105,13 +107,13 @@ function putCompletions(values) {
 
 /** Sends what is left, and gives the code that the operation ends with. */
 function finish() {
-  if (stoppedCode() !== abi.CODE_OK) return stoppedCode(); // whatever the handler made of it
+  if (host.stoppedCode() !== abi.CODE_OK) return host.stoppedCode(); // whatever the handler made of it
   flushUnlessEnough(); // the entries of a list; nothing follows that it could not do without
   return abi.CODE_OK;
 }
 
 function fail(error) {
-  if (stoppedCode() !== abi.CODE_OK) return stoppedCode();
+  if (host.stoppedCode() !== abi.CODE_OK) return host.stoppedCode();
   host.drop();
   if (!(error instanceof Failure)) {
     host.fault(error);

@@ -24,13 +24,21 @@ function incomplete(bytes) {
   return 0;
 }
 
+/** Throws when bytes are not the UTF-8 of what they were decoded to. */
+function checkEncoding(text, bytes) {
+  const encoded = host.encode(text);
+  if (encoded.length === bytes.length && encoded.every((byte, i) => byte === bytes[i])) return;
+  throw new TypeError("the encoded data was not valid utf-8");
+}
+
 class TextDecoder {
   #rest = new Uint8Array();
   #begun = false;
 
-  constructor(label = "utf-8", { fatal = false } = {}) {
+  constructor(label = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
     if (!/^\s*utf-?8\s*$/i.test(label)) throw new RangeError(`there is no decoder for ${label}, only for utf-8`);
-    if (fatal) throw new TypeError("a decoder cannot be fatal");
+    this.fatal = fatal;
+    this.ignoreBOM = ignoreBOM;
   }
 
   get encoding() {
@@ -49,7 +57,8 @@ class TextDecoder {
     const end = bytes.length - (stream ? incomplete(bytes) : 0);
     this.#rest = bytes.slice(end);
     const text = host.decode(bytes.subarray(0, end));
-    const marked = !this.#begun && text.startsWith("\ufeff");
+    if (this.fatal && text.includes("\ufffd")) checkEncoding(text, bytes.subarray(0, end));
+    const marked = !this.ignoreBOM && !this.#begun && text.startsWith("\ufeff");
     this.#begun = stream && (this.#begun || end > 0);
     return marked ? text.slice(1) : text;
   }

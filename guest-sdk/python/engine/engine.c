@@ -4,27 +4,31 @@
 
 #include "engine.h"
 #include "py/builtin.h"
-#include "py/compile.h"
+#include "py/cstack.h"
 #include "py/pystack.h"
 #include "py/runtime.h"
-#include "py/stackctrl.h"
 
-enum {
-  CALLS = 48 << 10,  // bytes for the frames of Python functions: it bounds recursion
-  CALLS_STACK = 72 << 10, // bytes of stack that calls take before MicroPython raises RuntimeError
-};
+enum { CALLS_STACK = 72 << 10 }; // bytes of stack that calls take before MicroPython raises RecursionError
 
-static char calls[CALLS];
-static char failed[1024]; // why the provider has not started; empty when it has
+struct hot hot __attribute__((aligned(4096)));
+char failed[MAX_FAILURE];
 
-MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_serve); // function (operation, request): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_provider);
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_serve);  // function (operation, request): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_finish); // function (request, answer of a handler): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_fail);   // function (error): the code
 
-// serve(function): names the function that answers requests.
-static mp_obj_t serve(mp_obj_t function) {
-  MP_STATE_VM(wasmres_serve) = function;
+// serve(provider, serve, finish, fail): names what answers requests.
+static mp_obj_t serve(size_t argc, const mp_obj_t *argv) {
+  if (MP_STATE_VM(wasmres_serve) != MP_OBJ_NULL)
+    mp_raise_TypeError(MP_ERROR_TEXT("there is a Provider already: a module is one"));
+  MP_STATE_VM(wasmres_provider) = argv[0];
+  MP_STATE_VM(wasmres_serve) = argv[1];
+  MP_STATE_VM(wasmres_finish) = argv[2];
+  MP_STATE_VM(wasmres_fail) = argv[3];
   return mp_const_none;
 }
-static MP_DEFINE_CONST_FUN_OBJ_1(serve_obj, serve);
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(serve_obj, 4, 4, serve);
 
 // report(error): logs it with its traceback.
 static mp_obj_t report(mp_obj_t error) {
@@ -33,69 +37,78 @@ static mp_obj_t report(mp_obj_t error) {
 }
 static MP_DEFINE_CONST_FUN_OBJ_1(report_obj, report);
 
+// seed(): an unpredictable number of 64 bits, another for each request; 0 while the provider starts.
+static mp_obj_t seed(void) { return mp_obj_new_int_from_ull(hot.seed); }
+static MP_DEFINE_CONST_FUN_OBJ_0(seed_obj, seed);
+
 static const mp_rom_map_elem_t engine_globals[] = {
   {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__wasmres_engine)},
   {MP_ROM_QSTR(MP_QSTR_serve), MP_ROM_PTR(&serve_obj)},
   {MP_ROM_QSTR(MP_QSTR_report), MP_ROM_PTR(&report_obj)},
+  {MP_ROM_QSTR(MP_QSTR_seed), MP_ROM_PTR(&seed_obj)},
 };
 static MP_DEFINE_CONST_DICT(engine_dict, engine_globals);
 const mp_obj_module_t engine_module = {.base = {&mp_type_module}, .globals = (mp_obj_dict_t *)&engine_dict};
 MP_REGISTER_MODULE(MP_QSTR__wasmres_engine, engine_module);
 
-MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_seed); // the function seed of the module random
+// The module random takes the seed when a number is drawn.
+EXPORT(WR_EXPORT_SEED) void wasmres_v1_seed(uint64_t seed);
+void wasmres_v1_seed(uint64_t seed) { hot.seed = seed, hot.seeds = true; }
 
-static void find_seed(void) {
-  mp_obj_t module = mp_import_name(MP_QSTR_random, mp_const_none, MP_OBJ_NEW_SMALL_INT(0));
-  MP_STATE_VM(wasmres_seed) = mp_load_attr(module, MP_QSTR_seed);
+bool random_take_seed(uint32_t *seed) {
+  bool fresh = hot.seeds;
+  *seed = (uint32_t)(hot.seed >> 32 ^ hot.seed);
+  hot.seeds = false;
+  return fresh;
 }
 
-EXPORT(WR_EXPORT_SEED) void wasmres_v1_seed(uint64_t seed);
-void wasmres_v1_seed(uint64_t seed) {
-  nlr_buf_t jump;
-  if (*failed || nlr_push(&jump) != 0) return;
-  mp_call_function_1(MP_STATE_VM(wasmres_seed), MP_OBJ_NEW_SMALL_INT((seed >> 32 ^ seed) & 0x3fffffff));
-  nlr_pop();
+static bool evaluated;
+
+// Forgets what an earlier evaluation has left, but for the library.
+static void forget(void) {
+  mp_obj_dict_t *globals = &MP_STATE_VM(dict_main);
+  mp_obj_dict_init(globals, 1);
+  mp_globals_set(globals);
+  mp_locals_set(globals);
+  mp_obj_dict_store(MP_OBJ_FROM_PTR(globals), MP_OBJ_NEW_QSTR(MP_QSTR___name__), MP_OBJ_NEW_QSTR(MP_QSTR___main__));
+  mp_obj_dict_store(MP_OBJ_FROM_PTR(globals), MP_OBJ_NEW_QSTR(MP_QSTR___file__), MP_OBJ_NEW_QSTR(qstr_from_str(pack_entry())));
+  pack_forget_modules();
+  MP_STATE_VM(wasmres_serve) = MP_OBJ_NULL;
+  *failed = 0;
+}
+
+static void __attribute__((noinline)) run_entry(void) {
+  const mp_compiled_module_t *code = pack_code(pack_entry());
+  code->context->module.globals = mp_globals_get();
+  mp_call_function_0(mp_make_function_from_proto_fun(code->rc, code->context, NULL));
 }
 
 // Runs the entry as the module __main__.
-static void evaluate(source s) {
+static void evaluate(void) {
   nlr_buf_t jump;
-  if (nlr_push(&jump) == 0) {
-    mp_lexer_t *lexer = mp_lexer_new_from_str_len(qstr_from_str(s.name), s.text, s.len, 0);
-    qstr name = lexer->source_name;
-    mp_parse_tree_t tree = mp_parse(lexer, MP_PARSE_FILE_INPUT);
-    find_seed();
-    mp_call_function_0(mp_compile(&tree, name, false));
-    nlr_pop();
+  evaluated = true;
+  if (nlr_push(&jump) != 0) {
+    failure_summary(failed, sizeof failed, MP_OBJ_FROM_PTR(jump.ret_val));
+    failure_log(MP_OBJ_FROM_PTR(jump.ret_val));
     return;
   }
-  failure_summary(failed, sizeof failed, MP_OBJ_FROM_PTR(jump.ret_val));
-  failure_log(MP_OBJ_FROM_PTR(jump.ret_val));
+  forget();
+  run_entry();
+  nlr_pop();
+  if (MP_STATE_VM(wasmres_serve) == MP_OBJ_NULL) snprintf(failed, sizeof failed, "%s makes no Provider", pack_entry());
 }
 
-static void __attribute__((noinline)) boot(void) {
-  mp_stack_ctrl_init();
-  mp_stack_set_limit(CALLS_STACK);
-  mp_pystack_init(calls, calls + sizeof calls);
+void boot(void) {
+  mp_cstack_init_with_top(stack_top, CALLS_STACK);
+  mp_pystack_init(hot.calls, hot.calls + sizeof hot.calls);
   memory_init();
   mp_init();
   frame_reset();
-  if (!pack_load()) {
-    snprintf(failed, sizeof failed, "no provider is packed into the engine");
-    return;
-  }
-  evaluate(pack_first());
-  if (!*failed && MP_STATE_VM(wasmres_serve) == MP_OBJ_NULL)
-    snprintf(failed, sizeof failed, "%s makes no Provider", pack_first().name);
 }
 
-void __wasm_call_ctors(void);
+// The entry runs later, with an operation: only then the host answers what it asks for.
 EXPORT(WR_EXPORT_INITIALIZE) void _initialize(void);
-void _initialize(void) {
-  __wasm_call_ctors();
-  stack_top = __builtin_frame_address(0);
-  boot();
-}
+void _initialize(void) {}
 
 EXPORT(WR_EXPORT_WARM) void wasmres_v1_warm(void);
 void wasmres_v1_warm(void) {
@@ -103,18 +116,13 @@ void wasmres_v1_warm(void) {
   memory_settle();
 }
 
-// Answers with an error of this message.
-static uint32_t refuse(uint32_t code, const char *message) {
-  static uint8_t frame[2 * (sizeof failed + 8)];
-  size_t len = strlen(message), inner = len + 3;
-  uint8_t *at = frame;
-  *at++ = 5 << 3 | WIRE_BYTES;
-  *at++ = (inner & 127) | 128, *at++ = (uint8_t)(inner >> 7);
-  *at++ = 1 << 3 | WIRE_BYTES;
-  *at++ = (len & 127) | 128, *at++ = (uint8_t)(len >> 7);
-  memcpy(at, message, len);
-  host_emit(frame, at + len - frame);
-  return code;
+static uint32_t __attribute__((noinline)) run(uint32_t op, uint32_t len) {
+  bytes taken = request_take(len);
+  uint32_t code = WR_CODE_INVALID_PARAMS;
+  if (op == WR_OP_READ && read_quickly(taken, &code)) return code;
+  mp_obj_t request = request_decode(taken);
+  if (request == MP_OBJ_NULL) return refuse(code, "malformed request");
+  return (uint32_t)mp_obj_get_int(mp_call_function_2(MP_STATE_VM(wasmres_serve), mp_obj_new_int_from_uint(op), request));
 }
 
 // What serve's function raises is a fault of the SDK, or there was no memory to handle one of the provider's.
@@ -127,16 +135,15 @@ static uint32_t answer(uint32_t op, uint32_t len) {
       __builtin_trap(); // the host knows that it refused memory, and tells the limit
     return WR_CODE_INTERNAL;
   }
-  uint32_t code = WR_CODE_INVALID_PARAMS;
-  mp_obj_t request = request_decode(len);
-  if (request == MP_OBJ_NULL) refuse(code, "malformed request");
-  else code = (uint32_t)mp_obj_get_int(mp_call_function_2(MP_STATE_VM(wasmres_serve), mp_obj_new_int_from_uint(op), request));
+  uint32_t code = run(op, len);
   nlr_pop();
   return code;
 }
 
 EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
 uint32_t wasmres_v1(uint32_t op, uint32_t len) {
+  if (!pack_entry()) return refuse(WR_CODE_INTERNAL, "no provider is packed into the engine");
+  if (!evaluated || op == WR_OP_CONFIGURE) evaluate();
   if (*failed) return refuse(WR_CODE_INTERNAL, failed);
-  return answer(op, len);
+  return op == WR_OP_CONFIGURE ? WR_CODE_OK : answer(op, len);
 }

@@ -5,64 +5,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fields.h"
 #include "host.h"
+#include "py/emitglue.h"
 #include "py/obj.h"
 
-// ---- pack.c: the sources that `wasmres build` has put into the module
+// ---- pack.c: the files of a provider. `wasmres build` has prepare, in prepare.c, compile them; the module that it writes
+// has the code and no source.
 
 typedef struct source {
   const char *name, *text; // NUL-terminated; NULL when there is none
   size_t len;              // of text
+  bool own;                // of the provider, not of the library
 } source;
 
-// Copies the first len bytes of the pack to dst and returns the length of the pack. It is compiled to do nothing:
-// wasmres writes its body.
-uint32_t packed(void *dst, uint32_t len);
+bool pack_load(uint32_t len);           // takes the pack, of so many bytes; false when there is no room
+source pack_next(size_t *at);           // the source at *at, which moves behind it; 0 at first
+void pack_add_code(source s, mp_compiled_module_t code);
+const mp_compiled_module_t *pack_code(const char *name); // of a file, by its path; NULL when there is none
+qstr pack_module(const char *path);     // the name that a file is imported by
+bool pack_has_folder(const char *name); // whether a file lies in it
+const char *pack_entry(void);           // the first file; NULL without a pack
+void pack_forget_modules(void);         // that are files of the provider: their import runs them again
+void pack_drop_sources(void);           // makes their memory part of the heap
 
-bool pack_load(void);                            // copies the pack into memory; false without one
-source pack_first(void);                         // the entry
-source pack_find(const char *name);              // by the path of a file
-bool pack_has_folder(const char *name);          // whether a file lies in it
+// ---- engine.c
 
-// ---- wire.c: the encoding of docs/abi.md, read and written
+extern char failed[MAX_FAILURE];                            // why the provider has not started; empty when it has
+void boot(void);                                     // an interpreter that has run nothing
 
-typedef struct bytes {
-  const uint8_t *at;
-  size_t len;
-} bytes;
-
-enum { WIRE_NUMBER = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
-
-typedef struct field {
-  uint32_t number, type;
-  uint64_t bits; // of a number
-  bytes text;    // of bytes
-} field;
-
-// Takes the first field off *s. Returns false when there is none: at the end, where *s is empty, and before a malformed
-// field, where it is not.
-bool wire_take(bytes *s, field *f);
-
-typedef struct buffer {
-  uint8_t *at;
-  size_t len, room;
-} buffer;
-
-enum { WIRE_HEAD = 16 }; // bytes that a tag, with a number or a length, takes at most
+// ---- message.c: messages as tuples of Python, by their shapes
 
 // Makes room for n more bytes. Raises ValueError when the host would not take so many.
 void buffer_reserve(buffer *b, size_t n);
-
-// These append, where there is room.
-void wire_put_number(buffer *b, uint32_t number, uint64_t v);
-void wire_put_fixed64(buffer *b, uint32_t number, double v);
-void wire_put_bytes(buffer *b, uint32_t number, const void *at, size_t len);
-
-// Begins a message, up to wire_end, which takes what wire_begin returned.
-size_t wire_begin(buffer *b, uint32_t number);
-void wire_end(buffer *b, size_t start);
-
-// ---- message.c: messages as tuples of Python, by their shapes
 
 void message_encode(buffer *b, const char *shape, mp_obj_t fields);
 mp_obj_t message_decode(const char *shape, bytes encoded); // MP_OBJ_NULL when it is malformed
@@ -70,10 +45,18 @@ mp_obj_t message_decode(const char *shape, bytes encoded); // MP_OBJ_NULL when i
 // ---- frame.c: what an operation answers
 
 void frame_reset(void);
+void frame_content(bytes uri, bytes mime_type, bytes text, uint64_t ttl, uint64_t scope); // a reply with one small text
+int32_t frame_emit(void);                                                                 // returns the host's signal
 
 // ---- request.c
 
-mp_obj_t request_decode(uint32_t len); // a dict of the request's fields; MP_OBJ_NULL when it is malformed
+bytes request_take(uint32_t len);       // which stays until the next one
+mp_obj_t request_decode(bytes request); // a dict of its fields; MP_OBJ_NULL when it is malformed
+
+// ---- read.c
+
+// Answers a read, with the code, or returns false and has done nothing. It raises what the SDK raises.
+bool read_quickly(bytes request, uint32_t *code);
 
 // ---- functions.c: what the SDK knows of a function
 
@@ -85,8 +68,34 @@ void log_text(uint32_t level, const char *text, size_t len);
 void failure_log(mp_obj_t error);                              // with its traceback
 void failure_summary(char *room, size_t size, mp_obj_t error); // "file:line: Class: message"
 
+// ---- engine.c: what nearly every request writes to. It is together, since the host restores whole pages after each.
+
+enum {
+  TABLES = (64 << 10) + 128, // words: 128 of them lie on the page of what follows
+  CALLS = 48 << 10,          // bytes for the frames of Python functions: it bounds recursion
+  MAX_DEPTH = 8,             // of messages within messages
+  FEW = 1 << 10,             // bytes that most requests and answers have at most
+};
+
+extern struct hot {
+  uint32_t tables[TABLES]; // of unwinding.c, from the end on
+  uint32_t second, last;   // of unwinding.c
+  uint64_t seed;           // of the request
+  bool seeds;              // it has not yet seeded the module random
+  buffer frame;            // these are of frame.c
+  size_t begun[MAX_DEPTH]; // where the messages that are not yet complete begin
+  int depth;
+  size_t chunk; // bytes that are collected
+  uint8_t request[FEW], answer[FEW];
+  char calls[CALLS];
+} hot;
+
 // ---- memory.c
 
-extern char *stack_top;
+extern char __global_base[]; // the end of the stack, which is the first in memory
+#define stack_top __global_base
+
 void memory_init(void);
+void memory_add(void *at, size_t size); // to the heap
+void memory_clean(void);  // collects garbage, and writes zeros to all memory that is not in use
 void memory_settle(void); // has what follows allocated behind what is there, so that a request writes to few pages

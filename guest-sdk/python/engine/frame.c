@@ -5,66 +5,48 @@
 #include "py/runtime.h"
 
 enum {
-  MAX_DEPTH = 8,           // of messages within messages
   CHUNK = 48 << 10,        // bytes of a content that are collected before they leave
   PIECE = 3 * (256 << 10), // bytes that leave at once at most
 };
 
-static buffer frame;
-static uint8_t frame_room[8 << 10]; // for most answers; longer ones get room of the heap
-static size_t begun[MAX_DEPTH];     // where the messages that are not yet complete begin
-static int depth;
-
 MP_REGISTER_ROOT_POINTER(void *wasmres_frame);
 
-static struct {
-  uint8_t at[CHUNK];
-  size_t len;
-} chunk;
+static uint8_t chunk[CHUNK];
 
 void frame_reset(void) {
-  frame.at = frame_room, frame.room = sizeof frame_room;
-  frame.len = 0, depth = 0, chunk.len = 0;
+  hot.frame = (buffer){hot.answer, 0, sizeof hot.answer, true};
+  hot.depth = 0, hot.chunk = 0;
   MP_STATE_VM(wasmres_frame) = NULL;
 }
 
-// Makes room for n more bytes. The first room is not of the heap, so it is left behind.
 static void reserve(size_t n) {
-  if (frame.len + n <= frame.room) return;
-  if (frame.at == frame_room) {
-    buffer larger = {0};
-    buffer_reserve(&larger, frame.len + n);
-    memcpy(larger.at, frame.at, frame.len);
-    larger.len = frame.len;
-    frame = larger;
-  } else {
-    buffer_reserve(&frame, n);
-  }
-  MP_STATE_VM(wasmres_frame) = frame.at;
+  if (hot.frame.len + n <= hot.frame.room) return;
+  buffer_reserve(&hot.frame, n);
+  MP_STATE_VM(wasmres_frame) = hot.frame.at;
 }
 
 static uint32_t number_of(mp_obj_t value) { return (uint32_t)mp_obj_get_int(value); }
 
 // begin(field): what follows, up to end, is a message.
 static mp_obj_t begin(mp_obj_t number) {
-  if (depth == MAX_DEPTH) mp_raise_ValueError(MP_ERROR_TEXT("messages are nested too deep"));
+  if (hot.depth == MAX_DEPTH) mp_raise_ValueError(MP_ERROR_TEXT("messages are nested too deep"));
   reserve(WIRE_HEAD);
-  begun[depth++] = wire_begin(&frame, number_of(number));
+  hot.begun[hot.depth++] = wire_begin(&hot.frame, number_of(number));
   return mp_const_none;
 }
 static MP_DEFINE_CONST_FUN_OBJ_1(begin_obj, begin);
 
 // end(): returns how many bytes the frame has.
 static mp_obj_t end(void) {
-  if (depth == 0) mp_raise_ValueError(MP_ERROR_TEXT("no message has begun"));
-  wire_end(&frame, begun[--depth]);
-  return MP_OBJ_NEW_SMALL_INT(frame.len);
+  if (hot.depth == 0) mp_raise_ValueError(MP_ERROR_TEXT("no message has begun"));
+  wire_end(&hot.frame, hot.begun[--hot.depth]);
+  return MP_OBJ_NEW_SMALL_INT(hot.frame.len);
 }
 static MP_DEFINE_CONST_FUN_OBJ_0(end_obj, end);
 
 static void put_bytes(uint32_t number, const void *at, size_t len) {
   reserve(WIRE_HEAD + len);
-  wire_put_bytes(&frame, number, at, len);
+  wire_put_bytes(&hot.frame, number, at, len);
 }
 
 // text(field, value): of a str; leaves out what is empty or None.
@@ -92,7 +74,7 @@ static mp_obj_t number(mp_obj_t number, mp_obj_t value) {
   mp_float_t v = mp_obj_get_float(value);
   if (!(v >= 1)) return mp_const_none;
   reserve(WIRE_HEAD);
-  wire_put_number(&frame, number_of(number), v < 0x1p63 ? (uint64_t)v : INT64_MAX);
+  wire_put_number(&hot.frame, number_of(number), v < 0x1p63 ? (uint64_t)v : INT64_MAX);
   return mp_const_none;
 }
 static MP_DEFINE_CONST_FUN_OBJ_2(number_obj, number);
@@ -100,22 +82,26 @@ static MP_DEFINE_CONST_FUN_OBJ_2(number_obj, number);
 // double(field, n): also when it is zero.
 static mp_obj_t put_double(mp_obj_t number, mp_obj_t value) {
   reserve(WIRE_HEAD);
-  wire_put_fixed64(&frame, number_of(number), mp_obj_get_float(value));
+  wire_put_fixed64(&hot.frame, number_of(number), mp_obj_get_float(value));
   return mp_const_none;
 }
 static MP_DEFINE_CONST_FUN_OBJ_2(double_obj, put_double);
 
-// content(uri, mime_type, field, data, ttl, scope): a reply with one small content, whose data is in the field.
-static mp_obj_t content(size_t argc, const mp_obj_t *argv) {
-  number(MP_OBJ_NEW_SMALL_INT(10), argv[4]);
-  number(MP_OBJ_NEW_SMALL_INT(11), argv[5]);
-  begin(MP_OBJ_NEW_SMALL_INT(3));
-  text(MP_OBJ_NEW_SMALL_INT(1), argv[0]);
-  text(MP_OBJ_NEW_SMALL_INT(2), argv[1]);
-  element(argv[2], argv[3]);
-  return end();
+static void put_number(uint32_t number, uint64_t value) {
+  reserve(WIRE_HEAD);
+  if (value > 0) wire_put_number(&hot.frame, number, value);
 }
-static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(content_obj, 6, 6, content);
+
+void frame_content(bytes uri, bytes mime_type, bytes text, uint64_t ttl, uint64_t scope) {
+  put_number(10, ttl);
+  put_number(11, scope);
+  reserve(WIRE_HEAD);
+  size_t start = wire_begin(&hot.frame, 3);
+  put_bytes(1, uri.at, uri.len);
+  put_bytes(2, mime_type.at, mime_type.len);
+  put_bytes(3, text.at, text.len);
+  wire_end(&hot.frame, start);
+}
 
 // drop(): forgets what was collected.
 static mp_obj_t drop(void) {
@@ -124,18 +110,20 @@ static mp_obj_t drop(void) {
 }
 static MP_DEFINE_CONST_FUN_OBJ_0(drop_obj, drop);
 
-// emit(): sends the frame, and returns the host's signal.
-static mp_obj_t emit(void) {
-  int32_t signal = frame.len > 0 ? host_emit(frame.at, frame.len) : WR_SIGNAL_MORE;
+int32_t frame_emit(void) {
+  int32_t signal = hot.frame.len > 0 ? host_emit(hot.frame.at, hot.frame.len) : WR_SIGNAL_MORE;
   frame_reset();
-  return MP_OBJ_NEW_SMALL_INT(signal);
+  return signal;
 }
+
+// emit(): sends the frame, and returns the host's signal.
+static mp_obj_t emit(void) { return MP_OBJ_NEW_SMALL_INT(frame_emit()); }
 static MP_DEFINE_CONST_FUN_OBJ_0(emit_obj, emit);
 
 static int32_t send_chunk(void) {
-  if (chunk.len == 0) return WR_SIGNAL_MORE;
-  int32_t signal = host_body(chunk.at, chunk.len);
-  chunk.len = 0;
+  if (hot.chunk == 0) return WR_SIGNAL_MORE;
+  int32_t signal = host_body(chunk, hot.chunk);
+  hot.chunk = 0;
   return signal;
 }
 
@@ -148,15 +136,15 @@ static int32_t push(const uint8_t *at, size_t len) {
     signal = host_body(at, n);
     at += n, len -= n;
   }
-  if (signal == WR_SIGNAL_MORE && chunk.len + len > CHUNK) {
-    size_t n = CHUNK - chunk.len;
-    memcpy(chunk.at + chunk.len, at, n);
-    chunk.len = CHUNK, at += n, len -= n;
+  if (signal == WR_SIGNAL_MORE && hot.chunk + len > CHUNK) {
+    size_t n = CHUNK - hot.chunk;
+    memcpy(chunk + hot.chunk, at, n);
+    hot.chunk = CHUNK, at += n, len -= n;
     signal = send_chunk();
   }
   if (signal != WR_SIGNAL_MORE) return signal;
-  memcpy(chunk.at + chunk.len, at, len);
-  chunk.len += len;
+  memcpy(chunk + hot.chunk, at, len);
+  hot.chunk += len;
   return signal;
 }
 
@@ -180,7 +168,6 @@ static const mp_rom_map_elem_t frame_globals[] = {
   {MP_ROM_QSTR(MP_QSTR_element), MP_ROM_PTR(&element_obj)},
   {MP_ROM_QSTR(MP_QSTR_number), MP_ROM_PTR(&number_obj)},
   {MP_ROM_QSTR(MP_QSTR_double), MP_ROM_PTR(&double_obj)},
-  {MP_ROM_QSTR(MP_QSTR_content), MP_ROM_PTR(&content_obj)},
   {MP_ROM_QSTR(MP_QSTR_drop), MP_ROM_PTR(&drop_obj)},
   {MP_ROM_QSTR(MP_QSTR_emit), MP_ROM_PTR(&emit_obj)},
   {MP_ROM_QSTR(MP_QSTR_body), MP_ROM_PTR(&body_obj)},

@@ -12,15 +12,15 @@
 
 enum { MAX_FIELDS = 8 }; // that a shape has
 
-// Goes to the shape of the next field.
-static const char *next(const char *shape) {
-  int depth = 0;
-  do depth += (*shape == '(') - (*shape == ')');
-  while (shape++, depth > 0);
-  return shape;
+void buffer_reserve(buffer *b, size_t n) {
+  size_t room = buffer_room(b, n);
+  if (room == 0)
+    mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("a message to the host has more than %d bytes"), WR_MAX_FRAME);
+  if (room == b->room) return;
+  uint8_t *at = m_realloc(b->fixed ? NULL : b->at, room);
+  if (b->fixed) memcpy(at, b->at, b->len);
+  b->at = at, b->room = room, b->fixed = false;
 }
-
-static bool at_end(const char *shape) { return *shape == 0 || *shape == ')'; }
 
 // ---- encoding
 
@@ -95,7 +95,7 @@ void message_encode(buffer *b, const char *shape, mp_obj_t fields) {
   size_t count;
   mp_obj_t *values;
   mp_obj_get_array(fields, &count, &values);
-  for (uint32_t i = 0; !at_end(shape) && i < count; shape = next(shape), i++) put_field(b, shape, i + 1, values[i]);
+  for (uint32_t i = 0; !shape_at_end(shape) && i < count; shape = shape_next(shape), i++) put_field(b, shape, i + 1, values[i]);
 }
 
 // ---- decoding, where MP_OBJ_NULL stands for what is malformed
@@ -105,24 +105,15 @@ static mp_obj_t text_of(bytes s) { return mp_obj_new_str((const char *)s.at, s.l
 static mp_obj_t bytes_of(bytes s) { return mp_obj_new_bytes(s.at, s.len); }
 
 static mp_obj_t value_of(bytes rest) {
-  uint64_t kind = WR_SQL_NULL, bits = 0;
-  double number = 0;
-  bytes text = {0};
-  for (field f; wire_take(&rest, &f);) {
-    if (f.number == 1 && f.type == WIRE_NUMBER) kind = f.bits;
-    else if (f.number == 2 && f.type == WIRE_NUMBER) bits = f.bits;
-    else if (f.number == 3 && f.type == WIRE_FIXED64) memcpy(&number, f.text.at, sizeof number);
-    else if ((f.number == 4 || f.number == 5) && f.type == WIRE_BYTES) text = f.text;
-    else if (f.number <= 5) return MP_OBJ_NULL;
-  }
-  if (rest.len > 0) return MP_OBJ_NULL;
-  switch (kind) {
+  sql_value v;
+  if (!sql_value_take(rest, &v)) return MP_OBJ_NULL;
+  switch (v.kind) {
   case WR_SQL_NULL: return mp_const_none;
-  case WR_SQL_BOOL: return mp_obj_new_bool(bits != 0);
-  case WR_SQL_INT: return mp_obj_new_int_from_ll((int64_t)bits);
-  case WR_SQL_FLOAT: return mp_obj_new_float(number);
-  case WR_SQL_TEXT: return text_of(text);
-  case WR_SQL_BYTES: return bytes_of(text);
+  case WR_SQL_BOOL: return mp_obj_new_bool(v.bits != 0);
+  case WR_SQL_INT: return mp_obj_new_int_from_ll((int64_t)v.bits);
+  case WR_SQL_FLOAT: return mp_obj_new_float(v.number);
+  case WR_SQL_TEXT: return text_of(v.text);
+  case WR_SQL_BYTES: return bytes_of(v.text);
   }
   return MP_OBJ_NULL;
 }
@@ -144,8 +135,8 @@ static mp_obj_t field_of(const char *shape, const field *f) {
 // Sets the field that f is, unless it is unknown; false when it is malformed.
 static bool set(mp_obj_t *fields, const char *shape, const field *f) {
   uint32_t i = 0;
-  for (; !at_end(shape) && i + 1 < f->number; shape = next(shape)) i++;
-  if (at_end(shape) || i >= MAX_FIELDS) return true;
+  for (; !shape_at_end(shape) && i + 1 < f->number; shape = shape_next(shape)) i++;
+  if (shape_at_end(shape) || i >= MAX_FIELDS) return true;
   mp_obj_t value = field_of(shape, f);
   if (value == MP_OBJ_NULL) return false;
   if (*shape != 'v' && *shape != '(') {
@@ -159,7 +150,7 @@ static bool set(mp_obj_t *fields, const char *shape, const field *f) {
 
 static uint32_t fields_in(const char *shape) {
   uint32_t count = 0;
-  for (; !at_end(shape); shape = next(shape)) count++;
+  for (; !shape_at_end(shape); shape = shape_next(shape)) count++;
   return count;
 }
 

@@ -24,9 +24,12 @@
 #define MICROPY_PY_BUILTINS_ROUND_INT (1)
 #define MICROPY_PY_BUILTINS_STR_UNICODE (1)
 #define MICROPY_PY_DELATTR_SETATTR (1)
+#define MICROPY_PY_COLLECTIONS_NAMEDTUPLE__ASDICT (1)
 #define MICROPY_PY_DESCRIPTORS (1)
 #define MICROPY_PY_FUNCTION_ATTRS (1)
 #define MICROPY_PY_REVERSE_SPECIAL_METHODS (1)
+#define MICROPY_PY_RE_MATCH_GROUPS (1)
+#define MICROPY_PY_RE_MATCH_SPAN_START_END (1)
 #define MICROPY_PY_STR_BYTES_CMP_WARN (0)
 #define MICROPY_PY_SYS_EXC_INFO (1)
 #define MICROPY_WARNINGS (0)
@@ -82,5 +85,12 @@ void *memory_take(size_t size);
 #define MP_STATE_PORT MP_STATE_VM
 typedef long mp_off_t;
 
-extern const struct _mp_obj_fun_builtin_fixed_t functions_define_obj;
-#define MICROPY_PORT_BUILTINS {MP_ROM_QSTR(MP_QSTR___define__), MP_ROM_PTR(&functions_define_obj)},
+// What micropython.patch has the compiler call.
+extern const struct _mp_obj_fun_builtin_fixed_t functions_define_obj, functions_annotate_obj;
+extern const struct _mp_obj_fun_builtin_var_t functions_list_obj, functions_tuple_obj, functions_set_obj;
+#define MICROPY_PORT_BUILTINS \
+  {MP_ROM_QSTR(MP_QSTR___define__), MP_ROM_PTR(&functions_define_obj)}, \
+  {MP_ROM_QSTR(MP_QSTR___annotate__), MP_ROM_PTR(&functions_annotate_obj)}, \
+  {MP_ROM_QSTR(MP_QSTR___list__), MP_ROM_PTR(&functions_list_obj)}, \
+  {MP_ROM_QSTR(MP_QSTR___tuple__), MP_ROM_PTR(&functions_tuple_obj)}, \
+  {MP_ROM_QSTR(MP_QSTR___set__), MP_ROM_PTR(&functions_set_obj)},

@@ -6,7 +6,7 @@
 #include "py/objlist.h"
 #include "py/runtime.h"
 
-static uint8_t encoded[WR_MAX_REQUEST];
+static uint8_t encoded[WR_MAX_REQUEST]; // of requests that are long
 
 static mp_obj_t text_of(bytes s) { return mp_obj_new_str((const char *)s.at, s.len); }
 
@@ -42,13 +42,8 @@ static void add_value(mp_obj_t vars, mp_obj_t name, mp_obj_t value) {
 
 static bool add_var(mp_obj_t request, const field *var) {
   if (var->type != WIRE_BYTES) return false;
-  bytes rest = var->text, name = {0}, value = {0};
-  for (field f; wire_take(&rest, &f);) {
-    if (f.number > 2) continue;
-    if (f.type != WIRE_BYTES) return false;
-    *(f.number == 1 ? &name : &value) = f.text;
-  }
-  if (rest.len > 0) return false;
+  bytes name, value;
+  if (!var_take(var->text, &name, &value)) return false;
   mp_obj_t vars = found(request, MP_OBJ_NEW_QSTR(MP_QSTR_vars));
   if (vars == MP_OBJ_NULL) store(request, MP_QSTR_vars, vars = mp_obj_new_dict(2));
   add_value(vars, text_of(name), text_of(value));
@@ -94,9 +89,13 @@ static bool add_field(mp_obj_t request, const field *f) {
   return true;
 }
 
-mp_obj_t request_decode(uint32_t len) {
-  if (len > sizeof encoded) return MP_OBJ_NULL;
-  bytes rest = {encoded, host_take(WR_CHANNEL_REQUEST, encoded, 0, len)};
+bytes request_take(uint32_t len) {
+  uint8_t *at = len <= sizeof hot.request ? hot.request : encoded;
+  if (len > sizeof encoded) len = sizeof encoded; // which the host does not exceed
+  return (bytes){at, host_take(WR_CHANNEL_REQUEST, at, 0, len)};
+}
+
+mp_obj_t request_decode(bytes rest) {
   mp_obj_t request = mp_obj_new_dict(4);
   for (field f; wire_take(&rest, &f);)
     if (!add_field(request, &f)) return MP_OBJ_NULL;

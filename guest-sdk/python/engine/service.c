@@ -6,7 +6,7 @@
 
 enum {
   MAX_RESPONSE = 4 << 20, // bytes of a message that a service answers
-  FEW = 8 << 10,          // bytes there is room for at first
+  PART = 8 << 10,         // bytes there is room for at first
 };
 
 static mp_obj_t response_of(const char *shape, uint32_t len) {
@@ -22,18 +22,45 @@ static mp_obj_t response_of(const char *shape, uint32_t len) {
 // call(service, asked, fields, answered): asks a service with fields of the shape asked. Returns the fields it answers,
 // a tuple of the shape answered, or the code when that is not 0: see message.c.
 static mp_obj_t call(size_t argc, const mp_obj_t *argv) {
-  buffer b = {0};
+  static uint8_t room[1 << 10]; // for most messages
+  buffer b = {room, 0, sizeof room, true};
   message_encode(&b, mp_obj_str_get_str(argv[1]), argv[2]);
   uint64_t result = host_call((uint32_t)mp_obj_get_int(argv[0]), b.at, b.len);
-  m_free(b.at);
+  if (!b.fixed) m_free(b.at);
   uint32_t code = (uint32_t)(result >> 32);
   return code ? mp_obj_new_int_from_uint(code) : response_of(mp_obj_str_get_str(argv[3]), (uint32_t)result);
 }
 static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(call_obj, 4, 4, call);
 
+// dicts(columns, rows): rows of a database, each a tuple of a list of values, as dicts. Of a column, a tuple, the first field
+// is the name. None when a row has not as many values as there are columns.
+static mp_obj_t dicts(mp_obj_t columns, mp_obj_t rows) {
+  size_t width = 0, count = 0, len = 0;
+  mp_obj_t *names = NULL, *row = NULL, *values, *column;
+  if (columns != mp_const_none) mp_obj_get_array(columns, &width, &names);
+  if (rows != mp_const_none) mp_obj_get_array(rows, &count, &row);
+  mp_obj_t all = mp_obj_new_list(count, NULL), *items;
+  mp_obj_list_get(all, &len, &items);
+  for (size_t i = 0; i < count; i++) items[i] = mp_const_none;
+  for (size_t i = 0; i < count; i++) {
+    mp_obj_get_array_fixed_n(row[i], 1, &values);
+    len = 0;
+    mp_obj_t *value = NULL;
+    if (values[0] != mp_const_none) mp_obj_get_array(values[0], &len, &value);
+    if (len != width) return mp_const_none;
+    items[i] = mp_obj_new_dict(width);
+    for (size_t c = 0; c < width; c++) {
+      mp_obj_get_array(names[c], &len, &column);
+      mp_obj_dict_store(items[i], column[0] == mp_const_none ? MP_OBJ_NEW_QSTR(MP_QSTR_) : column[0], value[c]);
+    }
+  }
+  return all;
+}
+static MP_DEFINE_CONST_FUN_OBJ_2(dicts_obj, dicts);
+
 // taken(length): at most so many of the bytes that came beside the last answer, or all for None.
 static mp_obj_t taken(mp_obj_t length) {
-  size_t most = MAX_RESPONSE, room = FEW, len = 0;
+  size_t most = MAX_RESPONSE, room = PART, len = 0;
   if (length != mp_const_none) {
     mp_int_t n = mp_obj_get_int(length);
     room = most = n < 0 ? 0 : n < MAX_RESPONSE ? (size_t)n : MAX_RESPONSE;
@@ -65,6 +92,7 @@ static MP_DEFINE_CONST_FUN_OBJ_1(info_obj, info);
 static const mp_rom_map_elem_t service_globals[] = {
   {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__wasmres_service)},
   {MP_ROM_QSTR(MP_QSTR_call), MP_ROM_PTR(&call_obj)},
+  {MP_ROM_QSTR(MP_QSTR_dicts), MP_ROM_PTR(&dicts_obj)},
   {MP_ROM_QSTR(MP_QSTR_taken), MP_ROM_PTR(&taken_obj)},
   {MP_ROM_QSTR(MP_QSTR_log), MP_ROM_PTR(&log_obj)},
   {MP_ROM_QSTR(MP_QSTR_info), MP_ROM_PTR(&info_obj)},

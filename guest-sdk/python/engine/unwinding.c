@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine.h"
+
 // stack.s
 void *stack_get(void);
 void stack_set(void *);
@@ -18,33 +20,35 @@ int unwind_end(void);
 uintptr_t __THREW__;
 int __threwValue;
 
-static uint32_t second, last; // of a function's two results; the number of the last setjmp
+enum { TABLE = 10 }; // words of a table
 
-void setTempRet0(uint32_t v) { second = v; }
-uint32_t getTempRet0(void) { return second; }
+// second is of a function's two results, last the number of the last setjmp.
+void setTempRet0(uint32_t v) { hot.second = v; }
+uint32_t getTempRet0(void) { return hot.second; }
 
 // Tables of setjmp are made and freed in the order of a stack. One that a jump leaves behind is freed with the next one
 // below it.
-static uint32_t tables[64 << 10], *top = tables;
+static uint32_t *top = hot.tables + TABLES;
 
 void *malloc(size_t size) {
-  uint32_t *table = top;
-  top += (size + 3) / 4;
-  if (top > tables + sizeof tables / sizeof *tables) __builtin_trap();
-  return table;
+  top -= (size + 3) / 4;
+  if (top < hot.tables) __builtin_trap();
+  return top;
 }
-void free(void *table) { top = table; }
+
+// A table has as many words as malloc was asked for, which its function knows: LLVM asks for the same everywhere.
+void free(void *table) { top = (uint32_t *)table + TABLE; }
 
 // A table has a pair for each place where its function calls setjmp: the number of the last call, and the place. It ends
 // with a zero.
 uint32_t *saveSetjmp(uint32_t *env, uint32_t place, uint32_t *table, uint32_t size) {
-  *env = ++last;
+  *env = ++hot.last;
   uint32_t i = 0;
   while (i < size && table[2 * i] && table[2 * i + 1] != place) i++;
   if (i == size) __builtin_trap();
   if (!table[2 * i]) table[2 * i + 2] = 0;
-  table[2 * i] = last, table[2 * i + 1] = place;
-  second = size;
+  table[2 * i] = hot.last, table[2 * i + 1] = place;
+  hot.second = size;
   return table;
 }
 

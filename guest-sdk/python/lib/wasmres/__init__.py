@@ -1,5 +1,12 @@
 """Serves resources of the Model Context Protocol from a sandbox. docs/languages/python.md shows how."""
 
+import sys
+
+if sys.implementation.name == "micropython":
+    from . import importing
+else:
+    __import__("wasmres.native")  # which stands for the engine in native tests
+
 from .config import config, env
 from .content import Blob, Content, Text, Unmodified
 from .failure import Denied, Failure, Invalid, NotFound, Unavailable

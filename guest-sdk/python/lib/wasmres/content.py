@@ -1,7 +1,5 @@
 """What a handler answers, and how it is sent."""
 
-import json
-
 import _wasmres_frame as frame
 
 from . import abi
@@ -47,8 +45,8 @@ class Unmodified(Content):
 
 
 def send_answer(answer, request, route):
-    folder = hasattr(answer, "contents")
-    contents = answer.contents() if folder else _contents_of(answer)
+    folder = hasattr(answer, "read_contents")
+    contents = answer.read_contents() if folder else _contents_of(answer, request.uri)
     if not contents:
         raise NotFound("")
     frame.number(10, route.ttl)
@@ -59,28 +57,28 @@ def send_answer(answer, request, route):
         _send(content, request, route)
 
 
-def _contents_of(answer):
+def _contents_of(answer, uri):
     if answer is None:
         return ()
     if isinstance(answer, (list, tuple)) and answer and all([isinstance(a, Content) for a in answer]):
         return answer
-    return (_content_of(answer),)
+    return (_content_of(answer, uri),)
 
 
-def _content_of(answer):
+def _content_of(answer, uri):
     if isinstance(answer, str):
         return Text(answer)
     if isinstance(answer, _BYTES):
         return Blob(answer)
     if isinstance(answer, Content):
         return answer
-    if isinstance(answer, (dict, list, tuple, int, float)):
-        return Text(json.dumps(answer), "application/json")
+    if isinstance(answer, (dict, list, tuple, int, float, bool)):
+        return Text(json_of(answer), "application/json")
     if hasattr(answer, "__next__") or hasattr(answer, "send"):
         return _stream_of(answer)
     if hasattr(answer, "chunks"):  # a file
         return Blob(answer)
-    raise TypeError("a handler answered " + type(answer).__name__ + ", which is no str, bytes, dict, list or Content")
+    raise TypeError(uri + ": the handler answered " + type(answer).__name__ + ", which is no str, bytes, dict, list or Content")
 
 
 def _stream_of(stream):

@@ -1,10 +1,9 @@
 """Folders, answered as their files."""
 
-import json
-
 from . import abi
 from .content import Blob, Text
 from .failure import Denied, Invalid, NotFound
+from .out import json_of
 from .service import expect, taken
 
 _MAX_ENTRIES = 10000  # that are looked at
@@ -32,7 +31,7 @@ class Folder:
         self._mime_type = mime_type
         self._files = _Files(directory, name, hidden)
 
-    def contents(self):
+    def read_contents(self):
         left = _LeftOut()
         files = size = 0
         for info in self._files:
@@ -140,7 +139,7 @@ class _LeftOut:
             return "No files."
         text = "Files left out: " + ("more than " if more else "") + str(self.files) + " (" + str(self.bytes) + " bytes)"
         if self.names:
-            text += ", among them " + ", ".join([json.dumps(name) for name in self.names])
+            text += ", among them " + ", ".join([json_of(name) for name in self.names])
         return text
 
     def meta(self, more):

@@ -40,13 +40,15 @@ class Handler:
                 self.request = name
             elif name == "page":
                 self.wants_page = True
-        if rest:
+        if rest or not known:
             self.names += [(name, None) for name in variables if name not in names]
         missing = [name for name in variables if name not in names]
         if missing and not rest and self.request is None and known:
             raise TypeError(where + ": the function has no parameter " + missing[0] + ", and none for the request")
-        converted = [name for name, convert in self.names if convert]
-        self.direct = not (converted or missing or self.request or self.wants_page)  # it takes the variables as they are
+        self.quick = None  # the variables, and which of them are whole numbers, where there is nothing else to see to
+        others = [name for name, convert in self.names if convert not in (None, whole_number)]
+        if not (others or missing or self.request or self.wants_page):
+            self.quick = tuple([name for name, _ in self.names]), tuple([convert and True for _, convert in self.names])
 
     def call(self, request, page=None):
         named = {"page": page} if self.wants_page else {}

@@ -1,6 +1,6 @@
 """Fetching URLs that the operator granted."""
 
-import json
+import ujson as json
 
 from . import abi
 from .failure import failure_of

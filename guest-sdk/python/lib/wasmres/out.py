@@ -1,6 +1,6 @@
 """What an operation sends."""
 
-import json
+import ujson as json
 
 import _wasmres_frame as frame
 from micropython import const

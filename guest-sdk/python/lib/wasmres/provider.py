@@ -7,6 +7,8 @@ from .config import config, env
 from .entry import COMMON
 from .handler import Handler, description_of
 from .notify import notify_list_changed, notify_updated
+from .request import Request
+from .sql import Database
 from .template import variables_of
 
 
@@ -25,7 +27,9 @@ class Route:
         self.watch = options.pop("watch", None)  # seconds, and a function that returns an etag
         names = [name for name, _ in self.variables]
         self.handler = Handler(function, names, uri)
-        self.direct = self.handler.direct and not [name for name, exploded in self.variables if exploded]
+        self.quick = None  # what the engine needs to answer by itself: see engine/read.c
+        if self.handler.quick and not [name for name, exploded in self.variables if exploded]:
+            self.quick = (function,) + self.handler.quick + (self.mime_type, self.ttl, self.scope)
         if self.watch:
             self.version = Handler(self.watch[1], names, uri + ": watch")
         for name in self.completions:
@@ -35,6 +39,8 @@ class Route:
 
 class Provider:
     """The provider that this module is. Its options are in docs/languages/python.md."""
+
+    request_type = Request  # what a parameter for the request gets
 
     def __init__(self, name, *, version=None, title=None, description=None, prefixes=(), asks=(), config_schema=None,
                  limits=None, lifecycle="fresh"):
@@ -53,7 +59,7 @@ class Provider:
         self.templates = []  # in the order of their numbers
         self.any = None
         self.lister = None
-        self.ops = 1 << abi.OP_DESCRIBE
+        self.ops = 1 << abi.OP_DESCRIBE | 1 << abi.OP_CONFIGURE  # which runs provider.py
         serve.register(self)
 
     def resource(self, uri, **options):
@@ -123,6 +129,10 @@ class Provider:
     notify_list_changed = staticmethod(notify_list_changed)
     config = staticmethod(config)
     env = staticmethod(env)
+
+    def sql(self, name):
+        """A database that the operator granted under a name."""
+        return Database(name)
 
     def run(self, *args, **named):
         """Does nothing: wasmres is the server."""

@@ -1,6 +1,6 @@
 """What a handler is asked."""
 
-import json
+import ujson as json
 
 import _wasmres_frame as frame
 import _wasmres_service as service

@@ -10,20 +10,20 @@ from .handler import settled
 from .manifest import put_manifest
 from .out import json_of
 from .page import Page
-from .request import Request
 
 _MAX_COMPLETIONS = 100  # that MCP passes on
-_SMALL = 4096  # bytes of a text that is sent with its fields
-_NONE = {}
 _provider = None
 
 
 def register(provider):
     global _provider
-    if _provider:
-        raise TypeError("there is a Provider already: a module is one")
+    engine.serve(provider, _serve, _finish, _fail)  # which refuses a second one
     _provider = provider
-    engine.serve(_serve)
+
+
+def provider():
+    """The provider that answers."""
+    return _provider
 
 
 def _serve(op, fields):
@@ -35,14 +35,36 @@ def _serve(op, fields):
         _run(op, fields)
         out.flush_unless_enough()  # after the entries of a list nothing follows that the host would miss
         return abi.CODE_OK
-    except out.Stopped:
-        return out.stopped_code()
-    except MemoryError:
-        raise
-    except Failure as failure:
-        return out.stopped_code() or _fail(failure)
     except Exception as error:
-        return out.stopped_code() or _fault(error)
+        return _code_of(error)
+
+
+def _finish(fields, answer):
+    """As _serve, of a read whose handler has answered."""
+    out.begin()
+    try:
+        route = _route_of(fields)
+        send_answer(settled(answer), _provider.request_type(fields, route.variables), route)
+        out.flush_unless_enough()
+        return abi.CODE_OK
+    except Exception as error:
+        return _code_of(error)
+
+
+def _fail(error):
+    """As _serve, of a read whose handler has raised an error."""
+    out.begin()
+    return _code_of(error)
+
+
+def _code_of(error):
+    if isinstance(error, MemoryError):
+        raise error
+    code = out.stopped_code()
+    if code or isinstance(error, out.Stopped):
+        return code
+    failure = error if isinstance(error, Failure) else getattr(error, "failure", None)  # of the library's errors
+    return _put_failure(failure) if isinstance(failure, Failure) else _fault(error)
 
 
 def _run(op, fields):
@@ -65,15 +87,8 @@ def _run(op, fields):
 
 def _read(fields):
     route = _route_of(fields)
-    if not route.direct:
-        request = Request(fields, route.variables)
-        send_answer(route.handler.call(request), request, route)
-        return
-    answer = settled(route.handler.function(**fields.get("vars", _NONE)))
-    if isinstance(answer, str) and 4 * len(answer) <= min(fields.get("max_bytes", _SMALL), _SMALL):
-        frame.content(fields["uri"], route.mime_type or "text/plain", 3, answer, route.ttl, route.scope)
-    else:
-        send_answer(answer, Request(fields, route.variables), route)
+    request = _provider.request_type(fields, route.variables)
+    send_answer(route.handler.call(request), request, route)
 
 
 def _describe():
@@ -97,7 +112,7 @@ def _route_of(fields):
 
 def _list(fields):
     page, lister = Page(fields), _provider.lister
-    answer = lister.handler.call(Request(fields), page)
+    answer = lister.handler.call(_provider.request_type(fields), page)
     if answer is not None:
         page.take(answer)
     page.finish(lister)
@@ -107,7 +122,7 @@ def _poll(fields):
     route = _route_of(fields)
     if not route.watch:
         raise Failure("", code=abi.CODE_UNSUPPORTED)
-    etag = route.version.call(Request(fields, route.variables))
+    etag = route.version.call(_provider.request_type(fields, route.variables))
     if not isinstance(etag, str):
         raise TypeError(route.uri + ": watch: the function returned " + type(etag).__name__ + ", not an etag")
     frame.begin(3)
@@ -122,7 +137,7 @@ def _complete(fields):
     for route in _provider.templates:
         if route.uri == fields.get("uri"):
             source = route.completions.get(fields.get("argument"), ())
-            return _put_completions(_suggested(source, typed, Request(fields, route.variables)))
+            return _put_completions(_suggested(source, typed, _provider.request_type(fields, route.variables)))
     raise NotFound("")
 
 
@@ -139,7 +154,7 @@ def _put_completions(values):
     frame.number(8, 1 if len(values) > _MAX_COMPLETIONS else 0)
 
 
-def _fail(failure):
+def _put_failure(failure):
     frame.drop()
     frame.begin(5)
     frame.text(1, failure.message)

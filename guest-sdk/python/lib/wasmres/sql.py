@@ -1,5 +1,7 @@
 """Querying databases that the operator granted under a name."""
 
+from _wasmres_service import dicts
+
 from . import abi
 from .service import ask, expect
 
@@ -19,34 +21,84 @@ def query(connection, statement, *args):
 
 def query_row(connection, statement, *args):
     """The first row, None when there is none."""
-    for row in Rows(connection, statement, args, 1):
-        return row
-    return None
+    rows = Rows(connection, statement, args, 1).dicts()
+    return rows[0] if rows else None
+
+
+class Database:
+    """A database, by the name under which the operator granted it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def query(self, statement, *args):
+        return query(self.name, statement, *args)
+
+    def query_row(self, statement, *args):
+        return query_row(self.name, statement, *args)
 
 
 class Rows:
-    """Rows, to be gone over once, each a dict. Only some are in memory."""
+    """Rows, to be gone over once, each a dict. Only some are in memory. As a list, with len() or an index, all are."""
+
+    _all = None  # the rows, once they are a list
 
     def __init__(self, connection, statement, args, most):
         self._what = "the database " + connection
         fields = (connection, statement, args, most)
-        columns, self._part, self._stream = ask(abi.SERVICE_SQL, "ssvn", "(ss)(v)n", fields, self._what, _WHY)
-        self.columns = [(name or "", kind or "") for name, kind in columns or ()]
+        self._columns, self._part, self._stream = ask(
+            abi.SERVICE_SQL, "ssvn", "(ss)(v)n", fields, self._what, _WHY
+        )
+
+    @property
+    def columns(self):
+        """The name and the type of each column."""
+        return [(name or "", kind or "") for name, kind in self._columns or ()]
+
+    def dicts(self):
+        """The rows that are in memory."""
+        rows = dicts(self._columns, self._part)
+        expect(rows is not None, self._what)
+        return rows
 
     def values(self):
         """Yields the rows as lists, in the order of the columns."""
-        while True:
+        width = len(self._columns or ())
+        more = True
+        while more:
             for (values,) in self._part or ():
                 values = values or []
-                expect(len(values) == len(self.columns), self._what)
+                expect(len(values) == width, self._what)
                 yield values
-            if not self._stream:
-                return
-            _, self._part, self._stream = ask(
-                abi.SERVICE_SQL_ROWS, "n", "(ss)(v)n", (self._stream,), self._what, _WHY
-            )
+            more = self._next()
+
+    def __bool__(self):
+        return bool(self._all or self._part or self._stream)
+
+    def __len__(self):
+        return len(self._list())
+
+    def __getitem__(self, index):
+        return self._list()[index]
+
+    def _list(self):
+        if self._all is None:
+            self._all = list(self._each())
+        return self._all
 
     def __iter__(self):
-        names = [name for name, _ in self.columns]
-        for values in self.values():
-            yield dict(zip(names, values))
+        return self._each() if self._all is None else iter(self._all)
+
+    def _each(self):
+        more = True
+        while more:
+            yield from self.dicts()
+            more = self._next()
+
+    def _next(self):
+        """Asks for more rows; False when there are none."""
+        if not self._stream:
+            return False
+        fields = (self._stream,)
+        _, self._part, self._stream = ask(abi.SERVICE_SQL_ROWS, "n", "(ss)(v)n", fields, self._what, _WHY)
+        return True

@@ -32,6 +32,7 @@ served
     const size = request.int("n");
     return { bytes: chunksLater(size), size };
   })
+  .template("rest://vars/{a}/{b}{?c,d*}", ({ vars }) => JSON.stringify(vars))
   .template(
     "rest://suggest/{a}{?b,c*}",
     {
@@ -73,6 +74,14 @@ async function* chunksLater(n) {
 
 served
   .resource("rest://lone", () => "a\ud800b\udc00狐\udbff")
+  .resource("rest://short", async () => ({ text: "ü", uri: "rest://other", mimeType: "text/x", etag: "e" }))
+  .resource("rest://bytes", { mimeType: "image/x", ttl: 7, public: true }, () => ({
+    bytes: Uint8Array.of(0, 255),
+    uri: null,
+  }))
+  .resource("rest://buffer", () => ({ then: (resolve) => resolve(Uint8Array.of(1, 2).buffer) }))
+  .resource("rest://both", () => ({ text: "a", bytes: Uint8Array.of(1) }))
+  .resource("rest://getter", () => ({ get text() { throw new Denied("not this"); } }))
   .resource("rest://thrown", () => {
     throw new TypeError("secret");
   })

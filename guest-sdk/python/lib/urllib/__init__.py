@@ -1,0 +1,1 @@
+"""URLs: urllib.parse takes them apart, urllib.request fetches them."""

@@ -1,0 +1,1 @@
+"""The implementation: __init__.pyi has the types."""

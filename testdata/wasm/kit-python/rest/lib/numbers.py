@@ -1,0 +1,1 @@
+from .seven import seven
