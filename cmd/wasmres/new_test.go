@@ -32,8 +32,8 @@ func TestNewProjects(t *testing.T) {
 			said := shell(t, dir, "wasmres new --lang "+string(lang)+" notes")
 			folder := filepath.Join(dir, "notes")
 			steps := printedSteps(said)
-			if lang == project.AssemblyScript {
-				installed := guesttest.NodeModules(t)
+			if guesttest.NeedsNode(lang) {
+				installed := guesttest.NodeModules(t, lang)
 				if err := os.Symlink(installed, filepath.Join(folder, "node_modules")); err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestNewProjects(t *testing.T) {
 			if !strings.HasSuffix(said, "\n"+aboutNotes) {
 				t.Errorf("the last step says\n%s\nwant it to end with\n%s", said, aboutNotes)
 			}
-			if want := regexp.MustCompile(`(?m)^fuel +[1-9][0-9]* for notes://about, `); !want.MatchString(said) {
+			if want := regexp.MustCompile(`(?m)^fuel +[1-9][0-9,]* for notes://about, `); !want.MatchString(said) {
 				t.Errorf("the build says\n%s\nwant %s", said, want)
 			}
 			if diff := cmp.Diff(newSession, shell(t, folder, newQuestions)); diff != "" {
@@ -61,7 +61,9 @@ func TestNewProjects(t *testing.T) {
 }
 
 // nativeTest is the command of a new project's README that tests without wasmres, where the language has one.
-var nativeTest = map[project.Language]string{project.Go: "go test .", project.Rust: "cargo test"}
+var nativeTest = map[project.Language]string{
+	project.Go: "go test .", project.Rust: "cargo test", project.TypeScript: "npm test && npm run check",
+}
 
 const aboutNotes = "# notes\n\nNotes about what a provider is made of, at `notes://notes/{id}`.\n"
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/project"
 )
 
 const (
@@ -37,17 +38,31 @@ type reader struct {
 	root    string
 	dir     string // where the next command runs
 	address string // for pageAddress
+	path    string // what precedes PATH; empty for nothing
 	running []*program
 }
 
 func newReader(t *testing.T, page, bin string) *reader {
 	root := t.TempDir()
 	r := &reader{t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t)}
-	if filepath.Base(page) == "README.md" {
+	switch filepath.Base(page) {
+	case "README.md":
 		readmeFiles(t, root)
+	case "python.md":
+		r.path = pythonPath(t)
 	}
 	t.Cleanup(r.stop)
 	return r
+}
+
+// pythonPath returns the beginning of a PATH on which python3 has pytest.
+func pythonPath(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(guesttest.Python(t, "pytest"), filepath.Join(dir, "python3")); err != nil {
+		t.Fatal(err)
+	}
+	return dir + string(os.PathListSeparator)
 }
 
 // freeAddress returns an address without a listener.
@@ -90,7 +105,11 @@ func (r *reader) run(run commandLine) {
 	r.t.Helper()
 	switch {
 	case strings.HasPrefix(run.shell, "npm install"): // which would ask the registry
-		if err := os.Symlink(guesttest.NodeModules(r.t), filepath.Join(r.dir, "node_modules")); err != nil {
+		lang, err := project.Detect(r.dir)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.Symlink(guesttest.NodeModules(r.t, lang), filepath.Join(r.dir, "node_modules")); err != nil {
 			r.t.Fatal(err)
 		}
 		return
@@ -100,7 +119,8 @@ func (r *reader) run(run commandLine) {
 		return
 	}
 	printed, status := r.shell(run.shell)
-	if status != run.status && (status == cli.StatusMissing || status == exitNoCommand) {
+	missing := status == cli.StatusMissing || status == exitNoCommand || strings.Contains(printed, "No module named pytest")
+	if status != run.status && missing {
 		guesttest.Missing(r.t, "%s:%d: %s", r.page, run.line, printed)
 	}
 	if status != run.status {
@@ -146,7 +166,7 @@ func (r *reader) shell(line string) (printed string, status int) {
 func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(line, pageAddress, r.address))
 	cmd.Dir = r.dir
-	cmd.Env = append(cmd.Environ(), "PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
+	cmd.Env = append(cmd.Environ(), "PATH="+r.path+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
 		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=", "GOPROXY=off",
 		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=")
 	cmd.WaitDelay = 5 * time.Second

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -19,10 +20,11 @@ import (
 
 // Config says which provider to open and what it may do.
 type Config struct {
-	File   string        // path of the .wasm file
-	Digest string        // that the file must have, as [runtime.Inspect] gives it; empty for any
-	Name   string        // of the provider among several; of no effect on one alone
-	Grants policy.Policy // capabilities of the provider; the limits have no effect
+	File   string             // path of the .wasm file
+	Digest string             // that the file must have, as [runtime.Inspect] gives it; empty for any
+	From   approval.Published // where File came from, if it has a reference
+	Name   string             // of the provider among several; of no effect on one alone
+	Grants policy.Policy      // capabilities of the provider; the limits have no effect
 	// ReplaceServices gives the services that replace the granted ones. Nil keeps those.
 	ReplaceServices func(granted capability.Services) (capability.Services, error)
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
@@ -46,6 +48,8 @@ type Config struct {
 	CacheOptional bool
 	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
 	CacheSize int64
+	// Provenance tells clients which code answers, in the _meta of results.
+	Provenance bool
 	// Cache answers reads from earlier ones where the provider allows it: see [runtime.Options].
 	Cache bool
 	// ExposeErrors gives clients the first line of ordinary errors of providers: see [runtime.Options].
@@ -138,10 +142,10 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.cfg.Name, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
-		ExposeErrors: a.cfg.ExposeErrors,
-		OnCall:       a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
+		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
+		OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -149,6 +153,14 @@ func (a *App) open(ctx context.Context) error {
 	a.closers = append(a.closers, a.provider.Close)
 	a.source = a.provider.Source()
 	return nil
+}
+
+// name is the provider's in logs and among several: empty for that of its file.
+func (a *App) name() string {
+	if a.cfg.Name == "" && a.cfg.From.Repository != "" {
+		return a.cfg.From.ShortName(a.cfg.File)
+	}
+	return a.cfg.Name
 }
 
 // newServer makes a server for a.source.

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/capability/fscap"
@@ -246,7 +245,7 @@ func (a *App) openStore(ctx context.Context, grant *policy.KV) (kvcap.Store, err
 	if a.cfg.DataDir == "" {
 		return nil, errors.New("open key-value store: no data directory: set --data-dir or XDG_STATE_HOME")
 	}
-	file, err := approval.Origin(a.cfg.File)
+	file, err := a.cfg.From.Origin(a.cfg.File)
 	if err != nil {
 		return nil, fmt.Errorf("open key-value store: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +44,7 @@ func (d Denial) String() string {
 		b.WriteString(", where " + policy.PlaceholderFolder + " is a folder of yours")
 	}
 	if strings.Contains(d.Grant, policy.PlaceholderVariable) {
-		b.WriteString(", where " + policy.PlaceholderVariable + " is an environment variable that has the address of the database")
+		b.WriteString(", where " + policy.PlaceholderVariable + " is an environment variable that has the address of the database, as sqlite:FILE")
 	}
 	return b.String()
 }
@@ -178,7 +177,7 @@ var capabilityOf = map[abi.Service]string{
 
 // denialOf describes a denied call, and the flag that would allow it. The request is as the guest sent it.
 func (a *App) denialOf(id abi.Service, request []byte) (d Denial, ok bool) {
-	d = Denial{Provider: strings.TrimSuffix(filepath.Base(a.cfg.File), ".wasm"), Capability: capabilityOf[id]}
+	d = Denial{Provider: a.cfg.From.ShortName(a.cfg.File), Capability: capabilityOf[id]}
 	var flag, value string
 	switch d.Capability {
 	case "":

@@ -66,7 +66,7 @@ func TestDenialsSayWhichFlagGrants(t *testing.T) {
 		"a list":         {abi.ServiceFileList, file("data"), "fs, which is not granted; grant it with --dir FOLDER:/data, where FOLDER is a folder of yours"},
 		"writing":        {abi.ServiceFileWrite, file("/out/x"), "fs, which is not granted; grant it with --dir FOLDER:/out:rw, where FOLDER is a folder of yours"},
 		"above":          {abi.ServiceFileStat, file("/../etc"), "fs, which is not granted; grant it with --dir FOLDER:/PATH, where FOLDER is a folder of yours"},
-		"a database":     {abi.ServiceSQL, sql("main"), "sql, which is not granted; grant it with --sql main=env:VARIABLE, where VARIABLE is an environment variable that has the address of the database"},
+		"a database":     {abi.ServiceSQL, sql("main"), "sql, which is not granted; grant it with --sql main=env:VARIABLE, where VARIABLE is an environment variable that has the address of the database, as sqlite:FILE"},
 		"a bad name":     {abi.ServiceSQL, sql("a b"), "sql, which is not granted"},
 		"a store":        {abi.ServiceKVList, nil, "kv, which is not granted; grant it with --kv"},
 		"more of a body": {abi.ServiceStream, nil, ""},

@@ -34,11 +34,11 @@ func announceSlow(begin func() (end func())) (stop func()) {
 // loading reports that a module of size bytes takes a while to load, until the function it returns is called.
 func (a *App) loading(size int) (end func()) {
 	if a.cfg.Loading != nil {
-		return a.cfg.Loading(a.cfg.File, size)
+		return a.cfg.Loading(a.cfg.From.Name(a.cfg.File), size)
 	}
 	began := time.Now()
-	a.cfg.Logger.Info("module is still loading: it is compiled unless it is cached", "file", a.cfg.File, "bytes", size)
+	a.cfg.Logger.Info("module is still loading: it is compiled unless it is cached", "file", a.cfg.From.Name(a.cfg.File), "bytes", size)
 	return func() {
-		a.cfg.Logger.Info("module loaded", "file", a.cfg.File, "took", slowAfter+time.Since(began))
+		a.cfg.Logger.Info("module loaded", "file", a.cfg.From.Name(a.cfg.File), "took", slowAfter+time.Since(began))
 	}
 }

@@ -16,6 +16,7 @@ type Request struct {
 	Manifest *abi.Manifest
 	Digest   string         // of the module
 	File     string         // that contains the module
+	From     Published      // zero for a file of the user's own
 	Given    *policy.Policy // by the command line; nil or empty when it grants nothing
 	Store    *Store         // nil: nothing is remembered
 	Exact    bool           // ignore the decisions about other versions
@@ -69,7 +70,7 @@ func Decide(r Request) *Decision {
 		return d.allow(r.Given, "granted on the command line")
 	}
 	var err error
-	if d.origin, err = Origin(r.File); err != nil {
+	if d.origin, err = r.From.Origin(r.File); err != nil {
 		d.Problem = err
 	}
 	if d.lookUp() {
@@ -156,8 +157,10 @@ func (d *Decision) mismatch(r *Record) string {
 	case r.Pinned:
 		return "it was approved for its digest only"
 	case d.origin == "" || r.Origin != d.origin:
-		return "it was the file " + r.Origin
-	case !isProtected(d.origin):
+		return was(r.Origin)
+	case r.Signer != d.request.From.Signer:
+		return signedBy(r.Signer)
+	case !d.request.From.isProtected(d.origin):
 		return "others can write to " + d.origin + " or to a folder above it"
 	}
 	return ""
@@ -209,6 +212,6 @@ func (d *Decision) Record(granted *policy.Policy, when time.Time, by string) Rec
 	m := d.request.Manifest
 	return Record{
 		Digest: d.request.Digest, Name: m.Name, Version: m.Version, Origin: d.origin, Asked: d.Requests, Policy: granted,
-		When: when, By: by,
+		When: when, By: by, Signer: d.request.From.Signer,
 	}
 }

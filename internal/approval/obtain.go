@@ -132,7 +132,7 @@ func (d *Decision) Example() string {
 }
 
 func (d *Decision) grantCommand() []string {
-	return []string{"wasmres", "permission", "grant", cmp.Or(d.origin, d.request.File)}
+	return []string{"wasmres", "permission", "grant", cmp.Or(d.request.From.Reference, d.origin, d.request.File)}
 }
 
 // FlagsFor returns the arguments that grant just what p permits: flags, or --policy POLICY.yaml where flags cannot.

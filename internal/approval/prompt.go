@@ -93,7 +93,9 @@ func (d *Decision) page(width int) (lines []string) {
 	lines = append(lines, hangingIndent(opening, width)...)
 	lines = append(lines, "")
 	say("provider: %q, version %q", escape(m.Name, maxName), escape(m.Version, maxName))
-	say("file: %s", escape(cmp.Or(d.origin, d.request.File), maxText))
+	for _, line := range d.request.From.lines(cmp.Or(d.origin, d.request.File)) {
+		say("%s", line)
+	}
 	say("digest: %s", d.request.Digest)
 	if d.Problem != nil {
 		lines = append(lines, "")

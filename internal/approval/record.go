@@ -17,7 +17,8 @@ type Record struct {
 	Digest  string         // of the module, as "sha256:…"
 	Name    string         // of the provider, by its manifest
 	Version string         // likewise
-	Origin  string         // absolute path of its file, symbolic links resolved
+	Origin  string         // absolute path of its file, symbolic links resolved, or its repository
+	Signer  string         // the keys whose signatures were verified; empty for none
 	Asked   []Requested    // what it requested
 	Policy  *policy.Policy // what is granted; empty if Revoked
 	When    time.Time
@@ -41,6 +42,7 @@ type stored struct {
 	Name      string      `json:"name"`
 	Version   string      `json:"version"`
 	Origin    string      `json:"origin"`
+	Signer    string      `json:"signer,omitempty"`
 	Asked     []Requested `json:"asked"`
 	Policy    string      `json:"policy"`
 	When      time.Time   `json:"when"`
@@ -52,7 +54,7 @@ type stored struct {
 
 func (r *Record) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(stored{
-		Format: format, Digest: r.Digest, Name: r.Name, Version: r.Version, Origin: r.Origin, Asked: r.Asked,
+		Format: format, Digest: r.Digest, Name: r.Name, Version: r.Version, Origin: r.Origin, Signer: r.Signer, Asked: r.Asked,
 		Policy: string(r.Policy.Format()), When: r.When.UTC(), By: r.By, Pinned: r.Pinned, Revoked: r.Revoked,
 		Inherited: r.Inherited,
 	}, "", "  ")
@@ -96,7 +98,7 @@ func decode(text []byte) (*Record, error) {
 		return nil, err
 	}
 	return &Record{
-		Digest: s.Digest, Name: s.Name, Version: s.Version, Origin: s.Origin, Asked: s.Asked, Policy: p,
+		Digest: s.Digest, Name: s.Name, Version: s.Version, Origin: s.Origin, Signer: s.Signer, Asked: s.Asked, Policy: p,
 		When: s.When, By: s.By, Pinned: s.Pinned, Revoked: s.Revoked, Inherited: s.Inherited,
 	}, nil
 }

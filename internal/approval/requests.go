@@ -107,3 +107,23 @@ func assignSecrets(p *policy.Policy) {
 		}
 	}
 }
+
+// Difference says which capabilities a version of a provider requests that the one before did not, and which only that did,
+// a line each, escaped for a terminal.
+func Difference(before, after *abi.Manifest) (more, less []string) {
+	old, now := requests(before), requests(after)
+	return beyond(now, old), beyond(old, now)
+}
+
+// beyond describes those of some requests that are not within others.
+func beyond(some, others []Requested) (lines []string) {
+	for _, a := range some {
+		if a.within(others) {
+			continue
+		}
+		for _, line := range a.lines() {
+			lines = append(lines, escapeAll(line))
+		}
+	}
+	return lines
+}

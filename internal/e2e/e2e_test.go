@@ -51,7 +51,9 @@ func withFolder(m *testing.M) int {
 
 var buildProgram = sync.OnceValues(func() (bin string, err error) {
 	bin = filepath.Join(program, "wasmres")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/wasmres").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", bin, "../../cmd/wasmres")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build: a static program
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return bin, nil

@@ -155,13 +155,16 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	if err := os.WriteFile(runtime.DebugFile(cfg.File), debug, 0o600); err != nil {
 		return err
 	}
+	log := newBufferedLog(cfg.Logger.Handler())
+	cfg.Logger = slog.New(log)
 	a, err := openBinary(c.Context, cfg, packed)
 	if err != nil {
+		log.release(c.Context, err)
 		return r.refused(cfg, err)
 	}
 	defer a.Close()
 	r.DebugSize = len(debug)
-	r.fill(c, a)
+	r.fill(c, a, log)
 	if err := replaceFile(r.Debug, debug); err != nil {
 		return err
 	}

@@ -42,12 +42,13 @@ func warnTypes(a *app.App, contents []runtime.Content) {
 var notFound = map[project.Language]string{
 	project.Go: "return wasmres.NotFound", project.Rust: "return Error::not_found", project.C: "return wr_not_found",
 	project.AssemblyScript: "return notFound", project.JavaScript: "throw new NotFound",
-	project.Python: "raise NotFound",
+	project.TypeScript: "throw new NotFound", project.Python: "raise NotFound",
 }
 
 // warnOrdinaryErrors reads URIs that name nothing, and warns if the provider fails with an ordinary error: clients take
-// that for a failure of the provider. It says nothing where a denied call may be the reason.
-func (r *buildReport) warnOrdinaryErrors(ctx context.Context, a *app.App) {
+// that for a failure of the provider. It says nothing where a denied call may be the reason. The
+// provider's log of these reads is shown only with the warning.
+func (r *buildReport) warnOrdinaryErrors(ctx context.Context, a *app.App, log bufferedLog) {
 	uri, err := check.FailsAbsent(ctx, a.Provider().Source(), a.Provider().Manifest())
 	var e *abi.Error
 	if len(r.denied.Take()) > 0 || !errors.As(err, &e) {
@@ -56,4 +57,5 @@ func (r *buildReport) warnOrdinaryErrors(ctx context.Context, a *app.App) {
 	a.Warn(printable.Line(fmt.Sprintf(
 		"reading %s failed with an ordinary error (%s): %s where there is no such resource, so that clients are told that",
 		uri, cmp.Or(e.Message, e.Code.String()), notFound[r.lang])))
+	log.release(ctx, nil)
 }

@@ -45,12 +45,12 @@ func (h bufferedLog) WithGroup(name string) slog.Handler {
 	return bufferedLog{h.Handler.WithGroup(name), h.buffer}
 }
 
-// release passes the stored records on, except those that err repeats.
+// release passes the stored records on, except those that err repeats, if there is an error.
 func (h bufferedLog) release(ctx context.Context, err error) {
 	h.buffer.mu.Lock()
 	defer h.buffer.mu.Unlock()
 	for _, r := range h.buffer.list {
-		if !isAlreadyLogged(err, r.record) {
+		if err == nil || !isAlreadyLogged(err, r.record) {
 			_ = r.to.Handle(ctx, r.record) // an error of the log cannot be logged
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // LanguageUsage ends the usage of a flag whose value is a language.
-const LanguageUsage = "`LANGUAGE`: go, rust, c, assemblyscript or javascript"
+const LanguageUsage = "`LANGUAGE`: go, rust, c, assemblyscript, javascript, typescript or python"
 
 // NewCommand returns the command new.
 func NewCommand() *cli.Command {
@@ -19,9 +19,15 @@ func NewCommand() *cli.Command {
 commands to run next. The provider does the same in every language.
 
    wasmres new notes
-   wasmres new --lang rust notes`,
+   wasmres new --lang rust notes
+
+With --image the project gets a Dockerfile, too, for an image with wasmres and the provider; a
+project that exists gets just that.
+
+   wasmres new --image io.github.ada/notes notes`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "lang", Value: string(project.Go), Usage: "write it in this " + LanguageUsage},
+			&cli.StringFlag{Name: "image", Usage: "add a Dockerfile for an image that the public MCP registry lists as this `SERVER`, as in io.github.ada/notes"},
 		},
 		OnUsageError: cli.OnUsageError,
 		Action:       newProject,
@@ -41,6 +47,10 @@ func newProject(c *cli.Context) error {
 	if err := project.CheckName(filepath.Base(dir)); err != nil {
 		return cli.Usagef(c, "%w", err)
 	}
+	server := c.String("image")
+	if _, err := project.Detect(dir); err == nil && server != "" {
+		return addImage(c, dir, server)
+	}
 	if err := project.Create(dir, lang, c.App.Version); err != nil {
 		return err
 	}
@@ -48,5 +58,16 @@ func newProject(c *cli.Context) error {
 	for _, step := range project.Steps(dir, lang) {
 		fmt.Fprintln(c.App.Writer, "  ", step)
 	}
+	if server != "" {
+		return addImage(c, dir, server)
+	}
+	return nil
+}
+
+func addImage(c *cli.Context, dir, server string) error {
+	if err := project.AddImage(dir, server); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "made %s, which says how to build an image of the MCP server %s\n", filepath.Join(dir, "Dockerfile"), server)
 	return nil
 }

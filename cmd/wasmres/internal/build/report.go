@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
@@ -55,7 +54,7 @@ type sample struct {
 }
 
 // fill completes the report with what the loaded provider says, and reads the sample.
-func (r *buildReport) fill(c *cli.Context, a *app.App) {
+func (r *buildReport) fill(c *cli.Context, a *app.App, log bufferedLog) {
 	m, info := a.Provider().Manifest(), a.Provider().Info()
 	r.Name, r.Version, r.SDK = m.Name, m.Version, m.SDK
 	r.Size, r.Resources, r.Templates, r.Lists = info.Size, len(m.Resources), len(m.Templates), m.Implements(abi.OpList)
@@ -69,12 +68,14 @@ func (r *buildReport) fill(c *cli.Context, a *app.App) {
 	}
 	if uri == "" {
 		warnTypes(a, nil)
-		r.warnOrdinaryErrors(c.Context, a)
+		log.release(c.Context, nil)
+		r.warnOrdinaryErrors(c.Context, a, log)
 		return
 	}
 	r.Sample = &sample{URI: uri, Limit: info.Limits.Fuel}
 	contents, err := a.Provider().Read(c.Context, uri)
 	warnTypes(a, contents)
+	log.release(c.Context, nil)
 	if err != nil {
 		r.Sample.Failed = cli.WithMessage(err).Error()
 		if denied := r.denied.Take(); len(denied) > 0 {
@@ -84,7 +85,7 @@ func (r *buildReport) fill(c *cli.Context, a *app.App) {
 		return
 	}
 	r.Sample.Fuel = a.Usage().Fuel
-	r.warnOrdinaryErrors(c.Context, a)
+	r.warnOrdinaryErrors(c.Context, a, log)
 }
 
 // sampleURI chooses a resource to read, one of the manifest if it has any; empty if there is none.
@@ -137,5 +138,5 @@ func (s *sample) String() string {
 	case s.Failed != "":
 		return fmt.Sprintf("unknown: reading %s failed: %s", s.URI, s.Failed)
 	}
-	return fmt.Sprintf("%s for %s, of at most %s", strconv.FormatUint(s.Fuel, 10), s.URI, strconv.FormatUint(s.Limit, 10))
+	return fmt.Sprintf("%s for %s, of at most %s", terminal.Grouped(s.Fuel), s.URI, terminal.Grouped(s.Limit))
 }

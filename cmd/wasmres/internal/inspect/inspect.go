@@ -190,8 +190,8 @@ func inspectAll(c *cli.Context) error {
 	}
 	var all []*inspection
 	for i := range configs {
-		action := func(c *cli.Context, a *app.App, args []string) error {
-			found, err := inspect(c, a, args[0])
+		action := func(c *cli.Context, a *app.App, _ []string) error {
+			found, err := inspect(c, a, configs[i])
 			all = append(all, found)
 			return err
 		}
@@ -220,11 +220,11 @@ func printInspections(w io.Writer, all []*inspection) {
 }
 
 // inspect returns what is known about a provider.
-func inspect(c *cli.Context, a *app.App, file string) (*inspection, error) {
+func inspect(c *cli.Context, a *app.App, cfg app.Config) (*inspection, error) {
 	found := inspectModule(a)
 	found.addGrants(a.Granted(), a.Provider().Manifest().Capabilities)
-	found.addApproval(a, file)
-	if err := found.addProducers(file); err != nil {
+	found.addApproval(a, cfg)
+	if err := found.addProducers(cfg.File); err != nil {
 		return nil, err
 	}
 	if !c.Bool("no-samples") {
@@ -291,13 +291,13 @@ func (i *inspection) addGrants(given *policy.Policy, asked []abi.Capability) {
 }
 
 // addApproval adds the command that grants all that is requested, if any of it is missing.
-func (i *inspection) addApproval(a *app.App, file string) {
+func (i *inspection) addApproval(a *app.App, cfg app.Config) {
 	possible := func(c capability) bool { return c.Missing && c.Flags != "" }
 	if !slices.ContainsFunc(i.Capabilities, possible) {
 		return
 	}
 	decision := approval.Decide(approval.Request{
-		Manifest: a.Provider().Manifest(), Digest: a.Provider().Info().Digest, File: file,
+		Manifest: a.Provider().Manifest(), Digest: a.Provider().Info().Digest, File: cfg.File, From: cfg.From,
 	})
 	i.Approve, i.Policy = decision.Command(), string(decision.Draft())
 }

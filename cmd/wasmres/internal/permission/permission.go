@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
@@ -23,11 +24,12 @@ import (
 // Command returns the command permission.
 func Command() *cli.Command {
 	const category = "Granting"
-	chosen := "The argument is a file, a digest or its beginning, or the name of a provider."
+	chosen := "The argument is a file, a reference, a repository, a digest or its beginning, or the name of a\nprovider."
 	return cli.Group(&cli.Command{
 		Name: "permission", Usage: "approve and revoke what providers may touch",
 		Description: `An approval is for one module, which its digest identifies, until it is revoked or reset. A new
-version in the same file gets the same grants, unless it requests more.`,
+version in the same file, or of the same repository and signer, gets the same grants, unless it
+requests more.`,
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list approvals",
@@ -49,14 +51,14 @@ terminal, shows what the provider requests, and asks.
 				Name: "revoke", Usage: "revoke all grants of a provider, and refuse to start it", ArgsUsage: "PROVIDER|DIGEST",
 				Description: chosen + `
 The provider starts only with grants on the command line, even if earlier versions are approved.`,
-				Flags:        []cli.Flag{providers.ApprovalsFlag()},
+				Flags:        []cli.Flag{providers.ApprovalsFlag(), references.StoreFlag()},
 				OnUsageError: cli.OnUsageError, Action: revokePermission,
 			},
 			{
 				Name: "reset", Usage: "forget approvals and revocations", ArgsUsage: "PROVIDER|DIGEST",
 				Description: chosen + "\nThe next start of the provider asks again.",
 				Flags: []cli.Flag{
-					providers.ApprovalsFlag(), &cli.BoolFlag{Name: "all", Usage: "forget all approvals and revocations"},
+					providers.ApprovalsFlag(), references.StoreFlag(), &cli.BoolFlag{Name: "all", Usage: "forget all approvals and revocations"},
 				},
 				OnUsageError: cli.OnUsageError, Action: resetPermission,
 			},
@@ -127,7 +129,11 @@ const digestShown = len("sha256:") + 12
 func (p permission) print(w io.Writer) {
 	fmt.Fprintf(w, "%s  %s %s  %s on %s by %s\n", p.Digest[:digestShown], printable.Line(p.Name), printable.Line(p.Version), p.State,
 		p.When.Local().Format(time.DateOnly), printable.Line(p.By))
-	fmt.Fprintf(w, "  file  %s\n", printable.Line(p.File))
+	label := "file"
+	if !filepath.IsAbs(p.File) {
+		label = "from" // a repository
+	}
+	fmt.Fprintf(w, "  %s  %s\n", label, printable.Line(p.File))
 	for _, line := range p.Permits {
 		fmt.Fprintf(w, "  may   %s\n", printable.Line(line))
 	}
@@ -190,16 +196,18 @@ func requestOf(c *cli.Context, file string) (approval.Request, error) {
 	if err != nil {
 		return approval.Request{}, err
 	}
-	cfg.File = file
+	if err := providers.SetModule(c, &cfg, file); err != nil {
+		return approval.Request{}, err
+	}
 	m, digest, err := providers.DescribeUngranted(c, cfg)
-	return approval.Request{Manifest: m, Digest: digest, File: file}, err
+	return approval.Request{Manifest: m, Digest: digest, File: cfg.File, From: cfg.From}, err
 }
 
 // grantByAsking asks the user, and grants what the answer says, with the configuration of the flags.
 func grantByAsking(c *cli.Context, request approval.Request, given *policy.Policy) error {
-	decision := approval.Decide(approval.Request{Manifest: request.Manifest, Digest: request.Digest, File: request.File})
+	decision := approval.Decide(approval.Request{Manifest: request.Manifest, Digest: request.Digest, File: request.File, From: request.From})
 	if decision.Outcome == approval.Granted {
-		return fmt.Errorf("%s requests no capabilities: set flags for what to grant", request.File)
+		return fmt.Errorf("%s requests no capabilities: set flags for what to grant", request.From.Name(request.File))
 	}
 	tty, closeTTY := providers.AskingTerminal(c)
 	if tty == nil {
@@ -266,7 +274,7 @@ func namedRecords(c *cli.Context, store *approval.Store) ([]approval.Record, err
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(args[0])
+	digest, err := digestOf(c, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -285,13 +293,17 @@ const minDigest = 8
 
 func namedBy(r approval.Record, word string) bool {
 	hex := strings.TrimPrefix(word, "sha256:")
-	return r.Name == word || len(hex) >= minDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
+	return r.Name == word || r.Origin == word || len(hex) >= minDigest && strings.HasPrefix(strings.TrimPrefix(r.Digest, "sha256:"), hex)
 }
 
-// digestOf returns the word itself if it is a digest, or the digest of the file it names; empty if it is neither.
-func digestOf(word string) (string, error) {
+// digestOf returns the word itself if it is a digest, or the digest of the file or the module in the store that it names; empty
+// if it is none of these.
+func digestOf(c *cli.Context, word string) (string, error) {
 	if approval.CheckDigest(word) == nil {
 		return word, nil
+	}
+	if references.IsReference(word) {
+		return references.StoredDigest(c, word)
 	}
 	info, err := os.Stat(word)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

@@ -18,7 +18,7 @@ func OpenWithApproval(c *cli.Context, configs []app.Config) (*app.App, error) {
 		if !configs[i].Grants.Empty() {
 			continue
 		}
-		info, err := runtime.InspectFile(configs[i].File)
+		info, err := inspect(configs[i])
 		if err != nil {
 			return nil, WithName(configs[i], err)
 		}
@@ -55,7 +55,7 @@ func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 	if !cfg.Grants.Empty() {
 		return cfg, nil
 	}
-	info, err := runtime.InspectFile(cfg.File)
+	info, err := inspect(cfg)
 	if err != nil {
 		return cfg, err
 	}
@@ -65,7 +65,7 @@ func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 		return cfg, nil
 	}
 	decision := approval.Decide(approval.Request{
-		Manifest: &abi.Manifest{}, Digest: info.Digest, File: cfg.File, Given: &cfg.Grants, Store: store, Exact: true,
+		Manifest: &abi.Manifest{}, Digest: info.Digest, File: cfg.File, From: cfg.From, Given: &cfg.Grants, Store: store, Exact: true,
 	})
 	if decision.Outcome == approval.Granted {
 		cfg.Logger.Debug("grants decided", "reason", decision.Why)
@@ -73,6 +73,20 @@ func withRemembered(c *cli.Context, cfg app.Config) (app.Config, error) {
 		cfg.Digest = info.Digest
 	}
 	return cfg, nil
+}
+
+// inspect inspects the module of a provider. If the provider has a digest, which the trust policy has accepted, another module
+// in its file is an error: its digest would otherwise take the place of the accepted one.
+func inspect(cfg app.Config) (*runtime.ModuleInfo, error) {
+	info, err := runtime.InspectFile(cfg.File)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Digest != "" && info.Digest != cfg.Digest {
+		return nil, fmt.Errorf("%s was changed after it was verified: it has the digest %s, expected %s: get it again with wasmres pull",
+			cfg.File, info.Digest, cfg.Digest)
+	}
+	return info, nil
 }
 
 // WithName adds the name of one of several providers to its error.
@@ -112,7 +126,7 @@ func DescribeUngranted(c *cli.Context, cfg app.Config) (m *abi.Manifest, digest 
 // withApproved adds the grants decided for its module, and the digest of that module, to a provider, so that no other
 // module is loaded with them.
 func withApproved(c *cli.Context, cfg app.Config, m *abi.Manifest, digest string) (app.Config, error) {
-	request := approval.Request{Manifest: m, Digest: digest, File: cfg.File, Given: &cfg.Grants}
+	request := approval.Request{Manifest: m, Digest: digest, File: cfg.File, From: cfg.From, Given: &cfg.Grants}
 	store, err := OpenApprovals(c)
 	if err != nil && approval.Decide(request).Outcome != approval.Granted {
 		return cfg, err

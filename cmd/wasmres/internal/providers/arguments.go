@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
+	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
 // How the usage of a command shows providers: one, or one or several.
 const (
-	ArgUsage  = "[PROVIDER.wasm]"
-	ArgsUsage = "[PROVIDER.wasm...]"
+	ArgUsage  = "[PROVIDER.wasm|REFERENCE]"
+	ArgsUsage = "[PROVIDER.wasm|REFERENCE...]"
 )
 
-// Arguments returns the file of a provider and the arguments after it, which must be as many as their names. In the
+// Arguments returns the file or reference of a provider and the arguments after it, which must be as many as their names. In the
 // directory of a project the file may be missing: Arguments then gives the module built there, and prints its name to
 // standard error.
 func Arguments(c *cli.Context, names ...string) (file string, rest []string, err error) {
@@ -62,9 +64,23 @@ func ProjectModule(c *cli.Context) (string, error) {
 	return file, nil
 }
 
+// SetModule says which module a provider is: that of a file, or of a reference, which it gets into the store.
+func SetModule(c *cli.Context, cfg *app.Config, arg string) error {
+	if !references.IsReference(arg) {
+		cfg.File = arg
+		if arg == "" {
+			return nil
+		}
+		return references.CheckFile(c, arg)
+	}
+	m, err := references.Obtain(c, arg)
+	cfg.File, cfg.Digest, cfg.From = m.File, m.Digest, m.From
+	return err
+}
+
 func isModule(arg string) bool {
 	info, err := os.Stat(arg)
-	return strings.HasSuffix(arg, ".wasm") || err == nil && info.Mode().IsRegular()
+	return strings.HasSuffix(arg, ".wasm") || err == nil && info.Mode().IsRegular() || references.IsReference(arg)
 }
 
 // checkOrder refuses a provider after another argument, and says how to write the command line.

@@ -1,11 +1,12 @@
 package providers
 
 import (
-	"path/filepath"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/policy"
 )
@@ -36,7 +37,10 @@ func Configs(c *cli.Context, files []string, log logHandler) ([]app.Config, erro
 			return nil, err
 		}
 		configs[i] = applyPolicy(c, common, p)
-		configs[i].File, configs[i].Name = files[i], name
+		configs[i].Name = name
+		if err := SetModule(c, &configs[i], files[i]); err != nil {
+			return nil, fmt.Errorf("provider %s: %w", name, err)
+		}
 	}
 	return configs, nil
 }
@@ -72,11 +76,12 @@ func grantsByName(c *cli.Context, names []string) (map[string]grants, error) {
 	return granted, nil
 }
 
-// providerNames returns the names of providers: those of their files, without directory and extension.
+// providerNames returns the names of providers: those of their files, without directory and extension, or the last elements
+// of their repositories.
 func providerNames(c *cli.Context, files []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".wasm")
+		name := references.ShortName(file)
 		if seen[name] {
 			return nil, cli.Usagef(c, "two providers have the name %q: rename one of the files", name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/policy"
@@ -34,7 +35,7 @@ func Flags(more ...cli.Flag) []cli.Flag {
 		CacheSizeFlag(),
 		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"},
-	}, limitFlags(), more)
+	}, limitFlags(), references.Flags(), more)
 }
 
 // CacheDirFlag returns the flag --cache-dir: see [CacheDir].
@@ -59,12 +60,14 @@ func CacheSize(c *cli.Context) (int64, error) {
 // A logHandler makes the handler of the log, as [cli.PlainLog].
 type logHandler func(io.Writer, slog.Level) slog.Handler
 
-// Config reads [Flags] for one provider. If file is empty, the caller sets it later.
+// Config reads [Flags] for one provider, named by its file or a reference. If file is empty, the caller sets it later.
 func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
 	if cfg, err = CommonConfig(c, log); err != nil {
 		return app.Config{}, err
 	}
-	cfg.File = file
+	if err := SetModule(c, &cfg, file); err != nil {
+		return app.Config{}, err
+	}
 	granted, err := Policy(c)
 	if err != nil {
 		return app.Config{}, err

@@ -75,6 +75,6 @@ func Run(c *cli.Context, configs []app.Config, action Action, rest []string) err
 		return err
 	}
 	defer a.Close()
-	args := append([]string{configs[0].File}, rest...)
+	args := append([]string{configs[0].From.Name(configs[0].File)}, rest...)
 	return explain(c, a, args, denied, action(c, a, args))
 }

@@ -27,6 +27,7 @@ func Command() *cli.Command {
 standard input and output, or with --http over Streamable HTTP at /mcp.
 
    wasmres run provider.wasm
+   wasmres run ghcr.io/ada/notes:1.0.0
    wasmres run --http 127.0.0.1:8080 provider.wasm
    wasmres run --dir .:/project:ro --config owner=ada project.wasm
 
@@ -45,6 +46,7 @@ In the configuration of an MCP client:
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept requests of web pages with this `ORIGIN`, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
 			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
+			&cli.BoolFlag{Name: "provenance", Category: category, Usage: "tell clients which module answered, with reference, digest, version, signer and the digest of its grants, in the _meta of results"},
 		), append(operatorFlagList(), clientFlags(category)...)...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
@@ -82,7 +84,7 @@ func run(c *cli.Context) error {
 		return err
 	}
 	for i := range configs {
-		configs[i].Cache, configs[i].ExposeErrors = true, c.Bool("expose-errors")
+		configs[i].Cache, configs[i].ExposeErrors, configs[i].Provenance = true, c.Bool("expose-errors"), c.Bool("provenance")
 	}
 	a, err := providers.OpenWithApproval(c, configs)
 	if err != nil {

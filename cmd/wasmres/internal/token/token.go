@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -99,16 +98,9 @@ func expiry(s string, now time.Time) (string, error) {
 	if s == tokens.Never {
 		return s, nil
 	}
-	wrong := fmt.Errorf("%q is not a time: write it like 90d or 12h, or %s", s, tokens.Never)
-	last, err := time.ParseDuration(s)
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		last = time.Duration(n) * 24 * time.Hour
-	}
-	const most = 100 * 366 * 24 * time.Hour
-	if err != nil || last < time.Second || last > most {
-		return "", wrong
+	last, err := cli.ParseDays(s)
+	if err != nil {
+		return "", fmt.Errorf("%w, or %s", err, tokens.Never)
 	}
 	return now.Add(last).UTC().Format(time.RFC3339), nil
 }
