@@ -7,13 +7,13 @@
 GO         ?= go
 EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots settings sys
 PROJECTS    = config logs screen
-MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers
+MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers registry/internal/interop
 CGO         = ./runtime/internal/confine # has files for builds with cgo
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility fuzz soak fuzz-folder bench wasm tools clean
+.PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility interop vectors fuzz soak fuzz-folder bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -80,7 +80,7 @@ LONG       = ./cmd/wasmres ./internal/session
 WAZERO     = github.com/tetratelabs/wazero/internal
 WASMRES    = github.com/wasmres/wasmres/runtime
 COMPUTING  = $(addprefix $(WAZERO)/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
-             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) modernc.org/...
+             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
 ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e 'wasmres/wasmres%$$') $(LONG:.%=-e 'wasmres/wasmres%$$')
 
 # TEST leaves out the part of go vet that go test repeats.
@@ -136,12 +136,19 @@ internal/e2e/compatibility/node_modules/.ready: internal/e2e/compatibility/packa
 	npm ci --prefix internal/e2e/compatibility --ignore-scripts --no-audit --no-fund --legacy-peer-deps
 	touch $@
 
+interop: ## other people's programs for registries: writes a table of docs/registry.md; cosign takes minutes to compile
+	cd registry/internal/interop && $(GO) run ./table
+	cd registry/internal/interop/sigstore && $(GO) test -mod=mod -count=1 -bench=. . # the root module may need later versions by now
+
+vectors: ## have cosign make the vectors of registry/internal/bundle again
+	cd registry/internal/interop && $(GO) run ./vectors
+
 bench: ## wasmres beside other servers, then every benchmark
 	cd internal/peers && $(GO) run ./serving
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt, clang and lld
-	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat runtime/preinit/testdata/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 	clang --target=wasm32 -Os -mbulk-memory -Iguest-sdk/c -c -o greeting.o runtime/testdata/greeting.c
 	clang --target=wasm32 -nostdlib -Wl,--no-entry,--stack-first,--strip-all -o runtime/testdata/greeting.wasm greeting.o && rm greeting.o
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
