@@ -1,0 +1,91 @@
+// Package tenant says what a server hosts: tenants with their providers, roles and keys, and the plans that bound them.
+//
+// Its values are plain data, which JSON can hold, and are not changed once they are in a [Snapshot].
+package tenant
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/policy"
+)
+
+// A Tenant is one customer of the server. Tenants share nothing.
+type Tenant struct {
+	ID        string     // lower-case letters, digits and dashes, at most 63 bytes; as in /t/ID/mcp
+	Plan      string     // name of its plan; empty for the default one
+	Hosts     []string   // names by which clients may reach it, beside its path, in lower case
+	Origins   []string   // of web pages that may call it
+	Providers []Provider // sorted by name
+	Roles     []Role     // sorted by name
+	Anonymous []string   // names of the roles of clients without a key; none refuses them
+	Tools     bool       // its resources are also offered as tools
+	Disabled  bool       // every request is refused
+
+	// Owner says who may change the tenant: OwnerFiles or OwnerAPI.
+	Owner Owner
+	// Digest is the SHA-256, in hex, of all files that the tenant was read from. Equal digests of one ID are equal tenants.
+	Digest string
+}
+
+// An Owner is who may change an object.
+type Owner string
+
+// The owners.
+const (
+	OwnerFiles Owner = "files"
+	OwnerAPI   Owner = "api"
+)
+
+// A Provider is one provider of a tenant.
+type Provider struct {
+	Name   string        // of the provider among those of the tenant
+	Module string        // absolute path of the .wasm file, or a reference in a registry
+	Digest string        // that the module must have, as in "sha256:9f86…"; empty for any
+	Policy policy.Policy // what it may do; host paths are absolute
+	// Prefixes narrow the URIs that it may answer; none leaves those of its manifest.
+	Prefixes []string
+	// PassPrincipal tells the guest who the client is. Then answers are not shared between clients.
+	PassPrincipal bool
+}
+
+// A Role is a set of permissions with a name.
+type Role struct {
+	Name  string
+	Rules []Rule // of which any permits; those of roles that it uses are among them
+}
+
+// A Rule permits actions on URIs.
+type Rule struct {
+	Actions   []string // of list, read, watch, complete and download
+	URIs      []string // patterns, as auth.ParsePattern reads them
+	Providers []string // names; none for all
+}
+
+// A Key is an API key of a tenant. Its text is not kept.
+type Key struct {
+	ID       string // the part of its text between wr_ and the next _
+	Tenant   string
+	Name     string         // of the client: the subject of its principal
+	SHA256   [32]byte       // of the text
+	Roles    []string       // names of the tenant's roles; those that no longer exist permit nothing
+	URIs     []string       // patterns that narrow what the roles permit; none does not
+	Networks []netip.Prefix // from which it may be used; none for any
+	Created  time.Time
+	Creator  string    // who made it, for the operator
+	Expires  time.Time // zero for never
+	LastUsed time.Time // the day, in UTC; zero for never
+}
+
+// A Snapshot is all that a server hosts at one moment. It is immutable.
+type Snapshot struct {
+	Generation uint64 // grows with each change
+	Tenants    map[string]*Tenant
+	Hosts      map[string]*Tenant // by each of Tenant.Hosts
+	Plans      map[string]*Plan   // by name; there is one named default
+	Keys       map[string]*Key    // by ID
+	// Problems are of tenants whose files are wrong. Such a tenant is served as it last was, if it ever was right.
+	Problems map[string]string
+	// Gone are tenants whose files were removed, with the time of that.
+	Gone map[string]time.Time
+}
