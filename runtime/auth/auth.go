@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ const MaxAuthorization = 4 << 10
 type Credential struct {
 	Authorization string               // the header's value; empty for none
 	TLS           *tls.ConnectionState // nil for a connection without TLS
+	Address       netip.Addr           // of the client, or of the proxy in between; the zero Addr when it is unknown
 }
 
 // An Authenticator tells who shows a credential. It is safe for concurrent use and does not block.

@@ -43,7 +43,7 @@ var (
 )
 
 var format = strict.Format{Rules: map[string]strict.Rule{
-	"id": strict.TextRule(accept(isID, "an id: an id has 12 letters from a to z and digits from 2 to 7"), nil),
+	"id": strict.TextRule(accept(IsID, "an id: an id has 12 letters from a to z and digits from 2 to 7"), nil),
 	"name": strict.TextRule(accept(namePattern.MatchString, `a name: a name has letters, digits and any of "_.@+-", at most 64`),
 		strict.Schema{"pattern": namePattern.String()}),
 	"sha256":  strict.TextRule(accept(hashPattern.MatchString, "a SHA-256: it has 64 hex digits in lower case"), nil),

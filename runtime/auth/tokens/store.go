@@ -97,14 +97,7 @@ func (s *Store) Authenticate(c auth.Credential) (*auth.Identity, error) {
 	if c.Authorization == "" {
 		return nil, auth.ErrMissing
 	}
-	if len(c.Authorization) > auth.MaxAuthorization {
-		return nil, auth.ErrInvalid
-	}
-	text, ok := bearer(c.Authorization)
-	if !ok {
-		return nil, auth.ErrInvalid
-	}
-	id, sum, ok := parse(text)
+	id, sum, ok := Parse(c.Authorization)
 	if !ok {
 		return nil, auth.ErrInvalid
 	}

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"strings"
+
+	"github.com/wasmres/wasmres/runtime/auth"
 )
 
 // The parts of a token: wr_ID_RANDOMCRC. ID is not secret. RANDOM is 32 bytes in base64url. CRC is the CRC-32 of all that
@@ -34,6 +36,18 @@ func New() (text, id string, sum [sha256.Size]byte) {
 	return text, id, sha256.Sum256([]byte(text))
 }
 
+// Parse gives the id and the SHA-256 of the token in a header Authorization; ok is false for any other text.
+func Parse(authorization string) (id string, sum [sha256.Size]byte, ok bool) {
+	if len(authorization) > auth.MaxAuthorization {
+		return "", sum, false
+	}
+	text, ok := bearer(authorization)
+	if !ok {
+		return "", sum, false
+	}
+	return parse(text)
+}
+
 // parse gives the id and the SHA-256 of a token; ok is false for any other text.
 func parse(text string) (id string, sum [sha256.Size]byte, ok bool) {
 	if len(text) != tokenLen || !strings.HasPrefix(text, prefix) || text[len(prefix)+idLen] != '_' {
@@ -41,7 +55,7 @@ func parse(text string) (id string, sum [sha256.Size]byte, ok bool) {
 	}
 	id = text[len(prefix) : len(prefix)+idLen]
 	body := text[:tokenLen-crcLen]
-	if !isID(id) || checksum(body) != text[tokenLen-crcLen:] {
+	if !IsID(id) || checksum(body) != text[tokenLen-crcLen:] {
 		return "", sum, false
 	}
 	return id, sha256.Sum256([]byte(text)), true
@@ -52,7 +66,8 @@ func checksum(body string) string {
 	return hex.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 }
 
-func isID(s string) bool {
+// IsID reports whether s can be the id of a token.
+func IsID(s string) bool {
 	if len(s) != idLen {
 		return false
 	}

@@ -20,9 +20,11 @@ func (h *Handler) KnowsCallers() bool {
 	return h.cfg.Auth != nil || h.cfg.Rate != nil || h.cfg.AccessLog != nil
 }
 
-// Identify gives who sends a request from a remote address and shows a credential. The error is one of package auth.
+// Identify gives who sends a request from a remote address and shows a credential, of which it sets the address. The error is
+// one of package auth.
 func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, error) {
-	caller := callerAt(remoteAddr)
+	caller, address := callerAt(remoteAddr)
+	c.Address = address
 	if h.cfg.Auth == nil {
 		return caller, nil
 	}
@@ -36,17 +38,17 @@ func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, 
 
 // callerAt gives the client at a remote address. The limits of a client are those of its address or, with IPv6, of its
 // network; unlike [mcp.ClientOf], a loopback address counts as one client.
-func callerAt(remoteAddr string) *auth.Caller {
+func callerAt(remoteAddr string) (*auth.Caller, netip.Addr) {
 	remote, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {
-		return &auth.Caller{}
+		return &auth.Caller{}, netip.Addr{}
 	}
-	address := remote.Addr().Unmap().WithZone("").String()
-	caller := &auth.Caller{Address: address, Key: address}
+	address := remote.Addr().Unmap().WithZone("")
+	caller := &auth.Caller{Address: address.String(), Key: address.String()}
 	if network := mcp.ClientOf(remoteAddr); network != "" {
 		caller.Key = network
 	}
-	return caller
+	return caller, address
 }
 
 // Limit returns the limit of a client's requests; nil for none.
