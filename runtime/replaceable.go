@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/reload"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -26,14 +26,24 @@ func NewReplaceable(name, unavailable string, log *slog.Logger) *Replaceable {
 	return &Replaceable{source: reload.New(reload.Config{Empty: unavailable, Logger: log}), name: name}
 }
 
-// Replace makes p serve all calls that begin from now on. It owns p: it closes p when p has been replaced and the last
-// of its calls has ended, or in Close. After Close it fails, and the caller closes p.
-func (r *Replaceable) Replace(p *Provider) error {
-	if err := r.source.Replace(generation{p.inner, p}); err != nil {
+// A Replacement is what a [Replaceable] serves until the next one: a [Provider], or several with their [Combined].
+type Replacement interface {
+	// Source is called once. It must not change.
+	Source() resource.Source
+	Close() error
+}
+
+// Replace makes next serve all calls that begin from now on. It owns next: it closes next when next has been replaced and
+// the last of its calls has ended, or in Close. After Close it fails, and the caller closes next.
+func (r *Replaceable) Replace(next Replacement) error {
+	g := newGeneration(next)
+	if err := r.source.Replace(g); err != nil {
 		return err
 	}
-	identity := p.inner.Identity()
-	r.first.CompareAndSwap(nil, &identity)
+	if identified, ok := g.Source.(resource.Identified); ok {
+		identity := identified.Identity()
+		r.first.CompareAndSwap(nil, &identity)
+	}
 	return nil
 }
 
@@ -58,10 +68,51 @@ func (s replaceableSource) Identity() resource.Identity {
 	return resource.Identity{Name: s.of.name, Version: "0"}
 }
 
-// A generation is one of the providers that replace each other.
+// A generation is one of the replacements, with the optional interfaces of its source.
 type generation struct {
-	*provider.Provider
-	owner *Provider
+	resource.Source
+	owner   Replacement
+	ender   resource.SessionEnder   // nil for none
+	after   resource.AfterResponder // nil for none
+	version resource.Versioned      // nil for none
+}
+
+func newGeneration(owner Replacement) generation {
+	g := generation{Source: owner.Source(), owner: owner}
+	g.ender, _ = g.Source.(resource.SessionEnder)
+	g.after, _ = g.Source.(resource.AfterResponder)
+	g.version, _ = g.Source.(resource.Versioned)
+	return g
+}
+
+// EndSession implements [reload.Generation].
+func (g generation) EndSession(session string) {
+	if g.ender != nil {
+		g.ender.EndSession(session)
+	}
+}
+
+// AfterResponse implements [reload.Generation].
+func (g generation) AfterResponse() {
+	if g.after != nil {
+		g.after.AfterResponse()
+	}
+}
+
+// ListVersion implements [reload.Generation].
+func (g generation) ListVersion() uint64 {
+	if g.version != nil {
+		return g.version.ListVersion()
+	}
+	return unversioned.Add(1)
+}
+
+// unversioned is the version of lists that may have changed whenever they are asked for.
+var unversioned atomic.Uint64
+
+// Provenance implements [resource.Traceable].
+func (g generation) Provenance(uri abi.URI) []*resource.Provenance {
+	return resource.ProvenanceOf(g.Source, uri)
 }
 
 // Close implements [reload.Generation].

@@ -22,8 +22,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/stdio"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
-	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
-	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/https"
 	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -186,18 +184,12 @@ const shutdownGrace = 5 * time.Second
 // net/http parses them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
-	server, err := s.transport()
+	o := TransportOptions{TLS: s.opts.TLS, MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger}
+	t, err := newTransport(s.handler, o)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	return errors.Join(s.shutDown(ctx, server), <-served)
+	return serveUntil(ctx, l, t, s.end)
 }
 
 // A transport serves the handler on a listener.
@@ -206,27 +198,8 @@ type transport interface {
 	Shutdown(ctx context.Context) error
 }
 
-func (s *Server) transport() (transport, error) {
-	if s.opts.TLS != nil {
-		return https.NewServer(s.handler, https.Config{
-			TLS: s.opts.TLS, MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger,
-		})
-	}
-	return fastpath.NewServer(s.handler, fastpath.Config{MaxConnections: s.opts.MaxConnections, Logger: s.opts.Logger})
-}
-
-// shutDown takes no more connections, ends what would stay open for ever, and waits for the rest.
-func (s *Server) shutDown(ctx context.Context, server transport) error {
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- s.end() }()
-	err := server.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("requests under way were cut off after %v", shutdownGrace)
-	}
-	return errors.Join(err, within(closeTime, "sessions", func() error { return <-ended }))
-}
+// Open counts the sessions and the streams of changes of clients over HTTP that are open.
+func (s *Server) Open() int { return s.sessions.Len() + s.handler.Streams() }
 
 // Call answers one request as a client of revision 2025-11-25 receives it. params is marshalled as JSON. A failure is an
 // [*RPCError], whose chain has the provider's [abi.Error] if the provider failed.

@@ -42,6 +42,9 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
+	// Host runs the guests of several Apps, and belongs to the caller. Nil is one of the App's own, by the fields above and
+	// below.
+	Host *runtime.Host
 	// CacheDir is a private directory for compiled modules. Empty is a temporary one, which Close removes.
 	CacheDir string
 	// CacheOptional opens without CacheDir if it cannot be used.
@@ -104,6 +107,9 @@ func newApp(cfg Config) *App {
 
 // openHost opens a.host.
 func (a *App) openHost() error {
+	if a.host = a.cfg.Host; a.host != nil {
+		return nil
+	}
 	host, err := newHost(a.cfg)
 	if err != nil {
 		return err
@@ -162,6 +168,9 @@ func (a *App) name() string {
 	}
 	return a.cfg.Name
 }
+
+// Source returns what is served: the resources of the provider, or of all of them.
+func (a *App) Source() resource.Source { return a.source }
 
 // newServer makes a server for a.source.
 func (a *App) newServer(opts runtime.ServerOptions) (*runtime.Server, error) {

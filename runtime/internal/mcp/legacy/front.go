@@ -198,6 +198,13 @@ func capabilities(tools bool) *sdk.ServerCapabilities {
 	return c
 }
 
+// Len counts the open sessions.
+func (f *Front) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.sessions)
+}
+
 // Close ends every session, cancels its requests, and waits for that. No session can be opened after it.
 func (f *Front) Close() error {
 	f.mu.Lock()

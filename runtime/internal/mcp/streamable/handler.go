@@ -95,6 +95,9 @@ func (h *Handler) Close() error {
 	return nil
 }
 
+// Streams counts the open subscriptions.
+func (h *Handler) Streams() int { return h.subscriptions.Len() }
+
 // Core returns the Core of the configuration.
 func (h *Handler) Core() *mcp.Core { return h.cfg.Core }
 

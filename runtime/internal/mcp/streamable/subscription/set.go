@@ -41,6 +41,13 @@ func NewSet(logger *slog.Logger) *Set {
 	return &Set{logger: logger, members: make(map[stopper]func() bool)}
 }
 
+// Len counts the subscriptions.
+func (s *Set) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.members)
+}
+
 // Close ends every subscription with its result, and waits for that. Later ones are refused.
 func (s *Set) Close() {
 	s.mu.Lock()

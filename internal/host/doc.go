@@ -1,0 +1,12 @@
+// Package host serves the tenants of a server: it finds the tenant of a request, opens the tenant's providers when a client
+// first asks for them, replaces them when their files change, and lets go of tenants that are not used.
+//
+// # The states of a tenant
+//
+// A tenant is cold at first: the host knows its configuration and has nothing open. The first request of a client with a
+// valid credential opens it: the host loads the providers, which start no process before they are called, and makes a
+// [runtime.Server]. When no request came for a while, and no session or stream is open, it becomes cold again.
+//
+// A change of one tenant does nothing to the others. The tenant's own streams and sessions go on, unless its hosts,
+// origins or tools changed, which belong to the server.
+package host

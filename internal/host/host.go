@@ -1,0 +1,245 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+// Defaults of Config.
+const (
+	defaultIdle  = 15 * time.Minute
+	openTime     = 2 * time.Minute // to load the providers of a tenant, compiling included
+	settleTime   = 2 * time.Second // for requests that have found a server before it became cold
+	maxPathBytes = 256             // of a path that can be that of a tenant
+)
+
+// Clients tell who sends a request to a tenant.
+type Clients interface {
+	// Update makes a snapshot the present one. It is called before any tenant of it is served.
+	Update(*tenant.Snapshot)
+	// Authenticator returns that of a tenant's clients. It follows later updates.
+	Authenticator(tenantID string) auth.Authenticator
+}
+
+// A Module is a module on disk, for a reference.
+type Module struct {
+	File       string
+	Digest     string // of the file
+	Reference  string // with the digest of the manifest
+	Repository string // to which the data of the provider belong
+	Signer     string // empty for none
+	Release    func() // lets go of the file; it is called when the provider is closed
+}
+
+// Config configures a Host. Clients, Runtime and DataDir are required.
+type Config struct {
+	Clients Clients
+	Runtime *runtime.Host // runs all guests; the caller closes it after the Host
+	// DataDir has a folder for each tenant's data.
+	DataDir string
+	// Module gets the module of a reference; nil refuses references.
+	Module func(ctx context.Context, reference string) (Module, error)
+	// AllowedHosts are the names by which clients may reach every tenant, beside the tenants' own.
+	AllowedHosts []string
+	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
+	AccessLog func(tenantID string, e accesslog.Entry)
+	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
+	Idle time.Duration
+	// Version of the program, for clients.
+	Version string
+	Logger  *slog.Logger // nil discards
+}
+
+// A Host is a [runtime.Router] of tenants. It is safe for concurrent use. The caller closes it.
+type Host struct {
+	// fixed at creation
+	cfg    Config
+	ctx    context.Context // ends in Close
+	cancel context.CancelFunc
+
+	routes atomic.Pointer[routes]
+	work   sync.WaitGroup // goroutines of the Host
+
+	mu     sync.Mutex // held by Update and Close
+	closed bool
+}
+
+// routes are the tenants of one snapshot. They are immutable.
+type routes struct {
+	byID   map[string]*route
+	byHost map[string]*route
+	gone   map[string]time.Time
+}
+
+// New makes a Host without tenants.
+func New(cfg Config) (*Host, error) {
+	if cfg.Clients == nil || cfg.Runtime == nil || cfg.DataDir == "" {
+		return nil, errors.New("host: Clients, Runtime and DataDir are required")
+	}
+	if cfg.Idle == 0 {
+		cfg.Idle = defaultIdle
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.AccessLog == nil {
+		cfg.AccessLog = func(string, accesslog.Entry) {}
+	}
+	h := &Host{cfg: cfg}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.routes.Store(&routes{})
+	h.work.Go(h.closeUnused)
+	return h, nil
+}
+
+// Update serves the tenants of a snapshot from now on. It does not wait for providers of tenants that change: until those
+// are open, the earlier ones serve.
+func (h *Host) Update(s *tenant.Snapshot) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	h.cfg.Clients.Update(s)
+	old := h.routes.Load()
+	next := &routes{
+		byID: make(map[string]*route, len(s.Tenants)), byHost: make(map[string]*route, len(s.Hosts)), gone: s.Gone,
+	}
+	for id, t := range s.Tenants {
+		r := old.byID[id]
+		if r == nil {
+			r = newRoute(h, id)
+		}
+		next.byID[id] = r
+		r.set(t, planOf(s, t))
+	}
+	for name, t := range s.Hosts {
+		next.byHost[name] = next.byID[t.ID]
+	}
+	h.routes.Store(next)
+	for id, r := range old.byID {
+		if next.byID[id] == nil {
+			r.set(nil, nil)
+		}
+	}
+}
+
+// planOf returns the plan of a tenant.
+func planOf(s *tenant.Snapshot, t *tenant.Tenant) *tenant.Plan {
+	if p := s.Plans[t.Plan]; p != nil {
+		return p
+	}
+	if p := s.Plans[tenant.DefaultPlan]; p != nil {
+		return p
+	}
+	return &tenant.Plan{Name: tenant.DefaultPlan}
+}
+
+// Find implements [runtime.Router]. A tenant that is cold has no server: ServeHTTP opens it.
+func (h *Host) Find(host, path []byte) *runtime.Server {
+	r := h.routes.Load().find(host, path)
+	if r == nil {
+		return nil
+	}
+	return r.server.Load()
+}
+
+const (
+	tenantPrefix = "/t/"
+	endpointPath = "/mcp"
+)
+
+// find returns the tenant of a request; nil for none. It does not allocate where host is in lower case.
+func (rs *routes) find(host, path []byte) *route {
+	if string(path) == endpointPath {
+		return rs.byHost[string(nameOf(host))]
+	}
+	id, ok := bytes.CutPrefix(path, []byte(tenantPrefix))
+	if !ok || len(path) > maxPathBytes {
+		return nil
+	}
+	if id, ok = bytes.CutSuffix(id, []byte(endpointPath)); !ok {
+		return nil
+	}
+	return rs.byID[string(id)]
+}
+
+// nameOf returns the name in a header Host, in lower case and without port.
+func nameOf(host []byte) []byte {
+	if colon := bytes.LastIndexByte(host, ':'); colon >= 0 && bytes.IndexByte(host, ']') < colon {
+		host = host[:colon]
+	}
+	for _, c := range host {
+		if 'A' <= c && c <= 'Z' {
+			return bytes.ToLower(host)
+		}
+	}
+	return host
+}
+
+// idOf returns the ID in the path of a tenant's endpoint.
+func idOf(path string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(path, tenantPrefix)
+	if ok && len(path) <= maxPathBytes {
+		id, ok = strings.CutSuffix(id, endpointPath)
+	}
+	if !ok || strings.Contains(id, "/") {
+		return "", false
+	}
+	return id, true
+}
+
+// Close ends the streams and sessions of all tenants, and closes their providers. Requests that begin later are refused. It
+// is idempotent.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		h.work.Wait()
+		return nil
+	}
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	var closing sync.WaitGroup
+	all := h.routes.Load().byID
+	errs := make(chan error, len(all))
+	for _, r := range all {
+		closing.Go(func() { errs <- r.close() })
+	}
+	closing.Wait()
+	close(errs)
+	h.work.Wait()
+	var joined []error
+	for err := range errs {
+		joined = append(joined, err)
+	}
+	return errors.Join(joined...)
+}
+
+// closeUnused makes tenants cold that are not used, until the Host is closed.
+func (h *Host) closeUnused() {
+	tick := time.NewTicker(min(time.Minute, h.cfg.Idle/2+time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, r := range h.routes.Load().byID {
+				r.closeIfUnused(now)
+			}
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+func TestMain(m *testing.M) {
+	runtime.Main()
+	os.Exit(m.Run())
+}
+
+// clients know one credential for each tenant: its ID.
+type clients struct{}
+
+func (clients) Update(*tenant.Snapshot) {}
+
+func (clients) Authenticator(id string) auth.Authenticator { return client{id} }
+
+type client struct{ id string }
+
+func (client) Challenge() string { return `Bearer realm="wasmres"` }
+
+func (c client) Authenticate(shown auth.Credential) (*auth.Identity, error) {
+	switch shown.Authorization {
+	case "":
+		return nil, auth.ErrMissing
+	case "Bearer " + c.id:
+		return auth.NewIdentity(context.Background(), abi.Principal{Subject: c.id}, nil, time.Time{}), nil
+	}
+	return nil, auth.ErrInvalid
+}
+
+// A served host is one behind a listener.
+type served struct {
+	*host.Host
+	tb      testing.TB
+	address string
+}
+
+// serve serves a host, and closes it at the end of the test.
+func serve(tb testing.TB, cfg host.Config) *served {
+	tb.Helper()
+	engine, err := runtime.NewHost(runtime.HostConfig{CacheDir: guesttest.CacheDir(tb)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cfg.Runtime, cfg.DataDir, cfg.Clients = engine, tb.TempDir(), clients{}
+	h, err := host.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- runtime.Serve(ctx, l, h, nil) }()
+	tb.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+		if err := engine.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return &served{h, tb, l.Addr().String()}
+}
+
+// snapshot makes a snapshot of tenants.
+func snapshot(tenants ...*tenant.Tenant) *tenant.Snapshot {
+	s := &tenant.Snapshot{Tenants: map[string]*tenant.Tenant{}, Hosts: map[string]*tenant.Tenant{}}
+	for _, t := range tenants {
+		s.Tenants[t.ID] = t
+		for _, name := range t.Hosts {
+			s.Hosts[name] = t
+		}
+	}
+	return s
+}
+
+func with(id string, modules ...string) *tenant.Tenant {
+	t := &tenant.Tenant{ID: id}
+	for _, m := range modules {
+		t.Providers = append(t.Providers, tenant.Provider{Name: strings.TrimSuffix(filepath.Base(m), ".wasm"), Module: m})
+	}
+	return t
+}
+
+// read reads a resource, and returns the status and the answer.
+func (s *served) read(path, key, uri string) (int, string) {
+	s.tb.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": map[string]any{
+		"uri": uri, "_meta": map[string]any{
+			"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": struct{}{},
+			"io.modelcontextprotocol/clientInfo": map[string]string{"name": "test", "version": "1"},
+		},
+	}})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.tb.Context(), http.MethodPost, "http://"+s.address+path, bytes.NewReader(body))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28",
+		"Mcp-Method": "resources/read", "Mcp-Name": uri, "Authorization": "Bearer " + key,
+	} {
+		req.Header.Set(name, value)
+	}
+	if key == "" {
+		req.Header.Del("Authorization")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func TestTenantsAreServedApart(t *testing.T) {
+	s := serve(t, host.Config{})
+	hello, everything := guesttest.File(t, "hello"), guesttest.File(t, "everything")
+	s.Update(snapshot(with("a", hello), with("b", everything), with("none"), &tenant.Tenant{ID: "off", Disabled: true}))
+	for _, c := range []struct {
+		path, key string
+		status    int
+		text      string
+	}{
+		{"/t/a/mcp", "a", 200, "text"},
+		{"/t/a/mcp", "a", 200, "text"}, // by the server that is open
+		{"/t/a/mcp", "", 401, "no credential"},
+		{"/t/a/mcp", "b", 401, "unknown"},
+		{"/t/b/mcp", "a", 401, "unknown"},
+		{"/t/b/mcp", "b", 200, "not_found"},
+		{"/t/none/mcp", "none", 200, "not_found"},
+		{"/t/off/mcp", "off", 403, "disabled"},
+		{"/t/c/mcp", "c", 404, "no such tenant"},
+		{"/t/A/mcp", "a", 404, "no such tenant"},
+		{"/mcp", "a", 404, "nothing here"},
+		{"/t/a/mcp/x", "a", 404, "nothing here"},
+	} {
+		if status, text := s.read(c.path, c.key, "hello://about"); status != c.status || !strings.Contains(text, c.text) {
+			t.Errorf("%s with key %q: got %d %s, want %d %s", c.path, c.key, status, text, c.status, c.text)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+// ServeHTTP implements [runtime.Router]. It serves the endpoints of tenants, opens those that are cold, and tells clients of
+// other paths where an endpoint is.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	rs := h.routes.Load()
+	route, id := rs.findPath(r.Host, r.URL.Path)
+	switch {
+	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		io.WriteString(w, "wasmres serves the Model Context Protocol at /t/TENANT/mcp\n")
+	case route == nil && !rs.gone[id].IsZero():
+		http.Error(w, "the tenant was removed", http.StatusGone)
+	case route == nil && id != "":
+		http.Error(w, "no such tenant", http.StatusNotFound)
+	case route == nil:
+		http.Error(w, "nothing here: the Model Context Protocol is at /t/TENANT/mcp", http.StatusNotFound)
+	default:
+		route.serveHTTP(w, r)
+	}
+}
+
+// findPath returns the tenant of a request; nil for none. id is empty if the path is not that of a tenant.
+func (rs *routes) findPath(host, path string) (r *route, id string) {
+	id, _ = idOf(path)
+	return rs.find([]byte(host), []byte(path)), id
+}
+
+// serveHTTP answers a request to the tenant.
+func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
+	is := r.is.Load()
+	switch {
+	case is.tenant == nil:
+		http.Error(w, "the tenant was removed", http.StatusGone)
+		return
+	case is.tenant.Disabled:
+		http.Error(w, "the operator has disabled the tenant", http.StatusForbidden)
+		return
+	}
+	if s := r.server.Load(); s != nil {
+		s.ServeHTTP(w, req)
+		return
+	}
+	if !r.mayOpen(req) {
+		r.refuse(w, req)
+		return
+	}
+	s, err := r.openServer(req.Context())
+	if err != nil {
+		refuseUnavailable(w, err)
+		return
+	}
+	s.ServeHTTP(w, req)
+}
+
+// mayOpen reports whether a request is of a client for which a cold tenant is opened.
+func (r *route) mayOpen(req *http.Request) bool {
+	values := req.Header.Values("Authorization")
+	if len(values) > 1 {
+		return false
+	}
+	c := auth.Credential{TLS: req.TLS}
+	if len(values) == 1 {
+		c.Authorization = values[0]
+	}
+	_, err := r.host.cfg.Clients.Authenticator(r.id).Authenticate(c)
+	return err == nil
+}
+
+// refuse answers a client without a valid credential as the tenant's server would, without opening a provider.
+func (r *route) refuse(w http.ResponseWriter, req *http.Request) {
+	opts := r.options(r.is.Load())
+	opts.Name, opts.Version = r.id, "0"
+	s, err := runtime.NewServer(nothing{}, opts)
+	if err != nil {
+		refuseUnavailable(w, err)
+		return
+	}
+	defer s.Close()
+	s.ServeHTTP(w, req)
+}
+
+// refuseUnavailable answers that a tenant cannot be served now.
+func refuseUnavailable(w http.ResponseWriter, err error) {
+	text, retry := "the tenant cannot be served now", time.Second
+	var e *abi.Error
+	if errors.As(err, &e) {
+		text, retry = e.Message, max(retry, e.RetryAfter)
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	http.Error(w, text, http.StatusServiceUnavailable)
+}

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/registry"
+	"github.com/wasmres/wasmres/runtime/resource"
+)
+
+// A generation is the providers of a tenant, as one version of its configuration has them. It is a [runtime.Replacement].
+type generation struct {
+	app     *app.App
+	release []func()
+}
+
+// Source implements [runtime.Replacement].
+func (g *generation) Source() resource.Source {
+	if g.app == nil {
+		return nothing{}
+	}
+	return g.app.Source()
+}
+
+// Close implements [runtime.Replacement].
+func (g *generation) Close() error {
+	var err error
+	if g.app != nil {
+		err = g.app.Close()
+	}
+	for _, f := range g.release {
+		f()
+	}
+	return err
+}
+
+// openGeneration loads the providers of a tenant. They start no process before they are called.
+func (h *Host) openGeneration(ctx context.Context, t *tenant.Tenant, plan *tenant.Plan) (*generation, error) {
+	g := &generation{}
+	var configs []app.Config
+	for i := range t.Providers {
+		cfg, err := h.config(ctx, g, t, &t.Providers[i], plan)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("provider %s: %w", t.Providers[i].Name, err), g.Close())
+		}
+		configs = append(configs, cfg)
+	}
+	if len(configs) == 0 {
+		return g, nil
+	}
+	var err error
+	if g.app, err = app.OpenAll(ctx, configs); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// config returns how to open a provider.
+func (h *Host) config(ctx context.Context, g *generation, t *tenant.Tenant, p *tenant.Provider, plan *tenant.Plan) (app.Config, error) {
+	cfg := app.Config{
+		File: p.Module, Digest: p.Digest, Name: p.Name, Grants: p.Policy, Limits: limitsOf(p, plan), Cache: true,
+		Host: h.cfg.Runtime, DataDir: filepath.Join(h.cfg.DataDir, "tenants", t.ID), Version: h.cfg.Version,
+		Logger: h.cfg.Logger.With("tenant", t.ID, "provider", p.Name),
+	}
+	if !registry.LooksLikeReference(p.Module) {
+		return cfg, nil
+	}
+	if h.cfg.Module == nil {
+		return cfg, fmt.Errorf("%s: this server gets no modules from registries", p.Module)
+	}
+	m, err := h.cfg.Module(ctx, p.Module)
+	if err != nil {
+		return cfg, err
+	}
+	g.release = append(g.release, m.Release)
+	cfg.File, cfg.Digest = m.File, m.Digest
+	cfg.From = approval.Published{Reference: m.Reference, Repository: m.Repository, Signer: m.Signer}
+	return cfg, nil
+}
+
+// isSameProviders reports whether an open tenant has the providers of another version of it.
+func isSameProviders(o *open, t *tenant.Tenant, plan *tenant.Plan) bool {
+	return reflect.DeepEqual(o.of.Providers, t.Providers) && o.plan.Limits == plan.Limits
+}

@@ -1,0 +1,283 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+)
+
+// A route is one tenant, cold or open.
+type route struct {
+	// fixed at creation
+	host *Host
+	id   string
+
+	is     atomic.Pointer[settings]
+	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
+	used   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
+
+	mu       sync.Mutex // guards the fields below; it is not held while a provider is opened or closed
+	open     *open      // nil while the tenant is cold
+	opening  *opening   // nil while nothing is opened
+	failure  *failure   // of the last opening; nil for none
+	closed   bool
+	replaced sync.WaitGroup // servers that are being closed
+}
+
+// settings are what a snapshot says of a tenant.
+type settings struct {
+	tenant *tenant.Tenant // nil when there is none any more
+	plan   *tenant.Plan
+}
+
+// An open tenant has a server, and a source whose providers can be replaced.
+type open struct {
+	of     *tenant.Tenant // that the providers were opened for
+	plan   *tenant.Plan
+	source *runtime.Replaceable
+	server *runtime.Server
+}
+
+// An opening is the work of one goroutine, for all that wait for it.
+type opening struct {
+	done chan struct{} // closed when it has ended
+	err  error         // set before done is closed
+}
+
+// A failure delays the next opening after one that failed.
+type failure struct {
+	err   error
+	of    *tenant.Tenant
+	until time.Time
+	wait  time.Duration
+}
+
+const (
+	minRetry = time.Second
+	maxRetry = time.Minute
+)
+
+func newRoute(h *Host, id string) *route { return &route{host: h, id: id} }
+
+// set makes a tenant what the route serves; nil for none any more. Providers that changed are opened in the background.
+func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
+	old := r.is.Swap(&settings{t, plan})
+	if old != nil && old.tenant == t && old.plan == plan {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.open == nil:
+	case t == nil || t.Disabled:
+		r.closeLocked()
+	case !isSameServer(r.open.of, t):
+		r.closeLocked() // the next request opens it again
+	case !isSameProviders(r.open, t, plan):
+		r.startLocked()
+	}
+}
+
+// isSameServer reports whether the server of one tenant can serve the other.
+func isSameServer(a, b *tenant.Tenant) bool {
+	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.Origins, b.Origins) && a.Tools == b.Tools
+}
+
+// server returns the server of the tenant, and opens it if it is cold. ctx bounds the wait, not the work.
+func (r *route) openServer(ctx context.Context) (*runtime.Server, error) {
+	r.mu.Lock()
+	if s := r.server.Load(); s != nil {
+		r.mu.Unlock()
+		return s, nil
+	}
+	if err := r.mayOpenLocked(); err != nil {
+		r.mu.Unlock()
+		return nil, err
+	}
+	work := r.startLocked()
+	r.mu.Unlock()
+	select {
+	case <-work.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if work.err != nil {
+		return nil, work.err
+	}
+	if s := r.server.Load(); s != nil {
+		return s, nil
+	}
+	return nil, unavailable("the configuration of the tenant has just changed: try again", minRetry)
+}
+
+// mayOpenLocked refuses to open what failed just before, or has been closed.
+func (r *route) mayOpenLocked() error {
+	now := time.Now()
+	switch f := r.failure; {
+	case r.closed:
+		return unavailable("the server is closing", 0)
+	case f != nil && f.of == r.is.Load().tenant && now.Before(f.until):
+		return unavailable("the providers cannot be loaded", f.until.Sub(now))
+	}
+	return nil
+}
+
+func unavailable(text string, retry time.Duration) error {
+	e := abi.Errorf(abi.CodeUnavailable, "%s", text)
+	e.RetryAfter = retry
+	return e
+}
+
+// startLocked opens the providers of the present settings in a goroutine, unless one does that already.
+func (r *route) startLocked() *opening {
+	if r.opening != nil {
+		return r.opening
+	}
+	work := &opening{done: make(chan struct{})}
+	r.opening = work
+	r.host.work.Go(func() { r.run(work) })
+	return work
+}
+
+// run opens the providers until they are those of the present settings.
+func (r *route) run(work *opening) {
+	defer close(work.done)
+	for {
+		is := r.is.Load()
+		err := r.tryOpen(is)
+		r.mu.Lock()
+		if r.is.Load() == is || r.closed || err != nil && errors.Is(err, context.Canceled) {
+			r.opening, work.err = nil, r.noteLocked(is, err)
+			r.mu.Unlock()
+			return
+		}
+		r.mu.Unlock()
+	}
+}
+
+// noteLocked remembers a failure, and returns it as clients see it.
+func (r *route) noteLocked(is *settings, err error) error {
+	if err == nil {
+		r.failure = nil
+		return nil
+	}
+	wait := minRetry
+	if r.failure != nil && r.failure.of == is.tenant {
+		wait = min(2*r.failure.wait, maxRetry)
+	}
+	r.failure = &failure{err: err, of: is.tenant, until: time.Now().Add(wait), wait: wait}
+	r.host.cfg.Logger.Error("tenant not opened", "tenant", r.id, "err", err, "retry_in", wait)
+	return unavailable("the providers cannot be loaded", wait)
+}
+
+// tryOpen opens the providers of the settings, and has them serve.
+func (r *route) tryOpen(is *settings) error {
+	if is.tenant == nil || is.tenant.Disabled {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.host.ctx, openTime)
+	defer cancel()
+	g, err := r.host.openGeneration(ctx, is.tenant, is.plan)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errors.Join(context.Canceled, g.Close())
+	}
+	if r.open != nil {
+		if err := r.open.source.Replace(g); err != nil {
+			return errors.Join(err, g.Close())
+		}
+		r.open.of, r.open.plan = is.tenant, is.plan
+		return nil
+	}
+	return r.beginLocked(is, g)
+}
+
+// beginLocked makes the server of a tenant that was cold.
+func (r *route) beginLocked(is *settings, g *generation) error {
+	o := &open{of: is.tenant, plan: is.plan}
+	o.source = runtime.NewReplaceable(r.id, "the tenant has no provider", r.host.cfg.Logger)
+	if err := o.source.Replace(g); err != nil {
+		return errors.Join(err, g.Close())
+	}
+	var err error
+	if o.server, err = runtime.NewServer(o.source.Source(), r.options(is)); err != nil {
+		return errors.Join(fmt.Errorf("tenant %s: %w", r.id, err), o.source.Close())
+	}
+	r.used.Store(time.Now().UnixNano())
+	r.open = o
+	r.server.Store(o.server)
+	return nil
+}
+
+// options are those of the server of a tenant.
+func (r *route) options(is *settings) *runtime.ServerOptions {
+	t := is.tenant
+	return &runtime.ServerOptions{
+		Tools: t.Tools, AllowedHosts: slices.Concat(r.host.cfg.AllowedHosts, t.Hosts), AllowedOrigins: t.Origins,
+		Auth: r.host.cfg.Clients.Authenticator(r.id), AccessLog: r.record,
+		MaxSubscriptions: is.plan.Streams, MaxSessions: is.plan.Sessions,
+		Logger: r.host.cfg.Logger.With("tenant", r.id),
+	}
+}
+
+// record notes that the tenant was used.
+func (r *route) record(e accesslog.Entry) {
+	r.used.Store(e.Time.Add(e.Duration).UnixNano())
+	r.host.cfg.AccessLog(r.id, e)
+}
+
+// closeIfUnused makes the tenant cold if it has not been used for a while, and has no session or stream.
+func (r *route) closeIfUnused(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil || r.opening != nil || now.UnixNano()-r.used.Load() < int64(r.host.cfg.Idle) || r.open.server.Open() > 0 {
+		return
+	}
+	r.closeLocked()
+}
+
+// closeLocked makes the tenant cold: new requests open it again. Requests that have found its server are answered.
+func (r *route) closeLocked() {
+	o := r.open
+	r.open = nil
+	r.server.Store(nil)
+	r.replaced.Add(1)
+	r.host.work.Go(func() {
+		defer r.replaced.Done()
+		select {
+		case <-time.After(settleTime):
+		case <-r.host.ctx.Done():
+		}
+		if err := o.close(); err != nil {
+			r.host.cfg.Logger.Warn("tenant not closed", "tenant", r.id, "err", err)
+		}
+	})
+}
+
+// close ends the route. It waits for requests under way.
+func (r *route) close() error {
+	r.mu.Lock()
+	o := r.open
+	r.open, r.closed = nil, true
+	r.mu.Unlock()
+	r.replaced.Wait()
+	if o == nil {
+		return nil
+	}
+	return o.close()
+}
+
+func (o *open) close() error { return errors.Join(o.server.Close(), o.source.Close()) }
