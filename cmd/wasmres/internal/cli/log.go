@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -9,18 +11,71 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
+// A LogHandler makes the handler of a log from its output and lowest level.
+type LogHandler func(io.Writer, slog.Level) slog.Handler
+
 // TextLog returns the log of a server: the text of slog, without empty values.
 func TextLog(w io.Writer, level slog.Level) slog.Handler {
-	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if isEmpty(a) {
-			return slog.Attr{}
+	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withoutEmpty})
+}
+
+// JSONLog returns the log of a server for programs: one JSON object on each line, as slog writes it, without empty values.
+// What is hidden from a reader or steers a terminal is escaped, as in TextLog.
+func JSONLog(w io.Writer, level slog.Level) slog.Handler {
+	return slog.NewJSONHandler(escapingWriter{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: withoutEmpty})
+}
+
+func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
+	if isEmpty(a) {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// An escapingWriter escapes what is hidden in lines of JSON. Slog gives it one line at a time.
+type escapingWriter struct{ w io.Writer }
+
+func (e escapingWriter) Write(line []byte) (int, error) {
+	if !bytes.ContainsFunc(line, func(r rune) bool { return r >= 0x7f && printable.Hidden(r) }) {
+		return e.w.Write(line)
+	}
+	var out []byte
+	for _, r := range string(line) {
+		if r < 0x7f || !printable.Hidden(r) {
+			out = utf8.AppendRune(out, r)
+			continue
 		}
-		return a
-	}})
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	if _, err := e.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// LogFormatFlag returns the flag --log-format of a server.
+func LogFormatFlag(category string) Flag {
+	return &StringFlag{Name: "log-format", Category: category, Value: "text", EnvVars: []string{"WASMRES_LOG_FORMAT"}, Usage: "write the log on stderr in this `FORMAT`: text or json"}
+}
+
+// LogFormat reads [LogFormatFlag].
+func LogFormat(c *Context) (LogHandler, error) {
+	switch f := c.String("log-format"); f {
+	case "text":
+		return TextLog, nil
+	case FormatJSON:
+		return JSONLog, nil
+	default:
+		return nil, Usagef(c, "--log-format %s: it is one of text, json", f)
+	}
 }
 
 func isEmpty(a slog.Attr) bool { return a.Value.Kind() == slog.KindString && a.Value.String() == "" }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -36,8 +37,26 @@ func TestTextLogHasNothingEmpty(t *testing.T) {
 	}
 }
 
+// A program that reads the log has what was logged, whatever it is, and one object on each line.
+func TestJSONLog(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(JSONLog(&out, slog.LevelInfo))
+	const text = "a\u202e\x1b[31m\n\U000e0001\x7f <b>"
+	log.Info("request failed", "uri", "", "err", errors.New(text))
+	log.Info("next")
+	lines := strings.Split(out.String(), "\n")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &got); err != nil || len(lines) != 3 {
+		t.Fatalf("%v: %q", err, lines)
+	}
+	delete(got, "time")
+	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "request failed", "err": text}, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
 func TestLogsEscapeText(t *testing.T) {
-	for name, handler := range map[string]func(io.Writer, slog.Level) slog.Handler{"plain": PlainLog, "text": TextLog} {
+	for name, handler := range map[string]func(io.Writer, slog.Level) slog.Handler{"plain": PlainLog, "text": TextLog, "json": JSONLog} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			log := slog.New(handler(&out, slog.LevelInfo))

@@ -11,7 +11,7 @@ import (
 // Output formats. FormatTable is text for a person.
 const (
 	FormatTable = "table"
-	formatJSON  = "json"
+	FormatJSON  = "json"
 	formatYAML  = "yaml"
 )
 
@@ -32,7 +32,7 @@ func FormatFlag(usage string) Flag {
 // OutputFormat returns the value of --output-format, which must be one of the formats.
 func OutputFormat(c *Context) (string, error) {
 	switch f := c.String("output-format"); f {
-	case FormatTable, formatJSON, formatYAML:
+	case FormatTable, FormatJSON, formatYAML:
 		return f, nil
 	default:
 		return "", Usagef(c, "--output-format %s: it is one of table, json, yaml", f)

@@ -13,7 +13,7 @@ import (
 
 // Configs reads [Flags] for one provider or several. With several, the name of each is that of its file, and each grant
 // names its provider.
-func Configs(c *cli.Context, files []string, log logHandler) ([]app.Config, error) {
+func Configs(c *cli.Context, files []string, log cli.LogHandler) ([]app.Config, error) {
 	if len(files) == 1 {
 		cfg, err := Config(c, files[0], log)
 		return []app.Config{cfg}, err

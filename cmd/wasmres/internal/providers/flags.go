@@ -1,12 +1,10 @@
 package providers
 
 import (
-	"io"
 	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
@@ -57,11 +55,8 @@ func CacheSize(c *cli.Context) (int64, error) {
 	return int64(n), nil
 }
 
-// A logHandler makes the handler of the log, as [cli.PlainLog].
-type logHandler func(io.Writer, slog.Level) slog.Handler
-
 // Config reads [Flags] for one provider, named by its file or a reference. If file is empty, the caller sets it later.
-func Config(c *cli.Context, file string, log logHandler) (cfg app.Config, err error) {
+func Config(c *cli.Context, file string, log cli.LogHandler) (cfg app.Config, err error) {
 	if cfg, err = CommonConfig(c, log); err != nil {
 		return app.Config{}, err
 	}
@@ -99,7 +94,7 @@ func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 }
 
 // CommonConfig reads those of [Flags] that are the same for all providers: all but the grants.
-func CommonConfig(c *cli.Context, log logHandler) (app.Config, error) {
+func CommonConfig(c *cli.Context, log cli.LogHandler) (app.Config, error) {
 	limits, err := limitsOf(c)
 	if err != nil {
 		return app.Config{}, err
@@ -171,16 +166,7 @@ func dataDir(c *cli.Context) string {
 	if dir := c.String("data-dir"); dir != "" {
 		return dir
 	}
-	if base := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(base) {
-		return filepath.Join(base, "wasmres")
-	}
-	if home, err := os.UserHomeDir(); err == nil && goruntime.GOOS == "linux" {
-		return filepath.Join(home, ".local", "state", "wasmres")
-	}
-	if base, err := os.UserConfigDir(); err == nil {
-		return filepath.Join(base, "wasmres", "state")
-	}
-	return ""
+	return cli.StateDir()
 }
 
 func lifecycleOf(c *cli.Context) (abi.Lifecycle, error) {

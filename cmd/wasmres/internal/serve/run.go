@@ -47,6 +47,7 @@ In the configuration of an MCP client:
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
 			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
 			&cli.BoolFlag{Name: "provenance", Category: category, Usage: "tell clients which module answered, with reference, digest, version, signer and the digest of its grants, in the _meta of results"},
+			cli.LogFormatFlag(category),
 		), append(operatorFlagList(), clientFlags(category)...)...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
@@ -63,7 +64,11 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	configs, err := providers.Configs(c, files, cli.TextLog)
+	log, err := cli.LogFormat(c)
+	if err != nil {
+		return err
+	}
+	configs, err := providers.Configs(c, files, log)
 	if err != nil {
 		return err
 	}
