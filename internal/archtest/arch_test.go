@@ -35,6 +35,7 @@ var doors = map[string][]string{
 	"github.com/segmentio/asm":                {"internal/textenc"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},
 	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
+	"github.com/coreos/go-systemd/v22":        {"internal/systemd"},
 	"github.com/google/go-cmp":                {},
 	"github.com/google/go-containerregistry":  {},
 	"github.com/google/jsonschema-go":         {"runtime/internal/mcp/mcptest"},
