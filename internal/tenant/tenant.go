@@ -24,7 +24,11 @@ type Tenant struct {
 
 	// Owner says who may change the tenant: OwnerFiles or OwnerAPI.
 	Owner Owner
-	// Digest is the SHA-256, in hex, of all files that the tenant was read from. Equal digests of one ID are equal tenants.
+	// Files are the absolute paths of what the tenant was read from: its own file, then those of its policies, sorted. None
+	// with OwnerAPI.
+	Files []string
+	// Digest is the SHA-256, in hex, of Files and what is in them. Equal digests of one ID are equal tenants. Empty with
+	// OwnerAPI.
 	Digest string
 }
 

@@ -1,0 +1,60 @@
+package tenant
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/accesslog"
+)
+
+// Settings are what serve.yaml says of a server. They are complete: what the file leaves out has its default. Paths are
+// absolute.
+type Settings struct {
+	Listen []Listener // at least one
+	// PublicURL is how clients reach the server, without a path and a slash at its end; empty for the first address of Listen.
+	PublicURL string
+	// AllowedHosts are further names by which clients may reach all tenants, by their paths, in lower case.
+	AllowedHosts []string
+	// TrustedProxies are those whose header Forwarded or X-Forwarded-For says which client asks; none for no proxy.
+	TrustedProxies []netip.Prefix
+
+	Data    string // folder of the server's own files
+	Tenants string // folder of the files of tenants
+	Admin   Admin
+	Watch   bool // read files again when they change; default true
+
+	Idle           time.Duration // after which a provider without calls loses its process; default 5 min
+	LiveMemory     int64         // bytes of all processes of providers; 0 leaves it to the server
+	StandbyWorkers int           // started processes without a provider; default 2
+
+	Plans map[string]*Plan // by name; there is one named default
+
+	AccessLog AccessLog
+	LogJSON   bool // log JSON instead of text
+
+	// Files are the absolute paths of what the settings were read from: serve.yaml, if there is one, then those of ceilings,
+	// sorted.
+	Files []string
+	// Digest is the SHA-256, in hex, of Files and what is in them. Equal digests are equal settings.
+	Digest string
+}
+
+// A Listener is an address on which clients are served.
+type Listener struct {
+	Address   string // as in 127.0.0.1:8080, or :8443 for all networks
+	Cert, Key string // PEM files, for HTTPS; both empty for HTTP
+}
+
+// Admin says where operators reach the server.
+type Admin struct {
+	Socket string // path of a Unix socket; default admin.sock in Data
+	Listen string // address for /healthz, /readyz and /metrics; empty for none
+}
+
+// AccessLog says where a line for each request goes.
+type AccessLog struct {
+	File   string // path, or stderr; empty for no access log
+	Format accesslog.Format
+	Size   int64 // bytes after which a file is renamed; default 100 MiB
+	Keep   int   // how many older files are kept; default 5
+}
