@@ -2,7 +2,9 @@ package abitest_test
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
@@ -25,6 +27,37 @@ func TestPythonRest(t *testing.T) {
 	r := newRest(t, packed(t, filepath.Join(pythonKit, "rest"), project.Python))
 	r.test(t, "python/1.0.0", "n is not a whole number from 0")
 	t.Run("variables", func(t *testing.T) { testPythonVariables(t, r) })
+	t.Run("both ways", func(t *testing.T) { testPythonBothWays(t, r) })
+}
+
+// testPythonBothWays asks a handler by a template that the engine answers, and by one that the SDK does.
+func testPythonBothWays(t *testing.T, r *rest) {
+	values := []string{
+		"", "0", "1", "-0", "+7", "-12", "007", "999999999999999999", "1000000000000000000", "-9223372036854775808", "99999999999999999999",
+		"1.5", ".5", "5.", ".", "-.25", "+1e3", "1E-3", "1e", "e1", "1e+", "1e400", "-1e400", "0x10", "1_000", " 1", "1 ", "inf", "nan", "Infinity",
+		"0.1", "123456789.123456789", "1e22", "4.9e-324", "2.2250738585072014e-308", "1" + strings.Repeat("0", 70), "true", "True",
+		"yes", "on", "no", "off", "false", "one", "١", "½", "--1", "+", "-",
+	}
+	for _, handler := range []string{"typed", "asked"} {
+		quick, slow := r.route("rest://"+handler+"/{n}/{x}/{flag}"), r.route("rest://"+handler+"/{n}/{x}/{flag}{?more*}")
+		for i, value := range values {
+			for place := range 3 {
+				texts := [3]string{"1", "1", "1"}
+				texts[place] = value
+				req := typedRequest(quick, texts)
+				if i%8 == 0 {
+					req.Vars = slices.Delete(req.Vars, place, place+1) // the default
+				} else if i%8 == 1 {
+					req.Vars = append(req.Vars, req.Vars[place]) // a list
+				}
+				got := r.do(t, abi.OpRead, req)
+				req.Route = slow
+				if want := r.do(t, abi.OpRead, req); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s of %q: got %+v, want %+v", handler, texts, got, want)
+				}
+			}
+		}
+	}
 }
 
 // testPythonVariables sends variables that a template has once, several times, and not at all.
@@ -41,8 +74,8 @@ func testPythonVariables(t *testing.T, r *rest) {
 	} {
 		wantBody(t, r.do(t, abi.OpRead, abi.Request{URI: "rest://vars/x", Route: route, Vars: vars}), want)
 	}
-	typed := func(m abi.Template) bool { return m.URITemplate == "rest://typed/{n}/{x}/{flag}" }
-	route = 1 + uint32(slices.IndexFunc(r.manifest.Templates, typed))
+	wantBody(t, r.read(t, "rest://suspends/", "1", 0, 0), "first, first, ")
+	route = r.route("rest://typed/{n}/{x}/{flag}")
 	for want, values := range map[string][3]string{
 		"-7 0.5 True": {"-7", ".5", "yes"}, "9223372036854775807 1e+300 False": {"9223372036854775807", "1e300", "0"},
 	} {

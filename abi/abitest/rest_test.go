@@ -50,6 +50,15 @@ func (r *rest) do(t *testing.T, op abi.Op, req abi.Request) abitest.Outcome {
 	return ask(t, r.guest, op, req)
 }
 
+// route returns the number of a template, which must be there.
+func (r *rest) route(template string) uint32 {
+	i := slices.IndexFunc(r.manifest.Templates, func(m abi.Template) bool { return m.URITemplate == template })
+	if i < 0 {
+		panic(template + " is no template")
+	}
+	return 1 + uint32(i)
+}
+
 // read reads a resource of the template that is uri and {n}, or a part of it.
 func (r *rest) read(t *testing.T, uri, value string, offset, length uint64) abitest.Outcome {
 	t.Helper()

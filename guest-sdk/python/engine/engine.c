@@ -14,11 +14,13 @@ struct hot hot __attribute__((aligned(4096)));
 char failed[MAX_FAILURE];
 
 MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_provider);
-MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_serve);  // function (operation, request): the code
-MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_finish); // function (request, answer of a handler): the code
-MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_fail);   // function (error): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_serve);   // function (operation, request): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_finish);  // function (route, request or None, answer of a handler): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_fail);    // function (error): the code
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_settled); // function (answer): what it returns when it is like a coroutine
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_resumed); // function (value, generator): the stream of the value and those that follow
 
-// serve(provider, serve, finish, fail): names what answers requests.
+// serve(provider, serve, finish, fail, settled, resumed): names what answers requests.
 static mp_obj_t serve(size_t argc, const mp_obj_t *argv) {
   if (MP_STATE_VM(wasmres_serve) != MP_OBJ_NULL)
     mp_raise_TypeError(MP_ERROR_TEXT("there is a Provider already: a module is one"));
@@ -26,9 +28,11 @@ static mp_obj_t serve(size_t argc, const mp_obj_t *argv) {
   MP_STATE_VM(wasmres_serve) = argv[1];
   MP_STATE_VM(wasmres_finish) = argv[2];
   MP_STATE_VM(wasmres_fail) = argv[3];
+  MP_STATE_VM(wasmres_settled) = argv[4];
+  MP_STATE_VM(wasmres_resumed) = argv[5];
   return mp_const_none;
 }
-static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(serve_obj, 4, 4, serve);
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(serve_obj, 6, 6, serve);
 
 // report(error): logs it with its traceback.
 static mp_obj_t report(mp_obj_t error) {
@@ -143,6 +147,7 @@ static uint32_t answer(uint32_t op, uint32_t len) {
 EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
 uint32_t wasmres_v1(uint32_t op, uint32_t len) {
   if (!pack_entry()) return refuse(WR_CODE_INTERNAL, "no provider is packed into the engine");
+  request_forget();
   if (!evaluated || op == WR_OP_CONFIGURE) evaluate();
   if (*failed) return refuse(WR_CODE_INTERNAL, failed);
   return op == WR_OP_CONFIGURE ? WR_CODE_OK : answer(op, len);

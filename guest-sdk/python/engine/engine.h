@@ -45,6 +45,7 @@ mp_obj_t message_decode(const char *shape, bytes encoded); // MP_OBJ_NULL when i
 // ---- frame.c: what an operation answers
 
 void frame_reset(void);
+void frame_begin(void); // of an operation: frame_reset, and the host has not stopped it
 void frame_content(bytes uri, bytes mime_type, bytes text, uint64_t ttl, uint64_t scope); // a reply with one small text
 int32_t frame_emit(void);                                                                 // returns the host's signal
 
@@ -52,11 +53,18 @@ int32_t frame_emit(void);                                                       
 
 bytes request_take(uint32_t len);       // which stays until the next one
 mp_obj_t request_decode(bytes request); // a dict of its fields; MP_OBJ_NULL when it is malformed
+void request_forget(void);              // no operation runs
 
 // ---- read.c
 
 // Answers a read, with the code, or returns false and has done nothing. It raises what the SDK raises.
 bool read_quickly(bytes request, uint32_t *code);
+
+// ---- convert.c
+
+// The value of a variable as a type, by its name: "int", "float", "bool", or None for a text. MP_OBJ_NULL for what the SDK
+// has to look at.
+mp_obj_t convert(bytes s, mp_obj_t type);
 
 // ---- functions.c: what the SDK knows of a function
 
@@ -85,7 +93,9 @@ extern struct hot {
   buffer frame;            // these are of frame.c
   size_t begun[MAX_DEPTH]; // where the messages that are not yet complete begin
   int depth;
-  size_t chunk; // bytes that are collected
+  size_t chunk;  // bytes that are collected
+  int32_t ended; // the host's signal that has ended the operation, or WR_SIGNAL_MORE
+  bytes asked;   // of request.c
   uint8_t request[FEW], answer[FEW];
   char calls[CALLS];
 } hot;

@@ -19,6 +19,11 @@ void frame_reset(void) {
   MP_STATE_VM(wasmres_frame) = NULL;
 }
 
+void frame_begin(void) {
+  hot.ended = WR_SIGNAL_MORE;
+  frame_reset();
+}
+
 static void reserve(size_t n) {
   if (hot.frame.len + n <= hot.frame.room) return;
   buffer_reserve(&hot.frame, n);
@@ -110,6 +115,17 @@ static mp_obj_t drop(void) {
 }
 static MP_DEFINE_CONST_FUN_OBJ_0(drop_obj, drop);
 
+// stop(signal): the host has ended the operation, by a signal.
+static mp_obj_t stop(mp_obj_t signal) {
+  hot.ended = mp_obj_get_int(signal);
+  return mp_const_none;
+}
+static MP_DEFINE_CONST_FUN_OBJ_1(stop_obj, stop);
+
+// stopped(): that signal, or the one for more.
+static mp_obj_t stopped(void) { return MP_OBJ_NEW_SMALL_INT(hot.ended); }
+static MP_DEFINE_CONST_FUN_OBJ_0(stopped_obj, stopped);
+
 int32_t frame_emit(void) {
   int32_t signal = hot.frame.len > 0 ? host_emit(hot.frame.at, hot.frame.len) : WR_SIGNAL_MORE;
   frame_reset();
@@ -169,6 +185,8 @@ static const mp_rom_map_elem_t frame_globals[] = {
   {MP_ROM_QSTR(MP_QSTR_number), MP_ROM_PTR(&number_obj)},
   {MP_ROM_QSTR(MP_QSTR_double), MP_ROM_PTR(&double_obj)},
   {MP_ROM_QSTR(MP_QSTR_drop), MP_ROM_PTR(&drop_obj)},
+  {MP_ROM_QSTR(MP_QSTR_stop), MP_ROM_PTR(&stop_obj)},
+  {MP_ROM_QSTR(MP_QSTR_stopped), MP_ROM_PTR(&stopped_obj)},
   {MP_ROM_QSTR(MP_QSTR_emit), MP_ROM_PTR(&emit_obj)},
   {MP_ROM_QSTR(MP_QSTR_body), MP_ROM_PTR(&body_obj)},
   {MP_ROM_QSTR(MP_QSTR_end_body), MP_ROM_PTR(&end_body_obj)},

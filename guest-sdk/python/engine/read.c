@@ -1,12 +1,14 @@
-// A read that needs nothing of the SDK's modules in Python but the handler: the variables as they are, or whole numbers, and
-// an answer that is a short text or JSON. Others are for the function of engine.serve.
+// A read that needs nothing of the SDK's modules in Python but the handler, which may be async: the variables as they are, or
+// numbers and bools, and an answer that is a short text or JSON. Others are for the function of engine.serve.
 //
 // A route's attribute quick says what it needs, a tuple: the handler, names of the variables that it takes, for each None or
-// True for a whole number, the MIME type or None, ttl in milliseconds, and the scope. It is None where that does not suffice.
+// the name of its type, the name of the parameter for the request or None, the route's variables, the MIME type or None, ttl
+// in milliseconds, and the scope. It is None where that does not suffice.
 #include <string.h>
 
 #include "engine.h"
 #include "py/builtin.h"
+#include "py/objgenerator.h"
 #include "py/objlist.h"
 #include "py/objstr.h"
 #include "py/objtype.h"
@@ -14,11 +16,10 @@
 
 enum {
   MAX_VARS = 8,
-  MAX_DIGITS = 18, // of a number that fits 64 bits
-  SMALL = 4096,    // bytes of a text that is sent with its fields
+  SMALL = 4096, // bytes of a text that is sent with its fields
 };
 
-enum { FUNCTION, NAMES, KINDS, MIME_TYPE, TTL, SCOPE, QUICK };
+enum { FUNCTION, NAMES, KINDS, REQUEST, VARIABLES, MIME_TYPE, TTL, SCOPE, QUICK };
 
 typedef struct var {
   bytes name, value;
@@ -59,40 +60,49 @@ static mp_obj_t route_of(mp_obj_t provider, const reading *r) {
   return r->route <= count ? templates[r->route - 1] : MP_OBJ_NULL;
 }
 
-// A whole number as the SDK's whole_number reads it; MP_OBJ_NULL for what that has to look at.
-static mp_obj_t number_of(bytes s) {
-  bool negative = s.len > 0 && *s.at == '-';
-  if (s.len > 0 && (negative || *s.at == '+')) s.at++, s.len--;
-  if (s.len == 0 || s.len > MAX_DIGITS) return MP_OBJ_NULL;
-  int64_t n = 0;
-  for (size_t i = 0; i < s.len; i++) {
-    if (s.at[i] < '0' || s.at[i] > '9') return MP_OBJ_NULL;
-    n = 10 * n + (s.at[i] - '0');
+// The place of a name among others, count when it is not there.
+static size_t place_of(bytes name, const mp_obj_t *names, size_t count) {
+  size_t i = 0;
+  for (; i < count; i++) {
+    size_t len;
+    const char *at = mp_obj_str_get_data(names[i], &len);
+    if (len == name.len && memcmp(at, name.at, len) == 0) break;
   }
-  return mp_obj_new_int_from_ll(negative ? -n : n);
+  return i;
 }
 
-// Writes the handler's arguments, each a name and a value; false when the SDK has to look at them.
-static bool arguments(const mp_obj_t *quick, const reading *r, mp_obj_t *named) {
+// Writes the handler's arguments but for the request, each a name and a value, and how many there are; false when the SDK has
+// to look at them.
+static bool arguments(const mp_obj_t *quick, const reading *r, mp_obj_t *named, size_t *n) {
   size_t count;
   mp_obj_t *names, *kinds;
   mp_obj_get_array(quick[NAMES], &count, &names);
   mp_obj_get_array(quick[KINDS], &count, &kinds);
   for (uint32_t v = 0; v < r->vars; v++) {
-    size_t i = 0, len = r->var[v].name.len;
-    for (; i < count; i++) {
-      size_t known;
-      const char *name = mp_obj_str_get_data(names[i], &known);
-      if (known == len && memcmp(name, r->var[v].name.at, len) == 0) break;
-    }
-    if (i == count) return false;
-    named[2 * v] = names[i];
-    for (uint32_t before = 0; before < v; before++)
+    size_t i = place_of(r->var[v].name, names, count);
+    if (i == count) continue; // only the request has it
+    for (size_t before = 0; before < *n; before++)
       if (named[2 * before] == names[i]) return false; // a list
-    named[2 * v + 1] = kinds[i] == mp_const_none ? text_of(r->var[v].value) : number_of(r->var[v].value);
-    if (named[2 * v + 1] == MP_OBJ_NULL) return false;
+    mp_obj_t value = convert(r->var[v].value, kinds[i]);
+    if (value == MP_OBJ_NULL) return false;
+    named[2 * *n] = names[i];
+    named[2 * *n + 1] = value;
+    ++*n;
   }
   return true;
+}
+
+// What an answer is when it is a coroutine, which has not run yet: nothing that it awaits takes time, so it returns now. What
+// suspends is a generator, whose values are for the SDK.
+static mp_obj_t settled(mp_obj_t answer) {
+  if (!mp_obj_is_type(answer, &mp_type_gen_instance))
+    return mp_obj_is_instance_type(mp_obj_get_type(answer)) ? mp_call_function_1(MP_STATE_VM(wasmres_settled), answer) : answer;
+  mp_obj_t value;
+  switch (mp_obj_gen_resume(answer, mp_const_none, MP_OBJ_NULL, &value)) {
+  case MP_VM_RETURN_YIELD: return mp_call_function_2(MP_STATE_VM(wasmres_resumed), value, answer);
+  case MP_VM_RETURN_EXCEPTION: nlr_raise(value);
+  default: return value;
+  }
 }
 
 static bool is_json(mp_obj_t answer) {
@@ -149,23 +159,31 @@ static uint32_t code_of(mp_obj_t result) { return (uint32_t)mp_obj_get_int(resul
 
 // Runs the handler and sends what it answers, as code says; false when no handler has run.
 static bool __attribute__((noinline)) run(bytes request, const reading *r, uint32_t *code) {
-  mp_obj_t route = route_of(MP_STATE_VM(wasmres_provider), r);
+  mp_obj_t provider = MP_STATE_VM(wasmres_provider), route = route_of(provider, r);
   if (route == MP_OBJ_NULL) return false;
-  mp_obj_t described = mp_load_attr(route, MP_QSTR_quick), named[2 * MAX_VARS];
+  mp_obj_t described = mp_load_attr(route, MP_QSTR_quick), named[2 * (MAX_VARS + 1)], asked = mp_const_none;
   if (described == mp_const_none) return false;
   mp_obj_t *quick;
+  size_t count = 0;
   mp_obj_get_array_fixed_n(described, QUICK, &quick);
-  if (!arguments(quick, r, named)) return false;
-  mp_obj_t value = mp_call_function_n_kw(quick[FUNCTION], 0, r->vars, named);
-  if (!answer(quick, r, value, code))
-    *code = code_of(mp_call_function_2(MP_STATE_VM(wasmres_finish), request_decode(request), value));
+  if (!arguments(quick, r, named, &count)) return false;
+  if (quick[REQUEST] != mp_const_none) {
+    mp_obj_t encoded = mp_obj_new_bytes(request.at, request.len); // which it decodes when it is asked for something
+    asked = mp_call_function_2(mp_load_attr(provider, MP_QSTR_request_type), encoded, quick[VARIABLES]);
+    named[2 * count] = quick[REQUEST], named[2 * count + 1] = asked;
+    count++;
+  }
+  mp_obj_t value = settled(mp_call_function_n_kw(quick[FUNCTION], 0, count, named));
+  if (answer(quick, r, value, code)) return true;
+  mp_obj_t rest[] = {route, asked, value};
+  *code = code_of(mp_call_function_n_kw(MP_STATE_VM(wasmres_finish), 3, 0, rest));
   return true;
 }
 
 bool read_quickly(bytes request, uint32_t *code) {
   reading r;
   if (!take_reading(request, &r)) return false;
-  frame_reset();
+  frame_begin();
   nlr_buf_t jump;
   if (nlr_push(&jump) == 0) {
     bool done = run(request, &r, code);

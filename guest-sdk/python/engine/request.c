@@ -8,6 +8,8 @@
 
 static uint8_t encoded[WR_MAX_REQUEST]; // of requests that are long
 
+MP_REGISTER_ROOT_POINTER(mp_obj_t wasmres_context); // what the SDK keeps for the operation; MP_OBJ_NULL without
+
 static mp_obj_t text_of(bytes s) { return mp_obj_new_str((const char *)s.at, s.len); }
 
 static void store(mp_obj_t dict, qstr name, mp_obj_t value) { mp_obj_dict_store(dict, MP_OBJ_NEW_QSTR(name), value); }
@@ -92,7 +94,12 @@ static bool add_field(mp_obj_t request, const field *f) {
 bytes request_take(uint32_t len) {
   uint8_t *at = len <= sizeof hot.request ? hot.request : encoded;
   if (len > sizeof encoded) len = sizeof encoded; // which the host does not exceed
-  return (bytes){at, host_take(WR_CHANNEL_REQUEST, at, 0, len)};
+  return hot.asked = (bytes){at, host_take(WR_CHANNEL_REQUEST, at, 0, len)};
+}
+
+void request_forget(void) {
+  hot.asked = (bytes){NULL, 0};
+  MP_STATE_VM(wasmres_context) = MP_OBJ_NULL;
 }
 
 mp_obj_t request_decode(bytes rest) {
@@ -101,3 +108,34 @@ mp_obj_t request_decode(bytes rest) {
     if (!add_field(request, &f)) return MP_OBJ_NULL;
   return rest.len == 0 ? request : MP_OBJ_NULL;
 }
+
+// fields(encoded): those of a request, by default of the one that is answered; none when no operation runs.
+static mp_obj_t fields(size_t argc, const mp_obj_t *argv) {
+  bytes request = hot.asked;
+  if (argc > 0) {
+    mp_buffer_info_t b;
+    mp_get_buffer_raise(argv[0], &b, MP_BUFFER_READ);
+    request = (bytes){b.buf, b.len};
+  }
+  mp_obj_t dict = request_decode(request);
+  if (dict == MP_OBJ_NULL) mp_raise_ValueError(MP_ERROR_TEXT("malformed request"));
+  return dict;
+}
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(fields_obj, 0, 1, fields);
+
+// context(value): keeps a value until the operation ends. Without one it returns that, or None.
+static mp_obj_t context(size_t argc, const mp_obj_t *argv) {
+  if (argc > 0) MP_STATE_VM(wasmres_context) = argv[0];
+  mp_obj_t kept = MP_STATE_VM(wasmres_context);
+  return kept == MP_OBJ_NULL ? mp_const_none : kept;
+}
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(context_obj, 0, 1, context);
+
+static const mp_rom_map_elem_t request_globals[] = {
+  {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__wasmres_request)},
+  {MP_ROM_QSTR(MP_QSTR_fields), MP_ROM_PTR(&fields_obj)},
+  {MP_ROM_QSTR(MP_QSTR_context), MP_ROM_PTR(&context_obj)},
+};
+static MP_DEFINE_CONST_DICT(request_dict, request_globals);
+const mp_obj_module_t request_module = {.base = {&mp_type_module}, .globals = (mp_obj_dict_t *)&request_dict};
+MP_REGISTER_MODULE(MP_QSTR__wasmres_request, request_module);

@@ -24,7 +24,14 @@ class _Frame:
     """The fields of a reply that are collected: pairs of number and value, in which a message is a list."""
 
     def __init__(self):
+        self.ended = 0
         self.drop()
+
+    def stop(self, signal):
+        self.ended = signal
+
+    def stopped(self):
+        return self.ended
 
     def drop(self):
         self.fields, self.size = [], 0
@@ -69,6 +76,20 @@ class _Frame:
     def _put(self, number, value):
         self._open[-1].append((number, value))
         self.size += 8 + (len(value) if isinstance(value, (str, bytes)) else 0)
+
+
+class _Request:
+    """The request of the operation that runs, and what is kept for it."""
+
+    @staticmethod
+    def fields():
+        return call.asked if call else {}
+
+    @staticmethod
+    def context(*kept):
+        if call and kept:
+            (call.context,) = kept
+        return call.context if call else None
 
 
 class _Service:
@@ -219,6 +240,7 @@ def install():
     _module("_builtins", {"_OSError": OSError})
     _module("_files", {"open": lambda *args, **named: builtins.open(*args, **named)})
     _module("_wasmres_frame", {n: getattr(frame, n) for n in _members(_Frame)})
+    _module("_wasmres_request", _members(_Request))
     _module("_wasmres_service", _members(_Service))
     _module("_wasmres_functions", _members(_Functions))
     _module("_wasmres_engine", {"serve": _serve, "report": _report})

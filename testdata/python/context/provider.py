@@ -42,6 +42,17 @@ async def helper() -> str:
     return ctx.request_id
 
 
+@mcp.resource("station://anywhere/{name}")
+def anywhere(name: str) -> dict:
+    return {"uri": get_context().uri, "same": get_context() is get_context()}
+
+
+@mcp.resource("station://within/{name}")
+async def within(name: str, ctx: Context) -> bool:
+    await ctx.read_resource("station://oslo/state")
+    return get_context() is ctx
+
+
 @mcp.resource("station://deep")
 async def deep(ctx: Context | None = None) -> bool:
     return ctx is not None and await helper() == ctx.request_id

@@ -27,6 +27,7 @@ class Handler:
             raise TypeError(where + ": the handler is no function")
         self.function = function
         self.names = []  # of variables, each with the conversion of its text or None
+        kinds = []  # of them, the names of types
         self.request = None  # the name of the parameter for it
         self.wants_page = False
         known = parameters(function)
@@ -36,6 +37,7 @@ class Handler:
             kind = annotations.get(name)
             if name in variables:
                 self.names.append((name, _CONVERSIONS.get(kind)))
+                kinds.append(kind if kind in _CONVERSIONS else None)
             elif name in _REQUEST or kind in _REQUEST_TYPES:
                 self.request = name
             elif name == "page":
@@ -45,10 +47,10 @@ class Handler:
         missing = [name for name in variables if name not in names]
         if missing and not rest and self.request is None and known:
             raise TypeError(where + ": the function has no parameter " + missing[0] + ", and none for the request")
-        self.quick = None  # the variables, and which of them are whole numbers, where there is nothing else to see to
-        others = [name for name, convert in self.names if convert not in (None, whole_number)]
-        if not (others or missing or self.request or self.wants_page):
-            self.quick = tuple([name for name, _ in self.names]), tuple([convert and True for _, convert in self.names])
+        kinds += [None] * (len(self.names) - len(kinds))
+        self.quick = None  # names of variables, of their types, and of the parameter for the request, if that is all there is
+        if not self.wants_page:
+            self.quick = tuple([name for name, _ in self.names]), tuple(kinds), self.request
 
     def call(self, request, page=None):
         named = {"page": page} if self.wants_page else {}
@@ -70,10 +72,11 @@ def settled(answer):
         first = answer.send(None)
     except StopIteration as end:
         return end.value
-    return _resumed(first, answer)  # it is a generator
+    return resumed(first, answer)  # it is a generator
 
 
-def _resumed(first, stream):
+def resumed(first, stream):
+    """A generator of a value and those that a stream gives then."""
     yield first
     yield from stream
 

@@ -20,28 +20,26 @@ _CODES = {
     abi.SIGNAL_TOO_LARGE: abi.CODE_TOO_LARGE,
     abi.SIGNAL_BAD_FRAME: abi.CODE_INTERNAL,
 }
-_signal = abi.SIGNAL_MORE  # that has ended the operation
 
 
 def begin():
-    global _signal
-    _signal = abi.SIGNAL_MORE
+    frame.stop(abi.SIGNAL_MORE)
     frame.drop()
 
 
 def check(signal):
     """Raises Stopped when a signal says that the operation is over."""
-    global _signal
     if signal != abi.SIGNAL_MORE:
-        _signal = signal
+        frame.stop(signal)
         raise Stopped()
 
 
 def stopped_code():
     """The code of an operation that the host has stopped, whatever the handler made of it; 0 when it has not."""
-    if _signal == abi.SIGNAL_MORE:
+    signal = frame.stopped()
+    if signal == abi.SIGNAL_MORE:
         return abi.CODE_OK
-    return _CODES.get(_signal, abi.CODE_CANCELLED)
+    return _CODES.get(signal, abi.CODE_CANCELLED)
 
 
 def flush():

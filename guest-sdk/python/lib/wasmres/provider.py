@@ -29,7 +29,7 @@ class Route:
         self.handler = Handler(function, names, uri)
         self.quick = None  # what the engine needs to answer by itself: see engine/read.c
         if self.handler.quick and not [name for name, exploded in self.variables if exploded]:
-            self.quick = (function,) + self.handler.quick + (self.mime_type, self.ttl, self.scope)
+            self.quick = (function,) + self.handler.quick + (self.variables, self.mime_type, self.ttl, self.scope)
         if self.watch:
             self.version = Handler(self.watch[1], names, uri + ": watch")
         for name in self.completions:

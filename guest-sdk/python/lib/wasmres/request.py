@@ -3,6 +3,7 @@
 import ujson as json
 
 import _wasmres_frame as frame
+import _wasmres_request as asked
 import _wasmres_service as service
 
 from . import abi
@@ -16,13 +17,25 @@ class Request:
     """A parameter of a handler with this annotation, or called request, ctx or context, gets it."""
 
     def __init__(self, fields, variables=()):
+        """fields is a dict, or what encodes it: few handlers need more than the variables that they get as arguments."""
+        self._encoded = fields
+        self._variables = variables
+
+    def __getattr__(self, name):
+        """Decodes the request when something of it is asked for first."""
+        if name not in ("_fields", "uri", "vars"):
+            raise AttributeError("'" + type(self).__name__ + "' object has no attribute '" + name + "'")
+        fields = self._encoded
+        if not isinstance(fields, dict):
+            fields = asked.fields(fields)
         self._fields = fields
         self.uri = fields.get("uri", "")
         self.vars = fields.get("vars", {})
-        for name, exploded in variables:
-            value = self.vars.get(name)
+        for variable, exploded in self._variables:
+            value = self.vars.get(variable)
             if exploded and isinstance(value, str):
-                self.vars[name] = [value]
+                self.vars[variable] = [value]
+        return getattr(self, name)
 
     @property
     def range(self):

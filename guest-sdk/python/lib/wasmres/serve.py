@@ -2,11 +2,12 @@
 
 import _wasmres_engine as engine
 import _wasmres_frame as frame
+import _wasmres_request as asked
 
 from . import abi, out
 from .content import send_answer
 from .failure import Failure, NotFound
-from .handler import settled
+from .handler import resumed, settled
 from .manifest import put_manifest
 from .out import json_of
 from .page import Page
@@ -17,13 +18,20 @@ _provider = None
 
 def register(provider):
     global _provider
-    engine.serve(provider, _serve, _finish, _fail)  # which refuses a second one
+    engine.serve(provider, _serve, _finish, _fail, settled, resumed)  # which refuses a second one
     _provider = provider
 
 
 def provider():
     """The provider that answers."""
     return _provider
+
+
+def request(kind):
+    """The request that is answered, as an object of a class; one without fields when none is."""
+    fields = asked.fields()
+    number = fields.get("route", 0)
+    return kind(fields, _provider.templates[number - 1].variables if number else ())
 
 
 def _serve(op, fields):
@@ -39,12 +47,10 @@ def _serve(op, fields):
         return _code_of(error)
 
 
-def _finish(fields, answer):
-    """As _serve, of a read whose handler has answered."""
-    out.begin()
+def _finish(route, asking, answer):
+    """As _serve, of a read whose handler has answered. asking is the request if the handler got it."""
     try:
-        route = _route_of(fields)
-        send_answer(settled(answer), _provider.request_type(fields, route.variables), route)
+        send_answer(answer, asking or request(_provider.request_type), route)
         out.flush_unless_enough()
         return abi.CODE_OK
     except Exception as error:
@@ -53,7 +59,6 @@ def _finish(fields, answer):
 
 def _fail(error):
     """As _serve, of a read whose handler has raised an error."""
-    out.begin()
     return _code_of(error)
 
 

@@ -16,10 +16,13 @@ class Operation:
         self.client = client
         self.fields = []  # of the reply
         self.contents = []
+        self.asked = {}  # the fields of the request
+        self.context = None  # what the SDK keeps for it
         self.fault = None  # the error that is no failure
         self._bytes = b""  # beside the last answer of a service
 
     def run(self, op, fields):
+        self.asked = fields
         with _running:
             before, native.call, serve._provider = (native.call, serve._provider), self, self.client.app
             try:

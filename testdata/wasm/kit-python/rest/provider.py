@@ -73,8 +73,30 @@ def variables(request: Request):
 
 
 @served.resource("rest://typed/{n}/{x}/{flag}")
-def typed(n: int, x: float, flag: bool) -> str:
+@served.resource("rest://typed/{n}/{x}/{flag}{?more*}")  # whose variables the engine leaves to the SDK
+def typed(n: int, x: float, flag: bool, more=()) -> str:
     return f"{n} {x} {flag}"
+
+
+@served.resource("rest://asked/{n}/{x}/{flag}")
+@served.resource("rest://asked/{n}/{x}/{flag}{?more*}")
+async def asked(request: Request, n: int = 1, flag: bool = True):
+    await word()
+    return {"n": n, "flag": flag, "vars": request.vars, "uri": request.uri, "none": hasattr(request, "x")}
+
+
+class Suspended:
+    def __await__(self):
+        yield "first, "
+
+    __iter__ = __await__
+
+
+@served.resource("rest://suspends/{n}")
+async def suspends(n: int):
+    await Suspended()
+    await Suspended()
+    return "lost"
 
 
 def suggested(typed, request):

@@ -2,12 +2,12 @@
 
 import random
 
+import _wasmres_request as asked
+
 from .. import serve
 from ..log import log
 from ..request import Request
 from .resources import ResourceResult, result_of
-
-_current = None
 
 
 class _Done:
@@ -25,12 +25,12 @@ _done = _Done()
 class Context(Request):
     """A parameter of a handler with this annotation gets it. Its logs go to the operator."""
 
+    _id = _state = None
+
     def __init__(self, fields, variables=()):
-        global _current
-        super().__init__(fields, variables)
-        self._id = None
-        self._state = {}
-        _current = self
+        self._encoded = fields
+        self._variables = variables
+        asked.context(self)
 
     @property
     def fastmcp(self):
@@ -86,14 +86,16 @@ class Context(Request):
         return result_of(self.fastmcp.answer(str(uri), self), str(uri))
 
     async def get_state(self, key):
-        return self._state.get(key)
+        return (self._state or {}).get(key)
 
     async def set_state(self, key, value, **_):
         """Keeps a value until the request ends."""
+        if self._state is None:
+            self._state = {}
         self._state[key] = value
 
     async def delete_state(self, key):
-        self._state.pop(key, None)
+        (self._state or {}).pop(key, None)
 
     def sample(self, *_, **__):
         raise TypeError("ctx.sample: wasmres serves resources: they cannot ask the client's model")
@@ -108,7 +110,7 @@ _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warni
 
 def get_context():
     """The Context of the request, also where no parameter has it."""
-    return _current or Context({})
+    return asked.context() or serve.request(Context)
 
 
 def CurrentContext():

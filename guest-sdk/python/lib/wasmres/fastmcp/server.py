@@ -1,5 +1,7 @@
 """The server, which here is a provider."""
 
+import _wasmres_request as asked
+
 from ..handler import settled
 from ..log import log
 from ..provider import Provider
@@ -175,7 +177,10 @@ class FastMCP(Provider):
             return None
         route, values = self.templates[found[0]], found[1]
         variables = {name: v[0] if len(v) == 1 else v for name, v in values.items()}
-        return route.handler.call(Context({"uri": uri, "vars": variables}, route.variables))
+        try:
+            return route.handler.call(Context({"uri": uri, "vars": variables}, route.variables))
+        finally:
+            asked.context(context)
 
     def add_transform(self, transform):
         if not isinstance(transform, ResourcesAsTools):
