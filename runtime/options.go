@@ -33,6 +33,9 @@ type Options struct {
 	// Cache answers reads from earlier answers where the provider allows it, by a TTL and the public scope: up to 1 MiB
 	// each and 32 MiB in all, for at most an hour.
 	Cache bool
+	// HidePrincipal keeps from the provider who the client is: calls have no principal. Then the cache may answer several
+	// clients from one call. A server still shows each client only what its identity permits.
+	HidePrincipal bool
 	// ExposeErrors sends clients the first line of an ordinary error of the provider, such as an exception, up to 200
 	// bytes. Otherwise they get "Internal error", and only the log has the text, since it may contain data that clients
 	// must not get, such as a password in a URL. Clients always get the message of an error that a provider makes for

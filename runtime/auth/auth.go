@@ -9,13 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net/netip"
-	"slices"
-	"time"
-
-	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/pathpattern"
 )
 
 // Why a client has no Identity. The server answers both with HTTP 401.
@@ -23,6 +17,9 @@ var (
 	ErrMissing = errors.New("no credential")
 	ErrInvalid = errors.New("the credential is unknown, malformed, expired or revoked")
 )
+
+// ErrDenied says that a client has an Identity that permits nothing at all. The server answers HTTP 403.
+var ErrDenied = errors.New("the credential is valid, but permits nothing: ask the operator for a role")
 
 // MaxAuthorization is the longest header Authorization that an Authenticator gets, in bytes.
 const MaxAuthorization = 4 << 10
@@ -40,78 +37,6 @@ type Authenticator interface {
 	Authenticate(c Credential) (*Identity, error)
 	// Challenge gives the header WWW-Authenticate of a refusal, without an error code; empty for no header.
 	Challenge() string
-}
-
-// A Pattern says which URIs an Identity may see: see [ParsePattern].
-type Pattern struct{ compiled *pathpattern.Pattern }
-
-// MaxPattern is the longest pattern, in bytes.
-const MaxPattern = abi.MaxURI
-
-// ParsePattern reads a pattern of URIs, as notes://drafts/**. It is written as the paths of policies are: a pattern without
-// "*" permits the URI and all URIs below it; otherwise "*" stands for any part of a segment, "**" also for slashes, and the
-// whole URI must match. Characters beyond ASCII, and escapes, are compared in the normal form of URIs.
-func ParsePattern(s string) (Pattern, error) {
-	switch {
-	case s == "":
-		return Pattern{}, errors.New("the pattern is empty: ** permits all URIs")
-	case len(s) > MaxPattern:
-		return Pattern{}, fmt.Errorf("the pattern has %d bytes, at most %d are allowed", len(s), MaxPattern)
-	}
-	for _, c := range []byte(s) {
-		if c <= ' ' || c == 0x7f {
-			return Pattern{}, fmt.Errorf("the pattern %.100q has a space or a control character", s)
-		}
-	}
-	compiled, err := pathpattern.Compile(abi.NormalURI(s))
-	if err != nil {
-		return Pattern{}, fmt.Errorf("the pattern %.100q is not UTF-8", s)
-	}
-	return Pattern{compiled}, nil
-}
-
-// An Identity is an authenticated client. It is immutable but for its end, and safe for concurrent use.
-type Identity struct {
-	principal abi.Principal
-	uris      []Pattern
-	all       bool
-	expires   time.Time // zero for never
-	ctx       context.Context
-}
-
-// NewIdentity makes the Identity of a principal that may see the URIs of any of the patterns; nil permits all. It lasts
-// until ctx ends, or until expires, if that is not zero.
-func NewIdentity(ctx context.Context, p abi.Principal, uris []Pattern, expires time.Time) *Identity {
-	i := &Identity{principal: p, uris: slices.Clone(uris), all: uris == nil, expires: expires, ctx: ctx}
-	for _, one := range uris {
-		i.all = i.all || one.compiled.String() == "**"
-	}
-	return i
-}
-
-// Principal says who the client is, for providers. It is not to be changed.
-func (i *Identity) Principal() *abi.Principal { return &i.principal }
-
-// Context ends when the Identity does. What was begun for it and lasts, as a stream of changes, must end then, too.
-func (i *Identity) Context() context.Context { return i.ctx }
-
-// Valid reports whether the Identity has not ended.
-func (i *Identity) Valid() bool {
-	return i.ctx.Err() == nil && (i.expires.IsZero() || time.Now().Before(i.expires))
-}
-
-// PermitsAll reports whether the client may see every URI.
-func (i *Identity) PermitsAll() bool { return i.all }
-
-// Permits reports whether the client may see a URI, given in normal form.
-func (i *Identity) Permits(normal string) bool {
-	return i.all || slices.ContainsFunc(i.uris, func(p Pattern) bool { return p.compiled.Match(normal) })
-}
-
-// MayPermit reports whether the client may see some URI that begins with head, which is in normal form. It may report true
-// where there is none.
-func (i *Identity) MayPermit(head string) bool {
-	return i.all || slices.ContainsFunc(i.uris, func(p Pattern) bool { return p.compiled.MayMatch(head) })
 }
 
 // A Caller is who sends a request over HTTP.

@@ -11,8 +11,8 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
-// Certificates authenticates clients by the certificates that TLS has verified (mutual TLS). Such a client may see every
-// resource while its certificate is valid; a stream of changes lasts as long as its connection.
+// Certificates authenticates clients by the certificates that TLS has verified (mutual TLS). Such a client may do
+// everything while its certificate is valid; a stream of changes lasts as long as its connection.
 type Certificates struct{}
 
 // Challenge implements [Authenticator]: no header can ask for a certificate.
@@ -28,7 +28,7 @@ func (Certificates) Authenticate(c Credential) (*Identity, error) {
 	if !isSubject(name) {
 		return nil, ErrInvalid
 	}
-	i := NewIdentity(context.Background(), abi.Principal{Subject: name}, nil, leaf.NotAfter)
+	i := NewIdentity(context.Background(), abi.Principal{Subject: name}, FullAccess(AnyURI()), leaf.NotAfter)
 	if !i.Valid() {
 		return nil, ErrInvalid
 	}

@@ -10,6 +10,7 @@ type Request struct {
 	RangeOffset uint64 // Read: first requested byte
 	RangeLength uint64 // Read: requested bytes; 0 for all that follow
 	IfNoneMatch string // Read: etag of the contents that the client has; empty for none
+	Download    bool   // Read: the client asks for the bytes by a GET of HTTP, which needs another permission
 
 	Template string    // Complete: text of the template
 	Arg      string    // Complete: name of the variable

@@ -77,6 +77,30 @@ type Versioned interface {
 	ListVersion() uint64
 }
 
+// An Owned is a Source that consists of providers with names, for permissions that are for some providers only.
+type Owned interface {
+	// Owner returns the provider to which a URI belongs. It is safe for concurrent use and does not block.
+	Owner(uri abi.URI) (provider string, ok bool)
+	// TemplateOwner returns the provider to which a template belongs. It is safe for concurrent use and does not block.
+	TemplateOwner(template string) (provider string, ok bool)
+}
+
+// OwnerOf returns the provider to which a URI belongs if s is [Owned], for wrappers.
+func OwnerOf(s Source, uri abi.URI) (provider string, ok bool) {
+	if o, is := s.(Owned); is {
+		return o.Owner(uri)
+	}
+	return "", false
+}
+
+// TemplateOwnerOf returns the provider to which a template belongs if s is [Owned], for wrappers.
+func TemplateOwnerOf(s Source, template string) (provider string, ok bool) {
+	if o, is := s.(Owned); is {
+		return o.TemplateOwner(template)
+	}
+	return "", false
+}
+
 // An AfterResponder is a Source with work that must not delay a response, as resetting an instance.
 type AfterResponder interface {
 	// AfterResponse does that work, for all calls that have ended. The server calls it when it has written a response.

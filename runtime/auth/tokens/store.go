@@ -206,7 +206,7 @@ func newEntry(t Token) (*entry, error) {
 	if !expires.IsZero() {
 		ctx, end = context.WithDeadline(context.Background(), expires)
 	}
-	identity := auth.NewIdentity(ctx, abi.Principal{Subject: t.Name}, uris, expires)
+	identity := auth.NewIdentity(ctx, abi.Principal{Subject: t.Name}, auth.FullAccess(uris...), expires)
 	return &entry{of: t, sum: sum, identity: identity, end: end}, nil
 }
 

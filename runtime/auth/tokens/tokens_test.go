@@ -57,7 +57,7 @@ func TestATokenNamesItsClient(t *testing.T) {
 		"notes://drafts/1": true, "notes://drafts/a/b": true, "notes://drafts": false, "notes://public": true,
 		"notes://public/x": true, "notes://publicity": false, "notes://secret": false, "file:///notes://drafts/1": false,
 	} {
-		if got := i.Permits(uri); got != want {
+		if got := i.Permits(auth.Read, uri); got != want {
 			t.Errorf("%s: permitted %v", uri, got)
 		}
 	}
@@ -142,7 +142,7 @@ func TestAChangedEntryEnds(t *testing.T) {
 	write(t, file, ada)
 	<-first.Context().Done()
 	second, err := s.Authenticate(auth.Credential{Authorization: "Bearer " + text})
-	if err != nil || second.Permits("notes://secret") {
+	if err != nil || second.Permits(auth.Read, "notes://secret") {
 		t.Errorf("got %v, and it permits what it did", err)
 	}
 }

@@ -41,6 +41,24 @@ func (s *Source) Provenance(uri abi.URI) (all []*resource.Provenance) {
 	return all
 }
 
+// Owner implements [resource.Owned].
+func (s *Source) Owner(uri abi.URI) (provider string, ok bool) {
+	i, ok := s.owners.of(uri)
+	if !ok {
+		return "", false
+	}
+	return s.members[i].Name, true
+}
+
+// TemplateOwner implements [resource.Owned].
+func (s *Source) TemplateOwner(template string) (provider string, ok bool) {
+	i, ok := s.owners.ofTemplate(template)
+	if !ok {
+		return "", false
+	}
+	return s.members[i].Name, true
+}
+
 // List implements [resource.Source].
 func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	return s.list(ctx, resources, req)

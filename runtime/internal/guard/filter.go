@@ -1,14 +1,11 @@
 package guard
 
-import (
-	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/auth"
-)
+import "github.com/wasmres/wasmres/abi"
 
 // A filter leaves hidden contents out of a read, as of files in a directory.
 type filter struct {
 	abi.Sink
-	identity *auth.Identity
+	view view
 
 	hiding        bool // the content last begun is hidden
 	shown, hidden int  // contents
@@ -19,7 +16,7 @@ func (f *filter) Unwrap() abi.Sink { return f.Sink }
 
 // Content implements [abi.Sink].
 func (f *filter) Content(c *abi.Content) error {
-	if f.hiding = c.URI != "" && !f.identity.Permits(abi.NormalURI(c.URI)); f.hiding {
+	if f.hiding = c.URI != "" && !f.view.permits(c.URI); f.hiding {
 		f.hidden++
 		return nil
 	}

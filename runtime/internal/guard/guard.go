@@ -1,4 +1,4 @@
-// Package guard shows each client only the resources that its identity permits.
+// Package guard shows each client only the resources that its identity permits, by action: see [auth.Action].
 //
 // A [Source] wraps the source of a server. It finds the client of a request in the context: see [auth.IdentityOf]. What the
 // identity hides is as if it did not exist: reads do not find it, lists and completions leave it out, and subscriptions
@@ -7,8 +7,6 @@ package guard
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/auth"
@@ -45,18 +43,22 @@ func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, e
 	if err != nil {
 		return nil, err
 	}
+	v := view{s, i, auth.List}
+	if v.isEmpty() {
+		return empty(req)
+	}
 	var missing []resource.Degraded
-	defer func() { degrade(ctx, missing) }()
+	defer func() { v.degrade(ctx, missing) }()
 	for page := 1; ; page++ {
 		reply, err := s.source.List(resource.WithDegraded(ctx, &missing), req)
 		if err != nil {
 			return nil, err
 		}
 		reply = private(reply)
-		if i.PermitsAll() {
+		if i.PermitsAll(auth.List) {
 			return reply, nil
 		}
-		reply.Resources = permitted(reply.Resources, func(r *abi.Resource) bool { return i.Permits(abi.NormalURI(r.URI)) })
+		reply.Resources = permitted(reply.Resources, func(r *abi.Resource) bool { return v.permits(r.URI) })
 		if len(reply.Resources) > 0 || reply.NextCursor == "" || page == maxPages {
 			return reply, nil
 		}
@@ -64,13 +66,12 @@ func (s *Source) List(ctx context.Context, req *resource.Request) (*abi.Reply, e
 	}
 }
 
-// degrade notes which entries are missing from a page that is made of several, once for each provider.
-func degrade(ctx context.Context, missing []resource.Degraded) {
-	for i, d := range missing {
-		if !slices.Contains(missing[:i], d) {
-			resource.Degrade(ctx, d)
-		}
+// empty answers a list of which the client sees nothing. No cursor can be one that it was given.
+func empty(req *resource.Request) (*abi.Reply, error) {
+	if req.Cursor != "" {
+		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 	}
+	return &abi.Reply{CacheScope: abi.CachePrivate}, nil
 }
 
 // Templates implements [resource.Source]. It leaves out templates of which no URI could be permitted.
@@ -79,13 +80,19 @@ func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Rep
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.source.Templates(ctx, req)
+	v := view{s, i, auth.List}
+	if v.isEmpty() {
+		return empty(req)
+	}
+	var missing []resource.Degraded
+	defer func() { v.degrade(ctx, missing) }()
+	reply, err := s.source.Templates(resource.WithDegraded(ctx, &missing), req)
 	if err != nil {
 		return nil, err
 	}
 	reply = private(reply)
-	if !i.PermitsAll() {
-		reply.Templates = permitted(reply.Templates, func(t *abi.Template) bool { return mayPermit(i, t.URITemplate) })
+	if !i.PermitsAll(auth.List) {
+		reply.Templates = permitted(reply.Templates, func(t *abi.Template) bool { return v.mayPermitTemplate(t.URITemplate) })
 	}
 	return reply, nil
 }
@@ -96,14 +103,18 @@ func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink)
 	if err != nil {
 		return nil, err
 	}
-	if i.PermitsAll() {
+	v := view{s, i, auth.Read}
+	if req.Download {
+		v.action = auth.Download
+	}
+	if i.PermitsAll(v.action) {
 		reply, err := s.source.Read(ctx, req, sink)
 		return privateOr(reply, err)
 	}
-	if !i.Permits(req.URI.Normal()) {
+	if !v.permitsURI(req.URI) {
 		return nil, notFound(nil)
 	}
-	f := &filter{Sink: sink, identity: i}
+	f := &filter{Sink: sink, view: v}
 	reply, err := s.source.Read(ctx, req, f)
 	switch {
 	case abi.CodeOf(err) == abi.CodeNotFound:
@@ -130,19 +141,20 @@ func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Repl
 	if err != nil {
 		return nil, err
 	}
-	if !i.PermitsAll() && !mayPermit(i, req.Template) {
+	v := view{s, i, auth.Complete}
+	if !i.PermitsAll(v.action) && !v.mayPermitTemplate(req.Template) {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no resource template %.128q", req.Template)
 	}
 	reply, err := s.source.Complete(ctx, req)
-	if err != nil || i.PermitsAll() {
+	if err != nil || i.PermitsAll(v.action) {
 		return reply, err
 	}
 	shown := permitted(reply.Completions, func(value *string) bool {
 		uri, whole := expand(req, *value)
 		if whole {
-			return i.Permits(uri)
+			return v.permits(uri)
 		}
-		return i.MayPermit(uri)
+		return v.mayPermitHead(req.Template, uri)
 	})
 	if len(shown) == len(reply.Completions) && !reply.CompletionMore {
 		return reply, nil
@@ -160,7 +172,9 @@ func (s *Source) Subscribe(
 	if i == nil {
 		return nil, errHidden
 	}
-	uris = permitted(uris, func(uri *abi.URI) bool { return i.Permits(uri.Normal()) })
+	v := view{s, i, auth.Watch}
+	uris = permitted(uris, func(uri *abi.URI) bool { return v.permitsURI(*uri) })
+	list = list && i.MayPermit(auth.List, "")
 	if len(uris) == 0 && !list {
 		return nil, nil
 	}
@@ -212,14 +226,4 @@ func permitted[T any](list []T, may func(*T) bool) []T {
 		}
 	}
 	return shown
-}
-
-// mayPermit reports whether some URI of a template could be permitted.
-func mayPermit(i *auth.Identity, template string) bool {
-	head, _, variables := strings.Cut(template, "{")
-	head = abi.NormalURI(head)
-	if !variables {
-		return i.Permits(head)
-	}
-	return i.MayPermit(head)
 }

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ func as(t *testing.T, patterns ...string) context.Context {
 		}
 		uris = append(uris, one)
 	}
-	i := auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, uris, time.Time{})
+	i := auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, auth.FullAccess(uris...), time.Time{})
 	return auth.WithCaller(t.Context(), &auth.Caller{Identity: i})
 }
 
@@ -260,7 +261,7 @@ func TestSubscriptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := auth.NewIdentity(identity, abi.Principal{Subject: "ada"}, []auth.Pattern{drafts}, time.Time{})
+	i := auth.NewIdentity(identity, abi.Principal{Subject: "ada"}, auth.FullAccess(drafts), time.Time{})
 	ctx := auth.WithCaller(t.Context(), &auth.Caller{Identity: i})
 	told := make(chan string, 10)
 	notify := resource.NotifierFunc(func(uri string) { told <- uri })
@@ -282,4 +283,134 @@ func TestSubscriptions(t *testing.T) {
 	}
 	end()
 	s.AwaitWatchers(0)
+}
+
+// may gives a context of a client who has these grants.
+func may(t *testing.T, grants ...auth.Grant) context.Context {
+	t.Helper()
+	i := auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, grants, time.Time{})
+	return auth.WithCaller(t.Context(), &auth.Caller{Identity: i})
+}
+
+func grant(t *testing.T, a auth.Action, uri string, providers ...string) auth.Grant {
+	t.Helper()
+	p, err := auth.ParsePattern(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth.Grant{Actions: a, URIs: []auth.Pattern{p}, Providers: providers}
+}
+
+// Each action permits what is done by it, and nothing else. What is not permitted at all costs no call of the source.
+func TestActions(t *testing.T) {
+	const uri, template = "notes://drafts/1", "notes://drafts/{name}"
+	does := map[auth.Action]func(ctx context.Context, g *guard.Source) bool{
+		auth.List: func(ctx context.Context, g *guard.Source) bool {
+			reply, err := g.List(ctx, &resource.Request{})
+			templates, templatesErr := g.Templates(ctx, &resource.Request{})
+			if err != nil || templatesErr != nil || (len(reply.Resources) > 0) != (len(templates.Templates) > 0) {
+				t.Errorf("lists: %v, %v, %v, %v", reply, err, templates, templatesErr)
+			}
+			return len(reply.Resources) > 0
+		},
+		auth.Read: func(ctx context.Context, g *guard.Source) bool {
+			text, err := read(t, g, ctx, uri)
+			return err == nil && text != ""
+		},
+		auth.Download: func(ctx context.Context, g *guard.Source) bool {
+			_, err := g.Read(ctx, &resource.Request{URI: abi.MustParseURI(uri), Download: true}, new(sink))
+			return err == nil
+		},
+		auth.Complete: func(ctx context.Context, g *guard.Source) bool {
+			reply, err := g.Complete(ctx, &resource.Request{Template: template, Arg: "name"})
+			return err == nil && len(reply.Completions) > 0
+		},
+		auth.Watch: func(ctx context.Context, g *guard.Source) bool {
+			accepted, err := g.Subscribe(ctx, []abi.URI{abi.MustParseURI(uri)}, false, resource.NotifierFunc(func(string) {}))
+			return err == nil && len(accepted) > 0
+		},
+	}
+	for permitted := range does {
+		for asked, do := range does {
+			s := newSource()
+			s.complete = []string{"1"}
+			if got := do(may(t, grant(t, permitted, "notes://drafts/**")), guard.New(s)); got != (asked == permitted) {
+				t.Errorf("%s, permitted is %s: got %v", asked, permitted, got)
+			}
+			if calls := len(s.requests) + s.Watchers(); asked != permitted && calls > 0 {
+				t.Errorf("%s, permitted is %s: the source got %d calls", asked, permitted, calls)
+			}
+		}
+	}
+}
+
+// Of a list that is hidden as a whole there is one page, and no other cursor.
+func TestAHiddenListHasOnePage(t *testing.T) {
+	g := guard.New(newSource())
+	ctx := may(t, grant(t, auth.Read, "**"))
+	for name, list := range map[string]func(context.Context, *resource.Request) (*abi.Reply, error){"list": g.List, "templates": g.Templates} {
+		reply, err := list(ctx, &resource.Request{})
+		if err != nil || reply.NextCursor != "" || reply.CacheScope != abi.CachePrivate {
+			t.Errorf("%s: %v, %v", name, reply, err)
+		}
+		if _, err := list(ctx, &resource.Request{Cursor: "x"}); abi.CodeOf(err) != abi.CodeInvalidParams {
+			t.Errorf("%s, a later page: %v", name, err)
+		}
+	}
+}
+
+// An owned source has drafts of the provider drafts, and the rest of the provider rest, which is degraded.
+type owned struct{ *recording }
+
+func (owned) Owner(uri abi.URI) (string, bool) { return owner(uri.Normal()), true }
+
+func (owned) TemplateOwner(template string) (string, bool) { return owner(template), true }
+
+func owner(uri string) string {
+	if strings.HasPrefix(uri, "notes://drafts/") {
+		return "drafts"
+	}
+	return "rest"
+}
+
+// A grant for one provider permits the URIs that belong to it, and nothing says that the others exist.
+func TestGrantsForProviders(t *testing.T) {
+	s := newSource()
+	s.complete, s.degraded = []string{"1"}, resource.Degraded{Provider: "rest", Code: abi.CodeTrap}
+	g := guard.New(owned{s})
+	for provider, want := range map[string]string{"drafts": "notes://drafts/1 notes://drafts/2", "rest": "notes://café notes://secret/1", "": ""} {
+		ctx := may(t, grant(t, auth.AllActions, "notes://**", cmp.Or(provider, "none")))
+		var missing []resource.Degraded
+		reply, err := g.List(resource.WithDegraded(ctx, &missing), &resource.Request{})
+		var got []string
+		for i := range reply.Resources {
+			got = append(got, reply.Resources[i].URI)
+		}
+		if text := strings.Join(got, " "); err != nil || text != want {
+			t.Errorf("%q lists %s, %v", provider, text, err)
+		}
+		if (len(missing) > 0) != (provider == "rest") {
+			t.Errorf("%q: missing are %v", provider, missing)
+		}
+		for _, uri := range []string{"notes://drafts/1", "notes://secret/1"} {
+			if _, err := read(t, g, ctx, uri); (err == nil) != strings.Contains(want, uri) {
+				t.Errorf("%q reads %s: %v", provider, uri, err)
+			}
+			accepted, err := g.Subscribe(ctx, []abi.URI{abi.MustParseURI(uri)}, false, resource.NotifierFunc(func(string) {}))
+			if err != nil || (len(accepted) > 0) != strings.Contains(want, uri) {
+				t.Errorf("%q watches %s: %v, %v", provider, uri, accepted, err)
+			}
+		}
+		_, err = g.Complete(ctx, &resource.Request{Template: "notes://drafts/{name}", Arg: "name"})
+		if (err == nil) != (provider == "drafts") {
+			t.Errorf("%q completes: %v", provider, err)
+		}
+		templates, err := g.Templates(ctx, &resource.Request{})
+		if n := map[string]int{"drafts": 1, "rest": 1}[provider]; err != nil || len(templates.Templates) != n {
+			t.Errorf("%q: got %v, %v", provider, templates, err)
+		}
+	}
+	if _, err := read(t, guard.New(s), may(t, grant(t, auth.Read, "**", "drafts")), "notes://drafts/1"); abi.CodeOf(err) != abi.CodeNotFound {
+		t.Errorf("of a source whose providers are unknown: %v", err)
+	}
 }

@@ -52,6 +52,7 @@ func (c *Core) download(ctx context.Context, d *Download, sink abi.Sink) error {
 	}
 	req := &resource.Request{
 		URI: uri, RangeOffset: d.Offset, RangeLength: d.Length, IfNoneMatch: d.IfNoneMatch, Session: d.Session,
+		Download: true,
 	}
 	_, err = c.readFirstContent(ctx, req, newFirstContentSink(uri, downloadSink{sink, d.IfNoneMatch != ""}))
 	return err

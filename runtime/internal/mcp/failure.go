@@ -169,3 +169,8 @@ func LimitError(retryAfter time.Duration, of string) *Error {
 func BusyError() *Error {
 	return &Error{Code: codeBusy, Message: errorClasses[abi.CodeBusy].message, Data: []byte(`{"code":"busy"}`)}
 }
+
+// DeniedError returns the error for a client that may do nothing. why is told to the client.
+func DeniedError(why error) *Error {
+	return &Error{Code: codeDenied, Message: "Denied: " + why.Error(), Data: []byte(`{"code":"` + abi.CodeDenied.String() + `"}`)}
+}

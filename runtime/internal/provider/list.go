@@ -44,7 +44,7 @@ func (p *Provider) List(ctx context.Context, req *resource.Request) (*abi.Reply,
 	}
 	return p.addGuestPage(ctx, page, &abi.Request{
 		Cursor: guestCursor, Limit: uint32(size - len(page.Resources)),
-		Principal: req.Principal, Meta: req.Meta, Session: req.Session,
+		Principal: p.principal(req), Meta: req.Meta, Session: req.Session,
 	})
 }
 

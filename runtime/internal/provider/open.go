@@ -31,6 +31,7 @@ const (
 
 // Config configures a provider. Runner is required.
 type Config struct {
+	Name     string // that grants call it by; empty takes the name in the manifest
 	Runner   guest.Runner
 	Limits   limits.Limits
 	Services capability.Services // copied; the notice services are always granted
@@ -53,6 +54,8 @@ type Config struct {
 	// version: by polling if the guest asked for that, otherwise by reading.
 	Feeds []func(context.Context) (capability.Feed, error)
 
+	// HidePrincipal keeps from the guest who the client is. Then answers are shared between clients.
+	HidePrincipal bool
 	// OnCall receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
 	// discards.
 	OnCall func(ctx context.Context, used limits.Usage)

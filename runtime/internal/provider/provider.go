@@ -72,6 +72,22 @@ func (p *Provider) Identity() resource.Identity {
 // Provenance implements [resource.Traceable].
 func (p *Provider) Provenance(abi.URI) []*resource.Provenance { return p.provenance }
 
+// Owner implements [resource.Owned]: every URI belongs to the provider.
+func (p *Provider) Owner(abi.URI) (provider string, ok bool) { return p.name(), true }
+
+// TemplateOwner implements [resource.Owned].
+func (p *Provider) TemplateOwner(string) (provider string, ok bool) { return p.name(), true }
+
+func (p *Provider) name() string { return cmp.Or(p.cfg.Name, p.host.Manifest().Name) }
+
+// principal returns who the client is, as far as the guest may know it.
+func (p *Provider) principal(req *resource.Request) *abi.Principal {
+	if p.cfg.HidePrincipal {
+		return nil
+	}
+	return req.Principal
+}
+
 // ListVersion implements [resource.Versioned].
 func (p *Provider) ListVersion() uint64 { return p.broker.ListVersion() }
 
@@ -90,7 +106,7 @@ func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sin
 	}
 	routed, declared := p.route(req.URI.Folded(), req.URI.Normal())
 	routed.RangeOffset, routed.RangeLength, routed.IfNoneMatch = req.RangeOffset, req.RangeLength, req.IfNoneMatch
-	routed.Principal, routed.Meta, routed.Session = req.Principal, req.Meta, req.Session
+	routed.Principal, routed.Meta, routed.Session = p.principal(req), req.Meta, req.Session
 	switch cacheable := isCacheable(declared); {
 	case !p.isShareable(routed):
 		return p.ask(ctx, routed, declared, sink)
@@ -171,7 +187,7 @@ func (p *Provider) Complete(ctx context.Context, req *resource.Request) (*abi.Re
 	}
 	reply, err := p.Call(ctx, abi.OpComplete, &abi.Request{
 		URI: r.declared.URITemplate, Route: r.index, Arg: req.Arg, Value: req.Value, Vars: req.Vars,
-		Principal: req.Principal, Meta: req.Meta, Session: req.Session,
+		Principal: p.principal(req), Meta: req.Meta, Session: req.Session,
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("complete %s: %w", req.Template, err)

@@ -200,6 +200,26 @@ func (s *Source) Provenance(uri abi.URI) []*resource.Provenance {
 	return resource.ProvenanceOf(s.current.Generation, uri)
 }
 
+// Owner implements [resource.Owned], for the current generation.
+func (s *Source) Owner(uri abi.URI) (provider string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return "", false
+	}
+	return resource.OwnerOf(s.current.Generation, uri)
+}
+
+// TemplateOwner implements [resource.Owned], for the current generation.
+func (s *Source) TemplateOwner(template string) (provider string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return "", false
+	}
+	return resource.TemplateOwnerOf(s.current.Generation, template)
+}
+
 // AfterResponse implements [resource.AfterResponder], for the current generation; earlier ones are closed soon.
 func (s *Source) AfterResponse() {
 	if g := s.enter(); g != nil {

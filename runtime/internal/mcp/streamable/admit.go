@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -21,7 +22,7 @@ func (h *Handler) KnowsCallers() bool {
 }
 
 // Identify gives who sends a request from a remote address and shows a credential, of which it sets the address. The error is
-// one of package auth.
+// one of package auth: [auth.ErrDenied] if the client's identity permits nothing.
 func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, error) {
 	caller, address := callerAt(remoteAddr)
 	c.Address = address
@@ -33,6 +34,9 @@ func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, 
 		return caller, err
 	}
 	caller.Identity, caller.Key = identity, "="+identity.Principal().Subject
+	if identity.PermitsNothing() {
+		return caller, auth.ErrDenied
+	}
 	return caller, nil
 }
 
@@ -71,15 +75,27 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 		return nil, false
 	}
 	h.refused.Warn("credential", "request refused", "client", caller.Address, "err", err)
-	h.record(r, began, http.StatusUnauthorized)
-	if challenge := h.cfg.Auth.Challenge(); challenge != "" {
-		if header != "" {
-			challenge += `, error="invalid_token", error_description="the token is unknown, malformed, expired or revoked"`
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
+	if errors.Is(err, auth.ErrDenied) {
+		h.record(r, began, http.StatusForbidden)
+		response.WriteJSON(w, http.StatusForbidden, mcp.AppendError(nil, nil, mcp.DeniedError(err)))
+		return nil, false
 	}
+	h.record(r, began, http.StatusUnauthorized)
+	h.challenge(w, header)
 	response.Refuse(w, http.StatusUnauthorized, err.Error())
 	return nil, false
+}
+
+// challenge asks a client that sent that header Authorization for a credential.
+func (h *Handler) challenge(w http.ResponseWriter, header string) {
+	challenge := h.cfg.Auth.Challenge()
+	if challenge == "" {
+		return
+	}
+	if header != "" {
+		challenge += `, error="invalid_token", error_description="the token is unknown, malformed, expired or revoked"`
+	}
+	w.Header().Set("WWW-Authenticate", challenge)
 }
 
 // allow refuses a request that is not a message, with a status, when the client has sent too many. It reports false then.
@@ -133,11 +149,12 @@ func writeLimit(w http.ResponseWriter, retryAfter time.Duration, of string) {
 	response.WriteJSON(w, http.StatusTooManyRequests, mcp.AppendError(nil, nil, mcp.LimitError(retryAfter, of)))
 }
 
-// record logs a request that was refused with a status.
+// refusalCodes are the codes of refusals in the access log, by status.
+var refusalCodes = map[int]string{
+	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied", http.StatusTooManyRequests: "limited",
+}
+
+// record logs a request that was refused with a status of refusalCodes.
 func (h *Handler) record(r *http.Request, began time.Time, status int) {
-	code := "limited"
-	if status == http.StatusUnauthorized {
-		code = "unauthorized"
-	}
-	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: r.Method, Code: code})
+	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: r.Method, Code: refusalCodes[status]})
 }

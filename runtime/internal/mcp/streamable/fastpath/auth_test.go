@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 	"github.com/wasmres/wasmres/runtime/internal/guard"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
@@ -480,3 +482,35 @@ func TestAccessLogCountsBytes(t *testing.T) {
 		g.log.mu.Unlock()
 	}
 }
+
+// A credential that is good, but permits nothing, is refused with a status of its own, in all revisions.
+func TestACredentialThatPermitsNothing(t *testing.T) {
+	nobody := authenticator{auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, nil, time.Time{})}
+	source, log := streamtest.Library(), &entries{}
+	front := streamtest.NewFront(t, guard.New(source), mcp.Config{}, streamable.Config{Auth: nobody, AccessLog: log.add})
+	sv := newServers(t, front, nil)
+	for name, request := range map[string]string{
+		"modern": modernRead("test://text"), "session": sessionRead("1", "test://text"),
+		"initialize": raw(postLine, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`),
+		"download":   raw("GET /mcp?uri=test://text HTTP/1.1", ""),
+	} {
+		for _, addr := range []string{sv.fast, sv.standard} {
+			got := (probe{request: request}).run(t, addr, "x")
+			if !strings.HasPrefix(got, "403 ") || !strings.Contains(got, `"code":403`) || !strings.Contains(got, `"data":{"code":"denied"}`) {
+				t.Errorf("%s: got %s", name, got)
+			}
+		}
+		for _, line := range log.take() {
+			if !strings.Contains(line, " ada ") || !strings.HasSuffix(line, " denied") {
+				t.Errorf("%s: the access log has %s", name, line)
+			}
+		}
+	}
+}
+
+// An authenticator takes every client for one.
+type authenticator struct{ identity *auth.Identity }
+
+func (a authenticator) Authenticate(auth.Credential) (*auth.Identity, error) { return a.identity, nil }
+
+func (authenticator) Challenge() string { return "Bearer" }

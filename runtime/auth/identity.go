@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// An Identity is an authenticated client. It is immutable but for its end, and safe for concurrent use.
+type Identity struct {
+	principal  abi.Principal
+	everywhere access             // by grants for all providers
+	byProvider map[string]*access // by grants for some
+	narrow     []matcher          // patterns of which a URI must match one of each; none does not narrow
+	expires    time.Time          // zero for never
+	ctx        context.Context
+}
+
+// NewIdentity makes the Identity of a principal that may do what any of the grants permits; nil permits nothing. It lasts
+// until ctx ends, or until expires, if that is not zero.
+func NewIdentity(ctx context.Context, p abi.Principal, grants []Grant, expires time.Time) *Identity {
+	i := &Identity{principal: p, expires: expires, ctx: ctx}
+	for at := range grants {
+		g := &grants[at]
+		if len(g.Providers) == 0 {
+			i.everywhere.add(g)
+		}
+		for n, name := range g.Providers {
+			if slices.Contains(g.Providers[:n], name) {
+				continue
+			}
+			i.at(name).add(g)
+		}
+	}
+	return i
+}
+
+// at returns the access to one provider, for NewIdentity.
+func (i *Identity) at(provider string) *access {
+	if i.byProvider == nil {
+		i.byProvider = map[string]*access{}
+	}
+	if i.byProvider[provider] == nil {
+		i.byProvider[provider] = &access{}
+	}
+	return i.byProvider[provider]
+}
+
+// Narrow returns an Identity like i that permits only URIs that any of the patterns matches; nil patterns permit nothing.
+func (i *Identity) Narrow(uris []Pattern) *Identity {
+	own := *i
+	var m matcher
+	m.add(uris)
+	own.narrow = append(slices.Clip(i.narrow), m)
+	return &own
+}
+
+// Principal says who the client is, for providers. It is not to be changed.
+func (i *Identity) Principal() *abi.Principal { return &i.principal }
+
+// Context ends when the Identity does. What was begun for it and lasts, as a stream of changes, must end then, too.
+func (i *Identity) Context() context.Context { return i.ctx }
+
+// Valid reports whether the Identity has not ended.
+func (i *Identity) Valid() bool {
+	return i.ctx.Err() == nil && (i.expires.IsZero() || time.Now().Before(i.expires))
+}
+
+// PermitsNothing reports whether no action is permitted on any URI.
+func (i *Identity) PermitsNothing() bool {
+	for _, m := range i.narrow {
+		if len(m.patterns) == 0 {
+			return true
+		}
+	}
+	if !i.everywhere.isEmpty() {
+		return false
+	}
+	for _, a := range i.byProvider {
+		if !a.isEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// PermitsAll reports whether the client may do one action with every URI of every provider.
+func (i *Identity) PermitsAll(action Action) bool {
+	if !i.everywhere.of(action).all {
+		return false
+	}
+	return !slices.ContainsFunc(i.narrow, func(m matcher) bool { return !m.all })
+}
+
+// Permits reports whether the client may do one action with a URI, given in normal form, whatever provider it belongs to.
+func (i *Identity) Permits(action Action, normal string) bool {
+	return i.everywhere.of(action).match(normal) && i.isWithin(normal)
+}
+
+// PermitsAt is Permits for a URI that belongs to the provider of that name.
+func (i *Identity) PermitsAt(provider string, action Action, normal string) bool {
+	if i.Permits(action, normal) {
+		return true
+	}
+	a := i.byProvider[provider]
+	return a != nil && a.of(action).match(normal) && i.isWithin(normal)
+}
+
+// MayPermit reports whether the client may do one action with some URI that begins with head, which is in normal form, of
+// any provider. It may report true where there is none.
+func (i *Identity) MayPermit(action Action, head string) bool {
+	if i.everywhere.of(action).mayMatch(head) {
+		return i.mayBeWithin(head)
+	}
+	for _, a := range i.byProvider {
+		if a.of(action).mayMatch(head) {
+			return i.mayBeWithin(head)
+		}
+	}
+	return false
+}
+
+// MayPermitAt is MayPermit for URIs that belong to the provider of that name.
+func (i *Identity) MayPermitAt(provider string, action Action, head string) bool {
+	a := i.byProvider[provider]
+	may := i.everywhere.of(action).mayMatch(head) || a != nil && a.of(action).mayMatch(head)
+	return may && i.mayBeWithin(head)
+}
+
+// DependsOnProvider reports whether some grants are for some providers only: then PermitsAt may permit what Permits does
+// not.
+func (i *Identity) DependsOnProvider() bool { return len(i.byProvider) > 0 }
+
+// isWithin reports whether a URI is one of those to which Narrow restricts the client.
+func (i *Identity) isWithin(normal string) bool {
+	for at := range i.narrow {
+		if !i.narrow[at].match(normal) {
+			return false
+		}
+	}
+	return true
+}
+
+func (i *Identity) mayBeWithin(head string) bool {
+	for at := range i.narrow {
+		if !i.narrow[at].mayMatch(head) {
+			return false
+		}
+	}
+	return true
+}
