@@ -42,7 +42,7 @@ func (c client) Authenticate(shown auth.Credential) (*auth.Identity, error) {
 	case "":
 		return nil, auth.ErrMissing
 	case "Bearer " + c.id:
-		return auth.NewIdentity(context.Background(), abi.Principal{Subject: c.id}, nil, time.Time{}), nil
+		return auth.NewIdentity(context.Background(), abi.Principal{Subject: c.id}, auth.FullAccess(auth.AnyURI()), time.Time{}), nil
 	}
 	return nil, auth.ErrInvalid
 }
