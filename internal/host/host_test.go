@@ -105,32 +105,40 @@ func with(id string, modules ...string) *tenant.Tenant {
 	return t
 }
 
+// request makes a request to a tenant's endpoint. name is the value of Mcp-Name; empty for none.
+func (s *served) request(path, key, method, name string, params map[string]any) *http.Request {
+	s.tb.Helper()
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": struct{}{},
+		"io.modelcontextprotocol/clientInfo": map[string]string{"name": "test", "version": "1"},
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+s.address+path, bytes.NewReader(body))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for header, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28",
+		"Mcp-Method": method,
+	} {
+		req.Header.Set(header, value)
+	}
+	if name != "" {
+		req.Header.Set("Mcp-Name", name)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return req
+}
+
 // read reads a resource, and returns the status and the answer.
 func (s *served) read(path, key, uri string) (int, string) {
 	s.tb.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": map[string]any{
-		"uri": uri, "_meta": map[string]any{
-			"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": struct{}{},
-			"io.modelcontextprotocol/clientInfo": map[string]string{"name": "test", "version": "1"},
-		},
-	}})
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(s.tb.Context(), http.MethodPost, "http://"+s.address+path, bytes.NewReader(body))
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28",
-		"Mcp-Method": "resources/read", "Mcp-Name": uri, "Authorization": "Bearer " + key,
-	} {
-		req.Header.Set(name, value)
-	}
-	if key == "" {
-		req.Header.Del("Authorization")
-	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(s.request(path, key, "resources/read", uri, map[string]any{"uri": uri}))
 	if err != nil {
 		s.tb.Fatal(err)
 	}
