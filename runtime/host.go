@@ -9,6 +9,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
@@ -60,7 +61,12 @@ type HostConfig struct {
 	CacheDir string
 	// CacheSize bounds CacheDir, in bytes. Zero means 2 GiB.
 	CacheSize int64
-	Logger    *slog.Logger // nil discards
+	// Idle is how long the worker process of a provider without calls keeps running. Then the Host stops it; the next call
+	// starts one, within milliseconds. Subscriptions go on: each poll is a call. A provider with a lifecycle other than fresh
+	// keeps its process for at least Limits.Idle, as long as its sessions last unused. Zero stops none; in process there are
+	// none.
+	Idle   time.Duration
+	Logger *slog.Logger // nil discards
 }
 
 // A Host runs guests. Its providers share its compiler, its cache and its standby worker, and nothing else. A Host is
@@ -79,7 +85,7 @@ type Host struct {
 }
 
 // NewHost makes a Host. It starts no process before a provider is opened. The error is [ErrNoMain], or describes a
-// fault of CacheDir.
+// fault of CacheDir or a negative number in cfg.
 func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -118,7 +124,7 @@ func (h *Host) start(cfg HostConfig) error {
 	if h.isolation == IsolateNone {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
-	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Logger: h.log})
+	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, Logger: h.log})
 	h.runner = h.workers
 	return err
 }

@@ -27,15 +27,15 @@ type guests struct {
 	// owned by the goroutine that starts a worker
 	compiled   string // directory of the compiled module; empty when it is not known to be there
 	recompiled bool   // the module was compiled again since a worker was ready
+	described  bool   // a worker was ready
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
 	info    guest.Info
 
-	quota   link.Quota
-	called  atomic.Int64           // when, as time since the runner was made; 0 for never
-	current atomic.Pointer[worker] // last one started
-	closed  sync.Once
+	quota  link.Quota
+	called atomic.Int64 // when, as time since the runner was made; 0 for never
+	closed sync.Once
 }
 
 // open starts the first worker. If the compiled module is unusable, as after damage on the disk, it is compiled again.
@@ -48,17 +48,36 @@ func (g *guests) open(ctx context.Context) error {
 }
 
 func (g *guests) start(ctx context.Context) (err error) {
-	g.workers, err = supervise.Open(ctx, supervise.Config[*worker]{Start: g.startWorker, Logger: g.runner.cfg.Logger})
+	cfg := supervise.Config[*worker]{Prepare: g.prepare, Start: g.startWorker, Logger: g.runner.cfg.Logger}
+	if g.runner.cfg.Idle > 0 {
+		cfg.Idle = g.idle
+	}
+	g.workers, err = supervise.Open(ctx, cfg)
+	return err
+}
+
+// idle returns how long a worker without calls keeps running.
+func (g *guests) idle() time.Duration { return max(g.runner.cfg.Idle, g.lasting()) }
+
+// lasting returns how long guest state that outlives a call may rely on its worker: for as long as the worker keeps the
+// instance of a session that is not called.
+func (g *guests) lasting() time.Duration {
+	if g.host.Lifecycle() == abi.LifecycleFresh {
+		return 0
+	}
+	return g.host.Limits.Idle
+}
+
+// prepare has the module compiled, if it is not.
+func (g *guests) prepare(ctx context.Context) (err error) {
+	if g.compiled == "" {
+		g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary())
+	}
 	return err
 }
 
 // startWorker starts a worker.
 func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
-	if g.compiled == "" {
-		if g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary()); err != nil {
-			return nil, err
-		}
-	}
 	defer g.runner.standby.startNext(standbyDelay)
 	w, err := start(ctx, g)
 	if err != nil {
@@ -67,8 +86,7 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	g.recompiled = false
-	g.current.Store(w)
+	g.recompiled, g.described = false, true
 	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
 }
@@ -94,7 +112,7 @@ func isCompiledModuleError(err error) bool {
 
 // setReady stores the first worker's report of its guest. It ignores reports of later workers.
 func (g *guests) setReady(r *link.Ready) error {
-	if g.current.Load() != nil {
+	if g.described {
 		return nil
 	}
 	g.info = r.Info
@@ -109,13 +127,15 @@ func (g *guests) setReady(r *link.Ready) error {
 }
 
 // Call implements [guest.Guests]. A call that loses its worker is retried once, unless it may have caused the loss, the
-// guest has answered something, or it has asked for something that may change something.
+// guest has answered something, or it has asked for something that may change something. A call starts a worker if the last
+// one was stopped.
 func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	g.called.Store(int64(time.Since(g.runner.made)))
 	w, err := g.workers.Acquire(ctx)
 	if err != nil {
 		return err
 	}
+	defer g.workers.Release()
 	retry, err := w.call(ctx, c)
 	if !retry {
 		return err
@@ -130,8 +150,12 @@ func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 // ResetUsed implements [guest.Guests]. A worker resets its instances by itself.
 func (g *guests) ResetUsed() {}
 
-// EndSession implements [guest.Guests].
-func (g *guests) EndSession(session string) { g.current.Load().endSession(session) }
+// EndSession implements [guest.Guests]. Without a worker there are no sessions.
+func (g *guests) EndSession(session string) {
+	if w, ok := g.workers.Current(); ok {
+		w.endSession(session)
+	}
+}
 
 // Info implements [guest.Guests].
 func (g *guests) Info() guest.Info { return g.info }

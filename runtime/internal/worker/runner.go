@@ -26,6 +26,10 @@ type Config struct {
 	Invalidate func(binary []byte) error
 	// Executable is the program to start; it calls [child.Main] first. Empty means the running program.
 	Executable string
+	// Idle is how long a worker without calls keeps running; longer if guest state outlives calls: then for at least
+	// Limits.Idle, which is how long sessions last unused. Then the worker is stopped, and the next call starts one.
+	// Zero stops none.
+	Idle time.Duration
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
 	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
 	PipelineUnder time.Duration
@@ -65,8 +69,8 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Invalidate == nil {
 		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
 	}
-	if cfg.Grace < 0 || cfg.PipelineUnder < 0 {
-		return nil, fmt.Errorf("worker: Config.Grace %v and Config.PipelineUnder %v must not be negative", cfg.Grace, cfg.PipelineUnder)
+	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 {
+		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v and Idle %v must not be negative", cfg.Grace, cfg.PipelineUnder, cfg.Idle)
 	}
 	if cfg.PipelineUnder == 0 {
 		cfg.PipelineUnder = defaultPipelineUnder

@@ -26,6 +26,17 @@ type Config[W Worker] struct {
 	// keep ctx, which ends when the supervisor closes, and has the values of the context given to [Open].
 	Start func(ctx context.Context) (W, error)
 
+	// Prepare waits until a start may begin, and does what must precede it; nil for nothing. Each Prepare that returns nil is
+	// followed by one Start. Any other return counts as a start that failed, unless ctx has ended. ctx ends when the
+	// supervisor closes and, with Idle, when no caller waits any longer.
+	Prepare func(ctx context.Context) error
+	// Queued returns the error for a caller whose time ends during Prepare. Nil means that of its context.
+	Queued func() error
+	// Idle returns how long a worker that no caller uses keeps running, at least 1 ns. Then the supervisor stops it, which
+	// is no exit, and the next caller starts one. With Idle a worker that ended is replaced for callers only, not in
+	// advance. Idle may return another time later. Nil stops no worker.
+	Idle func() time.Duration
+
 	// MinBackoff and MaxBackoff bound the wait before a start. After one exit the next worker is started at once; after
 	// the second the wait is MinBackoff, which doubles with each further exit up to MaxBackoff. Each wait is shortened
 	// at random, by at most half. Zero means 100 ms and 10 s, or the other bound if that is narrower.
@@ -42,7 +53,7 @@ type Config[W Worker] struct {
 	// Random returns the numbers in [0,1) by which waits are shortened; 0 shortens nothing. It is called by one
 	// goroutine at a time. Nil means [rand.Float64].
 	Random func() float64
-	// Logger gets a record of each start and each exit. Nil discards.
+	// Logger gets a record of each start, stop and exit. Nil discards.
 	Logger *slog.Logger
 }
 

@@ -52,6 +52,7 @@ func (c *crowd) use(s *supervisor) {
 		if s.State(); i%3 == 0 {
 			w.end()
 		}
+		s.Release()
 	}
 }
 

@@ -20,9 +20,7 @@ type history struct {
 // addExit adds an exit that happened now, and returns how long to wait before the next start. The wait is shortened at
 // random by up to half.
 func (r *history) addExit(now time.Time, uptime time.Duration, random float64) time.Duration {
-	if uptime >= r.stableAfter {
-		r.row, r.recent, r.open = 0, r.recent[:0], false
-	}
+	r.noteUptime(uptime)
 	r.row++
 	if !r.open {
 		r.recent = slices.DeleteFunc(r.recent, func(t time.Time) bool { return now.Sub(t) > r.window })
@@ -34,6 +32,13 @@ func (r *history) addExit(now time.Time, uptime time.Duration, random float64) t
 	}
 	wait := r.backoff()
 	return wait - time.Duration(random*float64(wait/2))
+}
+
+// noteUptime forgets all exits if a worker ran for so long before it ended or was stopped.
+func (r *history) noteUptime(uptime time.Duration) {
+	if uptime >= r.stableAfter {
+		r.row, r.recent, r.open = 0, r.recent[:0], false
+	}
 }
 
 // backoff returns how long to wait after the exits so far: zero after the first, which cannot have opened the breaker.

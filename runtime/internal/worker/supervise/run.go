@@ -2,41 +2,93 @@ package supervise
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 )
 
-// run keeps a worker running until ctx ends.
-func (s *Supervisor[W]) run(ctx context.Context, w W) {
-	defer close(s.done)
+// run keeps a worker running until the supervisor closes, or a worker is stopped.
+func (s *Supervisor[W]) run(l *life[W]) {
 	for ok := true; ok; {
-		select {
-		case <-w.Done():
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil { // also when the end of ctx ended w
-			s.closeErr = w.Close()
+		s.watch(l)
+		if s.ctx.Err() != nil { // also when the end of ctx ended the worker
+			s.closeLast(l)
 			return
 		}
-		w, ok = s.next(ctx, s.onExit(w))
+		if !s.takeEnded(l) {
+			_ = l.worker.Close() // no caller uses it
+			s.cfg.Logger.Debug("worker stopped", "uptime", time.Since(l.began))
+			return
+		}
+		uptime := time.Since(l.began)
+		l, ok = s.next(s.fail("worker ended", l.worker.Close(), uptime), slog.LevelInfo)
 	}
 }
 
-// next starts workers until one runs, the first after a wait. It is not ok when ctx has ended.
-func (s *Supervisor[W]) next(ctx context.Context, wait time.Duration) (w W, ok bool) {
-	for pause(ctx, wait) {
-		s.beginStart()
-		w, err := s.cfg.Start(ctx)
-		if err == nil {
-			s.publish(w)
-			s.cfg.Logger.Info("worker started", "starts", s.State().Starts)
-			return w, true
+// watch returns when the worker has ended or was stopped, or the supervisor closes. It stops the worker when that has
+// been unused for long.
+func (s *Supervisor[W]) watch(l *life[W]) {
+	idle := time.NewTimer(s.untilIdle(l))
+	defer idle.Stop()
+	for ; ; idle.Reset(s.untilIdle(l)) {
+		select {
+		case <-l.worker.Done():
+			return
+		case <-l.stopped:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-idle.C:
+			if s.cfg.Idle != nil {
+				s.Stop(s.cfg.Idle())
+			}
 		}
-		if ctx.Err() != nil {
+	}
+}
+
+// closeLast ends the last worker, for Close.
+func (s *Supervisor[W]) closeLast(l *life[W]) {
+	err := l.worker.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeErr = err
+}
+
+// takeEnded takes a worker that has ended away from callers. It returns false if the worker was stopped before.
+func (s *Supervisor[W]) takeEnded(l *life[W]) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-l.stopped:
+		return false
+	default:
+	}
+	s.current.Store(nil)
+	return true
+}
+
+// errAbandoned is the error of a start that no caller waited for.
+var errAbandoned = errors.New("no caller waits")
+
+// next starts workers until one runs, the first after a wait, and logs that at a level. It is not ok when the supervisor
+// closes, or no caller wants a worker.
+func (s *Supervisor[W]) next(wait time.Duration, level slog.Level) (l *life[W], ok bool) {
+	for pause(s.ctx, wait) && s.beginStart() {
+		w, err := s.start()
+		if err == nil {
+			l := s.publish(w)
+			s.cfg.Logger.Log(s.ctx, level, "worker started", "starts", s.State().Starts)
+			return l, true
+		}
+		if s.ctx.Err() != nil {
 			break
 		}
-		wait = s.fail("worker not started", err, 0)
+		wait = 0
+		if err != errAbandoned {
+			wait = s.fail("worker not started", err, 0)
+		}
 	}
-	return w, false
+	return nil, false
 }
 
 // pause waits, and returns false when ctx has ended.
@@ -52,33 +104,81 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Supervisor[W]) beginStart() {
+// beginStart returns false when no caller wants a worker: then the supervisor is stopped.
+func (s *Supervisor[W]) beginStart() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.cfg.Idle != nil && s.users.Load() == 0 {
+		s.setPhaseLocked(Stopped, time.Time{})
+		return false
+	}
+	s.setPhaseLocked(Starting, time.Time{})
+	return true
+}
+
+// start prepares and starts a worker.
+func (s *Supervisor[W]) start() (w W, err error) {
+	if err := s.prepare(); err != nil {
+		return w, err
+	}
+	s.mu.Lock()
 	s.state.Starts++
 	s.setPhaseLocked(Starting, time.Time{})
+	s.mu.Unlock()
+	return s.cfg.Start(s.ctx)
+}
+
+// prepare runs Config.Prepare. The error is errAbandoned when the last caller went away meanwhile.
+func (s *Supervisor[W]) prepare() error {
+	if s.cfg.Prepare == nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	s.setQueued(cancel)
+	err := s.cfg.Prepare(ctx)
+	s.setQueued(nil)
+	if err != nil && ctx.Err() != nil {
+		return errAbandoned
+	}
+	return err
+}
+
+// setQueued begins the phase Queued, in which abandon ends the wait, or ends it if abandon is nil.
+func (s *Supervisor[W]) setQueued(abandon context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if abandon == nil {
+		s.abandon = nil
+		s.queued.Store(false)
+		return
+	}
+	s.setPhaseLocked(Queued, time.Time{})
+	if s.cfg.Idle == nil {
+		return
+	}
+	s.abandon = abandon
+	s.queued.Store(true)
+	if s.users.Load() == 0 { // a caller that leaves later sees queued
+		abandon()
+	}
 }
 
 // publish makes w available to the callers that wait, and to later ones.
-func (s *Supervisor[W]) publish(w W) {
+func (s *Supervisor[W]) publish(w W) *life[W] {
+	l := &life[W]{worker: w, began: time.Now(), stopped: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state.Phase == Closed {
-		return
+		return l
 	}
-	s.started = time.Now()
-	s.current.Store(&w)
+	s.trial = false
+	s.current.Store(l)
 	s.setPhaseLocked(Live, time.Time{})
+	return l
 }
 
-// onExit counts and logs the exit of a worker that ended by itself, and returns how long to wait before the next start.
-func (s *Supervisor[W]) onExit(w W) time.Duration {
-	uptime := time.Since(s.started)
-	s.current.Store(nil)
-	return s.fail("worker ended", w.Close(), uptime)
-}
-
-// fail counts an exit and logs it.
+// fail counts an exit and logs it. It returns how long to wait before the next start.
 func (s *Supervisor[W]) fail(what string, err error, uptime time.Duration) time.Duration {
 	wait, at := s.countExit(err, uptime)
 	attrs := []any{"uptime", uptime, "in_a_row", at.Row, "exits", at.Exits, "next_start_in", wait, "refusing", at.Open}
@@ -97,6 +197,7 @@ func (s *Supervisor[W]) countExit(err error, uptime time.Duration) (time.Duratio
 	wait := s.history.addExit(now, uptime, random)
 	s.state.Exits++
 	s.state.Err = err
+	s.trial = false
 	if wait > 0 {
 		s.setPhaseLocked(Waiting, now.Add(wait))
 	} else {

@@ -10,6 +10,8 @@ const (
 	Live     Phase = iota // a worker runs
 	Starting              // one is being started
 	Waiting               // the next start comes after a wait
+	Queued                // Config.Prepare runs
+	Stopped               // no worker runs, and the next caller starts one
 	Closed                // Close was called
 )
 
@@ -22,6 +24,10 @@ func (p Phase) String() string {
 		return "starting"
 	case Waiting:
 		return "waiting"
+	case Queued:
+		return "queued"
+	case Stopped:
+		return "stopped"
 	}
 	return "closed"
 }
@@ -30,11 +36,12 @@ func (p Phase) String() string {
 type State struct {
 	Phase Phase
 	Until time.Time // when the next start is due; zero unless Waiting
-	// Open reports whether the breaker is open: then callers are refused unless a worker runs.
+	// Open reports whether the breaker is open: then callers are refused unless a worker runs, or one of them has begun a
+	// start when none was due.
 	Open bool
-	// Starts counts all starts, Exits the workers that have ended and the starts that have failed. A worker that Close ends
-	// is not counted.
-	Starts, Exits uint64
+	// Starts counts all starts, Stops the workers that were stopped, Exits the workers that have ended and the starts that
+	// have failed. A worker that Close ends is not counted.
+	Starts, Stops, Exits uint64
 	// Row is how many exits in a row count, up to the last one.
 	Row int
 	Err error // of the last worker that ended, or start that failed; nil when there was none
@@ -49,7 +56,7 @@ func (s *Supervisor[W]) State() State {
 
 func (s *Supervisor[W]) stateLocked() State {
 	at := s.state
-	if at.Phase != Live || time.Since(s.started) < s.cfg.StableAfter {
+	if l := s.current.Load(); l == nil || time.Since(l.began) < s.cfg.StableAfter {
 		at.Open, at.Row = s.history.open, s.history.row
 	}
 	return at

@@ -1,0 +1,126 @@
+package worker_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/wasm"
+)
+
+// patient bounds calls for a busy machine.
+var patient = limits.Limits{Timeout: patience}
+
+// loadIdle loads a provider on a runner that stops its worker after a time without calls.
+func loadIdle(t *testing.T, idle time.Duration) (*provider.Provider, *journal) {
+	t.Helper()
+	log := &journal{}
+	r := newRunner(t, worker.Config{Idle: idle, Logger: log.debug()})
+	return load(t, provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm")), log
+}
+
+// awaitStop waits until only the standby worker is left, and the parent has noted that n workers were stopped.
+func awaitStop(t *testing.T, log *journal, n int) {
+	t.Helper()
+	eventually(t, func() bool { return strings.Count(log.String(), "worker stopped") == n && len(workers(t)) == 1 })
+}
+
+// noExits fails the test if the parent has counted an exit.
+func noExits(t *testing.T, log *journal) {
+	t.Helper()
+	if text := log.String(); strings.Contains(text, "level=WARN") {
+		t.Errorf("got warnings:\n%s", text)
+	}
+}
+
+func TestAProviderThatIsNotCalledHasNoProcess(t *testing.T) {
+	leavesNothing(t)
+	m, log := loadIdle(t, 100*time.Millisecond)
+	info := m.Info()
+	for n := 1; n <= 2; n++ {
+		works(t, m)
+		awaitStop(t, log, n)
+		m.EndSession("a")
+		m.AfterResponse()
+		if got := m.Info(); got != info {
+			t.Errorf("got %+v without a process, want %+v", got, info)
+		}
+	}
+	noExits(t, log)
+}
+
+func TestManyCallsOfAStoppedProviderShareOneStart(t *testing.T) {
+	leavesNothing(t)
+	m, log := loadIdle(t, time.Second)
+	awaitStop(t, log, 1)
+	var callers sync.WaitGroup
+	for range 100 {
+		callers.Go(func() { works(t, m) })
+	}
+	callers.Wait()
+	if got := strings.Count(log.String(), `msg="worker started"`); got != 1 {
+		t.Errorf("%d starts, want 1:\n%s", got, log)
+	}
+	noExits(t, log)
+}
+
+// TestStopsAndCallsAtOnce stops the worker whenever no call uses it.
+func TestStopsAndCallsAtOnce(t *testing.T) {
+	leavesNothing(t)
+	m, log := loadIdle(t, 1)
+	var callers sync.WaitGroup
+	for range 2 {
+		callers.Go(func() {
+			eventually(t, func() bool {
+				works(t, m)
+				return strings.Count(log.String(), "worker stopped") >= 5
+			})
+		})
+	}
+	callers.Wait()
+	noExits(t, log)
+}
+
+func TestAWorkerKilledAtRestIsReplacedForTheNextCall(t *testing.T) {
+	leavesNothing(t)
+	m, log := loadIdle(t, time.Hour)
+	standby := standbyOf(t)
+	signal(t, unix.SIGKILL)
+	eventually(t, func() bool { return strings.Contains(log.String(), "worker ended") })
+	if got := workers(t); len(got) != 1 || got[0] != standby {
+		t.Errorf("workers %v, want the standby worker %d alone: no call wants another", got, standby)
+	}
+	works(t, m)
+	if got := workerOf(t); got != standby {
+		t.Errorf("got worker %d, want the standby worker %d", got, standby)
+	}
+}
+
+// TestSessionsOutliveIdle has a provider with sessions beside one without, whose worker is stopped.
+func TestSessionsOutliveIdle(t *testing.T) {
+	leavesNothing(t)
+	m, log := loadIdle(t, 100*time.Millisecond)
+	manifest := abi.Manifest{Name: "counting", Ops: 1 << abi.OpRead, Limits: abi.ManifestLimits{Lifecycle: abi.LifecycleSession}}
+	binary, err := wasm.WithCustom(wat(t, "faults.wasm"), abi.ManifestSection, manifest.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t, worker.Config{Idle: 1})
+	counting := load(t, provider.Config{Runner: r, Limits: patient, Lifecycle: abi.LifecycleSession}, binary)
+	for n := 1; n <= 3; n++ {
+		var s sink
+		_, err := counting.Call(t.Context(), abi.OpRead, &abi.Request{URI: "x:s", Session: "a"}, &s)
+		if want := string(rune('0' + n)); err != nil || string(s.body) != want {
+			t.Errorf("got %q, %v, want %q: the session goes on", s.body, err, want)
+		}
+		works(t, m)
+		eventually(t, func() bool { return strings.Count(log.String(), "worker stopped") == n })
+	}
+}
