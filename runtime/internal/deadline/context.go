@@ -1,5 +1,5 @@
-// Package deadline has a context with a deadline that can be moved and that costs one allocation until a goroutine waits
-// for it.
+// Package deadline bounds calls: it has a context with a deadline that can be moved and that costs one allocation until a
+// goroutine waits for it, and a watch over many short waits.
 package deadline
 
 import (
@@ -91,6 +91,12 @@ func (c *Context) IsCancelled() bool { return c.parent.Err() != nil }
 
 // Cancelled returns the channel that is closed when the parent ends. Unlike Done it takes no timer.
 func (c *Context) Cancelled() <-chan struct{} { return c.parent.Done() }
+
+// AfterCancel calls a function, on a goroutine of its own, when the parent ends; not at the deadline. stop ends the wait, and
+// returns false if call was called. Unlike AfterFunc it takes no timer.
+func (c *Context) AfterCancel(call func()) (stop func() bool) {
+	return context.AfterFunc(c.parent, call)
+}
 
 // Done implements [context.Context].
 func (c *Context) Done() <-chan struct{} {

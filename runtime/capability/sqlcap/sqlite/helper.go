@@ -14,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
@@ -29,9 +30,8 @@ const (
 type helper struct {
 	driver  *Driver
 	process *process.Process
-	to      *os.File // its standard input
-	from    *os.File // its standard output
-	in      *bufio.Reader
+	stream  *stream
+	in      *bufio.Reader // of stream
 
 	number uint64 // of the last request
 	out    []byte // memory for frames that are written
@@ -39,34 +39,37 @@ type helper struct {
 
 	ctx   context.Context // of the statement
 	until time.Time       // when the helper must have ended the statement
-	late  *time.Timer     // kills it at until
+	watch *deadline.Watch // ends it at until
 	rows  []byte          // of the last answer, not read yet, in the memory of frame
 	more  bool            // the helper has more rows
 	lost  error           // the error of a helper that has ended; nil before
 }
 
+// ends are the standard input and output of a helper.
+type ends struct{ in, out *os.File }
+
+func (e ends) close() {
+	_ = e.in.Close() // which does nothing for nil
+	_ = e.out.Close()
+}
+
 // start starts a helper, which waits for its first request.
 func (d *Driver) start() (_ *helper, err error) {
 	h := &helper{driver: d}
-	stdin, to, err := os.Pipe()
+	ours, theirs, err := newStream()
 	if err != nil {
 		return nil, err
 	}
-	defer stdin.Close()
-	from, stdout, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, to.Close())
-	}
-	defer stdout.Close()
-	h.to, h.from, h.in = to, from, bufio.NewReaderSize(from, 16<<10)
+	defer theirs.close()
+	h.stream, h.in = ours, bufio.NewReaderSize(ours, 16<<10)
 	h.process, err = process.Start(process.Config{
-		Executable: d.program, Name: childName, Stdin: stdin, Stdout: stdout, MaxStderr: maxStderr, Namespaces: true, Logger: d.cfg.Logger,
+		Executable: d.program, Name: childName, Stdin: theirs.in, Stdout: theirs.out, MaxStderr: maxStderr, Namespaces: true,
+		Logger: d.cfg.Logger,
 	})
 	if err != nil {
-		return nil, errors.Join(err, to.Close(), from.Close())
+		return nil, errors.Join(err, ours.Close())
 	}
-	h.late = time.AfterFunc(time.Hour, h.end)
-	h.late.Stop()
+	h.watch = deadline.NewWatch(h.end)
 	if err := d.track(h); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -181,10 +184,10 @@ func (h *helper) ask(want kind, request []byte) ([]byte, error) {
 		return nil, err // nothing was sent
 	}
 	h.rows, h.more = nil, false
-	stop := context.AfterFunc(h.ctx, h.end)
-	h.late.Reset(time.Until(h.until))
+	stop := afterCancel(h.ctx, h.end)
+	h.watch.Start(h.until)
 	f, err := h.exchange()
-	if inTime, called := h.late.Stop(), stop(); !called || !inTime {
+	if inTime, goesOn := h.watch.Stop(), stop(); !inTime || !goesOn {
 		return nil, h.overdue()
 	}
 	switch {
@@ -200,17 +203,24 @@ func (h *helper) ask(want kind, request []byte) ([]byte, error) {
 	return f.payload, nil
 }
 
+// afterCancel is [context.AfterFunc], which may leave out the deadline: that of the statement comes first.
+func afterCancel(ctx context.Context, call func()) (stop func() bool) {
+	if d, ok := ctx.(*deadline.Context); ok {
+		return d.AfterCancel(call)
+	}
+	return context.AfterFunc(ctx, call)
+}
+
 // end kills the helper, and ends reads and writes at once: the process may take a while to exit. It is safe for concurrent
 // use.
 func (h *helper) end() {
 	h.process.Kill()
-	_ = h.to.SetWriteDeadline(time.Unix(1, 0)) // on systems without deadlines of pipes, the exit of the process ends the wait
-	_ = h.from.SetReadDeadline(time.Unix(1, 0))
+	h.stream.interrupt()
 }
 
 // exchange writes the request and reads the answer.
 func (h *helper) exchange() (frame, error) {
-	if _, err := h.to.Write(h.out); err != nil {
+	if _, err := h.stream.Write(h.out); err != nil {
 		return frame{}, err
 	}
 	f, err := readFrame(h.in, h.frame, maxAnswer)
@@ -294,9 +304,9 @@ func (h *helper) Reset(ctx context.Context) error {
 		return nil
 	}
 	h.more = false
-	h.late.Reset(resetTime) // kills a helper that reads no requests, which ends the write
-	_, err := h.to.Write(sealFrame(h.request(kindReset)))
-	if !h.late.Stop() || err != nil {
+	h.watch.Start(time.Now().Add(resetTime)) // ends a helper that reads no requests, which ends the write
+	_, err := h.stream.Write(sealFrame(h.request(kindReset)))
+	if !h.watch.Stop() || err != nil {
 		h.lose()
 		h.lost = database.ErrLost
 	}
@@ -309,5 +319,5 @@ func (h *helper) Close() error {
 		h.lost = database.ErrLost
 	}
 	h.process.Kill()
-	return errors.Join(h.to.Close(), h.from.Close())
+	return h.stream.Close()
 }
