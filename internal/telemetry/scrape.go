@@ -1,0 +1,207 @@
+package telemetry
+
+import (
+	"cmp"
+	"net/http"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+const (
+	labelled    = 200         // tenants with a label
+	rankEvery   = time.Minute // at least, between two choices of them
+	maxScrapes  = 2           // at once
+	scrapeLimit = 10 * time.Second
+)
+
+// descs are all metrics of the Collector.
+var descs = struct {
+	requests, seconds, limited, fuel, bytes, starts, ends, auth *prometheus.Desc
+	providers, live, streams, generation, stale, build          *prometheus.Desc
+}{
+	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
+	desc("request_seconds", "Time until the answer of a request was made.", "method"),
+	desc("limited_total", "Requests that a limit refused or delayed.", "tenant", "limit"),
+	desc("fuel_total", "Guest work, in fuel.", "tenant"),
+	desc("bytes_total", "Bytes of answers, before compression.", "tenant"),
+	desc("start_seconds", "Time to start the process of a provider."),
+	desc("worker_ends_total", "Ends of processes of providers.", "why"),
+	desc("auth_total", "Credentials that were checked.", "kind", "outcome"),
+	desc("providers", "Providers in a state.", "state"),
+	desc("live_bytes", "Memory of the processes of all providers."),
+	desc("streams", "Streams of changes that are open."),
+	desc("config_generation", "Number of the configuration in force."),
+	desc("stale_objects", "Tenants that are served as they last were, since their files are wrong."),
+	desc("build_info", "The program.", "version", "go"),
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("wasmres_"+name, help, labels, nil)
+}
+
+func newRegistry(m *Metrics) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// Handler serves the metrics in the formats of Prometheus. At most two scrapes run at once; others get HTTP 503.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, Timeout: scrapeLimit})
+}
+
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.bytes, descs.starts, descs.ends, descs.auth,
+		descs.providers, descs.live, descs.streams, descs.generation, descs.stale, descs.build,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	m.collectTenants(to)
+	for i := range m.seconds {
+		h := &m.seconds[i]
+		if h.used() {
+			to <- h.metric(descs.seconds, requestBuckets, methods.names[i])
+		}
+	}
+	to <- m.starts.metric(descs.starts, startBuckets)
+	for i := range m.ends {
+		counted(to, descs.ends, m.ends[i].Load(), reasons.names[i])
+	}
+	for i := range m.auth {
+		counted(to, descs.auth, m.auth[i].Load(), kinds.names[i/len(outcomes.names)], outcomes.names[i%len(outcomes.names)])
+	}
+	to <- gauge(descs.build, 1, m.cfg.Version, runtime.Version())
+	if m.cfg.State != nil {
+		collectState(to, m.cfg.State())
+	}
+}
+
+func collectState(to chan<- prometheus.Metric, s State) {
+	var in [16]int
+	for name, n := range s.Providers {
+		in[states.of(name)] += n
+	}
+	for i, name := range states.names {
+		if i > 0 || in[i] > 0 {
+			to <- gauge(descs.providers, float64(in[i]), name)
+		}
+	}
+	to <- gauge(descs.live, float64(s.LiveBytes))
+	to <- gauge(descs.streams, float64(s.Streams))
+	to <- gauge(descs.generation, float64(s.Generation))
+	to <- gauge(descs.stale, float64(s.Stale))
+}
+
+func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+}
+
+// counted emits a counter, unless it is zero.
+func counted(to chan<- prometheus.Metric, d *prometheus.Desc, n uint64, labels ...string) {
+	if n > 0 {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	}
+}
+
+// collectTenants accounts for what was counted since the last scrape, and emits it.
+func (m *Metrics) collectTenants(to chan<- prometheus.Metric) {
+	m.scraping.Lock()
+	defer m.scraping.Unlock()
+	for _, n := range m.account() {
+		n.told.emit(to, n.tenant)
+	}
+	m.addOther(m.rest.take())
+	for of, n := range m.others {
+		method, code, era := of.values()
+		counted(to, descs.requests, n, other, method, code, era)
+	}
+	m.other.emit(to, other)
+}
+
+// account adds what was counted to the tenants that have a label, which it returns, and to "other".
+func (m *Metrics) account() (with []named) {
+	list := m.all()
+	fresh := make([]totals, len(list))
+	sums := make(map[string]uint64, len(list))
+	at := time.Since(m.start)
+	for i, n := range list {
+		fresh[i] = n.take()
+		sums[n.tenant] = n.hour.add(fresh[i].sum(), at)
+	}
+	if at-m.ranked >= rankEvery || len(list) <= labelled {
+		m.ranked = at
+		rank(list, sums)
+	}
+	for i, n := range list {
+		if !n.has {
+			m.addOther(fresh[i])
+			continue
+		}
+		n.told.merge(&fresh[i])
+		with = append(with, n)
+	}
+	return with
+}
+
+// rank gives a label to the tenants with most requests.
+func rank(list []named, sums map[string]uint64) {
+	order := slices.Clone(list)
+	slices.SortFunc(order, func(a, b named) int {
+		return cmp.Or(cmp.Compare(sums[b.tenant], sums[a.tenant]), cmp.Compare(a.tenant, b.tenant))
+	})
+	for i, n := range order {
+		n.has = i < labelled && sums[n.tenant] > 0
+	}
+}
+
+// addOther counts for "other".
+func (m *Metrics) addOther(t totals) {
+	for _, c := range t.requests {
+		if c.n > 0 {
+			m.others[c.of] += c.n
+		}
+	}
+	t.requests = [maxCombinations]count{}
+	m.other.merge(&t)
+}
+
+// merge adds the counts of from.
+func (t *totals) merge(from *totals) {
+	for _, c := range from.requests {
+		if c.n > 0 {
+			t.add(c.of, c.n)
+		}
+	}
+	for i, n := range from.limited {
+		t.limited[i] += n
+	}
+	t.fuel += from.fuel
+	t.bytes += from.bytes
+}
+
+// emit emits the counters of a tenant.
+func (t *totals) emit(to chan<- prometheus.Metric, tenant string) {
+	for _, c := range t.requests {
+		if c.of == 0 {
+			continue
+		}
+		method, code, era := c.of.values()
+		counted(to, descs.requests, c.n, tenant, method, code, era)
+	}
+	for i, n := range t.limited {
+		counted(to, descs.limited, n, tenant, limits.names[i])
+	}
+	counted(to, descs.fuel, t.fuel, tenant)
+	counted(to, descs.bytes, t.bytes, tenant)
+}
