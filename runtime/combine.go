@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/wasmres/wasmres/runtime/internal/composite"
@@ -25,7 +26,11 @@ func Combine(members ...*Provider) (*Combined, error) {
 	cfg := composite.Config{PageSize: pageSize(first.inner.Info().Limits), Logger: first.log}
 	for _, p := range members {
 		cfg.MemberTimeout = max(cfg.MemberTimeout, p.inner.Info().Limits.Timeout)
-		cfg.Members = append(cfg.Members, composite.Member{Name: p.name, Source: p.inner, Claims: composite.ClaimsOf(p.Manifest())})
+		claims := composite.ClaimsOf(p.Manifest())
+		if err := claims.Narrow(p.prefixes); err != nil {
+			return nil, fmt.Errorf("combine: provider %s: %w", p.name, err)
+		}
+		cfg.Members = append(cfg.Members, composite.Member{Name: p.name, Source: p.inner, Claims: claims})
 	}
 	source, err := composite.New(cfg)
 	if err != nil {
@@ -34,8 +39,12 @@ func Combine(members ...*Provider) (*Combined, error) {
 	return &Combined{source: source, identity: identityOfAll(members)}, nil
 }
 
-// identityOfAll returns the identity of a server of several providers. Its instructions are those of all of them.
+// identityOfAll returns the identity of a server of several providers, whose instructions are those of all of them; one
+// provider alone keeps its own.
 func identityOfAll(members []*Provider) resource.Identity {
+	if len(members) == 1 {
+		return members[0].inner.Identity()
+	}
 	var about []string
 	for _, p := range members {
 		if text := p.Manifest().Description; text != "" {

@@ -33,6 +33,9 @@ type Options struct {
 	// Cache answers reads from earlier answers where the provider allows it, by a TTL and the public scope: up to 1 MiB
 	// each and 32 MiB in all, for at most an hour.
 	Cache bool
+	// Prefixes narrow the URIs that the provider may answer as a member of [Combine]: each must begin with one of them, as in
+	// "notes://". Empty leaves those of its manifest.
+	Prefixes []string
 	// HidePrincipal keeps from the provider who the client is: calls have no principal. Then the cache may answer several
 	// clients from one call. A server still shows each client only what its identity permits.
 	HidePrincipal bool

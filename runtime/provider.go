@@ -26,13 +26,14 @@ const maxPage = 1000 // entries of a list page
 // may hold an [*abi.Crash], which is for the log alone.
 type Provider struct {
 	// fixed at creation
-	name    string
-	host    *Host
-	ownHost *Host // nil when the caller owns the Host
-	inner   *provider.Provider
-	log     *slog.Logger
-	close   func() error  // works once
-	closed  chan struct{} // is closed when Close begins
+	name     string
+	prefixes []string
+	host     *Host
+	ownHost  *Host // nil when the caller owns the Host
+	inner    *provider.Provider
+	log      *slog.Logger
+	close    func() error  // works once
+	closed   chan struct{} // is closed when Close begins
 
 	serverOnce sync.Once
 	server     *Server // for Handler; nil before the first call
@@ -56,7 +57,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{name: cmp.Or(o.Name, inner.Manifest().Name), host: h, inner: inner, log: o.Logger, closed: make(chan struct{})}
+	p := &Provider{name: cmp.Or(o.Name, inner.Manifest().Name), prefixes: o.Prefixes, host: h, inner: inner, log: o.Logger, closed: make(chan struct{})}
 	p.close = sync.OnceValue(func() error { return p.release(o.Capabilities) })
 	return p, nil
 }

@@ -24,7 +24,11 @@ type Config struct {
 	Digest string             // that the file must have, as [runtime.Inspect] gives it; empty for any
 	From   approval.Published // where File came from, if it has a reference
 	Name   string             // of the provider among several; of no effect on one alone
-	Grants policy.Policy      // capabilities of the provider; the limits have no effect
+	// Prefixes narrow the URIs that the provider may answer: see [runtime.Options].
+	Prefixes []string
+	// HidePrincipal keeps from the provider who the client is: see [runtime.Options].
+	HidePrincipal bool
+	Grants        policy.Policy // capabilities of the provider; the limits have no effect
 	// ReplaceServices gives the services that replace the granted ones. Nil keeps those.
 	ReplaceServices func(granted capability.Services) (capability.Services, error)
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
@@ -148,7 +152,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.name(), Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
 		OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,

@@ -9,10 +9,10 @@ import (
 )
 
 // OpenAll loads several providers, each with a worker and grants of its own, to be served as one. If one fails, it loads
-// none. The host and the server are configured by the first config. With one config OpenAll does what Open does. ctx bounds
+// none. The host and the server are configured by the first config. With one config, without Prefixes, OpenAll does what Open does. ctx bounds
 // the loading.
 func OpenAll(ctx context.Context, configs []Config) (*App, error) {
-	if len(configs) == 1 {
+	if len(configs) == 1 && len(configs[0].Prefixes) == 0 {
 		return Open(ctx, configs[0])
 	}
 	if len(configs) == 0 {

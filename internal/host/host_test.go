@@ -177,3 +177,16 @@ func TestTenantsAreServedApart(t *testing.T) {
 		}
 	}
 }
+
+// The operator narrows what a provider answers to prefixes.
+func TestPrefixesNarrowAProvider(t *testing.T) {
+	s := serve(t, host.Config{})
+	narrow := with("a", guesttest.File(t, "hello"))
+	narrow.Providers[0].Prefixes = []string{"hello://"}
+	s.Update(snapshot(narrow))
+	for uri, want := range map[string]string{"hello://about": `"text"`, "greeting://Ada": "not_found"} {
+		if _, text := s.read("/t/a/mcp", "a", uri); !strings.Contains(text, want) {
+			t.Errorf("%s: got %s, want %s", uri, text, want)
+		}
+	}
+}

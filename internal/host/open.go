@@ -64,7 +64,7 @@ func (h *Host) openGeneration(ctx context.Context, t *tenant.Tenant, plan *tenan
 // config returns how to open a provider.
 func (h *Host) config(ctx context.Context, g *generation, t *tenant.Tenant, p *tenant.Provider, plan *tenant.Plan) (app.Config, error) {
 	cfg := app.Config{
-		File: p.Module, Digest: p.Digest, Name: p.Name, Grants: p.Policy, Limits: limitsOf(p, plan), Cache: true,
+		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy, Limits: limitsOf(p, plan), Cache: true,
 		Host: h.cfg.Runtime, DataDir: filepath.Join(h.cfg.DataDir, "tenants", t.ID), Version: h.cfg.Version,
 		Logger: h.cfg.Logger.With("tenant", t.ID, "provider", p.Name),
 	}

@@ -1,6 +1,8 @@
 package composite
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wasmres/wasmres/abi"
@@ -25,6 +27,33 @@ func ClaimsOf(m *abi.Manifest) Claims {
 		c.Templates = append(c.Templates, m.Templates[i].URITemplate)
 	}
 	return c
+}
+
+// Narrow leaves of the claims what begins with one of prefixes; none leaves all. It fails when nothing is left.
+func (c *Claims) Narrow(prefixes []string) error {
+	if len(prefixes) == 0 {
+		return nil
+	}
+	if len(c.Prefixes) == 0 {
+		c.Prefixes = slices.Clone(prefixes)
+		return nil
+	}
+	var both []string
+	for _, own := range c.Prefixes {
+		for _, most := range prefixes {
+			switch a, b := abi.NormalURI(own), abi.NormalURI(most); {
+			case strings.HasPrefix(a, b):
+				both = append(both, own)
+			case strings.HasPrefix(b, a):
+				both = append(both, most)
+			}
+		}
+	}
+	if len(both) == 0 {
+		return fmt.Errorf("its URIs begin with %q, and none of them with %q", c.Prefixes, prefixes)
+	}
+	c.Prefixes = both
+	return nil
 }
 
 // prefixes returns the claimed prefixes, in normal form. The empty prefix is the rest.
