@@ -1,0 +1,293 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// goneFor is for how long the ID of a removed tenant is not given to another owner.
+const goneFor = 30 * 24 * time.Hour
+
+// A prepared is a change with the rows of its objects, as they are without knowledge of the present state.
+type prepared struct {
+	tenant.Change
+	tenants, plans, keys []row // of SetTenants, SetPlans and SetKeys
+}
+
+// prepare checks a change by itself.
+func prepare(c *tenant.Change) (*prepared, error) {
+	p := &prepared{Change: *c}
+	seen := map[string]bool{}
+	once := func(what, id string) error {
+		if seen[what+id] {
+			return fmt.Errorf("%w: %s %q is in it twice", tenant.ErrInvalid, what, id)
+		}
+		seen[what+id] = true
+		return nil
+	}
+	for _, t := range c.SetTenants {
+		if err := checkTenant(t); err != nil {
+			return nil, fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
+		}
+		if t.Owner != c.Owner {
+			return nil, fmt.Errorf("%w: tenant %s has the owner %q, the change %q", tenant.ErrInvalid, t.ID, t.Owner, c.Owner)
+		}
+		if err := add(&p.tenants, once, tenantRow, t); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range c.RemoveTenants {
+		if err := once(string(tenants), id); err != nil {
+			return nil, err
+		}
+	}
+	if isDefault := func(p *tenant.Plan) bool { return p.Name == tenant.DefaultPlan }; c.SetPlans != nil &&
+		!slices.ContainsFunc(c.SetPlans, isDefault) {
+		p.SetPlans = append(slices.Clone(c.SetPlans), defaultPlan())
+	}
+	for _, one := range p.SetPlans {
+		if err := checkPlan(one); err != nil {
+			return nil, fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
+		}
+		if err := add(&p.plans, once, planRow, one); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range c.SetKeys {
+		if err := checkKey(k); err != nil {
+			return nil, fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
+		}
+		if err := add(&p.keys, once, keyRow, k); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range c.RemoveKeys {
+		if err := once(string(keys), id); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// add appends the row of an object, which must be in the change once.
+func add[T any](rows *[]row, once func(what, id string) error, rowOf func(T) (row, error), v T) error {
+	r, err := rowOf(v)
+	if err != nil {
+		return err
+	}
+	*rows = append(*rows, r)
+	return once(string(r.kind), r.id)
+}
+
+// A draft is the state after a change, and the rows in which it differs from the one before.
+type draft struct {
+	now  time.Time
+	next state
+	put  []row
+	drop []row // kind and id
+
+	changesTenants, changesPlans, changesKeys, changesGone, changesProblems bool
+}
+
+// newDraft begins with a state, which it does not change.
+func newDraft(from *state, now time.Time) *draft {
+	snapshot := *from.snapshot
+	d := &draft{now: now, next: state{snapshot: &snapshot, owners: from.owners, sum: from.sum}}
+	d.expireGone()
+	return d
+}
+
+func (d *draft) hasEffect() bool { return len(d.put)+len(d.drop) > 0 || d.changesProblems }
+
+// apply makes a change.
+func (d *draft) apply(p *prepared) error {
+	if err := d.removeTenants(p); err != nil {
+		return err
+	}
+	if err := d.setTenants(p); err != nil {
+		return err
+	}
+	if p.SetPlans != nil {
+		d.setPlans(p)
+	}
+	if p.SetProblems != nil && !maps.Equal(p.SetProblems, d.next.snapshot.Problems) {
+		d.next.snapshot.Problems, d.changesProblems = p.SetProblems, true
+	}
+	d.removeKeys(p.RemoveKeys)
+	if err := d.setKeys(p); err != nil {
+		return err
+	}
+	if !d.changesTenants {
+		return nil
+	}
+	hosts, err := hostsOf(d.next.snapshot.Tenants)
+	if err != nil {
+		return fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
+	}
+	d.next.snapshot.Hosts = hosts
+	return nil
+}
+
+// own makes a map one that the draft may change.
+func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) {
+	if *owned {
+		return
+	}
+	if *m = maps.Clone(*m); *m == nil {
+		*m = M{}
+	}
+	*owned = true
+}
+
+func (d *draft) ownGone() {
+	was := d.changesGone
+	own(&d.next.snapshot.Gone, &d.changesGone)
+	own(&d.next.owners, &was)
+}
+
+// expireGone forgets the tenants that have been gone for long enough, with their keys.
+func (d *draft) expireGone() {
+	s := d.next.snapshot
+	free := map[string]bool{}
+	for id, at := range s.Gone {
+		free[id] = d.now.Sub(at) >= goneFor
+	}
+	maps.DeleteFunc(free, func(_ string, is bool) bool { return !is })
+	if len(free) == 0 {
+		return
+	}
+	d.ownGone()
+	for id := range free {
+		delete(d.next.snapshot.Gone, id)
+		delete(d.next.owners, id)
+		d.drop = append(d.drop, row{kind: tenants, id: id})
+	}
+	var orphans []string
+	for id, k := range s.Keys {
+		if free[k.Tenant] {
+			orphans = append(orphans, id)
+		}
+	}
+	d.removeKeys(orphans)
+}
+
+func (d *draft) removeTenants(p *prepared) error {
+	s := d.next.snapshot
+	for _, id := range p.RemoveTenants {
+		t := s.Tenants[id]
+		if t == nil {
+			continue
+		}
+		if t.Owner != p.Owner {
+			return fmt.Errorf("remove tenant %s: %w: %s", id, tenant.ErrOwned, t.Owner)
+		}
+		own(&s.Tenants, &d.changesTenants)
+		d.ownGone()
+		delete(s.Tenants, id)
+		s.Gone[id], d.next.owners[id] = d.now.UTC().Truncate(time.Millisecond), t.Owner
+		d.put = append(d.put, goneRow(id, t.Owner, d.now))
+	}
+	return nil
+}
+
+func (d *draft) setTenants(p *prepared) error {
+	s := d.next.snapshot
+	for i, t := range p.SetTenants {
+		old := s.Tenants[t.ID]
+		if old != nil && old.Owner != t.Owner {
+			return fmt.Errorf("set tenant %s: %w: %s", t.ID, tenant.ErrOwned, old.Owner)
+		}
+		at, isGone := s.Gone[t.ID]
+		if owner := d.next.owners[t.ID]; isGone && owner != t.Owner {
+			return fmt.Errorf("set tenant %s: %w: it was removed by %s, and its ID is free on %s", t.ID, tenant.ErrOwned, owner,
+				at.Add(goneFor).Format(time.DateOnly))
+		}
+		if old != nil && isSame(old, tenantRow, &p.tenants[i]) {
+			continue
+		}
+		if isGone {
+			d.ownGone()
+			delete(s.Gone, t.ID)
+			delete(d.next.owners, t.ID)
+		}
+		own(&s.Tenants, &d.changesTenants)
+		s.Tenants[t.ID] = t
+		d.put = append(d.put, p.tenants[i])
+	}
+	return nil
+}
+
+// isSame reports whether a new row has the object that there is already.
+func isSame[T any](old T, rowOf func(T) (row, error), r *row) bool {
+	was, err := rowOf(old)
+	return err == nil && was.of == r.of && bytes.Equal(was.body, r.body)
+}
+
+func (d *draft) setPlans(p *prepared) {
+	s := d.next.snapshot
+	stays := map[string]bool{}
+	for i, plan := range p.SetPlans {
+		stays[plan.Name] = true
+		if old := s.Plans[plan.Name]; old != nil && isSame(old, planRow, &p.plans[i]) {
+			continue
+		}
+		own(&s.Plans, &d.changesPlans)
+		s.Plans[plan.Name] = plan
+		d.put = append(d.put, p.plans[i])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Plans)) {
+		if stays[name] {
+			continue
+		}
+		own(&s.Plans, &d.changesPlans)
+		delete(s.Plans, name)
+		d.drop = append(d.drop, row{kind: plans, id: name})
+	}
+}
+
+func (d *draft) removeKeys(ids []string) {
+	s := d.next.snapshot
+	for _, id := range ids {
+		if s.Keys[id] == nil {
+			continue
+		}
+		own(&s.Keys, &d.changesKeys)
+		delete(s.Keys, id)
+		d.drop = append(d.drop, row{kind: keys, id: id})
+	}
+}
+
+func (d *draft) setKeys(p *prepared) error {
+	s := d.next.snapshot
+	for i, k := range p.SetKeys {
+		old := s.Keys[k.ID]
+		switch {
+		case s.Tenants[k.Tenant] == nil:
+			return fmt.Errorf("%w: key %s is of tenant %.70q, which does not exist", tenant.ErrInvalid, k.ID, k.Tenant)
+		case old != nil && old.Tenant != k.Tenant:
+			return fmt.Errorf("set key %s: %w: another tenant", k.ID, tenant.ErrOwned)
+		case old != nil && isSame(old, keyRow, &p.keys[i]):
+			continue
+		}
+		r := p.keys[i]
+		if old != nil && old.LastUsed.After(k.LastUsed) {
+			k = withLastUsed(k, old.LastUsed)
+			r.lastUsed = dayOf(k.LastUsed)
+		}
+		own(&s.Keys, &d.changesKeys)
+		s.Keys[k.ID] = k
+		d.put = append(d.put, r)
+	}
+	return nil
+}
+
+func withLastUsed(k *tenant.Key, t time.Time) *tenant.Key {
+	changed := *k
+	changed.LastUsed = t
+	return &changed
+}
