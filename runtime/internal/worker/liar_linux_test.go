@@ -291,6 +291,9 @@ func sendsFiles(l *liar) error {
 	return asleep()
 }
 
+// hasCall is what repliesToMoved logs when it has the first call. The parent logs no message that it does not know.
+const hasCall = "the first call has come"
+
 // repliesToMoved lets a call wait behind another until it is told that it waits no more, and then has much to say of it.
 func repliesToMoved(l *liar) error {
 	if l.talked {
@@ -298,7 +301,7 @@ func repliesToMoved(l *liar) error {
 	}
 	l.talked = true
 	first := l.number
-	if err := errors.Join(l.say(protocol.KindLog, logLine()), l.next()); err != nil {
+	if err := errors.Join(l.send(&protocol.Log{Message: "guest log", Attrs: []protocol.Attr{{Key: "text", Value: hasCall}}}), l.next()); err != nil {
 		return err
 	}
 	if err := l.awaitCancel(); err != nil {

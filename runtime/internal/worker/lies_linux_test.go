@@ -274,10 +274,10 @@ func TestRepliesToMovedCallsAreDiscarded(t *testing.T) {
 	leavesNothing(t)
 	var log journal
 	r := newRunner(t, worker.Config{Executable: roleOf(t, "replies-to-moved"), PipelineUnder: time.Hour, Logger: log.debug()})
-	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, well)
+	m := loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}, Logger: log.debug()}, well)
 	var first sync.WaitGroup
 	first.Go(func() { works(t, m) })
-	eventually(t, func() bool { return strings.Contains(log.String(), "flood") }) // now the first call shares its link
+	eventually(t, func() bool { return strings.Contains(log.String(), hasCall) }) // now the first call shares its link
 	works(t, m)
 	first.Wait()
 	for range 3 {
