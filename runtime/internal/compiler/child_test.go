@@ -61,7 +61,7 @@ func leavesNothing(t *testing.T) {
 		if left := children(t); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
 		}
-		for deadline := time.Now().Add(5 * time.Second); goruntime.NumGoroutine() > goroutines || descriptors() > fds; goruntime.Gosched() {
+		for deadline := time.Now().Add(5 * time.Second); goruntime.NumGoroutine() > goroutines || descriptors() > fds; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d goroutines, %d descriptors, at the start %d and %d", goruntime.NumGoroutine(), descriptors(), goroutines, fds)
 			}
@@ -209,7 +209,7 @@ func TestTheLastToStopWaitingKillsTheChild(t *testing.T) {
 // waitFor waits for a file that another process writes.
 func waitFor(t *testing.T, file string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; goruntime.Gosched() {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
 			return
 		}
@@ -240,7 +240,7 @@ func TestAChildDoesNotOutliveItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	stat := filepath.Join("/proc", strings.TrimSpace(string(text)), "stat")
-	for deadline := time.Now().Add(10 * time.Second); ; goruntime.Gosched() {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		// A zombie is init's business.
 		if state, err := os.ReadFile(stat); err != nil || strings.Contains(string(state), ") Z ") {
 			return

@@ -40,7 +40,7 @@ func leavesNothing(t *testing.T) {
 		if left := children(t, os.Getpid()); len(left) > 0 {
 			t.Errorf("got %v, want no children left but the fork server", left)
 		}
-		for deadline := time.Now().Add(patience); ; goruntime.Gosched() {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			f, g := count()
 			if f <= fds && g <= goroutines {
 				return
@@ -324,7 +324,7 @@ func TestAChildOutlivesTheThreadThatAskedForIt(t *testing.T) {
 		p := <-started
 		hear(t, r)
 		gone := fmt.Sprintf("/proc/self/task/%d", thread)
-		for deadline := time.Now().Add(patience); ; goruntime.Gosched() {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(gone); err != nil {
 				break
 			}

@@ -55,10 +55,10 @@ func logging(tb testing.TB, run guest.Runner, logger *slog.Logger) guest.Runner 
 	return run
 }
 
-// eventually waits until a condition holds.
+// eventually waits until a condition holds. It leaves the processor to others between two looks.
 func eventually(tb testing.TB, happened func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(patience); !happened(); goruntime.Gosched() {
+	for deadline := time.Now().Add(patience); !happened(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatal("it did not happen")
 		}

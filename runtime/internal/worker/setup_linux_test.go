@@ -11,6 +11,7 @@ import (
 	goruntime "runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -161,10 +162,14 @@ func recovers(t *testing.T, m *provider.Provider) {
 	})
 }
 
+// pause is the time between two looks at what comes about by itself: a test that looks all the time takes the processor from
+// what it waits for.
+const pause = time.Millisecond
+
 // eventually waits for what comes about by itself.
 func eventually(tb testing.TB, happened func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(patience); !happened(); goruntime.Gosched() {
+	for deadline := time.Now().Add(patience); !happened(); time.Sleep(pause) {
 		if time.Now().After(deadline) {
 			tb.Fatal("it did not happen")
 		}
@@ -174,25 +179,24 @@ func eventually(tb testing.TB, happened func() bool) {
 // children are the processes this one has started, by their names; those of zombies are empty.
 func children(tb testing.TB) map[int]string {
 	tb.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		tb.Fatal(err)
+	lists, err := filepath.Glob("/proc/self/task/*/children") // of each thread
+	if err != nil || len(lists) == 0 {
+		tb.Fatalf("the kernel lists no children: %v", err)
 	}
 	found := map[int]string{}
-	for _, file := range stats {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // gone since
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // none when the thread has ended since
+		for _, field := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				tb.Fatalf("%s: %q is no process: %v", list, field, err)
+			}
+			if pid == process.ForkServer() {
+				continue
+			}
+			name, _ := os.ReadFile("/proc/" + field + "/cmdline")
+			found[pid] = string(bytes.TrimRight(name, "\x00"))
 		}
-		var pid, parent int
-		var state string
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fmt.Sscan(string(text), &pid)
-		if fmt.Sscan(rest, &state, &parent); parent != os.Getpid() || pid == process.ForkServer() {
-			continue
-		}
-		name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		found[pid] = string(bytes.TrimRight(name, "\x00"))
 	}
 	return found
 }
@@ -256,7 +260,7 @@ func leavesNothing(t *testing.T) {
 	before := takeStock(t)
 	t.Cleanup(func() {
 		var now stock
-		for deadline := time.Now().Add(patience); ; goruntime.Gosched() {
+		for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
 			now = takeStock(t)
 			if now.files <= before.files && now.goroutines <= before.goroutines && now.children == 0 {
 				break

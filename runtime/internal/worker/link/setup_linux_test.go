@@ -58,7 +58,7 @@ func leavesNothing(t *testing.T) {
 	t.Helper()
 	files, goroutines := inUse(t)
 	t.Cleanup(func() {
-		for deadline := time.Now().Add(patience); ; runtime.Gosched() {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			f, g := inUse(t)
 			if f <= files && g <= goroutines {
 				return
