@@ -65,7 +65,13 @@ type HostConfig struct {
 	// starts one, within milliseconds. Subscriptions go on: each poll is a call. A provider with a lifecycle other than fresh
 	// keeps its process for at least Limits.Idle, as long as its sessions last unused. Zero stops none; in process there are
 	// none.
-	Idle   time.Duration
+	Idle time.Duration
+	// MaxStarts is how many worker processes start at once. More wait, in the order in which they were wanted, until the
+	// deadline of their call; then the call fails with abi.CodeUnavailable and the time to retry after. Zero means two for each
+	// processor.
+	MaxStarts int
+	// Live bounds the worker processes of the Host. Nil bounds none.
+	Live   *Live
 	Logger *slog.Logger // nil discards
 }
 
@@ -124,7 +130,9 @@ func (h *Host) start(cfg HostConfig) error {
 	if h.isolation == IsolateNone {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
-	h.workers, err = worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, Logger: h.log})
+	h.workers, err = worker.New(worker.Config{
+		Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Live: groupOf(cfg.Live), Logger: h.log,
+	})
 	h.runner = h.workers
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/module"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -21,6 +22,7 @@ type Config struct {
 	Values       string              // the configuration, as a JSON object; empty for none
 	ExposeErrors bool                // clients get the first line of an ordinary error of the guest
 	Clock        *Clock              // replaces the real time and random numbers; nil for the real ones
+	Live         *live.Group         // bounds the workers of this module and others; nil for none; unused without workers
 	// Notify receives the guest's notices: the URI of a changed resource, or the empty string when the list has
 	// changed. ctx is that of the call that gave notice. It must not block. Nil discards them.
 	Notify func(ctx context.Context, uri string)

@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/provider/cache"
 	"github.com/wasmres/wasmres/runtime/internal/subscribe"
 	"github.com/wasmres/wasmres/runtime/internal/symbol"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -43,6 +44,9 @@ type Config struct {
 	Values string
 	// Clock is a fixed time and seed, for tests. Nil means those of the system.
 	Clock *guest.Clock
+
+	// Live bounds the workers of this provider and of others. Nil bounds none. Runners without workers ignore it.
+	Live *live.Group
 
 	// PageSize is the number of entries of a list page. 0 means 1000.
 	PageSize int
@@ -136,7 +140,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
-		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Logger: cfg.Logger,
+		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Live: cfg.Live, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)

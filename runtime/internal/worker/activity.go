@@ -9,29 +9,29 @@ import (
 // recently is how long after a call further calls of its module are expected.
 const recently = time.Second
 
-// An activity records which modules are called. It is safe for concurrent use.
+// An activity records which of the modules that have a worker are called. It is safe for concurrent use.
 type activity struct {
-	mu   sync.Mutex
-	open []*guests // guarded by mu
+	mu      sync.Mutex
+	workers []*worker // that are ready; guarded by mu
 }
 
-func (a *activity) add(g *guests) {
+func (a *activity) add(w *worker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.open = append(a.open, g)
+	a.workers = append(a.workers, w)
 }
 
-func (a *activity) remove(g *guests) {
+func (a *activity) remove(w *worker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.open = slices.DeleteFunc(a.open, func(other *guests) bool { return other == g })
+	a.workers = slices.DeleteFunc(a.workers, func(other *worker) bool { return other == w })
 }
 
 // othersActive reports whether another module than g was called recently.
 func (a *activity) othersActive(g *guests) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.ContainsFunc(a.open, func(other *guests) bool { return other != g && other.calledRecently() })
+	return slices.ContainsFunc(a.workers, func(other *worker) bool { return other.guests != g && other.guests.calledRecently() })
 }
 
 func (g *guests) calledRecently() bool {

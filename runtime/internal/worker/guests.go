@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/supervise"
 )
@@ -22,12 +24,14 @@ type guests struct {
 	// fixed at creation
 	runner *Runner
 	host   *guest.Host
-	module *os.File // the metered module
+	module *os.File      // the metered module
+	groups []*live.Group // that every worker must enter, in this order, before it may start
 
 	// owned by the goroutine that starts a worker
-	compiled   string // directory of the compiled module; empty when it is not known to be there
-	recompiled bool   // the module was compiled again since a worker was ready
-	described  bool   // a worker was ready
+	compiled   string  // directory of the compiled module; empty when it is not known to be there
+	recompiled bool    // the module was compiled again since a worker was ready
+	described  bool    // a worker was ready
+	places     *places // of the worker that is about to start
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
@@ -35,7 +39,12 @@ type guests struct {
 
 	quota  link.Quota
 	called atomic.Int64 // when, as time since the runner was made; 0 for never
+	memory memory
 	closed sync.Once
+
+	opened  atomic.Bool // workers is set
+	crashed atomic.Bool // the last worker ended by itself
+	closing atomic.Bool
 }
 
 // open starts the first worker. If the compiled module is unusable, as after damage on the disk, it is compiled again.
@@ -49,15 +58,24 @@ func (g *guests) open(ctx context.Context) error {
 
 func (g *guests) start(ctx context.Context) (err error) {
 	cfg := supervise.Config[*worker]{Prepare: g.prepare, Start: g.startWorker, Logger: g.runner.cfg.Logger}
-	if g.runner.cfg.Idle > 0 {
-		cfg.Idle = g.idle
+	if g.runner.cfg.Idle > 0 || len(g.groups) > 0 {
+		cfg.Idle, cfg.Queued, cfg.Unused = g.idle, g.refusal, g.released
 	}
-	g.workers, err = supervise.Open(ctx, cfg)
-	return err
+	if g.workers, err = supervise.Open(ctx, cfg); err != nil {
+		return err
+	}
+	g.opened.Store(true)
+	g.released()
+	return nil
 }
 
 // idle returns how long a worker without calls keeps running.
-func (g *guests) idle() time.Duration { return max(g.runner.cfg.Idle, g.lasting()) }
+func (g *guests) idle() time.Duration {
+	if g.runner.cfg.Idle == 0 {
+		return math.MaxInt64 // only groups stop it
+	}
+	return max(g.runner.cfg.Idle, g.lasting())
+}
 
 // lasting returns how long guest state that outlives a call may rely on its worker: for as long as the worker keeps the
 // instance of a session that is not called.
@@ -68,16 +86,36 @@ func (g *guests) lasting() time.Duration {
 	return g.host.Limits.Idle
 }
 
-// prepare has the module compiled, if it is not.
+// prepare has the module compiled, if it is not, and waits for the turn of a start.
 func (g *guests) prepare(ctx context.Context) (err error) {
 	if g.compiled == "" {
-		g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary())
+		if g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary()); err != nil {
+			return err
+		}
 	}
+	g.places, err = g.enter(ctx)
 	return err
 }
 
-// startWorker starts a worker.
+// startWorker starts a worker in the places that prepare has left.
 func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
+	began, places := time.Now(), g.places
+	g.places = nil
+	defer places.starts.Leave(live.Idle)
+	w, err := g.startOne(ctx)
+	if err != nil {
+		places.leave(live.Crashed)
+		return nil, err
+	}
+	cold := g.described && !g.crashed.Swap(false)
+	g.described = true
+	w.places = places
+	g.runner.activity.add(w)
+	places.started(time.Since(began), cold)
+	return w, nil
+}
+
+func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	defer g.runner.standby.startNext(standbyDelay)
 	w, err := start(ctx, g)
 	if err != nil {
@@ -86,7 +124,7 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	g.recompiled, g.described = false, true
+	g.recompiled = false
 	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
 }
@@ -163,7 +201,7 @@ func (g *guests) Info() guest.Info { return g.info }
 // Close implements [guest.Guests].
 func (g *guests) Close() (err error) {
 	g.closed.Do(func() {
-		g.runner.activity.remove(g)
+		g.closing.Store(true)
 		err = g.close()
 		g.runner.standby.remove()
 	})

@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/process"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -30,6 +33,12 @@ type Config struct {
 	// Limits.Idle, which is how long sessions last unused. Then the worker is stopped, and the next call starts one.
 	// Zero stops none.
 	Idle time.Duration
+	// MaxStarts is how many workers start at once; more wait in the order in which they were wanted. Zero means two for each
+	// processor.
+	MaxStarts int
+	// Live bounds the workers of this and of other runners. Nil bounds none. A module may have a group of its own beside it:
+	// see [guest.Config].
+	Live *live.Group
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
 	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
 	PipelineUnder time.Duration
@@ -49,9 +58,10 @@ const defaultPipelineUnder = 250 * time.Microsecond
 // A Runner is a [guest.Runner] that runs the guests of each module in their own worker. It is safe for concurrent use.
 type Runner struct {
 	// fixed at creation
-	cfg   Config
-	tests func() wazero.Tests // runs the engine's tests once
-	made  time.Time
+	cfg    Config
+	tests  func() wazero.Tests // runs the engine's tests once
+	made   time.Time
+	starts *live.Group // has a place for each worker while it starts
 
 	standby  standby
 	activity activity
@@ -69,8 +79,9 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Invalidate == nil {
 		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
 	}
-	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 {
-		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v and Idle %v must not be negative", cfg.Grace, cfg.PipelineUnder, cfg.Idle)
+	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 || cfg.MaxStarts < 0 {
+		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v and MaxStarts %d must not be negative",
+			cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.MaxStarts)
 	}
 	if cfg.PipelineUnder == 0 {
 		cfg.PipelineUnder = defaultPipelineUnder
@@ -82,7 +93,11 @@ func New(cfg Config) (*Runner, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	tests := sync.OnceValue(func() wazero.Tests { return wazero.Test(cfg.Logger) })
-	r := &Runner{cfg: cfg, tests: tests, made: time.Now()}
+	starts, err := live.New(live.Config{Max: cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))})
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{cfg: cfg, tests: tests, made: time.Now(), starts: starts}
 	r.standby.runner = r
 	return r, nil
 }
@@ -111,10 +126,14 @@ func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 		return nil, fmt.Errorf("worker: make the file of the module: %w", err)
 	}
 	g := &guests{runner: r, host: h, module: module}
+	for _, group := range []*live.Group{h.Live, r.cfg.Live} {
+		if group != nil {
+			g.groups = append(g.groups, group)
+		}
+	}
 	if err := g.open(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
-	r.activity.add(g)
 	return g, nil
 }
 

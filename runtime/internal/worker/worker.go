@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -22,6 +23,7 @@ type worker struct {
 	// fixed once it is ready
 	guests *guests // nil while it is a standby worker
 	ready  *link.Ready
+	places *places // nil until it is ready
 
 	started bool // it no longer runs in the background for its start; owned by the goroutine that starts it
 	logging sync.WaitGroup
@@ -62,7 +64,23 @@ func (w *worker) Close() (err error) {
 	}
 	w.logging.Wait()
 	w.links.Close()
+	if w.places != nil {
+		w.runner.activity.remove(w)
+		w.places.leave(w.endOf(err))
+	}
 	return err
+}
+
+// endOf returns why a worker that was ready has ended, given what Close found.
+func (w *worker) endOf(err error) live.End {
+	switch {
+	case err != nil:
+		w.guests.crashed.Store(true)
+		return live.Crashed
+	case w.guests.closing.Load():
+		return live.Closed
+	}
+	return live.Idle
 }
 
 // EndSession tells the worker that a session has ended.

@@ -37,6 +37,10 @@ type Config[W Worker] struct {
 	// advance. Idle may return another time later. Nil stops no worker.
 	Idle func() time.Duration
 
+	// Unused is called when a worker runs that no caller uses any more, or none has used yet. It must not block. Nil calls
+	// nothing.
+	Unused func()
+
 	// MinBackoff and MaxBackoff bound the wait before a start. After one exit the next worker is started at once; after
 	// the second the wait is MinBackoff, which doubles with each further exit up to MaxBackoff. Each wait is shortened
 	// at random, by at most half. Zero means 100 ms and 10 s, or the other bound if that is narrower.
@@ -81,6 +85,9 @@ func (cfg *Config[W]) setDefaults() {
 	setDefault(&cfg.StableAfter, 30*time.Second)
 	setDefault(&cfg.MaxExits, 5)
 	setDefault(&cfg.Window, 30*time.Second)
+	if cfg.Unused == nil {
+		cfg.Unused = func() {}
+	}
 	setDefault(&cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Random == nil {
 		cfg.Random = rand.Float64

@@ -78,6 +78,9 @@ func (s *Supervisor[W]) next(wait time.Duration, level slog.Level) (l *life[W], 
 		if err == nil {
 			l := s.publish(w)
 			s.cfg.Logger.Log(s.ctx, level, "worker started", "starts", s.State().Starts)
+			if s.users.Load() == 0 {
+				s.cfg.Unused()
+			}
 			return l, true
 		}
 		if s.ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,35 @@ func TestAWorkerInUseIsNotStopped(t *testing.T) {
 		}
 		if _, ok := s.Current(); ok {
 			t.Error("got a worker that was stopped")
+		}
+	})
+}
+
+func TestUnusedIsToldOfEachWorkerWithoutCallers(t *testing.T) {
+	slow := func() (*worker, error) { time.Sleep(second); return newWorker(), nil }
+	p := &play{script: []func() (*worker, error){immortal, slow}}
+	var told atomic.Int32
+	open(t, config{Start: p.start, Idle: after(time.Hour), Unused: func() { told.Add(1) }}, func(t *testing.T, s *supervisor) {
+		acquired(t, s)
+		use(t, s)
+		if got := told.Load(); got != 0 {
+			t.Errorf("told %d times although a caller has the worker, want never", got)
+		}
+		s.Release()
+		if got := told.Load(); got != 1 {
+			t.Errorf("told %d times, want once", got)
+		}
+		s.Stop(0)
+		ctx, cancel := context.WithTimeout(t.Context(), second/2)
+		defer cancel()
+		if _, err := s.Acquire(ctx); abi.CodeOf(err) != abi.CodeDeadline {
+			t.Errorf("got %v, want a deadline", err)
+		}
+		told.Store(0)
+		time.Sleep(second)
+		synctest.Wait()
+		if _, ok := s.Unused(); told.Load() != 1 || !ok {
+			t.Errorf("told %d times, unused %t, want once, of a worker that came too late", told.Load(), ok)
 		}
 	})
 }

@@ -118,9 +118,13 @@ func (s *Supervisor[W]) AcquireOther(ctx context.Context, old W) (W, error) {
 // Release ends the use of a caller of Acquire. The worker may be stopped when no use is left.
 func (s *Supervisor[W]) Release() {
 	s.lastUsed.Store(int64(time.Since(s.opened)))
-	if s.users.Add(-1) == 0 && s.queued.Load() {
+	if s.users.Add(-1) > 0 {
+		return
+	}
+	if s.queued.Load() {
 		s.abandonStart()
 	}
+	s.cfg.Unused()
 }
 
 // Current returns the running worker; none if there is none. It starts none, and is no use of the worker.

@@ -1,0 +1,348 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+)
+
+// Config bounds a group. Zero fields bound nothing.
+type Config struct {
+	Max int // workers that run or start
+	// Memory is how much memory the workers of the group may use before another starts, in bytes, as they say it. It does not
+	// bound how much they use later.
+	Memory          int64
+	StartsPerMinute int // in the long run; as many at once after a minute without starts
+
+	OnStart func(took time.Duration, cold bool) // see Place.Started; it must not block; nil discards
+	OnEnd   func(why End)                       // receives the end of each worker that was started; it must not block; nil discards
+}
+
+func (cfg *Config) check() error {
+	if cfg.Max < 0 || cfg.Memory < 0 || cfg.StartsPerMinute < 0 {
+		return fmt.Errorf("bounds of live providers must not be negative: %d processes, %d bytes, %d starts per minute",
+			cfg.Max, cfg.Memory, cfg.StartsPerMinute)
+	}
+	return nil
+}
+
+// An End says why a worker has ended.
+type End string
+
+// The ends.
+const (
+	Idle    End = "idle"    // it was not called for long
+	Evicted End = "evicted" // another worker needed its place
+	Crashed End = "crashed" // it ended by itself, was killed, or did not start
+	Closed  End = "closed"  // its provider was closed
+)
+
+// A Member is a provider whose workers belong to a group. It is safe for concurrent use. No method may block.
+type Member interface {
+	// Unused returns for how long the running worker was not called. It is not ok if it must not be stopped now.
+	Unused() (idle time.Duration, ok bool)
+	// Stop stops the running worker, unless it must not be stopped now. It does not wait for the end.
+	Stop() bool
+	// Memory returns how much memory the running worker uses, or a new one is expected to use, in bytes.
+	Memory() int64
+}
+
+// A Group has workers with common bounds. A start enters it and waits for its turn; while the group is full, the group
+// stops the worker that was unused for longest. It is safe for concurrent use. It needs no closing.
+type Group struct {
+	crowded atomic.Int32 // starts that wait
+
+	mu      sync.Mutex // guards the fields below; Members are called under it
+	cfg     Config
+	places  map[*Place]struct{}
+	waiting []*waiter // in the order of their turn
+	tokens  float64   // of StartsPerMinute
+	filled  time.Time // when tokens was computed
+	refill  *time.Timer
+	stats   Stats
+}
+
+// Stats counts what has happened in a group, and what is now.
+type Stats struct {
+	Live, Starting, Waiting int    // workers now; starts that wait
+	Starts, Evictions       uint64 // workers that were ready; of all that ended, those that another one needed the place of
+	Ends                    uint64
+	StartTime               time.Duration // of all starts
+}
+
+// A waiter is a start that waits for its turn.
+type waiter struct {
+	member  Member
+	reason  bound
+	granted chan *Place // of one
+}
+
+// A bound is what a start waits for.
+type bound int
+
+const (
+	none bound = iota
+	number
+	memory
+	rate
+)
+
+// New makes a group.
+func New(cfg Config) (*Group, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return &Group{cfg: cfg, places: map[*Place]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
+}
+
+// Set changes the bounds. Workers that run go on; fewer start until they are within the bounds.
+func (g *Group) Set(cfg Config) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cfg.StartsPerMinute == 0 {
+		g.tokens = float64(cfg.StartsPerMinute)
+	}
+	g.cfg = cfg
+	g.dispatchLocked()
+	return nil
+}
+
+// Stats returns the counts.
+func (g *Group) Stats() Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.stats
+	s.Live, s.Starting, s.Waiting = 0, 0, len(g.waiting)
+	for p := range g.places {
+		if p.started {
+			s.Live++
+		} else {
+			s.Starting++
+		}
+	}
+	return s
+}
+
+// Enter waits for the turn of a start, until ctx ends. The caller must call Leave of the place. The error is that of
+// Refusal.
+func (g *Group) Enter(ctx context.Context, m Member) (*Place, error) {
+	w := &waiter{member: m, granted: make(chan *Place, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, w)
+	g.crowded.Add(1)
+	g.dispatchLocked()
+	g.mu.Unlock()
+	select {
+	case p := <-w.granted:
+		return p, nil
+	case <-ctx.Done():
+		return g.leaveQueue(w, context.Cause(ctx))
+	}
+}
+
+// leaveQueue ends the wait of a start, which may have got its place meanwhile.
+func (g *Group) leaveQueue(w *waiter, cause error) (*Place, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case p := <-w.granted:
+		return p, nil
+	default:
+	}
+	err := g.refusalLocked(w).Because(cause)
+	g.waiting = slices.DeleteFunc(g.waiting, func(other *waiter) bool { return other == w })
+	g.crowded.Add(-1)
+	g.dispatchLocked()
+	return nil, err
+}
+
+// Refusal returns the error for those who no longer want to wait for a start of m: [abi.CodeUnavailable] with the time to
+// retry after, which says what the start waits for. It is nil if no start of m waits.
+func (g *Group) Refusal(m Member) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, w := range g.waiting {
+		if w.member == m {
+			return g.refusalLocked(w)
+		}
+	}
+	return nil
+}
+
+func (g *Group) refusalLocked(w *waiter) *abi.Error {
+	text, after := "other providers start first", time.Second
+	switch w.reason {
+	case number:
+		text = "too many providers are in use"
+	case memory:
+		text = "the providers in use need all memory there is for them"
+	case rate:
+		text, after = "too many providers were started lately", g.untilTokenLocked()
+	}
+	e := abi.Errorf(abi.CodeUnavailable, "the provider cannot be started now: %s", text)
+	e.RetryAfter = after
+	return e
+}
+
+// Released tells the group that a member is no longer used: a start may wait for its place.
+func (g *Group) Released() {
+	if g.crowded.Load() == 0 { // a start that comes to wait later sees that the member is unused
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dispatchLocked()
+}
+
+// dispatchLocked gives places to the starts whose turn it is. While the first of them finds no place, it has a worker
+// stopped.
+func (g *Group) dispatchLocked() {
+	for len(g.waiting) > 0 {
+		w := g.waiting[0]
+		w.reason = g.boundLocked(w.member)
+		switch w.reason {
+		case number, memory:
+			g.evictLocked()
+			return
+		case rate:
+			g.awaitTokenLocked()
+			return
+		}
+		g.tokens--
+		p := &Place{group: g, member: w.member}
+		g.places[p] = struct{}{}
+		g.waiting = slices.Delete(g.waiting, 0, 1)
+		g.crowded.Add(-1)
+		w.granted <- p
+	}
+}
+
+// boundLocked returns what keeps a start of m from its place.
+func (g *Group) boundLocked(m Member) bound {
+	switch {
+	case g.cfg.Max > 0 && len(g.places) >= g.cfg.Max:
+		return number
+	case g.cfg.Memory > 0 && len(g.places) > 0 && g.usedLocked()+m.Memory() > g.cfg.Memory:
+		return memory
+	case g.cfg.StartsPerMinute > 0 && g.fillLocked() < 1:
+		return rate
+	}
+	return none
+}
+
+func (g *Group) usedLocked() (bytes int64) {
+	for p := range g.places {
+		bytes += p.member.Memory()
+	}
+	return bytes
+}
+
+// fillLocked returns the tokens there are now.
+func (g *Group) fillLocked() float64 {
+	now, most := time.Now(), float64(g.cfg.StartsPerMinute)
+	g.tokens = min(most, g.tokens+most*now.Sub(g.filled).Minutes())
+	g.filled = now
+	return g.tokens
+}
+
+// untilTokenLocked returns when there is a token, at least 1 ms.
+func (g *Group) untilTokenLocked() time.Duration {
+	missing := max(0, 1-g.fillLocked())
+	return max(time.Millisecond, time.Duration(missing/float64(g.cfg.StartsPerMinute)*float64(time.Minute)).Round(time.Millisecond))
+}
+
+// awaitTokenLocked has the starts looked at again when there is a token.
+func (g *Group) awaitTokenLocked() {
+	if g.refill == nil {
+		g.refill = time.AfterFunc(g.untilTokenLocked(), g.refilled)
+	}
+}
+
+func (g *Group) refilled() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refill = nil
+	g.dispatchLocked()
+}
+
+// evictLocked stops the worker that was unused for longest, unless one that was stopped for this is still ending.
+func (g *Group) evictLocked() {
+	type candidate struct {
+		place *Place
+		idle  time.Duration
+	}
+	var all []candidate
+	for p := range g.places {
+		if p.evicted {
+			return
+		}
+		if idle, ok := p.member.Unused(); ok && p.started {
+			all = append(all, candidate{p, idle})
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return int(b.idle - a.idle) })
+	for _, c := range all {
+		if c.place.member.Stop() {
+			c.place.evicted = true
+			g.stats.Evictions++
+			return
+		}
+	}
+}
+
+// A Place is that of one worker in a group, from before its start until it has ended.
+type Place struct {
+	// fixed at creation
+	group  *Group
+	member Member
+
+	started, evicted, left bool // guarded by the group's mu
+}
+
+// Started says that the worker is ready, how long the start took, and whether it was cold: for a caller, after a stop.
+func (p *Place) Started(took time.Duration, cold bool) {
+	g := p.group
+	g.mu.Lock()
+	p.started = true
+	g.stats.Starts++
+	g.stats.StartTime += took
+	onStart := g.cfg.OnStart
+	g.mu.Unlock()
+	if onStart != nil {
+		onStart(took, cold)
+	}
+}
+
+// Leave gives the place back when the worker has ended, or has not started. It is idempotent.
+func (p *Place) Leave(why End) {
+	g := p.group
+	g.mu.Lock()
+	if p.left {
+		g.mu.Unlock()
+		return
+	}
+	p.left = true
+	if p.evicted && why == Idle {
+		why = Evicted
+	}
+	delete(g.places, p)
+	onEnd := g.cfg.OnEnd
+	if !p.started {
+		onEnd = nil
+	} else {
+		g.stats.Ends++
+	}
+	g.dispatchLocked()
+	g.mu.Unlock()
+	if onEnd != nil {
+		onEnd(why)
+	}
+}

@@ -1,0 +1,280 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
+)
+
+// A provider is a member whose worker ends some time after it was stopped.
+type provider struct {
+	group *live.Group
+	bytes int64
+	takes time.Duration // the end
+
+	mu      sync.Mutex
+	place   *live.Place // nil when no worker runs
+	unused  time.Time   // since when; zero while it is in use
+	stopped int
+}
+
+func (p *provider) Unused() (time.Duration, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Since(p.unused), p.place != nil && !p.unused.IsZero()
+}
+
+func (p *provider) Stop() bool {
+	if _, ok := p.Unused(); !ok {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	place := p.place
+	p.place = nil
+	p.stopped++
+	time.AfterFunc(p.takes, func() { place.Leave(live.Idle) })
+	return true
+}
+
+func (p *provider) Memory() int64 { return p.bytes }
+
+// start starts a worker that is in use.
+func (p *provider) start(ctx context.Context) error {
+	place, err := p.group.Enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.place, p.unused = place, time.Time{}
+	p.mu.Unlock()
+	place.Started(time.Second, true)
+	return nil
+}
+
+// rest ends the use.
+func (p *provider) rest() {
+	p.mu.Lock()
+	p.unused = time.Now()
+	p.mu.Unlock()
+	p.group.Released()
+}
+
+func group(t *testing.T, cfg live.Config) *live.Group {
+	t.Helper()
+	g, err := live.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// providers are members of a group that have a worker in use.
+func providers(t *testing.T, g *live.Group, n int) (all []*provider) {
+	t.Helper()
+	for range n {
+		p := &provider{group: g, bytes: 10, takes: time.Second}
+		if err := p.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// within is a context with a time limit.
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestTheLongestUnusedMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ends := make(chan live.End, 4)
+		g := group(t, live.Config{Max: 3, OnEnd: func(why live.End) { ends <- why }})
+		all := providers(t, g, 3)
+		for _, i := range []int{1, 2} {
+			all[i].rest()
+			time.Sleep(time.Second)
+		}
+		began := time.Now()
+		providers(t, g, 1)
+		if all[0].stopped != 0 || all[1].stopped != 1 || all[2].stopped != 0 || time.Since(began) != time.Second {
+			t.Errorf("stopped %d, %d, %d after %v, want the second alone, after its end of 1s",
+				all[0].stopped, all[1].stopped, all[2].stopped, time.Since(began))
+		}
+		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second}
+		if got := g.Stats(); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if why := <-ends; why != live.Evicted || len(ends) > 0 {
+			t.Errorf("got %s and %d more, want evicted alone", why, len(ends))
+		}
+	})
+}
+
+func TestAStartWaitsUntilOneIsUnused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Max: 1})
+		all := providers(t, g, 1)
+		time.AfterFunc(time.Minute, all[0].rest)
+		began := time.Now()
+		providers(t, g, 1)
+		if got := time.Since(began); got != time.Minute+time.Second {
+			t.Errorf("waited %v, want 1m1s", got)
+		}
+	})
+}
+
+func TestAStartIsRefusedByTheBoundItWaitsFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cfg   live.Config
+		text  string
+		after time.Duration
+	}{
+		"number": {live.Config{Max: 1}, "the provider cannot be started now: too many providers are in use", time.Second},
+		"memory": {live.Config{Memory: 15}, "the provider cannot be started now: the providers in use need all memory there is for them", time.Second},
+		"rate":   {live.Config{StartsPerMinute: 1}, "the provider cannot be started now: too many providers were started lately", 59 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := group(t, tt.cfg)
+				providers(t, g, 1)
+				p := &provider{group: g, bytes: 10}
+				var e *abi.Error
+				err := p.start(within(t, time.Second))
+				if !errors.As(err, &e) || e.Code != abi.CodeUnavailable || e.Message != tt.text || e.RetryAfter != tt.after {
+					t.Errorf("got %#v, want unavailable: %s, retry after %v", e, tt.text, tt.after)
+				}
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v, want the end of the context as its cause", err)
+				}
+				if at := g.Stats(); at.Waiting != 0 || g.Refusal(p) != nil {
+					t.Errorf("got %+v, want none waiting", at)
+				}
+			})
+		})
+	}
+}
+
+func TestStartsHaveTheirTurnInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Max: 2})
+		all := providers(t, g, 2)
+		order := make(chan int, 5)
+		var starts sync.WaitGroup
+		for i := range 5 {
+			starts.Go(func() {
+				p := &provider{group: g}
+				if i == 2 {
+					if err := p.start(within(t, time.Second)); err == nil {
+						t.Error("started, want a refusal")
+					}
+					return
+				}
+				if err := p.start(t.Context()); err != nil {
+					t.Error(err)
+				}
+				order <- i
+				time.Sleep(time.Minute)
+				p.rest()
+			})
+			synctest.Wait()
+		}
+		if got := g.Stats(); got.Waiting != 5 {
+			t.Errorf("got %+v, want 5 waiting", got)
+		}
+		time.Sleep(time.Minute)
+		all[0].rest()
+		starts.Wait()
+		for i, want := range []int{0, 1, 3, 4} {
+			if got := <-order; got != want {
+				t.Errorf("turn %d: got start %d, want %d", i, got, want)
+			}
+		}
+	})
+}
+
+func TestTheRateIsKeptInTheLongRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{StartsPerMinute: 10})
+		began := time.Now()
+		providers(t, g, 10)
+		if got := time.Since(began); got != 0 {
+			t.Errorf("the first ten took %v, want no time", got)
+		}
+		providers(t, g, 10)
+		if got := time.Since(began).Round(time.Second); got != time.Minute {
+			t.Errorf("twenty took %v, want a minute", got)
+		}
+	})
+}
+
+func TestSetChangesTheBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Max: 1})
+		providers(t, g, 1)
+		time.AfterFunc(time.Second, func() {
+			if err := g.Set(live.Config{Max: 2}); err != nil {
+				t.Error(err)
+			}
+		})
+		began := time.Now()
+		providers(t, g, 1)
+		if got := time.Since(began); got != time.Second {
+			t.Errorf("waited %v, want 1s", got)
+		}
+		if err := g.Set(live.Config{Max: -1}); err == nil {
+			t.Error("got no error for a negative bound")
+		}
+		if err := g.Set(live.Config{Max: 1}); err != nil {
+			t.Error(err)
+		}
+		if err := (&provider{group: g}).start(within(t, time.Second)); abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("got %v, want a refusal", err)
+		}
+	})
+}
+
+// TestTheFirstIsNeverTooLarge has a member that needs more than there is for all: it runs alone.
+func TestTheFirstIsNeverTooLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Memory: 5})
+		all := providers(t, g, 1)
+		all[0].rest()
+		providers(t, g, 1)
+		if got := g.Stats(); got.Live != 1 || got.Evictions != 1 {
+			t.Errorf("got %+v, want one alive and one evicted", got)
+		}
+	})
+}
+
+// TestManyAtOnce is for the race detector.
+func TestManyAtOnce(t *testing.T) {
+	g := group(t, live.Config{Max: 3, Memory: 1000})
+	var all sync.WaitGroup
+	for range 8 {
+		p := &provider{group: g, bytes: 1}
+		all.Go(func() {
+			for range 200 {
+				if err := p.start(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+				if at := g.Stats(); at.Live+at.Starting > 3 {
+					t.Errorf("got %+v, want 3 at most", at)
+				}
+				p.rest()
+				p.Stop()
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,143 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
+)
+
+// places are those of one worker: in the groups of its module while it lives, and among the starts of its runner.
+type places struct {
+	groups []*live.Place
+	starts *live.Place
+}
+
+// enter waits until a worker may start. It takes the place among the starts last: a start that waits for another worker
+// to end keeps none from starting.
+func (g *guests) enter(ctx context.Context) (_ *places, err error) {
+	p := &places{}
+	defer func() {
+		if err != nil {
+			p.leave(live.Closed)
+		}
+	}()
+	for _, group := range g.groups {
+		place, err := group.Enter(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		p.groups = append(p.groups, place)
+	}
+	p.starts, err = g.runner.starts.Enter(ctx, g)
+	return p, err
+}
+
+func (p *places) started(took time.Duration, cold bool) {
+	for _, place := range p.groups {
+		place.Started(took, cold)
+	}
+}
+
+func (p *places) leave(why live.End) {
+	for _, place := range p.groups {
+		place.Leave(why)
+	}
+}
+
+// refusal returns the error of a call whose time ends before a worker may start.
+func (g *guests) refusal() error {
+	for _, group := range append(g.groups[:len(g.groups):len(g.groups)], g.runner.starts) {
+		if err := group.Refusal(g); err != nil {
+			return err
+		}
+	}
+	return g.host.BusyError("the provider is being compiled")
+}
+
+// released lets starts that wait have the places of a worker that no call uses.
+func (g *guests) released() {
+	for _, group := range g.groups {
+		group.Released()
+	}
+}
+
+// Unused implements [live.Member].
+func (g *guests) Unused() (idle time.Duration, ok bool) {
+	if !g.opened.Load() {
+		return 0, false
+	}
+	idle, ok = g.workers.Unused()
+	return idle, ok && idle >= g.lasting()
+}
+
+// Stop implements [live.Member].
+func (g *guests) Stop() bool { return g.opened.Load() && g.workers.Stop(g.lasting()) }
+
+// Memory implements [live.Member].
+func (g *guests) Memory() int64 {
+	if !g.opened.Load() {
+		return expectedMemory
+	}
+	w, ok := g.workers.Current()
+	if !ok {
+		return g.memory.last(0)
+	}
+	return g.memory.last(w.process.ID())
+}
+
+const (
+	// expectedMemory is what a worker is expected to use before one of its module was looked at.
+	expectedMemory = 16 << 20
+	// memoryAge is how old the figure of a worker may be.
+	memoryAge = time.Second
+)
+
+// A memory knows how much memory the workers of a module use. It is safe for concurrent use. The zero value is usable.
+type memory struct {
+	mu    sync.Mutex // guards the fields below
+	bytes int64
+	at    time.Time
+}
+
+// last returns the memory of a process, or what was known of the last one if pid is 0.
+func (m *memory) last(pid int) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if pid != 0 && time.Since(m.at) >= memoryAge {
+		if bytes, err := ownMemory(pid); err == nil {
+			m.bytes, m.at = bytes, time.Now()
+		}
+	}
+	if m.bytes == 0 {
+		return expectedMemory
+	}
+	return m.bytes
+}
+
+// ownMemory returns the resident memory of a process that belongs to no file, in bytes.
+func ownMemory(pid int) (int64, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 256))
+	if err != nil {
+		return 0, err
+	}
+	fields := bytes.Fields(text)
+	if len(fields) < 3 {
+		return 0, fmt.Errorf("%s: %.64q has no three numbers", f.Name(), text)
+	}
+	resident, err1 := strconv.ParseInt(string(fields[1]), 10, 64)
+	shared, err2 := strconv.ParseInt(string(fields[2]), 10, 64)
+	return (resident - shared) * int64(os.Getpagesize()), errors.Join(err1, err2)
+}

@@ -1,0 +1,88 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
+)
+
+// A Live bounds the worker processes of some providers: those of a Host, by HostConfig.Live, or of one tenant, by
+// Options.Live. While it is full, a provider that needs a process has the one stopped that was not called for longest; if
+// all are in use, its call waits until its deadline. Then it fails with abi.CodeUnavailable, says what is full, and when to
+// retry. A process with guest state that outlives a call counts as in use for Limits.Idle. Those who wait have their turn
+// in order. A Live is safe for concurrent use, on several Hosts as well. It needs no closing.
+type Live struct{ group *live.Group }
+
+// LiveConfig bounds a Live. Zero fields bound nothing.
+type LiveConfig struct {
+	// Max is how many processes may run or start at once. Standby processes are not counted.
+	Max int
+	// Memory is how much memory of their own the processes may use before another starts, in bytes, by figures that may be a
+	// second old. It does not bound how much they use later. One process may always start.
+	Memory int64
+	// StartsPerMinute is how many processes may start in a minute, in the long run. As many may start at once after a minute
+	// without starts.
+	StartsPerMinute int
+
+	// OnStart receives how long each start took, from the beginning of the process. cold says that the provider had been
+	// stopped, and a call waited for the start. OnEnd receives why a process that was ready has ended. Many goroutines call
+	// both at once. They must not block. Nil discards.
+	OnStart func(took time.Duration, cold bool)
+	OnEnd   func(why LiveEnd)
+}
+
+// A LiveEnd says why a process has ended.
+type LiveEnd string
+
+// The ends of processes.
+const (
+	EndIdle    LiveEnd = LiveEnd(live.Idle)    // it was not called for HostConfig.Idle
+	EndEvicted LiveEnd = LiveEnd(live.Evicted) // another provider needed its place
+	EndCrashed LiveEnd = LiveEnd(live.Crashed) // it ended by itself, or was killed
+	EndClosed  LiveEnd = LiveEnd(live.Closed)  // its provider was closed
+)
+
+// LiveStats counts the processes of a Live.
+type LiveStats struct {
+	Live, Starting, Waiting int           // processes that run, and that start; starts that wait, now
+	Starts, Ends, Evictions uint64        // processes that became ready; those of them that ended; those that were stopped for another
+	StartTime               time.Duration // of all starts together
+}
+
+// NewLive makes a Live. It fails if a bound is negative.
+func NewLive(cfg LiveConfig) (*Live, error) {
+	group, err := live.New(cfg.inner())
+	if err != nil {
+		return nil, err
+	}
+	return &Live{group}, nil
+}
+
+// Set replaces the bounds and the receivers. Processes beyond the new bounds go on until they are unused and another
+// provider wants to start. It fails, and changes nothing, if a bound is negative.
+func (l *Live) Set(cfg LiveConfig) error { return l.group.Set(cfg.inner()) }
+
+// Stats returns the counts.
+func (l *Live) Stats() LiveStats {
+	s := l.group.Stats()
+	return LiveStats{
+		Live: s.Live, Starting: s.Starting, Waiting: s.Waiting, Starts: s.Starts, Ends: s.Ends, Evictions: s.Evictions,
+		StartTime: s.StartTime,
+	}
+}
+
+func (cfg LiveConfig) inner() live.Config {
+	inner := live.Config{Max: cfg.Max, Memory: cfg.Memory, StartsPerMinute: cfg.StartsPerMinute, OnStart: cfg.OnStart}
+	if cfg.OnEnd != nil {
+		inner.OnEnd = func(why live.End) { cfg.OnEnd(LiveEnd(why)) }
+	}
+	return inner
+}
+
+// groupOf returns the group of a Live, which may be nil.
+func groupOf(l *Live) *live.Group {
+	if l == nil {
+		return nil
+	}
+	return l.group
+}
