@@ -150,6 +150,12 @@ func (w reportingService) MayRepeat(request []byte) bool {
 	return ok && r.MayRepeat(request)
 }
 
+// IsPrompt implements [capability.Prompt] with that of the service, if it has one.
+func (w reportingService) IsPrompt() bool {
+	p, ok := w.service.(capability.Prompt)
+	return ok && p.IsPrompt()
+}
+
 // reasonOf returns the message of an error and of its cause, which guests do not receive.
 func reasonOf(err error) string {
 	text := err.Error()

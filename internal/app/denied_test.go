@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -119,6 +120,25 @@ func TestDenialsAreFew(t *testing.T) {
 			time.Sleep(denialsEvery)
 		}
 	})
+}
+
+// promising is a service that makes, or does not make, the promise of a [capability.Prompt].
+type promising bool
+
+func (promising) Call(context.Context, []byte) (capability.Response, error) {
+	return capability.Response{}, nil
+}
+
+func (p promising) IsPrompt() bool { return bool(p) }
+
+func TestAWatchedServiceIsAsPromptAsBefore(t *testing.T) {
+	a := &App{}
+	for _, want := range []bool{true, false} {
+		service := a.reportingServices(capability.Services{abi.ServiceSQL: promising(want)})[abi.ServiceSQL]
+		if p, ok := service.(capability.Prompt); !ok || p.IsPrompt() != want {
+			t.Errorf("got %v, want %v", !want, want)
+		}
+	}
 }
 
 // TestAWatchedServiceRepeatsAsBefore repeats the reads of files, and not their writes, when a call is repeated.

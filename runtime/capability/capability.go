@@ -15,12 +15,20 @@ type Service interface {
 }
 
 // An Immediate is a [Service] whose Call never waits for a file, a server or another call. The runtime calls it on the
-// goroutine of the guest, without a time limit. It calls other services on a goroutine of their own, which it abandons
-// soon after the deadline of the guest's call.
+// goroutine of the guest, without a time limit, as that of a [Prompt]. It calls other services on a goroutine of their own,
+// which it abandons soon after the deadline of the guest's call.
 type Immediate interface {
 	Service
 	// Immediate does nothing: it marks the type.
 	Immediate()
+}
+
+// A Prompt is a [Service] that may promise that each Call returns soon after ctx has ended, whatever it waits for. The runtime
+// calls it on the goroutine of the guest, which is quicker.
+type Prompt interface {
+	Service
+	// IsPrompt reports whether the service makes the promise. The answer never changes.
+	IsPrompt() bool
 }
 
 // A Repeatable is a [Service] with requests that change nothing. The host repeats the call of a guest, as when its

@@ -127,6 +127,9 @@ func newCursors() *cursors { return &cursors{calls: map[<-chan struct{}]*callCur
 func (d *cursors) checkCount(ctx context.Context, most int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.calls) == 0 {
+		return nil // Done may set a timer
+	}
 	if c := d.calls[ctx.Done()]; c != nil && len(c.open) >= most {
 		return abi.Errorf(abi.CodeInvalidParams, "more than %d open statements: read one to its end first", most)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap/database"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 const (
@@ -25,23 +27,26 @@ type pool struct {
 	remote bool // a reset takes round trips to a server, so it runs in the background
 
 	mu     sync.Mutex
-	idle   []*idleSession // guarded by mu, as is closed; the most recently used at the end
+	idle   []idleSession // guarded by mu, as is closed; the most recently used at the end
 	closed bool
+	expiry *deadline.Watch // closes idle sessions
 	resets sync.WaitGroup
 }
 
 // An idleSession is closed after idleTime.
 type idleSession struct {
 	database.Session
-	timer *time.Timer
+	since time.Time
 }
 
 func newPool(driver database.Driver, l Limits, remote bool) *pool {
-	return &pool{driver: driver, slots: make(chan struct{}, l.Sessions), wait: l.Wait, remote: remote}
+	p := &pool{driver: driver, slots: make(chan struct{}, l.Sessions), wait: l.Wait, remote: remote}
+	p.expiry = deadline.NewWatch(p.expire)
+	return p
 }
 
 // acquire returns a session that is new or reset, and reports whether it was used before. The caller releases or drops
-// it.
+// it. It returns soon after ctx has ended.
 func (p *pool) acquire(ctx context.Context) (s database.Session, used bool, err error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return nil, false, err
@@ -53,17 +58,57 @@ func (p *pool) acquire(ctx context.Context) (s database.Session, used bool, err 
 		}
 		return s, s != nil, err
 	}
+	s, err = p.connect(ctx)
+	return s, false, err
+}
+
+// connect opens a session in the slot of the caller, which it releases when it fails. Drivers of servers end with ctx. When
+// another goes on after the end of ctx, it has the slot until it ends.
+func (p *pool) connect(ctx context.Context) (database.Session, error) {
+	if p.remote {
+		return p.keepOrFree(p.open(ctx))
+	}
+	var s database.Session
+	var err error
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		s, err = p.open(ctx)
+	}()
+	select {
+	case <-opened:
+		return p.keepOrFree(s, err)
+	case <-ctx.Done():
+		go func() {
+			if <-opened; err == nil {
+				_ = s.Close()
+			}
+			<-p.slots
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+// open opens a session.
+func (p *pool) open(ctx context.Context) (database.Session, error) {
 	connecting, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	s, err = p.driver.Connect(connecting)
-	if err == nil {
-		return s, false, nil
+	s, err := p.driver.Connect(connecting)
+	switch {
+	case err == nil:
+		return s, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	}
-	<-p.slots
-	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
+	return nil, withCode(err)
+}
+
+// keepOrFree releases the slot of a session that could not be opened.
+func (p *pool) keepOrFree(s database.Session, err error) (database.Session, error) {
+	if err != nil {
+		<-p.slots
 	}
-	return nil, false, withCode(err)
+	return s, err
 }
 
 // withCode adds a code to an error of connecting, unless it has one.
@@ -105,10 +150,10 @@ func (p *pool) pop() (database.Session, error) {
 	if last < 0 {
 		return nil, nil
 	}
-	r := p.idle[last]
+	s := p.idle[last].Session
+	p.idle[last] = idleSession{}
 	p.idle = p.idle[:last]
-	r.timer.Stop()
-	return r.Session, nil
+	return s, nil
 }
 
 func errClosed() error { return abi.Errorf(abi.CodeUnavailable, "the host is closing") }
@@ -137,8 +182,12 @@ func (p *pool) release(s database.Session) {
 
 // reset resets a session and makes it idle, or closes it.
 func (p *pool) reset(s database.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), resetTime)
-	defer cancel()
+	ctx := context.Background()
+	if p.remote { // other sessions need no timer: they are reset in no time
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, resetTime)
+		defer cancel()
+	}
 	if err := s.Reset(ctx); err != nil || !p.putIdle(s) {
 		_ = s.Close()
 	}
@@ -152,23 +201,25 @@ func (p *pool) putIdle(s database.Session) bool {
 	if p.closed {
 		return false
 	}
-	r := &idleSession{Session: s}
-	r.timer = time.AfterFunc(idleTime, func() { p.expire(r) })
-	p.idle = append(p.idle, r)
+	p.idle = append(p.idle, idleSession{s, time.Now()})
+	p.expiry.Start(p.idle[0].since.Add(idleTime))
 	return true
 }
 
-// expire closes a session, if it is still idle.
-func (p *pool) expire(r *idleSession) {
+// expire closes the sessions that have been idle for idleTime.
+func (p *pool) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.idle {
-		if p.idle[i] == r {
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			p.resets.Go(func() { _ = r.Close() })
-			return
+	expired := 0
+	for _, r := range p.idle {
+		if time.Since(r.since) < idleTime {
+			p.expiry.Start(r.since.Add(idleTime))
+			break
 		}
+		p.resets.Go(func() { _ = r.Close() })
+		expired++
 	}
+	p.idle = slices.Delete(p.idle, 0, expired)
 }
 
 // drop closes a session that is in use.
@@ -184,7 +235,6 @@ func (p *pool) forget() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, r := range idle {
-		r.timer.Stop()
 		_ = r.Close()
 	}
 }

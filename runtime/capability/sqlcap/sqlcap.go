@@ -99,6 +99,20 @@ func (q queries) Call(ctx context.Context, request []byte) (capability.Response,
 	return capability.Response{Message: message}, err
 }
 
+// IsPrompt implements [capability.Prompt].
+func (q queries) IsPrompt() bool { return q.sql.endsHelpers() }
+
+// endsHelpers reports whether all databases are queried in helpers, which are killed at the deadline of a call. Only the
+// network ends a query of a server.
+func (s *SQL) endsHelpers() bool {
+	for _, c := range s.connections {
+		if c.pool.remote {
+			return false
+		}
+	}
+	return true
+}
+
 // MayRepeat implements [capability.Repeatable]. Statements run in read-only transactions. A privileged role may do what such
 // a transaction does not prevent.
 func (q queries) MayRepeat(request []byte) bool {
@@ -129,6 +143,9 @@ func (r nextRows) Call(ctx context.Context, request []byte) (capability.Response
 	r.sql.report(ctx, c.subject, message, err, began)
 	return capability.Response{Message: message}, err
 }
+
+// IsPrompt implements [capability.Prompt].
+func (r nextRows) IsPrompt() bool { return r.sql.endsHelpers() }
 
 // MayRepeat implements [capability.Repeatable].
 func (nextRows) MayRepeat([]byte) bool { return true }

@@ -23,17 +23,25 @@ const (
 type grantedService struct {
 	id        abi.Service
 	service   capability.Service
-	immediate bool
+	here      bool // it is called on the goroutine of the guest
 	abandoned atomic.Int32
 }
 
 func grantedServices(services capability.Services) map[abi.Service]*grantedService {
 	granted := make(map[abi.Service]*grantedService, len(services))
 	for id, s := range services {
-		_, immediate := s.(capability.Immediate)
-		granted[id] = &grantedService{id: id, service: s, immediate: immediate}
+		granted[id] = &grantedService{id: id, service: s, here: endsByItself(s)}
 	}
 	return granted
+}
+
+// endsByItself reports whether no call of s has to be abandoned.
+func endsByItself(s capability.Service) bool {
+	if _, immediate := s.(capability.Immediate); immediate {
+		return true
+	}
+	p, ok := s.(capability.Prompt)
+	return ok && p.IsPrompt()
 }
 
 // An ask calls services on its own goroutine, one after the other. That goroutine outlives a call, because growing its
@@ -41,9 +49,9 @@ func grantedServices(services capability.Services) map[abi.Service]*grantedServi
 type ask struct {
 	// fixed at creation
 	host   *Host
-	begin  chan struct{} // holds one token for each service call; closed when there are no more
-	events chan event    // for the waiting caller
-	timer  *time.Timer   // sends overdue; a timer with a channel of its own would cost a microsecond more
+	begin  chan struct{}   // holds one token for each service call; closed when there are no more
+	events chan event      // for the waiting caller
+	watch  *deadline.Watch // sends overdue
 
 	// set by the guest's goroutine before the service begins
 	ctx     context.Context
@@ -85,7 +93,7 @@ func (h *Host) newAsk() *ask {
 	default:
 	}
 	a := &ask{host: h, begin: make(chan struct{}, 1), events: make(chan event, 4)} // an answer always has room
-	a.timer = time.AfterFunc(time.Hour, func() {
+	a.watch = deadline.NewWatch(func() {
 		select {
 		case a.events <- overdue:
 		default:
@@ -101,7 +109,7 @@ func (a *ask) release() {
 	if a.request = a.request[:0]; cap(a.request) > maxKeptRequest {
 		a.request = nil
 	}
-	usable := a.timer.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
+	usable := a.watch.Stop() && (a.returned || a.panicked) // else its goroutine has ended, or an event is on its way
 	a.ctx, a.granted, a.resp, a.err, a.returned, a.panicked = nil, nil, capability.Response{}, nil, false, false
 	if usable {
 		select {
@@ -156,7 +164,7 @@ func (c *Call) ask(ctx context.Context, granted *grantedService, request []byte)
 // await waits for the answer of a. After an error, a was abandoned.
 func (c *Call) await(ctx context.Context, a *ask) error {
 	cancelled, cancelledAt := parentDone(ctx), time.Time{}
-	a.timer.Reset(time.Until(c.Deadline()) + serviceGrace)
+	a.watch.Start(c.Deadline().Add(serviceGrace))
 	for {
 		select {
 		case e := <-a.events:
@@ -170,8 +178,8 @@ func (c *Call) await(ctx context.Context, a *ask) error {
 		if !cancelledAt.IsZero() {
 			end = cancelledAt
 		}
-		if left := time.Until(end) + serviceGrace; left > 0 {
-			a.timer.Reset(left)
+		if end = end.Add(serviceGrace); time.Now().Before(end) {
+			a.watch.Start(end)
 			continue
 		}
 		if !a.abandon() {
@@ -199,7 +207,7 @@ func (a *ask) abandon() bool {
 		a.granted.abandoned.Add(-1)
 		return false
 	}
-	a.timer.Stop()
+	a.watch.Stop()
 	a.host.Logger.Warn("service call abandoned: it runs on after the call's deadline",
 		"service", uint32(a.granted.id), "abandoned", a.granted.abandoned.Load())
 	return true

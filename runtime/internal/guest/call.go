@@ -178,7 +178,7 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 		c.tellUngranted(ctx, id, request)
 		return capability.Response{}, abi.Errorf(abi.CodeDenied, "service %d is not granted", id)
 	}
-	if granted.immediate {
+	if granted.here {
 		return granted.service.Call(ctx, request)
 	}
 	return c.ask(ctx, granted, request)
