@@ -106,10 +106,7 @@ func LoadPolicy(file string) (*TrustPolicy, error) {
 // ParsePolicy parses the text of a trust policy. file is named in errors, and relative names of keys begin at its folder.
 func ParsePolicy(file string, text []byte) (*TrustPolicy, error) {
 	var f policyFile
-	if err := policyFormat.Decode(file, text, &f); err != nil {
-		return nil, fmt.Errorf("trust policy: %w", err)
-	}
-	root, err := strict.Parse(file, text)
+	root, err := policyFormat.DecodeNode(file, text, &f)
 	if err != nil {
 		return nil, fmt.Errorf("trust policy: %w", err)
 	}

@@ -99,12 +99,7 @@ func (r *policyReader) fail(n strict.Node, format string, args ...any) {
 }
 
 // entry returns the place of an entry of a list of the file.
-func (r *policyReader) entry(list string, i int) strict.Node {
-	if n, ok := r.root.Get(list); ok && i < len(n.Items) {
-		return n.Items[i]
-	}
-	return r.root
-}
+func (r *policyReader) entry(list string, i int) strict.Node { return r.root.At(list, strconv.Itoa(i)) }
 
 // readKeys loads the keys. Two names for one key are refused: they would count as two signatures.
 func (r *policyReader) readKeys(entries []keyEntry) {

@@ -9,11 +9,19 @@ import (
 // Decode reads text into the value that into points to, a zero struct or [Converter]. name stands for the file in the
 // error, which is [Problems]. After an error, the value is incomplete.
 func (f *Format) Decode(name string, text []byte, into any) error {
+	_, err := f.DecodeNode(name, text, into)
+	return err
+}
+
+// DecodeNode is [Format.Decode], and also returns the value that text is made of, which has the places of problems that
+// the caller finds.
+func (f *Format) DecodeNode(name string, text []byte, into any) (Node, error) {
 	d := &decoder{format: f, reader: reader{file: name}}
-	if root, ok := d.tree(text); ok {
+	root, ok := d.tree(text)
+	if ok {
 		d.value(root, reflect.ValueOf(into).Elem(), field{})
 	}
-	return d.err()
+	return root, d.err()
 }
 
 type decoder struct {

@@ -1,10 +1,13 @@
 package strict
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -67,6 +70,21 @@ func (n Node) Get(key string) (Node, bool) {
 	return Node{}, false
 }
 
+// At returns the value at the end of a path of keys, and of indices into lists, or the one at which the path ends early.
+func (n Node) At(path ...string) Node {
+	for _, step := range path {
+		next, ok := n.Get(step)
+		if i, err := strconv.Atoi(step); n.Kind == Sequence && err == nil && 0 <= i && i < len(n.Items) {
+			next, ok = n.Items[i], true
+		}
+		if !ok {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
 // ReadFile reads a regular file of at most [MaxSize] bytes.
 func ReadFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
@@ -81,11 +99,28 @@ func ReadFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
-		err = fmt.Errorf("%s: the file has more than %d bytes", file, MaxSize)
-	}
+	text, _, err := ReadOpen(f)
 	return text, err
+}
+
+// ReadOpen reads an open regular file of at most [MaxSize] bytes, and says what it was before it was read.
+func ReadOpen(f *os.File) ([]byte, fs.FileInfo, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, info, fmt.Errorf("%s is not a file", f.Name())
+	}
+	size := min(max(info.Size(), 0), MaxSize) // some file systems say 0
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := text.ReadFrom(io.LimitReader(f, MaxSize+1)); err != nil {
+		return nil, info, err
+	}
+	if text.Len() > MaxSize {
+		return nil, info, fmt.Errorf("%s: the file has more than %d bytes", f.Name(), MaxSize)
+	}
+	return text.Bytes(), info, nil
 }
 
 // Parse returns the value that text is made of, within the bounds of this package, for a file of another program, which
