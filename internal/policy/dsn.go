@@ -12,7 +12,7 @@ const sqliteScheme = "sqlite:"
 // openDSN returns s if it is a data source name without a password, which a file may contain that others can read. It
 // refuses in doubt.
 func openDSN(s string) (string, error) {
-	if _, err := line(s); err != nil {
+	if _, err := Line(s); err != nil {
 		return "", err
 	}
 	scheme, _, _ := strings.Cut(s, ":")

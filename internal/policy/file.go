@@ -32,22 +32,26 @@ var format = strict.Format{
 		"duration":    strict.NewRule(duration, shortDuration, strict.Schema{"type": "string", "examples": []string{"2s", "500ms"}}),
 		"guest path":  strict.TextRule(guestPath, strict.Schema{"pattern": "^/"}),
 		"host":        strict.TextRule(host, strict.Schema{"examples": []string{"api.example.org", "*.example.org"}}),
-		"host path":   strict.TextRule(hostPath, nil),
+		"host path":   strict.TextRule(HostPath, nil),
 		"keyring":     strict.TextRule(keyring, strict.Schema{"pattern": "^[^/]+/.+$"}),
-		"line":        strict.TextRule(line, nil),
+		"line":        strict.TextRule(Line, nil),
 		"method":      strict.OneOf("method", methods...),
 		"name":        strict.TextRule(name, strict.Schema{"pattern": namePattern.String()}),
 		"path":        strict.TextRule(pathPattern, strict.Schema{"pattern": "^/"}),
 		"port":        strict.NewRule(port, formatPort, strict.Schema{"type": "integer", "minimum": 1, "maximum": 65535}, strict.Number),
 		"prose":       strict.TextRule(prose, nil),
 		"scheme":      strict.OneOf("scheme", schemes...),
-		"size":        numeric(size, formatSize, "64Mi"),
+		"size":        numeric(Size, FormatSize, "64Mi"),
 		"storage URI": strict.NewRule(storageURI, formatStorageURI, strict.Schema{"type": "string", "pattern": "^fs://.+", "examples": []string{"fs://workspace/**"}}),
 		"value":       strict.NewRule(value, strict.Quote, strict.Schema{"type": []string{"string", "number", "boolean"}}, strict.Text, strict.Number, strict.Boolean),
 		"variable":    strict.TextRule(variable, strict.Schema{"pattern": variablePattern.String()}),
 		"version":     strict.NewRule(version, strconv.Quote, strict.Schema{"const": Version}, strict.Text, strict.Number, strict.Boolean),
 	},
 }
+
+// Rules returns the rules of the scalars in policy files, by name, for the formats of other files that have them, or types
+// of this package.
+func Rules() map[string]strict.Rule { return maps.Clone(format.Rules) }
 
 // numeric makes the rule of a number that may have a unit.
 func numeric[T any](parse func(string) (T, error), format func(T) string, example string) strict.Rule {
@@ -88,29 +92,48 @@ type variableRule struct {
 
 // ToFile returns p in the shape of its file.
 func (p *Policy) ToFile() any {
-	f := file{Version: Version, Description: p.Description}
-	f.Permissions.Storage.Allow, f.Permissions.Network.Allow = p.Storage, p.Network
+	return file{Version: Version, Description: p.Description, Permissions: p.permissions()}
+}
+
+func (p *Policy) permissions() permissions {
+	var in permissions
+	in.Storage.Allow, in.Network.Allow = p.Storage, p.Network
 	for _, key := range p.Environment {
-		f.Permissions.Environment.Allow = append(f.Permissions.Environment.Allow, variableRule{key})
+		in.Environment.Allow = append(in.Environment.Allow, variableRule{key})
 	}
-	f.Permissions.Config, f.Permissions.Secrets, f.Permissions.KV, f.Permissions.SQL = p.Config, p.Secrets, p.KV, p.SQL
-	f.Permissions.Resources.Limits = p.Limits
-	return f
+	in.Config, in.Secrets, in.KV, in.SQL = p.Config, p.Secrets, p.KV, p.SQL
+	in.Resources.Limits = p.Limits
+	return in
 }
 
 // FromFile sets p to the policy of a file. The error names a secret that a rule uses and the file lacks.
 func (p *Policy) FromFile(v any) error {
 	f := v.(file)
+	err := p.setPermissions(f.Permissions)
+	p.Description = f.Description
+	return err
+}
+
+func (p *Policy) setPermissions(in permissions) error {
 	*p = Policy{
-		Description: f.Description, Storage: f.Permissions.Storage.Allow, Network: f.Permissions.Network.Allow,
-		Config: f.Permissions.Config, Secrets: f.Permissions.Secrets, KV: f.Permissions.KV, SQL: f.Permissions.SQL,
-		Limits: f.Permissions.Resources.Limits,
+		Storage: in.Storage.Allow, Network: in.Network.Allow, Config: in.Config, Secrets: in.Secrets, KV: in.KV, SQL: in.SQL,
+		Limits: in.Resources.Limits,
 	}
-	for _, variable := range f.Permissions.Environment.Allow {
+	for _, variable := range in.Environment.Allow {
 		p.Environment = append(p.Environment, variable.Key)
 	}
 	return p.checkSecrets()
 }
+
+// Permissions are a policy, without its description, in a file of another format: what is below permissions in a policy
+// file. The format needs [Rules].
+type Permissions Policy
+
+// ToFile returns p in the shape of a file.
+func (p *Permissions) ToFile() any { return (*Policy)(p).permissions() }
+
+// FromFile sets p to what is in a file. The error is that of [Policy.FromFile].
+func (p *Permissions) FromFile(v any) error { return (*Policy)(p).setPermissions(v.(permissions)) }
 
 // checkSecrets returns an error if a rule names a secret that p lacks.
 func (p *Policy) checkSecrets() error {

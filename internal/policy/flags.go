@@ -199,7 +199,7 @@ func addSecret(p *Policy, spec string) error {
 	case "env":
 		s.Env, err = variable(where)
 	case "file":
-		s.File, err = hostPath(where)
+		s.File, err = HostPath(where)
 	case "keyring":
 		s.Keyring, err = keyring(where)
 	default:
@@ -228,7 +228,7 @@ func addSQL(p *Policy, spec string) error {
 	case kind == "env":
 		s.DSNEnv, err = variable(where)
 	case kind == "file" && !strings.ContainsAny(where, "?"):
-		s.DSNFile, err = hostPath(where)
+		s.DSNFile, err = HostPath(where)
 	default:
 		s.DSN, err = openDSN(source)
 	}

@@ -182,7 +182,7 @@ func (i *importer) plugin(config strict.Node) {
 		case "env_vars":
 			i.config(e.Value) // plugins read them as configuration
 		case "memory_limit":
-			bytes, err := size(strings.ReplaceAll(e.Value.Text, " ", ""))
+			bytes, err := Size(strings.ReplaceAll(e.Value.Text, " ", ""))
 			if err != nil {
 				i.drop(e.Key.Text, err.Error())
 				continue
@@ -253,7 +253,7 @@ func (i *importer) folder(from, to string) {
 func (i *importer) config(n strict.Node) {
 	for _, e := range n.Entries {
 		v, err := value(e.Value.Text)
-		if _, bad := line(e.Key.Text); err != nil || bad != nil || e.Value.Kind > strict.Boolean || e.Value.Kind == strict.Null {
+		if _, bad := Line(e.Key.Text); err != nil || bad != nil || e.Value.Kind > strict.Boolean || e.Value.Kind == strict.Null {
 			i.drop("config "+e.Key.Text, "it is not a short text")
 			continue
 		}

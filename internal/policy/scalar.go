@@ -17,8 +17,8 @@ import (
 
 const maxLine = 4 << 10 // bytes of a path, a value or a description
 
-// line returns s if it is a text on one line without invisible characters.
-func line(s string) (string, error) {
+// Line returns s if it is a text on one line without invisible characters.
+func Line(s string) (string, error) {
 	switch {
 	case s == "":
 		return "", errors.New("the text is empty")
@@ -35,7 +35,7 @@ func invisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unico
 
 // prose returns s if it is a text of one or more lines.
 func prose(s string) (string, error) {
-	flat, err := line(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
+	flat, err := Line(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
 	if err != nil || flat == "" {
 		return "", err
 	}
@@ -80,12 +80,12 @@ func variable(s string) (string, error) {
 	return s, checkPlaceholder(s, PlaceholderVariable)
 }
 
-// hostPath returns s if it is a path of the host.
-func hostPath(s string) (string, error) {
+// HostPath returns s if it is a path of the host.
+func HostPath(s string) (string, error) {
 	if s == "~" || strings.HasPrefix(s, "~/") {
 		return "", fmt.Errorf("%q: ~ is not expanded: write the whole path", strict.Clip(s))
 	}
-	return line(s)
+	return Line(s)
 }
 
 // keyring returns s if it names an entry of a keyring.
@@ -94,7 +94,7 @@ func keyring(s string) (string, error) {
 	if !ok || service == "" || user == "" {
 		return "", fmt.Errorf("%q is not an entry of a keyring: write it as SERVICE/USER", strict.Clip(s))
 	}
-	return line(s)
+	return Line(s)
 }
 
 // guestPath returns s if it is a path as guests see it.
@@ -108,7 +108,7 @@ func guestPath(s string) (string, error) {
 	if err := checkPlaceholder(s, PlaceholderPath); err != nil {
 		return "", err
 	}
-	return line(s)
+	return Line(s)
 }
 
 const storageScheme = "fs://"
@@ -133,7 +133,7 @@ func storageURI(s string) (string, error) {
 	if err := checkPlaceholder(folder, PlaceholderFolder); err != nil {
 		return "", err
 	}
-	return hostPath(path.Clean(folder))
+	return HostPath(path.Clean(folder))
 }
 
 func formatStorageURI(folder string) string {
@@ -208,7 +208,7 @@ func pathPattern(s string) (string, error) {
 			return "", fmt.Errorf("%q has ** before its end: %s", strict.Clip(s), form)
 		}
 	}
-	return line(s)
+	return Line(s)
 }
 
 func port(s string) (uint16, error) {
@@ -230,8 +230,8 @@ var units = []struct {
 	{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1}, {"", 1},
 }
 
-// size returns a positive number of bytes, at most 1 TiB.
-func size(s string) (uint64, error) {
+// Size reads a positive number of bytes, as "64Mi", at most 1 TiB.
+func Size(s string) (uint64, error) {
 	for _, u := range units {
 		digits, ok := strings.CutSuffix(s, u.suffix)
 		if !ok {
@@ -246,8 +246,8 @@ func size(s string) (uint64, error) {
 	return 0, fmt.Errorf("%q is not a size: write it like 64Mi, 512Ki or 2Gi", strict.Clip(s))
 }
 
-// formatSize returns the shortest exact form.
-func formatSize(n uint64) string {
+// FormatSize returns the shortest exact form of a number of bytes.
+func FormatSize(n uint64) string {
 	for _, u := range []struct {
 		suffix string
 		shift  int

@@ -88,7 +88,7 @@ func (s Storage) growth() string {
 		label = "and at most"
 	}
 	return bounds(
-		bound{"adding up to", bytes, formatSize(s.MaxBytes)},
+		bound{"adding up to", bytes, FormatSize(s.MaxBytes)},
 		bound{label, files, fmt.Sprint(s.MaxFiles, " files and folders")},
 	)
 }
@@ -153,7 +153,7 @@ func (s SQL) String() string {
 	return text + bounds(
 		bound{"for", s.Timeout > 0, shortDuration(s.Timeout)},
 		bound{"at most", s.MaxRows > 0, fmt.Sprint(s.MaxRows, " rows")},
-		bound{"up to", s.MaxBytes > 0, formatSize(s.MaxBytes)},
+		bound{"up to", s.MaxBytes > 0, FormatSize(s.MaxBytes)},
 	)
 }
 
@@ -167,9 +167,9 @@ func (k *KV) String() string {
 		text += ", in the store " + k.Namespace
 	}
 	return text + bounds(
-		bound{"up to", k.MaxBytes > 0, formatSize(k.MaxBytes)},
+		bound{"up to", k.MaxBytes > 0, FormatSize(k.MaxBytes)},
 		bound{"with at most", k.MaxKeys > 0, fmt.Sprint(k.MaxKeys, " keys")},
-		bound{"each up to", k.MaxValue > 0, formatSize(k.MaxValue)},
+		bound{"each up to", k.MaxValue > 0, FormatSize(k.MaxValue)},
 	)
 }
 
@@ -191,7 +191,7 @@ func bounds(all ...bound) string {
 }
 
 func (l Limits) named() []bound {
-	size := func(name string, n uint64) bound { return bound{name, n > 0, formatSize(n)} }
+	size := func(name string, n uint64) bound { return bound{name, n > 0, FormatSize(n)} }
 	return []bound{
 		{"cpu", l.MilliCPU > 0, formatProcessors(l.MilliCPU)},
 		size("memory", l.Memory), {"fuel", l.Fuel > 0, fmt.Sprint(l.Fuel)},
@@ -242,6 +242,9 @@ func (b bound) orEmpty() string {
 func (l Limits) numbers() []uint64 {
 	return []uint64{uint64(l.MilliCPU), l.Memory, l.Fuel, uint64(l.Timeout / time.Nanosecond), l.Output, l.Stack, l.Log}
 }
+
+// Beyond gives, in words, the grants of p that ceiling does not cover. It compares neither configuration nor limits.
+func Beyond(ceiling, p *Policy) []string { return added(ceiling, p) }
 
 // added gives, in words, the grants of now that before does not cover.
 func added(before, now *Policy) (words []string) {

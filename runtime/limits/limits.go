@@ -56,8 +56,11 @@ type Limits struct {
 	Idle time.Duration
 }
 
-// MaxMemory is the greatest Memory, in bytes: all that 32 bits can address.
-const MaxMemory = 4 << 30
+// The greatest values that are possible, in bytes.
+const (
+	MaxMemory = 4 << 30 // all that 32 bits can address
+	MaxStack  = 32 << 20
+)
 
 // The defaults of Limits.
 const (
@@ -78,7 +81,6 @@ const (
 
 const (
 	pageSize    = 64 << 10
-	maxStack    = 32 << 20
 	maxTable    = 10_000_000
 	maxCalls    = 10_000
 	maxSessions = 10_000 // of which each takes two of the 65,530 mappings a process has by default
@@ -121,7 +123,7 @@ func (l Limits) check() error {
 		name          string
 		value, atMost uint64
 	}{
-		{"fuel", l.Fuel, maxFuel}, {"stack bytes", uint64(l.Stack), maxStack}, {"table entries", uint64(l.Table), maxTable},
+		{"fuel", l.Fuel, maxFuel}, {"stack bytes", uint64(l.Stack), MaxStack}, {"table entries", uint64(l.Table), maxTable},
 		{"calls at once", uint64(l.Calls), maxCalls}, {"sessions", uint64(l.Sessions), maxSessions},
 	} {
 		if most.value > most.atMost {
