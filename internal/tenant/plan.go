@@ -1,9 +1,14 @@
 package tenant
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // DefaultPlan is the name of the plan of tenants that name none.
@@ -38,4 +43,78 @@ type Plan struct {
 type Rate struct {
 	PerSecond float64
 	Burst     int // at once
+}
+
+// Permits returns an error that says in words what a policy grants, or which limit it asks for, beyond the plan.
+func (p *Plan) Permits(asked *policy.Policy) error {
+	var beyond []string
+	if p.Ceiling != nil {
+		granted := *asked
+		granted.Limits = policy.Limits{}
+		if !policy.Covers(p.Ceiling, &granted) {
+			beyond = policy.Beyond(p.Ceiling, &granted)
+		}
+	}
+	for _, l := range p.boundsOf(asked.Limits) {
+		if l.most > 0 && l.asked > l.most {
+			beyond = append(beyond, fmt.Sprintf("use %s %s, where %s is the most", l.name, l.format(l.asked), l.format(l.most)))
+		}
+	}
+	if len(beyond) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the policy permits more than the plan %s: %s: remove it from the policy, or choose another plan",
+		p.Name, strings.Join(beyond, "; "))
+}
+
+// Bound returns the limits of a provider whose policy has l: what is unset there is that of the plan, and nothing is more.
+func (p *Plan) Bound(l policy.Limits) policy.Limits {
+	most := p.limits()
+	bound(&l.MilliCPU, most.MilliCPU)
+	bound(&l.Memory, most.Memory)
+	bound(&l.Fuel, most.Fuel)
+	bound(&l.Timeout, most.Timeout)
+	bound(&l.Output, most.Output)
+	bound(&l.Stack, most.Stack)
+	bound(&l.Log, most.Log)
+	return l
+}
+
+// bound makes a limit at most another one. Zero is none.
+func bound[T ~int64 | ~uint64 | ~uint32](l *T, most T) {
+	if *l == 0 || most > 0 && *l > most {
+		*l = most
+	}
+}
+
+// limits returns p.Limits with the defaults of the runtime. It has no default for processors.
+func (p *Plan) limits() policy.Limits {
+	l := p.Limits
+	l.Memory, l.Fuel = cmp.Or(l.Memory, limits.DefaultMemory), cmp.Or(l.Fuel, limits.DefaultFuel)
+	l.Timeout, l.Output = cmp.Or(l.Timeout, limits.DefaultTimeout), cmp.Or(l.Output, limits.DefaultOutput)
+	l.Stack, l.Log = cmp.Or(l.Stack, limits.DefaultStack), cmp.Or(l.Log, limits.DefaultLog)
+	return l
+}
+
+// A bounded limit is one that a policy asks for, and the most that the plan grants; zero for none.
+type bounded struct {
+	name        string
+	asked, most uint64
+	format      func(uint64) string
+}
+
+func (p *Plan) boundsOf(asked policy.Limits) []bounded {
+	most := p.limits()
+	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	milli := func(n uint64) string { return count(n) + "m" }
+	duration := func(n uint64) string { return time.Duration(n).String() }
+	return []bounded{
+		{"cpu", uint64(asked.MilliCPU), uint64(most.MilliCPU), milli},
+		{"memory", asked.Memory, most.Memory, policy.FormatSize},
+		{"fuel", asked.Fuel, most.Fuel, count},
+		{"timeout", uint64(asked.Timeout), uint64(most.Timeout), duration},
+		{"output", asked.Output, most.Output, policy.FormatSize},
+		{"stack", asked.Stack, most.Stack, policy.FormatSize},
+		{"log", asked.Log, most.Log, policy.FormatSize},
+	}
 }

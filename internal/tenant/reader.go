@@ -1,0 +1,416 @@
+package tenant
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/internal/strict"
+)
+
+// Bounds of the folder of tenants. Beyond them it is not read.
+const (
+	MaxFiles = 50_000    // files and folders in it
+	MaxTotal = 256 << 20 // bytes of all files of tenants
+)
+
+// A Reader reads the files of tenants. It remembers what it has read, and reads again what has changed. Its zero value is
+// ready. It is safe for concurrent use.
+type Reader struct {
+	mu       sync.Mutex // guards the fields below, while files are read
+	folder   string     // whose files these are
+	entries  map[string]*entry
+	policies policyFiles
+}
+
+// A Reading is what the files of tenants have become.
+type Reading struct {
+	// Change makes the snapshot before it equal to the files. It has only what differs.
+	Change Change
+	// Problems are those of each tenant whose file is wrong, by ID; of files whose name is no ID, by that name. Such a tenant
+	// is not in Change.
+	Problems map[string]strict.Problems
+	// Policies are the absolute paths of the policy files that tenants name, sorted.
+	Policies []string
+	// Tenants counts the files that are right, and Read those that were read again.
+	Tenants, Read int
+}
+
+// An entry is what is known of one file of a tenant.
+type entry struct {
+	file     string // name in the folder
+	stamp    stamp
+	readAt   time.Time
+	sum      [sha256.Size]byte
+	policies []*policyFile // as they were used
+	missing  []string      // absolute paths of files that the tenant lacks
+
+	tenant   *Tenant         // nil if there are problems
+	problems strict.Problems // of the file and its policies
+	root     *strict.Node    // of the file, for the places of further problems; nil until there is one
+	read     bool            // in this pass
+
+	plan         *Plan // by which planProblems were found
+	planProblems strict.Problems
+}
+
+// ReadTenants reads the files NAME.yaml in Settings.Tenants, each of which is the tenant of that name. A nil previous is an
+// empty snapshot. A tenant with a problem is not in the change, so that it stays as it was; a file that is gone removes its
+// tenant. The error is about the folder itself: then nothing is to be changed.
+func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.folder != s.Tenants {
+		r.folder, r.entries = s.Tenants, map[string]*entry{}
+	}
+	if previous == nil {
+		previous = &Snapshot{}
+	}
+	root, err := os.OpenRoot(s.Tenants)
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of tenants: %w: make the folder, or set tenants in serve.yaml", err)
+	}
+	defer root.Close()
+	names, err := list(root, s.Tenants)
+	if err != nil {
+		return nil, err
+	}
+	p := &pass{Reader: r, root: root, settings: s, previous: previous}
+	r.policies.begin()
+	if err := p.readAll(names); err != nil {
+		return nil, err
+	}
+	return p.reading(), nil
+}
+
+// list returns the names of the files that may be those of tenants, sorted.
+func list(root *os.Root, folder string) (names []string, err error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of tenants: %w", err)
+	}
+	defer dir.Close()
+	for seen := 0; ; {
+		some, err := dir.ReadDir(1024)
+		if seen += len(some); seen > MaxFiles {
+			return nil, fmt.Errorf("the folder of tenants, %s, has more than %d files: move away what is no tenant, or use several servers", folder, MaxFiles)
+		}
+		for _, e := range some {
+			if name := e.Name(); !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) {
+				names = append(names, name)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the folder of tenants: %w", err)
+		}
+	}
+}
+
+// A pass reads all files once.
+type pass struct {
+	*Reader
+	root     *os.Root
+	settings *Settings
+	previous *Snapshot
+	total    atomic.Int64 // bytes of the files
+}
+
+// each calls do for each index below n, on all processors.
+func each(n int, do func(int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// readAll makes the entries those of the files.
+func (p *pass) readAll(names []string) error {
+	entries := make([]*entry, len(names))
+	for i, name := range names {
+		if entries[i] = p.entries[name]; entries[i] == nil {
+			entries[i] = &entry{file: name}
+		}
+		entries[i].read = false
+	}
+	each(len(entries), func(i int) { p.look(entries[i]) })
+	if total := p.total.Load(); total > MaxTotal {
+		p.entries = map[string]*entry{}
+		return fmt.Errorf("the files of tenants in %s have more than %d bytes in all: use several servers", p.folder, MaxTotal)
+	}
+	clear(p.entries)
+	for _, e := range entries {
+		p.entries[e.file] = e
+	}
+	return nil
+}
+
+// id returns the ID of the tenant of a file. It reports false if the name of the file is wrong.
+func (e *entry) id() (string, bool) {
+	id, found := strings.CutSuffix(e.file, ".yaml")
+	return id, found && IsID(id)
+}
+
+// path returns the absolute path of a file in the folder.
+func (p *pass) path(e *entry) string { return filepath.Join(p.folder, e.file) }
+
+// look reads the file of an entry, unless it is as it was.
+func (p *pass) look(e *entry) {
+	if _, ok := e.id(); !ok {
+		p.failName(e)
+		return
+	}
+	info, err := p.stat(e.file)
+	if err != nil {
+		p.failFile(e, err)
+		return
+	}
+	if p.total.Add(info.Size()) > MaxTotal {
+		return
+	}
+	if e.stamp == stampOf(info) && e.stamp.holds(e.readAt) && p.isCurrent(e) {
+		return
+	}
+	p.readEntry(e, info, false)
+}
+
+// stat follows a link within the folder.
+func (p *pass) stat(name string) (fs.FileInfo, error) {
+	info, err := p.root.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return p.root.Stat(name)
+	}
+	return info, err
+}
+
+// isCurrent reports whether the other files that an entry was made of are as they were.
+func (p *pass) isCurrent(e *entry) bool {
+	return !slices.ContainsFunc(e.policies, func(f *policyFile) bool { return p.policies.get(f.name) != f }) &&
+		!slices.ContainsFunc(e.missing, func(name string) bool { return isFile(name) == nil })
+}
+
+// readEntry reads the file of an entry. It parses it, for its places, if parse is set, or if the content or another file has changed.
+func (p *pass) readEntry(e *entry, info fs.FileInfo, parse bool) {
+	at := time.Now()
+	text, info, err := readFile(info, func() (*os.File, error) { return p.root.OpenFile(e.file, openFlags, 0) })
+	if err != nil {
+		p.failFile(e, err)
+		return
+	}
+	sum := sha256.Sum256(text)
+	same := !parse && sum == e.sum && (e.tenant != nil || e.problems != nil) && p.isCurrent(e)
+	e.stamp, e.readAt, e.sum = stampOf(info), at, sum
+	if same {
+		return
+	}
+	e.read, e.plan, e.planProblems = true, nil, nil
+	if !parse && p.reuse(e) {
+		return
+	}
+	p.parse(e, text, parse)
+}
+
+// reuse takes the tenant of the previous snapshot, if it was made of these very files, perhaps by another process.
+func (p *pass) reuse(e *entry) bool {
+	id, _ := e.id()
+	old := p.previous.Tenants[id]
+	if old == nil || old.Owner != OwnerFiles || len(old.Files) == 0 || old.Files[0] != p.path(e) {
+		return false
+	}
+	var used []*policyFile
+	for _, name := range old.Files[1:] {
+		used = append(used, p.policies.get(name))
+	}
+	if _, digest := p.digest(e, used); digest != old.Digest {
+		return false
+	}
+	for i := range old.Providers {
+		if name := old.Providers[i].Module; filepath.IsAbs(name) && isFile(name) != nil {
+			return false
+		}
+	}
+	e.tenant, e.problems, e.policies, e.missing, e.root = old, nil, used, nil, nil
+	return true
+}
+
+func (p *pass) digest(e *entry, used []*policyFile) (names []string, digest string) {
+	parts := make([]part, len(used))
+	for i, f := range used {
+		parts[i] = part{f.name, f.sum}
+	}
+	return combine(part{p.path(e), e.sum}, parts)
+}
+
+// parse makes the tenant of a text. It keeps the places of all values, which take more memory than the tenant, if keep is set.
+func (p *pass) parse(e *entry, text []byte, keep bool) {
+	id, _ := e.id()
+	r := &tenantReader{document: document{name: p.path(e)}, folder: p.folder, policies: p.policies.get, hasFile: isFile}
+	t := r.read(id, text)
+	e.policies, e.missing, e.problems, e.root = r.used, r.missing, r.problems, nil
+	if len(e.problems) > 0 {
+		e.tenant = nil
+		return
+	}
+	if keep {
+		e.root = &r.root
+	}
+	t.Files, t.Digest = p.digest(e, e.policies)
+	if old := p.previous.Tenants[id]; old != nil && old.Owner == OwnerFiles && old.Digest == t.Digest {
+		t = old
+	}
+	e.tenant = t
+}
+
+// failFile makes an entry one that has to be read again.
+func (p *pass) failFile(e *entry, err error) {
+	text := reason(err).Error()
+	if strings.Contains(text, "path escapes") {
+		text = "the link leads out of the folder of tenants: copy the file there"
+	}
+	*e = entry{file: e.file, problems: strict.Problems{{File: p.path(e), Text: "the file cannot be read: " + text}}}
+}
+
+func (p *pass) failName(e *entry) {
+	text := "a tenant's file has a name of lower-case letters, digits and dashes, at most 63, and ends in .yaml: rename it"
+	if base, isYML := strings.CutSuffix(e.file, ".yml"); isYML && IsID(base) {
+		text = "the name ends in .yml: rename it to " + base + ".yaml"
+	}
+	*e = entry{file: e.file, problems: strict.Problems{{File: filepath.Join(p.folder, shown(e.file)), Text: text}}}
+}
+
+// shown returns the name of a file as a person may see it.
+func shown(name string) string { return printable.Line(strict.Clip(name)) }
+
+// reading compares the entries with the previous snapshot.
+func (p *pass) reading() *Reading {
+	r := &Reading{Problems: map[string]strict.Problems{}}
+	right := map[string]*entry{}
+	for _, e := range p.entries {
+		if e.read {
+			r.Read++
+		}
+		id, ok := e.id()
+		if !ok {
+			r.Problems[shown(e.file)] = e.problems
+			continue
+		}
+		if found := p.problems(id, e); len(found) > 0 {
+			r.Problems[id] = found
+			continue
+		}
+		right[id] = e
+	}
+	p.settleHosts(right, r.Problems)
+	r.Tenants = len(right)
+	r.Policies = slices.Sorted(maps.Keys(p.policies.names))
+	r.Change = p.change(right, r.Problems)
+	return r
+}
+
+// problems returns those of an entry, other tenants aside.
+func (p *pass) problems(id string, e *entry) strict.Problems {
+	if len(e.problems) > 0 {
+		return e.problems
+	}
+	if old := p.previous.Tenants[id]; old != nil && old.Owner != OwnerFiles {
+		return strict.Problems{{File: p.path(e), Text: fmt.Sprintf("the tenant %s was made by the API, which owns it: "+
+			"remove the file, or give it to files with 'wasmres tenant adopt %s --owner files'", id, id)}}
+	}
+	plan := p.settings.Plans[cmp.Or(e.tenant.Plan, DefaultPlan)]
+	if plan == nil {
+		_, err := strict.Word("plan", e.tenant.Plan, slices.Sorted(maps.Keys(p.settings.Plans)))
+		return p.fail(e, func(*Tenant) []string { return []string{"plan"} }, "%v", err)
+	}
+	if e.plan != plan {
+		found := p.checkPlan(e, plan)
+		e.plan, e.planProblems = plan, found
+	}
+	return e.planProblems
+}
+
+// checkPlan returns the problems of a tenant with its plan.
+func (p *pass) checkPlan(e *entry, plan *Plan) (found strict.Problems) {
+	providers := e.tenant.Providers
+	for i := range providers {
+		if err := plan.Permits(&providers[i].Policy); err != nil {
+			at := []string{"providers", providers[i].Name, "policy"}
+			found = append(found, p.fail(e, func(*Tenant) []string { return at }, "%v", err)...)
+		}
+	}
+	return found
+}
+
+// fail returns a problem of a right file, at the end of the path of keys that at gives. It parses the file for its place.
+func (p *pass) fail(e *entry, at func(*Tenant) []string, text string, args ...any) strict.Problems {
+	if e.root == nil {
+		if info, err := p.stat(e.file); err == nil {
+			p.readEntry(e, info, true)
+		}
+	}
+	if len(e.problems) > 0 {
+		return e.problems // the file has just changed
+	}
+	var n strict.Node
+	if e.root != nil {
+		n = e.root.At(at(e.tenant)...)
+	}
+	return strict.Problems{{File: p.path(e), Line: n.Line, Column: n.Column, Text: fmt.Sprintf(text, args...)}}
+}
+
+// change returns what makes the previous snapshot equal to the right entries.
+func (p *pass) change(right map[string]*entry, problems map[string]strict.Problems) Change {
+	c := Change{Base: p.previous.Generation, Actor: string(OwnerFiles), Owner: OwnerFiles}
+	for _, id := range slices.Sorted(maps.Keys(right)) {
+		t := right[id].tenant
+		if old := p.previous.Tenants[id]; old == nil || old.Digest != t.Digest {
+			c.SetTenants = append(c.SetTenants, t)
+		}
+	}
+	for id, old := range p.previous.Tenants {
+		if old.Owner == OwnerFiles && right[id] == nil && problems[id] == nil {
+			c.RemoveTenants = append(c.RemoveTenants, id)
+		}
+	}
+	slices.Sort(c.RemoveTenants)
+	texts := map[string]string{}
+	for id, found := range problems {
+		texts[id] = found.Error()
+	}
+	if !maps.Equal(texts, p.previous.Problems) {
+		c.SetProblems = texts
+	}
+	if !reflect.DeepEqual(p.settings.Plans, p.previous.Plans) {
+		for _, name := range slices.Sorted(maps.Keys(p.settings.Plans)) {
+			c.SetPlans = append(c.SetPlans, p.settings.Plans[name])
+		}
+	}
+	return c
+}
+
+// Empty reports whether c changes nothing.
+func (c *Change) Empty() bool {
+	return len(c.SetTenants)+len(c.RemoveTenants)+len(c.SetKeys)+len(c.RemoveKeys) == 0 && c.SetProblems == nil && c.SetPlans == nil
+}

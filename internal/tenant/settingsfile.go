@@ -1,0 +1,275 @@
+package tenant
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/policy"
+	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/limits"
+)
+
+// What serve.yaml contains.
+type (
+	settingsFile struct {
+		Schema         string              `yaml:"$schema" doc:"where editors find the schema of this file; without effect"`
+		Listen         []listenerFile      `yaml:"listen,nonempty" unique:"Address" doc:"the addresses on which clients are served; default: 127.0.0.1:8080"`
+		PublicURL      string              `yaml:"public_url" check:"public URL" doc:"how clients reach the server, as https://mcp.example.com; default: the first address"`
+		AllowedHosts   []string            `yaml:"allowed_hosts" check:"host name" doc:"further names by which clients may reach all tenants, beside those of public_url and the addresses"`
+		TrustedProxies []netip.Prefix      `yaml:"trusted_proxies" check:"network" doc:"networks of proxies whose header Forwarded or X-Forwarded-For says which client asks; default: none"`
+		Data           string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: that of this file"`
+		Tenants        string              `yaml:"tenants" check:"host path" doc:"the folder of the files of tenants; default: tenants"`
+		Admin          adminFile           `yaml:"admin" doc:"where operators reach the server"`
+		Watch          *bool               `yaml:"watch" doc:"whether files are read again when they change; default: true"`
+		Idle           time.Duration       `yaml:"idle" check:"duration" doc:"after which a provider without calls loses its process; default: 5m"`
+		Memory         memoryFile          `yaml:"memory" doc:"what all providers together may use"`
+		Standby        *int                `yaml:"standby_workers" check:"number or none" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
+		Plans          map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
+		AccessLog      accessLogFile       `yaml:"access_log" doc:"a line for each request"`
+		LogFormat      string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
+	}
+	listenerFile struct {
+		Address  string   `yaml:"address,required" check:"address" doc:"a host and a port, as 127.0.0.1:8080, or :8443 for all networks"`
+		TLS      *tlsFile `yaml:"tls" doc:"serves HTTPS; default: HTTP"`
+		Insecure bool     `yaml:"insecure" doc:"whether HTTP may be served to other machines, as behind a proxy that speaks HTTPS"`
+	}
+	tlsFile struct {
+		Cert string `yaml:"cert,required" check:"host path" doc:"the PEM file of the certificate; it is read again when it changes"`
+		Key  string `yaml:"key,required" check:"host path" doc:"the PEM file of its key"`
+	}
+	adminFile struct {
+		Socket string `yaml:"socket" check:"host path" doc:"the Unix socket for wasmres tenant, key, top and reload; default: admin.sock in the data folder"`
+		Listen string `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
+	}
+	memoryFile struct {
+		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers; default: 60 % of the machine or container"`
+	}
+	accessLogFile struct {
+		File   string `yaml:"file" check:"host path" doc:"the file, or stderr; default: no access log"`
+		Format string `yaml:"format" check:"log format" doc:"text or json; default: text"`
+		Size   int64  `yaml:"size" check:"size" doc:"after which the file is renamed; default: 100Mi"`
+		Keep   int    `yaml:"keep" check:"number" doc:"how many older files are kept; default: 5"`
+	}
+	planFile struct {
+		Requests          rateFile      `yaml:"requests" doc:"of the whole tenant; default: 200/s, at most 400 at once"`
+		PrincipalRequests rateFile      `yaml:"principal_requests" doc:"of each client; default: 50/s, at most 200 at once"`
+		ProviderRequests  rateFile      `yaml:"provider_requests" doc:"of each provider; default: those of the tenant"`
+		Concurrent        int           `yaml:"concurrent" check:"number" doc:"requests under way; default: 32"`
+		Subscriptions     streamsFile   `yaml:"subscriptions" doc:"streams of changes"`
+		Sessions          int           `yaml:"sessions" check:"number" doc:"sessions of revisions before 2026-07-28; default: 500"`
+		BytesOut          bytesFile     `yaml:"bytes_out" doc:"bytes of answers"`
+		CPU               cpuFile       `yaml:"cpu" doc:"processor time of guests"`
+		Live              liveFile      `yaml:"live" doc:"providers with a process"`
+		Limits            policy.Limits `yaml:"limits" doc:"the most that a policy may set, and what it gets by default; default: those of the runtime"`
+		Ceiling           string        `yaml:"ceiling" check:"host path" doc:"a policy file, from the folder of this file, that covers all that policies of such tenants may grant; default: no bound"`
+	}
+	rateFile struct {
+		Rate  float64 `yaml:"rate" check:"rate" doc:"in the long run, as 50/s, 100/m or 1000/h"`
+		Burst int     `yaml:"burst" check:"number" doc:"at once; default: those of two seconds"`
+	}
+	streamsFile struct {
+		Streams      int `yaml:"streams" check:"number" doc:"of the tenant; default: 100"`
+		PerPrincipal int `yaml:"per_principal" check:"number" doc:"of each client; default: 10"`
+	}
+	bytesFile struct {
+		Rate   int64 `yaml:"rate" check:"byte rate" doc:"in the long run; default: 20Mi/s"`
+		PerDay int64 `yaml:"per_day" check:"size" doc:"of a day in UTC; default: 100Gi"`
+	}
+	cpuFile struct {
+		PerDay time.Duration `yaml:"per_day" check:"duration" doc:"of a day in UTC; default: 6h"`
+	}
+	liveFile struct {
+		Providers int   `yaml:"providers" check:"number" doc:"at once; default: 8"`
+		Memory    int64 `yaml:"memory" check:"size" doc:"of these, by the limits of their policies; default: 512Mi"`
+		Starts    int   `yaml:"starts_per_minute" check:"number" doc:"of processes; default: 60"`
+	}
+)
+
+// SettingsSchema returns the JSON Schema of serve.yaml, for editors.
+func SettingsSchema() []byte { return format.Schema(settingsFile{}, "settings of wasmres serve") }
+
+// ReadSettings reads serve.yaml, with all that it names but the tenants. Relative paths in it are taken from its folder. A
+// file that does not exist is an error that is [fs.ErrNotExist]; [DefaultSettings] does without. All other errors are
+// [strict.Problems].
+func ReadSettings(file string) (*Settings, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := strict.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, strict.Problems{{File: file, Text: "the file cannot be read: " + reason(err).Error()}}
+	}
+	return parseSettings(file, text)
+}
+
+// DefaultSettings returns the settings of a server without serve.yaml, whose files are in a folder.
+func DefaultSettings(data string) (*Settings, error) {
+	data, err := filepath.Abs(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &settingsReader{folder: data}
+	return r.settings(settingsFile{}), nil
+}
+
+// parseSettings reads the text of a file with this absolute path.
+func parseSettings(file string, text []byte) (*Settings, error) {
+	r := &settingsReader{document: document{name: file}, folder: filepath.Dir(file)}
+	var f settingsFile
+	if !r.decode(text, &f) {
+		return nil, r.problems
+	}
+	s := r.settings(f)
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	s.Files, s.Digest = combine(part{file, sha256.Sum256(text)}, r.ceilings)
+	return s, nil
+}
+
+// A settingsReader makes Settings of a file.
+type settingsReader struct {
+	document
+	folder   string // absolute, of relative paths
+	ceilings []part
+}
+
+func (r *settingsReader) settings(f settingsFile) *Settings {
+	s := &Settings{
+		PublicURL: f.PublicURL, AllowedHosts: f.AllowedHosts, TrustedProxies: f.TrustedProxies,
+		Data: r.path(cmp.Or(f.Data, ".")), Tenants: r.path(cmp.Or(f.Tenants, "tenants")),
+		Admin: Admin{Listen: f.Admin.Listen}, Watch: f.Watch == nil || *f.Watch,
+		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: 2, Plans: map[string]*Plan{},
+		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},
+		LogJSON:   f.LogFormat == "json",
+	}
+	s.Admin.Socket = filepath.Join(s.Data, "admin.sock")
+	if f.Admin.Socket != "" {
+		s.Admin.Socket = r.path(f.Admin.Socket)
+	}
+	if f.Standby != nil {
+		s.StandbyWorkers = *f.Standby
+	}
+	if f.AccessLog.Format == "json" {
+		s.AccessLog.Format = accesslog.JSON
+	}
+	if s.AccessLog.File != "" && s.AccessLog.File != "stderr" {
+		s.AccessLog.File = r.path(s.AccessLog.File)
+	}
+	for i := range f.Listen {
+		s.Listen = append(s.Listen, r.listener([]string{"listen", strconv.Itoa(i)}, &f.Listen[i]))
+	}
+	if len(s.Listen) == 0 {
+		s.Listen = []Listener{{Address: "127.0.0.1:8080"}}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Plans)) {
+		s.Plans[name] = r.plan(name, f.Plans[name])
+	}
+	if s.Plans[DefaultPlan] == nil {
+		s.Plans[DefaultPlan] = &Plan{Name: DefaultPlan}
+	}
+	return s
+}
+
+func (r *settingsReader) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(r.folder, name)
+}
+
+func (r *settingsReader) listener(at []string, f *listenerFile) Listener {
+	l := Listener{Address: f.Address}
+	switch {
+	case f.TLS != nil:
+		l.Cert, l.Key = r.path(f.TLS.Cert), r.path(f.TLS.Key)
+		r.wantFile(append(at, "tls", "cert"), l.Cert)
+		r.wantFile(append(at, "tls", "key"), l.Key)
+	case !l.IsLoopback() && !f.Insecure:
+		r.fail(append(at, "address"), "other machines reach %s, and API keys would be sent there unencrypted: add tls, "+
+			"or insecure: true where a proxy in front of the server speaks HTTPS", f.Address)
+	}
+	return l
+}
+
+// wantFile adds a problem if there is no file of a name.
+func (r *settingsReader) wantFile(at []string, name string) {
+	if err := isFile(name); err != nil {
+		r.fail(at, "%s: %v: copy it there, or change the path", name, err)
+	}
+}
+
+func (r *settingsReader) plan(name string, f planFile) *Plan {
+	p := &Plan{
+		Name: name, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
+		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions,
+		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
+		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Limits: f.Limits,
+	}
+	if f.Limits.Memory > limits.MaxMemory {
+		r.fail([]string{"plans", name, "limits", "memory"}, "at most %s are possible", policy.FormatSize(limits.MaxMemory))
+	}
+	if f.Limits.Stack > limits.MaxStack {
+		r.fail([]string{"plans", name, "limits", "stack"}, "at most %s are possible", policy.FormatSize(limits.MaxStack))
+	}
+	if f.Ceiling != "" {
+		p.Ceiling = r.ceiling([]string{"plans", name, "ceiling"}, f.Ceiling)
+	}
+	return p
+}
+
+// Validate checks that a burst has a rate.
+func (f *rateFile) Validate() error {
+	if f.Burst > 0 && f.Rate == 0 {
+		return errors.New("burst bounds what comes at once, and the rate is missing: add rate, as 50/s")
+	}
+	return nil
+}
+
+// rate returns f as a Rate, whose burst is that of two seconds if f has none.
+func (f *rateFile) rate() Rate {
+	r := Rate{PerSecond: f.Rate, Burst: f.Burst}
+	if r.PerSecond > 0 && r.Burst == 0 {
+		r.Burst = max(1, int(min(2*r.PerSecond, maxNumber)))
+	}
+	return r
+}
+
+// ceiling reads the policy file that the value at a path of keys names.
+func (r *settingsReader) ceiling(at []string, name string) *policy.Policy {
+	path := r.path(name)
+	info, err := os.Stat(path)
+	if err != nil {
+		r.fail(at, "the ceiling cannot be read: %v", err)
+		return nil
+	}
+	text, _, err := readFile(info, func() (*os.File, error) { return os.OpenFile(path, openFlags, 0) })
+	if err != nil {
+		r.fail(at, "the ceiling cannot be read: %s: %v", path, reason(err))
+		return nil
+	}
+	p, err := policy.Parse(path, text)
+	if err != nil {
+		r.problems = append(r.problems, strict.ProblemsOf(err)...)
+		return nil
+	}
+	if p.Limits != (policy.Limits{}) {
+		r.fail(at, "the ceiling has limits, which are those of the plan: move them to limits")
+	}
+	r.ceilings = append(r.ceilings, part{path, sha256.Sum256(text)})
+	return p.Under(filepath.Dir(path))
+}
