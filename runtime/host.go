@@ -70,12 +70,15 @@ type HostConfig struct {
 	// deadline of their call; then the call fails with abi.CodeUnavailable and the time to retry after. Zero means two for each
 	// processor.
 	MaxStarts int
+	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
+	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
+	Standby int
 	// Live bounds the worker processes of the Host. Nil bounds none.
 	Live   *Live
 	Logger *slog.Logger // nil discards
 }
 
-// A Host runs guests. Its providers share its compiler, its cache and its standby worker, and nothing else. A Host is
+// A Host runs guests. Its providers share its compiler, its cache and its standby workers, and nothing else. A Host is
 // safe for concurrent use. The caller closes it.
 type Host struct {
 	// fixed at creation
@@ -131,7 +134,7 @@ func (h *Host) start(cfg HostConfig) error {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
 	h.workers, err = worker.New(worker.Config{
-		Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Live: groupOf(cfg.Live), Logger: h.log,
+		Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
 	})
 	h.runner = h.workers
 	return err

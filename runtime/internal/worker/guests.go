@@ -116,7 +116,7 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 }
 
 func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
-	defer g.runner.standby.startNext(standbyDelay)
+	defer g.runner.standby.fill(standbyDelay)
 	w, err := start(ctx, g)
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))

@@ -36,6 +36,8 @@ type Config struct {
 	// MaxStarts is how many workers start at once; more wait in the order in which they were wanted. Zero means two for each
 	// processor.
 	MaxStarts int
+	// Standby is how many workers are ready for the next starts, while any module is open. Zero means 1.
+	Standby int
 	// Live bounds the workers of this and of other runners. Nil bounds none. A module may have a group of its own beside it:
 	// see [guest.Config].
 	Live *live.Group
@@ -79,9 +81,9 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Invalidate == nil {
 		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
 	}
-	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 || cfg.MaxStarts < 0 {
-		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v and MaxStarts %d must not be negative",
-			cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.MaxStarts)
+	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 || min(cfg.MaxStarts, cfg.Standby) < 0 {
+		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v, MaxStarts %d and Standby %d must not be negative",
+			cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.MaxStarts, cfg.Standby)
 	}
 	if cfg.PipelineUnder == 0 {
 		cfg.PipelineUnder = defaultPipelineUnder
@@ -98,7 +100,7 @@ func New(cfg Config) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{cfg: cfg, tests: tests, made: time.Now(), starts: starts}
-	r.standby.runner = r
+	r.standby.runner, r.standby.size = r, cmp.Or(cfg.Standby, 1)
 	return r, nil
 }
 

@@ -1,22 +1,25 @@
 package worker
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
 
-// standbyDelay is how long after a worker is ready the next standby worker starts, so that it does not slow the first
+// standbyDelay is how long after a worker is ready the missing standby workers start, so that they do not slow the first
 // call.
 const standbyDelay = 100 * time.Millisecond
 
-// A standby has one worker ready while any module is open: its process is initialised, and waits for its start request.
-// One is enough for all modules, since it belongs to none and has received data of none. It is safe for concurrent use.
+// A standby has workers ready while any module is open: their processes are initialised, and wait for their start requests.
+// They serve all modules, since they belong to none and have received data of none. It is safe for concurrent use.
 type standby struct {
+	// fixed at creation
 	runner *Runner
+	size   int
 
 	mu      sync.Mutex // guards the fields below
 	modules int        // that are open
-	next    *standbyWorker
+	next    []*standbyWorker
 }
 
 // A standbyWorker is a worker that is being started, or is ready. A nil one is none.
@@ -31,44 +34,48 @@ type standbyWorker struct {
 // add counts a module, and starts a standby worker for it at once.
 func (s *standby) add() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.modules++
-	s.mu.Unlock()
-	s.startNext(0)
+	if len(s.next) == 0 {
+		s.startNextLocked(0)
+	}
 }
 
-// remove subtracts a module. With the last one the standby worker ends.
+// remove subtracts a module. With the last one the standby workers end.
 func (s *standby) remove() {
 	s.mu.Lock()
 	s.modules--
-	var next *standbyWorker
+	var next []*standbyWorker
 	if s.modules == 0 {
 		next, s.next = s.next, nil
 	}
 	s.mu.Unlock()
-	if w, _ := next.get(); w != nil {
-		_ = w.Close() // it was never used
+	for _, n := range next {
+		if w, _ := n.get(); w != nil {
+			_ = w.Close() // it was never used
+		}
 	}
 }
 
-// startNext starts a standby worker after a delay, unless there is one.
-func (s *standby) startNext(delay time.Duration) {
+// fill starts standby workers after a delay, as many as are missing.
+func (s *standby) fill(delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.modules == 0 || s.next != nil {
-		return
+	for s.modules > 0 && len(s.next) < s.size {
+		s.startNextLocked(delay)
 	}
-	s.next = &standbyWorker{wanted: make(chan struct{}), done: make(chan struct{})}
-	go s.next.start(s.runner, delay) // get waits for it
 }
 
-// acquire returns the standby worker, or a new one if it has failed or ended. background says whether a new one starts
-// in the background.
+func (s *standby) startNextLocked(delay time.Duration) {
+	n := &standbyWorker{wanted: make(chan struct{}), done: make(chan struct{})}
+	s.next = append(s.next, n)
+	go n.start(s.runner, delay) // get waits for it
+}
+
+// acquire returns a standby worker, or a new one if there is none or it has failed or ended. background says whether a
+// new one starts in the background.
 func (s *standby) acquire(background bool) (*worker, error) {
-	s.mu.Lock()
-	next := s.next
-	s.next = nil
-	s.mu.Unlock()
-	w, err := next.get()
+	w, err := s.take().get()
 	if w == nil || err != nil {
 		return spawn(s.runner, background)
 	}
@@ -78,6 +85,29 @@ func (s *standby) acquire(background bool) (*worker, error) {
 		return spawn(s.runner, background)
 	default:
 		return w, nil
+	}
+}
+
+// take removes the standby worker that is there for longest, if possible one that is ready; nil when there is none.
+func (s *standby) take() *standbyWorker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.next) == 0 {
+		return nil
+	}
+	i := max(0, slices.IndexFunc(s.next, (*standbyWorker).isReady))
+	n := s.next[i]
+	s.next = slices.Delete(s.next, i, i+1)
+	return n
+}
+
+// isReady reports whether get does not wait.
+func (n *standbyWorker) isReady() bool {
+	select {
+	case <-n.done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,21 @@ func TestOneStandbyWorkerServesAllModulesAndEndsWithTheLast(t *testing.T) {
 	if left := children(t); len(left) > 0 {
 		t.Errorf("children are left: %v", left)
 	}
+}
+
+func TestAPoolOfStandbyWorkersIsFilledAgain(t *testing.T) {
+	leavesNothing(t)
+	r := newRunner(t, worker.Config{Standby: 3})
+	first := load(t, provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm"))
+	eventually(t, func() bool { return len(workers(t)) == 4 })
+	standby := workers(t)[1:]
+	second := load(t, provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm"))
+	eventually(t, func() bool { return len(workers(t)) == 5 })
+	if now := workers(t); !slices.Equal(now[1:4], standby) {
+		t.Errorf("got workers %v, want the standby workers %v still: one of them serves the second provider", now, standby)
+	}
+	works(t, first)
+	works(t, second)
 }
 
 func TestTheStandbyWorkerReplacesTheWorker(t *testing.T) {
