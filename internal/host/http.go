@@ -71,7 +71,7 @@ func (r *route) mayOpen(req *http.Request) bool {
 	if len(values) > 1 {
 		return false
 	}
-	c := auth.Credential{TLS: req.TLS}
+	c := auth.Credential{TLS: req.TLS, Address: auth.AddressOf(req.RemoteAddr)}
 	if len(values) == 1 {
 		c.Authorization = values[0]
 	}

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/netip"
+	"time"
 )
 
 // Why a client has no Identity. The server answers both with HTTP 401.
@@ -21,6 +22,15 @@ var (
 // ErrDenied says that a client has an Identity that permits nothing at all. The server answers HTTP 403.
 var ErrDenied = errors.New("the credential is valid, but permits nothing: ask the operator for a role")
 
+// Anonymous is the subject of clients that an Authenticator accepts without a credential. They are many: limits for each
+// client go by their addresses.
+const Anonymous = "anonymous"
+
+// A TooManyError refuses a client whose address has shown too many bad credentials. The server answers it with HTTP 429.
+type TooManyError struct{ RetryAfter time.Duration }
+
+func (*TooManyError) Error() string { return "too many bad credentials: try again later" }
+
 // MaxAuthorization is the longest header Authorization that an Authenticator gets, in bytes.
 const MaxAuthorization = 4 << 10
 
@@ -31,9 +41,20 @@ type Credential struct {
 	Address       netip.Addr           // of the client, or of the proxy in between; the zero Addr when it is unknown
 }
 
+// AddressOf gives the address of a client for a Credential, of the address and port of a connection; the zero Addr for another
+// text.
+func AddressOf(remoteAddr string) netip.Addr {
+	remote, err := netip.ParseAddrPort(remoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return remote.Addr().Unmap().WithZone("")
+}
+
 // An Authenticator tells who shows a credential. It is safe for concurrent use and does not block.
 type Authenticator interface {
-	// Authenticate gives the Identity of c. An error is ErrMissing or ErrInvalid; it says nothing of the credential.
+	// Authenticate gives the Identity of c. An error is ErrMissing, ErrInvalid or a TooManyError; it says nothing of the
+	// credential.
 	Authenticate(c Credential) (*Identity, error)
 	// Challenge gives the header WWW-Authenticate of a refusal, without an error code; empty for no header.
 	Challenge() string

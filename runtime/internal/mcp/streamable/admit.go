@@ -33,7 +33,10 @@ func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, 
 	if err != nil {
 		return caller, err
 	}
-	caller.Identity, caller.Key = identity, "="+identity.Principal().Subject
+	caller.Identity = identity
+	if subject := identity.Principal().Subject; subject != auth.Anonymous {
+		caller.Key = "=" + subject
+	}
 	if identity.PermitsNothing() {
 		return caller, auth.ErrDenied
 	}
@@ -43,11 +46,10 @@ func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, 
 // callerAt gives the client at a remote address. The limits of a client are those of its address or, with IPv6, of its
 // network; unlike [mcp.ClientOf], a loopback address counts as one client.
 func callerAt(remoteAddr string) (*auth.Caller, netip.Addr) {
-	remote, err := netip.ParseAddrPort(remoteAddr)
-	if err != nil {
-		return &auth.Caller{}, netip.Addr{}
+	address := auth.AddressOf(remoteAddr)
+	if !address.IsValid() {
+		return &auth.Caller{}, address
 	}
-	address := remote.Addr().Unmap().WithZone("")
 	caller := &auth.Caller{Address: address.String(), Key: address.String()}
 	if network := mcp.ClientOf(remoteAddr); network != "" {
 		caller.Key = network
@@ -75,6 +77,11 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 		return nil, false
 	}
 	h.refused.Warn("credential", "request refused", "client", caller.Address, "err", err)
+	if tooMany := (*auth.TooManyError)(nil); errors.As(err, &tooMany) {
+		h.record(r, began, http.StatusTooManyRequests)
+		writeLimit(w, tooMany.RetryAfter, "client")
+		return nil, false
+	}
 	if errors.Is(err, auth.ErrDenied) {
 		h.record(r, began, http.StatusForbidden)
 		response.WriteJSON(w, http.StatusForbidden, mcp.AppendError(nil, nil, mcp.DeniedError(err)))

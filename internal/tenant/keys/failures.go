@@ -1,0 +1,64 @@
+package keys
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+const (
+	maxFailures  = 10 // different bad credentials of an address, for a tenant, within failureTime
+	failureTime  = time.Minute
+	maxAddresses = 16_384 // that are counted within failureTime
+)
+
+// failures counts the bad credentials that clients show. A credential counts once within failureTime, however often it is
+// shown: a client that repeats an old key guesses nothing, and one request may be authenticated more than once.
+type failures struct {
+	mu    sync.Mutex
+	began time.Time
+	seen  map[source][]uint64 // hashes of credentials
+}
+
+// A source is an address, or with IPv6 a network, and the tenant that it asks.
+type source struct {
+	network netip.Prefix
+	tenant  string
+}
+
+var seed = maphash.MakeSeed()
+
+// add counts a bad credential, and gives the error for it.
+func (f *failures) add(tenant string, c auth.Credential) error {
+	from := source{networkOf(c.Address), tenant}
+	hash := maphash.String(seed, c.Authorization)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	if past := now.Sub(f.began); f.seen == nil || past >= failureTime || past < 0 {
+		f.began, f.seen = now, map[source][]uint64{}
+	}
+	hashes := f.seen[from]
+	switch {
+	case slices.Contains(hashes, hash), hashes == nil && len(f.seen) >= maxAddresses:
+		return auth.ErrInvalid
+	case len(hashes) >= maxFailures:
+		return &auth.TooManyError{RetryAfter: f.began.Add(failureTime).Sub(now)}
+	}
+	f.seen[from] = append(hashes, hash)
+	return auth.ErrInvalid
+}
+
+// networkOf gives the network that one client may have.
+func networkOf(address netip.Addr) netip.Prefix {
+	bits := 64
+	if address.Is4() {
+		bits = 32
+	}
+	network, _ := address.Prefix(bits) // the zero Prefix for the zero Addr
+	return network
+}

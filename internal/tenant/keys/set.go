@@ -1,0 +1,245 @@
+package keys
+
+import (
+	"crypto/subtle"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/auth/tokens"
+)
+
+// expiryInterval is how often a Set looks for keys that have expired.
+const expiryInterval = 250 * time.Millisecond
+
+// A Set has the keys of all tenants. It is safe for concurrent use.
+type Set struct {
+	// fixed at creation
+	stop chan struct{} // closed by Close
+	done chan struct{} // closed when expire has ended
+
+	current  atomic.Pointer[table]
+	updating sync.Mutex // held while current is replaced
+	failures failures
+	uses     uses
+
+	closeOnce sync.Once
+}
+
+// A table has the keys of one snapshot. It is immutable.
+type table struct {
+	keys    map[string]*entry  // by ID
+	tenants map[string]*access // those that are served
+}
+
+// An entry is one key.
+type entry struct {
+	key    *tenant.Key
+	access *access // of its tenant
+	client *client
+}
+
+// NewSet makes a Set without keys. The caller calls Close.
+func NewSet() *Set {
+	s := &Set{stop: make(chan struct{}), done: make(chan struct{})}
+	s.current.Store(&table{})
+	go s.expire()
+	return s
+}
+
+// Close ends all identities. It is idempotent.
+func (s *Set) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.stop)
+		<-s.done
+		s.replace(func(*table) *table { return &table{} })
+	})
+	return nil
+}
+
+// Update makes the keys those of a snapshot. Keys whose rights are the same keep their identities; the identities of all
+// others have ended when Update returns. The keys of a disabled tenant are invalid.
+func (s *Set) Update(snapshot *tenant.Snapshot) {
+	s.replace(func(old *table) *table { return merge(old, snapshot) })
+}
+
+// replace makes another table the present one, and ends the clients that are not in it.
+func (s *Set) replace(next func(old *table) *table) {
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	old := s.current.Load()
+	now := next(old)
+	s.current.Store(now) // before clients end, so that those who find an ended one look again
+	for id, e := range old.keys {
+		if kept := now.keys[id]; kept == nil || kept.client != e.client {
+			e.client.end()
+		}
+	}
+	for id, a := range old.tenants {
+		if kept := now.tenants[id]; kept == nil || kept.anonymous != a.anonymous {
+			a.anonymous.end()
+		}
+	}
+}
+
+// merge gives the table of a snapshot, with the clients of the old one whose rights are the same.
+func merge(old *table, s *tenant.Snapshot) *table {
+	next := &table{keys: make(map[string]*entry, len(s.Keys)), tenants: make(map[string]*access, len(s.Tenants))}
+	for id, t := range s.Tenants {
+		was := old.tenants[id]
+		switch {
+		case t.Disabled:
+		case was != nil && was.of == t:
+			next.tenants[id] = was
+		default:
+			next.tenants[id] = newAccess(t, was)
+		}
+	}
+	for id, k := range s.Keys {
+		a := next.tenants[k.Tenant]
+		was := old.keys[id]
+		switch {
+		case a == nil:
+		case was != nil && was.key == k && was.access == a:
+			next.keys[id] = was
+		case was != nil && was.isStill(k, a.of):
+			next.keys[id] = &entry{k, a, was.client}
+		default:
+			next.keys[id] = &entry{k, a, &client{}}
+		}
+	}
+	return next
+}
+
+// isStill reports whether a key has the same rights now, so that its client may go on. A key with another end may, unless it
+// has expired already.
+func (e *entry) isStill(k *tenant.Key, t *tenant.Tenant) bool {
+	was := e.key
+	return was.Tenant == k.Tenant && was.Name == k.Name && was.SHA256 == k.SHA256 && slices.Equal(was.Roles, k.Roles) &&
+		slices.Equal(was.URIs, k.URIs) && slices.Equal(was.Networks, k.Networks) && isSameRoles(k.Roles, e.access.of, t) &&
+		(was.Expires.Equal(k.Expires) || !e.client.hasEnded())
+}
+
+// isSameRoles reports whether roles are the same in two states of a tenant.
+func isSameRoles(names []string, a, b *tenant.Tenant) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !reflect.DeepEqual(roleOf(a, name), roleOf(b, name)) })
+}
+
+// roleOf gives a role of a tenant; nil for none.
+func roleOf(t *tenant.Tenant, name string) *tenant.Role {
+	for i := range t.Roles {
+		if t.Roles[i].Name == name {
+			return &t.Roles[i]
+		}
+	}
+	return nil
+}
+
+func (e *entry) hasExpired(now time.Time) bool {
+	return !e.key.Expires.IsZero() && !now.Before(e.key.Expires)
+}
+
+// expire ends the clients of keys that have expired, until the Set is closed.
+func (s *Set) expire() {
+	defer close(s.done)
+	tick := time.NewTicker(expiryInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+			for e := range maps.Values(s.current.Load().keys) {
+				if e.hasExpired(time.Now()) {
+					e.client.end() // for good: a clock that is set back does not bring it back
+				}
+			}
+		}
+	}
+}
+
+// Authenticator returns that of the clients of a tenant. It follows later updates; of a tenant that does not exist it refuses
+// all.
+func (s *Set) Authenticator(tenantID string) auth.Authenticator { return authenticator{s, tenantID} }
+
+type authenticator struct {
+	set    *Set
+	tenant string
+}
+
+// Challenge implements [auth.Authenticator].
+func (authenticator) Challenge() string { return `Bearer realm="wasmres"` }
+
+// Authenticate implements [auth.Authenticator]. How long it takes does not depend on the secret part of a key, and an answer
+// does not tell a key of another tenant from one that does not exist. After a client's address has shown ten different bad
+// credentials in a minute, the error for another is an [auth.TooManyError]; a good one is accepted all the same, since many
+// clients may share an address.
+func (a authenticator) Authenticate(c auth.Credential) (*auth.Identity, error) {
+	if c.Authorization == "" {
+		return a.anonymous()
+	}
+	id, sum, ok := tokens.Parse(c.Authorization)
+	for ok {
+		now := a.set.current.Load()
+		identity := a.identity(now, id, sum, c.Address)
+		if identity != nil {
+			return identity, nil
+		}
+		if a.set.current.Load() == now {
+			break
+		}
+	}
+	return nil, a.set.failures.add(a.tenant, c)
+}
+
+// anonymous gives the identity of clients that show nothing.
+func (a authenticator) anonymous() (*auth.Identity, error) {
+	for {
+		now := a.set.current.Load()
+		access := now.tenants[a.tenant]
+		if access == nil || len(access.of.Anonymous) == 0 {
+			return nil, auth.ErrMissing
+		}
+		identity := access.anonymous.get(access.makeAnonymous)
+		switch {
+		case identity != nil && identity.PermitsNothing():
+			return nil, auth.ErrMissing
+		case identity != nil:
+			return identity, nil
+		case a.set.current.Load() == now:
+			return nil, auth.ErrMissing
+		}
+	}
+}
+
+// noKey is what a text is compared with if there is no key of its ID.
+var noKey = &entry{key: &tenant.Key{}, client: &client{}}
+
+// identity gives that of a key in a table; nil if the key is not valid there.
+func (a authenticator) identity(now *table, id string, sum [32]byte, from netip.Addr) *auth.Identity {
+	e := now.keys[id]
+	isKnown := e != nil && e.key.Tenant == a.tenant
+	if !isKnown {
+		e = noKey
+	}
+	isRight := subtle.ConstantTimeCompare(sum[:], e.key.SHA256[:]) == 1
+	if at := time.Now(); !isKnown || !isRight || e.hasExpired(at) || !e.mayComeFrom(from) {
+		return nil
+	}
+	identity := e.client.get(e.makeIdentity)
+	if identity != nil {
+		a.set.uses.note(e)
+	}
+	return identity
+}
+
+func (e *entry) mayComeFrom(address netip.Addr) bool {
+	return len(e.key.Networks) == 0 ||
+		slices.ContainsFunc(e.key.Networks, func(n netip.Prefix) bool { return n.Contains(address) })
+}
