@@ -61,7 +61,9 @@ func serve(tb testing.TB, cfg host.Config) *served {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cfg.Runtime, cfg.DataDir, cfg.Clients = engine, tb.TempDir(), clients{}
+	if cfg.Runtime, cfg.DataDir = engine, tb.TempDir(); cfg.Clients == nil {
+		cfg.Clients = clients{}
+	}
 	h, err := host.New(cfg)
 	if err != nil {
 		tb.Fatal(err)
