@@ -17,14 +17,14 @@ func Word(what, s string, known []string) (string, error) {
 
 // Suggest names the known word that typed is probably a misspelling of, or all known words.
 func Suggest(typed string, known []string) string {
-	if near := nearest(typed, known); near != "" {
+	if near := Nearest(typed, known); near != "" {
 		return "did you mean " + strconv.Quote(near) + "?"
 	}
 	return "it is one of " + strings.Join(known, ", ")
 }
 
-// nearest returns the known word that is most like typed; empty when none is like it.
-func nearest(typed string, known []string) string {
+// Nearest returns the known word that is most like typed; empty when none is like it.
+func Nearest(typed string, known []string) string {
 	best, at := "", max(1, min(len(typed), maxTyped)/3)
 	for _, k := range known {
 		if d := distance(strings.ToLower(typed), strings.ToLower(k)); d <= at && (best == "" || d < at) {

@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 8 << 20
+
+// ErrUnreachable says that no server answers at the socket.
+var ErrUnreachable = errors.New("no server answers")
+
+// A Client asks a server. It is safe for concurrent use. The caller closes it.
+//
+// The error of a request is a [*Problem] if the server refused it, and has ErrUnreachable in its chain if there is none.
+type Client struct {
+	socket string
+	http   *http.Client
+}
+
+// NewClient makes a Client of the server with a socket. It connects with the first request.
+func NewClient(socket string) *Client {
+	return &Client{socket, &http.Client{
+		Timeout: reloadTime + readTime,
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				if err := checkPath(socket); err != nil {
+					return nil, err
+				}
+				return dial(ctx, socket)
+			},
+			MaxConnsPerHost: 4, MaxResponseHeaderBytes: maxHeader, IdleConnTimeout: idleTime / 2,
+		},
+	}}
+}
+
+// Close closes connections without a request.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Node returns the server.
+func (c *Client) Node(ctx context.Context) (n Node, err error) {
+	return n, c.do(ctx, http.MethodGet, "/v1/node", nil, &n)
+}
+
+// Tenants returns a page of the tenants, after a cursor, or of those with a problem.
+func (c *Client) Tenants(ctx context.Context, cursor string, onlyStale bool) (p Page[TenantSummary], err error) {
+	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+pageQuery(cursor)+"&stale="+strconv.FormatBool(onlyStale), nil, &p)
+}
+
+// Tenant returns a tenant.
+func (c *Client) Tenant(ctx context.Context, id string) (t Tenant, err error) {
+	return t, c.do(ctx, http.MethodGet, "/v1/tenants/"+url.PathEscape(id), nil, &t)
+}
+
+// Keys returns a page of the keys of a tenant, after a cursor; an empty tenant is all of them.
+func (c *Client) Keys(ctx context.Context, tenantID, cursor string) (p Page[Key], err error) {
+	path := "/v1/keys"
+	if tenantID != "" {
+		path = "/v1/tenants/" + url.PathEscape(tenantID) + "/keys"
+	}
+	return p, c.do(ctx, http.MethodGet, path+"?"+pageQuery(cursor), nil, &p)
+}
+
+func pageQuery(cursor string) string {
+	return "limit=" + strconv.Itoa(MaxPage) + "&cursor=" + url.QueryEscape(cursor)
+}
+
+// CreateKey makes a key of a tenant.
+func (c *Client) CreateKey(ctx context.Context, tenantID string, k NewKey) (made IssuedKey, err error) {
+	return made, c.do(ctx, http.MethodPost, "/v1/tenants/"+url.PathEscape(tenantID)+"/keys", k, &made)
+}
+
+// RevokeKey revokes a key.
+func (c *Client) RevokeKey(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, "/v1/keys/"+url.PathEscape(id), nil, nil)
+}
+
+// RotateKey makes a key that replaces another, which is good for a time then.
+func (c *Client) RotateKey(ctx context.Context, id string, grace time.Duration) (made IssuedKey, err error) {
+	return made, c.do(ctx, http.MethodPost, "/v1/keys/"+url.PathEscape(id)+"/rotate", Rotation{int64(grace / time.Second)}, &made)
+}
+
+// Top returns what the server does now, and its busiest tenants, at most so many.
+func (c *Client) Top(ctx context.Context, most int) (t Top, err error) {
+	return t, c.do(ctx, http.MethodGet, "/v1/top?limit="+strconv.Itoa(most), nil, &t)
+}
+
+// Reload has the server read its configuration again.
+func (c *Client) Reload(ctx context.Context) (r Report, err error) {
+	return r, c.do(ctx, http.MethodPost, "/v1/reload", nil, &r)
+}
+
+// do sends a request with a body, unless it is nil, and reads the answer.
+func (c *Client) do(ctx context.Context, method, path string, body, answer any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://wasmres"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the answer of %s: %w", c.socket, err)
+	case len(read) > maxAnswer:
+		return fmt.Errorf("the answer of %s has more than %d bytes", c.socket, maxAnswer)
+	case response.StatusCode >= 300:
+		return c.problem(response, read)
+	case answer == nil:
+		return nil
+	}
+	if err := json.Unmarshal(read, answer); err != nil {
+		return fmt.Errorf("the answer of %s is not as expected: %w: is it a server of another version?", c.socket, err)
+	}
+	return nil
+}
+
+// unreachable says why a request was not answered.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var in *url.Error
+	if errors.As(err, &in) {
+		err = in.Err
+	}
+	var at *net.OpError
+	if errors.As(err, &at) && at.Op == "dial" {
+		err = at.Err
+	}
+	return fmt.Errorf("%w at %s: %w", ErrUnreachable, c.socket, err)
+}
+
+func (c *Client) problem(r *http.Response, body []byte) error {
+	p := &Problem{}
+	if r.Header.Get("Content-Type") == problemType && json.Unmarshal(body, p) == nil && p.Code != "" {
+		return p
+	}
+	return fmt.Errorf("%s answered %s: is it a server of another version?", c.socket, r.Status)
+}

@@ -1,0 +1,250 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/auth/tokens"
+)
+
+// Bounds of keys.
+const (
+	maxPatterns   = 64 // roles, URIs and networks of a key, each
+	maxTenantKeys = 1000
+	defaultLife   = 90 * 24 * time.Hour
+	maxLife       = 100 * 366 * 24 * time.Hour
+	maxGrace      = 30 * 24 * time.Hour
+)
+
+// A KeySpec is what a key may do. It was checked.
+type KeySpec struct {
+	Tenant, Name string
+	Roles, URIs  []string
+	Networks     []netip.Prefix
+	Expires      time.Time // zero for never
+}
+
+// keysByTenant returns the keys of each tenant, in no order.
+func keysByTenant(snapshot *tenant.Snapshot) map[string][]*tenant.Key {
+	by := map[string][]*tenant.Key{}
+	for _, k := range snapshot.Keys {
+		by[k.Tenant] = append(by[k.Tenant], k)
+	}
+	return by
+}
+
+// listKeys answers the keys of a tenant, or of all.
+func (s *Server) listKeys(r *http.Request) (int, any, error) {
+	p, err := pageOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")
+	if id != "" {
+		if err := knownTenant(snapshot, id); err != nil {
+			return 0, nil, err
+		}
+	}
+	var names []string
+	for _, k := range snapshot.Keys {
+		if id == "" || k.Tenant == id {
+			names = append(names, keyCursor(k))
+		}
+	}
+	slices.Sort(names)
+	names, next := p.cut(names)
+	items, now := []Key{}, time.Now()
+	for _, name := range names {
+		items = append(items, keyOf(snapshot.Keys[name[strings.IndexByte(name, '/')+1:]], now))
+	}
+	return http.StatusOK, Page[Key]{items, next}, nil
+}
+
+// keyCursor orders keys by tenant. IDs of tenants and keys have no slash.
+func keyCursor(k *tenant.Key) string { return k.Tenant + "/" + k.ID }
+
+// keyOf returns a key as the API has it.
+func keyOf(k *tenant.Key, now time.Time) Key {
+	key := Key{
+		ID: k.ID, Tenant: k.Tenant, Name: k.Name, Roles: notNil(k.Roles), URIs: k.URIs, Created: k.Created, Creator: k.Creator,
+	}
+	for _, n := range k.Networks {
+		key.Networks = append(key.Networks, n.String())
+	}
+	if !k.Expires.IsZero() {
+		key.Expires, key.Expired = &k.Expires, !k.Expires.After(now)
+	}
+	if !k.LastUsed.IsZero() {
+		key.LastUsed = k.LastUsed.UTC().Format(time.DateOnly)
+	}
+	return key
+}
+
+func (s *Server) createKey(r *http.Request) (int, any, error) {
+	var asked NewKey
+	if err := decode(r, &asked); err != nil {
+		return 0, nil, err
+	}
+	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")
+	if err := knownTenant(snapshot, id); err != nil {
+		return 0, nil, err
+	}
+	t := snapshot.Tenants[id]
+	if t == nil {
+		return 0, nil, invalid("tenant %q cannot have keys before its files are right: %s", id, snapshot.Problems[id])
+	}
+	if n := len(keysByTenant(snapshot)[id]); n >= maxTenantKeys {
+		return 0, nil, invalid("tenant %q has %d keys, which is the most: revoke some", id, n)
+	}
+	spec, err := asked.check(t, time.Now())
+	if err != nil {
+		return 0, nil, err
+	}
+	made, text, err := s.cfg.Keys.Create(r.Context(), actorOf(r.Context()), spec)
+	if err != nil {
+		return 0, nil, fmt.Errorf("make a key of tenant %q: %w", id, err)
+	}
+	return http.StatusCreated, IssuedKey{keyOf(made, time.Now()), text}, nil
+}
+
+// check reads a NewKey for a tenant.
+func (k *NewKey) check(t *tenant.Tenant, now time.Time) (KeySpec, error) {
+	spec := KeySpec{Tenant: t.ID, Name: k.Name, Roles: k.Roles, URIs: k.URIs}
+	if err := tokens.CheckName(k.Name); err != nil {
+		return KeySpec{}, invalid("name: %v", err)
+	}
+	if max(len(k.Roles), len(k.URIs), len(k.Networks)) > maxPatterns {
+		return KeySpec{}, invalid("a key has at most %d roles, URIs and networks each", maxPatterns)
+	}
+	known := roleNames(t)
+	if len(k.Roles) == 0 {
+		return KeySpec{}, invalid("a role is missing: %s", offer(t.ID, known))
+	}
+	for _, role := range k.Roles {
+		if !slices.Contains(known, role) {
+			p := &Problem{Status: http.StatusBadRequest, Code: CodeInvalid, Detail: fmt.Sprintf("tenant %s has no role %q", t.ID, strict.Clip(role))}
+			if p.near(role, known); p.Nearest == "" {
+				p.Detail += ": " + offer(t.ID, known)
+			}
+			return KeySpec{}, p
+		}
+	}
+	for _, uri := range k.URIs {
+		if _, err := auth.ParsePattern(uri); err != nil {
+			return KeySpec{}, invalid("uris: %v", err)
+		}
+	}
+	for _, n := range k.Networks {
+		prefix, err := parseNetwork(n)
+		if err != nil {
+			return KeySpec{}, invalid("networks: %q is not a network: write it like 192.0.2.0/24 or 2001:db8::1", strict.Clip(n))
+		}
+		spec.Networks = append(spec.Networks, prefix)
+	}
+	var err error
+	spec.Expires, err = expiry(k.Expires, now)
+	return spec, err
+}
+
+// offer says which roles a tenant has.
+func offer(id string, roles []string) string {
+	if len(roles) == 0 {
+		return fmt.Sprintf("tenant %s has no roles: write some into its file", id)
+	}
+	return fmt.Sprintf("tenant %s has %s", id, joined(roles))
+}
+
+// joined lists at most ten words.
+func joined(words []string) (list string) {
+	for i, w := range words[:min(len(words), 10)] {
+		if i > 0 {
+			list += ", "
+		}
+		list += w
+	}
+	if len(words) > 10 {
+		list += fmt.Sprintf(" and %d more", len(words)-10)
+	}
+	return list
+}
+
+// parseNetwork reads a network, or an address, which is one of its own.
+func parseNetwork(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	return p.Masked(), err
+}
+
+// expiry reads the end of a new key; zero is never.
+func expiry(s string, now time.Time) (time.Time, error) {
+	switch s {
+	case "":
+		return now.Add(defaultLife).UTC().Truncate(time.Second), nil
+	case Never:
+		return time.Time{}, nil
+	}
+	end, err := time.Parse(time.RFC3339, s)
+	if err != nil || !end.After(now) || end.Sub(now) > maxLife {
+		return time.Time{}, invalid("expires %s: it must be a time to come within 100 years, as in %s, or %s", clip(s), now.Add(defaultLife).UTC().Format(time.RFC3339), Never)
+	}
+	return end.UTC(), nil
+}
+
+// knownKey says that there is no such key, and which one the operator may mean.
+func knownKey(snapshot *tenant.Snapshot, id string) error {
+	if snapshot.Keys[id] != nil {
+		return nil
+	}
+	p := &Problem{Status: http.StatusNotFound, Code: CodeNoKey, Detail: fmt.Sprintf("no key %q", strict.Clip(id))}
+	ids := make([]string, 0, len(snapshot.Keys))
+	for known, k := range snapshot.Keys {
+		if k.Name == id {
+			p.Nearest = known
+			p.Detail += fmt.Sprintf(": the key with this name has the ID %s", known)
+			return p
+		}
+		ids = append(ids, known)
+	}
+	slices.Sort(ids)
+	p.near(id, ids)
+	return p
+}
+
+func (s *Server) revokeKey(r *http.Request) (int, any, error) {
+	id := r.PathValue("key")
+	if err := knownKey(s.cfg.Host.Snapshot(), id); err != nil {
+		return 0, nil, err
+	}
+	if err := s.cfg.Keys.Revoke(r.Context(), actorOf(r.Context()), id); err != nil {
+		return 0, nil, fmt.Errorf("revoke key %s: %w", id, err)
+	}
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Server) rotateKey(r *http.Request) (int, any, error) {
+	var asked Rotation
+	if err := decode(r, &asked); err != nil {
+		return 0, nil, err
+	}
+	if asked.GraceSeconds < 0 || asked.GraceSeconds > int64(maxGrace/time.Second) {
+		return 0, nil, invalid("graceSeconds %d: it must be from 0 to %d, which are 30 days", asked.GraceSeconds, int64(maxGrace/time.Second))
+	}
+	id := r.PathValue("key")
+	if err := knownKey(s.cfg.Host.Snapshot(), id); err != nil {
+		return 0, nil, err
+	}
+	made, text, err := s.cfg.Keys.Rotate(r.Context(), actorOf(r.Context()), id, time.Duration(asked.GraceSeconds)*time.Second)
+	if err != nil {
+		return 0, nil, fmt.Errorf("rotate key %s: %w", id, err)
+	}
+	return http.StatusCreated, IssuedKey{keyOf(made, time.Now()), text}, nil
+}

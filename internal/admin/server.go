@@ -1,0 +1,225 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// A Host is the server that operators look at. It is safe for concurrent use.
+type Host interface {
+	// Snapshot returns what the server hosts.
+	Snapshot() *tenant.Snapshot
+	// Node returns the server. The API sets Tenants and Stale.
+	Node() Node
+	// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
+	States(tenantID string) map[string]State
+	// Top returns the busiest tenants, the busiest first: at most so many, of those with requests now or a live provider.
+	Top(most int) []Load
+	// Reload reads the configuration again. An error says that nothing was changed, and why.
+	Reload(ctx context.Context) (Report, error)
+}
+
+// A State is the state of a provider.
+type State struct {
+	Name   string // cold, starting, live, idle or refused
+	Reason string // of the state refused
+}
+
+// Keys makes and ends keys. It is safe for concurrent use. Errors may be those of [tenant.Store.Apply].
+type Keys interface {
+	// Create makes a key with an ID and a text of its own. actor says who asks, for the operator.
+	Create(ctx context.Context, actor string, k KeySpec) (made *tenant.Key, text string, err error)
+	// Revoke ends a key at once.
+	Revoke(ctx context.Context, actor, id string) error
+	// Rotate makes a key like another one, which is good for no longer than grace then.
+	Rotate(ctx context.Context, actor, id string, grace time.Duration) (made *tenant.Key, text string, err error)
+}
+
+// Config configures a Server. Host and Keys are required.
+type Config struct {
+	Host   Host
+	Keys   Keys
+	Logger *slog.Logger // nil discards
+}
+
+// Bounds of requests.
+const (
+	maxBody     = 64 << 10 // bytes
+	maxHeader   = 16 << 10 // bytes
+	maxConns    = 64
+	headTime    = 5 * time.Second
+	readTime    = 10 * time.Second
+	requestTime = 30 * time.Second // of a handler but reload's
+	reloadTime  = 2 * time.Minute
+	idleTime    = time.Minute
+	closeTime   = 5 * time.Second // for requests under way when Serve ends
+)
+
+// A Server is the API. Make it with [New].
+type Server struct {
+	cfg     Config
+	handler http.Handler
+}
+
+// New makes a Server.
+func New(cfg Config) (*Server, error) {
+	if cfg.Host == nil || cfg.Keys == nil {
+		return nil, errors.New("admin: Host and Keys are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg}
+	mux := http.NewServeMux()
+	for path, methods := range map[string]endpoint{
+		"/v1/node":                  {http.MethodGet: s.node},
+		"/v1/tenants":               {http.MethodGet: s.listTenants},
+		"/v1/tenants/{tenant}":      {http.MethodGet: s.showTenant},
+		"/v1/tenants/{tenant}/keys": {http.MethodGet: s.listKeys, http.MethodPost: s.createKey},
+		"/v1/keys":                  {http.MethodGet: s.listKeys},
+		"/v1/keys/{key}":            {http.MethodDelete: s.revokeKey},
+		"/v1/keys/{key}/rotate":     {http.MethodPost: s.rotateKey},
+		"/v1/top":                   {http.MethodGet: s.top},
+		"/v1/reload":                {http.MethodPost: s.reload},
+		"/":                         nil,
+	} {
+		mux.Handle(path, s.serve(methods))
+	}
+	s.handler = mux
+	return s, nil
+}
+
+// An endpoint has the functions of a path, by method. The value that a function returns is the answer; nil is none.
+type endpoint map[string]func(*http.Request) (status int, answer any, err error)
+
+// serve makes the handler of an endpoint; a nil one is that of unknown paths.
+func (s *Server) serve(e endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limit := requestTime
+		if r.URL.Path == "/v1/reload" {
+			limit = reloadTime
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		status, answer, err := s.answer(e, r)
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		write(w, status, "application/json", answer)
+	})
+}
+
+func (s *Server) answer(e endpoint, r *http.Request) (status int, answer any, err error) {
+	if err := permitted(r.Context()); err != nil {
+		return 0, nil, &Problem{Status: http.StatusForbidden, Code: CodeForbidden, Detail: err.Error()}
+	}
+	if e == nil {
+		return 0, nil, &Problem{Status: http.StatusNotFound, Code: CodeNotFound, Detail: "there is no path " + clip(r.URL.Path)}
+	}
+	call := e[r.Method]
+	if call == nil {
+		return 0, nil, &Problem{Status: http.StatusMethodNotAllowed, Code: CodeMethod, Detail: clip(r.URL.Path) + " has no method " + clip(r.Method)}
+	}
+	return call(r)
+}
+
+// writeProblem answers an error.
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	p.Title = http.StatusText(p.Status)
+	if p.Status >= http.StatusInternalServerError {
+		s.cfg.Logger.Warn("admin request failed", "method", r.Method, "path", clip(r.URL.Path), "err", err)
+	}
+	write(w, p.Status, problemType, p)
+}
+
+const problemType = "application/problem+json"
+
+// problemOf returns the Problem that an error is.
+func problemOf(err error) *Problem {
+	var p *Problem
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		known := *p
+		return &known
+	case errors.As(err, &large):
+		return &Problem{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Detail: fmt.Sprintf("the body has more than %d bytes", large.Limit)}
+	case errors.Is(err, tenant.ErrConflict):
+		return &Problem{Status: http.StatusConflict, Code: CodeConflict, Detail: err.Error()}
+	case errors.Is(err, tenant.ErrOwned):
+		return &Problem{Status: http.StatusConflict, Code: CodeOwned, Detail: err.Error()}
+	case errors.Is(err, tenant.ErrInvalid):
+		return &Problem{Status: http.StatusBadRequest, Code: CodeInvalid, Detail: err.Error()}
+	case errors.Is(err, tenant.ErrUnavailable), errors.Is(err, tenant.ErrClosed), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Problem{Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Detail: err.Error()}
+	}
+	return &Problem{Status: http.StatusInternalServerError, Code: CodeInternal, Detail: err.Error()}
+}
+
+// invalid returns the Problem of a wrong request.
+func invalid(format string, args ...any) error {
+	return &Problem{Status: http.StatusBadRequest, Code: CodeInvalid, Detail: fmt.Sprintf(format, args...)}
+}
+
+func write(w http.ResponseWriter, status int, contentType string, answer any) {
+	if answer == nil {
+		w.WriteHeader(status)
+		return
+	}
+	text, err := json.Marshal(answer)
+	if err != nil { // no type of this package can fail
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n'))
+}
+
+// Serve serves the API on l, as [Listen] makes it, until ctx ends. Then it closes l, and requests under way have five
+// seconds.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := httpServer(s.handler, s.cfg.Logger)
+	server.WriteTimeout = reloadTime + readTime
+	server.ConnContext = withPeer
+	return serveUntil(ctx, server, l)
+}
+
+func httpServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headTime, ReadTimeout: readTime, WriteTimeout: requestTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// serveUntil serves until ctx ends.
+func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(newBounded(l)) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve at %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-served
+	return err
+}
