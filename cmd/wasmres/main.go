@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/check"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/dev"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/hosting"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/images"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/inspect"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/machine"
@@ -63,7 +64,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 		ErrWriter:   errOut,
 		Commands: []*cli.Command{
 			build.NewCommand(), dev.Command(), build.Command(), test.Command(), check.Command(),
-			serve.Command(), view.ListCommand(), view.TemplatesCommand(), view.ReadCommand(), view.CompleteCommand(),
+			serve.Command(), hosting.ServeCommand(), view.ListCommand(), view.TemplatesCommand(), view.ReadCommand(), view.CompleteCommand(),
 			inspect.Command(), bench.Command(), machine.DoctorCommand(),
 			images.PushCommand(), images.PullCommand(), images.CopyCommand(), images.SignCommand(), images.VerifyCommand(),
 			images.KeygenCommand(), images.LoginCommand(), images.LogoutCommand(), images.Command(), images.ServerJSONCommand(),

@@ -34,6 +34,8 @@ type Config struct {
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
 	// block. Nil logs them.
 	Denied func(Denial)
+	// Used receives what each call has used, from many goroutines at once. It must not block. Nil discards.
+	Used func(runtime.Usage)
 	// Loading is called if a module of size bytes takes a while to load, and the function it returns when that has ended.
 	// Nil logs both.
 	Loading func(file string, size int) (end func())
@@ -46,6 +48,8 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
+	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
+	Live *runtime.Live
 	// Host runs the guests of several Apps, and belongs to the caller. Nil is one of the App's own, by the fields above and
 	// below.
 	Host *runtime.Host
@@ -152,7 +156,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
 		OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
@@ -211,6 +215,9 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 
 func (a *App) observe(ctx context.Context, u runtime.Usage) {
 	a.usage.Store(&u)
+	if a.cfg.Used != nil {
+		a.cfg.Used(u)
+	}
 	addFuel(ctx, u.Fuel)
 }
 

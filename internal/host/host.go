@@ -54,6 +54,8 @@ type Config struct {
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
 	AccessLog func(tenantID string, e accesslog.Entry)
+	// Used gets what each call of a tenant's guests has used. It must not block. Nil discards.
+	Used func(tenantID string, u runtime.Usage)
 	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
 	Idle time.Duration
 	// Version of the program, for clients.
@@ -95,6 +97,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.AccessLog == nil {
 		cfg.AccessLog = func(string, accesslog.Entry) {}
+	}
+	if cfg.Used == nil {
+		cfg.Used = func(string, runtime.Usage) {}
 	}
 	h := &Host{cfg: cfg}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/registry"
+	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -40,14 +41,15 @@ func (g *generation) Close() error {
 	return err
 }
 
-// openGeneration loads the providers of a tenant. They start no process before they are called.
-func (h *Host) openGeneration(ctx context.Context, t *tenant.Tenant, plan *tenant.Plan) (*generation, error) {
+// openGeneration loads the providers of the tenant. They start no process before they are called.
+func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, error) {
 	g := &generation{}
 	var configs []app.Config
-	for i := range t.Providers {
-		cfg, err := h.config(ctx, g, t, &t.Providers[i], plan)
+	for i := range is.tenant.Providers {
+		p := &is.tenant.Providers[i]
+		cfg, err := r.config(ctx, g, p, is.plan)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("provider %s: %w", t.Providers[i].Name, err), g.Close())
+			return nil, errors.Join(fmt.Errorf("provider %s: %w", p.Name, err), g.Close())
 		}
 		configs = append(configs, cfg)
 	}
@@ -62,11 +64,14 @@ func (h *Host) openGeneration(ctx context.Context, t *tenant.Tenant, plan *tenan
 }
 
 // config returns how to open a provider.
-func (h *Host) config(ctx context.Context, g *generation, t *tenant.Tenant, p *tenant.Provider, plan *tenant.Plan) (app.Config, error) {
+func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, plan *tenant.Plan) (app.Config, error) {
+	h := r.host
 	cfg := app.Config{
-		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy, Limits: limitsOf(p, plan), Cache: true,
-		Host: h.cfg.Runtime, DataDir: filepath.Join(h.cfg.DataDir, "tenants", t.ID), Version: h.cfg.Version,
-		Logger: h.cfg.Logger.With("tenant", t.ID, "provider", p.Name),
+		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy,
+		Limits: limitsOf(p, plan), Cache: true, Host: h.cfg.Runtime, Live: r.live,
+		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
+		Used:   func(u runtime.Usage) { h.cfg.Used(r.id, u) },
+		Logger: h.cfg.Logger.With("tenant", r.id, "provider", p.Name),
 	}
 	if !registry.LooksLikeReference(p.Module) {
 		return cfg, nil

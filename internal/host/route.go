@@ -20,6 +20,7 @@ type route struct {
 	// fixed at creation
 	host *Host
 	id   string
+	live *runtime.Live // bounds the processes of all its providers
 
 	is     atomic.Pointer[settings]
 	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
@@ -66,11 +67,17 @@ const (
 	maxRetry = time.Minute
 )
 
-func newRoute(h *Host, id string) *route { return &route{host: h, id: id} }
+func newRoute(h *Host, id string) *route {
+	live, _ := runtime.NewLive(runtime.LiveConfig{}) // fails for negative bounds alone
+	return &route{host: h, id: id, live: live}
+}
 
 // set makes a tenant what the route serves; nil for none any more. Providers that changed are opened in the background.
 func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
 	old := r.is.Swap(&settings{t, plan})
+	if plan != nil {
+		r.setLive(plan)
+	}
 	if old != nil && old.tenant == t && old.plan == plan {
 		return
 	}
@@ -84,6 +91,14 @@ func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
 		r.closeLocked() // the next request opens it again
 	case !isSameProviders(r.open, t, plan):
 		r.startLocked()
+	}
+}
+
+// setLive bounds the tenant's processes as its plan says.
+func (r *route) setLive(p *tenant.Plan) {
+	err := r.live.Set(runtime.LiveConfig{Max: p.LiveProviders, Memory: p.LiveMemory, StartsPerMinute: p.StartsPerMinute})
+	if err != nil {
+		r.host.cfg.Logger.Error("processes of the tenant not bounded as its plan says", "tenant", r.id, "plan", p.Name, "err", err)
 	}
 }
 
@@ -186,7 +201,7 @@ func (r *route) tryOpen(is *settings) error {
 	}
 	ctx, cancel := context.WithTimeout(r.host.ctx, openTime)
 	defer cancel()
-	g, err := r.host.openGeneration(ctx, is.tenant, is.plan)
+	g, err := r.openGeneration(ctx, is)
 	if err != nil {
 		return err
 	}

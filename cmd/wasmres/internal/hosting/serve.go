@@ -1,0 +1,365 @@
+package hosting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/certificate"
+	"github.com/wasmres/wasmres/internal/node"
+	"github.com/wasmres/wasmres/internal/systemd"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/keys"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// ServeCommand returns the command serve.
+func ServeCommand() *cli.Command {
+	const category = "Hosting"
+	return &cli.Command{
+		Name: "serve", Usage: "host the providers of many tenants, each apart, with keys, roles and quotas",
+		Description: `Serves each tenant's providers over Streamable HTTP at /t/TENANT/mcp, to clients with a key of
+the tenant. A provider runs only while it is called; thousands of tenants may sleep.
+
+   wasmres serve                           begin: makes a data folder, a tenant and its first key
+   wasmres serve --config serve.yaml       with listeners, plans and a folder of tenants
+   wasmres serve --config serve.yaml --check
+   wasmres key new acme --name ada --role reader
+
+The server reads its files again when they change, after SIGHUP, and for 'wasmres reload'. A
+tenant whose files are wrong is served as it last was.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Category: category, Usage: "read settings from this `FILE` (default: serve.yaml in the data folder)"},
+			DataFlag(category),
+			&cli.StringFlag{Name: "http", Category: category, Usage: "serve at this `ADDRESS` instead of those of the settings, as in 127.0.0.1:8080"},
+			&cli.BoolFlag{Name: "check", Category: category, Usage: "read all files, print their problems, and end"},
+			&cli.StringFlag{Name: "cache-dir", Category: category, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER` (default: cache in the data folder)"},
+			cli.LogFormatFlag(category),
+			&cli.StringFlag{Name: "log-level", Category: category, Value: "info", Usage: "log from this `LEVEL` on: debug, info, warn or error"},
+		},
+		OnUsageError: cli.OnUsageError, Action: serve,
+	}
+}
+
+// serve runs a server until a signal ends it.
+func serve(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return cli.Usagef(c, "one argument too many: %q; providers are named in the files of tenants, and 'wasmres run' serves a file", c.Args().First())
+	}
+	files, err := findFiles(c)
+	if err != nil {
+		return err
+	}
+	settings, err := files.read()
+	if err != nil {
+		return err
+	}
+	if c.Bool("check") {
+		return checkFiles(c, settings)
+	}
+	logger, err := newLogger(c, settings)
+	if err != nil {
+		return err
+	}
+	n, report, err := node.Open(c.Context, node.Config{
+		Settings: settings, Read: files.read, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := n.Close(); err != nil {
+			logger.Warn("server not closed", "err", err)
+		}
+	}()
+	listeners, err := listen(settings, logger)
+	if err != nil {
+		return err
+	}
+	logReport(logger, report)
+	if err := greet(c, n, files.isNew, listeners, report); err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	return run(c.Context, n, listeners, logger)
+}
+
+// files are where the settings of a server come from.
+type files struct {
+	data, config string // paths; config is empty for none
+	http         string // address that replaces those of the settings; empty for none
+	isNew        bool   // the files were made now
+}
+
+// findFiles finds the settings of --config, or those in the data folder, which are made if there are none.
+func findFiles(c *cli.Context) (*files, error) {
+	f := &files{config: c.String("config"), http: c.String("http")}
+	var err error
+	if f.data, err = DataDir(c); err != nil || f.config != "" {
+		return f, err
+	}
+	if !c.Bool("check") {
+		if f.isNew, err = tenant.InitDir(f.data); err != nil {
+			return nil, fmt.Errorf("begin a server: %w", err)
+		}
+	}
+	f.config = filepath.Join(f.data, "serve.yaml")
+	return f, nil
+}
+
+// read reads the settings.
+func (f *files) read() (*tenant.Settings, error) {
+	s, err := tenant.ReadSettings(f.config)
+	if err != nil {
+		return nil, err
+	}
+	if f.http != "" {
+		s.Listen = []tenant.Listener{{Address: f.http}}
+	}
+	return s, nil
+}
+
+// newLogger makes the log of the server, as --log-format or else the settings say.
+func newLogger(c *cli.Context, s *tenant.Settings) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return nil, cli.Usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+	}
+	handler, err := cli.LogFormat(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.LogJSON && !c.IsSet("log-format") {
+		handler = cli.JSONLog
+	}
+	return slog.New(handler(c.App.ErrWriter, level)), nil
+}
+
+// checkFiles prints the problems of all files, and fails if there are some.
+func checkFiles(c *cli.Context, s *tenant.Settings) error {
+	var reader tenant.Reader
+	reading, err := reader.ReadTenants(s, nil)
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(reading.Problems))
+	for name, problems := range reading.Problems {
+		names = append(names, name)
+		fmt.Fprintln(c.App.ErrWriter, problems.Error())
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("%s of %s wrong", terminal.Counted(len(names), "tenant"), terminal.Counted(reading.Tenants+len(names), "tenant"))
+	}
+	fmt.Fprintf(c.App.ErrWriter, "The settings and %s are right.\n", terminal.Counted(reading.Tenants, "tenant"))
+	return nil
+}
+
+// A listener is a socket with how to serve on it.
+type listener struct {
+	net.Listener
+	opts runtime.TransportOptions
+}
+
+// listen opens the sockets of the settings, or takes those of the service manager.
+func listen(s *tenant.Settings, logger *slog.Logger) (all []listener, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(all))
+			all = nil
+		}
+	}()
+	sockets, err := systemd.Sockets()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range s.Listen {
+		one := listener{opts: runtime.TransportOptions{Logger: logger}}
+		if l.Cert != "" {
+			files, err := certificate.Open(certificate.Config{Cert: l.Cert, Key: l.Key, Logger: logger})
+			if err != nil {
+				return all, err
+			}
+			one.opts.TLS = files.TLS()
+		}
+		if len(sockets) > 0 {
+			one.Listener, sockets = sockets[0], sockets[1:]
+		} else if one.Listener, err = net.Listen("tcp", l.Address); err != nil {
+			return all, explainInUse(l.Address, err)
+		}
+		all = append(all, one)
+		if one.opts.TLS == nil && !l.IsLoopback() {
+			logger.Warn("keys and answers are not encrypted: give the listener a certificate, or put a proxy that speaks HTTPS in front", "addr", l.Address)
+		}
+	}
+	for _, more := range sockets {
+		logger.Warn("socket of the service manager not used: the settings have fewer listeners", "name", more.Name)
+		_ = more.Close()
+	}
+	return all, nil
+}
+
+func explainInUse(address string, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	return fmt.Errorf("another program listens at %s: end it, or choose another address with listen in serve.yaml or with --http (%w)", address, err)
+}
+
+func closeAll(all []listener) error {
+	var errs []error
+	for _, l := range all {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// run serves on all listeners until ctx ends, and reads the files again when it should.
+func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var serving sync.WaitGroup
+	failed := make(chan error, len(listeners)+1)
+	for _, l := range listeners {
+		serving.Go(func() {
+			failed <- n.Serve(ctx, l.Listener, &l.opts)
+			stop() // without one listener, the server ends
+		})
+	}
+	serving.Go(func() {
+		failed <- n.Operate(ctx)
+		stop() // without its operators, the server ends
+	})
+	serving.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
+	serving.Go(func() { reloadOnSignal(ctx, n, logger) })
+	serving.Go(func() {
+		if err := systemd.Watch(ctx, func() bool { return true }); err != nil {
+			logger.Warn("service manager not told", "err", err)
+		}
+	})
+	tell(logger, systemd.Ready(status(n)))
+	<-ctx.Done()
+	tell(logger, systemd.Stopping())
+	serving.Wait()
+	close(failed)
+	var errs []error
+	for err := range failed {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// reloadOnSignal reads the files again after each SIGHUP.
+func reloadOnSignal(ctx context.Context, n *node.Node, logger *slog.Logger) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			tell(logger, systemd.Reloading())
+			r, err := n.Reread(ctx)
+			reloaded(logger, r, err)
+			tell(logger, systemd.Ready(status(n)))
+		}
+	}
+}
+
+func tell(logger *slog.Logger, err error) {
+	if err != nil {
+		logger.Warn("service manager not told", "err", err)
+	}
+}
+
+// status is a line about a server for "systemctl status".
+func status(n *node.Node) string {
+	s := n.Snapshot()
+	return fmt.Sprintf("serving %s, %d with problems", terminal.Counted(len(s.Tenants), "tenant"), len(s.Problems))
+}
+
+func reloaded(logger *slog.Logger, r *node.Report, err error) {
+	if err != nil {
+		logger.Error("configuration not read, the last one stays in force", "err", err)
+		return
+	}
+	logReport(logger, r)
+}
+
+// maxLogged bounds how many problems one reading logs.
+const maxLogged = 20
+
+func logReport(logger *slog.Logger, r *node.Report) {
+	names := make([]string, 0, len(r.Problems))
+	for name := range r.Problems {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i == maxLogged {
+			logger.Error("more tenants are wrong: see 'wasmres tenant list --stale'", "tenants", len(names)-i)
+			break
+		}
+		logger.Error("tenant not read, served as it last was", "tenant", name, "err", r.Problems[name])
+	}
+	if len(r.Restart) > 0 {
+		logger.Warn("settings take effect when the server is started again", "keys", strings.Join(r.Restart, " "))
+	}
+	logger.Info("configuration read", "tenants", r.Tenants, "new", len(r.Added), "changed", len(r.Changed), "removed", len(r.Removed), "wrong", len(r.Problems),
+		"generation", r.Generation, "took", r.Took)
+}
+
+// greet says where the server is and, when its files were made now, what to type next.
+func greet(c *cli.Context, n *node.Node, isNew bool, listeners []listener, r *node.Report) error {
+	out := c.App.ErrWriter
+	for _, l := range listeners {
+		scheme := "http"
+		if l.opts.TLS != nil {
+			scheme = "https"
+		}
+		fmt.Fprintf(out, "Serving %s at %s://%s/t/TENANT/mcp\n", terminal.Counted(r.Tenants, "tenant"), scheme, l.Addr())
+	}
+	if !isNew {
+		return nil
+	}
+	return greetNew(out, n, listeners[0].Addr())
+}
+
+// greetNew makes the first key of a new server, and says what to type next.
+func greetNew(out io.Writer, n *node.Node, at net.Addr) error {
+	dir := n.Settings().Tenants
+	fmt.Fprintf(out, "\nThis server is new. Its tenant is named default; its file is %s.\n", filepath.Join(dir, "default.yaml"))
+	if !terminal.IsTerminal(out) {
+		fmt.Fprintln(out, "Make a first key with 'wasmres key new default --name NAME --role reader'.")
+		return nil
+	}
+	_, text, err := n.Create(context.Background(), "serve", admin.KeySpec{
+		Tenant: "default", Name: "first", Roles: []string{"reader"}, Expires: time.Now().Add(keys.DefaultLife),
+	})
+	if err != nil {
+		return fmt.Errorf("make the first key: %w", err)
+	}
+	fmt.Fprintf(out, `The first key, which is shown only now:
+
+   %s
+
+Next: name a provider in that file, and read from it:
+
+   curl -H 'Authorization: Bearer %s' 'http://%s/t/default/mcp?uri=URI'
+
+`, text, text, at)
+	return nil
+}

@@ -1,0 +1,33 @@
+package host
+
+// A State is the state of a provider.
+type State struct {
+	Name   string // cold, open or refused
+	Reason string // of the state refused
+}
+
+// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
+func (h *Host) States(tenantID string) map[string]State {
+	r := h.routes.Load().byID[tenantID]
+	if r == nil {
+		return nil
+	}
+	is := r.is.Load()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	states := map[string]State{}
+	if is.tenant == nil {
+		return states
+	}
+	for _, p := range is.tenant.Providers {
+		switch {
+		case r.failure != nil && r.failure.of == is.tenant:
+			states[p.Name] = State{"refused", r.failure.err.Error()}
+		case r.opening != nil:
+			states[p.Name] = State{Name: "starting"}
+		case r.open != nil:
+			states[p.Name] = State{Name: "idle"}
+		}
+	}
+	return states
+}

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/keys"
+)
+
+// Create implements [admin.Keys].
+func (n *Node) Create(ctx context.Context, actor string, spec admin.KeySpec) (made *tenant.Key, text string, err error) {
+	t := n.store.Snapshot().Tenants[spec.Tenant]
+	if t == nil {
+		return nil, "", fmt.Errorf("no tenant %q", spec.Tenant)
+	}
+	o := keys.Options{URIs: spec.URIs, Networks: spec.Networks, Never: spec.Expires.IsZero(), Creator: actor}
+	if !o.Never {
+		o.Life = time.Until(spec.Expires)
+	}
+	if text, made, err = keys.New(t, spec.Name, spec.Roles, o); err != nil {
+		return nil, "", err
+	}
+	if _, err = n.Apply(ctx, tenant.Change{Actor: actor, SetKeys: []*tenant.Key{made}}); err != nil {
+		return nil, "", err
+	}
+	return made, text, nil
+}
+
+// Revoke implements [admin.Keys].
+func (n *Node) Revoke(ctx context.Context, actor, id string) error {
+	_, err := n.Apply(ctx, tenant.Change{Actor: actor, RemoveKeys: []string{id}})
+	return err
+}
+
+// Rotate implements [admin.Keys].
+func (n *Node) Rotate(ctx context.Context, actor, id string, grace time.Duration) (made *tenant.Key, text string, err error) {
+	snapshot := n.store.Snapshot()
+	old := snapshot.Keys[id]
+	if old == nil {
+		return nil, "", fmt.Errorf("no key %q", id)
+	}
+	if grace == 0 {
+		grace = -1 // keys.Rotate takes zero for its default
+	}
+	text, made, ending := keys.Rotate(old, grace, actor)
+	change := tenant.Change{Base: snapshot.Generation, Actor: actor, SetKeys: []*tenant.Key{made, ending}}
+	if _, err = n.Apply(ctx, change); err != nil {
+		return nil, "", err
+	}
+	return made, text, nil
+}

@@ -1,0 +1,165 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/telemetry"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/keys"
+	"github.com/wasmres/wasmres/internal/tenant/store"
+	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/accesslog"
+)
+
+// Config says which server to run. Settings is required.
+type Config struct {
+	Settings *tenant.Settings
+	// Read reads the settings again, as they were first read. Nil keeps them.
+	Read func() (*tenant.Settings, error)
+	// CacheDir is a private folder for compiled modules; empty for one in the data folder.
+	CacheDir string
+	// Module gets the module of a reference; nil refuses references.
+	Module func(ctx context.Context, reference string) (host.Module, error)
+	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
+	AccessLog func(tenantID string, e accesslog.Entry)
+	// Endpoints are the URLs of clients, for operators.
+	Endpoints []string
+	Version   string
+	Logger    *slog.Logger // nil discards
+}
+
+// A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
+type Node struct {
+	// fixed at creation
+	cfg     Config
+	began   time.Time
+	store   *store.Store
+	keys    *keys.Set
+	live    *runtime.Live
+	engine  *runtime.Host
+	host    *host.Host
+	metrics *telemetry.Metrics
+
+	settings atomic.Pointer[tenant.Settings]
+	draining atomic.Bool
+
+	reloading sync.Mutex // held while files are read
+	reader    tenant.Reader
+	policies  []string // files that tenants name; guarded by reloading
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open opens the store, reads the files of all tenants, and makes them ready to be served. It starts no provider. A tenant
+// whose files are wrong is no error: see [Report].
+func Open(ctx context.Context, cfg Config) (*Node, *Report, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{cfg: cfg, began: time.Now()}
+	n.settings.Store(cfg.Settings)
+	report, err := n.open(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, n.Close())
+	}
+	return n, report, nil
+}
+
+func (n *Node) open(ctx context.Context) (_ *Report, err error) {
+	s := n.cfg.Settings
+	if err := os.MkdirAll(s.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of data: %w", err)
+	}
+	if n.store, err = store.Open(ctx, store.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
+		return nil, err
+	}
+	n.keys = keys.NewSet()
+	cache := n.cfg.CacheDir
+	if cache == "" {
+		cache = filepath.Join(s.Data, "cache")
+	}
+	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
+	n.live, err = runtime.NewLive(runtime.LiveConfig{
+		Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
+		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.engine, err = runtime.NewHost(runtime.HostConfig{
+		CacheDir: cache, Idle: s.Idle, MaxStarts: 2 * goruntime.GOMAXPROCS(0), Live: n.live, Logger: n.cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.host, err = host.New(host.Config{
+		Clients: n.keys, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
+		AccessLog: n.observe, Used: n.metrics.Used, Version: n.cfg.Version, Logger: n.cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.reload(ctx, s)
+}
+
+// observe counts a request of a tenant, and logs it.
+func (n *Node) observe(tenantID string, e accesslog.Entry) {
+	n.metrics.Observe(tenantID, e)
+	if n.cfg.AccessLog != nil {
+		n.cfg.AccessLog(tenantID, e)
+	}
+}
+
+// Settings returns those in force.
+func (n *Node) Settings() *tenant.Settings { return n.settings.Load() }
+
+// Snapshot implements [admin.Host].
+func (n *Node) Snapshot() *tenant.Snapshot { return n.store.Snapshot() }
+
+// allowedHosts are the names by which clients may reach every tenant.
+func allowedHosts(s *tenant.Settings) []string {
+	names := slices.Clone(s.AllowedHosts)
+	if host := publicHost(s.PublicURL); host != "" {
+		names = append(names, host)
+	}
+	return names
+}
+
+// Serve serves tenants on a listener until ctx ends. Then it closes the tenants: requests under way have five seconds.
+func (n *Node) Serve(ctx context.Context, l net.Listener, opts *runtime.TransportOptions) error {
+	return runtime.Serve(ctx, l, n.host, opts)
+}
+
+// Close ends the server. It is idempotent.
+func (n *Node) Close() error {
+	n.closeOnce.Do(func() {
+		var errs []error
+		if n.host != nil {
+			errs = append(errs, n.host.Close())
+		}
+		if n.engine != nil {
+			errs = append(errs, n.engine.Close())
+		}
+		if n.keys != nil {
+			errs = append(errs, n.keys.Close())
+		}
+		if n.store != nil {
+			errs = append(errs, n.store.Close())
+		}
+		n.closeErr = errors.Join(errs...)
+	})
+	return n.closeErr
+}

@@ -1,0 +1,47 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/wasmres/wasmres/internal/admin"
+)
+
+// Operate serves operators until ctx ends: on the admin socket, and at the address of probes and metrics, if the settings
+// have one. It also writes when keys were used. The caller calls it once.
+func (n *Node) Operate(ctx context.Context) error {
+	s := n.cfg.Settings
+	api, err := admin.New(admin.Config{Host: n, Keys: n, Logger: n.cfg.Logger})
+	if err != nil {
+		return err
+	}
+	socket, err := admin.Listen(ctx, s.Admin.Socket)
+	if err != nil {
+		return fmt.Errorf("serve operators: %w", err)
+	}
+	var probes net.Listener
+	if s.Admin.Listen != "" {
+		if probes, err = net.Listen("tcp", s.Admin.Listen); err != nil {
+			return errors.Join(fmt.Errorf("serve probes and metrics: %w", err), socket.Close())
+		}
+	}
+	context.AfterFunc(ctx, func() { n.draining.Store(true) })
+	var serving sync.WaitGroup
+	ended := make(chan error, 2)
+	serving.Go(func() { ended <- api.Serve(ctx, socket) })
+	if probes != nil {
+		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
+		serving.Go(func() { ended <- p.Serve(ctx, probes) })
+	}
+	serving.Go(func() { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })
+	serving.Wait()
+	close(ended)
+	var errs []error
+	for err := range ended {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,165 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// A Report says what reading the files has changed.
+type Report struct {
+	Generation uint64            // of the configuration in force
+	Tenants    int               // that are served
+	Read       int               // files of tenants that were read again
+	Added      []string          // IDs of tenants, sorted
+	Changed    []string          // IDs, sorted
+	Removed    []string          // IDs, sorted
+	Problems   map[string]string // by tenant, or by file that is none; such a tenant is served as it last was
+	Restart    []string          // keys of serve.yaml whose change takes effect when the server is started again, sorted
+	Took       time.Duration
+
+	before uint64 // the generation before it
+}
+
+// Reread reads all files again that have changed, and serves what they say now. Tenants that have not changed do not
+// notice. If serve.yaml is wrong, or the store cannot be written, nothing changes, and the error says why.
+func (n *Node) Reread(ctx context.Context) (*Report, error) {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	s := n.settings.Load()
+	if n.cfg.Read != nil {
+		var err error
+		if s, err = n.cfg.Read(); err != nil {
+			return nil, err
+		}
+	}
+	return n.reload(ctx, s)
+}
+
+// reload serves what the files of tenants say, by settings that have been read. The caller holds reloading.
+func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) {
+	began := time.Now()
+	before := n.store.Snapshot()
+	reading, err := n.reader.ReadTenants(s, before)
+	if err != nil {
+		return nil, err
+	}
+	change := reading.Change
+	change.Actor, change.Owner = "files", tenant.OwnerFiles
+	change.SetPlans = slices.Collect(maps.Values(s.Plans))
+	change.SetProblems = map[string]string{}
+	for name, problems := range reading.Problems {
+		change.SetProblems[name] = problems.Error()
+	}
+	generation, err := n.Apply(ctx, change)
+	if err != nil {
+		return nil, fmt.Errorf("keep the configuration: %w", err)
+	}
+	n.settings.Store(s)
+	n.policies = reading.Policies
+	for _, id := range change.RemoveTenants {
+		n.metrics.Remove(id)
+	}
+	r := &Report{
+		Generation: generation, Tenants: len(n.store.Snapshot().Tenants), Read: reading.Read, Removed: change.RemoveTenants,
+		Problems: change.SetProblems, Restart: needRestart(n.cfg.Settings, s), Took: time.Since(began),
+		before: before.Generation,
+	}
+	for _, t := range change.SetTenants {
+		if before.Tenants[t.ID] == nil {
+			r.Added = append(r.Added, t.ID)
+		} else {
+			r.Changed = append(r.Changed, t.ID)
+		}
+	}
+	slices.Sort(r.Added)
+	slices.Sort(r.Changed)
+	slices.Sort(r.Removed)
+	return r, nil
+}
+
+// Apply makes a change of the store, and serves what it says before it returns.
+func (n *Node) Apply(ctx context.Context, c tenant.Change) (generation uint64, err error) {
+	if generation, err = n.store.Apply(ctx, c); err != nil {
+		return 0, err
+	}
+	n.host.Update(n.store.Snapshot())
+	return generation, nil
+}
+
+// needRestart returns the keys of settings that a running server does not change.
+func needRestart(now, next *tenant.Settings) (keys []string) {
+	for key, values := range map[string][2]any{
+		"access_log":      {now.AccessLog, next.AccessLog},
+		"admin":           {now.Admin, next.Admin},
+		"allowed_hosts":   {now.AllowedHosts, next.AllowedHosts},
+		"data":            {now.Data, next.Data},
+		"idle":            {now.Idle, next.Idle},
+		"listen":          {now.Listen, next.Listen},
+		"live_memory":     {now.LiveMemory, next.LiveMemory},
+		"log_format":      {now.LogJSON, next.LogJSON},
+		"public_url":      {now.PublicURL, next.PublicURL},
+		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
+		"watch":           {now.Watch, next.Watch},
+	} {
+		if !reflect.DeepEqual(values[0], values[1]) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// publicHost returns the name in the URL by which clients reach the server; empty for none.
+func publicHost(public string) string {
+	u, err := url.Parse(public)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// Watch reads the files again whenever they change, until ctx ends, and reports each reading that has changed something or
+// failed. It returns at once if the settings do without.
+func (n *Node) Watch(ctx context.Context, report func(*Report, error)) {
+	if !n.cfg.Settings.Watch {
+		return
+	}
+	w := tenant.Watch(ctx, n.cfg.Settings, n.cfg.Logger)
+	defer func() { <-w.Done() }()
+	var last string // problem that was reported
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Changed():
+		}
+		r, err := n.Reread(ctx)
+		switch {
+		case err != nil && err.Error() == last, ctx.Err() != nil:
+			continue
+		case err != nil:
+			last = err.Error()
+		default:
+			last = ""
+			n.reloading.Lock()
+			w.Follow(n.settings.Load(), n.policies)
+			n.reloading.Unlock()
+			if r.IsEmpty() {
+				continue
+			}
+		}
+		report(r, err)
+	}
+}
+
+// IsEmpty reports whether nothing has changed.
+func (r *Report) IsEmpty() bool {
+	return r.Generation == r.before && len(r.Added)+len(r.Changed)+len(r.Removed) == 0
+}
