@@ -134,7 +134,7 @@ func (h *Host) start(cfg HostConfig) error {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
 	h.workers, err = worker.New(worker.Config{
-		Compile: c.Folder, Invalidate: c.Invalidate, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
+		Compile: c.Folder, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
 	})
 	h.runner = h.workers
 	return err
@@ -172,6 +172,9 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 	if o.DebugModules == nil {
 		o.DebugModules = debugModules(file)
 	}
+	if o.Reload == nil {
+		o.Reload = func() ([]byte, error) { return readModule(file) }
+	}
 	p, err := h.Load(ctx, module, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -179,7 +182,7 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 	return p, nil
 }
 
-// Load is Open for a module in memory, which it does not keep.
+// Load is Open for a module in memory. It does not keep module, but code and data of it unless Options.Reload is set.
 func (h *Host) Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) {
 	o := opts.withDefaults()
 	if err := h.enter(); err != nil {

@@ -52,6 +52,11 @@ type Options struct {
 	// DebugModules are modules that may have the names of the module's functions, for reports of crashes. They are read
 	// after a crash. If it is nil, Open uses the files FILE.debug.wasm and FILE.wasm.
 	DebugModules iter.Seq[[]byte]
+	// Reload returns the bytes of the module again; many goroutines may call it. With it the provider keeps neither code nor
+	// data of the module in memory, some megabytes for a module of Go, while its calls run in a worker process: it reads them
+	// from HostConfig.CacheDir when a process starts, and from Reload if they are no longer there. If Reload is nil, Open reads
+	// the file again, which must not change while the provider is open, and Load keeps the data.
+	Reload func() ([]byte, error)
 	// Provenance is what clients are told of the code that answers, as the member "dev.wasmres/provider" of the _meta of
 	// results. Open and Load set its Digest and Version. Nil tells nothing.
 	Provenance *resource.Provenance

@@ -152,6 +152,10 @@ func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err e
 	return c.store.folder(sha256.Sum256(binary)), nil
 }
 
+// Used notes that the module was used whose directory Folder has returned, so that it is not the first to be removed when
+// the cache is full.
+func (c *Compiler) Used(dir string) { use(dir + ".compiled") }
+
 // Invalidate removes an unusable module from the compilation cache, so that the next Compile compiles it again. It does
 // nothing for a module that is not cached, and refusals stay. After an error the entry may still be there.
 func (c *Compiler) Invalidate(binary []byte) error {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// maxPrepared bounds the prepared modules that are stored. The oldest are removed first.
-	maxPrepared = 128
+	// maxPrepared bounds the texts of prepared modules that are stored: two for each module. The oldest are removed first.
+	// Config.MaxBytes bounds their size.
+	maxPrepared = 1 << 15
 	// maxPreparedSize bounds one prepared module, in bytes.
 	maxPreparedSize = 128 << 20
 )

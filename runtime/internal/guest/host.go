@@ -35,7 +35,7 @@ type Config struct {
 // A Host has the state that the calls of one module share: the grants of its guests, their manifest, and their
 // services. It does not know where the guests run. It is safe for concurrent use once the manifest is set.
 type Host struct {
-	Config // fixed at creation
+	Config // fixed at creation, but for Module: see ReleaseModule
 
 	// fixed at creation
 	granted map[abi.Service]*grantedService
@@ -62,6 +62,10 @@ func NewHost(cfg Config) (*Host, error) {
 	}
 	return h, h.SetManifest(manifest)
 }
+
+// ReleaseModule lets go of code and data of the module, if they can be loaded again. The runner calls it while it opens the
+// module, if at all.
+func (h *Host) ReleaseModule() { h.Module = h.Module.Light() }
 
 // Packed reports whether the module contains its manifest.
 func (h *Host) Packed() bool { return h.Module.Manifest != nil }

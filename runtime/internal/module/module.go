@@ -23,7 +23,11 @@ type Module struct {
 	Size     int      // of the original, in bytes
 	Manifest []byte   // as packed into the module; nil if the guest must be asked
 	Exports  []string // of the ABI that it has, sorted
-	Code     *meter.Module
+	// Code is the metered module. In a light module it has only the numbers of functions: see [Module.Light].
+	Code *meter.Module
+
+	stored *stored // where it can be loaded from again; nil for nowhere
+	light  bool
 }
 
 // Config has everything on which checking and metering depend.
@@ -33,6 +37,9 @@ type Config struct {
 	Table   uint32         // entries of a table
 	Imports []admit.Import // functions of the host
 	Cache   Cache          // nil stores nothing
+	// Source returns the bytes of the module again, for when the cache no longer has it. Nil, or without a Cache, a module
+	// does not become light.
+	Source func() ([]byte, error)
 }
 
 // A Cache stores modules from one run of this program to the next: making one again takes a hundred times as long. Its
@@ -51,15 +58,27 @@ func Instrument(cfg *Config, binary []byte) (*Module, error) {
 	if cfg.Cache == nil {
 		return cfg.instrument(binary, digest)
 	}
-	key := cfg.key(digest)
-	if m, err := Decode(cfg.Cache.Get(key)); err == nil && m.Digest == digestName(digest) {
-		return m, nil
+	m := cfg.cached(digest)
+	if m == nil {
+		var err error
+		if m, err = cfg.instrument(binary, digest); err != nil {
+			return nil, err
+		}
+		cfg.Cache.Put(cfg.key(digest), m.Append(nil))
 	}
-	m, err := cfg.instrument(binary, digest)
-	if err == nil {
-		cfg.Cache.Put(key, m.Append(nil))
+	if cfg.Source != nil {
+		m.stored = &stored{cfg: *cfg, digest: digest}
 	}
-	return m, err
+	return m, nil
+}
+
+// cached returns the module that the cache has; nil if it has none.
+func (cfg *Config) cached(digest [sha256.Size]byte) *Module {
+	m, err := Decode(cfg.Cache.Get(cfg.key(digest)))
+	if err != nil || m.Digest != digestName(digest) {
+		return nil
+	}
+	return m
 }
 
 // key returns the cache key of a module under cfg.
@@ -91,20 +110,8 @@ func digestName(digest [sha256.Size]byte) string { return "sha256:" + hex.Encode
 // limit, so that the host notices.
 const MaxPages = limits.MaxMemory/engine.PageSize - 1
 
-// Binary returns the metered module, as an engine compiles it. It must not be changed.
+// Binary returns the metered module, as an engine compiles it; nothing if m is light. It must not be changed.
 func (m *Module) Binary() []byte { return m.Code.Binary }
-
-// WithoutCode returns m without the code of its functions: an engine needs no more to load compiled code.
-func (m *Module) WithoutCode() (*Module, error) {
-	binary, err := wasm.StripCode(m.Code.Binary)
-	if err != nil {
-		return nil, err
-	}
-	stripped, code := *m, *m.Code
-	code.Binary = binary
-	stripped.Code = &code
-	return &stripped, nil
-}
 
 // HasExport reports whether the module has an optional export of the ABI.
 func (m *Module) HasExport(export string) bool {

@@ -70,6 +70,9 @@ type Config struct {
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
 	// ModuleCache caches instrumented modules. Nil caches none.
 	ModuleCache module.Cache
+	// Source returns the bytes of the module again. With it and a ModuleCache, the provider need not keep code and data of the
+	// module in memory. Nil keeps them.
+	Source func() ([]byte, error)
 	// DebugModules yields modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
 	// They are read after the first crash; other modules are ignored. Nil for none.
 	DebugModules iter.Seq[[]byte]
@@ -116,6 +119,7 @@ func Instrument(cfg Config, binary []byte) (*module.Module, error) {
 	}
 	return module.Instrument(&module.Config{
 		Limits: cfg.ModuleLimits, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
+		Source: cfg.Source,
 	}, binary)
 }
 

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -24,14 +25,14 @@ type guests struct {
 	// fixed at creation
 	runner *Runner
 	host   *guest.Host
-	module *os.File      // the metered module
 	groups []*live.Group // that every worker must enter, in this order, before it may start
 
 	// owned by the goroutine that starts a worker
-	compiled   string  // directory of the compiled module; empty when it is not known to be there
-	recompiled bool    // the module was compiled again since a worker was ready
-	described  bool    // a worker was ready
-	places     *places // of the worker that is about to start
+	compiled   string   // directory of the compiled module; empty when it is not known to be there
+	module     *os.File // the module without code, if it cannot be loaded again; nil before the first start
+	recompiled bool     // the module was compiled again since a worker was ready
+	described  bool     // a worker was ready
+	places     *places  // of the worker that is about to start
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
@@ -89,7 +90,11 @@ func (g *guests) lasting() time.Duration {
 // prepare has the module compiled, if it is not, and waits for the turn of a start.
 func (g *guests) prepare(ctx context.Context) (err error) {
 	if g.compiled == "" {
-		if g.compiled, err = g.runner.cfg.Compile(ctx, g.host.Module.Binary()); err != nil {
+		whole, err := g.host.Module.Load()
+		if err != nil {
+			return err
+		}
+		if g.compiled, err = g.runner.cfg.Compile(ctx, whole.Binary()); err != nil {
 			return err
 		}
 	}
@@ -117,10 +122,16 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 
 func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	defer g.runner.standby.fill(standbyDelay)
-	w, err := start(ctx, g)
+	module, err := g.openModule()
+	if err != nil {
+		return nil, err
+	}
+	defer g.closeModule(module)
+	w, err := start(ctx, g, module)
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))
 	}
+	g.runner.cfg.Used(g.compiled)
 	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -139,7 +150,37 @@ func (g *guests) invalidateCompiled(err error) error {
 	}
 	g.recompiled = true
 	g.runner.cfg.Logger.Warn("compiled module invalid, recompiling", "dir", dir, "err", err)
-	return g.runner.cfg.Invalidate(g.host.Module.Binary())
+	whole, err := g.host.Module.Load()
+	if err != nil {
+		return err
+	}
+	return g.runner.cfg.Invalidate(whole.Binary())
+}
+
+// openModule returns a file in memory with the module without its code, for the worker.
+func (g *guests) openModule() (*os.File, error) {
+	if g.module != nil {
+		return g.module, nil
+	}
+	text, err := g.host.Module.Stripped()
+	if err != nil {
+		return nil, err
+	}
+	f, err := protocol.MemfdOf(text)
+	if err != nil {
+		return nil, fmt.Errorf("worker: make the file of the module: %w", err)
+	}
+	return f, nil
+}
+
+// closeModule closes the file of openModule, which a worker has open by now, or keeps it if the module cannot be loaded
+// again.
+func (g *guests) closeModule(f *os.File) {
+	g.module = f
+	if g.host.Module.IsLight() {
+		_ = f.Close() // it is in memory
+		g.module = nil
+	}
 }
 
 // isCompiledModuleError reports whether the compiled module may be the reason why a worker did not start: the worker
@@ -148,11 +189,12 @@ func isCompiledModuleError(err error) bool {
 	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, protocol.ErrGone)
 }
 
-// setReady stores the first worker's report of its guest. It ignores reports of later workers.
+// setReady stores the first worker's report of its guest, and lets go of the module. It ignores reports of later workers.
 func (g *guests) setReady(r *link.Ready) error {
 	if g.described {
 		return nil
 	}
+	g.host.ReleaseModule()
 	g.info = r.Info
 	if g.host.Packed() {
 		return nil
@@ -211,6 +253,9 @@ func (g *guests) Close() (err error) {
 func (g *guests) close() error {
 	if g.workers != nil {
 		_ = g.workers.Close() // the last worker's error does not matter
+	}
+	if g.module == nil {
+		return nil
 	}
 	return g.module.Close()
 }

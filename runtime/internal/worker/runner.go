@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
@@ -27,6 +26,8 @@ type Config struct {
 	Compile func(ctx context.Context, binary []byte) (dir string, err error)
 	// Invalidate makes the next Compile compile the module again. It is called when a worker cannot use the directory.
 	Invalidate func(binary []byte) error
+	// Used is called with the directory whenever a worker was started from it. Nil calls nothing.
+	Used func(dir string)
 	// Executable is the program to start; it calls [child.Main] first. Empty means the running program.
 	Executable string
 	// Idle is how long a worker without calls keeps running; longer if guest state outlives calls: then for at least
@@ -91,6 +92,9 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Grace == 0 {
 		cfg.Grace = defaultGrace
 	}
+	if cfg.Used == nil {
+		cfg.Used = func(string) {}
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -119,15 +123,7 @@ func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) 
 }
 
 func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
-	stripped, err := h.Module.WithoutCode()
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
-	}
-	module, err := protocol.MemfdOf(stripped.Append(nil))
-	if err != nil {
-		return nil, fmt.Errorf("worker: make the file of the module: %w", err)
-	}
-	g := &guests{runner: r, host: h, module: module}
+	g := &guests{runner: r, host: h}
 	for _, group := range []*live.Group{h.Live, r.cfg.Live} {
 		if group != nil {
 			g.groups = append(g.groups, group)

@@ -26,8 +26,8 @@ const (
 
 var errStartTimeout = errors.New("the worker was not ready in time")
 
-// start assigns a worker to a module, and waits until it is ready.
-func start(ctx context.Context, g *guests) (_ *worker, err error) {
+// start assigns a worker to a module, whose file it sends, and waits until the worker is ready.
+func start(ctx context.Context, g *guests, module *os.File) (_ *worker, err error) {
 	limit := (loadTime+g.host.Limits.Timeout)*slowdown + g.runner.cfg.Grace
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
 	defer cancel()
@@ -43,7 +43,7 @@ func start(ctx context.Context, g *guests) (_ *worker, err error) {
 		w.endStarting()
 	}
 	stop := context.AfterFunc(ctx, w.process.Kill)
-	err = w.handshake(ctx)
+	err = w.handshake(ctx, module)
 	stop()
 	if err != nil {
 		err = w.startError(ctx, err)
@@ -107,13 +107,13 @@ func closeAll(conns []*protocol.Conn) error {
 	return errors.Join(errs...)
 }
 
-// handshake sends the start request, and waits until the guests have started.
-func (w *worker) handshake(ctx context.Context) error {
+// handshake sends the start request with the module, and waits until the guests have started.
+func (w *worker) handshake(ctx context.Context, module *os.File) error {
 	text, err := json.Marshal(w.startRequest())
 	if err != nil {
 		return err
 	}
-	if err := w.control.SendFiles(protocol.StartMessage(text), w.guests.module); err != nil {
+	if err := w.control.SendFiles(protocol.StartMessage(text), module); err != nil {
 		return err
 	}
 	w.ready, err = w.links.Start(ctx, link.Module{Host: w.guests.host, Quota: &w.guests.quota})

@@ -1,0 +1,98 @@
+package module
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/meter"
+	"github.com/wasmres/wasmres/runtime/wasm"
+)
+
+// stored says where a module can be loaded from again. It is fixed at creation. Its configuration has a Cache and a Source.
+type stored struct {
+	cfg    Config
+	digest [sha256.Size]byte
+}
+
+// Light returns m without code and data, which take some megabytes, if Load can get them again; otherwise m itself.
+func (m *Module) Light() *Module {
+	if m.stored == nil {
+		return m
+	}
+	light := *m
+	light.light = true
+	light.Manifest = bytes.Clone(m.Manifest) // it was a view of all that was loaded
+	if m.Manifest != nil && light.Manifest == nil {
+		light.Manifest = []byte{}
+	}
+	light.Code = &meter.Module{Imported: m.Code.Imported, Defined: m.Code.Defined}
+	return &light
+}
+
+// IsLight reports whether m has neither code nor data.
+func (m *Module) IsLight() bool { return m.light }
+
+// Load returns the whole module: m itself unless it is light; otherwise from the cache, or made again from its source.
+func (m *Module) Load() (*Module, error) {
+	if !m.light {
+		return m, nil
+	}
+	s := m.stored
+	if whole := s.cfg.cached(s.digest); whole != nil {
+		whole.stored = s
+		return whole, nil
+	}
+	binary, err := s.cfg.Source()
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeUnavailable, "the module of the provider cannot be read again").Because(err)
+	}
+	if got := digestName(sha256.Sum256(binary)); got != m.Digest {
+		return nil, abi.Errorf(abi.CodeUnavailable, "the module of the provider was replaced: open the provider again").
+			Because(fmt.Errorf("the digest is %s, expected %s", got, m.Digest))
+	}
+	return Instrument(&s.cfg, binary)
+}
+
+// Stripped returns the encoding of m without the code of its functions: an engine needs no more to load compiled code.
+// It comes from the cache if it is there and m can become light.
+func (m *Module) Stripped() ([]byte, error) {
+	if text := m.cachedStripped(); text != nil {
+		return text, nil
+	}
+	whole, err := m.Load()
+	if err != nil {
+		return nil, err
+	}
+	binary, err := wasm.StripCode(whole.Code.Binary)
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
+	}
+	stripped, code := *whole, *whole.Code
+	code.Binary = binary
+	stripped.Code = &code
+	text := stripped.Append(nil)
+	if m.stored != nil {
+		m.stored.cfg.Cache.Put(m.stored.strippedKey(), text)
+	}
+	return text, nil
+}
+
+// cachedStripped returns the encoding without code that the cache has; nil if it has none.
+func (m *Module) cachedStripped() []byte {
+	if m.stored == nil {
+		return nil
+	}
+	text := m.stored.cfg.Cache.Get(m.stored.strippedKey())
+	if !bytes.HasPrefix(text, putString(nil, m.Digest)) {
+		return nil
+	}
+	return text
+}
+
+// strippedKey returns the cache key of the module without code.
+func (s *stored) strippedKey() [sha256.Size]byte {
+	key := s.cfg.key(s.digest)
+	return sha256.Sum256(append([]byte("stripped "), key[:]...))
+}
