@@ -60,6 +60,9 @@ type Options struct {
 	// Provenance is what clients are told of the code that answers, as the member "dev.wasmres/provider" of the _meta of
 	// results. Open and Load set its Digest and Version. Nil tells nothing.
 	Provenance *resource.Provenance
+	// Admit is asked before each call of the provider for a client; answers from the cache are none. Its error refuses the
+	// call. Many goroutines call it at once. It must not block. Nil admits all.
+	Admit func(ctx context.Context) error
 	// OnCall receives what each call has used when it has ended, with the context of the call. Many goroutines call it
 	// at once. It must not block. Nil discards.
 	OnCall func(ctx context.Context, used Usage)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/guard"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
@@ -60,6 +61,8 @@ type ServerOptions struct {
 	// address; 0 means any number. Burst is how many of them at once; 0 means those of one second.
 	RatePerSecond float64
 	Burst         int
+	// Admission bounds what clients use over HTTP. It replaces RatePerSecond and Burst, which must be 0. Nil does not.
+	Admission admission.Gate
 	// AccessLog gets an entry for each request over HTTP, as [accesslog.Log.Add] does. It must not block. Nil is none.
 	AccessLog func(accesslog.Entry)
 
@@ -123,7 +126,7 @@ func (o *ServerOptions) identify(source resource.Source) {
 func (s *Server) connect(source resource.Source) (err error) {
 	o := &s.opts
 	budget, uris := inflight.New(o.Buffer), mcp.NewURIs(o.MaxSubscribedBytes)
-	limiter, err := o.limiter()
+	gate, err := o.admission()
 	if err != nil {
 		return err
 	}
@@ -151,17 +154,21 @@ func (s *Server) connect(source resource.Source) (err error) {
 	}
 	s.handler, err = streamable.New(streamable.Config{
 		Core: s.core, Legacy: s.sessions, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
-		Auth: o.Auth, Rate: limiter, AccessLog: o.AccessLog, Logger: o.Logger,
+		Auth: o.Auth, Admission: gate, AccessLog: o.AccessLog, Logger: o.Logger,
 	})
 	return err
 }
 
-// limiter makes the limit of the clients' rates; nil for none.
-func (o *ServerOptions) limiter() (*ratelimit.Limiter, error) {
-	if o.RatePerSecond == 0 && o.Burst == 0 {
-		return nil, nil
+// admission returns what bounds the clients; nil for nothing.
+func (o *ServerOptions) admission() (admission.Gate, error) {
+	rated := o.RatePerSecond != 0 || o.Burst != 0
+	switch {
+	case rated && o.Admission != nil:
+		return nil, errors.New("RatePerSecond and Burst have no effect beside Admission: remove them")
+	case rated:
+		return ratelimit.New(o.RatePerSecond, o.Burst)
 	}
-	return ratelimit.New(o.RatePerSecond, o.Burst)
+	return o.Admission, nil
 }
 
 // ServeHTTP serves Streamable HTTP, on any path where the caller mounts the Server.

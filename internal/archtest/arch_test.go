@@ -25,12 +25,11 @@ var doors = map[string][]string{
 	"github.com/goccy/go-yaml":                {"cmd/wasmres/internal/cli", "internal/strict"}, // writes reports; reads configuration files
 	"golang.org/x/term":                       {"cmd/wasmres/internal/terminal"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
-	"golang.org/x/time":                       {"runtime/internal/ratelimit"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
 	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio", "runtime/capability/sqlcap/sqlite"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
-	"github.com/hashicorp/golang-lru/v2":      {"runtime/internal/lru"},
+	"github.com/hashicorp/golang-lru/v2":      {"internal/lru"},
 	"github.com/klauspost/compress":           {"runtime/internal/compress", "registry/internal/layout"}, // answers; modules at rest
 	"github.com/segmentio/asm":                {"internal/textenc"},
 	"github.com/gabriel-vasile/mimetype":      {"internal/check"},

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"net/netip"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // Why a client has no Identity. The server answers both with HTTP 401.
@@ -65,6 +67,9 @@ type Caller struct {
 	Address  string    // IP address of the client, or of the proxy in between; empty when it is unknown
 	Identity *Identity // nil on a server without authentication
 	Key      string    // names the client for limits
+
+	// Account bounds what the client uses; nil does not. The server has made it for Key.
+	Account admission.Account
 }
 
 // Valid reports whether the client's Identity, if it has one, has not ended.
@@ -89,6 +94,14 @@ func WithCaller(ctx context.Context, c *Caller) context.Context {
 func CallerOf(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c
+}
+
+// AccountOf gives the account of the client of a request; nil for none.
+func AccountOf(ctx context.Context) admission.Account {
+	if c := CallerOf(ctx); c != nil {
+		return c.Account
+	}
+	return nil
 }
 
 // Done gives a channel that is closed when the Identity of the client of a request ends; nil if there is none.

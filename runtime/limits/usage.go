@@ -13,6 +13,9 @@ type Usage struct {
 	Fuel      uint64   // as in Limits.Fuel; the same for the same module and input
 	HostCalls int
 	Bytes     uint64 // of the bodies of all contents
+	// CPU is for how long the call kept processors busy, about: the time that it took, without waits for clients and for other
+	// systems. Limits.MilliCPU counts the same.
+	CPU time.Duration
 }
 
 // A Start is what starting the first instance of a module used, which others are made from: its start function,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/lru"
+	"github.com/wasmres/wasmres/internal/lru"
 )
 
 const (

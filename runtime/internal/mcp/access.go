@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
 
@@ -74,11 +75,12 @@ func (c *Core) recordAccess(ctx context.Context, r *request, bytes int, failure 
 
 // AccessCode gives the code of an entry for an error; nil is no error.
 func AccessCode(e *Error) string {
+	var limit *admission.Error
 	switch {
 	case e == nil:
 		return abi.CodeOK.String()
-	case errors.Is(e, errLimited):
-		return codeNameLimited
+	case errors.As(e, &limit):
+		return limitCode(limit.Refusal)
 	case e.cause != nil:
 		return abi.CodeOf(e.cause).String()
 	}

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/textenc"
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // Codes that neither JSON-RPC nor MCP define. They lie outside of the range that JSON-RPC reserves, and have their
@@ -70,6 +70,9 @@ func (c *Core) fail(ctx context.Context, r *request, err error) *Error {
 	o, known := errorClasses[class]
 	if !known {
 		o = internal
+	}
+	if limit := (*admission.Error)(nil); errors.As(err, &limit) { // of the provider
+		return LimitError(limit.Refusal)
 	}
 	public := &abi.Error{}
 	if !errors.As(err, &public) {
@@ -150,19 +153,42 @@ func truncate(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// errLimited is why a request beyond the rate of its client has no answer.
-var errLimited = errors.New("the client has sent too many requests")
-
-const codeNameLimited = "limited"
-
-// LimitError returns the error for a request beyond the rate of its client, who is known by principal or client address.
-func LimitError(retryAfter time.Duration, of string) *Error {
-	data := append([]byte(`{"code":"`+codeNameLimited+`","limit":"requests","of":`), textenc.AppendString(nil, of)...)
-	data = append(data, `,"retryAfterMs":`...)
-	data = strconv.AppendInt(data, max(retryAfter.Milliseconds(), 1), 10)
-	return &Error{
-		Code: codeBusy, Message: "Too many requests, try again later", Data: append(data, '}'), cause: errLimited,
+// LimitError returns the error for a request that was refused by a limit.
+func LimitError(refused admission.Refusal) *Error {
+	e := &Error{Code: codeBusy, Message: "Too many requests, try again later", Data: limitData(refused), cause: &admission.Error{Refusal: refused}}
+	switch {
+	case refused.Exhausted:
+		e.Message = "The budget of the day is used up, try again tomorrow"
+	case refused.Limit == admission.Subscriptions:
+		e.Code, e.Message = CodeInternalError, "Too many streams of changes are open, try again later"
+	case refused.Limit == admission.Sessions:
+		e.Message = "Too many sessions are open, try again later"
+	case refused.Limit == admission.Bytes:
+		e.Message = "The answers are more than may be sent, try again later"
 	}
+	return e
+}
+
+// PacedError returns the error for an answer that cannot be sent within [admission.MaxWait].
+func PacedError() *Error {
+	return LimitError(admission.Refusal{Limit: admission.Bytes, Of: "tenant", RetryAfter: admission.MaxWait})
+}
+
+// limitData returns the data of a LimitError.
+func limitData(refused admission.Refusal) []byte {
+	data := append([]byte(`{"code":"`), limitCode(refused)...)
+	data = appendMember(append(data, '"'), "limit", refused.Limit)
+	data = appendMember(data, "of", refused.Of)
+	data = append(data, `,"retryAfterMs":`...)
+	return append(strconv.AppendInt(data, max(refused.RetryAfter.Milliseconds(), 1), 10), '}')
+}
+
+// limitCode is the code of a refusal for clients and for the access log.
+func limitCode(refused admission.Refusal) string {
+	if refused.Exhausted {
+		return "exhausted"
+	}
+	return "limited"
 }
 
 // BusyError returns the error for a request that the server has no room for.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/lru"
+	"github.com/wasmres/wasmres/internal/lru"
 )
 
 const (

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/admission"
+	"github.com/wasmres/wasmres/runtime/auth"
 )
 
 // streams counts the open streams of changes, of revisions with and without sessions. Their number is bounded. If all
@@ -88,6 +90,33 @@ func (c *Core) OpenStream(ctx context.Context, client string, end func()) (leave
 		return nil, c.fail(ctx, &request{method: ListenMethod, modern: true}, errTooManyStreams)
 	}
 	return func() { c.streams.leave(client, p) }, nil
+}
+
+// openStream is OpenStream for a stream that counts for the account of its client.
+func (c *Core) openStream(ctx context.Context, client string, end func()) (leave func(), failure *Error) {
+	closeAccount, failure := OpenAccount(ctx, admission.Stream)
+	if failure != nil {
+		return nil, failure
+	}
+	leavePlace, failure := c.OpenStream(ctx, client, end)
+	if failure != nil {
+		closeAccount()
+		return nil, failure
+	}
+	return func() { leavePlace(); closeAccount() }, nil
+}
+
+// OpenAccount counts a stream or session by the account of the client of ctx, which may have none. The caller calls close,
+// which is idempotent.
+func OpenAccount(ctx context.Context, k admission.Kind) (closeAccount func(), failure *Error) {
+	account := auth.AccountOf(ctx)
+	if account == nil {
+		return func() {}, nil
+	}
+	if refused, ok := account.Open(k); !ok {
+		return nil, LimitError(refused)
+	}
+	return sync.OnceFunc(func() { account.Close(k) }), nil
 }
 
 var errTooManyStreams error = abi.Errorf(abi.CodeBusy, "Too many streams of changes are open, try again later")

@@ -50,7 +50,7 @@ func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *
 		more = len(f.uris) - 1
 		r.access.setTarget(f.uris[0].String())
 	}
-	leave, full := c.OpenStream(ctx, m.Client, end)
+	leave, full := c.openStream(ctx, m.Client, end)
 	if full != nil {
 		return nil, full
 	}

@@ -15,6 +15,16 @@ func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink a
 	if op != abi.OpDescribe && !p.implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
+	if p.cfg.Admit != nil {
+		if err := p.cfg.Admit(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.callAdmitted(ctx, op, req, sink)
+}
+
+// callAdmitted is Call, for a call that Config.Admit allows or is not asked about.
+func (p *Provider) callAdmitted(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
 	ticket, err := p.limiter.Enter(ctx, p.host.StateKey(req.Session))
 	if err != nil {
 		return nil, err
@@ -27,7 +37,9 @@ func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink a
 	err = c.FinalError(p.guests.Call(d, c))
 	guest.CompleteCrash(c, err, p.names)
 	if p.cfg.OnCall != nil {
-		p.cfg.OnCall(ctx, c.Usage(err))
+		used := c.Usage(err)
+		used.CPU = max(c.CPUTime(), 0)
+		p.cfg.OnCall(ctx, used)
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +52,10 @@ func (p *Provider) callURI(ctx context.Context, op abi.Op, uri, etag string, sin
 	routed, _ := p.route(uri, uri)
 	routed.IfNoneMatch = etag
 	defer p.AfterResponse()
-	return p.Call(ctx, op, routed, sink)
+	if !p.implements(op) {
+		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
+	}
+	return p.callAdmitted(ctx, op, routed, sink)
 }
 
 func (p *Provider) implements(op abi.Op) bool { return p.host.Manifest().Implements(op) }

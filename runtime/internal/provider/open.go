@@ -60,6 +60,9 @@ type Config struct {
 
 	// HidePrincipal keeps from the guest who the client is. Then answers are shared between clients.
 	HidePrincipal bool
+	// Admit is asked before each call of the guest for a client, but not for a poll of the host. Its error refuses the call. It
+	// must not block. Nil admits all.
+	Admit func(ctx context.Context) error
 	// OnCall receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
 	// discards.
 	OnCall func(ctx context.Context, used limits.Usage)

@@ -112,7 +112,7 @@ func (p *play) perform(t *testing.T, run guest.Runner) *account {
 	}
 	m, err := provider.Open(t.Context(), provider.Config{
 		Runner: logging(t, run, logger), Limits: p.limits, Services: services, Logger: logger,
-		OnCall: func(_ context.Context, u limits.Usage) { a.used = u },
+		OnCall: func(_ context.Context, u limits.Usage) { u.CPU = 0; a.used = u },
 	}, puppet.Binary(t))
 	if err != nil {
 		t.Fatal(err)

@@ -6,20 +6,20 @@ import (
 	"math"
 	"time"
 
-	"golang.org/x/time/rate"
-
-	"github.com/wasmres/wasmres/runtime/internal/lru"
+	"github.com/wasmres/wasmres/internal/lru"
+	"github.com/wasmres/wasmres/internal/tokenbucket"
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // maxClients is how many clients are known. The one that has sent nothing for the longest time is forgotten for another,
 // and may then send a burst again.
 const maxClients = 16_384
 
-// A Limiter has a token bucket for each client. It is safe for concurrent use. A nil Limiter allows everything.
+// A Limiter is an [admission.Gate] with a token bucket for each client, and no other limit.
 type Limiter struct {
-	rate    rate.Limit
-	burst   int
-	clients *lru.Cache[string, *Client]
+	rate    tokenbucket.Rate
+	began   time.Time
+	clients *lru.Cache[string, *client]
 }
 
 // New makes a Limiter of perSecond requests a second and bursts of burst requests; 0 means those of one second, at least
@@ -28,43 +28,51 @@ func New(perSecond float64, burst int) (*Limiter, error) {
 	if !(perSecond > 0) || math.IsInf(perSecond, 1) || burst < 0 {
 		return nil, errors.New("the rate must be positive, and the burst not negative")
 	}
-	if burst == 0 {
-		burst = int(min(max(math.Ceil(perSecond), 1), math.MaxInt32))
-	}
-	one := func(string, *Client) int64 { return 1 }
-	return &Limiter{rate: rate.Limit(perSecond), burst: burst, clients: lru.New(maxClients, one)}, nil
+	one := func(string, *client) int64 { return 1 }
+	return &Limiter{rate: tokenbucket.New(perSecond, burst), began: time.Now(), clients: lru.New(maxClients, one)}, nil
 }
 
-// A Client is the bucket of one client. It is safe for concurrent use. A nil Client may send everything.
-type Client struct{ bucket *rate.Limiter }
-
-// Client returns the client of a name; nil of a nil Limiter. A caller may keep it, as for a connection.
-func (l *Limiter) Client(name string) *Client {
-	if l == nil {
-		return nil
-	}
-	bucket, known := l.clients.Get(name)
+// Account implements [admission.Gate].
+func (l *Limiter) Account(key string, by admission.By) admission.Account {
+	c, known := l.clients.Get(key)
 	if !known { // two goroutines may both make one: the client gets a second burst once
-		bucket = &Client{rate.NewLimiter(l.rate, l.burst)}
-		l.clients.Put(name, bucket)
+		c = &client{limiter: l, by: by}
+		l.clients.Put(key, c)
 	}
-	return bucket
+	return c
 }
 
-// Allow counts n requests, and reports whether the client may send them now. If not, nothing is counted, and retryAfter
-// says when it may. More requests at once than a burst are never allowed; retryAfter is then the time for a whole burst.
-func (c *Client) Allow(n int) (retryAfter time.Duration, ok bool) {
-	if c == nil {
-		return 0, true
+// A client is the bucket of one client.
+type client struct {
+	limiter *Limiter
+	by      admission.By
+	bucket  tokenbucket.Bucket
+}
+
+// Enter implements [admission.Account].
+func (c *client) Enter(requests int) (refused admission.Refusal, ok bool) {
+	retryAfter, ok := c.bucket.Take(int64(time.Since(c.limiter.began)), requests, c.limiter.rate)
+	if ok {
+		return refused, true
 	}
-	now := time.Now()
-	if c.bucket.AllowN(now, n) {
-		return 0, true
+	refused = admission.Refusal{Limit: admission.Requests, Of: "client", RetryAfter: min(max(retryAfter, time.Millisecond), maxRetry)}
+	if c.by == admission.Principal {
+		refused.Of = "principal"
 	}
-	missing := float64(min(n, c.bucket.Burst())) - c.bucket.TokensAt(now)
-	seconds := min(max(missing, 0)/float64(c.bucket.Limit()), maxRetry.Seconds())
-	return max(time.Duration(seconds*float64(time.Second)), time.Millisecond), false
+	return refused, false
 }
 
 // maxRetry is the longest time to retry after that is told.
 const maxRetry = time.Hour
+
+// Leave implements [admission.Account].
+func (*client) Leave() {}
+
+// Open implements [admission.Account].
+func (*client) Open(admission.Kind) (refused admission.Refusal, ok bool) { return refused, true }
+
+// Close implements [admission.Account].
+func (*client) Close(admission.Kind) {}
+
+// Write implements [admission.Account].
+func (*client) Write(int) time.Duration { return 0 }

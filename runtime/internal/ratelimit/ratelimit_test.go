@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 func TestEachClientHasItsRate(t *testing.T) {
@@ -16,7 +18,7 @@ func TestEachClientHasItsRate(t *testing.T) {
 		}
 		sent := func(client string) (n int) {
 			for {
-				if _, ok := l.Client(client).Allow(1); !ok {
+				if _, ok := enter(l, client, 1); !ok {
 					return n
 				}
 				n++
@@ -25,7 +27,7 @@ func TestEachClientHasItsRate(t *testing.T) {
 		if a, b := sent("a"), sent("b"); a != 4 || b != 4 {
 			t.Errorf("bursts of %d and %d, want 4", a, b)
 		}
-		retry, _ := l.Client("a").Allow(1)
+		retry, _ := enter(l, "a", 1)
 		if retry != 500*time.Millisecond {
 			t.Errorf("retry after %v", retry)
 		}
@@ -33,11 +35,11 @@ func TestEachClientHasItsRate(t *testing.T) {
 		if n := sent("a"); n != 1 {
 			t.Errorf("%d requests after that, want 1", n)
 		}
-		if retry, ok := l.Client("a").Allow(9); ok || retry != 2*time.Second {
+		if retry, ok := enter(l, "a", 9); ok || retry != 2*time.Second {
 			t.Errorf("9 at once: %v, %v", retry, ok)
 		}
 		time.Sleep(time.Hour)
-		if _, ok := l.Client("a").Allow(4); !ok || sent("a") != 0 {
+		if _, ok := enter(l, "a", 4); !ok || sent("a") != 0 {
 			t.Error("a burst of 4 is not the most")
 		}
 	})
@@ -50,20 +52,37 @@ func TestClientsAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxClients + 1 {
-		l.Client(fmt.Sprint(i)).Allow(1)
+		enter(l, fmt.Sprint(i), 1)
 	}
-	if _, ok := l.Client("0").Allow(1); !ok {
+	if _, ok := enter(l, "0", 1); !ok {
 		t.Error("the oldest client is still known")
 	}
-	if _, ok := l.Client(fmt.Sprint(maxClients)).Allow(1); ok {
+	if _, ok := enter(l, fmt.Sprint(maxClients), 1); ok {
 		t.Error("the newest client was forgotten")
 	}
 }
 
-func TestNoLimiterAllowsAll(t *testing.T) {
-	if _, ok := (*Limiter)(nil).Client("a").Allow(1000); !ok {
-		t.Error("refused")
+// A refusal says whose limit it is.
+func TestRefusals(t *testing.T) {
+	l, err := New(1, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for by, of := range map[admission.By]string{admission.Principal: "principal", admission.Address: "client"} {
+		a := l.Account(of, by)
+		if _, ok := a.Enter(1); !ok {
+			t.Errorf("%s: the first request was refused", of)
+		}
+		if got, ok := a.Enter(1); ok || got.Of != of || got.Limit != admission.Requests || got.RetryAfter <= 0 || got.Exhausted {
+			t.Errorf("got %v, %v", got, ok)
+		}
+	}
+}
+
+// enter counts requests of a client.
+func enter(l *Limiter, client string, n int) (retryAfter time.Duration, ok bool) {
+	refused, ok := l.Account(client, admission.Address).Enter(n)
+	return refused.RetryAfter, ok
 }
 
 func TestRates(t *testing.T) {
@@ -82,9 +101,9 @@ func BenchmarkAllow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := l.Client("192.0.2.7")
+	c := l.Account("192.0.2.7", admission.Address)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Allow(1)
+		c.Enter(1)
 	}
 }

@@ -261,6 +261,7 @@ func (f *Front) remove(s *session) {
 	if s.counted {
 		s.counted = false
 		f.uncountLocked(s.client)
+		s.closeAccount()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
@@ -26,7 +27,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		defer s.leave()
 	}
-	out := &response{ResponseWriter: w, control: http.NewResponseController(w)}
+	out := &response{ResponseWriter: w, control: http.NewResponseController(w), ctx: r.Context()}
+	out.pace.Begin(auth.AccountOf(r.Context()))
 	switch {
 	case r.Method == http.MethodPost:
 		defer f.cfg.Core.AfterResponse()
@@ -90,9 +92,9 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 	case session == "" && (batch || failure == nil && (m.Method != "initialize" || !m.IsRequest())):
 		writeError(w, http.StatusBadRequest, m.ID, invalid(sessionHeader+" is missing"))
 	case session != "" && f.sessionByID(session) == nil: // the SDK answers that the session has ended
-		f.forward(w, withBody(r, body, nil), session)
+		f.forward(w, withBody(r, body, nil), session, m.ID)
 	case batch: // the SDK knows whether the revision allows it
-		f.forward(w, withBody(r, body, nil), session)
+		f.forward(w, withBody(r, body, nil), session, m.ID)
 	case failure != nil:
 		writeError(w, http.StatusBadRequest, m.ID, failure)
 	case m.Cancels() != nil && f.sessionByID(session).cancel(string(m.Cancels())):
@@ -107,7 +109,7 @@ func (f *Front) servePOST(w *response, r *http.Request, session string) {
 			writeError(w, http.StatusOK, m.ID, failure)
 			return
 		}
-		f.forward(w, withBody(r, body, m.Params), session)
+		f.forward(w, withBody(r, body, m.Params), session, m.ID)
 	}
 }
 
@@ -132,8 +134,9 @@ func withBody(r *http.Request, body []byte, params json.RawMessage) *http.Reques
 	return r
 }
 
-// forward passes a POST to the SDK. Without a session it opens one, if the quota allows that.
-func (f *Front) forward(w *response, r *http.Request, session string) {
+// forward passes a POST to the SDK: a request with that id, if it is one. Without a session it opens one, if the quota and
+// the client's account allow that.
+func (f *Front) forward(w *response, r *http.Request, session string, id json.RawMessage) {
 	lease := f.lease(auth.CallerOf(r.Context()))
 	defer lease.end()
 	r.Header[leaseKey] = []string{lease.name}
@@ -147,7 +150,13 @@ func (f *Front) forward(w *response, r *http.Request, session string) {
 		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
 		return
 	}
-	defer func() { f.release(client, w.Header().Get(sessionHeader)) }()
+	closeAccount, failure := mcp.OpenAccount(r.Context(), admission.Session)
+	if failure != nil {
+		f.release(client, "", func() {})
+		writeError(w, http.StatusOK, id, failure)
+		return
+	}
+	defer func() { f.release(client, w.Header().Get(sessionHeader), closeAccount) }()
 	f.http.ServeHTTP(w, r)
 	if s := f.sessionByID(w.Header().Get(sessionHeader)); s != nil && s.enter() {
 		s.leave() // from now on the session may be idle

@@ -52,16 +52,18 @@ func (f *Front) hasTooManyLocked(client string) bool {
 	return client != "" && f.quota.clients[client] >= f.cfg.MaxPerClient
 }
 
-// release ends the effect of reserve. The session with that id, if there is one, counts as the client's from now on.
-func (f *Front) release(client, id string) {
+// release ends the effect of reserve. The session with that id, if there is one, counts as the client's from now on, and for
+// the account of its client until it ends.
+func (f *Front) release(client, id string, closeAccount func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.running.Done()
 	f.quota.opening--
 	if s := f.byID[id]; s != nil {
-		s.client, s.counted = client, true
+		s.client, s.counted, s.closeAccount = client, true, closeAccount
 	} else {
 		f.uncountLocked(client)
+		closeAccount()
 	}
 }
 

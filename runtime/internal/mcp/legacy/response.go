@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/pace"
 )
 
 // How long a client may take to receive one write. Large writes get a second more for each 64 KiB.
@@ -22,8 +24,10 @@ const (
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	ctx     context.Context // of the request
 
-	mu sync.Mutex // held during a write
+	mu   sync.Mutex // held during a write
+	pace pace.Pace
 
 	cancelling sync.Mutex        // guards the field below; acquired last
 	cancelled  []json.RawMessage // ids of requests that must get no answer
@@ -34,6 +38,9 @@ func (w *response) Write(p []byte) (n int, err error) {
 	defer w.mu.Unlock()
 	if w.answersCancelled(p) {
 		return len(p), nil
+	}
+	if err := w.pace.Wait(w.ctx, len(p)); err != nil {
+		return 0, err
 	}
 	w.withDeadline(writeTimeout+time.Duration(len(p)/writeRate)*time.Second, func() { n, err = w.ResponseWriter.Write(p) })
 	return n, err

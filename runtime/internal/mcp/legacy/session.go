@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/coalesce"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
@@ -31,8 +32,9 @@ type session struct {
 	changes *coalesce.Set
 
 	// guarded by the front's mu
-	client  string // over HTTP, as [mcp.ClientOf] names it
-	counted bool   // in the quota
+	client       string // over HTTP, as [mcp.ClientOf] names it
+	counted      bool   // in the quota
+	closeAccount func() // uncounts the session for the account of its client; nil unless counted
 
 	agreed atomic.Pointer[mcp.Revision] // nil until the handshake has ended
 
@@ -41,6 +43,9 @@ type session struct {
 	watches     map[string]*watch // by URI; "" is the list
 	stream      *stream           // over HTTP; nil while there is none
 	leaveStream func()            // gives up the place of stream; nil while there is none
+	// A session whose stream is open, or which has subscriptions to resources, counts as one stream of the client's account.
+	streamUses int
+	closeUse   func() // uncounts it; nil while streamUses is 0
 	// lastEvent is the id of the last event of all streams; streamBegan is that of the last one before the newest stream.
 	lastEvent, streamBegan uint64
 	calls                  map[string]context.CancelCauseFunc // by id, as it came; those of the SDK by "#" and a number
@@ -101,10 +106,33 @@ func (s *session) markEnded(mayEnd func() bool) bool {
 	}
 	for _, w := range s.watches {
 		w.cancel()
+		s.unuseStreamLocked(w)
 	}
 	clear(s.watches)
 	s.changes.Close()
 	return true
+}
+
+// useStreamLocked counts the session as a stream for the account of the client of ctx, unless it counts already.
+func (s *session) useStreamLocked(ctx context.Context) (failure *mcp.Error) {
+	if s.streamUses == 0 {
+		if s.closeUse, failure = mcp.OpenAccount(ctx, admission.Stream); failure != nil {
+			return failure
+		}
+	}
+	s.streamUses++
+	return nil
+}
+
+// unuseStreamLocked undoes useStreamLocked for a watch that has ended; nil is the GET stream. That of the list did not count.
+func (s *session) unuseStreamLocked(w *watch) {
+	if w != nil && w.uri == "" {
+		return
+	}
+	if s.streamUses--; s.streamUses == 0 {
+		s.closeUse()
+		s.closeUse = nil
+	}
 }
 
 // cancelAll ends the session and cancels its requests. It does not wait.

@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -108,12 +109,30 @@ func (s *session) open(r *http.Request) (*stream, *mcp.Error) {
 	if st, ok := s.attach(lastID, nil); ok {
 		return st, nil
 	}
-	leave, failure := s.front.cfg.Core.OpenStream(r.Context(), client, s.endStream)
+	leave, failure := s.openStream(r.Context(), client)
 	if failure != nil {
 		return nil, failure
 	}
 	st, _ := s.attach(lastID, leave)
 	return st, nil
+}
+
+// openStream takes the place of a stream. leave is called with mu held.
+func (s *session) openStream(ctx context.Context, client string) (leave func(), failure *mcp.Error) {
+	s.mu.Lock()
+	failure = s.useStreamLocked(ctx)
+	s.mu.Unlock()
+	if failure != nil {
+		return nil, failure
+	}
+	leavePlace, failure := s.front.cfg.Core.OpenStream(ctx, client, s.endStream)
+	if failure != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unuseStreamLocked(nil)
+		return nil, failure
+	}
+	return func() { leavePlace(); s.unuseStreamLocked(nil) }, nil
 }
 
 // attach makes a new stream that of the session; it is nil when the session has ended. lastID is the id of the last event

@@ -72,8 +72,12 @@ func (s *session) register(ctx context.Context, uri abi.URI) (w *watch, isNew bo
 		return nil, false, tooMany(s.front.cfg.MaxSubscriptions)
 	}
 	if !uri.IsZero() {
+		if refusal := s.useStreamLocked(ctx); refusal != nil {
+			return nil, false, refusal
+		}
 		kept := []abi.URI{uri}
 		if err := s.front.cfg.URIs.Take(kept); err != nil {
+			s.unuseStreamLocked(nil)
 			return nil, false, s.front.sourceError(err, uri.String())
 		}
 		uri = kept[0]
@@ -160,6 +164,7 @@ func (s *session) dropLocked(w *watch) {
 	w.cancel()
 	if s.watches[w.uri] == w {
 		delete(s.watches, w.uri)
+		s.unuseStreamLocked(w)
 		s.changes.Remove(w.uri)
 	}
 }

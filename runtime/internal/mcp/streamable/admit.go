@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
-	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 )
 
 // KnowsCallers reports whether requests need a Caller in their context, since the endpoint authenticates clients, limits
 // their rate, or logs their requests.
 func (h *Handler) KnowsCallers() bool {
-	return h.cfg.Auth != nil || h.cfg.Rate != nil || h.cfg.AccessLog != nil
+	return h.cfg.Auth != nil || h.cfg.Admission != nil || h.cfg.AccessLog != nil
 }
 
 // Identify gives who sends a request from a remote address and shows a credential, of which it sets the address. The error is
@@ -26,21 +26,31 @@ func (h *Handler) KnowsCallers() bool {
 func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, error) {
 	caller, address := callerAt(remoteAddr)
 	c.Address = address
+	by, err := h.identify(caller, c)
+	if h.cfg.Admission != nil {
+		caller.Account = h.cfg.Admission.Account(caller.Key, by)
+	}
+	return caller, err
+}
+
+// identify authenticates a client of a known address, and says by what its account is known.
+func (h *Handler) identify(caller *auth.Caller, c auth.Credential) (admission.By, error) {
 	if h.cfg.Auth == nil {
-		return caller, nil
+		return admission.Address, nil
 	}
 	identity, err := h.cfg.Auth.Authenticate(c)
 	if err != nil {
-		return caller, err
+		return admission.Unauthenticated, err
 	}
+	by := admission.Address
 	caller.Identity = identity
 	if subject := identity.Principal().Subject; subject != auth.Anonymous {
-		caller.Key = "=" + subject
+		caller.Key, by = "="+subject, admission.Principal
 	}
 	if identity.PermitsNothing() {
-		return caller, auth.ErrDenied
+		return by, auth.ErrDenied
 	}
-	return caller, nil
+	return by, nil
 }
 
 // callerAt gives the client at a remote address. The limits of a client are those of its address or, with IPv6, of its
@@ -57,9 +67,6 @@ func callerAt(remoteAddr string) (*auth.Caller, netip.Addr) {
 	return caller, address
 }
 
-// Limit returns the limit of a client's requests; nil for none.
-func (h *Handler) Limit(caller *auth.Caller) *ratelimit.Client { return h.cfg.Rate.Client(caller.Key) }
-
 // authenticate puts the client into the context of a request. It refuses a client that it cannot authenticate, and reports
 // false for it.
 func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
@@ -73,13 +80,14 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 	if err == nil {
 		return r, true
 	}
-	if !h.allow(w, r, began) { // a client that tries many credentials
+	leave, ok := h.allow(w, r, began)
+	if !ok { // a client that tries many credentials
 		return nil, false
 	}
+	defer leave()
 	h.refused.Warn("credential", "request refused", "client", caller.Address, "err", err)
 	if tooMany := (*auth.TooManyError)(nil); errors.As(err, &tooMany) {
-		h.record(r, began, http.StatusTooManyRequests)
-		writeLimit(w, tooMany.RetryAfter, "client")
+		h.refuseByStatus(w, r, admission.Refusal{Limit: admission.Requests, Of: "client", RetryAfter: tooMany.RetryAfter}, began)
 		return nil, false
 	}
 	if errors.Is(err, auth.ErrDenied) {
@@ -105,60 +113,64 @@ func (h *Handler) challenge(w http.ResponseWriter, header string) {
 	w.Header().Set("WWW-Authenticate", challenge)
 }
 
-// allow refuses a request that is not a message, with a status, when the client has sent too many. It reports false then.
-func (h *Handler) allow(w http.ResponseWriter, r *http.Request, began time.Time) bool {
-	retryAfter, of, ok := h.count(r.Context(), 1)
-	if !ok {
-		h.record(r, began, http.StatusTooManyRequests)
-		writeLimit(w, retryAfter, of)
+// allow refuses a request that is not a message, with a status, when a limit of the client is hit. It reports false then;
+// otherwise the caller calls leave when the request was answered.
+func (h *Handler) allow(w http.ResponseWriter, r *http.Request, began time.Time) (leave func(), ok bool) {
+	account := auth.AccountOf(r.Context())
+	if account == nil {
+		return func() {}, true
 	}
-	return ok
+	refused, ok := account.Enter(1)
+	if ok {
+		return account.Leave, true
+	}
+	h.refuseByStatus(w, r, refused, began)
+	return nil, false
 }
 
-// allowMessage refuses a message whose client has sent too many requests, with a JSON-RPC error in a response of status
-// 200: clients would discard the body of a response with status 429, which says when to retry. It reports false then. A
-// notification is no request; a batch is as many as it has messages.
-func (h *Handler) allowMessage(w http.ResponseWriter, r *http.Request, m *mcp.Message, body []byte, began time.Time) bool {
-	if h.cfg.Rate == nil || m.IsNotification() {
-		return true
+// refuseByStatus refuses a request by a limit with status 429.
+func (h *Handler) refuseByStatus(w http.ResponseWriter, r *http.Request, refused admission.Refusal, began time.Time) {
+	e := mcp.LimitError(refused)
+	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: r.Method, Code: mcp.AccessCode(e)})
+	response.SetRetryAfter(w.Header(), refused.RetryAfter)
+	response.WriteJSON(w, http.StatusTooManyRequests, mcp.AppendError(nil, nil, e))
+}
+
+// allowMessage refuses a message when a limit of its client is hit, with a JSON-RPC error in a response of status 200:
+// clients would discard the body of a response with status 429, which says when to retry. It reports false then; otherwise
+// the caller calls leave when the message was answered. A notification is no request; a batch is as many as it has messages,
+// and entered says how many were counted already.
+func (h *Handler) allowMessage(
+	w http.ResponseWriter, r *http.Request, m *mcp.Message, body []byte, entered int, began time.Time,
+) (leave func(), ok bool) {
+	account := auth.AccountOf(r.Context())
+	requests := max(1, mcp.BatchSize(body)) - entered
+	if account == nil || m.IsNotification() || requests <= 0 {
+		return func() {}, true
 	}
-	retryAfter, of, ok := h.count(r.Context(), max(1, mcp.BatchSize(body)))
+	refused, ok := account.Enter(requests)
 	if ok {
-		return true
+		return account.Leave, true
 	}
 	if m.ID == nil {
-		h.record(r, began, http.StatusTooManyRequests)
-		writeLimit(w, retryAfter, of)
-		return false
+		h.refuseByStatus(w, r, refused, began)
+		return nil, false
 	}
-	e := mcp.LimitError(retryAfter, of)
+	response.WriteError(w, m, h.RefuseMessage(r.Context(), m, refused, began))
+	return nil, false
+}
+
+// RefuseMessage logs a message that was refused by a limit, and returns the error for its client.
+func (h *Handler) RefuseMessage(ctx context.Context, m *mcp.Message, refused admission.Refusal, began time.Time) *mcp.Error {
+	e := mcp.LimitError(refused)
 	target, _, _ := m.Target()
-	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: m.Method, URI: target, Code: mcp.AccessCode(e)})
-	response.WriteError(w, m, e)
-	return false
-}
-
-// count counts n requests of the client of ctx. of says by what the client is known.
-func (h *Handler) count(ctx context.Context, n int) (retryAfter time.Duration, of string, ok bool) {
-	caller := auth.CallerOf(ctx)
-	if h.cfg.Rate == nil || caller == nil {
-		return 0, "", true
-	}
-	retryAfter, ok = h.Limit(caller).Allow(n)
-	if caller.Identity != nil {
-		return retryAfter, "principal", ok
-	}
-	return retryAfter, "client", ok
-}
-
-func writeLimit(w http.ResponseWriter, retryAfter time.Duration, of string) {
-	response.SetRetryAfter(w.Header(), retryAfter)
-	response.WriteJSON(w, http.StatusTooManyRequests, mcp.AppendError(nil, nil, mcp.LimitError(retryAfter, of)))
+	h.cfg.AccessLog.Record(ctx, accesslog.Entry{Time: began, Method: m.Method, URI: target, Code: mcp.AccessCode(e)})
+	return e
 }
 
 // refusalCodes are the codes of refusals in the access log, by status.
 var refusalCodes = map[int]string{
-	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied", http.StatusTooManyRequests: "limited",
+	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied",
 }
 
 // record logs a request that was refused with a status of refusalCodes.

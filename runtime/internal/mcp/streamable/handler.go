@@ -10,12 +10,12 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/subscription"
-	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 	"github.com/wasmres/wasmres/runtime/internal/throttle"
 )
 
@@ -43,7 +43,7 @@ type Config struct {
 	AllowedOrigins []string
 
 	Auth      auth.Authenticator // tells who sends a request; nil serves every client
-	Rate      *ratelimit.Limiter // of the requests of each client; nil for none
+	Admission admission.Gate     // bounds what clients use; nil does not
 	AccessLog mcp.AccessLog      // gets requests that are refused; the Core's gets the others; nil for none
 
 	MaxRequestBytes int64         // the longest body; 0 means 4 MiB
@@ -158,18 +158,42 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	inSession := h.cfg.Legacy != nil && r.Header.Get(sessionHeader) != ""
 	switch {
-	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && !h.allow(w, r, time.Now()):
-	case download.IsRequest(r):
-		download.Serve(w, r, h.cfg.Core)
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		h.get(w, r, inSession)
 	case r.Method == http.MethodPost:
 		h.post(w, r)
-	case inSession && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
+	case inSession && r.Method == http.MethodDelete:
 		h.cfg.Legacy.ServeHTTP(w, r)
 	default:
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "send MCP messages with POST; download a resource with GET and ?uri=URI", http.StatusMethodNotAllowed)
+		refuseMethod(w)
 	}
 }
+
+func refuseMethod(w http.ResponseWriter) {
+	w.Header().Set("Allow", http.MethodPost)
+	http.Error(w, "send MCP messages with POST; download a resource with GET and ?uri=URI", http.StatusMethodNotAllowed)
+}
+
+// get answers a download, or a request for the stream of a session. The stream is no request under way.
+func (h *Handler) get(w http.ResponseWriter, r *http.Request, inSession bool) {
+	leave, ok := h.allow(w, r, time.Now())
+	switch {
+	case !ok:
+	case download.IsRequest(r):
+		defer leave()
+		download.Serve(w, r, h.cfg.Core)
+	case inSession && r.Method == http.MethodGet:
+		leave()
+		h.cfg.Legacy.ServeHTTP(w, r)
+	default:
+		leave()
+		refuseMethod(w)
+	}
+}
+
+// maxUncounted is the longest body in bytes that is read before its requests are counted: that tells a notification from a
+// request, and the client of a request that is refused gets an answer with its id.
+const maxUncounted = 64 << 10
 
 // post answers a message as its revision requires.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
@@ -178,6 +202,16 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		response.Refuse(w, http.StatusUnsupportedMediaType, "Content-Type is not application/json")
 		return
 	}
+	entered, leaveEarlier := 0, func() {}
+	if r.ContentLength < 0 || r.ContentLength > maxUncounted {
+		var ok bool
+		if leaveEarlier, ok = h.allow(w, r, began); !ok {
+			return
+		}
+		entered = 1
+	}
+	leaving := leaveEarlier
+	defer func() { leaving() }()
 	hold := h.cfg.Core.InFlight().Hold()
 	defer hold.End()
 	body, err := h.readBody(w, r, hold)
@@ -195,8 +229,16 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m, failure := mcp.ParseMessage(body)
+	leave, ok := h.allowMessage(w, r, m, body, entered, began)
+	if !ok {
+		return
+	}
+	leaving = func() { leave(); leaveEarlier() }
+	if m.Method == mcp.ListenMethod { // what lasts is no request under way
+		leaving()
+		leaving = func() {}
+	}
 	switch {
-	case !h.allowMessage(w, r, m, body, began):
 	case !h.isLegacy(r, m):
 		h.answerModern(w, r, m, failure)
 	case failure == nil && m.IsCoreRequest() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):

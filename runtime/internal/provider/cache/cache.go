@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/lru"
+	"github.com/wasmres/wasmres/internal/lru"
 )
 
 const (

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/internal/pace"
 )
 
 // A transfer is one download. It is the [abi.Sink] that the provider's content goes to.
@@ -20,6 +22,7 @@ type transfer struct {
 	r        *http.Request
 	control  *http.ResponseController
 	core     *mcp.Core
+	pace     pace.Pace
 	ranges   []byteRange // of Range; none when it is malformed
 	badRange bool        // Range is malformed
 
@@ -44,6 +47,7 @@ type transfer struct {
 
 func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
 	t := &transfer{w: w, r: r, core: core, control: http.NewResponseController(w)}
+	t.pace.Begin(auth.AccountOf(r.Context()))
 	if r.Method == http.MethodGet { // other methods have no ranges
 		ranges, ok := parseRange(r.Header.Get("Range"))
 		t.ranges, t.badRange = ranges, !ok
@@ -180,7 +184,7 @@ func (t *transfer) Body(p []byte) error {
 
 // writeWaiting sends p while the provider waits, which the core bounds.
 func (t *transfer) writeWaiting(p []byte) error {
-	w := t.core.Wait(func() { response.Abort(t.control) })
+	w := t.core.Wait(func() { t.pace.Abort(); response.Abort(t.control) })
 	err := t.write(p)
 	return cmp.Or(w.End(), err)
 }
@@ -190,8 +194,11 @@ func (t *transfer) write(p []byte) error {
 	if len(p) == 0 {
 		return nil
 	}
-	t.extend(len(p))
 	began := time.Now()
+	if err := t.pace.Wait(t.r.Context(), len(p)); err != nil {
+		return abi.Errorf(abi.CodeCancelled, "the client may not be sent the answer").Because(err)
+	}
+	t.extend(len(p))
 	n, err := t.w.Write(p)
 	t.written += int64(n)
 	t.waited.Add(int64(time.Since(began)))

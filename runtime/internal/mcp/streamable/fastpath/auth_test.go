@@ -349,7 +349,7 @@ func rate(t *testing.T, perSecond float64, burst int) *ratelimit.Limiter {
 // A client beyond its rate is told when to retry. Other clients are not affected.
 func TestRate(t *testing.T) {
 	const burst = 12
-	g := newGuarded(t, streamable.Config{Rate: rate(t, 1e-3, burst)})
+	g := newGuarded(t, streamable.Config{Admission: rate(t, 1e-3, burst)})
 	session := openAs(t, g.fast, g.ada)
 	answers := func(request, header string) string {
 		c := dial(t, g.fast)
@@ -395,7 +395,7 @@ func TestRate(t *testing.T) {
 
 // A batch is as many requests as it has messages.
 func TestRateOfABatch(t *testing.T) {
-	h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{Rate: rate(t, 1e-3, 5)})
+	h := streamtest.NewFront(t, streamtest.Library(), mcp.Config{}, streamable.Config{Admission: rate(t, 1e-3, 5)})
 	for items, want := range map[int]string{3: "400", 30: "429"} {
 		body := "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, items), ",") + "]"
 		status, _, answer := streamtest.Do(h, streamtest.Post(body, "MCP-Protocol-Version", streamtest.OldRevision, "Host", "localhost"))
@@ -407,7 +407,7 @@ func TestRateOfABatch(t *testing.T) {
 
 // Each request has one entry, whichever way it takes.
 func TestAccessLog(t *testing.T) {
-	g := newGuarded(t, streamable.Config{Rate: rate(t, 1e-3, 1000)})
+	g := newGuarded(t, streamable.Config{Admission: rate(t, 1e-3, 1000)})
 	session := openAs(t, g.fast, g.ben)
 	g.log.take()
 	ada, ben := []string{"Authorization", g.ada}, []string{"Authorization", g.ben}

@@ -28,7 +28,7 @@ func BenchmarkPlainReadOfRate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	benchmarkPlain(b, streamtest.NewHandler(b, streamtest.Source(), streamable.Config{Rate: limiter}))
+	benchmarkPlain(b, streamtest.NewHandler(b, streamtest.Source(), streamable.Config{Admission: limiter}))
 }
 
 // BenchmarkPlainReadLogged has a line in an access log for each request.

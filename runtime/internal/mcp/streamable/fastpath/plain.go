@@ -5,12 +5,13 @@ import (
 	"context"
 	"crypto/subtle"
 	"strings"
+	"time"
 
+	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
-	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 )
 
 // lastRequest has values of the last request on a connection. Most requests repeat them, and then need neither a check
@@ -23,7 +24,6 @@ type lastRequest struct {
 	identifiedBy  *streamable.Handler
 	authorization []byte
 	caller        *auth.Caller
-	limit         *ratelimit.Client
 	ctx           context.Context // with caller
 
 	session, version string
@@ -43,18 +43,44 @@ func (c *fastConn) answer(h *head) (done bool) {
 		return false
 	}
 	defer finish()
-	if _, ok := c.last.limit.Allow(1); !ok {
-		return false
+	refused, ok := c.enter()
+	if ok {
+		defer c.leave()
 	}
 	c.answering.Lock()
 	defer c.answering.Unlock()
 	if c.closing.Load() {
 		return true // the answer could not be written
 	}
+	if !ok {
+		c.refuse(ctx, m, refused)
+		return true
+	}
 	c.disconnect.begin(&cancel, c.Conn)
 	defer c.disconnect.end()
 	c.respond(ctx, h, m)
 	return true
+}
+
+// enter counts a request by the account of the client that identify has found.
+func (c *fastConn) enter() (refused admission.Refusal, ok bool) {
+	if c.last.caller == nil || c.last.caller.Account == nil {
+		return refused, true
+	}
+	return c.last.caller.Account.Enter(1)
+}
+
+func (c *fastConn) leave() {
+	if c.last.caller != nil && c.last.caller.Account != nil {
+		c.last.caller.Account.Leave()
+	}
+}
+
+// refuse answers a request that is beyond a limit.
+func (c *fastConn) refuse(ctx context.Context, m *mcp.Message, refused admission.Refusal) {
+	if c.writer.Refuse(c.handler.Core(), m, c.handler.RefuseMessage(ctx, m, refused, time.Now())) != nil {
+		c.closing.Store(true)
+	}
 }
 
 // allows checks the host and the accepted types of a request to c.handler.
@@ -77,7 +103,7 @@ func (c *fastConn) identify(h *head) bool {
 	last := &c.last
 	switch {
 	case !c.handler.KnowsCallers():
-		last.identifiedBy, last.caller, last.limit, last.ctx = nil, nil, nil, nil
+		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
 		return true
 	case len(h.authorization) > auth.MaxAuthorization:
 		return false
@@ -86,10 +112,10 @@ func (c *fastConn) identify(h *head) bool {
 	}
 	caller, err := c.handler.Identify(c.RemoteAddr().String(), auth.Credential{Authorization: string(h.authorization)})
 	if err != nil {
-		last.identifiedBy, last.caller, last.limit, last.ctx = nil, nil, nil, nil
+		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
 		return false
 	}
-	last.identifiedBy, last.caller, last.limit = c.handler, caller, c.handler.Limit(caller)
+	last.identifiedBy, last.caller = c.handler, caller
 	last.authorization = append(last.authorization[:0], h.authorization...)
 	last.ctx = auth.WithCaller(context.Background(), caller)
 	return true

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/compress"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/internal/pace"
 )
 
 // encoders compress the answers of all Writers: they are kept between answers.
@@ -23,7 +25,10 @@ var ErrCutOff = errors.New("the answer was cut off")
 type Writer struct {
 	out output // fixed at creation
 
+	pace pace.Pace // of the answer under way
+
 	// of the answer under way
+	ctx     context.Context // for waits
 	message *mcp.Message
 	client  Client
 	budget  *inflight.Budget
@@ -85,12 +90,17 @@ func NewConn(c net.Conn, deadline *Deadline, clock *Clock) *Writer {
 // the answer is one JSON body or, after notifications, the last event of a stream. After an error the response is
 // incomplete, and the caller must close the connection.
 func (w *Writer) Answer(ctx context.Context, core *mcp.Core, m *mcp.Message, client Client) error {
-	w.message, w.client, w.budget, w.begun, w.encoder = m, client, core.InFlight(), false, nil
+	w.ctx, w.message, w.client, w.budget, w.begun, w.encoder = ctx, m, client, core.InFlight(), false, nil
+	w.pace.Begin(auth.AccountOf(ctx))
 	m.DownloadLinks = true
 	defer core.AfterResponse()
 	defer w.release()
 	outlet := w.out.outlet()
 	outlet.Flush = w.send
+	if w.pace.IsActive() {
+		abort := outlet.Abort
+		outlet.Abort = func() { w.pace.Abort(); abort() }
+	}
 	answer, failure := core.Answer(ctx, core.Buffer()[:w.out.room()], m, outlet)
 	defer core.Release(answer)
 	if mcp.IsCancelled(ctx) {
@@ -99,8 +109,21 @@ func (w *Writer) Answer(ctx context.Context, core *mcp.Core, m *mcp.Message, cli
 	return w.finish(answer, failure)
 }
 
+// Refuse answers m, which the core does not get, with an error.
+func (w *Writer) Refuse(core *mcp.Core, m *mcp.Message, e *mcp.Error) error {
+	w.ctx, w.message, w.client, w.budget, w.begun, w.encoder = context.Background(), m, Client{Local: true}, core.InFlight(), false, nil
+	w.pace.Begin(nil)
+	defer w.release()
+	answer := mcp.AppendError(core.Buffer()[:w.out.room()], m.ID, e)
+	defer core.Release(answer)
+	return w.finish(answer, e)
+}
+
 // send sends the next part of a long answer, which the guest waits for.
 func (w *Writer) send(part []byte) error {
+	if err := w.pace.Wait(w.ctx, len(part)); err != nil {
+		return err
+	}
 	if !w.begun {
 		w.begun = true
 		if err := w.begin(); err != nil {
@@ -146,11 +169,22 @@ func (w *Writer) encode(part []byte) (err error) {
 func (w *Writer) finish(answer []byte, failure *mcp.Error) error {
 	switch {
 	case !w.begun:
+		err := w.pace.Wait(w.ctx, len(answer)-w.out.room())
+		if errors.Is(err, pace.ErrTooSlow) { // the client can still get an error
+			failure, err = mcp.PacedError(), nil
+			answer = mcp.AppendError(answer[:w.out.room()], w.message.ID, failure)
+		}
+		if err != nil {
+			return err
+		}
 		return w.whole(answer, Status(failure))
 	case failure != nil:
 		return ErrCutOff
 	}
 	rest := answer[w.out.room():]
+	if err := w.pace.Wait(w.ctx, len(rest)); err != nil {
+		return err
+	}
 	if err := w.out.deadline(len(rest), AnswerTimeout); err != nil {
 		return err
 	}
@@ -239,5 +273,5 @@ func compressionMemory(size int) int {
 // release subtracts the memory from the bound, and releases what belongs to the answer.
 func (w *Writer) release() {
 	w.budget.Release(w.held)
-	w.message, w.encoder, w.held = nil, nil, 0
+	w.ctx, w.message, w.encoder, w.held = nil, nil, nil, 0
 }

@@ -100,6 +100,9 @@ func (s *subscriber) write(out []byte) error {
 		_ = s.conn.SetWriteDeadline(time.Now().Add(response.Timeout(len(out), response.AnswerTimeout)))
 	}
 	s.mu.Unlock()
+	if s.account != nil {
+		s.account.Write(len(out)) // events are small: they are counted, but not delayed
+	}
 	_, err := s.conn.Write(out)
 	// A change is written to many clients at the same time: their next comments should not be.
 	s.commentDue = time.Now().Add(keepAliveInterval - rand.N(keepAliveInterval/8))

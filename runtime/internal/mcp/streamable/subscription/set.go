@@ -92,7 +92,11 @@ func serveWithin(ctx context.Context, w http.ResponseWriter, core *mcp.Core, m *
 	stream := response.NewStream(w)
 	stop := stream.KeepAlive(keepAliveInterval)
 	defer stop()
+	account := auth.AccountOf(ctx)
 	failure := core.Listen(ctx, m, func(message []byte) error {
+		if account != nil {
+			account.Write(len(message))
+		}
 		if ctx.Err() != nil {
 			return stream.Send(message, closeTimeout)
 		}

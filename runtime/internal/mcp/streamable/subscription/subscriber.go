@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/admission"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
@@ -20,6 +22,7 @@ type subscriber struct {
 	subscription *mcp.Subscription
 	conn         net.Conn
 	framing      response.Framing
+	account      admission.Account // of the client; nil for none
 
 	// owned by the goroutine
 	commentDue time.Time
@@ -37,6 +40,7 @@ type subscriber struct {
 // hijack begins a subscription on the connection of w, or answers with an error. The goroutine of s removes it from the
 // Set.
 func (set *Set) hijack(s *subscriber, w http.ResponseWriter, r *http.Request, core *mcp.Core, m *mcp.Message) {
+	s.account = auth.AccountOf(r.Context())
 	failure := s.subscribe(r.Context(), core, m)
 	if failure != nil {
 		defer set.remove(s)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wasmres/wasmres/runtime/internal/lru"
+	"github.com/wasmres/wasmres/internal/lru"
 )
 
 // bytes is the cost of an entry in most tests: of its key and its value.
