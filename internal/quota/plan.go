@@ -1,0 +1,48 @@
+package quota
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tokenbucket"
+)
+
+// What a client may send that shows no good credential: 10 requests a minute.
+const (
+	strangerRate  = 10.0 / 60
+	strangerBurst = 10
+)
+
+// bounds are those of a plan, with the defaults that it takes. They are immutable.
+type bounds struct {
+	requests, principal, provider tokenbucket.Rate
+	bytes                         tokenbucket.Rate
+	concurrent                    int64
+	streams, principalStreams     int
+	sessions                      int
+	bytesPerDay                   int64
+	cpuPerDay                     time.Duration
+}
+
+func boundsOf(p *tenant.Plan) *bounds {
+	b := &bounds{
+		requests: rateOf(p.Requests, tenant.Rate{PerSecond: 200, Burst: 400}), principal: rateOf(p.PrincipalRequests, tenant.Rate{PerSecond: 50, Burst: 200}),
+		bytes:      tokenbucket.New(float64(cmp.Or(p.BytesPerSecond, 20<<20)), 0),
+		concurrent: int64(cmp.Or(p.Concurrent, 32)),
+		streams:    cmp.Or(p.Streams, 100), principalStreams: cmp.Or(p.PrincipalStreams, 10), sessions: cmp.Or(p.Sessions, 500),
+		bytesPerDay: cmp.Or(p.BytesPerDay, 100<<30), cpuPerDay: cmp.Or(p.CPUPerDay, 6*time.Hour),
+	}
+	if b.provider = b.requests; p.ProviderRequests.PerSecond > 0 {
+		b.provider = rateOf(p.ProviderRequests, tenant.Rate{})
+	}
+	return b
+}
+
+// rateOf returns a rate of a plan, or the default one. A rate without a burst has that of one second.
+func rateOf(r, unset tenant.Rate) tokenbucket.Rate {
+	if r.PerSecond <= 0 {
+		r = unset
+	}
+	return tokenbucket.New(r.PerSecond, r.Burst)
+}
