@@ -8,10 +8,11 @@ import (
 	"github.com/wasmres/wasmres/internal/tokenbucket"
 )
 
-// What a client may send that shows no good credential: 10 requests a minute.
+// What a client may send that shows no good credential. The authentication bounds bad credentials more tightly; clients also
+// ask without one, to learn which they need.
 const (
-	strangerRate  = 10.0 / 60
-	strangerBurst = 10
+	strangerRate  = 5 // a second
+	strangerBurst = 50
 )
 
 // bounds are those of a plan, with the defaults that it takes. They are immutable.
