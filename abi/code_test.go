@@ -85,7 +85,7 @@ func TestNames(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	want := map[string]string{
 		"wasmres_v1": "[i32 i32] -> [i32]", "_initialize": "[] -> []",
-		"wasmres_v1_warm": "[] -> []", "wasmres_v1_seed": "[i64] -> []",
+		"wasmres_v1_warm": "[] -> []", "wasmres_v1_seed": "[i64] -> []", "wasmres_v1_stopped": "[] -> []",
 		"take": "[i32 i32 i32 i32] -> [i32]", "emit": "[i32 i32] -> [i32]", "body": "[i32 i32] -> [i32]",
 		"call": "[i32 i32 i32] -> [i64]", "log": "[i32 i32 i32] -> []", "info": "[i32] -> [i64]",
 	}

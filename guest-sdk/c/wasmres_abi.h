@@ -98,6 +98,9 @@ enum {
 // WR_EXPORT_SEED is optional, (seed i64) -> (), and called before each request with an unpredictable number. Without
 // it, random numbers that a guest drew while starting are the same in every request.
 #define WR_EXPORT_SEED "wasmres_v1_seed"
+// WR_EXPORT_STOPPED is optional, [] -> [], and called after the host has ended an operation for its fuel, its time or
+// its host calls. Memory is as the end left it. A guest may log where it was; nothing else of the operation is left.
+#define WR_EXPORT_STOPPED "wasmres_v1_stopped"
 // WR_EXPORT_START marks a command module (a program with main), which cannot serve calls and is refused.
 #define WR_EXPORT_START "_start"
 // WR_EXPORT_MEMORY is the guest's one linear memory.

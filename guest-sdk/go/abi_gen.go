@@ -97,6 +97,9 @@ const (
 	// ExportSeed is optional, (seed i64) -> (), and called before each request with an unpredictable number. Without it,
 	// random numbers that a guest drew while starting are the same in every request.
 	exportSeed = "wasmres_v1_seed"
+	// ExportStopped is optional, [] -> [], and called after the host has ended an operation for its fuel, its time or its
+	// host calls. Memory is as the end left it. A guest may log where it was; nothing else of the operation is left.
+	exportStopped = "wasmres_v1_stopped"
 	// ExportStart marks a command module (a program with main), which cannot serve calls and is refused.
 	exportStart = "_start"
 	// ExportMemory is the guest's one linear memory.

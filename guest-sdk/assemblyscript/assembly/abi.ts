@@ -125,6 +125,12 @@ export const EXPORT_WARM: string = "wasmres_v1_warm";
  */
 export const EXPORT_SEED: string = "wasmres_v1_seed";
 /**
+ * EXPORT_STOPPED is optional, [] -> [], and called after the host has ended an operation for its
+ * fuel, its time or its host calls. Memory is as the end left it. A guest may log where it was;
+ * nothing else of the operation is left.
+ */
+export const EXPORT_STOPPED: string = "wasmres_v1_stopped";
+/**
  * EXPORT_START marks a command module (a program with main), which cannot serve calls and is
  * refused.
  */

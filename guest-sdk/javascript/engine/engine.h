@@ -102,6 +102,13 @@ JSValueConst object_value(JSValueConst sample, int slot); // of a property
 // Makes an object with the properties of the sample, and other values, which it takes over also after an exception.
 JSValue object_like(JSValueConst sample, JSValue *values);
 
+typedef struct place {
+  char file[128], function[64]; // what is longer is cut
+  int line, column;
+} place;
+
+int places_running(place *places, int most); // of the functions that run, innermost first; how many
+
 // ---- request.c
 
 // A request as the host has encoded it, valid until the next one. Texts that are absent are NULL, numbers 0.
@@ -163,6 +170,7 @@ void failure_log(JSValueConst error);                              // with the s
 void failure_end(JSValueConst error);                              // logs it; traps when there was no memory
 void failure_summary(char *room, size_t size, JSValueConst error); // "file:line:column: name: message"
 void failure_locate(JSValueConst function);                       // names the function that locates stacks
+void failure_told_at(char *room, size_t size, const char *stack);  // "ended at", the first place of the provider, and the stack
 bool failure_is_located(void);                                    // whether there is one: the provider is a bundle
 
 // ---- jobs.c: promises

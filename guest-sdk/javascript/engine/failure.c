@@ -26,18 +26,21 @@ void failure_locate(JSValueConst function) {
 
 bool failure_is_located(void) { return JS_IsFunction(ctx, locate); }
 
-// The stack of an error, or NULL. It is that of the bundle where locate fails, as for want of memory.
+// A stack with the places of the sources, or NULL where locate fails, as for want of memory.
+static const char *located(const char *stack) {
+  JSValue raw = JS_NewString(ctx, stack), result = JS_Call(ctx, locate, JS_UNDEFINED, 1, (JSValueConst *)&raw);
+  const char *text = JS_IsString(result) ? utf8_of(result).at : NULL;
+  JS_FreeValue(ctx, raw);
+  JS_FreeValue(ctx, result);
+  if (!text) JS_FreeValue(ctx, JS_GetException(ctx));
+  return text;
+}
+
+// The stack of an error, or NULL. It is that of the bundle where it cannot be located.
 static const char *stack_of(JSValueConst error) {
   const char *stack = JS_IsError(error) ? text_property(error, "stack") : NULL;
-  if (!stack || !failure_is_located()) return stack;
-  JSValue raw = JS_NewString(ctx, stack), located = JS_Call(ctx, locate, JS_UNDEFINED, 1, (JSValueConst *)&raw);
-  const char *text = JS_IsString(located) ? utf8_of(located).at : NULL;
-  JS_FreeValue(ctx, raw);
-  JS_FreeValue(ctx, located);
-  if (!text) {
-    JS_FreeValue(ctx, JS_GetException(ctx));
-    return stack;
-  }
+  const char *text = stack && failure_is_located() ? located(stack) : NULL;
+  if (!text) return stack;
   JS_FreeCString(ctx, stack);
   return text;
 }
@@ -93,6 +96,14 @@ void failure_summary(char *room, size_t size, JSValueConst error) {
   if (n >= 0 && (size_t)n < size) describe(room + n, size - n, error);
   mend_end(room, size);
   free_text(stack);
+}
+
+void failure_told_at(char *room, size_t size, const char *stack) {
+  const char *text = failure_is_located() ? located(stack) : NULL;
+  utf8 place = place_in(text ? text : stack);
+  snprintf(room, size, "stopped at %.*s\n%s", (int)place.len, place.at, text ? text : stack);
+  mend_end(room, size);
+  free_text(text);
 }
 
 static bool is_out_of_memory(JSValueConst error) {

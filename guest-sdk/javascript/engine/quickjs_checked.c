@@ -173,3 +173,24 @@ JSValue object_like(JSValueConst sample, JSValue *values) {
   }
   return object;
 }
+
+// ---- functions that run
+
+static void copy_atom(char *room, size_t size, JSAtom atom) {
+  char text[128];
+  snprintf(room, size, "%s", JS_AtomGetStrRT(JS_GetRuntime(ctx), text, sizeof text, atom));
+}
+
+int places_running(place *places, int most) {
+  int count = 0;
+  for (JSStackFrame *sf = JS_GetRuntime(ctx)->current_stack_frame; sf && count < most; sf = sf->prev_frame) {
+    JSObject *p = JS_VALUE_GET_OBJ(sf->cur_func);
+    if (!js_class_has_bytecode(p->class_id) || !sf->cur_pc) continue;
+    JSFunctionBytecode *b = p->u.func.function_bytecode;
+    place *found = &places[count++];
+    copy_atom(found->file, sizeof found->file, b->filename);
+    copy_atom(found->function, sizeof found->function, b->func_name ? b->func_name : JS_ATOM_empty_string);
+    found->line = find_line_num(ctx, b, sf->cur_pc - b->byte_code_buf - 1, &found->column);
+  }
+  return count;
+}

@@ -148,6 +148,7 @@ EXPORT(WR_EXPORT_CALL) uint32_t wasmres_v1(uint32_t op, uint32_t len);
 uint32_t wasmres_v1(uint32_t op, uint32_t len) {
   if (!pack_entry()) return refuse(WR_CODE_INTERNAL, "no provider is packed into the engine");
   request_forget();
+  MP_STATE_VM(wasmres_running) = NULL;
   if (!evaluated || op == WR_OP_CONFIGURE) evaluate();
   if (*failed) return refuse(WR_CODE_INTERNAL, failed);
   return op == WR_OP_CONFIGURE ? WR_CODE_OK : answer(op, len);

@@ -23,6 +23,7 @@ bool pack_load(uint32_t len);           // takes the pack, of so many bytes; fal
 source pack_next(size_t *at);           // the source at *at, which moves behind it; 0 at first
 void pack_add_code(source s, mp_compiled_module_t code);
 const mp_compiled_module_t *pack_code(const char *name); // of a file, by its path; NULL when there is none
+bool pack_is_own(const char *name);     // whether a file is the provider's, by its path
 qstr pack_module(const char *path);     // the name that a file is imported by
 bool pack_has_folder(const char *name); // whether a file lies in it
 const char *pack_entry(void);           // the first file; NULL without a pack

@@ -85,6 +85,10 @@ void *memory_take(size_t size);
 #define MP_STATE_PORT MP_STATE_VM
 typedef long mp_off_t;
 
+// The innermost function of Python that runs, whose place is written in loops, too: see where.c.
+#define MICROPY_PORT_RUNNING MP_STATE_VM(wasmres_running)
+#define MICROPY_VM_HOOK_LOOP code_state->ip = ip;
+
 // What micropython.patch has the compiler call.
 extern const struct _mp_obj_fun_builtin_fixed_t functions_define_obj, functions_annotate_obj;
 extern const struct _mp_obj_fun_builtin_var_t functions_list_obj, functions_tuple_obj, functions_set_obj;

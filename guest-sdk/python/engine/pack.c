@@ -72,6 +72,12 @@ const mp_compiled_module_t *pack_code(const char *name) {
   return NULL;
 }
 
+bool pack_is_own(const char *name) {
+  for (file *f = first_file(); f; f = f->next)
+    if (strcmp(f->name, name) == 0) return f->own;
+  return false;
+}
+
 bool pack_has_folder(const char *name) {
   size_t len = strlen(name);
   for (file *f = first_file(); f; f = f->next)

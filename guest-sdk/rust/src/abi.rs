@@ -118,6 +118,10 @@ pub const EXPORT_WARM: &str = "wasmres_v1_warm";
 /// number. Without it, random numbers that a guest drew while starting are the same in every
 /// request.
 pub const EXPORT_SEED: &str = "wasmres_v1_seed";
+/// EXPORT_STOPPED is optional, [] -> [], and called after the host has ended an operation for its
+/// fuel, its time or its host calls. Memory is as the end left it. A guest may log where it was;
+/// nothing else of the operation is left.
+pub const EXPORT_STOPPED: &str = "wasmres_v1_stopped";
 /// EXPORT_START marks a command module (a program with main), which cannot serve calls and is
 /// refused.
 pub const EXPORT_START: &str = "_start";

@@ -89,6 +89,18 @@ func (c *Call) Record(ctx context.Context, level slog.Level, message string, att
 	c.host.Logger.LogAttrs(ctx, level, message, attrs...)
 }
 
+// Trace calls run with a call in which the guest, which has been stopped, may only log where it was. These lines are c's, and
+// within what remains of its budget and the bounds of a runner's own lines.
+func (c *Call) Trace(run func(*Call)) {
+	l := &c.host.Limits
+	t := c.host.NewLogOnlyCall(c.Op)
+	t.logged, t.lines = max(0, min(c.logged, l.Log-moreLog)), max(0, min(c.lines, l.LogLines-moreLines))
+	run(t)
+	for _, line := range t.lastLines {
+		c.keepLine(line)
+	}
+}
+
 // spendText is spend for p, which counts as many lines as it has line ends, and so many more. It does not read text
 // beyond the budget.
 func (c *Call) spendText(p []byte, lines int) bool {

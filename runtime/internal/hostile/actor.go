@@ -17,14 +17,15 @@ import (
 // The code of a phase takes nothing from the stack and leaves nothing there. It has no locals, since phases have different
 // parameters, but the globals of the actor. Its memory begins with 64 pages without a maximum.
 type actor struct {
-	manifest abi.Manifest
-	acts     map[Phase][]byte
-	codes    map[Phase][]byte // what an operation answers, as an expression; it is honest where there is none
-	funcs    [][]byte         // bodies of further functions without parameters and results; see own
-	tables   [][]byte
-	elements [][]byte
-	globals  int // how many it has, of type i32, which begin with 0
-	data     [][]byte
+	manifest  abi.Manifest
+	acts      map[Phase][]byte
+	afterStop []byte           // what it does in abi.ExportStopped; nil for an actor without
+	codes     map[Phase][]byte // what an operation answers, as an expression; it is honest where there is none
+	funcs     [][]byte         // bodies of further functions without parameters and results; see own
+	tables    [][]byte
+	elements  [][]byte
+	globals   int // how many it has, of type i32, which begin with 0
+	data      [][]byte
 }
 
 // Where things lie in the memory of an actor.
@@ -109,6 +110,9 @@ func (a *actor) module() []byte {
 	define(abi.ExportSeed, actorSeed, body(nil, a.acts[PhaseSeed]))
 	for _, f := range a.funcs {
 		define("", actorVoid, f)
+	}
+	if a.afterStop != nil {
+		define(abi.ExportStopped, actorVoid, body(nil, a.afterStop))
 	}
 	for range a.globals {
 		l.globals = append(l.globals, cat([]byte{i32, 1}, num(0), op(opEnd)))

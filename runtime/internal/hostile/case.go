@@ -102,6 +102,6 @@ func either(sets ...[]string) []string { return slices.Concat(sets...) }
 func Cases() []Case {
 	return slices.Concat(
 		unstoppable(), counts(), boundary(), sharing(), debugSections(), compileBombs(), tables(), stack(), wasiAbuse(),
-		files(), lifecycle(), results(), floods(), looks(), malformedBytes(), state(), held(),
+		files(), lifecycle(), afterStop(), results(), floods(), looks(), malformedBytes(), state(), held(),
 	)
 }

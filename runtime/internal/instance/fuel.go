@@ -16,7 +16,7 @@ const fuelSlice = 250_000
 // refuel grants the guest its next slice, plus the fuel that it has overdrawn. It returns the guest's fuel after that,
 // which is still below zero when the limit is reached.
 func (s *Instance) refuel(overdrawn uint64) uint64 {
-	more := min(overdrawn+fuelSlice, s.factory.Limits.Fuel-s.granted)
+	more := min(overdrawn+fuelSlice, s.fuelLimit-s.granted)
 	s.granted += more
 	return more - overdrawn
 }
@@ -39,7 +39,7 @@ func (s *Instance) tick() {
 	left := s.refuel(-s.fuel.Get())
 	s.fuel.Set(left)
 	if int64(left) < 0 {
-		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.factory.Limits.Fuel))
+		s.stop(abi.Errorf(abi.CodeFuel, "the provider used more than %d units of fuel", s.fuelLimit))
 	}
 }
 

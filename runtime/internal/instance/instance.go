@@ -49,6 +49,7 @@ type execution struct {
 	response  capability.Response // to the last service call
 	hostCalls int                 // so far
 	checkedAt int                 // hostCalls when the clock was last read
+	fuelLimit uint64              // of the export
 	granted   uint64              // fuel
 	waited    bool                // for a service, since the clock was last read
 }
@@ -107,8 +108,10 @@ func (s *Instance) run(ctx *deadline.Context, c *guest.Call) error {
 	if err != nil {
 		return err
 	}
-	code, err := s.enter(execution{ctx: ctx, call: c, request: request}, abi.ExportCall, uint64(c.Op), uint64(len(request)))
+	e := execution{ctx: ctx, call: c, request: request, fuelLimit: s.factory.Limits.Fuel}
+	code, err := s.enter(e, abi.ExportCall, uint64(c.Op), uint64(len(request)))
 	if err != nil {
+		s.locate(ctx, c, err)
 		return err
 	}
 	return c.Result(abi.FromGuest(uint32(code)))
@@ -122,7 +125,8 @@ func (s *Instance) encode(c *guest.Call) (_ []byte, err error) {
 
 // start runs an export that is not an operation, without a request.
 func (s *Instance) start(ctx *deadline.Context, export string, params ...uint64) error {
-	if _, err := s.enter(execution{ctx: ctx, call: s.factory.Host.NewLogOnlyCall(abi.OpDescribe)}, export, params...); err != nil {
+	e := execution{ctx: ctx, call: s.factory.Host.NewLogOnlyCall(abi.OpDescribe), fuelLimit: s.factory.Limits.Fuel}
+	if _, err := s.enter(e, export, params...); err != nil {
 		return fmt.Errorf("%s: %w", export, err)
 	}
 	return nil

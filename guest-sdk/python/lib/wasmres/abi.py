@@ -115,6 +115,10 @@ EXPORT_WARM = "wasmres_v1_warm"
 # EXPORT_SEED is optional, (seed i64) -> (), and called before each request with an unpredictable
 # number. Without it, random numbers that a guest drew while starting are the same in every request.
 EXPORT_SEED = "wasmres_v1_seed"
+# EXPORT_STOPPED is optional, [] -> [], and called after the host has ended an operation for its
+# fuel, its time or its host calls. Memory is as the end left it. A guest may log where it was;
+# nothing else of the operation is left.
+EXPORT_STOPPED = "wasmres_v1_stopped"
 # EXPORT_START marks a command module (a program with main), which cannot serve calls and is
 # refused.
 EXPORT_START = "_start"
