@@ -69,6 +69,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 			images.PushCommand(), images.PullCommand(), images.CopyCommand(), images.SignCommand(), images.VerifyCommand(),
 			images.KeygenCommand(), images.LoginCommand(), images.LogoutCommand(), images.Command(), images.ServerJSONCommand(),
 			permission.Command(), permission.PolicyCommand(), token.Command(), machine.CacheCommand(),
+			hosting.KeyCommand(), hosting.TenantCommand(), hosting.ReloadCommand(), hosting.TopCommand(),
 		},
 	}
 }
@@ -84,7 +85,8 @@ you grant with flags.
 
    wasmres new notes                            begin a provider of your own
 
-Exit status: 0 success, 1 the provider or the request failed, 2 wrong usage, 3 no compiler.`
+Exit status: 0 success, 1 the provider or the request failed, 2 wrong usage, 3 no compiler,
+4 a conflict with another change, 5 no server answers.`
 
 // version is that of the module, as Go's build information has it.
 func version() string {

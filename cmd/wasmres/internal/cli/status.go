@@ -7,16 +7,19 @@ import (
 
 // Exit statuses.
 const (
-	StatusOK      = 0
-	StatusFailed  = 1 // the provider or the request failed
-	StatusUsage   = 2
-	StatusMissing = 3 // a compiler is not installed
+	StatusOK          = 0
+	StatusFailed      = 1 // the provider or the request failed
+	StatusUsage       = 2
+	StatusMissing     = 3 // a compiler is not installed
+	StatusConflict    = 4 // something else has changed meanwhile, or belongs to another owner
+	StatusUnreachable = 5 // no server answers
 )
 
 // Status returns the exit status for the error of a command; nil is StatusOK.
 func Status(err error) int {
 	var usage UsageError
 	var missing missingTool
+	var other withStatus
 	switch {
 	case err == nil:
 		return StatusOK
@@ -24,6 +27,8 @@ func Status(err error) int {
 		return StatusUsage
 	case errors.As(err, &missing):
 		return StatusMissing
+	case errors.As(err, &other):
+		return other.status
 	}
 	return StatusFailed
 }
@@ -53,3 +58,17 @@ func (e missingTool) Unwrap() error { return e.error }
 
 // MissingTool returns err with the status StatusMissing.
 func MissingTool(err error) error { return missingTool{err} }
+
+// A withStatus is an error with an exit status.
+type withStatus struct {
+	error
+	status int
+}
+
+func (e withStatus) Unwrap() error { return e.error }
+
+// Conflict returns err with the status StatusConflict.
+func Conflict(err error) error { return withStatus{err, StatusConflict} }
+
+// Unreachable returns err with the status StatusUnreachable.
+func Unreachable(err error) error { return withStatus{err, StatusUnreachable} }

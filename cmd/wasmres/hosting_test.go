@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal/terminaltest"
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// An operator types commands for a server.
+type operator struct {
+	t      *testing.T
+	socket string
+}
+
+// run runs a command, and checks its exit status and outputs.
+func (o operator) run(line string, status int, out, errOut string) (stdout string) {
+	o.t.Helper()
+	var stdo, stde bytes.Buffer
+	args := append([]string{"wasmres"}, strings.Fields(line)...)
+	if got := Main(o.t.Context(), append(args, "--socket", o.socket), nil, &stdo, &stde); got != status {
+		o.t.Errorf("%s: exit status %d, want %d: %s", line, got, status, &stde)
+	}
+	for want, got := range map[string]string{out: stdo.String(), errOut: stde.String()} {
+		if !regexp.MustCompile("(?ms)" + want).MatchString(got) {
+			o.t.Errorf("%s: got %s, want %s", line, got, want)
+		}
+	}
+	return stdo.String()
+}
+
+func hosted() *admintest.Host {
+	h := admintest.New(
+		&tenant.Tenant{
+			ID: "acme", Plan: "small", Owner: tenant.OwnerFiles, Hosts: []string{"acme.example"}, Roles: []tenant.Role{{Name: "editor"}, {Name: "reader"}},
+			Providers: []tenant.Provider{{Name: "notes", Module: "/srv/notes.wasm"}, {Name: "wiki", Module: "ghcr.io/ada/wiki:1"}},
+		},
+		&tenant.Tenant{ID: "beta", Disabled: true},
+	)
+	h.Change(func(s *tenant.Snapshot) { s.Problems["gamma"] = "gamma.yaml:3:1: " + terminaltest.Hostile })
+	h.SetStates("acme", map[string]admin.State{"wiki": {Name: "live"}})
+	return h
+}
+
+func TestKeysOfTenants(t *testing.T) {
+	h := hosted()
+	o := operator{t, h.Serve(t)}
+	out := o.run("key new acme --name ada --role reader --role editor --uri notes://** --network 192.0.2.0/24 --expires 30d", 0,
+		`\Awr_[a-z2-7]{12}_[A-Za-z0-9_-]{51}\n\z`, `^Key [a-z2-7]{12} of acme for ada, with reader, editor; expires: 20..-.*Z\. It is shown only now:$`)
+	id := out[3:15]
+	if k := h.Snapshot().Keys[id]; k == nil || time.Until(k.Expires) > 30*24*time.Hour || k.Name != "ada" || len(k.Networks) != 1 {
+		t.Fatalf("the key is %+v", k)
+	}
+	o.run("key list", 0, `^ID +TENANT +NAME +ROLES +EXPIRES +USED +ONLY$.*^`+id+` +acme +ada +reader editor +20.*Z +never +notes://\*\* 192\.0\.2\.0/24$`, `\A\z`)
+	var keys []admin.Key
+	if err := json.Unmarshal([]byte(o.run("key list acme --output-format json", 0, "", `\A\z`)), &keys); err != nil || len(keys) != 1 || keys[0].ID != id {
+		t.Errorf("got %v, %v", keys, err)
+	}
+	o.run("key list beta", 0, `\AID .*\n\z`, "")
+	next := o.run("key rotate "+id+" --grace 0", 0, `\Awr_.*\n\z`, "^Key .* of acme for ada")[3:15]
+	o.run("key list --output-format yaml", 0, "expired: true.*id: "+next+"|id: "+next+".*expired: true", "")
+	o.run("key revoke "+id, 0, `\A\z`, `\ARevoked key `+id+`\.\n\z`)
+	o.run("key new acme --role reader --expires never", 0, "wr_", "expires: never")
+
+	o.run("key new acm --role reader", 1, `\A\z`, `^wasmres: no tenant "acm": did you mean acme\?$`)
+	o.run("key new acme --role raeder", 1, `\A\z`, `^wasmres: tenant acme has no role "raeder": did you mean reader\?$`)
+	o.run("key new acme", 2, `\A\z`, `^wasmres: --role is missing: 'wasmres tenant show acme' lists the roles`)
+	o.run("key new --role reader", 2, `\A\z`, `^wasmres: missing argument TENANT`)
+	o.run("key new acme --role reader --expires soon", 2, `\A\z`, `^wasmres: --expires: "soon" is not a time: write it like 90d or 12h, or never`)
+	o.run("key new acme --role reader --network 1.2.3", 1, `\A\z`, `networks: "1.2.3" is not a network: write it like`)
+	o.run("key rotate "+next+" --grace tomorrow", 2, `\A\z`, `--grace: .*, or 0`)
+	o.run("key revoke ada", 1, `\A\z`, `^wasmres: no key "ada": the key with this name has the ID `+next+`$`)
+	o.run("key revoke "+next[:11]+"?", 1, `\A\z`, `did you mean `+next+`\?`)
+	h.SetFailure(fmt.Errorf("apply: %w", tenant.ErrConflict))
+	o.run("key revoke "+next, 4, `\A\z`, "the configuration has changed meanwhile: read it again")
+	h.SetFailure(errors.New("disk on fire"))
+	o.run("key new acme --role reader", 1, `\A\z`, "disk on fire")
+}
+
+func TestTenantsOfAServer(t *testing.T) {
+	h := hosted()
+	o := operator{t, h.Serve(t)}
+	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +0/0 +0 +disabled\ngamma +0/0 +0 +stale +gamma.yaml:3:1: `, `\A\z`)
+	terminaltest.CheckEscaped(t, out)
+	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*\n\z`, `\A\z`)
+	o.run("tenant show acme", 0, `^tenant +acme$.*^state +served$.*^hosts +acme.example$.*^roles +editor reader$.*^PROVIDER +STATE +MODULE +REASON$.*^notes +cold +/srv/notes.wasm$.*^wiki +live`, `\A\z`)
+	o.run("tenant show acme --output-format json", 0, `"state": "live"`, `\A\z`)
+	o.run("tenant show betta", 1, `\A\z`, `no tenant "betta": did you mean beta\?`)
+	o.run("tenant list acme", 2, `\A\z`, `one argument too many: "acme"`)
+	o.run("tenant list --output-format xml", 2, `\A\z`, `one of table, json, yaml`)
+}
+
+func TestReloadAndTop(t *testing.T) {
+	h := hosted()
+	o := operator{t, h.Serve(t)}
+	next := admintest.New(&tenant.Tenant{ID: "acme", Digest: "2"}).Snapshot()
+	next.Generation, next.Problems = 7, nil
+	h.SetReload(func() (*tenant.Snapshot, error) { return next, nil })
+	o.run("reload", 0, `\Ageneration 7, 1 tenant, in 0 ms\nset +acme\nremoved +beta\n\z`, `\A\z`)
+	next.Problems = map[string]string{"gamma": "gamma.yaml:3:1: empty"}
+	o.run("reload", 1, `^stale +gamma: gamma.yaml:3:1: empty$`, `the files of 1 tenant are wrong: 'wasmres tenant list --stale' lists them`)
+	h.SetReload(func() (*tenant.Snapshot, error) { return nil, errors.New("serve.yaml:2:1: unknown key") })
+	o.run("reload", 1, `\A\z`, `^wasmres: serve.yaml:2:1: unknown key$`)
+
+	h.SetLoads(admin.Load{Tenant: "acme", PerSecond: 412.25, P99Micros: 2100, Live: 2, Providers: 4, Bytes: 11 << 20, Limited: 3}, admin.Load{Tenant: "idle"})
+	o.run("top", 0, `\Awasmres v1.2.3, up 1h(30m0|29m59)s, generation 7: 1 tenant \(1 stale\), 0 live of 2190\n\n`+
+		`TENANT +REQ/S +P99 +LIVE +MEM +LIMITED +FAULTS\nacme +412\.2 +2\.1ms +2/4 +11\.0 MiB +3 +0\nidle +0\.0 +- +0/0 +0 B +0 +0\n\z`, `\A\z`)
+	o.run("top --once --output-format json", 0, `"requestsPerSecond": 412.25`, `\A\z`)
+}
+
+// Without a server, each command says so, and how to start one.
+func TestNoServerToAsk(t *testing.T) {
+	dir := t.TempDir()
+	o := operator{t, filepath.Join(dir, "none.sock")}
+	for _, line := range []string{"key new acme --role reader", "key list", "key revoke x", "key rotate x", "tenant list", "tenant show x", "reload", "top"} {
+		o.run(line, cli.StatusUnreachable, `\A\z`, `^wasmres: no server answers at .*none\.sock: .*no such file.*: start a server with 'wasmres serve --data .*', or name another one with --data or --socket$`)
+	}
+	t.Setenv("XDG_STATE_HOME", dir)
+	for _, more := range [][]string{nil, {"--data", filepath.Join(dir, "wasmres")}} {
+		var out bytes.Buffer
+		status := Main(t.Context(), append([]string{"wasmres", "top"}, more...), nil, &out, &out)
+		if want := filepath.Join(dir, "wasmres", "admin.sock"); status != cli.StatusUnreachable || !strings.Contains(out.String(), want) {
+			t.Errorf("%v: status %d, %s, want %s", more, status, &out, want)
+		}
+	}
+}

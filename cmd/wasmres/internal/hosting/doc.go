@@ -1,0 +1,2 @@
+// Package hosting has the commands for servers of tenants: key, tenant, reload and top.
+package hosting
