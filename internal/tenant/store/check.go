@@ -3,18 +3,15 @@ package store
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/wasmres/wasmres/internal/tenant"
 )
-
-var tenantID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 const maxName = 256 // bytes of the ID of a key, or the name of a plan
 
 func checkTenant(t *tenant.Tenant) error {
 	switch {
-	case !tenantID.MatchString(t.ID):
+	case !tenant.IsID(t.ID):
 		return fmt.Errorf("%.70q is not the ID of a tenant: an ID has lower-case letters, digits and dashes, at most 63", t.ID)
 	case t.Owner != tenant.OwnerFiles && t.Owner != tenant.OwnerAPI:
 		return fmt.Errorf("tenant %s has the owner %.20q, which is not one", t.ID, t.Owner)

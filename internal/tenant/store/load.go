@@ -43,7 +43,7 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 			return nil, err
 		}
 	}
-	if string(want) != string(l.sum[:]) {
+	if got := l.sum.at(l.snapshot.Generation); string(want) != string(got[:]) {
 		return nil, damaged("rows are missing, or are those of another time")
 	}
 	return l, l.complete()

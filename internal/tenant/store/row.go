@@ -35,6 +35,15 @@ func (s *sum) toggle(other sum) {
 	}
 }
 
+// at gives the sum of all rows as the file has it: the generation is in it, unless that is zero.
+func (s sum) at(generation uint64) sum {
+	if generation == 0 {
+		return s
+	}
+	s.toggle(sha256.Sum256(binary.AppendUvarint([]byte("generation"), generation)))
+	return s
+}
+
 // A row is one object as the file has it.
 type row struct {
 	kind     kind

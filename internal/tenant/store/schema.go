@@ -13,7 +13,7 @@ const application = 0x77727376 // "wrsv", which marks files of this package
 // A migration is never changed once it was released.
 //
 // A tenant that was removed remains as a row without a body, so that its ID is not given to another owner. The sum of a row
-// covers all of it but last_used; that of state is the exclusive or of them all.
+// covers all of it but last_used; that of state is the exclusive or of them all and that of the generation.
 var migrations = []string{`
 CREATE TABLE state (
 	id         INTEGER PRIMARY KEY CHECK (id = 1),

@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -247,6 +249,50 @@ func TestDamageIsRefused(t *testing.T) {
 				t.Errorf("the damaged file was changed: %v", err)
 			}
 		})
+	}
+}
+
+// Bytes of the file change: it is refused, or says what it said.
+func TestChangedBytesAreNoticed(t *testing.T) {
+	dir := private(t)
+	s := open(t, dir)
+	for i := range 20 {
+		set(t, s, storetest.Tenant(fmt.Sprint("t", i)))
+	}
+	want := storetest.JSON(t, s.Snapshot())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "serve.db")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for range 100 {
+		text := bytes.Clone(whole)
+		at := rand.IntN(len(text))
+		text[at] ^= byte(1 + rand.IntN(255))
+		for _, suffix := range []string{"-wal", "-shm"} {
+			_ = os.Remove(file + suffix)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(t.Context(), store.Config{Dir: dir})
+		if err != nil {
+			refused++
+			continue
+		}
+		if got := storetest.JSON(t, s.Snapshot()); got != want {
+			t.Errorf("with byte %d changed it says %s", at, got)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if refused == 0 {
+		t.Error("no change was noticed")
 	}
 }
 

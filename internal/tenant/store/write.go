@@ -185,7 +185,7 @@ func (p *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
 
 // write writes the rows of a draft, and sets its sum.
 func (p *statements) write(tx *sql.Tx, d *draft, from uint64) error {
-	before := d.next.sum
+	before := d.next.sum.at(from)
 	for i := range d.drop {
 		if err := p.remove(tx, d, &d.drop[i]); err != nil {
 			return err
@@ -196,7 +196,8 @@ func (p *statements) write(tx *sql.Tx, d *draft, from uint64) error {
 			return err
 		}
 	}
-	changed, err := tx.Stmt(p.advance).Exec(int64(from)+1, d.next.sum[:], int64(from), before[:])
+	after := d.next.sum.at(from + 1)
+	changed, err := tx.Stmt(p.advance).Exec(int64(from)+1, after[:], int64(from), before[:])
 	if err != nil {
 		return err
 	}
