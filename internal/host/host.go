@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -34,12 +35,10 @@ type Clients interface {
 
 // A Module is a module on disk, for a reference.
 type Module struct {
-	File       string
-	Digest     string // of the file
-	Reference  string // with the digest of the manifest
-	Repository string // to which the data of the provider belong
-	Signer     string // empty for none
-	Release    func() // lets go of the file; it is called when the provider is closed
+	File    string
+	Digest  string             // of the file
+	From    approval.Published // to its repository the data of the provider belong
+	Release func()             // lets go of the file; it is called when the provider is closed
 }
 
 // Config configures a Host. Clients, Runtime and DataDir are required.

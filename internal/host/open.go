@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/wasmres/wasmres/internal/app"
-	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/registry"
 	"github.com/wasmres/wasmres/runtime"
@@ -83,9 +82,12 @@ func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, p
 	if err != nil {
 		return cfg, err
 	}
+	if p.Digest != "" && p.Digest != m.Digest {
+		m.Release()
+		return cfg, fmt.Errorf("%s: its module has the digest %s, and the file of the tenant demands %s", p.Module, m.Digest, p.Digest)
+	}
 	g.release = append(g.release, m.Release)
-	cfg.File, cfg.Digest = m.File, m.Digest
-	cfg.From = approval.Published{Reference: m.Reference, Repository: m.Repository, Signer: m.Signer}
+	cfg.File, cfg.Digest, cfg.From = m.File, m.Digest, m.From
 	return cfg, nil
 }
 

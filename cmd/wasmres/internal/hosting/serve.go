@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/certificate"
@@ -42,7 +43,7 @@ the tenant. A provider runs only while it is called; thousands of tenants may sl
 
 The server reads its files again when they change, after SIGHUP, and for 'wasmres reload'. A
 tenant whose files are wrong is served as it last was.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Category: category, Usage: "read settings from this `FILE` (default: serve.yaml in the data folder)"},
 			DataFlag(category),
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve at this `ADDRESS` instead of those of the settings, as in 127.0.0.1:8080"},
@@ -50,7 +51,7 @@ tenant whose files are wrong is served as it last was.`,
 			&cli.StringFlag{Name: "cache-dir", Category: category, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER` (default: cache in the data folder)"},
 			cli.LogFormatFlag(category),
 			&cli.StringFlag{Name: "log-level", Category: category, Value: "info", Usage: "log from this `LEVEL` on: debug, info, warn or error"},
-		},
+		}, slices.Concat([]cli.Flag{references.StoreFlag()}, references.TrustFlags(), references.ClientFlags())...),
 		OnUsageError: cli.OnUsageError, Action: serve,
 	}
 }
@@ -75,8 +76,10 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	modules := &modules{context: c}
+	defer modules.close()
 	n, report, err := node.Open(c.Context, node.Config{
-		Settings: settings, Read: files.read, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+		Settings: settings, Read: files.read, Module: modules.get, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
 	})
 	if err != nil {
 		return err

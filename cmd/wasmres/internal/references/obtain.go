@@ -68,19 +68,7 @@ func Obtain(c *cli.Context, arg string) (Module, error) {
 	if err != nil {
 		return Module{}, err
 	}
-	m := Module{
-		File: p.File, Digest: string(p.Module.Digest),
-		From: approval.Published{Reference: p.Reference.String(), Repository: p.Reference.Name(), Signer: signerOf(p.Verified)},
-	}
-	if r.Layout != "" {
-		if m.From, err = m.From.In(r.Layout); err != nil {
-			return Module{}, err
-		}
-	}
-	if len(p.Verified.Signers) > 0 {
-		m.Key = p.Verified.Signers[0].ID
-	}
-	return m, nil
+	return moduleOf(r, p)
 }
 
 // signerOf names the keys that signed, each with the beginning of its identity: a user may give a name to another key, which
