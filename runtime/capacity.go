@@ -1,0 +1,44 @@
+package runtime
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/wasmres/wasmres/runtime/internal/capacity"
+)
+
+// What one live provider needs of the machine, measured and rounded up: a provider of Go, the largest there is. One in C
+// takes 3 MiB.
+const (
+	eachDescriptors = 10       // in the parent
+	eachThreads     = 8        // of the worker, with one of the parent
+	eachMemory      = 16 << 20 // bytes
+)
+
+// A CapacityBound is a limit of this machine, and how many live providers it allows.
+type CapacityBound struct {
+	Name      string // of the limit, as in "open files"
+	Free      uint64 // what is not used yet: descriptors, threads, namespaces or bytes
+	Providers int    // that fit into Free
+}
+
+// String returns a short description, as in "open files: 1990 providers (19903 free)".
+func (b CapacityBound) String() string {
+	return fmt.Sprintf("%s: %d providers (%d free)", b.Name, b.Providers, b.Free)
+}
+
+// Capacity returns how many more providers may be live at once on this machine, beside what runs now: the limit that binds
+// first, then the others. It knows descriptors, processes, threads, namespaces, the memory of the machine, and processes and
+// memory of the control groups of this process. memory is what one provider needs, in bytes; 0 means that of a provider in
+// Go. Capacity returns nothing on systems other than Linux, where providers have no processes. Providers beyond it may be
+// open: LiveConfig.Max and HostConfig.Idle bound those that are live.
+func Capacity(memory uint64) []CapacityBound {
+	if memory == 0 {
+		memory = eachMemory
+	}
+	var bounds []CapacityBound
+	for _, b := range capacity.Bounds(os.DirFS("/"), capacity.Each{Descriptors: eachDescriptors, Threads: eachThreads, Memory: memory}) {
+		bounds = append(bounds, CapacityBound{Name: b.Name, Free: b.Free, Providers: b.Workers})
+	}
+	return bounds
+}
