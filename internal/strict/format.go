@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // MaxEntries bounds the entries of a list, and of a mapping that is read into a map.
@@ -91,8 +92,20 @@ type field struct {
 // entry returns the part of f that is about each entry of a list or mapping.
 func (f field) entry() field { return field{check: f.check} }
 
-// fieldsOf returns the fields of a struct that are in the file.
-func fieldsOf(t reflect.Type) (fields []field) {
+// knownFields has the fields of each type of struct that was asked for.
+var knownFields sync.Map // of []field, by reflect.Type
+
+// fieldsOf returns the fields of a struct that are in the file. They are not to be changed.
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := knownFields.Load(t); ok {
+		return known.([]field)
+	}
+	fields := readFields(t)
+	knownFields.Store(t, fields)
+	return fields
+}
+
+func readFields(t reflect.Type) (fields []field) {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
 		name, options, _ := strings.Cut(tag.Get("yaml"), ",")
@@ -119,6 +132,12 @@ func isScalar(t reflect.Type, check string) bool {
 	return true
 }
 
+// The rules of values without one.
+var (
+	anyBool = NewRule(strconv.ParseBool, strconv.FormatBool, Schema{"type": "boolean"}, Boolean)
+	anyText = TextRule(func(s string) (string, error) { return s, nil }, nil)
+)
+
 // rule returns the rule of name check; where that is empty, the one of type t.
 func (f *Format) rule(t reflect.Type, check string) Rule {
 	rule, ok := f.Rules[check]
@@ -126,9 +145,9 @@ func (f *Format) rule(t reflect.Type, check string) Rule {
 	case ok:
 		return rule
 	case check == "" && t.Kind() == reflect.Bool:
-		return NewRule(strconv.ParseBool, strconv.FormatBool, Schema{"type": "boolean"}, Boolean)
+		return anyBool
 	case check == "" && t.Kind() == reflect.String:
-		return TextRule(func(s string) (string, error) { return s, nil }, nil)
+		return anyText
 	}
 	panic(fmt.Sprintf("strict: there is no rule %q for values of type %v", check, t))
 }
