@@ -92,4 +92,6 @@ type Snapshot struct {
 	Problems map[string]string
 	// Gone are tenants whose files were removed, with the time of that.
 	Gone map[string]time.Time
+	// GoneOwners are the owners of these. No other owner may take the ID while it is in Gone.
+	GoneOwners map[string]Owner
 }

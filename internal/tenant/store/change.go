@@ -97,7 +97,7 @@ type draft struct {
 // newDraft begins with a state, which it does not change.
 func newDraft(from *state, now time.Time) *draft {
 	snapshot := *from.snapshot
-	d := &draft{now: now, next: state{snapshot: &snapshot, owners: from.owners, sum: from.sum}}
+	d := &draft{now: now, next: state{snapshot: &snapshot, sum: from.sum}}
 	d.expireGone()
 	return d
 }
@@ -147,7 +147,7 @@ func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) {
 func (d *draft) ownGone() {
 	was := d.changesGone
 	own(&d.next.snapshot.Gone, &d.changesGone)
-	own(&d.next.owners, &was)
+	own(&d.next.snapshot.GoneOwners, &was)
 }
 
 // expireGone forgets the tenants that have been gone for long enough, with their keys.
@@ -164,7 +164,7 @@ func (d *draft) expireGone() {
 	d.ownGone()
 	for id := range free {
 		delete(d.next.snapshot.Gone, id)
-		delete(d.next.owners, id)
+		delete(d.next.snapshot.GoneOwners, id)
 		d.drop = append(d.drop, row{kind: tenants, id: id})
 	}
 	var orphans []string
@@ -189,7 +189,7 @@ func (d *draft) removeTenants(p *prepared) error {
 		own(&s.Tenants, &d.changesTenants)
 		d.ownGone()
 		delete(s.Tenants, id)
-		s.Gone[id], d.next.owners[id] = d.now.UTC().Truncate(time.Millisecond), t.Owner
+		s.Gone[id], s.GoneOwners[id] = d.now.UTC().Truncate(time.Millisecond), t.Owner
 		d.put = append(d.put, goneRow(id, t.Owner, d.now))
 	}
 	return nil
@@ -203,7 +203,7 @@ func (d *draft) setTenants(p *prepared) error {
 			return fmt.Errorf("set tenant %s: %w: %s", t.ID, tenant.ErrOwned, old.Owner)
 		}
 		at, isGone := s.Gone[t.ID]
-		if owner := d.next.owners[t.ID]; isGone && owner != t.Owner {
+		if owner := d.next.snapshot.GoneOwners[t.ID]; isGone && owner != t.Owner {
 			return fmt.Errorf("set tenant %s: %w: it was removed by %s, and its ID is free on %s", t.ID, tenant.ErrOwned, owner,
 				at.Add(goneFor).Format(time.DateOnly))
 		}
@@ -213,7 +213,7 @@ func (d *draft) setTenants(p *prepared) error {
 		if isGone {
 			d.ownGone()
 			delete(s.Gone, t.ID)
-			delete(d.next.owners, t.ID)
+			delete(d.next.snapshot.GoneOwners, t.ID)
 		}
 		own(&s.Tenants, &d.changesTenants)
 		s.Tenants[t.ID] = t

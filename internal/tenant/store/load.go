@@ -15,8 +15,7 @@ import (
 // A state is what the file says.
 type state struct {
 	snapshot *tenant.Snapshot
-	owners   map[string]tenant.Owner // of Snapshot.Gone
-	sum      sum                     // of all rows
+	sum      sum // of all rows
 }
 
 // load reads all rows. An error may say that the file is damaged.
@@ -24,9 +23,9 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 	if err := quickCheck(ctx, db); err != nil {
 		return nil, err
 	}
-	l := &state{owners: map[string]tenant.Owner{}, snapshot: &tenant.Snapshot{
+	l := &state{snapshot: &tenant.Snapshot{
 		Tenants: map[string]*tenant.Tenant{}, Plans: map[string]*tenant.Plan{},
-		Keys: map[string]*tenant.Key{}, Gone: map[string]time.Time{},
+		Keys: map[string]*tenant.Key{}, Gone: map[string]time.Time{}, GoneOwners: map[string]tenant.Owner{},
 	}}
 	var generation int64
 	var want []byte
@@ -101,7 +100,7 @@ func (l *state) add(r *row) (err error) {
 	case r.kind == keys:
 		s.Keys[r.id], err = r.key()
 	case r.gone != 0:
-		s.Gone[r.id], l.owners[r.id] = time.UnixMilli(r.gone).UTC(), tenant.Owner(r.of)
+		s.Gone[r.id], s.GoneOwners[r.id] = time.UnixMilli(r.gone).UTC(), tenant.Owner(r.of)
 	default:
 		s.Tenants[r.id], err = r.tenant()
 	}
