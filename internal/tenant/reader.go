@@ -24,7 +24,7 @@ import (
 
 // Bounds of the folder of tenants. Beyond them it is not read.
 const (
-	MaxFiles = 50_000    // files and folders in it
+	MaxFiles = 20_000    // files and folders in it
 	MaxTotal = 256 << 20 // bytes of all files of tenants
 )
 
@@ -35,6 +35,7 @@ type Reader struct {
 	folder   string     // whose files these are
 	entries  map[string]*entry
 	policies policyFiles
+	plans    map[string]*Plan // by which tenants were checked; equal ones keep their pointer
 }
 
 // A Reading is what the files of tenants have become.
@@ -91,10 +92,23 @@ func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) 
 	}
 	p := &pass{Reader: r, root: root, settings: s, previous: previous}
 	r.policies.begin()
+	r.setPlans(s.Plans)
 	if err := p.readAll(names); err != nil {
 		return nil, err
 	}
 	return p.reading(), nil
+}
+
+// setPlans takes the plans of settings. A plan that is as it was stays the same one, so that tenants need no check.
+func (r *Reader) setPlans(plans map[string]*Plan) {
+	next := make(map[string]*Plan, len(plans))
+	for name, plan := range plans {
+		if old := r.plans[name]; reflect.DeepEqual(old, plan) {
+			plan = old
+		}
+		next[name] = plan
+	}
+	r.plans = next
 }
 
 // list returns the names of the files that may be those of tenants, sorted.
@@ -105,12 +119,12 @@ func list(root *os.Root, folder string) (names []string, err error) {
 	}
 	defer dir.Close()
 	for seen := 0; ; {
-		some, err := dir.ReadDir(1024)
+		some, err := dir.Readdirnames(1024)
 		if seen += len(some); seen > MaxFiles {
 			return nil, fmt.Errorf("the folder of tenants, %s, has more than %d files: move away what is no tenant, or use several servers", folder, MaxFiles)
 		}
-		for _, e := range some {
-			if name := e.Name(); !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) {
+		for _, name := range some {
+			if !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) {
 				names = append(names, name)
 			}
 		}
@@ -156,11 +170,16 @@ func (p *pass) readAll(names []string) error {
 		}
 		entries[i].read = false
 	}
-	each(len(entries), func(i int) { p.look(entries[i]) })
+	infos := make([]fs.FileInfo, len(entries))
+	each(len(entries), func(i int) { infos[i] = p.stat(entries[i]) })
 	if total := p.total.Load(); total > MaxTotal {
-		p.entries = map[string]*entry{}
 		return fmt.Errorf("the files of tenants in %s have more than %d bytes in all: use several servers", p.folder, MaxTotal)
 	}
+	each(len(entries), func(i int) {
+		if infos[i] != nil {
+			p.look(entries[i], infos[i])
+		}
+	})
 	clear(p.entries)
 	for _, e := range entries {
 		p.entries[e.file] = e
@@ -177,33 +196,35 @@ func (e *entry) id() (string, bool) {
 // path returns the absolute path of a file in the folder.
 func (p *pass) path(e *entry) string { return filepath.Join(p.folder, e.file) }
 
-// look reads the file of an entry, unless it is as it was.
-func (p *pass) look(e *entry) {
+// stat returns what the file of an entry is. It returns nil if the entry has to say that there is no file.
+func (p *pass) stat(e *entry) fs.FileInfo {
 	if _, ok := e.id(); !ok {
 		p.failName(e)
-		return
+		return nil
 	}
-	info, err := p.stat(e.file)
+	info, err := p.follow(e.file)
 	if err != nil {
 		p.failFile(e, err)
-		return
+		return nil
 	}
-	if p.total.Add(info.Size()) > MaxTotal {
-		return
-	}
-	if e.stamp == stampOf(info) && e.stamp.holds(e.readAt) && p.isCurrent(e) {
-		return
-	}
-	p.readEntry(e, info, false)
+	p.total.Add(min(info.Size(), strict.MaxSize))
+	return info
 }
 
-// stat follows a link within the folder.
-func (p *pass) stat(name string) (fs.FileInfo, error) {
+// follow follows a link within the folder.
+func (p *pass) follow(name string) (fs.FileInfo, error) {
 	info, err := p.root.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return p.root.Stat(name)
 	}
 	return info, err
+}
+
+// look reads the file of an entry, unless it is as it was.
+func (p *pass) look(e *entry, info fs.FileInfo) {
+	if e.stamp != stampOf(info) || !e.stamp.holds(e.readAt) || !p.isCurrent(e) {
+		p.readEntry(e, info, false)
+	}
 }
 
 // isCurrent reports whether the other files that an entry was made of are as they were.
@@ -306,28 +327,64 @@ func shown(name string) string { return printable.Line(strict.Clip(name)) }
 
 // reading compares the entries with the previous snapshot.
 func (p *pass) reading() *Reading {
-	r := &Reading{Problems: map[string]strict.Problems{}}
-	right := map[string]*entry{}
+	r := &Reading{}
 	for _, e := range p.entries {
 		if e.read {
 			r.Read++
 		}
+	}
+	right, problems, lost := p.divide()
+	before := p.previous
+	for n := 0; lost && n < len(right); { // hosts that others leave now may be had by those who lost
+		n = len(right)
+		p.previous = before.with(right, problems)
+		right, problems, lost = p.divide()
+	}
+	p.previous = before
+	r.Tenants, r.Problems, r.Policies = len(right), problems, slices.Sorted(maps.Keys(p.policies.names))
+	r.Change = p.change(right, problems)
+	return r
+}
+
+// divide returns the right entries, by ID, and the problems of the others, as [Reading.Problems] has them. It reports whether
+// some are wrong only since others have their hosts.
+func (p *pass) divide() (right map[string]*entry, problems map[string]strict.Problems, lost bool) {
+	right, problems = map[string]*entry{}, map[string]strict.Problems{}
+	for _, e := range p.entries {
 		id, ok := e.id()
 		if !ok {
-			r.Problems[shown(e.file)] = e.problems
+			problems[shown(e.file)] = e.problems
 			continue
 		}
 		if found := p.problems(id, e); len(found) > 0 {
-			r.Problems[id] = found
+			problems[id] = found
 			continue
 		}
 		right[id] = e
 	}
-	p.settleHosts(right, r.Problems)
-	r.Tenants = len(right)
-	r.Policies = slices.Sorted(maps.Keys(p.policies.names))
-	r.Change = p.change(right, r.Problems)
-	return r
+	before := len(right)
+	p.settleHosts(right, problems)
+	return right, problems, len(right) < before
+}
+
+// with returns what a snapshot becomes by the right entries, as far as hosts are concerned. Tenants with problems stay.
+func (s *Snapshot) with(right map[string]*entry, problems map[string]strict.Problems) *Snapshot {
+	next := *s
+	next.Tenants, next.Hosts = map[string]*Tenant{}, map[string]*Tenant{}
+	for id, t := range s.Tenants {
+		if t.Owner != OwnerFiles || problems[id] != nil {
+			next.Tenants[id] = t
+		}
+	}
+	for id, e := range right {
+		next.Tenants[id] = e.tenant
+	}
+	for _, t := range next.Tenants {
+		for _, host := range t.Hosts {
+			next.Hosts[host] = t
+		}
+	}
+	return &next
 }
 
 // problems returns those of an entry, other tenants aside.
@@ -339,9 +396,13 @@ func (p *pass) problems(id string, e *entry) strict.Problems {
 		return strict.Problems{{File: p.path(e), Text: fmt.Sprintf("the tenant %s was made by the API, which owns it: "+
 			"remove the file, or give it to files with 'wasmres tenant adopt %s --owner files'", id, id)}}
 	}
-	plan := p.settings.Plans[cmp.Or(e.tenant.Plan, DefaultPlan)]
+	if at, isGone := p.previous.Gone[id]; isGone && p.previous.GoneOwners[id] != OwnerFiles {
+		return strict.Problems{{File: p.path(e), Text: fmt.Sprintf("a tenant %s was made by the API and removed on %s, "+
+			"which keeps the ID for 30 days: rename the file", id, at.Format(time.DateOnly))}}
+	}
+	plan := p.plans[cmp.Or(e.tenant.Plan, DefaultPlan)]
 	if plan == nil {
-		_, err := strict.Word("plan", e.tenant.Plan, slices.Sorted(maps.Keys(p.settings.Plans)))
+		_, err := strict.Word("plan", e.tenant.Plan, slices.Sorted(maps.Keys(p.plans)))
 		return p.fail(e, func(*Tenant) []string { return []string{"plan"} }, "%v", err)
 	}
 	if e.plan != plan {
@@ -366,7 +427,7 @@ func (p *pass) checkPlan(e *entry, plan *Plan) (found strict.Problems) {
 // fail returns a problem of a right file, at the end of the path of keys that at gives. It parses the file for its place.
 func (p *pass) fail(e *entry, at func(*Tenant) []string, text string, args ...any) strict.Problems {
 	if e.root == nil {
-		if info, err := p.stat(e.file); err == nil {
+		if info, err := p.follow(e.file); err == nil {
 			p.readEntry(e, info, true)
 		}
 	}

@@ -166,10 +166,7 @@ func network(s string) (netip.Prefix, error) {
 
 func formatNetwork(p netip.Prefix) string { return strict.Quote(p.String()) }
 
-func uriPattern(s string) (string, error) {
-	_, err := auth.ParsePattern(s)
-	return s, err
-}
+func uriPattern(s string) (string, error) { return s, auth.CheckPattern(s) }
 
 // uriPrefix returns s if URIs may begin with it.
 func uriPrefix(s string) (string, error) {
