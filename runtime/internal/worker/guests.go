@@ -58,9 +58,9 @@ func (g *guests) open(ctx context.Context) error {
 }
 
 func (g *guests) start(ctx context.Context) (err error) {
-	cfg := supervise.Config[*worker]{Prepare: g.prepare, Start: g.startWorker, Logger: g.runner.cfg.Logger}
+	cfg := supervise.Config[*worker]{Prepare: g.prepare, Start: g.startWorker, Queued: g.refusal, Unused: g.released, Logger: g.runner.cfg.Logger}
 	if g.runner.cfg.Idle > 0 || len(g.groups) > 0 {
-		cfg.Idle, cfg.Queued, cfg.Unused = g.idle, g.refusal, g.released
+		cfg.Idle = g.idle
 	}
 	if g.workers, err = supervise.Open(ctx, cfg); err != nil {
 		return err

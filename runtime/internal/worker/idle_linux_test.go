@@ -79,6 +79,7 @@ func TestStopsAndCallsAtOnce(t *testing.T) {
 	for range 2 {
 		callers.Go(func() {
 			eventually(t, func() bool {
+				m.EndSession("a")
 				works(t, m)
 				return strings.Count(log.String(), "worker stopped") >= 5
 			})
