@@ -33,7 +33,7 @@ type Config struct {
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (host.Module, error)
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
-	AccessLog func(tenantID string, e accesslog.Entry)
+	AccessLog func(accesslog.Entry)
 	// Endpoints are the URLs of clients, for operators.
 	Endpoints []string
 	Version   string
@@ -119,7 +119,8 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 func (n *Node) observe(tenantID string, e accesslog.Entry) {
 	n.metrics.Observe(tenantID, e)
 	if n.cfg.AccessLog != nil {
-		n.cfg.AccessLog(tenantID, e)
+		e.Tenant = tenantID
+		n.cfg.AccessLog(e)
 	}
 }
 

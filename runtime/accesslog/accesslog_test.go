@@ -19,7 +19,7 @@ var at = time.Date(2026, 11, 23, 15, 4, 5, 678e6, time.FixedZone("", 3600))
 
 func TestLines(t *testing.T) {
 	read := Entry{
-		Time: at, Client: "192.0.2.7", Principal: "ada", Method: "resources/read", URI: "hello://about", Code: "ok",
+		Time: at, Tenant: "acme", Client: "192.0.2.7", Principal: "ada", Method: "resources/read", URI: "hello://about", Code: "ok",
 		Bytes: 123, Duration: 1234567 * time.Nanosecond,
 	}
 	listen := Entry{Time: at, Client: "2001:db8::1", Session: "ABCDEFGHIJKLMNOP", Method: "subscriptions/listen", URI: "a:b", More: 2, Code: "ok"}
@@ -28,8 +28,8 @@ func TestLines(t *testing.T) {
 		e          Entry
 		text, json string
 	}{
-		{read, `time=2026-11-23T14:04:05.678Z client=192.0.2.7 principal=ada method=resources/read uri=hello://about code=ok bytes=123 ms=1.234`,
-			`{"time":"2026-11-23T14:04:05.678Z","client":"192.0.2.7","principal":"ada","method":"resources/read","uri":"hello://about","code":"ok","bytes":123,"ms":1.234}`},
+		{read, `time=2026-11-23T14:04:05.678Z tenant=acme client=192.0.2.7 principal=ada method=resources/read uri=hello://about code=ok bytes=123 ms=1.234`,
+			`{"time":"2026-11-23T14:04:05.678Z","tenant":"acme","client":"192.0.2.7","principal":"ada","method":"resources/read","uri":"hello://about","code":"ok","bytes":123,"ms":1.234}`},
 		{listen, `time=2026-11-23T14:04:05.678Z client=2001:db8::1 session=ABCDEFGH method=subscriptions/listen uri=a:b more=2 code=ok bytes=0 ms=0.000`,
 			`{"time":"2026-11-23T14:04:05.678Z","client":"2001:db8::1","session":"ABCDEFGH","method":"subscriptions/listen","uri":"a:b","more":2,"code":"ok","bytes":0,"ms":0.000}`},
 		{forged, `time=2026-11-23T14:04:05.678Z method="x\u000atime=now" uri="a:\"b\" code=ok\u202e\u001b[1m�😀\udb40\udc01\\" code=-32601 bytes=0 ms=0.000`,

@@ -15,6 +15,7 @@ import (
 // An Entry is one request. Texts that are empty are left out of its line.
 type Entry struct {
 	Time      time.Time     // when it began
+	Tenant    string        // of a server with several
 	Client    string        // address
 	Principal string        // name of an authenticated client
 	Session   string        // id, for revisions that have sessions; a line has its beginning, since a reader of the log could use the id
@@ -52,6 +53,7 @@ type formatter struct {
 func (f *formatter) appendLine(b []byte, e *Entry) []byte {
 	l := line{b: b, json: f.format == JSON}
 	l.begin(f.secondOf(e.Time), e.Time.Nanosecond()/1e6)
+	l.text("tenant", e.Tenant)
 	l.text("client", e.Client)
 	l.text("principal", e.Principal)
 	l.text("session", e.Session[:min(len(e.Session), sessionShown)])

@@ -26,6 +26,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/accesslog"
 )
 
 // ServeCommand returns the command serve.
@@ -78,8 +79,13 @@ func serve(c *cli.Context) error {
 	}
 	modules := &modules{context: c}
 	defer modules.close()
+	requests, closeLog, err := openAccessLog(settings.AccessLog, c.App.ErrWriter, logger)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	n, report, err := node.Open(c.Context, node.Config{
-		Settings: settings, Read: files.read, Module: modules.get, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+		AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
 	})
 	if err != nil {
 		return err
@@ -150,6 +156,32 @@ func newLogger(c *cli.Context, s *tenant.Settings) (*slog.Logger, error) {
 	}
 	return slog.New(handler(c.App.ErrWriter, level)), nil
 }
+
+// openAccessLog opens the log of requests of the settings; add is nil for none.
+func openAccessLog(to tenant.AccessLog, stderr io.Writer, logger *slog.Logger) (add func(accesslog.Entry), closeLog func(), err error) {
+	var out io.WriteCloser
+	switch to.File {
+	case "":
+		return nil, func() {}, nil
+	case "stderr":
+		out = keepOpen{stderr}
+	default:
+		if out, err = accesslog.OpenFile(to.File, accesslog.FileConfig{MaxBytes: to.Size, Keep: to.Keep}); err != nil {
+			return nil, nil, err
+		}
+	}
+	l := accesslog.New(out, to.Format, logger)
+	return l.Add, func() {
+		if err := l.Close(); err != nil {
+			logger.Warn("access log not closed", "err", err)
+		}
+	}, nil
+}
+
+// A keepOpen stream is not closed with what writes to it.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
 
 // checkFiles prints the problems of all files, and fails if there are some.
 func checkFiles(c *cli.Context, s *tenant.Settings) error {
