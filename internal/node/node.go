@@ -43,14 +43,15 @@ type Config struct {
 // A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
 type Node struct {
 	// fixed at creation
-	cfg     Config
-	began   time.Time
-	store   *store.Store
-	keys    *keys.Set
-	live    *runtime.Live
-	engine  *runtime.Host
-	host    *host.Host
-	metrics *telemetry.Metrics
+	cfg      Config
+	began    time.Time
+	store    *store.Store
+	keys     *keys.Set
+	live     *runtime.Live
+	capacity runtime.CapacityBound // of the machine; zero if unknown
+	engine   *runtime.Host
+	host     *host.Host
+	metrics  *telemetry.Metrics
 
 	settings atomic.Pointer[tenant.Settings]
 	draining atomic.Bool
@@ -92,8 +93,11 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		cache = filepath.Join(s.Data, "cache")
 	}
 	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
+	if bounds := runtime.Capacity(0); len(bounds) > 0 {
+		n.capacity = bounds[0]
+	}
 	n.live, err = runtime.NewLive(runtime.LiveConfig{
-		Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
+		Max: n.capacity.Providers, Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
 		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
 	})
 	if err != nil {
@@ -123,6 +127,9 @@ func (n *Node) observe(tenantID string, e accesslog.Entry) {
 		n.cfg.AccessLog(e)
 	}
 }
+
+// Capacity says for how many live providers the machine has room, and what bounds them; zero if unknown.
+func (n *Node) Capacity() runtime.CapacityBound { return n.capacity }
 
 // Settings returns those in force.
 func (n *Node) Settings() *tenant.Settings { return n.settings.Load() }

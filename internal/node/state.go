@@ -17,7 +17,7 @@ var (
 func (n *Node) Node() admin.Node {
 	return admin.Node{
 		Version: n.cfg.Version, Started: n.began, Endpoints: n.cfg.Endpoints, Generation: n.store.Snapshot().Generation,
-		NotReadyFor: n.NotReady(), Live: n.live.Stats().Live,
+		NotReadyFor: n.NotReady(), Live: n.live.Stats().Live, Capacity: n.capacity.Providers, CapacityBy: n.capacity.Name,
 	}
 }
 

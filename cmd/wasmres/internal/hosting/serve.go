@@ -367,6 +367,9 @@ func greet(c *cli.Context, n *node.Node, isNew bool, listeners []listener, r *no
 		}
 		fmt.Fprintf(out, "Serving %s at %s://%s/t/TENANT/mcp\n", terminal.Counted(r.Tenants, "tenant"), scheme, l.Addr())
 	}
+	if room := n.Capacity(); room.Providers > 0 {
+		fmt.Fprintf(out, "This machine has room for %s, bounded by its %s\n", terminal.Counted(room.Providers, "live provider"), room.Name)
+	}
 	if !isNew {
 		return nil
 	}
