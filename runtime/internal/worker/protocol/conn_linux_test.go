@@ -133,17 +133,16 @@ func TestNextRefuses(t *testing.T) {
 		"good, then half a message": {append(raw(3, frame, 0, 3), 9, 9), protocol.ErrGone, "", 80 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, theirs := pair(t)
-			write(t, theirs, c.input)
-			theirs.Close()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := last(conn)
-			runtime.ReadMemStats(&after)
+			conn, got, err := readToTheError(t, c.input)
+			for range 2 { // other goroutines of the process allocate, too
+				if got > c.most {
+					conn, got, err = readToTheError(t, c.input)
+				}
+			}
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
 			}
-			if got := after.TotalAlloc - before.TotalAlloc; got > c.most {
+			if got > c.most {
 				t.Errorf("%d bytes allocated, want at most %d", got, c.most)
 			}
 			if again := last(conn); again != err {
@@ -154,6 +153,20 @@ func TestNextRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readToTheError reads what a process has written before it closed its end. allocated is what the whole process allocated
+// meanwhile, in bytes.
+func readToTheError(t *testing.T, input []byte) (conn *protocol.Conn, allocated uint64, err error) {
+	t.Helper()
+	conn, theirs := pair(t)
+	write(t, theirs, input)
+	theirs.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err = last(conn)
+	runtime.ReadMemStats(&after)
+	return conn, after.TotalAlloc - before.TotalAlloc, err
 }
 
 // last reads to the error.
