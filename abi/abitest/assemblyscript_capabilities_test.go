@@ -39,10 +39,9 @@ func (p asMore) read(t *testing.T, services map[abi.Service]abitest.Service, uri
 
 // TestAssemblyScriptCapabilities asks for what the SDK does with capabilities and the kit does not ask for.
 func TestAssemblyScriptCapabilities(t *testing.T) {
-	compile := assemblyScript(t)
 	for _, runtime := range []string{"stub", "incremental"} {
 		t.Run(runtime, func(t *testing.T) {
-			p := asMore{guest: compile(t, assemblyScriptKit, "more.ts", "--runtime", runtime)}
+			p := asMore{guest: assemblyScript(t, assemblyScriptKit, "more.ts", "--runtime", runtime)}
 			p.m = *ask(t, p.guest, abi.OpDescribe, abi.Request{}).Reply.Manifest
 			t.Run("bodies", p.testBodies)
 			t.Run("values", p.testValues)

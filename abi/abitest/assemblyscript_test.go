@@ -1,7 +1,6 @@
 package abitest_test
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/abitest"
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 const (
@@ -22,10 +22,9 @@ const (
 
 // TestAssemblyScriptGuest holds the AssemblyScript SDK to the kit, and shows its decoder what no host would send.
 func TestAssemblyScriptGuest(t *testing.T) {
-	compile := assemblyScript(t)
 	for _, runtime := range []string{"stub", "incremental"} {
 		t.Run(runtime, func(t *testing.T) {
-			guest := compile(t, assemblyScriptKit, "main.ts", "--runtime", runtime)
+			guest := assemblyScript(t, assemblyScriptKit, "main.ts", "--runtime", runtime)
 			abitest.Run(t, guest)
 			t.Run("cut requests", func(t *testing.T) { testCutRequests(t, guest) })
 			t.Run("bad requests", func(t *testing.T) { testBadRequests(t, guest) })
@@ -35,7 +34,7 @@ func TestAssemblyScriptGuest(t *testing.T) {
 
 // TestAssemblyScriptRest asks for what the SDK has beyond the kit.
 func TestAssemblyScriptRest(t *testing.T) {
-	guest := assemblyScript(t)(t, assemblyScriptKit, "rest.ts")
+	guest := assemblyScript(t, assemblyScriptKit, "rest.ts")
 	do := func(t *testing.T, op abi.Op, req abi.Request) abitest.Outcome {
 		t.Helper()
 		return ask(t, guest, op, req)
@@ -228,7 +227,6 @@ func bytesFrom(from, n int) []byte {
 
 // TestAssemblyScriptREADME compiles the provider of the SDK's README in a project like that of its reader.
 func TestAssemblyScriptREADME(t *testing.T) {
-	compile := assemblyScript(t)
 	text, err := os.ReadFile(filepath.Join(assemblyScriptSDK, "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +254,7 @@ func TestAssemblyScriptREADME(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "asconfig.json"), config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	guest := compile(t, dir, "hello.ts")
+	guest := assemblyScript(t, dir, "hello.ts")
 
 	for _, name := range []string{"Ada", "", "世界 🌍", strings.Repeat("ü", 30_000)} {
 		req := abi.Request{URI: "greeting://x", Route: 1, Vars: []abi.Var{{Name: "name", Value: name}}}
@@ -322,59 +320,11 @@ func unhex(t *testing.T, text string) []byte {
 	return b
 }
 
-// assemblyScript returns what compiles a guest, in dir and with the asconfig.json there, and loads it. The compiler is
-// the one that the SDK's lockfile names, installed once for each lockfile in the user's cache folder.
-func assemblyScript(t *testing.T) func(t *testing.T, dir, entry string, options ...string) abitest.Guest {
+// assemblyScript compiles a guest, in dir and with the asconfig.json there, and loads it.
+func assemblyScript(t *testing.T, dir, entry string, options ...string) abitest.Guest {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	node := toolchain(t, "apt-get install nodejs", "node")
-	npm := toolchain(t, "apt-get install npm", "npm")
-	lock, err := os.ReadFile(filepath.Join(assemblyScriptSDK, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(lock)
-	installed := filepath.Join(cache, "wasmres-tests", "assemblyscript-"+hex.EncodeToString(sum[:8]))
-	compiler := filepath.Join(installed, "node_modules", "assemblyscript", "bin", "asc.js")
-	if _, err := os.Stat(compiler); err != nil {
-		installAssemblyScript(t, npm, installed)
-	}
-	return func(t *testing.T, dir, entry string, options ...string) abitest.Guest {
-		t.Helper()
-		wasm := filepath.Join(t.TempDir(), "guest.wasm")
-		build(t, dir, nil, node, append([]string{compiler, entry, "-o", wasm}, options...)...)
-		return load(t, wasm, false)
-	}
-}
-
-// installAssemblyScript installs beside dir and moves it there, so that dir is whole whenever it is there.
-func installAssemblyScript(t *testing.T, npm, dir string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(dir), "installing-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(fresh)
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join(assemblyScriptSDK, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(fresh, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	build(t, fresh, nil, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	if err := os.Rename(fresh, dir); err != nil && !os.IsExist(err) { // or another test run was faster
-		t.Fatal(err)
-	}
+	return load(t, guesttest.AssemblyScript(t, dir, entry, options...), false)
 }

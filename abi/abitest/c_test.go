@@ -14,7 +14,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/abitest"
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 const (
@@ -41,25 +41,12 @@ func TestCGuest(t *testing.T) {
 		"wasi-libc":    {"wasm32-wasi", "-O2" + strict, "-mexec-model=reactor"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			clang := cCompiler(t)
-			if c.target == "wasm32-wasi" {
+			if clang := cCompiler(t); c.target == "wasm32-wasi" {
 				needLibc(t, clang)
 			}
-			abitest.Run(t, load(t, cModule(t, clang, c.target, c.compile, c.link, "kit.c"), false))
+			abitest.Run(t, load(t, guesttest.CModule(t, c.target, c.compile, c.link, "kit.c"), false))
 		})
 	}
-}
-
-// cModule builds a guest of testdata/wasm/kit-c in two steps, so that clang does not run wasm-opt.
-func cModule(t *testing.T, clang, target, compile, link, source string) (wasm string) {
-	t.Helper()
-	dir := t.TempDir()
-	object, wasm := filepath.Join(dir, "guest.o"), filepath.Join(dir, "guest.wasm")
-	args := append([]string{"--target=" + target, "-I" + cAbs(t, cSDK), "-c", "-o", object}, strings.Fields(compile)...)
-	build(t, cKit, nil, clang, append(args, source)...)
-	args = append([]string{"--target=" + target, "-o", wasm, object}, strings.Fields(link)...)
-	build(t, dir, nil, clang, args...)
-	return wasm
 }
 
 // TestDocumentedCGuest builds the provider of the C SDK's README with the commands that stand there.
@@ -88,7 +75,7 @@ func TestDocumentedCGuest(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, args := range commands[2*i : 2*i+2] {
-				build(t, dir, nil, clang, args...)
+				guesttest.Run(t, dir, nil, clang, args...)
 			}
 			testGreeting(t, load(t, filepath.Join(dir, "hello.wasm"), false))
 		})
@@ -136,8 +123,8 @@ func cCompiler(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	toolchain(t, "apt-get install lld", "wasm-ld", "wasm-ld-14") // which clang calls
-	return toolchain(t, "apt-get install clang", "clang", "clang-14")
+	guesttest.Tool(t, "apt-get install lld", "wasm-ld", "wasm-ld-14") // which clang calls
+	return guesttest.Tool(t, "apt-get install clang", "clang", "clang-14")
 }
 
 // needLibc skips the test where clang has no libc for wasm, or lacks the runtime for it.
@@ -150,7 +137,7 @@ func needLibc(t *testing.T, clang string) {
 	}
 	link := exec.Command(clang, "--target=wasm32-wasi", "-mexec-model=reactor", "-o", filepath.Join(dir, "probe"), probe)
 	if link.Run() != nil {
-		toolchain(t, "apt-get install wasi-libc libclang-rt-14-dev-wasm32", "wasi-libc for clang")
+		guesttest.Tool(t, "apt-get install wasi-libc libclang-rt-14-dev-wasm32", "wasi-libc for clang")
 	}
 }
 
@@ -516,8 +503,8 @@ func wantManifest(m *abi.Manifest) *abi.Manifest {
 
 // TestCExports builds a guest with the optional exports and has it say that they were called.
 func TestCExports(t *testing.T) {
-	clang := cCompiler(t)
-	binary, err := os.ReadFile(cModule(t, clang, "wasm32", "-O2 -mbulk-memory", "-nostdlib -Wl,--no-entry", "files.c"))
+	cCompiler(t)
+	binary, err := os.ReadFile(guesttest.CModule(t, "wasm32", "-O2 -mbulk-memory", "-nostdlib -Wl,--no-entry", "files.c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -587,21 +574,15 @@ type cService struct {
 	request []byte
 }
 
-var cNatives sync.Mutex // guards the building of native guests
-
-// cNative builds a guest of testdata/wasm/kit-c for this machine once, with native/host.c and sanitizers if clang has them.
+// cNative builds a guest of testdata/wasm/kit-c for this machine, with native/host.c and sanitizers if clang has them.
 func cNative(t *testing.T, source string) (guest string) {
 	t.Helper()
 	clang := cCompiler(t)
-	cNatives.Lock()
-	defer cNatives.Unlock()
-	guest = filepath.Join(built, source+".native")
-	if _, err := os.Stat(guest); err == nil {
-		return guest
-	}
-	args := append(sanitizers(t, clang), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I"+cAbs(t, cSDK), "-o", guest)
-	build(t, cKit, nil, clang, append(args, source, "native/host.c")...)
-	return guest
+	args := append(sanitizers(t, clang), "-O1", "-g", "-Wall", "-Wextra", "-Werror", source, "native/host.c")
+	in := guesttest.Inputs{Tools: []string{clang}, Args: args, Trees: []string{cKit, cSDK}}
+	return guesttest.Made(t, "kit-c.native", in, func(file string) {
+		guesttest.Run(t, cKit, nil, clang, append(args, "-I"+cAbs(t, cSDK), "-o", file)...)
+	})
 }
 
 // cDo has a guest that was built natively do calls.

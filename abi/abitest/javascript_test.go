@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/abitest"
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -121,13 +122,5 @@ func packed(t *testing.T, dir string, l project.Language) abitest.Guest {
 	if testing.Short() {
 		t.Skip("compiles the engine")
 	}
-	module, err := project.Build(t.Context(), dir, l, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wasm := filepath.Join(t.TempDir(), "guest.wasm")
-	if err := os.WriteFile(wasm, module.Binary, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return load(t, wasm, true)
+	return load(t, guesttest.Packed(t, dir, l), true)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAssemblyScriptRedact(t *testing.T) {
-	testRedact(t, assemblyScript(t)(t, assemblyScriptKit, "redact.ts"))
+	testRedact(t, assemblyScript(t, assemblyScriptKit, "redact.ts"))
 }
 
 func TestJavaScriptRedact(t *testing.T) {

@@ -3,26 +3,24 @@ package abitest_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/abitest"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/project"
 )
 
-const (
-	rustSDK    = "../../guest-sdk/rust"
-	rustTarget = "wasm32-unknown-unknown"
-)
+const rustSDK = "../../guest-sdk/rust"
 
 // TestRustGuest holds the Rust SDK to the kit.
 func TestRustGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	abitest.Run(t, load(t, cargoBuild(t, "../../testdata/wasm/kit-rust", "kit_rust"), false))
+	abitest.Run(t, load(t, guesttest.Kit(t, project.Rust), false))
 }
 
 // TestDocumentedRustGuest builds the provider of the Rust SDK's README as its readers would.
@@ -30,7 +28,7 @@ func TestDocumentedRustGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	guest := load(t, cargoBuild(t, documentedRust(t), "hello"), false)
+	guest := load(t, guesttest.Cargo(t, documentedRust(t), "hello"), false)
 	m := ask(t, guest, abi.OpDescribe, abi.Request{}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "greeting://{name}" {
 		t.Fatalf("got manifest %+v", m)
@@ -51,9 +49,8 @@ func TestRustSDK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs cargo test")
 	}
-	cargo := toolchain(t, "apt-get install rustc cargo", "cargo")
 	for _, dir := range []string{rustSDK, "../../examples/wasm/logs"} {
-		build(t, dir, rustEnv(t, nil), cargo, "test", "--offline", "--locked", "--quiet")
+		guesttest.CargoTest(t, dir)
 	}
 }
 
@@ -90,42 +87,4 @@ func documentedRust(t *testing.T) (dir string) {
 		}
 	}
 	return dir
-}
-
-// cargoBuild builds the library in a folder and gives the path of the module.
-func cargoBuild(t *testing.T, dir, name string) (wasm string) {
-	t.Helper()
-	rustc := wasmRustc(t)
-	cargo := toolchain(t, "apt-get install cargo", filepath.Join(filepath.Dir(rustc), "cargo"), "cargo")
-	target := t.TempDir()
-	env := rustEnv(t, []string{"RUSTC=" + rustc, "CARGO_TARGET_DIR=" + target})
-	build(t, dir, env, cargo, "build", "--offline", "--release", "--target", rustTarget)
-	return filepath.Join(target, rustTarget, "release", name+".wasm")
-}
-
-// rustEnv keeps what cargo writes, and what is set in the environment of the tests, away from the build.
-func rustEnv(t *testing.T, env []string) []string {
-	t.Helper()
-	return append([]string{"RUSTFLAGS=", "CARGO_TARGET_DIR=" + t.TempDir(), "CARGO_INCREMENTAL=0"}, env...)
-}
-
-// wasmRustc returns the path of a compiler that has the target: rustup's is often first in PATH, without it, while that
-// of the distribution has it.
-func wasmRustc(t *testing.T) string {
-	t.Helper()
-	const install = "apt-get install rustc cargo lld libstd-rust-dev-wasm32, or rustup target add " + rustTarget
-	var fit []string
-	for _, rustc := range []string{"rustc", "/usr/bin/rustc"} {
-		out, err := exec.Command(rustc, "--print", "target-libdir", "--target", rustTarget).Output()
-		if err != nil {
-			continue
-		}
-		if std, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "libstd-*.rlib")); len(std) > 0 {
-			fit = append(fit, rustc)
-		}
-	}
-	if len(fit) == 0 {
-		fit = []string{"rustc with the target " + rustTarget} // which is no program
-	}
-	return toolchain(t, install, fit...)
 }

@@ -3,6 +3,7 @@ package abitest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/abitest"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/project"
+	wasmformat "github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // TestGoGuest holds the Go SDK to the kit.
@@ -22,16 +26,13 @@ func TestGoGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	wasm := filepath.Join(t.TempDir(), "kit-go.wasm")
-	env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
-	build(t, "../../testdata/wasm/kit-go", env, "go", "build", "-buildmode=c-shared", "-o", wasm, ".")
-	abitest.Run(t, load(t, wasm, false))
+	abitest.Run(t, load(t, guesttest.Kit(t, project.Go), true))
 }
 
 // TestDocumentedGuest compiles the guest of docs/abi.md as its readers would, if there is a compiler.
 func TestDocumentedGuest(t *testing.T) {
-	clang := toolchain(t, "apt-get install clang", "clang", "clang-14")
-	toolchain(t, "apt-get install lld", "wasm-ld", "wasm-ld-14") // which clang calls
+	clang := guesttest.Tool(t, "apt-get install clang", "clang", "clang-14")
+	guesttest.Tool(t, "apt-get install lld", "wasm-ld", "wasm-ld-14") // which clang calls
 	text, err := os.ReadFile("../../docs/abi.md")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestDocumentedGuest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hello.c"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build(t, dir, nil, clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
+	guesttest.Run(t, dir, nil, clang, "--target=wasm32", "-O2", "-mbulk-memory", "-nostdlib", "-Wl,--no-entry", "-o", wasm, "hello.c")
 	guest := load(t, wasm, false)
 	m := ask(t, guest, abi.OpDescribe, abi.Request{HostMinor: 7}).Reply.Manifest
 	if m == nil || m.Check() != nil || len(m.Templates) != 1 || m.Templates[0].URITemplate != "hello://{name}" {
@@ -75,18 +76,22 @@ func ask(t *testing.T, guest abitest.Guest, op abi.Op, req abi.Request) abitest.
 	return o
 }
 
-// load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own.
-// engine says that the module is an interpreter with its scripts.
-func load(t *testing.T, path string, engine bool) abitest.Guest {
+// load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own. What wazero makes
+// of the module stays beside it. slow says that the guest starts slowly, as an interpreter does with its scripts, or Go.
+func load(t *testing.T, path string, slow bool) abitest.Guest {
 	t.Helper()
 	binary, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	rt := wazero.NewRuntime(ctx)
+	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(filepath.Dir(path), "compiled"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))
 	t.Cleanup(func() {
-		if err := rt.Close(ctx); err != nil {
+		if err := errors.Join(rt.Close(ctx), cache.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -98,6 +103,9 @@ func load(t *testing.T, path string, engine bool) abitest.Guest {
 	if _, err := rt.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(abort).Export("abort").Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if slow {
+		binary = exportGlobals(t, binary)
+	}
 	module, err := rt.CompileModule(ctx, binary)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +114,7 @@ func load(t *testing.T, path string, engine bool) abitest.Guest {
 		config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize) // if there is one
 		return rt.InstantiateModule(ctx, module, config)
 	}
-	if engine {
+	if slow {
 		start = restored(start)
 	}
 	return func(t testing.TB, op abi.Op, x *abitest.Exchange) uint32 {
@@ -116,7 +124,7 @@ func load(t *testing.T, path string, engine bool) abitest.Guest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !engine {
+		if !slow {
 			defer instance.Close(ctx)
 		}
 		results, err := instance.ExportedFunction(abi.ExportCall).Call(ctx, uint64(op), uint64(len(x.Request)))
@@ -131,14 +139,20 @@ func load(t *testing.T, path string, engine bool) abitest.Guest {
 	}
 }
 
-// restored returns the instance that start made before, with the memory it had then: an interpreter starts slowly, and
-// the state of a C program is in its memory. It starts another one when the memory has grown or the instance is closed.
+// restored returns the instance that start made before, with the memory and the globals that it had then: the tables of
+// these guests do not change. It starts another one when the memory has grown or the instance is closed.
 func restored(start func(context.Context) (api.Module, error)) func(context.Context) (api.Module, error) {
 	var kept api.Module
 	var image []byte
+	var globals []uint64
 	return func(ctx context.Context) (instance api.Module, err error) {
 		if kept != nil && !kept.IsClosed() && int(kept.Memory().Size()) == len(image) {
 			kept.Memory().Write(0, image)
+			for i, value := range globals {
+				if global, ok := kept.ExportedGlobal(globalName(i)).(api.MutableGlobal); ok {
+					global.Set(value)
+				}
+			}
 			return kept, nil
 		}
 		if kept != nil {
@@ -149,9 +163,42 @@ func restored(start func(context.Context) (api.Module, error)) func(context.Cont
 			return nil, err
 		}
 		memory, _ := kept.Memory().Read(0, kept.Memory().Size())
-		image = bytes.Clone(memory)
+		image, globals = bytes.Clone(memory), nil
+		for global := kept.ExportedGlobal(globalName(0)); global != nil; global = kept.ExportedGlobal(globalName(len(globals))) {
+			globals = append(globals, global.Get())
+		}
 		return kept, nil
 	}
+}
+
+// globalName is the name under which exportGlobals exports a global.
+func globalName(i int) string { return fmt.Sprint("global ", i) }
+
+// exportGlobals returns a module that exports its globals as well. It imports none.
+func exportGlobals(t *testing.T, module []byte) []byte {
+	t.Helper()
+	const globalSection, exportSection, aGlobal = 6, 7, 3
+	out, globals := bytes.Clone(module[:8]), uint32(0)
+	for s, err := range wasmformat.Sections(module) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.Reader()
+		switch s.ID {
+		case globalSection:
+			globals = r.U32()
+		case exportSection:
+			exports := r.U32()
+			body := append(wasmformat.AppendU32(nil, exports+globals), r.Bytes(uint32(r.Len()))...)
+			for i := range globals {
+				body = wasmformat.AppendU32(append(wasmformat.AppendName(body, globalName(int(i))), aGlobal), i)
+			}
+			out = wasmformat.AppendSection(out, s.ID, body)
+			continue
+		}
+		out = append(out, s.Raw...)
+	}
+	return out
 }
 
 type exchangeKey struct{}

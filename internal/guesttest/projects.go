@@ -39,7 +39,7 @@ func buildProject(tb testing.TB, example string, l project.Language) (string, er
 	} {
 		r.addTree(dir)
 	}
-	return shared(example, r, func(file string) error {
+	return shared(example+".wasm", r, func(file string) error {
 		copied := tb.TempDir()
 		if err := copyProject(copied, filepath.Join(source(), example)); err != nil {
 			return err
@@ -62,8 +62,13 @@ func tools(l project.Language) string {
 	programs := map[project.Language][]string{
 		project.Rust: {"rustc", "cargo"}, project.C: {"clang", "wasm-ld"}, project.AssemblyScript: {"node"},
 	}
+	return versions(programs[l])
+}
+
+// versions returns what programs say of their versions, and nothing for those that are missing.
+func versions(programs []string) string {
 	var all strings.Builder
-	for _, program := range programs[l] {
+	for _, program := range programs {
 		version, _ := exec.Command(program, "--version").Output()
 		fmt.Fprintf(&all, "%s: %s\n", program, version)
 	}
@@ -80,6 +85,7 @@ func (r *recipe) addTree(dir string) {
 		switch path := filepath.Join(dir, e.Name()); {
 		case isMade(e.Name()), strings.HasSuffix(e.Name(), "_test.go"):
 		case e.IsDir():
+			r.add("folder", []byte(e.Name()))
 			r.addTree(path)
 		case e.Type().IsRegular():
 			r.addFile(path)

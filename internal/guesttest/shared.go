@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -24,7 +25,7 @@ type recipe struct {
 // newRecipe begins a recipe with what every build depends on.
 func newRecipe() *recipe {
 	r := &recipe{digest: sha256.New()}
-	r.add("go", []byte(goruntime.Version()+" "+os.Getenv("GOFLAGS")))
+	r.add("go", []byte(goruntime.Version()))
 	return r
 }
 
@@ -53,9 +54,9 @@ const (
 	lockName   = "lock"
 )
 
-// shared returns the file of a module in the folder that all test processes share. If it is not there, build makes it:
-// it gets the path of a file to write. A process that needs a module which another one is making waits for that.
-func shared(name string, r *recipe, build func(file string) error) (file string, err error) {
+// shared returns the file called base in the folder that all test processes share. If it is not there, build makes it:
+// it gets the path of a file to write. A process that needs a file which another one is making waits for that.
+func shared(base string, r *recipe, build func(file string) error) (file string, err error) {
 	all, err := sharedDir("guests")
 	if err != nil {
 		return "", err
@@ -64,8 +65,8 @@ func shared(name string, r *recipe, build func(file string) error) (file string,
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(all, name+"-"+key)
-	file = filepath.Join(dir, name+".wasm")
+	dir := filepath.Join(all, strings.TrimSuffix(base, ".wasm")+"-"+key)
+	file = filepath.Join(dir, base)
 	if isThere(file) {
 		return file, nil
 	}

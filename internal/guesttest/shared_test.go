@@ -29,7 +29,7 @@ func TestAModuleIsMadeOnceForAllThatNeedIt(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			file, err := shared("it", recipeOf("a"), build)
+			file, err := shared("it.wasm", recipeOf("a"), build)
 			if err != nil {
 				t.Error(err)
 				return
@@ -43,7 +43,7 @@ func TestAModuleIsMadeOnceForAllThatNeedIt(t *testing.T) {
 	if n := builds.Load(); n != 1 {
 		t.Errorf("it was made %d times", n)
 	}
-	if _, err := shared("it", recipeOf("b"), build); err != nil || builds.Load() != 2 {
+	if _, err := shared("it.wasm", recipeOf("b"), build); err != nil || builds.Load() != 2 {
 		t.Errorf("of another source it was made %d times, %v", builds.Load()-1, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestAModuleIsMadeOnceForAllThatNeedIt(t *testing.T) {
 func TestAFailedBuildIsTriedAgain(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	broken := errors.New("broken")
-	file, err := shared("it", recipeOf("a"), func(file string) error {
+	file, err := shared("it.wasm", recipeOf("a"), func(file string) error {
 		return errors.Join(os.WriteFile(file, []byte("half"), 0o600), broken)
 	})
 	if !errors.Is(err, broken) {
@@ -60,7 +60,7 @@ func TestAFailedBuildIsTriedAgain(t *testing.T) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file is there: %v", err)
 	}
-	if _, err := shared("it", recipeOf("a"), func(file string) error { return os.WriteFile(file, nil, 0o600) }); err != nil {
+	if _, err := shared("it.wasm", recipeOf("a"), func(file string) error { return os.WriteFile(file, nil, 0o600) }); err != nil {
 		t.Error(err)
 	}
 }
@@ -68,7 +68,7 @@ func TestAFailedBuildIsTriedAgain(t *testing.T) {
 func TestUnusedModulesAreRemoved(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	build := func(file string) error { return os.WriteFile(file, nil, 0o600) }
-	file, err := shared("it", recipeOf("a"), build)
+	file, err := shared("it.wasm", recipeOf("a"), build)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := shared("it", recipeOf("b"), build); err != nil {
+	if _, err := shared("it.wasm", recipeOf("b"), build); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); err != nil {
@@ -87,7 +87,7 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 	if err := os.Chtimes(file, long, long); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shared("it", recipeOf("c"), build); err != nil {
+	if _, err := shared("it.wasm", recipeOf("c"), build); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

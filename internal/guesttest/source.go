@@ -26,6 +26,7 @@ func Source(dir string) (string, error) {
 	}
 	name := strings.TrimSuffix(filepath.Base(dir), ".go")
 	r := newRecipe()
+	r.add("flags", []byte(os.Getenv("GOFLAGS")))
 	for _, file := range []string{"go.mod", "go.sum"} {
 		r.addFile(filepath.Join(source(), file))
 	}
@@ -35,7 +36,7 @@ func Source(dir string) (string, error) {
 	} else {
 		r.addPackage(dir, map[string]bool{})
 	}
-	return shared(name, r, func(file string) error { return buildGo(file, dir) })
+	return shared(name+".wasm", r, func(file string) error { return buildGo(file, dir) })
 }
 
 // buildGo builds a Go program for WebAssembly.
