@@ -42,6 +42,7 @@ void buffer_reserve(buffer *b, size_t n);
 
 void message_encode(buffer *b, const char *shape, mp_obj_t fields);
 mp_obj_t message_decode(const char *shape, bytes encoded); // MP_OBJ_NULL when it is malformed
+mp_obj_t message_value(bytes encoded);                    // of a database; MP_OBJ_NULL when it is malformed
 
 // ---- frame.c: what an operation answers
 

@@ -38,13 +38,13 @@ static void put_bytes(buffer *b, uint32_t number, mp_obj_t value) {
   wire_put_bytes(b, number, from.buf, from.len);
 }
 
-// The 64 bits of an int; it raises OverflowError for others.
-static uint64_t bits_of(mp_obj_t value) {
+// The 64 bits of an int: below 2**63 where it is signed, and below 2**64 otherwise. It raises OverflowError for others.
+static uint64_t bits_of(mp_obj_t value, bool is_signed) {
   if (mp_obj_is_small_int(value)) return (uint64_t)(int64_t)MP_OBJ_SMALL_INT_VALUE(value);
   uint8_t raw[8];
   uint64_t bits;
   if (!mp_obj_is_int(value)) return (uint64_t)mp_obj_get_int(value);
-  mp_obj_int_to_bytes(value, sizeof raw, raw, false, mp_obj_int_sign(value) < 0, true);
+  mp_obj_int_to_bytes(value, sizeof raw, raw, false, is_signed || mp_obj_int_sign(value) < 0, true);
   memcpy(&bits, raw, sizeof bits);
   return bits;
 }
@@ -56,7 +56,7 @@ static void put_value(buffer *b, mp_obj_t value) {
     put_number(b, 2, value == mp_const_true);
   } else if (mp_obj_is_int(value)) {
     put_number(b, 1, WR_SQL_INT);
-    put_number(b, 2, bits_of(value));
+    put_number(b, 2, bits_of(value, true));
   } else if (mp_obj_is_float(value)) {
     put_number(b, 1, WR_SQL_FLOAT);
     buffer_reserve(b, WIRE_HEAD);
@@ -84,7 +84,7 @@ static void put_elements(buffer *b, const char *shape, uint32_t number, mp_obj_t
 static void put_field(buffer *b, const char *shape, uint32_t number, mp_obj_t value) {
   if (value == mp_const_none) return;
   switch (*shape) {
-  case 'n': put_number(b, number, bits_of(value)); break;
+  case 'n': put_number(b, number, bits_of(value, false)); break;
   case '?': put_number(b, number, mp_obj_is_true(value)); break;
   case 's': case 'b': put_bytes(b, number, value); break;
   default: put_elements(b, shape, number, value);
@@ -104,7 +104,7 @@ static mp_obj_t text_of(bytes s) { return mp_obj_new_str((const char *)s.at, s.l
 
 static mp_obj_t bytes_of(bytes s) { return mp_obj_new_bytes(s.at, s.len); }
 
-static mp_obj_t value_of(bytes rest) {
+mp_obj_t message_value(bytes rest) {
   sql_value v;
   if (!sql_value_take(rest, &v)) return MP_OBJ_NULL;
   switch (v.kind) {
@@ -127,7 +127,7 @@ static mp_obj_t field_of(const char *shape, const field *f) {
   switch (*shape) {
   case 's': return text_of(f->text);
   case 'b': return bytes_of(f->text);
-  case 'v': return value_of(f->text);
+  case 'v': return message_value(f->text);
   }
   return message_decode(shape + 1, f->text);
 }

@@ -32,32 +32,6 @@ static mp_obj_t call(size_t argc, const mp_obj_t *argv) {
 }
 static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(call_obj, 4, 4, call);
 
-// dicts(columns, rows): rows of a database, each a tuple of a list of values, as dicts. Of a column, a tuple, the first field
-// is the name. None when a row has not as many values as there are columns.
-static mp_obj_t dicts(mp_obj_t columns, mp_obj_t rows) {
-  size_t width = 0, count = 0, len = 0;
-  mp_obj_t *names = NULL, *row = NULL, *values, *column;
-  if (columns != mp_const_none) mp_obj_get_array(columns, &width, &names);
-  if (rows != mp_const_none) mp_obj_get_array(rows, &count, &row);
-  mp_obj_t all = mp_obj_new_list(count, NULL), *items;
-  mp_obj_list_get(all, &len, &items);
-  for (size_t i = 0; i < count; i++) items[i] = mp_const_none;
-  for (size_t i = 0; i < count; i++) {
-    mp_obj_get_array_fixed_n(row[i], 1, &values);
-    len = 0;
-    mp_obj_t *value = NULL;
-    if (values[0] != mp_const_none) mp_obj_get_array(values[0], &len, &value);
-    if (len != width) return mp_const_none;
-    items[i] = mp_obj_new_dict(width);
-    for (size_t c = 0; c < width; c++) {
-      mp_obj_get_array(names[c], &len, &column);
-      mp_obj_dict_store(items[i], column[0] == mp_const_none ? MP_OBJ_NEW_QSTR(MP_QSTR_) : column[0], value[c]);
-    }
-  }
-  return all;
-}
-static MP_DEFINE_CONST_FUN_OBJ_2(dicts_obj, dicts);
-
 // taken(length): at most so many of the bytes that came beside the last answer, or all for None.
 static mp_obj_t taken(mp_obj_t length) {
   size_t most = MAX_RESPONSE, room = PART, len = 0;
@@ -92,7 +66,6 @@ static MP_DEFINE_CONST_FUN_OBJ_1(info_obj, info);
 static const mp_rom_map_elem_t service_globals[] = {
   {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__wasmres_service)},
   {MP_ROM_QSTR(MP_QSTR_call), MP_ROM_PTR(&call_obj)},
-  {MP_ROM_QSTR(MP_QSTR_dicts), MP_ROM_PTR(&dicts_obj)},
   {MP_ROM_QSTR(MP_QSTR_taken), MP_ROM_PTR(&taken_obj)},
   {MP_ROM_QSTR(MP_QSTR_log), MP_ROM_PTR(&log_obj)},
   {MP_ROM_QSTR(MP_QSTR_info), MP_ROM_PTR(&info_obj)},

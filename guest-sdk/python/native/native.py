@@ -16,7 +16,7 @@ import types
 call = None  # the operation that runs: see testing/operation.py
 operations = None  # function (operation, fields): the code, by serve
 
-_DENIED = 3
+_DENIED, _INTERNAL = 3, 9
 _LEVELS = ("debug", "info", "warn", "error")
 
 
@@ -100,13 +100,6 @@ class _Service:
         return call.ask(number, fields) if call else _DENIED
 
     @staticmethod
-    def dicts(columns, rows):
-        names = [name or "" for name, _ in columns or ()]
-        if any([len(values or ()) != len(names) for (values,) in rows or ()]):
-            return None
-        return [dict(zip(names, values or ())) for (values,) in rows or ()]
-
-    @staticmethod
     def taken(length):
         return call.take(length) if call else b""
 
@@ -124,6 +117,57 @@ class _Service:
         if number == 1:
             return time.monotonic_ns()
         return call.info(number) if call else 0
+
+
+class _SQL:
+    """Queries of databases. An answer is a tuple: columns, rows and the number of the stream with more of them."""
+
+    _fail = None
+
+    @classmethod
+    def fail_with(cls, function):
+        cls._fail = staticmethod(function)
+
+    @classmethod
+    def ask(cls, connection, statement, args, most):
+        return cls._answer(8, (connection, statement, args, most), connection)
+
+    @classmethod
+    def more(cls, connection, stream):
+        return cls._answer(16, (stream,), connection)
+
+    @classmethod
+    def _answer(cls, number, fields, connection):
+        answer = call.ask(number, fields) if call else _DENIED
+        if isinstance(answer, int):
+            cls._fail(answer, connection)
+        return answer
+
+    @staticmethod
+    def columns(_connection, answer):
+        return answer[0]
+
+    @staticmethod
+    def stream(answer):
+        return answer[2] or 0
+
+    @classmethod
+    def lists(cls, connection, first, answer):
+        rows = [values or [] for (values,) in answer[1] or ()]
+        if any([len(row) != len(first[0] or ()) for row in rows]):
+            cls._fail(_INTERNAL, connection)
+        return rows
+
+    @classmethod
+    def dicts(cls, connection, first, answer):
+        names = [name or "" for name, _ in first[0] or ()]
+        return [dict(zip(names, row)) for row in cls.lists(connection, first, answer)]
+
+    @classmethod
+    def row(cls, connection, statement, args):
+        answer = cls.ask(connection, statement, args, 1)
+        rows = cls.dicts(connection, answer, answer)
+        return rows[0] if rows else None
 
 
 class _Functions:
@@ -242,6 +286,7 @@ def install():
     _module("_wasmres_frame", {n: getattr(frame, n) for n in _members(_Frame)})
     _module("_wasmres_request", _members(_Request))
     _module("_wasmres_service", _members(_Service))
+    _module("_wasmres_sql", _members(_SQL))
     _module("_wasmres_functions", _members(_Functions))
     _module("_wasmres_engine", {"serve": _serve, "report": _report})
     from . import handler

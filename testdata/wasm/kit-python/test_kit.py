@@ -7,9 +7,35 @@ import sqlite3
 import pytest
 
 from provider import kit
-from wasmres import Conflict, Denied, Failure, Invalid, NotFound, Provider, kv, notify_list_changed, notify_updated
+from wasmres import (
+    Conflict, Denied, Failure, Invalid, NotFound, Provider, kv, notify_list_changed, notify_updated, query, query_row,
+)
 from wasmres.fastmcp import FastMCP
 from wasmres.testing import Client
+
+
+def test_rows() -> None:
+    app = Provider("rows")
+
+    @app.resource("x://{n}")
+    def rows(n: int) -> str:
+        found = query("main", "select ? as n, null as x, x'00' as b, 1.5 as f", n)
+        one = app.sql("main").query_row("select ? as n", n)
+        none = query_row("main", "select 1 where 0")
+        return repr((found[0], len(found), found.columns[0][0], list(found.values()), one, none, bool(found)))
+
+    @app.resource("x://failing/{name}")
+    def failing(name: str) -> str:
+        return str(query(name, "selec"))
+
+    client = Client(app, sql={"main": sqlite3.connect(":memory:")})
+    row = {"n": 7, "x": None, "b": b"\x00", "f": 1.5}
+    assert client.read("x://7").text == repr((row, 1, "n", [list(row.values())], {"n": 7}, None, True))
+    for name, message in {
+        "main": "the database main: the statement or its arguments make no sense", "other": "the database other: it is not granted",
+    }.items():
+        with pytest.raises(Failure, match=message):
+            client.read("x://failing/" + name)
 
 
 def test_kv() -> None:

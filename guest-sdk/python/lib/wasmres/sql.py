@@ -1,9 +1,9 @@
 """Querying databases that the operator granted under a name."""
 
-from _wasmres_service import dicts
+import _wasmres_sql as sql
 
 from . import abi
-from .service import ask, expect
+from .service import fail
 
 _WHY = {
     abi.CODE_INVALID_PARAMS: "the statement or its arguments make no sense",
@@ -21,8 +21,14 @@ def query(connection, statement, *args):
 
 def query_row(connection, statement, *args):
     """The first row, None when there is none."""
-    rows = Rows(connection, statement, args, 1).dicts()
-    return rows[0] if rows else None
+    return sql.row(connection, statement, args)
+
+
+def _fail(code, connection):
+    fail(code, "the database " + connection, _WHY)
+
+
+sql.fail_with(_fail)
 
 
 class Database:
@@ -32,10 +38,10 @@ class Database:
         self.name = name
 
     def query(self, statement, *args):
-        return query(self.name, statement, *args)
+        return Rows(self.name, statement, args, None)
 
     def query_row(self, statement, *args):
-        return query_row(self.name, statement, *args)
+        return sql.row(self.name, statement, args)
 
 
 class Rows:
@@ -44,36 +50,28 @@ class Rows:
     _all = None  # the rows, once they are a list
 
     def __init__(self, connection, statement, args, most):
-        self._what = "the database " + connection
-        fields = (connection, statement, args, most)
-        self._columns, self._part, self._stream = ask(
-            abi.SERVICE_SQL, "ssvn", "(ss)(v)n", fields, self._what, _WHY
-        )
+        self._connection = connection
+        self._first = self._part = sql.ask(connection, statement, args, most)
 
     @property
     def columns(self):
         """The name and the type of each column."""
-        return [(name or "", kind or "") for name, kind in self._columns or ()]
+        columns = sql.columns(self._connection, self._first) or ()
+        return [(name or "", kind or "") for name, kind in columns]
 
     def dicts(self):
         """The rows that are in memory."""
-        rows = dicts(self._columns, self._part)
-        expect(rows is not None, self._what)
-        return rows
+        return sql.dicts(self._connection, self._first, self._part)
 
     def values(self):
         """Yields the rows as lists, in the order of the columns."""
-        width = len(self._columns or ())
         more = True
         while more:
-            for (values,) in self._part or ():
-                values = values or []
-                expect(len(values) == width, self._what)
-                yield values
+            yield from sql.lists(self._connection, self._first, self._part)
             more = self._next()
 
     def __bool__(self):
-        return bool(self._all or self._part or self._stream)
+        return bool(self._all or sql.stream(self._part) or self.dicts())
 
     def __len__(self):
         return len(self._list())
@@ -83,7 +81,10 @@ class Rows:
 
     def _list(self):
         if self._all is None:
-            self._all = list(self._each())
+            rows = sql.dicts(self._connection, self._first, self._part)
+            while sql.stream(self._part) and self._next():
+                rows += self.dicts()
+            self._all = rows
         return self._all
 
     def __iter__(self):
@@ -97,8 +98,7 @@ class Rows:
 
     def _next(self):
         """Asks for more rows; False when there are none."""
-        if not self._stream:
-            return False
-        fields = (self._stream,)
-        _, self._part, self._stream = ask(abi.SERVICE_SQL_ROWS, "n", "(ss)(v)n", fields, self._what, _WHY)
-        return True
+        stream = sql.stream(self._part)
+        if stream:
+            self._part = sql.more(self._connection, stream)
+        return stream != 0
