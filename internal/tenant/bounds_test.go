@@ -22,6 +22,7 @@ func (w *world) remove(name string) {
 
 // A folder that is too large is not read, and changes nothing.
 func TestALargeFolderIsRefused(t *testing.T) {
+	t.Parallel() // most of it is the making of files
 	w := newWorld(t, map[string]string{"tenants/a.yaml": "{}", "tenants/b.yaml": "disabled: true #" + strings.Repeat("x", strict.MaxSize-100)})
 	w.read()
 	for i := range 256 { // links to one file are as many files

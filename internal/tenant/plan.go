@@ -67,26 +67,6 @@ func (p *Plan) Permits(asked *policy.Policy) error {
 		p.Name, strings.Join(beyond, "; "))
 }
 
-// Bound returns the limits of a provider whose policy has l: what is unset there is that of the plan, and nothing is more.
-func (p *Plan) Bound(l policy.Limits) policy.Limits {
-	most := p.limits()
-	bound(&l.MilliCPU, most.MilliCPU)
-	bound(&l.Memory, most.Memory)
-	bound(&l.Fuel, most.Fuel)
-	bound(&l.Timeout, most.Timeout)
-	bound(&l.Output, most.Output)
-	bound(&l.Stack, most.Stack)
-	bound(&l.Log, most.Log)
-	return l
-}
-
-// bound makes a limit at most another one. Zero is none.
-func bound[T ~int64 | ~uint64 | ~uint32](l *T, most T) {
-	if *l == 0 || most > 0 && *l > most {
-		*l = most
-	}
-}
-
 // limits returns p.Limits with the defaults of the runtime. It has no default for processors.
 func (p *Plan) limits() policy.Limits {
 	l := p.Limits

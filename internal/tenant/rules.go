@@ -23,22 +23,20 @@ var format = strict.Format{Rules: rules()}
 func rules() map[string]strict.Rule {
 	r := policy.Rules()
 	maps.Copy(r, map[string]strict.Rule{
-		"action":         strict.OneOf("action", actions...),
-		"address":        strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
-		"byte rate":      strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
-		"digest":         strict.TextRule(digest, strict.Schema{"pattern": digestPattern.String()}),
-		"host name":      strict.TextRule(hostName, strict.Schema{"examples": []string{"acme.example.com"}}),
-		"log format":     strict.OneOf("format", "text", "json"),
-		"module":         strict.TextRule(moduleName, strict.Schema{"examples": []string{"../modules/notes.wasm", "ghcr.io/ada/notes:1.0.0"}}),
-		"network":        strict.NewRule(network, formatNetwork, strict.Schema{"type": "string", "examples": []string{"10.0.0.0/8"}}),
-		"number":         strict.NewRule(number, strconv.Itoa, strict.Schema{"type": "integer", "minimum": 1, "maximum": maxNumber}, strict.Number),
-		"number or none": strict.NewRule(numberOrNone, strconv.Itoa, strict.Schema{"type": "integer", "minimum": 0, "maximum": maxNumber}, strict.Number),
-		"object name":    strict.TextRule(objectName, strict.Schema{"pattern": namePattern.String()}),
-		"origin":         strict.TextRule(origin, strict.Schema{"examples": []string{"https://app.example.com"}}),
-		"public URL":     strict.TextRule(publicURL, strict.Schema{"examples": []string{"https://mcp.example.com"}}),
-		"rate":           strict.NewRule(rate, formatRate, strict.Schema{"type": "string", "examples": []string{"50/s", "100/m", "1000/h"}}),
-		"URI pattern":    strict.TextRule(uriPattern, strict.Schema{"examples": []string{"notes://drafts/**"}}),
-		"URI prefix":     strict.TextRule(uriPrefix, strict.Schema{"examples": []string{"notes:"}}),
+		"action":      strict.OneOf("action", actions...),
+		"address":     strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
+		"byte rate":   strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
+		"digest":      strict.TextRule(digest, strict.Schema{"pattern": digestPattern.String()}),
+		"host name":   strict.TextRule(hostName, strict.Schema{"examples": []string{"acme.example.com"}}),
+		"log format":  strict.OneOf("format", "text", "json"),
+		"module":      strict.TextRule(moduleName, strict.Schema{"examples": []string{"../modules/notes.wasm", "ghcr.io/ada/notes:1.0.0"}}),
+		"number":      strict.NewRule(number, strconv.Itoa, strict.Schema{"type": "integer", "minimum": 1, "maximum": maxNumber}, strict.Number),
+		"object name": strict.TextRule(objectName, strict.Schema{"pattern": namePattern.String()}),
+		"origin":      strict.TextRule(origin, strict.Schema{"examples": []string{"https://app.example.com"}}),
+		"public URL":  strict.TextRule(publicURL, strict.Schema{"examples": []string{"https://mcp.example.com"}}),
+		"rate":        strict.NewRule(rate, formatRate, strict.Schema{"type": "string", "examples": []string{"50/s", "100/m", "1000/h"}}),
+		"URI pattern": strict.TextRule(uriPattern, strict.Schema{"examples": []string{"notes://drafts/**"}}),
+		"URI prefix":  strict.TextRule(uriPrefix, strict.Schema{"examples": []string{"notes:"}}),
 	})
 	return r
 }
@@ -152,20 +150,6 @@ func origin(s string) (string, error) {
 	return policy.Line(s)
 }
 
-// network returns a network, or the one of a single address.
-func network(s string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {
-		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(s)
-	if err != nil || p != p.Masked() {
-		return netip.Prefix{}, fmt.Errorf("%q is not a network: write it like 10.0.0.0/8, or one address", strict.Clip(s))
-	}
-	return p, nil
-}
-
-func formatNetwork(p netip.Prefix) string { return strict.Quote(p.String()) }
-
 func uriPattern(s string) (string, error) { return s, auth.CheckPattern(s) }
 
 // uriPrefix returns s if URIs may begin with it.
@@ -185,14 +169,6 @@ func number(s string) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number from 1 to %d", strict.Clip(s), maxNumber)
 	}
 	return n, nil
-}
-
-// numberOrNone reads a number, or 0.
-func numberOrNone(s string) (int, error) {
-	if s == "0" {
-		return 0, nil
-	}
-	return number(s)
 }
 
 // units of rates, in seconds.

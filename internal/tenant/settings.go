@@ -1,7 +1,6 @@
 package tenant
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -15,8 +14,6 @@ type Settings struct {
 	PublicURL string
 	// AllowedHosts are further names by which clients may reach all tenants, by their paths, in lower case.
 	AllowedHosts []string
-	// TrustedProxies are those whose header Forwarded or X-Forwarded-For says which client asks; none for no proxy.
-	TrustedProxies []netip.Prefix
 
 	Data    string // folder of the server's own files
 	Tenants string // folder of the files of tenants
@@ -24,8 +21,8 @@ type Settings struct {
 	Watch   bool // read files again when they change; default true
 
 	Idle           time.Duration // after which a provider without calls loses its process; default 5 min
-	LiveMemory     int64         // bytes of all processes of providers; 0 leaves it to the server
-	StandbyWorkers int           // started processes without a provider; default 2
+	LiveMemory     int64         // bytes of all processes of providers, beyond which no other starts; 0 for no bound
+	StandbyWorkers int           // started processes without a provider, at least 1; default 2
 
 	Plans map[string]*Plan // by name; there is one named default
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,21 +21,20 @@ import (
 // What serve.yaml contains.
 type (
 	settingsFile struct {
-		Schema         string              `yaml:"$schema" doc:"where editors find the schema of this file; without effect"`
-		Listen         []listenerFile      `yaml:"listen,nonempty" unique:"Address" doc:"the addresses on which clients are served; default: 127.0.0.1:8080"`
-		PublicURL      string              `yaml:"public_url" check:"public URL" doc:"how clients reach the server, as https://mcp.example.com; default: the first address"`
-		AllowedHosts   []string            `yaml:"allowed_hosts" check:"host name" doc:"further names by which clients may reach all tenants, beside those of public_url and the addresses"`
-		TrustedProxies []netip.Prefix      `yaml:"trusted_proxies" check:"network" doc:"networks of proxies whose header Forwarded or X-Forwarded-For says which client asks; default: none"`
-		Data           string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: that of this file"`
-		Tenants        string              `yaml:"tenants" check:"host path" doc:"the folder of the files of tenants; default: tenants"`
-		Admin          adminFile           `yaml:"admin" doc:"where operators reach the server"`
-		Watch          *bool               `yaml:"watch" doc:"whether files are read again when they change; default: true"`
-		Idle           time.Duration       `yaml:"idle" check:"duration" doc:"after which a provider without calls loses its process; default: 5m"`
-		Memory         memoryFile          `yaml:"memory" doc:"what all providers together may use"`
-		Standby        *int                `yaml:"standby_workers" check:"number or none" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
-		Plans          map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
-		AccessLog      accessLogFile       `yaml:"access_log" doc:"a line for each request"`
-		LogFormat      string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
+		Schema       string              `yaml:"$schema" doc:"where editors find the schema of this file; without effect"`
+		Listen       []listenerFile      `yaml:"listen,nonempty" unique:"Address" doc:"the addresses on which clients are served; default: 127.0.0.1:8080"`
+		PublicURL    string              `yaml:"public_url" check:"public URL" doc:"how clients reach the server, as https://mcp.example.com; default: the first address"`
+		AllowedHosts []string            `yaml:"allowed_hosts" check:"host name" doc:"further names by which clients may reach all tenants, beside those of public_url and the addresses"`
+		Data         string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: that of this file"`
+		Tenants      string              `yaml:"tenants" check:"host path" doc:"the folder of the files of tenants; default: tenants"`
+		Admin        adminFile           `yaml:"admin" doc:"where operators reach the server"`
+		Watch        *bool               `yaml:"watch" doc:"whether files are read again when they change; default: true"`
+		Idle         time.Duration       `yaml:"idle" check:"duration" doc:"after which a provider without calls loses its process; default: 5m"`
+		Memory       memoryFile          `yaml:"memory" doc:"what all providers together may use"`
+		Standby      int                 `yaml:"standby_workers" check:"number" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
+		Plans        map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
+		AccessLog    accessLogFile       `yaml:"access_log" doc:"a line for each request"`
+		LogFormat    string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
 	}
 	listenerFile struct {
 		Address  string   `yaml:"address,required" check:"address" doc:"a host and a port, as 127.0.0.1:8080, or :8443 for all networks"`
@@ -52,7 +50,7 @@ type (
 		Listen string `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
 	}
 	memoryFile struct {
-		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers; default: 60 % of the machine or container"`
+		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers, beyond which no other starts; default: no bound"`
 	}
 	accessLogFile struct {
 		File   string `yaml:"file" check:"host path" doc:"the file, or stderr; default: no access log"`
@@ -150,19 +148,16 @@ type settingsReader struct {
 
 func (r *settingsReader) settings(f settingsFile) *Settings {
 	s := &Settings{
-		PublicURL: f.PublicURL, AllowedHosts: f.AllowedHosts, TrustedProxies: f.TrustedProxies,
+		PublicURL: f.PublicURL, AllowedHosts: f.AllowedHosts,
 		Data: r.path(cmp.Or(f.Data, ".")), Tenants: r.path(cmp.Or(f.Tenants, "tenants")),
 		Admin: Admin{Listen: f.Admin.Listen}, Watch: f.Watch == nil || *f.Watch,
-		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: 2, Plans: map[string]*Plan{},
+		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: cmp.Or(f.Standby, 2), Plans: map[string]*Plan{},
 		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},
 		LogJSON:   f.LogFormat == "json",
 	}
 	s.Admin.Socket = filepath.Join(s.Data, "admin.sock")
 	if f.Admin.Socket != "" {
 		s.Admin.Socket = r.path(f.Admin.Socket)
-	}
-	if f.Standby != nil {
-		s.StandbyWorkers = *f.Standby
 	}
 	if f.AccessLog.Format == "json" {
 		s.AccessLog.Format = accesslog.JSON
