@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -41,9 +42,10 @@ type Module struct {
 	Release func()             // lets go of the file; it is called when the provider is closed
 }
 
-// Config configures a Host. Clients, Runtime and DataDir are required.
+// Config configures a Host. Clients, Quotas, Runtime and DataDir are required.
 type Config struct {
 	Clients Clients
+	Quotas  *quota.Book   // bounds what tenants use
 	Runtime *runtime.Host // runs all guests; the caller closes it after the Host
 	// DataDir has a folder for each tenant's data.
 	DataDir string
@@ -85,8 +87,8 @@ type routes struct {
 
 // New makes a Host without tenants.
 func New(cfg Config) (*Host, error) {
-	if cfg.Clients == nil || cfg.Runtime == nil || cfg.DataDir == "" {
-		return nil, errors.New("host: Clients, Runtime and DataDir are required")
+	if cfg.Clients == nil || cfg.Quotas == nil || cfg.Runtime == nil || cfg.DataDir == "" {
+		return nil, errors.New("host: Clients, Quotas, Runtime and DataDir are required")
 	}
 	if cfg.Idle == 0 {
 		cfg.Idle = defaultIdle

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/auth"
@@ -64,6 +65,9 @@ func serve(tb testing.TB, cfg host.Config) *served {
 	if cfg.Runtime, cfg.DataDir = engine, tb.TempDir(); cfg.Clients == nil {
 		cfg.Clients = clients{}
 	}
+	if cfg.Quotas, err = quota.OpenBook(filepath.Join(cfg.DataDir, "usage.json"), nil); err != nil {
+		tb.Fatal(err)
+	}
 	h, err := host.New(cfg)
 	if err != nil {
 		tb.Fatal(err)
@@ -78,6 +82,9 @@ func serve(tb testing.TB, cfg host.Config) *served {
 	tb.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+		if err := cfg.Quotas.Close(); err != nil {
 			tb.Error(err)
 		}
 		if err := engine.Close(); err != nil {

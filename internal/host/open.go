@@ -46,7 +46,7 @@ func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, 
 	var configs []app.Config
 	for i := range is.tenant.Providers {
 		p := &is.tenant.Providers[i]
-		cfg, err := r.config(ctx, g, p, is.plan)
+		cfg, err := r.config(ctx, g, p, is)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("provider %s: %w", p.Name, err), g.Close())
 		}
@@ -63,13 +63,13 @@ func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, 
 }
 
 // config returns how to open a provider.
-func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, plan *tenant.Plan) (app.Config, error) {
+func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, is *settings) (app.Config, error) {
 	h := r.host
 	cfg := app.Config{
 		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy,
-		Limits: limitsOf(p, plan), Cache: true, Host: h.cfg.Runtime, Live: r.live,
+		Limits: limitsOf(p, is.plan), Cache: true, Host: h.cfg.Runtime, Live: r.live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
-		Used:   func(u runtime.Usage) { h.cfg.Used(r.id, u) },
+		Used:   func(u runtime.Usage) { r.used(is, u) },
 		Logger: h.cfg.Logger.With("tenant", r.id, "provider", p.Name),
 	}
 	if !registry.LooksLikeReference(p.Module) {

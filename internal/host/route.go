@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -23,8 +24,9 @@ type route struct {
 	live *runtime.Live // bounds the processes of all its providers
 
 	is     atomic.Pointer[settings]
+	quota  atomic.Pointer[quota.Tenant]   // nil before the first request
 	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
-	used   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
+	last   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
 
 	mu       sync.Mutex // guards the fields below; it is not held while a provider is opened or closed
 	open     *open      // nil while the tenant is cold
@@ -76,7 +78,7 @@ func newRoute(h *Host, id string) *route {
 func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
 	old := r.is.Swap(&settings{t, plan})
 	if plan != nil {
-		r.setLive(plan)
+		r.bound(plan)
 	}
 	if old != nil && old.tenant == t && old.plan == plan {
 		return
@@ -94,12 +96,24 @@ func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
 	}
 }
 
-// setLive bounds the tenant's processes as its plan says.
-func (r *route) setLive(p *tenant.Plan) {
+// bound bounds what the tenant uses as its plan says.
+func (r *route) bound(p *tenant.Plan) {
 	err := r.live.Set(runtime.LiveConfig{Max: p.LiveProviders, Memory: p.LiveMemory, StartsPerMinute: p.StartsPerMinute})
 	if err != nil {
 		r.host.cfg.Logger.Error("processes of the tenant not bounded as its plan says", "tenant", r.id, "plan", p.Name, "err", err)
 	}
+	if q := r.quota.Load(); q != nil {
+		q.Set(p)
+	}
+}
+
+// quotaOf returns what bounds the requests of the tenant, and makes it at the first request.
+func (r *route) quotaOf(is *settings) *quota.Tenant {
+	if q := r.quota.Load(); q != nil {
+		return q
+	}
+	r.quota.CompareAndSwap(nil, r.host.cfg.Quotas.Tenant(r.id, is.plan)) // the same one for all that come at once
+	return r.quota.Load()
 }
 
 // isSameServer reports whether the server of one tenant can serve the other.
@@ -231,7 +245,7 @@ func (r *route) beginLocked(is *settings, g *generation) error {
 	if o.server, err = runtime.NewServer(o.source.Source(), r.options(is)); err != nil {
 		return errors.Join(fmt.Errorf("tenant %s: %w", r.id, err), o.source.Close())
 	}
-	r.used.Store(time.Now().UnixNano())
+	r.last.Store(time.Now().UnixNano())
 	r.open = o
 	r.server.Store(o.server)
 	return nil
@@ -242,15 +256,20 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 	t := is.tenant
 	return &runtime.ServerOptions{
 		Tools: t.Tools, AllowedHosts: slices.Concat(r.host.cfg.AllowedHosts, t.Hosts), AllowedOrigins: t.Origins,
-		Auth: r.host.cfg.Clients.Authenticator(r.id), AccessLog: r.record,
-		MaxSubscriptions: is.plan.Streams, MaxSessions: is.plan.Sessions,
+		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: r.quotaOf(is), AccessLog: r.record,
 		Logger: r.host.cfg.Logger.With("tenant", r.id),
 	}
 }
 
+// used counts what a call of a guest has used.
+func (r *route) used(is *settings, u runtime.Usage) {
+	r.quotaOf(is).Used(u)
+	r.host.cfg.Used(r.id, u)
+}
+
 // record notes that the tenant was used.
 func (r *route) record(e accesslog.Entry) {
-	r.used.Store(e.Time.Add(e.Duration).UnixNano())
+	r.last.Store(e.Time.Add(e.Duration).UnixNano())
 	r.host.cfg.AccessLog(r.id, e)
 }
 
@@ -258,7 +277,7 @@ func (r *route) record(e accesslog.Entry) {
 func (r *route) closeIfUnused(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open == nil || r.opening != nil || now.UnixNano()-r.used.Load() < int64(r.host.cfg.Idle) || r.open.server.Open() > 0 {
+	if r.open == nil || r.opening != nil || now.UnixNano()-r.last.Load() < int64(r.host.cfg.Idle) || r.open.server.Open() > 0 {
 		return
 	}
 	r.closeLocked()

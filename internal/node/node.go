@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
@@ -46,6 +47,7 @@ type Node struct {
 	cfg      Config
 	began    time.Time
 	store    *store.Store
+	quotas   *quota.Book
 	keys     *keys.Set
 	live     *runtime.Live
 	capacity runtime.CapacityBound // of the machine; zero if unknown
@@ -109,8 +111,11 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.quotas, err = quota.OpenBook(filepath.Join(s.Data, "usage.json"), n.cfg.Logger); err != nil {
+		return nil, err
+	}
 	n.host, err = host.New(host.Config{
-		Clients: n.keys, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
+		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
 		AccessLog: n.observe, Used: n.metrics.Used, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
@@ -160,6 +165,9 @@ func (n *Node) Close() error {
 		}
 		if n.engine != nil {
 			errs = append(errs, n.engine.Close())
+		}
+		if n.quotas != nil {
+			errs = append(errs, n.quotas.Close())
 		}
 		if n.keys != nil {
 			errs = append(errs, n.keys.Close())
