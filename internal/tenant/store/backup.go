@@ -13,6 +13,7 @@ import (
 const (
 	maxBackups = 5 // of each version of the tables
 	backupTime = "20060102T150405.000Z"
+	unfinished = ".new-*"
 )
 
 func (s *Store) backupDir() string { return filepath.Join(s.dir, "backup") }
@@ -42,7 +43,8 @@ func (s *Store) backup(ctx context.Context, version int) error {
 	if err := makePrivate(dir); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(dir, ".new-*")
+	s.removeUnfinished()
+	temporary, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return err
 	}
@@ -59,6 +61,14 @@ func (s *Store) backup(ctx context.Context, version int) error {
 		return err
 	}
 	return s.removeBackups(version)
+}
+
+// removeUnfinished removes what a process that was killed has left.
+func (s *Store) removeUnfinished() {
+	found, _ := filepath.Glob(filepath.Join(s.backupDir(), unfinished)) // the pattern is valid
+	for _, file := range found {
+		_ = os.Remove(file) // the next copy tries again
+	}
 }
 
 func (s *Store) removeBackups(version int) error {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -109,6 +110,10 @@ func TestTheFileIsCopiedEachDay(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, dir)
+		left := filepath.Join(dir, "backup", ".new-1")
+		if err := errors.Join(os.Mkdir(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
 		for day := range 7 {
 			set(t, s, storetest.Tenant(fmt.Sprint("t", day)))
 			time.Sleep(25 * time.Hour)
@@ -117,6 +122,9 @@ func TestTheFileIsCopiedEachDay(t *testing.T) {
 		}
 		if n := len(copies()); n != 5 {
 			t.Errorf("%d copies are kept", n)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what a process that was killed has left: %v", err)
 		}
 		last := copies()
 		time.Sleep(72 * time.Hour)
