@@ -47,6 +47,7 @@ type LiveStats struct {
 	Live, Starting, Waiting int           // processes that run, and that start; starts that wait, now
 	Starts, Ends, Evictions uint64        // processes that became ready; those of them that ended; those that were stopped for another
 	StartTime               time.Duration // of all starts together
+	Memory                  int64         // bytes of their own that the processes use, by figures that may be a second old
 }
 
 // NewLive makes a Live. It fails if a bound is negative.
@@ -67,7 +68,7 @@ func (l *Live) Stats() LiveStats {
 	s := l.group.Stats()
 	return LiveStats{
 		Live: s.Live, Starting: s.Starting, Waiting: s.Waiting, Starts: s.Starts, Ends: s.Ends, Evictions: s.Evictions,
-		StartTime: s.StartTime,
+		StartTime: s.StartTime, Memory: s.Memory,
 	}
 }
 

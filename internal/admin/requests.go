@@ -163,16 +163,9 @@ func (s *Server) summary(snapshot *tenant.Snapshot, id string, keys int) TenantS
 	if sum.Plan == "" {
 		sum.Plan = tenant.DefaultPlan
 	}
-	for _, state := range s.cfg.Host.States(id) {
-		if isLive(state.Name) {
-			sum.Live++
-		}
-	}
+	sum.Live, _ = s.cfg.Host.Live(id)
 	return sum
 }
-
-// isLive reports whether a provider in a state has a process.
-func isLive(state string) bool { return state == "live" || state == "idle" || state == "starting" }
 
 func (s *Server) showTenant(r *http.Request) (int, any, error) {
 	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")

@@ -21,6 +21,8 @@ type Host interface {
 	Node() Node
 	// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
 	States(tenantID string) map[string]State
+	// Live returns how many processes of a tenant's providers run or start, and the memory that they use, in bytes.
+	Live(tenantID string) (processes int, memory uint64)
 	// Top returns the busiest tenants, the busiest first: at most so many, of those with requests now or a live provider.
 	Top(most int) []Load
 	// Reload reads the configuration again. An error says that nothing was changed, and why.

@@ -1,9 +1,20 @@
 package host
 
+import "github.com/wasmres/wasmres/runtime"
+
 // A State is the state of a provider.
 type State struct {
 	Name   string // cold, open or refused
 	Reason string // of the state refused
+}
+
+// Live returns what the processes of a tenant's providers are and use.
+func (h *Host) Live(tenantID string) runtime.LiveStats {
+	r := h.routes.Load().byID[tenantID]
+	if r == nil {
+		return runtime.LiveStats{}
+	}
+	return r.live.Stats()
 }
 
 // States returns the states of a tenant's providers, by name. A provider that is missing is cold.

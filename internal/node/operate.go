@@ -24,10 +24,11 @@ func (n *Node) Operate(ctx context.Context) error {
 	}
 	var probes net.Listener
 	if s.Admin.Listen != "" {
-		if probes, err = net.Listen("tcp", s.Admin.Listen); err != nil {
+		if probes, err = admin.ListenProbes(ctx, s.Admin.Listen); err != nil {
 			return errors.Join(fmt.Errorf("serve probes and metrics: %w", err), socket.Close())
 		}
 	}
+	n.cfg.Logger.Info("operators can connect", "socket", s.Admin.Socket, "probes", addressOf(probes))
 	context.AfterFunc(ctx, func() { n.draining.Store(true) })
 	var serving sync.WaitGroup
 	ended := make(chan error, 2)
@@ -44,4 +45,12 @@ func (n *Node) Operate(ctx context.Context) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// addressOf returns the address of a listener; empty for none.
+func addressOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/telemetry"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 var (
@@ -15,9 +16,11 @@ var (
 
 // Node implements [admin.Host].
 func (n *Node) Node() admin.Node {
+	live := n.live.Stats()
 	return admin.Node{
 		Version: n.cfg.Version, Started: n.began, Endpoints: n.cfg.Endpoints, Generation: n.store.Snapshot().Generation,
-		NotReadyFor: n.NotReady(), Live: n.live.Stats().Live, Capacity: n.capacity.Providers, CapacityBy: n.capacity.Name,
+		NotReadyFor: n.NotReady(), Live: live.Live, LiveBytes: bytesOf(live),
+		Capacity: n.capacity.Providers, CapacityBy: n.capacity.Name,
 	}
 }
 
@@ -29,10 +32,27 @@ func (n *Node) NotReady() []string {
 	return nil
 }
 
-// States implements [admin.Host].
+// bytesOf returns the memory of processes.
+func bytesOf(s runtime.LiveStats) uint64 { return uint64(max(s.Memory, 0)) }
+
+// Live implements [admin.Host].
+func (n *Node) Live(tenantID string) (processes int, memory uint64) {
+	s := n.host.Live(tenantID)
+	return s.Live + s.Starting, bytesOf(s)
+}
+
+// States implements [admin.Host]. While a tenant has fewer processes than providers, those that are open are called idle,
+// whichever of them have a process.
 func (n *Node) States(tenantID string) map[string]admin.State {
 	states := map[string]admin.State{}
-	for name, s := range n.host.States(tenantID) {
+	processes, _ := n.Live(tenantID)
+	open := n.host.States(tenantID)
+	for name, s := range open {
+		if s.Name == "idle" && processes == 0 {
+			s.Name = admin.Cold
+		} else if s.Name == "idle" && processes >= len(open) {
+			s.Name = "live"
+		}
 		states[name] = admin.State{Name: s.Name, Reason: s.Reason}
 	}
 	return states
@@ -46,6 +66,7 @@ func (n *Node) Top(most int) []admin.Load {
 		one := admin.Load{
 			Tenant: l.Tenant, PerSecond: l.PerSecond, P99Micros: l.P99.Microseconds(), Limited: l.Limited, Faults: l.Faults,
 		}
+		one.Live, one.Bytes = n.Live(l.Tenant)
 		if t := snapshot.Tenants[l.Tenant]; t != nil {
 			one.Providers = len(t.Providers)
 		}
@@ -68,6 +89,13 @@ func (n *Node) Reload(ctx context.Context) (admin.Report, error) {
 
 // state is what a scrape of the metrics gets.
 func (n *Node) state() telemetry.State {
-	snapshot := n.store.Snapshot()
-	return telemetry.State{Generation: snapshot.Generation, Stale: len(snapshot.Problems)}
+	snapshot, live := n.store.Snapshot(), n.live.Stats()
+	all := 0
+	for _, t := range snapshot.Tenants {
+		all += len(t.Providers)
+	}
+	return telemetry.State{
+		Generation: snapshot.Generation, Stale: len(snapshot.Problems), LiveBytes: bytesOf(live),
+		Providers: map[string]int{"live": live.Live, "starting": live.Starting, "cold": max(all-live.Live-live.Starting, 0)},
+	}
 }

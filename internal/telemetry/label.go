@@ -17,8 +17,8 @@ var (
 	limits   = newLabels(other, "requests", "concurrent", "bytes", "bytes_day", "cpu_day", "subscriptions", "live")
 	kinds    = newLabels(other, "key", "token", "certificate", "anonymous")
 	outcomes = newLabels(other, "ok", "missing", "invalid", "expired", "revoked", "network")
-	reasons  = newLabels(other, "idle", "closed", "crash", "exit", "memory", "deadline", "protocol", "pressure", "signal")
-	states   = newLabels(other, "cold", "starting", "live", "idle", "refused")
+	reasons  = newLabels(other, "idle", "evicted", "crashed", "closed")
+	states   = newLabels(other, "cold", "starting", "live")
 )
 
 const codeOK = "ok"

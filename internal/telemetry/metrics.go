@@ -27,9 +27,8 @@ type Config struct {
 
 // State is what a server has at one moment.
 type State struct {
-	Providers  map[string]int // how many are in each state: cold, starting, live, idle or refused
+	Providers  map[string]int // how many are in each state: cold, starting or live
 	LiveBytes  uint64         // memory of all worker processes
-	Streams    int            // of changes, and sessions that get them
 	Generation uint64         // of the configuration
 	Stale      int            // tenants whose files are wrong
 }
@@ -98,8 +97,7 @@ func (m *Metrics) Used(tenant string, u runtimelimits.Usage) {
 // Started counts the start of a provider's process, which took a time until the first call could begin.
 func (m *Metrics) Started(took time.Duration) { m.starts.observe(startBuckets, took) }
 
-// WorkerEnded counts the end of a provider's process: idle, closed, crash, exit, memory, deadline, protocol, pressure or
-// signal.
+// WorkerEnded counts the end of a provider's process: idle, evicted, crashed or closed.
 func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }
 
 // Authenticated counts a credential of a kind (key, token, certificate, anonymous) with its outcome: ok, missing, invalid,

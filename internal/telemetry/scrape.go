@@ -22,7 +22,7 @@ const (
 // descs are all metrics of the Collector.
 var descs = struct {
 	requests, seconds, limited, fuel, bytes, starts, ends, auth *prometheus.Desc
-	providers, live, streams, generation, stale, build          *prometheus.Desc
+	providers, live, generation, stale, build                   *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
@@ -34,7 +34,6 @@ var descs = struct {
 	desc("auth_total", "Credentials that were checked.", "kind", "outcome"),
 	desc("providers", "Providers in a state.", "state"),
 	desc("live_bytes", "Memory of the processes of all providers."),
-	desc("streams", "Streams of changes that are open."),
 	desc("config_generation", "Number of the configuration in force."),
 	desc("stale_objects", "Tenants that are served as they last were, since their files are wrong."),
 	desc("build_info", "The program.", "version", "go"),
@@ -59,7 +58,7 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.bytes, descs.starts, descs.ends, descs.auth,
-		descs.providers, descs.live, descs.streams, descs.generation, descs.stale, descs.build,
+		descs.providers, descs.live, descs.generation, descs.stale, descs.build,
 	} {
 		to <- d
 	}
@@ -98,7 +97,6 @@ func collectState(to chan<- prometheus.Metric, s State) {
 		}
 	}
 	to <- gauge(descs.live, float64(s.LiveBytes))
-	to <- gauge(descs.streams, float64(s.Streams))
 	to <- gauge(descs.generation, float64(s.Generation))
 	to <- gauge(descs.stale, float64(s.Stale))
 }

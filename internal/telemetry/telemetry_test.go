@@ -61,7 +61,7 @@ func read(tenant string, m *telemetry.Metrics, code string, took time.Duration) 
 }
 
 func TestMetrics(t *testing.T) {
-	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Streams: 3, Generation: 42, Stale: 1}
+	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1}
 	m := telemetry.New(telemetry.Config{Version: "1.2.3", State: func() telemetry.State { return state }})
 	for range 3 {
 		read("acme", m, "ok", time.Millisecond)
@@ -84,11 +84,11 @@ func TestMetrics(t *testing.T) {
 		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
 		`auth_total{kind="key",outcome="revoked"}`: 1, `worker_ends_total{why="idle"}`: 1,
-		`providers{state="cold"}`: 7, `providers{state="live"}`: 2, `providers{state="idle"}`: 0,
-		`providers{state="starting"}`: 0, `providers{state="refused"}`: 0,
-		`live_bytes`: 1 << 20, `streams`: 3, `config_generation`: 42, `stale_objects`: 1,
+		`providers{state="cold"}`: 7, `providers{state="live"}`: 2,
+		`providers{state="starting"}`: 0,
+		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|limited|auth|worker|providers|live|streams|config|stale)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|limited|auth|worker|providers|live|config|stale)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{

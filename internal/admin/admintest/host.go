@@ -135,6 +135,16 @@ func (h *Host) States(tenantID string) map[string]admin.State {
 	return h.states[tenantID]
 }
 
+// Live implements [admin.Host].
+func (h *Host) Live(tenantID string) (processes int, memory uint64) {
+	for _, s := range h.States(tenantID) {
+		if s.Name == "live" {
+			processes, memory = processes+1, memory+3<<20
+		}
+	}
+	return processes, memory
+}
+
 // Top implements [admin.Host].
 func (h *Host) Top(most int) []admin.Load {
 	h.mu.Lock()

@@ -28,7 +28,15 @@ func TextLog(w io.Writer, level slog.Level) slog.Handler {
 // JSONLog returns the log of a server for programs: one JSON object on each line, as slog writes it, without empty values.
 // What is hidden from a reader or steers a terminal is escaped, as in TextLog.
 func JSONLog(w io.Writer, level slog.Level) slog.Handler {
-	return slog.NewJSONHandler(escapingWriter{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: withoutEmpty})
+	return slog.NewJSONHandler(escapingWriter{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: forPrograms})
+}
+
+// forPrograms writes times as a duration of Go, as TextLog does.
+func forPrograms(groups []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return withoutEmpty(groups, a)
 }
 
 func withoutEmpty(_ []string, a slog.Attr) slog.Attr {

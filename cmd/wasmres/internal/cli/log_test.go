@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -42,7 +43,7 @@ func TestJSONLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(JSONLog(&out, slog.LevelInfo))
 	const text = "a\u202e\x1b[31m\n\U000e0001\x7f <b>"
-	log.Info("request failed", "uri", "", "err", errors.New(text))
+	log.Info("request failed", "uri", "", "err", errors.New(text), "took", 1500*time.Millisecond)
 	log.Info("next")
 	lines := strings.Split(out.String(), "\n")
 	var got map[string]any
@@ -50,7 +51,7 @@ func TestJSONLog(t *testing.T) {
 		t.Fatalf("%v: %q", err, lines)
 	}
 	delete(got, "time")
-	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "request failed", "err": text}, got); diff != "" {
+	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "request failed", "err": text, "took": "1.5s"}, got); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 }

@@ -73,6 +73,7 @@ type Stats struct {
 	Starts, Evictions       uint64 // workers that were ready; of all that ended, those that another one needed the place of
 	Ends                    uint64
 	StartTime               time.Duration // of all starts
+	Memory                  int64         // of all workers, in bytes, as they say it
 }
 
 // A waiter is a start that waits for its turn.
@@ -128,6 +129,7 @@ func (g *Group) Stats() Stats {
 			s.Starting++
 		}
 	}
+	s.Memory = g.usedLocked()
 	return s
 }
 

@@ -110,7 +110,7 @@ func TestTheLongestUnusedMakesRoom(t *testing.T) {
 			t.Errorf("stopped %d, %d, %d after %v, want the second alone, after its end of 1s",
 				all[0].stopped, all[1].stopped, all[2].stopped, time.Since(began))
 		}
-		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second}
+		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second, Memory: 30}
 		if got := g.Stats(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

@@ -1,0 +1,106 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+)
+
+// fetch returns the status and body of a URL.
+func fetch(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// A tenant from its file to a client's read, as an operator sees it: keys, tenants, top, metrics, a reload and the end.
+func TestServeForOperators(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tenantFile := fmt.Sprintf("providers:\n  hello: {module: %q}\nroles:\n  reader: [{uris: [\"**\"]}]\n", guesttest.File(t, "hello"))
+	write("serve.yaml", "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\nadmin: {listen: \"127.0.0.1:0\"}\n")
+	write("tenants/acme.yaml", tenantFile)
+	cmd := exec.Command("wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--log-format", "json", "--cache-dir", guesttest.CacheDir(t))
+	_, _, d := startRun(t, cmd)
+	endpoint := d.await(t, `Serving 1 tenant at (http://127\.0\.0\.1:\d+)/t/`)[1]
+	probes := "http://" + d.await(t, `"msg":"operators can connect".*"probes":"([^"]*)"`)[1]
+
+	o := operator{t, filepath.Join(dir, "data", "admin.sock")}
+	key := strings.TrimSpace(o.run("key new acme --name ada --role reader --expires 1d", 0, `\Awr_`, "of acme for ada, with reader"))
+	url := endpoint + "/t/acme/mcp?uri=hello://about"
+	if status, text := fetch(t, url, ""); status != 401 {
+		t.Errorf("without a key: %d %s", status, text)
+	}
+	for range 3 {
+		if status, text := fetch(t, url, key); status != 200 || !strings.Contains(text, "ello") {
+			t.Fatalf("got %d %s", status, text)
+		}
+	}
+	o.run("tenant show acme", 0, "^state +served$.*^roles +reader$.*^keys +1$.*^hello +live ", `\A\z`)
+	o.run("top", 0, `1 tenant, 1 live.*^acme +[0-9.]+ +[0-9.]+ms +1/1 +[0-9.]+ MiB +0 +0$`, `\A\z`)
+
+	for path, want := range map[string]string{
+		"/healthz": "ok\n", "/readyz": "ready\n",
+		"/metrics": `wasmres_requests_total{code="ok",era="2026-07-28",method="download",tenant="acme"} 3`,
+	} {
+		if status, text := fetch(t, probes+path, ""); status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+
+	write("tenants/beta.yaml", tenantFile)
+	write("tenants/gamma.yaml", "provider: {}\n")
+	o.run("reload", 1, "^set +beta$.*^stale +gamma: .*unknown key", "the files of 1 tenant are wrong")
+	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*unknown key[^\n]*\n\z`, `\A\z`)
+	o.run("key new betta --role reader", 1, `\A\z`, `no tenant "betta": did you mean beta\?`)
+	write("serve.yaml", "lisen: []\n")
+	o.run("reload", 1, `\A\z`, `serve.yaml:1:1: unknown key "lisen"`)
+	if status, _ := fetch(t, url, key); status != 200 {
+		t.Errorf("after a wrong configuration: %d", status)
+	}
+	o.run("key revoke "+key[3:15], 0, `\A\z`, "Revoked")
+	if status, _ := fetch(t, url, key); status != 401 {
+		t.Errorf("a revoked key gets %d", status)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil && !regexp.MustCompile("exit status 143|signal").MatchString(err.Error()) {
+		t.Error(err)
+	}
+	o.run("top", 5, `\A\z`, "no server answers")
+}
