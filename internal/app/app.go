@@ -34,6 +34,8 @@ type Config struct {
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
 	// block. Nil logs them.
 	Denied func(Denial)
+	// Admit is asked before each call of the provider: see [runtime.Options].
+	Admit func(ctx context.Context) error
 	// Used receives what each call has used, from many goroutines at once. It must not block. Nil discards.
 	Used func(runtime.Usage)
 	// Loading is called if a module of size bytes takes a while to load, and the function it returns when that has ended.
@@ -159,7 +161,7 @@ func (a *App) open(ctx context.Context) error {
 		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
-		OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
+		Admit: a.cfg.Admit, OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err
