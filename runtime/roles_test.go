@@ -349,3 +349,32 @@ func TestWhoMayDoNothing(t *testing.T) {
 		}
 	}
 }
+
+// Pages and contents that caches may share show each client what it may see, in whatever order they ask.
+func TestCachesDoNotCrossRoles(t *testing.T) {
+	for _, order := range [][]string{{"Bearer all", "Bearer part"}, {"Bearer part", "Bearer all"}} {
+		source := mcptest.New()
+		source.TTLMillis, source.CacheScope = 60_000, abi.CachePublic
+		source.Text("test://a", "text of a")
+		source.Text("test://b", "text of b")
+		e := serveHTTP(t, source, runtime.ServerOptions{Auth: clientsOf{
+			"Bearer all": identityOf(t, "all", "list,read **"), "Bearer part": identityOf(t, "part", "list,read test://a"),
+		}})
+		want := map[string]string{"Bearer all": "test://a test://b", "Bearer part": "test://a"}
+		for range 2 {
+			for _, credential := range order {
+				for name, era := range e.eras(credential) {
+					listed := era.call("resources/list", "")
+					if got := uris(t, listed); got != want[credential] || strings.Contains(listed.text, `"cacheScope":"public"`) {
+						t.Errorf("%v, %s, %s: listed are %s", order, credential, name, listed.text)
+					}
+					for uri, shown := range map[string]bool{"test://a": true, "test://b": credential == "Bearer all"} {
+						if got := era.read(uri); strings.Contains(got.text, "text of") != shown || strings.Contains(got.text, `"cacheScope":"public"`) {
+							t.Errorf("%v, %s, %s, %s: got %s", order, credential, name, uri, got.text)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -2,48 +2,53 @@ package auth
 
 import (
 	"math/bits"
-	"slices"
+
+	"github.com/wasmres/wasmres/internal/pathpattern"
 )
 
-// An access is what several grants permit, by action.
-type access [actions]matcher
+// An access is what several grants permit, by action. It is immutable.
+type access [actions]*pathpattern.Set
 
-// A matcher has the patterns of one action. Its zero value matches nothing.
-type matcher struct {
-	patterns []Pattern
-	all      bool // one of them matches every URI
-}
-
-// add adds the actions of a grant.
-func (a *access) add(g *Grant) {
-	for i := range a {
-		if g.Actions&(1<<i) != 0 {
-			a[i].add(g.URIs)
+// newAccess makes the access of those grants for which is is true.
+func newAccess(grants []Grant, is func(*Grant) bool) *access {
+	var patterns [actions][]*pathpattern.Pattern
+	for at := range grants {
+		g := &grants[at]
+		if !is(g) {
+			continue
+		}
+		for i := range patterns {
+			if g.Actions&(1<<i) != 0 {
+				patterns[i] = appendCompiled(patterns[i], g.URIs)
+			}
 		}
 	}
+	a := &access{}
+	for i := range a {
+		a[i] = pathpattern.NewSet(patterns[i])
+	}
+	return a
 }
 
-func (m *matcher) add(uris []Pattern) {
+// appendCompiled appends patterns, but for zero ones, which match nothing.
+func appendCompiled(list []*pathpattern.Pattern, uris []Pattern) []*pathpattern.Pattern {
 	for _, one := range uris {
 		if one.compiled != nil {
-			m.patterns = append(m.patterns, one)
+			list = append(list, one.compiled)
 		}
 	}
-	m.all = m.all || slices.ContainsFunc(uris, Pattern.isAny)
+	return list
 }
 
-// of returns the matcher of one action.
-func (a *access) of(action Action) *matcher { return &a[bits.TrailingZeros8(uint8(action))] }
+// of returns the patterns of one action.
+func (a *access) of(action Action) *pathpattern.Set { return a[bits.TrailingZeros8(uint8(action))] }
 
 // isEmpty reports whether nothing is permitted.
 func (a *access) isEmpty() bool {
-	return !slices.ContainsFunc(a[:], func(m matcher) bool { return len(m.patterns) > 0 })
-}
-
-func (m *matcher) match(normal string) bool {
-	return m.all || slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.compiled.Match(normal) })
-}
-
-func (m *matcher) mayMatch(head string) bool {
-	return m.all || slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.compiled.MayMatch(head) })
+	for _, s := range a {
+		if !s.IsEmpty() {
+			return false
+		}
+	}
+	return true
 }

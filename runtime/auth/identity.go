@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/pathpattern"
 )
 
 // An Identity is an authenticated client. It is immutable but for its end, and safe for concurrent use.
 type Identity struct {
 	principal  abi.Principal
-	everywhere access             // by grants for all providers
+	everywhere *access            // by grants for all providers
 	byProvider map[string]*access // by grants for some
-	narrow     []matcher          // patterns of which a URI must match one of each; none does not narrow
+	narrow     []*pathpattern.Set // patterns of which a URI must match one of each; none does not narrow
 	expires    time.Time          // zero for never
 	ctx        context.Context
 }
@@ -22,38 +23,24 @@ type Identity struct {
 // until ctx ends, or until expires, if that is not zero.
 func NewIdentity(ctx context.Context, p abi.Principal, grants []Grant, expires time.Time) *Identity {
 	i := &Identity{principal: p, expires: expires, ctx: ctx}
-	for at := range grants {
-		g := &grants[at]
-		if len(g.Providers) == 0 {
-			i.everywhere.add(g)
-		}
-		for n, name := range g.Providers {
-			if slices.Contains(g.Providers[:n], name) {
-				continue
+	i.everywhere = newAccess(grants, func(g *Grant) bool { return len(g.Providers) == 0 })
+	for _, g := range grants {
+		for _, name := range g.Providers {
+			if i.byProvider == nil {
+				i.byProvider = map[string]*access{}
 			}
-			i.at(name).add(g)
+			if i.byProvider[name] == nil {
+				i.byProvider[name] = newAccess(grants, func(g *Grant) bool { return slices.Contains(g.Providers, name) })
+			}
 		}
 	}
 	return i
 }
 
-// at returns the access to one provider, for NewIdentity.
-func (i *Identity) at(provider string) *access {
-	if i.byProvider == nil {
-		i.byProvider = map[string]*access{}
-	}
-	if i.byProvider[provider] == nil {
-		i.byProvider[provider] = &access{}
-	}
-	return i.byProvider[provider]
-}
-
 // Narrow returns an Identity like i that permits only URIs that any of the patterns matches; nil patterns permit nothing.
 func (i *Identity) Narrow(uris []Pattern) *Identity {
 	own := *i
-	var m matcher
-	m.add(uris)
-	own.narrow = append(slices.Clip(i.narrow), m)
+	own.narrow = append(slices.Clip(i.narrow), pathpattern.NewSet(appendCompiled(nil, uris)))
 	return &own
 }
 
@@ -71,7 +58,7 @@ func (i *Identity) Valid() bool {
 // PermitsNothing reports whether no action is permitted on any URI.
 func (i *Identity) PermitsNothing() bool {
 	for _, m := range i.narrow {
-		if len(m.patterns) == 0 {
+		if m.IsEmpty() {
 			return true
 		}
 	}
@@ -88,15 +75,15 @@ func (i *Identity) PermitsNothing() bool {
 
 // PermitsAll reports whether the client may do one action with every URI of every provider.
 func (i *Identity) PermitsAll(action Action) bool {
-	if !i.everywhere.of(action).all {
+	if !i.everywhere.of(action).MatchesAll() {
 		return false
 	}
-	return !slices.ContainsFunc(i.narrow, func(m matcher) bool { return !m.all })
+	return !slices.ContainsFunc(i.narrow, func(m *pathpattern.Set) bool { return !m.MatchesAll() })
 }
 
 // Permits reports whether the client may do one action with a URI, given in normal form, whatever provider it belongs to.
 func (i *Identity) Permits(action Action, normal string) bool {
-	return i.everywhere.of(action).match(normal) && i.isWithin(normal)
+	return i.everywhere.of(action).Match(normal) && i.isWithin(normal)
 }
 
 // PermitsAt is Permits for a URI that belongs to the provider of that name.
@@ -105,17 +92,17 @@ func (i *Identity) PermitsAt(provider string, action Action, normal string) bool
 		return true
 	}
 	a := i.byProvider[provider]
-	return a != nil && a.of(action).match(normal) && i.isWithin(normal)
+	return a != nil && a.of(action).Match(normal) && i.isWithin(normal)
 }
 
 // MayPermit reports whether the client may do one action with some URI that begins with head, which is in normal form, of
 // any provider. It may report true where there is none.
 func (i *Identity) MayPermit(action Action, head string) bool {
-	if i.everywhere.of(action).mayMatch(head) {
+	if i.everywhere.of(action).MayMatch(head) {
 		return i.mayBeWithin(head)
 	}
 	for _, a := range i.byProvider {
-		if a.of(action).mayMatch(head) {
+		if a.of(action).MayMatch(head) {
 			return i.mayBeWithin(head)
 		}
 	}
@@ -125,7 +112,7 @@ func (i *Identity) MayPermit(action Action, head string) bool {
 // MayPermitAt is MayPermit for URIs that belong to the provider of that name.
 func (i *Identity) MayPermitAt(provider string, action Action, head string) bool {
 	a := i.byProvider[provider]
-	may := i.everywhere.of(action).mayMatch(head) || a != nil && a.of(action).mayMatch(head)
+	may := i.everywhere.of(action).MayMatch(head) || a != nil && a.of(action).MayMatch(head)
 	return may && i.mayBeWithin(head)
 }
 
@@ -136,7 +123,7 @@ func (i *Identity) DependsOnProvider() bool { return len(i.byProvider) > 0 }
 // isWithin reports whether a URI is one of those to which Narrow restricts the client.
 func (i *Identity) isWithin(normal string) bool {
 	for at := range i.narrow {
-		if !i.narrow[at].match(normal) {
+		if !i.narrow[at].Match(normal) {
 			return false
 		}
 	}
@@ -145,7 +132,7 @@ func (i *Identity) isWithin(normal string) bool {
 
 func (i *Identity) mayBeWithin(head string) bool {
 	for at := range i.narrow {
-		if !i.narrow[at].mayMatch(head) {
+		if !i.narrow[at].MayMatch(head) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -126,5 +127,28 @@ func TestNarrow(t *testing.T) {
 	}
 	if !key.MayPermit(auth.Read, "notes://d") || key.MayPermit(auth.Read, "notes://x") || twice.MayPermitAt("mail", auth.Read, "mail:") {
 		t.Error("what may be permitted is wrong")
+	}
+}
+
+// BenchmarkGuarded asks for a URI that the last of the rules permits, and for one that none does.
+func BenchmarkGuarded(b *testing.B) {
+	for _, form := range []string{"notes://team-%d/**", "notes://team-%d/*/drafts/**"} {
+		for _, n := range []int{1, 1000} {
+			var grants []auth.Grant
+			for at := range n {
+				grants = append(grants, auth.Grant{Actions: auth.List | auth.Read, URIs: patterns(b, fmt.Sprintf(form, at))})
+			}
+			i, permitted := identity(grants...), fmt.Sprintf("notes://team-%d/2026/drafts/a", n-1)
+			for uri, want := range map[string]bool{permitted: true, "notes://other/2026/drafts/a": false} {
+				b.Run(fmt.Sprintf("%s/%d/%v", form, n, want), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if i.Permits(auth.Read, uri) != want {
+							b.Fatal("wrong")
+						}
+					}
+				})
+			}
+		}
 	}
 }

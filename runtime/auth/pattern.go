@@ -65,5 +65,3 @@ func (p Pattern) String() string {
 	}
 	return p.compiled.String()
 }
-
-func (p Pattern) isAny() bool { return p.String() == "**" }
