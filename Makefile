@@ -83,8 +83,9 @@ COMPUTING  = $(addprefix $(WAZERO)/,engine/wazevo/backend/... engine/wazevo/fron
              $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
 ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e 'wasmres/wasmres%$$') $(LONG:.%=-e 'wasmres/wasmres%$$')
 
-# TEST leaves out the part of go vet that go test repeats.
-TEST       = $(GO) test -vet=off -shuffle=on -timeout=20m
+# TEST leaves out the part of go vet that go test repeats. It runs two packages for each processor: many wait for clocks
+# and for other processes.
+TEST       = $(GO) test -vet=off -shuffle=on -timeout=20m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACE       = CGO_ENABLED=1 $(TEST) -race $(COMPUTING:%=-gcflags=%=-race=false)
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
@@ -112,7 +113,7 @@ soak: ## each fuzz target for a night: a hundred times the inputs of make check,
 
 fuzz-folder: ## the targets of FOLDER, whose tests are linked once
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd $(FOLDER) && \
-	$(GO) test -vet=off -c $(COVERED) -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
+	$(GO) test -vet=off -c -ldflags='-s -w' $(COVERED) -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
 	for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' *_test.go | sed 's/func //'); do \
 	  "$$dir/fuzz" -test.run='^$$' -test.fuzz="^$$f\$$" -test.fuzztime=$(FUZZTIME) -test.parallel=1 -test.fuzzcachedir="$$inputs" \
 	    >"$$dir/said" 2>&1 || { echo "fuzz $(FOLDER) $$f"; cat "$$dir/said"; exit 1; }; \
