@@ -1,10 +1,12 @@
 package session_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/session"
 )
@@ -47,6 +49,25 @@ func TestKitSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	replay(t, module.Binary, kitSession)
+}
+
+// TestKitInAllLanguages replays one session with the conformance kit's providers, which answer the same in each language.
+func TestKitInAllLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the providers are built and compiled")
+	}
+	for _, l := range []project.Language{
+		project.Go, project.Rust, project.C, project.AssemblyScript, project.JavaScript, project.Python,
+	} {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			module, err := os.ReadFile(guesttest.Kit(t, l))
+			if err != nil {
+				t.Fatal(err)
+			}
+			replay(t, module, "../../testdata/wasm/kit.txtar")
+		})
+	}
 }
 
 // replay compares all answers of a provider with those of a recorded session.

@@ -102,7 +102,7 @@ static const wr_completer echo_completers[] = {{.variable = "value", .words = WR
 
 static const wr_route routes[] = {
   {.uri = "kit://text", .read = read_text, .poll_ms = 1000, .version = text_version},
-  {.uri = "kit://blob", .read = read_blob, .mime = "application/octet-stream"},
+  {.uri = "kit://blob", .read = read_blob},
   {.uri = "kit://empty", .read = read_empty},
   {.uri = "kit://several", .read = read_several},
   {.uri = "kit://principal", .read = read_principal},

@@ -17,7 +17,7 @@ fn provider() -> Provider {
         .complete_from("value", ["alpha", "beta", "bravo"]);
     let join = Route::template("kit://join{/part*}", |r| Ok(r.vars("part").collect::<Vec<_>>().join("|")));
     let config = Route::template("kit://config/{key}", |r| r.config(r.var("key")).ok_or_else(nothing));
-    powers::add(Provider::new("kit", "1.0.0"))
+    let provider = Provider::new("kit", "1.0.0")
         .route(text)
         .route(Route::resource("kit://blob", |_| Ok((0..=255).collect::<Vec<u8>>())))
         .route(Route::resource("kit://empty", |_| Ok("")))
@@ -29,8 +29,8 @@ fn provider() -> Provider {
         .route(Route::template("kit://fail/{code}", fail))
         .route(Route::template("kit://stream/{n}", stream).ranges())
         .route(Route::template("kit://many/{i}", many))
-        .route(config)
-        .list(|_, page| page.each(MANY, |i| Entry::new(format!("kit://many/{}", i + 1))))
+        .route(config);
+    powers::add(provider).list(|_, page| page.each(MANY, |i| Entry::new(format!("kit://many/{}", i + 1))))
 }
 
 wasmres::export!(provider);
@@ -56,10 +56,10 @@ fn fail(r: &Request) -> Result<String> {
     }
 }
 
-fn many(r: &Request) -> Result<Option<String>> {
+fn many(r: &Request) -> Result<String> {
     match r.parse("i") {
-        Ok(i @ 1..=MANY) => Ok(Some(i.to_string())),
-        _ => Ok(None),
+        Ok(i @ 1..=MANY) => Ok(i.to_string()),
+        _ => Err(nothing()),
     }
 }
 
