@@ -21,6 +21,8 @@ CASES = [
     lambda: ["é".isascii(), "e".isascii(), "".isascii()],
     lambda: ["a\n".isprintable(), "a".isprintable()],
     lambda: "{a}".format_map({"a": 1}),
+    lambda: [f"{x:,.2f}" for x in (0, 1, 12, 123, 999.999, 1234, -123, -1234.5, 1234567.891, -987654321.5, 1e15, float("inf"))],
+    lambda: [f"{1234567.891:>15,.2f}|{1234567.891:<15,.2f}|{-1234.5:^+12,.1f}|{1234.5:+,.1f}|{12345.678:_.1f}|{12.5:,.1%}|{1234:,.3f}"],
     lambda: [n.bit_length() for n in (0, 1, 255, 256, -5, 2 ** 100)],
     lambda: [(1.5).is_integer(), (2.0).is_integer(), float("inf").is_integer(), 5 .is_integer() if hasattr(5, "is_integer") else 0 or True],
     lambda: (0.75).as_integer_ratio(),

@@ -136,6 +136,21 @@ static uint32_t send(const mp_obj_t *quick, const reading *r, mp_obj_t mime_type
   return WR_CODE_OK;
 }
 
+// Writes a value as JSON; false when there is something in it that has no form there.
+static bool __attribute__((noinline)) print_json(vstr_t *v, mp_obj_t value) {
+  mp_print_ext_t print = {.item_separator = ", ", .key_separator = ": "};
+  vstr_init_print(v, 128, &print.base);
+  nlr_buf_t jump;
+  if (nlr_push(&jump) == 0) {
+    mp_obj_print_helper(&print.base, value, PRINT_JSON);
+    nlr_pop();
+    return true;
+  }
+  mp_obj_t error = MP_OBJ_FROM_PTR(jump.ret_val);
+  if (mp_obj_get_type(error) != &mp_type_TypeError) nlr_raise(error);
+  return false;
+}
+
 // Sends an answer; false when the SDK has to.
 static bool answer(const mp_obj_t *quick, const reading *r, mp_obj_t value, uint32_t *code) {
   if (mp_obj_is_str(value)) {
@@ -145,12 +160,8 @@ static bool answer(const mp_obj_t *quick, const reading *r, mp_obj_t value, uint
     *code = send(quick, r, quick[MIME_TYPE], (bytes){(const uint8_t *)at, len});
     return true;
   }
-  if (!is_json(value)) return false;
   vstr_t v;
-  mp_print_ext_t print = {.item_separator = ", ", .key_separator = ": "};
-  vstr_init_print(&v, 128, &print.base);
-  mp_obj_print_helper(&print.base, value, PRINT_JSON);
-  if (v.len > r->max_bytes) return false;
+  if (!is_json(value) || !print_json(&v, value) || v.len > r->max_bytes) return false;
   *code = send(quick, r, json_type, (bytes){(const uint8_t *)v.buf, v.len});
   return true;
 }

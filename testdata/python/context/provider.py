@@ -1,6 +1,10 @@
 """The context of a request, in functions that are async or not."""
 
 import json
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from enum import Enum
+from pathlib import Path
 
 from wasmres.fastmcp import Context, CurrentContext, FastMCP, get_context
 
@@ -56,6 +60,25 @@ async def within(name: str, ctx: Context) -> bool:
 @mcp.resource("station://deep")
 async def deep(ctx: Context | None = None) -> bool:
     return ctx is not None and await helper() == ctx.request_id
+
+
+class Sky(Enum):
+    CLEAR = "clear"
+
+
+@dataclass
+class Reading:
+    day: date
+    sky: Sky
+
+
+@mcp.resource("station://readings")
+async def readings() -> dict:
+    noon = datetime(2026, 11, 23, 12, 0, 30)
+    return {
+        "at": noon, "utc": noon.replace(tzinfo=timezone.utc), "sky": Sky.CLEAR, "tags": {"a"}, "raw": b"12", "path": Path("/a"),
+        "all": [Reading(date(2026, 11, 22), Sky.CLEAR), (noon.date(),)],
+    }
 
 
 @mcp.resource("station://plain")

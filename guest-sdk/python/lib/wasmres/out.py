@@ -64,7 +64,17 @@ def end_body():
 
 def json_of(value):
     """An object as JSON, None for None."""
-    return None if value is None else json.dumps(value)
+    if value is None:
+        return None
+    try:
+        return json.dumps(value)
+    except TypeError:
+        from .serve import provider
+
+        plain = getattr(provider(), "plain", None)
+        if not plain:
+            raise
+    return json.dumps(plain(value))
 
 
 def time_of(time):

@@ -41,6 +41,7 @@ class Provider:
     """The provider that this module is. Its options are in docs/languages/python.md."""
 
     request_type = Request  # what a parameter for the request gets
+    plain = None  # function (value): what JSON has in place of values that have no form there; they are a TypeError without
 
     def __init__(self, name, *, version=None, title=None, description=None, prefixes=(), asks=(), config_schema=None,
                  limits=None, lifecycle="fresh"):

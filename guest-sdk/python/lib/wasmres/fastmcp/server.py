@@ -6,6 +6,7 @@ from ..handler import settled
 from ..log import log
 from ..provider import Provider
 from .context import Context
+from .plain import plain
 from .resources import FunctionResource, Resource
 from .types import CompletionArgument, CompletionContext, ResourceTemplateReference, icon_of, shown
 
@@ -29,6 +30,7 @@ class FastMCP(Provider):
     left out: wasmres is the server."""
 
     request_type = Context
+    plain = staticmethod(plain)
 
     def __init__(self, name="provider", instructions=None, version=None, asks=(), prefixes=(), title=None,
                  on_duplicate_resources=None, on_duplicate=None, **others):
