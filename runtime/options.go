@@ -28,6 +28,10 @@ type Options struct {
 	Limits Limits
 	// ModuleLimits bound the size and the shape of the module. Zero fields take the defaults.
 	ModuleLimits ModuleLimits
+	// Lazy has the first call start the worker process, and not Open or Load, if the module contains its manifest, as those of
+	// wasmres build do. Open compiles the module all the same, if it is not in the cache. An error of the guest's start is then
+	// that of the first calls, and Info has no Reset and no Start before. In process it changes nothing.
+	Lazy bool
 	// Live bounds the worker processes of this provider and of all others that have the same one, as those of a tenant. A
 	// start must be within HostConfig.Live as well. Nil bounds none.
 	Live *Live

@@ -50,6 +50,7 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
+	Lazy      bool // the first call starts the worker process: see [runtime.Options]
 	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
 	Live *runtime.Live
 	// Host runs the guests of several Apps, and belongs to the caller. Nil is one of the App's own, by the fields above and
@@ -158,7 +159,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
 		Admit: a.cfg.Admit, OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,

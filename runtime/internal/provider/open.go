@@ -45,6 +45,8 @@ type Config struct {
 	// Clock is a fixed time and seed, for tests. Nil means those of the system.
 	Clock *guest.Clock
 
+	// Lazy starts a worker with the first call only, if the module contains its manifest. Runners without workers ignore it.
+	Lazy bool
 	// Live bounds the workers of this provider and of others. Nil bounds none. Runners without workers ignore it.
 	Live *live.Group
 
@@ -147,7 +149,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
-		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Live: cfg.Live, Logger: cfg.Logger,
+		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)

@@ -25,6 +25,8 @@ type guests struct {
 	// fixed at creation
 	runner *Runner
 	host   *guest.Host
+	life   context.Context // ends with Close
+	end    context.CancelFunc
 	groups []*live.Group // that every worker must enter, in this order, before it may start
 
 	// owned by the goroutine that starts a worker
@@ -36,8 +38,8 @@ type guests struct {
 
 	// fixed once they are open
 	workers *supervise.Supervisor[*worker]
-	info    guest.Info
 
+	info   atomic.Pointer[guest.Info] // nil before a worker was ready
 	quota  link.Quota
 	called atomic.Int64 // when, as time since the runner was made; 0 for never
 	memory memory
@@ -62,13 +64,24 @@ func (g *guests) start(ctx context.Context) (err error) {
 	if g.runner.cfg.Idle > 0 || len(g.groups) > 0 {
 		cfg.Idle = g.idle
 	}
-	if g.workers, err = supervise.Open(ctx, cfg); err != nil {
+	open := supervise.Open[*worker]
+	if g.isLazy() {
+		if err := g.compile(ctx); err != nil {
+			return err
+		}
+		g.host.ReleaseModule()
+		open = supervise.OpenStopped[*worker]
+	}
+	if g.workers, err = open(ctx, cfg); err != nil {
 		return err
 	}
 	g.opened.Store(true)
 	g.released()
 	return nil
 }
+
+// isLazy reports whether the first call starts the first worker.
+func (g *guests) isLazy() bool { return g.host.Lazy && g.host.Packed() }
 
 // idle returns how long a worker without calls keeps running.
 func (g *guests) idle() time.Duration {
@@ -89,16 +102,27 @@ func (g *guests) lasting() time.Duration {
 
 // prepare has the module compiled, if it is not, and waits for the turn of a start.
 func (g *guests) prepare(ctx context.Context) (err error) {
-	if g.compiled == "" {
-		whole, err := g.host.Module.Load()
-		if err != nil {
-			return err
-		}
-		if g.compiled, err = g.runner.cfg.Compile(ctx, whole.Binary()); err != nil {
-			return err
-		}
+	if err := g.compile(ctx); err != nil {
+		return err
 	}
 	g.places, err = g.enter(ctx)
+	return err
+}
+
+// compile has the module compiled, if it is not. While the guests are opened, ctx bounds that. Later only Close ends it: it
+// may take longer than any call waits.
+func (g *guests) compile(ctx context.Context) error {
+	if g.compiled != "" {
+		return nil
+	}
+	if g.opened.Load() {
+		ctx = g.life
+	}
+	whole, err := g.host.Module.Load()
+	if err != nil {
+		return err
+	}
+	g.compiled, err = g.runner.cfg.Compile(ctx, whole.Binary())
 	return err
 }
 
@@ -112,7 +136,7 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 		places.leave(live.Crashed)
 		return nil, err
 	}
-	cold := g.described && !g.crashed.Swap(false)
+	cold := (g.described || g.isLazy()) && !g.crashed.Swap(false)
 	g.described = true
 	w.places = places
 	g.runner.activity.add(w)
@@ -194,8 +218,11 @@ func (g *guests) setReady(r *link.Ready) error {
 	if g.described {
 		return nil
 	}
+	g.info.Store(&r.Info)
+	if g.isLazy() {
+		return nil
+	}
 	g.host.ReleaseModule()
-	g.info = r.Info
 	if g.host.Packed() {
 		return nil
 	}
@@ -237,13 +264,19 @@ func (g *guests) EndSession(session string) {
 	}
 }
 
-// Info implements [guest.Guests].
-func (g *guests) Info() guest.Info { return g.info }
+// Info implements [guest.Guests]. It is zero before a worker was ready.
+func (g *guests) Info() guest.Info {
+	if info := g.info.Load(); info != nil {
+		return *info
+	}
+	return guest.Info{}
+}
 
 // Close implements [guest.Guests].
 func (g *guests) Close() (err error) {
 	g.closed.Do(func() {
 		g.closing.Store(true)
+		g.end()
 		err = g.close()
 		g.runner.standby.remove()
 	})

@@ -9,8 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -54,6 +57,50 @@ func TestAProviderThatIsNotCalledHasNoProcess(t *testing.T) {
 		}
 	}
 	noExits(t, log)
+}
+
+// TestALazyProviderStartsWithItsFirstCall has a module with a manifest, and one that must be asked for it.
+func TestALazyProviderStartsWithItsFirstCall(t *testing.T) {
+	for name, packed := range map[string]bool{"packed": true, "asked": false} {
+		t.Run(name, func(t *testing.T) {
+			leavesNothing(t)
+			binary, group := wat(t, "faults.wasm"), newGroup(t, live.Config{})
+			if packed {
+				manifest := abi.Manifest{Name: "lazy", Ops: 1 << abi.OpRead}
+				var err error
+				if binary, err = wasm.WithCustom(binary, abi.ManifestSection, manifest.Append(nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := load(t, provider.Config{
+				Runner: newRunner(t, worker.Config{Live: group}), Limits: patient, Lazy: true, ModuleCache: c,
+				Source: func() ([]byte, error) { return binary, nil },
+			}, binary)
+			if got := group.Stats().Starts; got != 0 == packed {
+				t.Fatalf("%d starts before the first call", got)
+			}
+			m.EndSession("a")
+			works(t, m)
+			works(t, m)
+			if got := group.Stats().Starts; got != 1 {
+				t.Errorf("%d starts, want one", got)
+			}
+		})
+	}
+}
+
+func TestALazyProviderThatIsNotCalledIsClosed(t *testing.T) {
+	leavesNothing(t)
+	manifest := abi.Manifest{Name: "lazy", Ops: 1 << abi.OpRead}
+	binary, err := wasm.WithCustom(wat(t, "faults.wasm"), abi.ManifestSection, manifest.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	load(t, provider.Config{Runner: newRunner(t, worker.Config{}), Lazy: true}, binary)
 }
 
 func TestManyCallsOfAStoppedProviderShareOneStart(t *testing.T) {

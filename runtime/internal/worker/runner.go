@@ -111,7 +111,7 @@ func New(cfg Config) (*Runner, error) {
 // Isolation returns the isolation of the worker that was started last; nil when none was.
 func (r *Runner) Isolation() *Isolation { return r.current.Load() }
 
-// Open implements [guest.Runner]: it compiles the module and starts the first worker.
+// Open implements [guest.Runner]: it compiles the module and starts the first worker, unless the first call does.
 func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
 	r.standby.add()
 	g, err := r.open(ctx, h)
@@ -124,12 +124,15 @@ func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) 
 
 func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	g := &guests{runner: r, host: h}
+	g.life, g.end = context.WithCancel(context.WithoutCancel(ctx))
 	for _, group := range []*live.Group{h.Live, r.cfg.Live} {
 		if group != nil {
 			g.groups = append(g.groups, group)
 		}
 	}
-	if err := g.open(ctx); err != nil {
+	err := g.open(ctx)
+	if err != nil {
+		g.end()
 		return nil, errors.Join(err, g.close())
 	}
 	return g, nil

@@ -55,6 +55,31 @@ func TestAnUnusedWorkerIsStoppedAndTheNextCallerStartsOne(t *testing.T) {
 	})
 }
 
+func TestOpenStoppedLeavesTheFirstStartToACaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &play{script: []func() (*worker, error){immortal}}
+		s, err := supervise.OpenStopped(t.Context(), config{Start: p.start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if at := s.State(); at != (supervise.State{Phase: supervise.Stopped}) {
+			t.Errorf("got %+v, want stopped and nothing else", at)
+		}
+		use(t, s).end()
+		synctest.Wait()
+		if at := s.State(); at.Phase != supervise.Live || at.Starts != 2 || at.Exits != 1 {
+			t.Errorf("got %+v, want the second worker: without Idle it starts in advance", at)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := supervise.OpenStopped(t.Context(), config{}); err == nil {
+			t.Error("got no error without a start function")
+		}
+	})
+}
+
 func TestAWorkerInUseIsNotStopped(t *testing.T) {
 	open(t, config{Start: (&play{script: []func() (*worker, error){immortal}}).start, Idle: after(second)}, func(t *testing.T, s *supervisor) {
 		w := acquired(t, s)

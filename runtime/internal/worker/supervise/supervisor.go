@@ -57,17 +57,32 @@ func Open[W Worker](ctx context.Context, cfg Config[W]) (*Supervisor[W], error) 
 		cancel()
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
-	s := &Supervisor[W]{
-		cfg: cfg, ctx: running, cancel: cancel, opened: time.Now(), changed: make(chan struct{}),
-		state: State{Starts: 1},
+	s := newSupervisor(running, cancel, cfg)
+	s.state.Starts = 1
+	l := s.publish(w)
+	s.running.Go(func() { s.run(l) })
+	return s, nil
+}
+
+// OpenStopped is Open without a first worker: the first caller starts it.
+func OpenStopped[W Worker](ctx context.Context, cfg Config[W]) (*Supervisor[W], error) {
+	if err := cfg.complete(); err != nil {
+		return nil, fmt.Errorf("supervise: %w", err)
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := newSupervisor(running, cancel, cfg)
+	s.state.Phase = Stopped
+	return s, nil
+}
+
+func newSupervisor[W Worker](ctx context.Context, cancel context.CancelFunc, cfg Config[W]) *Supervisor[W] {
+	return &Supervisor[W]{
+		cfg: cfg, ctx: ctx, cancel: cancel, opened: time.Now(), changed: make(chan struct{}),
 		history: history{
 			minBackoff: cfg.MinBackoff, maxBackoff: cfg.MaxBackoff, stableAfter: cfg.StableAfter,
 			maxExits: cfg.MaxExits, window: cfg.Window,
 		},
 	}
-	l := s.publish(w)
-	s.running.Go(func() { s.run(l) })
-	return s, nil
 }
 
 // startFirst starts a worker that may outlive ctx.
