@@ -55,6 +55,8 @@ type Config struct {
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
 	AccessLog func(tenantID string, e accesslog.Entry)
+	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
+	Limited func(tenantID, limit string)
 	// Used gets what each call of a tenant's guests has used. It must not block. Nil discards.
 	Used func(tenantID string, u runtime.Usage)
 	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
@@ -98,6 +100,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.AccessLog == nil {
 		cfg.AccessLog = func(string, accesslog.Entry) {}
+	}
+	if cfg.Limited == nil {
+		cfg.Limited = func(string, string) {}
 	}
 	if cfg.Used == nil {
 		cfg.Used = func(string, runtime.Usage) {}

@@ -116,7 +116,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Used: n.metrics.Used, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Used: n.metrics.Used, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // other is the value of a label that stands for all that have none of their own.
@@ -14,11 +15,10 @@ var (
 		"resources/unsubscribe", "subscriptions/listen", "completion/complete", "tools/list", "tools/call", "download")
 	codes = newLabels(append([]string{other, codeOK, "limited", "exhausted", "unauthorized", "forbidden", "rpc_error", "http_error"},
 		abiCodes()...)...)
-	limits   = newLabels(other, "requests", "concurrent", "bytes", "bytes_day", "cpu_day", "subscriptions", "live")
-	kinds    = newLabels(other, "key", "token", "certificate", "anonymous")
-	outcomes = newLabels(other, "ok", "missing", "invalid", "expired", "revoked", "network")
-	reasons  = newLabels(other, "idle", "evicted", "crashed", "closed")
-	states   = newLabels(other, "cold", "starting", "live")
+	limits = newLabels(other, admission.Requests, admission.Concurrency, admission.Bytes, admission.BytesDay, admission.CPUDay,
+		admission.Subscriptions, admission.Sessions)
+	reasons = newLabels(other, "idle", "evicted", "crashed", "closed")
+	states  = newLabels(other, "cold", "starting", "live")
 )
 
 const codeOK = "ok"

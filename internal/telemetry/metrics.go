@@ -47,7 +47,6 @@ type Metrics struct {
 	seconds []histogram // by method
 	starts  histogram
 	ends    []atomic.Uint64 // by reasons
-	auth    []atomic.Uint64 // by kinds, then by outcomes
 
 	scraping sync.Mutex // held by scrapes, over State
 	others   map[combination]uint64
@@ -60,7 +59,7 @@ func New(cfg Config) *Metrics {
 	m := &Metrics{
 		start: time.Now(), cfg: cfg, tenants: map[string]*counter{}, others: map[combination]uint64{}, ranked: -rankEvery,
 		seconds: make([]histogram, len(methods.names)),
-		ends:    make([]atomic.Uint64, len(reasons.names)), auth: make([]atomic.Uint64, len(kinds.names)*len(outcomes.names)),
+		ends:    make([]atomic.Uint64, len(reasons.names)),
 	}
 	for i := range m.seconds {
 		m.seconds[i].init(requestBuckets)
@@ -77,8 +76,7 @@ func (m *Metrics) Observe(tenant string, e accesslog.Entry) {
 	m.seconds[methods.of(e.Method)].observe(requestBuckets, e.Duration)
 }
 
-// Limited counts a request that a limit refused or delayed: requests, concurrent, bytes, bytes_day, cpu_day, subscriptions
-// or live.
+// Limited counts a request, stream or session that a limit refused: one of those of package admission.
 func (m *Metrics) Limited(tenant, limit string) {
 	c, i := m.counterOf(tenant), limits.of(limit)
 	c.mu.Lock()
@@ -99,12 +97,6 @@ func (m *Metrics) Started(took time.Duration) { m.starts.observe(startBuckets, t
 
 // WorkerEnded counts the end of a provider's process: idle, evicted, crashed or closed.
 func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }
-
-// Authenticated counts a credential of a kind (key, token, certificate, anonymous) with its outcome: ok, missing, invalid,
-// expired, revoked or network.
-func (m *Metrics) Authenticated(kind, outcome string) {
-	m.auth[int(kinds.of(kind))*len(outcomes.names)+int(outcomes.of(outcome))].Add(1)
-}
 
 // Remove ends the series of a tenant that the server no longer has.
 func (m *Metrics) Remove(tenant string) {

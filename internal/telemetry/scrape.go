@@ -21,17 +21,16 @@ const (
 
 // descs are all metrics of the Collector.
 var descs = struct {
-	requests, seconds, limited, fuel, bytes, starts, ends, auth *prometheus.Desc
-	providers, live, generation, stale, build                   *prometheus.Desc
+	requests, seconds, limited, fuel, bytes, starts, ends *prometheus.Desc
+	providers, live, generation, stale, build             *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
-	desc("limited_total", "Requests that a limit refused or delayed.", "tenant", "limit"),
+	desc("limited_total", "Requests, streams and sessions that a limit refused.", "tenant", "limit"),
 	desc("fuel_total", "Guest work, in fuel.", "tenant"),
 	desc("bytes_total", "Bytes of answers, before compression.", "tenant"),
 	desc("start_seconds", "Time to start the process of a provider."),
 	desc("worker_ends_total", "Ends of processes of providers.", "why"),
-	desc("auth_total", "Credentials that were checked.", "kind", "outcome"),
 	desc("providers", "Providers in a state.", "state"),
 	desc("live_bytes", "Memory of the processes of all providers."),
 	desc("config_generation", "Number of the configuration in force."),
@@ -57,7 +56,7 @@ func (m *Metrics) Handler() http.Handler {
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.bytes, descs.starts, descs.ends, descs.auth,
+		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.bytes, descs.starts, descs.ends,
 		descs.providers, descs.live, descs.generation, descs.stale, descs.build,
 	} {
 		to <- d
@@ -76,9 +75,6 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- m.starts.metric(descs.starts, startBuckets)
 	for i := range m.ends {
 		counted(to, descs.ends, m.ends[i].Load(), reasons.names[i])
-	}
-	for i := range m.auth {
-		counted(to, descs.auth, m.auth[i].Load(), kinds.names[i/len(outcomes.names)], outcomes.names[i%len(outcomes.names)])
 	}
 	to <- gauge(descs.build, 1, m.cfg.Version, runtime.Version())
 	if m.cfg.State != nil {

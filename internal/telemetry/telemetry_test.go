@@ -74,7 +74,6 @@ func TestMetrics(t *testing.T) {
 	m.Limited("acme", "unheard of")
 	m.Started(3 * time.Millisecond)
 	m.WorkerEnded("idle")
-	m.Authenticated("key", "revoked")
 	text := scrape(t, m)
 	want := map[string]float64{
 		`requests_total{code="ok",era="2026-07-28",method="resources/read",tenant="acme"}`:      3,
@@ -83,12 +82,12 @@ func TestMetrics(t *testing.T) {
 		`requests_total{code="other",era="2026-07-28",method="other",tenant="acme"}`:            1,
 		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
-		`auth_total{kind="key",outcome="revoked"}`: 1, `worker_ends_total{why="idle"}`: 1,
-		`providers{state="cold"}`: 7, `providers{state="live"}`: 2,
+		`worker_ends_total{why="idle"}`: 1,
+		`providers{state="cold"}`:       7, `providers{state="live"}`: 2,
 		`providers{state="starting"}`: 0,
 		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|limited|auth|worker|providers|live|config|stale)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|limited|worker|providers|live|config|stale)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{
@@ -137,7 +136,7 @@ func TestSeriesAreBounded(t *testing.T) {
 					})
 					requests++
 				}
-				for _, limit := range []string{"requests", "concurrent", "bytes", "bytes_day", "cpu_day", "subscriptions", "live", "x"} {
+				for _, limit := range []string{"requests", "concurrency", "bytes", "bytes_day", "cpu_day", "subscriptions", "sessions", "x"} {
 					m.Limited(id, limit)
 				}
 				m.Used(id, limits.Usage{Fuel: 1})
