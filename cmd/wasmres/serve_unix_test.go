@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -55,10 +56,24 @@ func TestServeForOperators(t *testing.T) {
 	write("serve.yaml", "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\nadmin: {listen: \"127.0.0.1:0\"}\n")
 	write("tenants/acme.yaml", tenantFile)
 	cmd := exec.Command("wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--log-format", "json", "--cache-dir", guesttest.CacheDir(t))
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	told := func(want string) {
+		t.Helper()
+		b := make([]byte, 1024)
+		if n, err := manager.Read(b); err != nil || string(b[:n]) != want {
+			t.Errorf("the service manager was told %q, %v, want %q", b[:n], err, want)
+		}
+	}
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"))
 	_, _, d := startRun(t, cmd)
 	endpoint := d.await(t, `Serving 1 tenant at (http://127\.0\.0\.1:\d+)/t/`)[1]
 	probes := "http://" + d.await(t, `"msg":"operators can connect".*"probes":"([^"]*)"`)[1]
 
+	told("READY=1\nSTATUS=serving 1 tenant, 0 with problems")
 	o := operator{t, filepath.Join(dir, "data", "admin.sock")}
 	key := strings.TrimSpace(o.run("key new acme --name ada --role reader --expires 1d", 0, `\Awr_`, "of acme for ada, with reader"))
 	url := endpoint + "/t/acme/mcp?uri=hello://about"
@@ -102,5 +117,6 @@ func TestServeForOperators(t *testing.T) {
 	if err := cmd.Wait(); err != nil && !regexp.MustCompile("exit status 143|signal").MatchString(err.Error()) {
 		t.Error(err)
 	}
+	told("STOPPING=1")
 	o.run("top", 5, `\A\z`, "no server answers")
 }

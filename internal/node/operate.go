@@ -11,8 +11,8 @@ import (
 )
 
 // Operate serves operators until ctx ends: on the admin socket, and at the address of probes and metrics, if the settings
-// have one. It also writes when keys were used. The caller calls it once.
-func (n *Node) Operate(ctx context.Context) error {
+// have one. It also writes when keys were used. It calls ready when operators can connect. The caller calls it once.
+func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
 	api, err := admin.New(admin.Config{Host: n, Keys: n, Logger: n.cfg.Logger})
 	if err != nil {
@@ -29,6 +29,7 @@ func (n *Node) Operate(ctx context.Context) error {
 		}
 	}
 	n.cfg.Logger.Info("operators can connect", "socket", s.Admin.Socket, "probes", addressOf(probes))
+	ready()
 	context.AfterFunc(ctx, func() { n.draining.Store(true) })
 	var serving sync.WaitGroup
 	ended := make(chan error, 2)

@@ -267,6 +267,7 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 	defer stop()
 	var serving sync.WaitGroup
 	failed := make(chan error, len(listeners)+1)
+	operators := make(chan struct{}) // closed when they can connect
 	for _, l := range listeners {
 		serving.Go(func() {
 			failed <- n.Serve(ctx, l.Listener, &l.opts)
@@ -274,7 +275,7 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 		})
 	}
 	serving.Go(func() {
-		failed <- n.Operate(ctx)
+		failed <- n.Operate(ctx, func() { close(operators) })
 		stop() // without its operators, the server ends
 	})
 	serving.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
@@ -284,7 +285,11 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 			logger.Warn("service manager not told", "err", err)
 		}
 	})
-	tell(logger, systemd.Ready(status(n)))
+	select {
+	case <-operators:
+		tell(logger, systemd.Ready(status(n)))
+	case <-ctx.Done():
+	}
 	<-ctx.Done()
 	tell(logger, systemd.Stopping())
 	serving.Wait()
