@@ -11,10 +11,12 @@ import (
 	"github.com/wasmres/wasmres/internal/session"
 )
 
-// sampleDir has servers in the style of FastMCP, each with a session; kitSession is one of the conformance kit's provider.
+// sampleDir has servers in the style of FastMCP, each with a session; kitSession is one of the conformance kit's provider
+// in Python, and sharedSession one of that provider in each language.
 const (
-	sampleDir  = "../../testdata/python"
-	kitSession = "../../testdata/wasm/kit-python/tests/kit.txtar"
+	sampleDir     = "../../testdata/python"
+	kitSession    = "../../testdata/wasm/kit-python/tests/kit.txtar"
+	sharedSession = "../../testdata/wasm/kit.txtar"
 )
 
 // TestPythonSamples replays what is recorded of the servers in the style of FastMCP.
@@ -65,7 +67,7 @@ func TestKitInAllLanguages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			replay(t, module, "../../testdata/wasm/kit.txtar")
+			replay(t, module, sharedSession)
 		})
 	}
 }
