@@ -69,7 +69,7 @@ func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, i
 		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy,
 		Limits: limitsOf(p, is.plan), Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
-		Used:   func(u runtime.Usage) { r.used(is, u) },
+		Admit: r.quotaOf(is).Provider(p.Name), Used: func(u runtime.Usage) { r.used(is, u) },
 		Logger: h.cfg.Logger.With("tenant", r.id, "provider", p.Name),
 	}
 	if !registry.LooksLikeReference(p.Module) {
