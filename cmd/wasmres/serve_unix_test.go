@@ -53,7 +53,8 @@ func TestServeForOperators(t *testing.T) {
 		}
 	}
 	tenantFile := fmt.Sprintf("providers:\n  hello: {module: %q}\nroles:\n  reader: [{uris: [\"**\"]}]\n", guesttest.File(t, "hello"))
-	write("serve.yaml", "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\nadmin: {listen: \"127.0.0.1:0\"}\n")
+	const settings = "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\nadmin: {listen: \"127.0.0.1:0\"}\n"
+	write("serve.yaml", settings)
 	write("tenants/acme.yaml", tenantFile)
 	cmd := exec.Command("wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--log-format", "json", "--cache-dir", guesttest.CacheDir(t))
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
@@ -90,9 +91,10 @@ func TestServeForOperators(t *testing.T) {
 
 	for path, want := range map[string]string{
 		"/healthz": "ok\n", "/readyz": "ready\n",
-		"/metrics": `wasmres_requests_total{code="ok",era="2026-07-28",method="download",tenant="acme"} 3`,
+		"/metrics": `(?s)wasmres_guest_seconds_total{tenant="acme"} .*wasmres_providers{state="live"} 1\n.*` +
+			`wasmres_requests_total{code="ok",era="2026-07-28",method="download",tenant="acme"} 3\n`,
 	} {
-		if status, text := fetch(t, probes+path, ""); status != 200 || !strings.Contains(text, want) {
+		if status, text := fetch(t, probes+path, ""); status != 200 || !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
@@ -111,6 +113,22 @@ func TestServeForOperators(t *testing.T) {
 	if status, _ := fetch(t, url, key); status != 401 {
 		t.Errorf("a revoked key gets %d", status)
 	}
+	// A plan of a tenant bounds its clients, and the operator sees it.
+	write("serve.yaml", settings+"plans: {tiny: {principal_requests: {rate: 1/h, burst: 2}}}\n")
+	write("tenants/beta.yaml", "plan: tiny\n"+tenantFile)
+	write("tenants/gamma.yaml", tenantFile)
+	o.run("reload", 0, `^set +beta$.*^set +gamma$`, `\A\z`)
+	key = strings.TrimSpace(o.run("key new beta --role reader", 0, `\Awr_`, ""))
+	url = endpoint + "/t/beta/mcp?uri=hello://about"
+	for _, want := range []int{200, 200, 429} {
+		if status, text := fetch(t, url, key); status != want {
+			t.Errorf("got %d %s, want %d", status, text, want)
+		}
+	}
+	if _, text := fetch(t, probes+"/metrics", ""); !strings.Contains(text, `wasmres_limited_total{limit="requests",tenant="beta"} 1`) {
+		t.Errorf("the metrics do not say what was limited: %s", text)
+	}
+	o.run("top", 0, `^beta +[0-9.]+ +[0-9.]+ms +1/1 +[0-9.]+ MiB +1 +0$`, `\A\z`)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,7 @@ func (m *Metrics) Used(tenant string, u runtimelimits.Usage) {
 	c := m.counterOf(tenant)
 	c.mu.Lock()
 	c.pending.fuel += u.Fuel
+	c.pending.cpu += max(u.CPU, 0)
 	c.mu.Unlock()
 }
 

@@ -21,13 +21,14 @@ const (
 
 // descs are all metrics of the Collector.
 var descs = struct {
-	requests, seconds, limited, fuel, bytes, starts, ends *prometheus.Desc
-	providers, live, generation, stale, build             *prometheus.Desc
+	requests, seconds, limited, fuel, cpu, bytes, starts, ends *prometheus.Desc
+	providers, live, generation, stale, build                  *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
 	desc("limited_total", "Requests, streams and sessions that a limit refused.", "tenant", "limit"),
 	desc("fuel_total", "Guest work, in fuel.", "tenant"),
+	desc("guest_seconds_total", "Processor time of guests, about.", "tenant"),
 	desc("bytes_total", "Bytes of answers, before compression.", "tenant"),
 	desc("start_seconds", "Time to start the process of a provider."),
 	desc("worker_ends_total", "Ends of processes of providers.", "why"),
@@ -56,7 +57,7 @@ func (m *Metrics) Handler() http.Handler {
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.bytes, descs.starts, descs.ends,
+		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
 		descs.providers, descs.live, descs.generation, descs.stale, descs.build,
 	} {
 		to <- d
@@ -182,6 +183,7 @@ func (t *totals) merge(from *totals) {
 	}
 	t.fuel += from.fuel
 	t.bytes += from.bytes
+	t.cpu += from.cpu
 }
 
 // emit emits the counters of a tenant.
@@ -198,4 +200,7 @@ func (t *totals) emit(to chan<- prometheus.Metric, tenant string) {
 	}
 	counted(to, descs.fuel, t.fuel, tenant)
 	counted(to, descs.bytes, t.bytes, tenant)
+	if t.cpu > 0 {
+		to <- prometheus.MustNewConstMetric(descs.cpu, prometheus.CounterValue, t.cpu.Seconds(), tenant)
+	}
 }

@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	read("acme", m, "trap", 40*time.Millisecond)
 	m.Observe("acme", accesslog.Entry{Time: time.Now(), Method: "resources/list", Session: "s", Code: "-32601"})
 	m.Observe("acme", accesslog.Entry{Time: time.Now(), Method: "x\ny", Code: "a b"})
-	m.Used("acme", limits.Usage{Fuel: 1000})
+	m.Used("acme", limits.Usage{Fuel: 1000, CPU: 1500 * time.Millisecond})
 	m.Limited("acme", "cpu_day")
 	m.Limited("acme", "unheard of")
 	m.Started(3 * time.Millisecond)
@@ -80,14 +80,14 @@ func TestMetrics(t *testing.T) {
 		`requests_total{code="trap",era="2026-07-28",method="resources/read",tenant="acme"}`:    1,
 		`requests_total{code="rpc_error",era="sessions",method="resources/list",tenant="acme"}`: 1,
 		`requests_total{code="other",era="2026-07-28",method="other",tenant="acme"}`:            1,
-		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000,
+		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000, `guest_seconds_total{tenant="acme"}`: 1.5,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
 		`worker_ends_total{why="idle"}`: 1,
 		`providers{state="cold"}`:       7, `providers{state="live"}`: 2,
 		`providers{state="starting"}`: 0,
 		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|limited|worker|providers|live|config|stale)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{
@@ -139,7 +139,7 @@ func TestSeriesAreBounded(t *testing.T) {
 				for _, limit := range []string{"requests", "concurrency", "bytes", "bytes_day", "cpu_day", "subscriptions", "sessions", "x"} {
 					m.Limited(id, limit)
 				}
-				m.Used(id, limits.Usage{Fuel: 1})
+				m.Used(id, limits.Usage{Fuel: 1, CPU: 1})
 			}
 			text := scrape(t, m)
 			all := 0

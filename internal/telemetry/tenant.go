@@ -19,6 +19,7 @@ type totals struct {
 	limited  [maxLimits]uint64 // by limits
 	fuel     uint64
 	bytes    uint64
+	cpu      time.Duration // of guests
 }
 
 // A count is how often a combination came.
