@@ -121,7 +121,7 @@ func isSameServer(a, b *tenant.Tenant) bool {
 	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.Origins, b.Origins) && a.Tools == b.Tools
 }
 
-// server returns the server of the tenant, and opens it if it is cold. ctx bounds the wait, not the work.
+// openServer returns the server of the tenant, and opens it if it is cold. ctx bounds the wait, not the work.
 func (r *route) openServer(ctx context.Context) (*runtime.Server, error) {
 	r.mu.Lock()
 	if s := r.server.Load(); s != nil {
@@ -152,7 +152,7 @@ func (r *route) openServer(ctx context.Context) (*runtime.Server, error) {
 func (r *route) mayOpenLocked() error {
 	now := time.Now()
 	switch f := r.failure; {
-	case r.closed:
+	case r.closed || r.host.ctx.Err() != nil:
 		return unavailable("the server is closing", 0)
 	case f != nil && f.of == r.is.Load().tenant && now.Before(f.until):
 		return unavailable("the providers cannot be loaded", f.until.Sub(now))

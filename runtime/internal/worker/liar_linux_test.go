@@ -261,8 +261,9 @@ func lies() map[string]func(l *liar) error {
 	}
 }
 
+// logLine is a message that the parent logs, within its budget.
 func logLine() []byte {
-	return (&protocol.Log{Level: slog.LevelError, Message: strings.Repeat("flood ", 20), Attrs: []protocol.Attr{{Key: "key", Value: strings.Repeat("v", 1000)}}}).Append(nil)
+	return (&protocol.Log{Level: slog.LevelError, Message: "guest log", Attrs: []protocol.Attr{{Key: "text", Value: strings.Repeat("flood ", 200)}}}).Append(nil)
 }
 
 // floods says something many times, and then answers as it should.
