@@ -54,7 +54,7 @@ func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if !r.mayOpen(req) {
-		r.refuse(w, req)
+		r.refuse(w, req, is)
 		return
 	}
 	s, err := r.openServer(req.Context())
@@ -80,8 +80,8 @@ func (r *route) mayOpen(req *http.Request) bool {
 }
 
 // refuse answers a client without a valid credential as the tenant's server would, without opening a provider.
-func (r *route) refuse(w http.ResponseWriter, req *http.Request) {
-	opts := r.options(r.is.Load())
+func (r *route) refuse(w http.ResponseWriter, req *http.Request, is *settings) {
+	opts := r.options(is)
 	opts.Name, opts.Version = r.id, "0"
 	s, err := runtime.NewServer(nothing{}, opts)
 	if err != nil {

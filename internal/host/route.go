@@ -220,35 +220,47 @@ func (r *route) tryOpen(is *settings) error {
 		return err
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return errors.Join(context.Canceled, g.Close())
+	owned, err := r.useLocked(is, g)
+	r.mu.Unlock()
+	if !owned {
+		err = errors.Join(err, g.Close())
 	}
-	if r.open != nil {
-		if err := r.open.source.Replace(g); err != nil {
-			return errors.Join(err, g.Close())
-		}
-		r.open.of, r.open.plan = is.tenant, is.plan
-		return nil
-	}
-	return r.beginLocked(is, g)
+	return err
 }
 
-// beginLocked makes the server of a tenant that was cold.
-func (r *route) beginLocked(is *settings, g *generation) error {
+// useLocked has the providers of the settings serve. owned reports whether something closes g later: it is false if the
+// present settings have no use for g, or on an error.
+func (r *route) useLocked(is *settings, g *generation) (owned bool, err error) {
+	now := r.is.Load().tenant // which may have changed while the providers were opened
+	switch {
+	case r.closed:
+		return false, context.Canceled
+	case now == nil || now.Disabled || !isSameServer(is.tenant, now):
+		return false, nil // set has closed what was open
+	case r.open == nil:
+		return r.beginLocked(is, g)
+	}
+	if err := r.open.source.Replace(g); err != nil {
+		return false, err
+	}
+	r.open.of, r.open.plan = is.tenant, is.plan
+	return true, nil
+}
+
+// beginLocked makes the server of a tenant that was cold. owned is that of useLocked.
+func (r *route) beginLocked(is *settings, g *generation) (owned bool, err error) {
 	o := &open{of: is.tenant, plan: is.plan}
 	o.source = runtime.NewReplaceable(r.id, "the tenant has no provider", r.host.cfg.Logger)
 	if err := o.source.Replace(g); err != nil {
-		return errors.Join(err, g.Close())
+		return false, err
 	}
-	var err error
 	if o.server, err = runtime.NewServer(o.source.Source(), r.options(is)); err != nil {
-		return errors.Join(fmt.Errorf("tenant %s: %w", r.id, err), o.source.Close())
+		return true, errors.Join(fmt.Errorf("tenant %s: %w", r.id, err), o.source.Close())
 	}
 	r.last.Store(time.Now().UnixNano())
 	r.open = o
 	r.server.Store(o.server)
-	return nil
+	return true, nil
 }
 
 // options are those of the server of a tenant.
