@@ -90,7 +90,7 @@ roles:
 `, module, files))
 	}
 	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\n")
-	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"))
+	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

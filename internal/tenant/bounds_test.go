@@ -164,7 +164,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("listen: [{address: \":1\", insecure: true}]\nplans: {a: {requests: {rate: 1/h}, ceiling: policies/notes.yaml}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		write(t, dir, map[string]string{"serve.yaml": string(text)})
-		s, err := tenant.ReadSettings(dir + "/serve.yaml")
+		s, err := tenant.ReadSettings(dir+"/serve.yaml", dir)
 		if err != nil {
 			if len(strict.ProblemsOf(err)) == 0 {
 				t.Fatalf("not a problem: %v", err)

@@ -25,7 +25,7 @@ type (
 		Listen       []listenerFile      `yaml:"listen,nonempty" unique:"Address" doc:"the addresses on which clients are served; default: 127.0.0.1:8080"`
 		PublicURL    string              `yaml:"public_url" check:"public URL" doc:"how clients reach the server, as https://mcp.example.com; default: the first address"`
 		AllowedHosts []string            `yaml:"allowed_hosts" check:"host name" doc:"further names by which clients may reach all tenants, beside those of public_url and the addresses"`
-		Data         string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: that of this file"`
+		Data         string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: data"`
 		Tenants      string              `yaml:"tenants" check:"host path" doc:"the folder of the files of tenants; default: tenants"`
 		Admin        adminFile           `yaml:"admin" doc:"where operators reach the server"`
 		Watch        *bool               `yaml:"watch" doc:"whether files are read again when they change; default: true"`
@@ -96,10 +96,10 @@ type (
 // SettingsSchema returns the JSON Schema of serve.yaml, for editors.
 func SettingsSchema() []byte { return format.Schema(settingsFile{}, "settings of wasmres serve") }
 
-// ReadSettings reads serve.yaml, with all that it names but the tenants. Relative paths in it are taken from its folder. A
-// file that does not exist is an error that is [fs.ErrNotExist]; [DefaultSettings] does without. All other errors are
+// ReadSettings reads serve.yaml, with all that it names but the tenants. Relative paths in it are taken from its folder. Data
+// is the folder of the server's own files where the file names none; empty for the folder data beside it. A file that does not exist is an error that is [fs.ErrNotExist]; [DefaultSettings] does without. All other errors are
 // [strict.Problems].
-func ReadSettings(file string) (*Settings, error) {
+func ReadSettings(file, data string) (*Settings, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func ReadSettings(file string) (*Settings, error) {
 	if err != nil {
 		return nil, strict.Problems{{File: file, Text: "the file cannot be read: " + reason(err).Error()}}
 	}
-	return parseSettings(file, text)
+	return parseSettings(file, data, text)
 }
 
 // DefaultSettings returns the settings of a server without serve.yaml, whose files are in a folder.
@@ -120,13 +120,13 @@ func DefaultSettings(data string) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &settingsReader{folder: data}
+	r := &settingsReader{folder: data, data: data}
 	return r.settings(settingsFile{}), nil
 }
 
 // parseSettings reads the text of a file with this absolute path.
-func parseSettings(file string, text []byte) (*Settings, error) {
-	r := &settingsReader{document: document{name: file}, folder: filepath.Dir(file)}
+func parseSettings(file, data string, text []byte) (*Settings, error) {
+	r := &settingsReader{document: document{name: file}, folder: filepath.Dir(file), data: cmp.Or(data, "data")}
 	var f settingsFile
 	if !r.decode(text, &f) {
 		return nil, r.problems
@@ -143,13 +143,14 @@ func parseSettings(file string, text []byte) (*Settings, error) {
 type settingsReader struct {
 	document
 	folder   string // absolute, of relative paths
+	data     string // default of the folder of data
 	ceilings []part
 }
 
 func (r *settingsReader) settings(f settingsFile) *Settings {
 	s := &Settings{
 		PublicURL: f.PublicURL, AllowedHosts: f.AllowedHosts,
-		Data: r.path(cmp.Or(f.Data, ".")), Tenants: r.path(cmp.Or(f.Tenants, "tenants")),
+		Data: r.path(cmp.Or(f.Data, r.data)), Tenants: r.path(cmp.Or(f.Tenants, "tenants")),
 		Admin: Admin{Listen: f.Admin.Listen}, Watch: f.Watch == nil || *f.Watch,
 		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: cmp.Or(f.Standby, 2), Plans: map[string]*Plan{},
 		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},

@@ -55,7 +55,7 @@ func example(t testing.TB) (dir string) {
 
 func settings(t testing.TB, dir string) *tenant.Settings {
 	t.Helper()
-	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"))
+	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		s, err = tenant.DefaultSettings(dir)
 	}
@@ -219,6 +219,13 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
+	for text, want := range map[string]string{"watch: true": dir + "/data", "data: mine": dir + "/mine"} {
+		write(t, dir, map[string]string{"serve.yaml": text})
+		s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), "")
+		if err != nil || s.Data != want || s.Admin.Socket != want+"/admin.sock" {
+			t.Errorf("%s: got %+v, %v, want the data in %s", text, s, err, want)
+		}
+	}
 	write(t, dir, map[string]string{"serve.yaml": "watch: false\nstandby_workers: 7\naccess_log: {file: stderr}\nplans: {default: {requests: {rate: 90/m}}}"})
 	s = settings(t, dir)
 	if s.Watch || s.StandbyWorkers != 7 || s.AccessLog.File != "stderr" || s.Plans["default"].Requests != (tenant.Rate{PerSecond: 1.5, Burst: 3}) {
@@ -259,7 +266,7 @@ func TestWrongSettingsSayWhere(t *testing.T) {
 		write(t, dir, map[string]string{
 			"serve.yaml": text, "bad.yaml": "versoin: \"1.0\"", "limits.yaml": `{version: "1.0", permissions: {resources: {limits: {memory: 1Mi}}}}`,
 		})
-		s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"))
+		s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 		if err == nil {
 			t.Errorf("%s: got %+v, want an error", text, s)
 			continue
@@ -269,10 +276,10 @@ func TestWrongSettingsSayWhere(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
 		}
 	}
-	if _, err := tenant.ReadSettings(t.TempDir()); len(strict.ProblemsOf(err)) != 1 {
+	if _, err := tenant.ReadSettings(t.TempDir(), ""); len(strict.ProblemsOf(err)) != 1 {
 		t.Errorf("a folder: got %v", err)
 	}
-	if _, err := tenant.ReadSettings(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := tenant.ReadSettings(filepath.Join(t.TempDir(), "none.yaml"), ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: got %v", err)
 	}
 }

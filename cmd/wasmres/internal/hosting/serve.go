@@ -108,17 +108,26 @@ func serve(c *cli.Context) error {
 
 // files are where the settings of a server come from.
 type files struct {
-	data, config string // paths; config is empty for none
-	http         string // address that replaces those of the settings; empty for none
-	isNew        bool   // the files were made now
+	data    string // path, where the settings name no other folder; empty for the folder data beside them
+	config  string // path of the settings
+	isNamed bool   // --config says it
+	http    string // address that replaces those of the settings; empty for none
+	isNew   bool   // the files were made now
 }
 
 // findFiles finds the settings of --config, or those in the data folder, which are made if there are none.
 func findFiles(c *cli.Context) (*files, error) {
 	f := &files{config: c.String("config"), http: c.String("http")}
 	var err error
-	if f.data, err = DataDir(c); err != nil || f.config != "" {
+	if f.config != "" {
+		f.isNamed = true
+		if given := c.String("data"); given != "" {
+			f.data, err = filepath.Abs(given)
+		}
 		return f, err
+	}
+	if f.data, err = DataDir(c); err != nil {
+		return nil, err
 	}
 	if !c.Bool("check") {
 		if f.isNew, err = tenant.InitDir(f.data); err != nil {
@@ -131,9 +140,12 @@ func findFiles(c *cli.Context) (*files, error) {
 
 // read reads the settings.
 func (f *files) read() (*tenant.Settings, error) {
-	s, err := tenant.ReadSettings(f.config)
+	s, err := tenant.ReadSettings(f.config, f.data)
 	if err != nil {
 		return nil, err
+	}
+	if f.data != "" && f.isNamed && s.Data != f.data {
+		return nil, fmt.Errorf("%s has data: %s, and --data or WASMRES_DATA says %s: remove one of them", f.config, s.Data, f.data)
 	}
 	if f.http != "" {
 		s.Listen = []tenant.Listener{{Address: f.http}}
@@ -191,9 +203,14 @@ func checkFiles(c *cli.Context, s *tenant.Settings) error {
 		return err
 	}
 	names := make([]string, 0, len(reading.Problems))
-	for name, problems := range reading.Problems {
+	for name := range reading.Problems {
 		names = append(names, name)
-		fmt.Fprintln(c.App.ErrWriter, problems.Error())
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, p := range reading.Problems[name] {
+			fmt.Fprintln(c.App.ErrWriter, p.Error())
+		}
 	}
 	if len(names) > 0 {
 		return fmt.Errorf("%s of %s wrong", terminal.Counted(len(names), "tenant"), terminal.Counted(reading.Tenants+len(names), "tenant"))
@@ -353,7 +370,11 @@ func logReport(logger *slog.Logger, r *node.Report) {
 			logger.Error("more tenants are wrong: see 'wasmres tenant list --stale'", "tenants", len(names)-i)
 			break
 		}
-		logger.Error("tenant not read, served as it last was", "tenant", name, "err", r.Problems[name])
+		message := "tenant not served, its files are wrong"
+		if r.IsServed(name) {
+			message = "tenant served as it last was, its files are wrong"
+		}
+		logger.Error(message, "tenant", name, "err", r.Problems[name])
 	}
 	if len(r.Restart) > 0 {
 		logger.Warn("settings take effect when the server is started again", "keys", strings.Join(r.Restart, " "))
@@ -373,7 +394,7 @@ func greet(c *cli.Context, n *node.Node, isNew bool, listeners []listener, r *no
 		fmt.Fprintf(out, "Serving %s at %s://%s/t/TENANT/mcp\n", terminal.Counted(r.Tenants, "tenant"), scheme, l.Addr())
 	}
 	if room := n.Capacity(); room.Providers > 0 {
-		fmt.Fprintf(out, "This machine has room for %s, bounded by its %s\n", terminal.Counted(room.Providers, "live provider"), room.Name)
+		fmt.Fprintf(out, "This machine has room for %s; the limit is: %s\n", terminal.Counted(room.Providers, "live provider"), room.Name)
 	}
 	if !isNew {
 		return nil
@@ -383,10 +404,10 @@ func greet(c *cli.Context, n *node.Node, isNew bool, listeners []listener, r *no
 
 // greetNew makes the first key of a new server, and says what to type next.
 func greetNew(out io.Writer, n *node.Node, at net.Addr) error {
-	dir := n.Settings().Tenants
-	fmt.Fprintf(out, "\nThis server is new. Its tenant is named default; its file is %s.\n", filepath.Join(dir, "default.yaml"))
+	file := filepath.Join(n.Settings().Tenants, "default.yaml")
+	fmt.Fprintf(out, "\nThis server is new. Its tenant is named default; its file is %s.\n", file)
 	if !terminal.IsTerminal(out) {
-		fmt.Fprintln(out, "Make a first key with 'wasmres key new default --name NAME --role reader'.")
+		fmt.Fprintln(out, "Make a first key with 'wasmres key new default --name NAME --role reader --data "+n.Settings().Data+"'.")
 		return nil
 	}
 	_, text, err := n.Create(context.Background(), "serve", admin.KeySpec{
@@ -399,10 +420,16 @@ func greetNew(out io.Writer, n *node.Node, at net.Addr) error {
 
    %s
 
-Next: name a provider in that file, and read from it:
+Next: give the tenant a provider, whose .wasm file 'wasmres build' makes, by these lines in %s:
+
+   providers:
+     notes: {module: /path/to/notes.wasm}
+
+The server reads the file as soon as it is saved. Then read a resource of the provider, or give an MCP client this URL
+without "?uri=URI", and the header:
 
    curl -H 'Authorization: Bearer %s' 'http://%s/t/default/mcp?uri=URI'
 
-`, text, text, at)
+`, text, file, text, at)
 	return nil
 }
