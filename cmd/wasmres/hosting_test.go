@@ -91,7 +91,7 @@ func TestKeysOfTenants(t *testing.T) {
 func TestTenantsOfAServer(t *testing.T) {
 	h := hosted()
 	o := operator{t, h.Serve(t)}
-	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +0/0 +0 +disabled\ngamma +0/0 +0 +stale +gamma.yaml:3:1: `, `\A\z`)
+	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +0/0 +0 +disabled\ngamma +0/0 +0 +not served +gamma.yaml:3:1: `, `\A\z`)
 	terminaltest.CheckEscaped(t, out)
 	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*\n\z`, `\A\z`)
 	o.run("tenant show acme", 0, `^tenant +acme$.*^state +served$.*^hosts +acme.example$.*^roles +editor reader$.*^PROVIDER +STATE +MODULE +REASON$.*^notes +cold +/srv/notes.wasm$.*^wiki +live`, `\A\z`)

@@ -65,12 +65,16 @@ func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, 
 // config returns how to open a provider.
 func (r *route) config(ctx context.Context, g *generation, p *tenant.Provider, is *settings) (app.Config, error) {
 	h := r.host
+	logger := h.cfg.Logger.With("tenant", r.id)
+	if len(is.tenant.Providers) == 1 {
+		logger = logger.With("provider", p.Name) // package app names each of several
+	}
 	cfg := app.Config{
 		File: p.Module, Digest: p.Digest, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal, Grants: p.Policy,
 		Limits: limitsOf(p, is.plan), Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
 		Admit: r.quotaOf(is).Provider(p.Name), Used: func(u runtime.Usage) { r.used(is, u) },
-		Logger: h.cfg.Logger.With("tenant", r.id, "provider", p.Name),
+		Logger: logger,
 	}
 	if !registry.LooksLikeReference(p.Module) {
 		return cfg, nil

@@ -26,12 +26,17 @@ func (n *Node) Create(ctx context.Context, actor string, spec admin.KeySpec) (ma
 	if _, err = n.Apply(ctx, tenant.Change{Actor: actor, SetKeys: []*tenant.Key{made}}); err != nil {
 		return nil, "", err
 	}
+	n.cfg.Logger.Info("key made", keyAttrs(made, actor)...)
 	return made, text, nil
 }
 
 // Revoke implements [admin.Keys].
 func (n *Node) Revoke(ctx context.Context, actor, id string) error {
+	old := n.store.Snapshot().Keys[id]
 	_, err := n.Apply(ctx, tenant.Change{Actor: actor, RemoveKeys: []string{id}})
+	if err == nil && old != nil {
+		n.cfg.Logger.Info("key revoked", keyAttrs(old, actor)...)
+	}
 	return err
 }
 
@@ -50,5 +55,11 @@ func (n *Node) Rotate(ctx context.Context, actor, id string, grace time.Duration
 	if _, err = n.Apply(ctx, change); err != nil {
 		return nil, "", err
 	}
+	n.cfg.Logger.Info("key replaced", append(keyAttrs(made, actor), "old", old.ID)...)
 	return made, text, nil
+}
+
+// keyAttrs are what the log says of a change of a key.
+func keyAttrs(k *tenant.Key, actor string) []any {
+	return []any{"tenant", k.Tenant, "key", k.ID, "name", k.Name, "actor", actor}
 }

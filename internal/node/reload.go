@@ -24,7 +24,8 @@ type Report struct {
 	Restart    []string          // keys of serve.yaml whose change takes effect when the server is started again, sorted
 	Took       time.Duration
 
-	before uint64 // the generation before it
+	before uint64           // the generation before it
+	served *tenant.Snapshot // what is in force
 }
 
 // Reread reads all files again that have changed, and serves what they say now. Tenants that have not changed do not
@@ -69,7 +70,7 @@ func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) 
 	r := &Report{
 		Generation: generation, Tenants: len(n.store.Snapshot().Tenants), Read: reading.Read, Removed: change.RemoveTenants,
 		Problems: change.SetProblems, Restart: needRestart(n.cfg.Settings, s), Took: time.Since(began),
-		before: before.Generation,
+		before: before.Generation, served: n.store.Snapshot(),
 	}
 	for _, t := range change.SetTenants {
 		if before.Tenants[t.ID] == nil {
@@ -102,8 +103,8 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 		"data":            {now.Data, next.Data},
 		"idle":            {now.Idle, next.Idle},
 		"listen":          {now.Listen, next.Listen},
-		"live_memory":     {now.LiveMemory, next.LiveMemory},
 		"log_format":      {now.LogJSON, next.LogJSON},
+		"memory":          {now.LiveMemory, next.LiveMemory},
 		"public_url":      {now.PublicURL, next.PublicURL},
 		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
 		"watch":           {now.Watch, next.Watch},
@@ -158,6 +159,9 @@ func (n *Node) Watch(ctx context.Context, report func(*Report, error)) {
 		report(r, err)
 	}
 }
+
+// IsServed reports whether a tenant is served. One whose files are wrong is served as it last was, if it ever was right.
+func (r *Report) IsServed(id string) bool { return r.served.Tenants[id] != nil }
 
 // IsEmpty reports whether nothing has changed.
 func (r *Report) IsEmpty() bool {

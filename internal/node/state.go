@@ -81,6 +81,10 @@ func (n *Node) Reload(ctx context.Context) (admin.Report, error) {
 	if err != nil {
 		return admin.Report{}, err
 	}
+	if !r.IsEmpty() {
+		n.cfg.Logger.Info("configuration read", "tenants", r.Tenants, "new", len(r.Added), "changed", len(r.Changed), "removed", len(r.Removed),
+			"wrong", len(r.Problems), "generation", r.Generation, "took", r.Took)
+	}
 	return admin.Report{
 		Generation: r.Generation, Tenants: r.Tenants, Set: slices.Sorted(slices.Values(slices.Concat(r.Added, r.Changed))),
 		Removed: r.Removed, Problems: r.Problems, Restart: r.Restart, TookMillis: r.Took.Milliseconds(),

@@ -97,7 +97,7 @@ func (s *Store) apply(p *prepared) (uint64, error) {
 		return 0, err
 	}
 	s.publish(&d.next)
-	s.logger.Info("configuration changed", "generation", present+1, "actor", p.Actor, "tenants", len(d.next.snapshot.Tenants),
+	s.logger.Debug("configuration stored", "generation", present+1, "actor", p.Actor, "tenants", len(d.next.snapshot.Tenants),
 		"set", len(d.put), "removed", len(d.drop))
 	return present + 1, nil
 }

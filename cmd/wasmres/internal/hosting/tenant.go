@@ -21,7 +21,7 @@ func TenantCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list the tenants",
 				Flags: serverFlags(
-					&cli.BoolFlag{Name: "stale", Usage: "only those whose files are wrong; they are served as they last were"},
+					&cli.BoolFlag{Name: "stale", Usage: "only those whose files are wrong; they are served as they last were, if they ever were right"},
 					cli.FormatFlag(cli.ReportFormats),
 				),
 				OnUsageError: cli.OnUsageError, Action: listTenants,
@@ -68,6 +68,8 @@ func stateOf(t *admin.TenantSummary) string {
 	switch {
 	case t.Disabled:
 		return "disabled"
+	case t.Problem != "" && t.Plan == "":
+		return "not served"
 	case t.Problem != "":
 		return "stale"
 	}
