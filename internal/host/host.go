@@ -76,8 +76,9 @@ type Host struct {
 	routes atomic.Pointer[routes]
 	work   sync.WaitGroup // goroutines of the Host
 
-	mu     sync.Mutex // held by Update and Close
-	closed bool
+	mu         sync.Mutex // held by Update and Close
+	closed     bool
+	generation uint64 // of the snapshot that is served
 }
 
 // routes are the tenants of one snapshot. They are immutable.
@@ -115,13 +116,15 @@ func New(cfg Config) (*Host, error) {
 }
 
 // Update serves the tenants of a snapshot from now on. It does not wait for providers of tenants that change: until those
-// are open, the earlier ones serve.
+// are open, the earlier ones serve. A snapshot of an earlier generation than the one served is ignored: of two callers that
+// have each read one, either may call first.
 func (h *Host) Update(s *tenant.Snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	if h.closed || s.Generation < h.generation {
 		return
 	}
+	h.generation = s.Generation
 	h.cfg.Clients.Update(s)
 	old := h.routes.Load()
 	next := &routes{

@@ -110,3 +110,20 @@ func TestClientsShowKeys(t *testing.T) {
 	}
 	check("/t/a/mcp", greeter, 200, "not_found")
 }
+
+// Of two changes, the callers may pass the snapshots in either order.
+func TestAnEarlierSnapshotBringsNoKeyBack(t *testing.T) {
+	set := keys.NewSet()
+	t.Cleanup(func() { set.Close() })
+	s := serve(t, host.Config{Clients: set})
+	a := keyed(t, "a")
+	reader, k := newKey(t, a, "reader")
+	earlier, later := snapshot(a), snapshot(a)
+	earlier.Generation, later.Generation = 6, 7
+	earlier.Keys = map[string]*tenant.Key{k.ID: k}
+	s.Update(later)
+	s.Update(earlier)
+	if status, text := s.read("/t/a/mcp", reader, "hello://about"); status != http.StatusUnauthorized {
+		t.Errorf("got %d %s for a key that was revoked, want 401", status, text)
+	}
+}
