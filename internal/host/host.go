@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/throttle"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/auth"
@@ -69,9 +70,10 @@ type Config struct {
 // A Host is a [runtime.Router] of tenants. It is safe for concurrent use. The caller closes it.
 type Host struct {
 	// fixed at creation
-	cfg    Config
-	ctx    context.Context // ends in Close
-	cancel context.CancelFunc
+	cfg       Config
+	ctx       context.Context // ends in Close
+	cancel    context.CancelFunc
+	strangers *throttle.Log // clients without a good credential that ask for a cold tenant
 
 	routes atomic.Pointer[routes]
 	work   sync.WaitGroup // goroutines of the Host
@@ -108,7 +110,7 @@ func New(cfg Config) (*Host, error) {
 	if cfg.Used == nil {
 		cfg.Used = func(string, runtime.Usage) {}
 	}
-	h := &Host{cfg: cfg}
+	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.routes.Store(&routes{})
 	h.work.Go(h.closeUnused)
@@ -235,6 +237,7 @@ func (h *Host) Close() error {
 	closing.Wait()
 	close(errs)
 	h.work.Wait()
+	h.strangers.Close()
 	var joined []error
 	for err := range errs {
 		joined = append(joined, err)

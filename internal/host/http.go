@@ -53,7 +53,8 @@ func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
 		s.ServeHTTP(w, req)
 		return
 	}
-	if !r.mayOpen(req) {
+	if err := r.mayOpen(req); err != nil {
+		r.host.strangers.Warn("credential", "request to a tenant that is not open refused", "tenant", r.id, "client", auth.AddressOf(req.RemoteAddr), "err", err)
 		r.refuse(w, req, is)
 		return
 	}
@@ -65,24 +66,25 @@ func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
 	s.ServeHTTP(w, req)
 }
 
-// mayOpen reports whether a request is of a client for which a cold tenant is opened.
-func (r *route) mayOpen(req *http.Request) bool {
+// mayOpen refuses a request of a client for which no cold tenant is opened.
+func (r *route) mayOpen(req *http.Request) error {
 	values := req.Header.Values("Authorization")
 	if len(values) > 1 {
-		return false
+		return auth.ErrInvalid
 	}
 	c := auth.Credential{TLS: req.TLS, Address: auth.AddressOf(req.RemoteAddr)}
 	if len(values) == 1 {
 		c.Authorization = values[0]
 	}
 	_, err := r.host.cfg.Clients.Authenticator(r.id).Authenticate(c)
-	return err == nil
+	return err
 }
 
-// refuse answers a client without a valid credential as the tenant's server would, without opening a provider.
+// refuse answers a client without a valid credential as the tenant's server would, without opening a provider. The
+// server for it lasts for one request, so that it could not count what it leaves out of the log: it logs nothing.
 func (r *route) refuse(w http.ResponseWriter, req *http.Request, is *settings) {
 	opts := r.options(is)
-	opts.Name, opts.Version = r.id, "0"
+	opts.Name, opts.Version, opts.Logger = r.id, "0", nil
 	s, err := runtime.NewServer(nothing{}, opts)
 	if err != nil {
 		refuseUnavailable(w, err)

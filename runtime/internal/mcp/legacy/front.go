@@ -15,10 +15,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/throttle"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
-	"github.com/wasmres/wasmres/runtime/internal/throttle"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 

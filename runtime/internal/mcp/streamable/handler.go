@@ -10,13 +10,13 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/throttle"
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/subscription"
-	"github.com/wasmres/wasmres/runtime/internal/throttle"
 )
 
 // Path is the path of the MCP endpoint in [Handler.ServeHTTP].

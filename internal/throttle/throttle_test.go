@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/throttle"
+	"github.com/wasmres/wasmres/internal/throttle"
 )
 
 // A book records the lines of a log, each with the seconds that have passed.
