@@ -108,7 +108,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those
 // that have not ended when ctx does are cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.router.Close()
+	err := s.closeRouter(ctx)
 	s.stopping.Store(true)
 	for _, c := range s.open() {
 		c.closeIdle()
@@ -118,6 +118,18 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.closeAll()
 	}
 	return err
+}
+
+// closeRouter closes the router, and waits for that until ctx ends. The router may wait for requests that are cut off then.
+func (s *Server) closeRouter(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.router.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // drain waits for the requests that net/http has not seen.

@@ -77,7 +77,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those that
 // have not ended when ctx does are cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.handler.Close()
+	err := s.closeRouter(ctx)
 	if late := s.http.Shutdown(ctx); late != nil {
 		err = errors.Join(err, late, s.http.Close())
 	}
@@ -162,4 +162,16 @@ func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+}
+
+// closeRouter closes the router, and waits for that until ctx ends. The router may wait for requests that are cut off then.
+func (s *Server) closeRouter(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.handler.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
