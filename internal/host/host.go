@@ -75,6 +75,8 @@ type Host struct {
 	cancel    context.CancelFunc
 	strangers *throttle.Log // clients without a good credential that ask for a cold tenant
 
+	close func() error // works once
+
 	routes atomic.Pointer[routes]
 	work   sync.WaitGroup // goroutines of the Host
 
@@ -113,6 +115,7 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.routes.Store(&routes{})
+	h.close = sync.OnceValue(h.release)
 	h.work.Go(h.closeUnused)
 	return h, nil
 }
@@ -217,14 +220,11 @@ func idOf(path string) (id string, ok bool) {
 }
 
 // Close ends the streams and sessions of all tenants, and closes their providers. Requests that begin later are refused. It
-// is idempotent.
-func (h *Host) Close() error {
+// is idempotent: each call returns when all is closed.
+func (h *Host) Close() error { return h.close() }
+
+func (h *Host) release() error {
 	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
-		h.work.Wait()
-		return nil
-	}
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
