@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(made.Text, "wr_"+made.ID+"_") || made.Expires == nil || made.Expires.Sub(time.Now()) < 89*24*time.Hour {
+	if !strings.HasPrefix(made.Text, "wr_"+made.ID+"_") || made.Expires == nil || time.Until(*made.Expires) < 89*24*time.Hour {
 		t.Errorf("got %+v", made)
 	}
 	want := admin.Key{

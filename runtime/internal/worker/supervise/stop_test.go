@@ -36,7 +36,7 @@ func TestAnUnusedWorkerIsStoppedAndTheNextCallerStartsOne(t *testing.T) {
 		if first.ended() {
 			t.Fatal("stopped too early")
 		}
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		synctest.Wait()
 		want := supervise.State{Phase: supervise.Stopped, Starts: 1, Stops: 1}
 		if at := s.State(); !first.ended() || at != want {
