@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -121,7 +122,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.reload(ctx, s)
+	r, err := n.reload(ctx, s)
+	debug.FreeOSMemory() // a first reading of thousands of files leaves as much garbage as it keeps
+	return r, err
 }
 
 // observe counts a request of a tenant, and logs it.

@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 
@@ -20,7 +19,14 @@ func (p *pass) settleHosts(right map[string]*entry, problems map[string]strict.P
 		lost = append(lost, id)
 		problems[id] = p.fail(e, func(t *Tenant) []string { return []string{"hosts", fmt.Sprint(slices.Index(t.Hosts, host))} }, "the host %s %s", host, text)
 	}
-	for _, id := range slices.Sorted(maps.Keys(right)) {
+	var named []string // IDs of tenants with hosts
+	for id, e := range right {
+		if len(e.tenant.Hosts) > 0 {
+			named = append(named, id)
+		}
+	}
+	slices.Sort(named)
+	for _, id := range named {
 		hosts := right[id].tenant.Hosts
 		for _, host := range hosts {
 			if slices.Contains(reserved, host) {

@@ -444,12 +444,12 @@ func (p *pass) fail(e *entry, at func(*Tenant) []string, text string, args ...an
 // change returns what makes the previous snapshot equal to the right entries.
 func (p *pass) change(right map[string]*entry, problems map[string]strict.Problems) Change {
 	c := Change{Base: p.previous.Generation, Actor: string(OwnerFiles), Owner: OwnerFiles}
-	for _, id := range slices.Sorted(maps.Keys(right)) {
-		t := right[id].tenant
-		if old := p.previous.Tenants[id]; old == nil || old.Digest != t.Digest {
-			c.SetTenants = append(c.SetTenants, t)
+	for id, e := range right {
+		if old := p.previous.Tenants[id]; old == nil || old.Digest != e.tenant.Digest {
+			c.SetTenants = append(c.SetTenants, e.tenant)
 		}
 	}
+	slices.SortFunc(c.SetTenants, func(a, b *Tenant) int { return strings.Compare(a.ID, b.ID) })
 	for id, old := range p.previous.Tenants {
 		if old.Owner == OwnerFiles && right[id] == nil && problems[id] == nil {
 			c.RemoveTenants = append(c.RemoveTenants, id)
