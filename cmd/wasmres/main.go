@@ -36,7 +36,7 @@ func main() {
 
 // runToEnd runs the command line of this process until it has ended, or a signal asks it to end, and exits.
 func runToEnd() {
-	ctx, stop := withSignals(context.Background(), os.Stderr)
+	ctx, stop := withSignals(context.Background(), os.Args, os.Stderr)
 	status := Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)

@@ -32,10 +32,10 @@ func (s stopSignal) status() int {
 // withSignals returns a context that the first stop signal cancels, with a stopSignal as its cause. A second signal, or
 // the end of drainTime, ends the process at once, and guests and helper processes with it. stop stops receiving
 // signals.
-func withSignals(parent context.Context, errOut io.Writer) (ctx context.Context, stop func()) {
+func withSignals(parent context.Context, args []string, errOut io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, stopSignals()...)
+	signal.Notify(signals, stopSignals(args)...)
 	stopped := make(chan struct{})
 	go func() {
 		select {
@@ -66,11 +66,13 @@ func endAtOnce(first stopSignal, signals <-chan os.Signal, stopped <-chan struct
 	}
 }
 
-// stopSignals returns the signals that ask the program to end, which it does after releasing its resources. A hangup is
-// none of them if the parent process has set it to be ignored, as nohup does.
-func stopSignals() []os.Signal {
+// stopSignals returns the signals that ask a command line to end, which it does after releasing its resources. A hangup is
+// none of them if the parent process has set it to be ignored, as nohup does, nor for the command serve, which reads its
+// files again then.
+func stopSignals(args []string) []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
+	isServer := len(args) > 1 && args[1] == "serve"
+	if !isServer && !signal.Ignored(syscall.SIGHUP) {
 		all = append(all, syscall.SIGHUP)
 	}
 	return all

@@ -213,7 +213,7 @@ func checkFiles(c *cli.Context, s *tenant.Settings) error {
 		}
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("%s of %s wrong", terminal.Counted(len(names), "tenant"), terminal.Counted(reading.Tenants+len(names), "tenant"))
+		return fmt.Errorf("the files of %d of %s are wrong", len(names), terminal.Counted(reading.Tenants+len(names), "tenant"))
 	}
 	fmt.Fprintf(c.App.ErrWriter, "The settings and %s are right.\n", terminal.Counted(reading.Tenants, "tenant"))
 	return nil
@@ -282,6 +282,9 @@ func closeAll(all []listener) error {
 func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.Logger) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	hangups := make(chan os.Signal, 1) // before anything says that the server is ready
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	var serving sync.WaitGroup
 	failed := make(chan error, len(listeners)+1)
 	operators := make(chan struct{}) // closed when they can connect
@@ -296,7 +299,7 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 		stop() // without its operators, the server ends
 	})
 	serving.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
-	serving.Go(func() { reloadOnSignal(ctx, n, logger) })
+	serving.Go(func() { reloadOnSignal(ctx, hangups, n, logger) })
 	serving.Go(func() {
 		if err := systemd.Watch(ctx, func() bool { return true }); err != nil {
 			logger.Warn("service manager not told", "err", err)
@@ -318,11 +321,8 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 	return errors.Join(errs...)
 }
 
-// reloadOnSignal reads the files again after each SIGHUP.
-func reloadOnSignal(ctx context.Context, n *node.Node, logger *slog.Logger) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	defer signal.Stop(signals)
+// reloadOnSignal reads the files again after each signal.
+func reloadOnSignal(ctx context.Context, signals <-chan os.Signal, n *node.Node, logger *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
