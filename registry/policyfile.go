@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/registry/internal/bundle"
 )
@@ -50,7 +50,7 @@ const (
 	refuse = "refuse"
 )
 
-var keyName = regexp.MustCompile(`^[A-Za-z0-9_.@+-]{1,64}$`)
+var keyName = lazyregexp.New(`^[A-Za-z0-9_.@+-]{1,64}$`)
 
 var policyFormat = strict.Format{Rules: map[string]strict.Rule{
 	"version":  strict.NewRule(parseVersion, strict.Quote, strict.Schema{"const": "1.0"}, strict.Text, strict.Number),

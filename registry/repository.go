@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/pathpattern"
 	"github.com/wasmres/wasmres/registry/internal/oci"
 )
@@ -66,8 +66,8 @@ type pattern struct {
 }
 
 var (
-	hostPattern       = regexp.MustCompile(`^(?:\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$`)
-	repositoryPattern = regexp.MustCompile(`^[a-z0-9._*-]+(?:/[a-z0-9._*-]+)*$`)
+	hostPattern       = lazyregexp.New(`^(?:\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$`)
+	repositoryPattern = lazyregexp.New(`^[a-z0-9._*-]+(?:/[a-z0-9._*-]+)*$`)
 )
 
 // parsePattern parses a pattern: a host, or a host and elements of a path.

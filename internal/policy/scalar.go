@@ -6,12 +6,12 @@ import (
 	"math/bits"
 	"net/netip"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
@@ -59,9 +59,9 @@ func version(s string) (string, error) {
 }
 
 var (
-	namePattern     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
-	labelPattern    = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`) // of a domain name
+	namePattern     = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
+	variablePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
+	labelPattern    = lazyregexp.New(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`) // of a domain name
 )
 
 // name returns s if it is a name for a secret, a connection or a namespace.

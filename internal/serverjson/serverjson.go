@@ -10,9 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 )
 
 // Schema is the address of the schema that a Listing follows.
@@ -56,10 +57,10 @@ type Provider struct {
 }
 
 var (
-	nameForm   = regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)
-	digestForm = regexp.MustCompile(`^[a-f0-9]{64}$`)
-	variable   = regexp.MustCompile(`\{([a-zA-Z0-9_]+)\}`)
-	rangeForm  = regexp.MustCompile(`^[\^~<>=]|(^|\.)[xX*](\.|$)| - |\|\|`)
+	nameForm   = lazyregexp.New(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)
+	digestForm = lazyregexp.New(`^[a-f0-9]{64}$`)
+	variable   = lazyregexp.New(`\{([a-zA-Z0-9_]+)\}`)
+	rangeForm  = lazyregexp.New(`^[\^~<>=]|(^|\.)[xX*](\.|$)| - |\|\|`)
 )
 
 // Marshal returns the server.json, indented.
@@ -98,7 +99,7 @@ func (l Listing) check() error {
 		"version %q is not that of one release: write it as in 1.2.0", l.Version)
 	say(l.Remote == "" && l.Image == "" && l.Bundle.URL == "", "there is nothing that a client can use: name a server, an image or a bundle")
 	say(l.Bundle.URL != "" && !digestForm.MatchString(l.Bundle.SHA256), "the bundle has no SHA-256")
-	for _, link := range []string{l.Website, l.Repository, l.Bundle.URL, variable.ReplaceAllString(l.Remote, "x")} {
+	for _, link := range []string{l.Website, l.Repository, l.Bundle.URL, variable.Get().ReplaceAllString(l.Remote, "x")} {
 		if link == "" {
 			continue
 		}
@@ -184,7 +185,7 @@ func (l Listing) remotes() []transport {
 		return nil
 	}
 	remote := transport{Type: "streamable-http", URL: l.Remote}
-	for _, found := range variable.FindAllStringSubmatch(l.Remote, -1) {
+	for _, found := range variable.Get().FindAllStringSubmatch(l.Remote, -1) {
 		if remote.Variables == nil {
 			remote.Variables = map[string]input{}
 		}

@@ -2,8 +2,9 @@ package oci
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 )
 
 // LayoutScheme begins the reference of an artifact in an OCI image layout on disk.
@@ -24,17 +25,17 @@ const maxReference = 4096
 
 // The grammar of OCI's distribution specification.
 var (
-	registryForm   = regexp.MustCompile(`^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?$`)
-	repositoryForm = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
-	tagForm        = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	digestForm     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	registryForm   = lazyregexp.New(`^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?$`)
+	repositoryForm = lazyregexp.New(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagForm        = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+	digestForm     = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 )
 
 // IsTag reports whether a text has the form of a tag.
 func IsTag(s string) bool { return tagForm.MatchString(s) }
 
 // referrersTagForm matches the tags under which clients keep signatures and lists of referrers where a registry cannot.
-var referrersTagForm = regexp.MustCompile(`^sha256-[0-9a-f]{64}(?:\.(?:sig|att|sbom))?$`)
+var referrersTagForm = lazyregexp.New(`^sha256-[0-9a-f]{64}(?:\.(?:sig|att|sbom))?$`)
 
 // IsReferrersTag reports whether a tag stands for referrers: it names no version of an artifact.
 func IsReferrersTag(tag string) bool { return referrersTagForm.MatchString(tag) }

@@ -9,11 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/registry/internal/oci"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -147,10 +147,10 @@ func lastCause(err error) error {
 }
 
 // query matches what may have a secret in the URLs of a text: user information, and the query of a signed URL.
-var query = regexp.MustCompile(`(://)[^/@\s"]*@|\?[^\s"]*`)
+var query = lazyregexp.New(`(://)[^/@\s"]*@|\?[^\s"]*`)
 
 // quote makes a text of a registry or about one fit to be shown: one line, short, without secrets.
 func (e *endpoint) quote(text string) string {
-	text = query.ReplaceAllString(e.secrets.redact(text), "$1")
+	text = query.Get().ReplaceAllString(e.secrets.redact(text), "$1")
 	return clip(strings.TrimSpace(text))
 }

@@ -3,9 +3,10 @@ package remote
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 )
 
 // A registry with a private address may have its token server at another private address, as GitLab has. oras-go refuses such
@@ -18,12 +19,12 @@ const (
 )
 
 // realmForm matches the token server in a challenge.
-var realmForm = regexp.MustCompile(`(?i)\brealm="([^"\\]*)"`)
+var realmForm = lazyregexp.New(`(?i)\brealm="([^"\\]*)"`)
 
 // adoptRealm replaces the token server in a challenge of the registry itself, if the registry has a private address.
 func (e *endpoint) adoptRealm(resp *http.Response) {
 	header := resp.Header.Get("WWW-Authenticate")
-	at := realmForm.FindStringSubmatchIndex(header)
+	at := realmForm.Get().FindStringSubmatchIndex(header)
 	own := resp.Request.URL
 	if resp.StatusCode != http.StatusUnauthorized || at == nil || !e.places.private.Load() || !e.places.isOwn(own.Hostname(), portOf(own)) {
 		return

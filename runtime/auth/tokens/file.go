@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
@@ -38,8 +38,8 @@ type File struct {
 }
 
 var (
-	namePattern = regexp.MustCompile(`^[A-Za-z0-9_.@+-]{1,64}$`)
-	hashPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	namePattern = lazyregexp.New(`^[A-Za-z0-9_.@+-]{1,64}$`)
+	hashPattern = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
 var format = strict.Format{Rules: map[string]strict.Rule{

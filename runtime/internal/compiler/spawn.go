@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	goruntime "runtime"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
@@ -128,7 +128,7 @@ func (c *Compiler) timedOut(e end, began bool) (outcome, error) {
 }
 
 // exhausted matches the messages of Go when memory is exhausted, and those of the race detector.
-var exhausted = regexp.MustCompile("out of memory|cannot allocate memory" +
+var exhausted = lazyregexp.New("out of memory|cannot allocate memory" +
 	"|too many address space collisions for -race mode|ThreadSanitizer failed to allocate")
 
 // died returns the outcome of a child that began, and ended without an answer.

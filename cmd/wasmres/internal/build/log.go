@@ -71,7 +71,7 @@ func isAlreadyLogged(err error, r slog.Record) (found bool) {
 func hasLine(err error, line string) bool {
 	line, isFrame := strings.CutPrefix(strings.TrimSpace(line), "at ")
 	if isFrame {
-		line = strings.TrimLeft(cli.SourceLine.FindString(line), "(")
+		line = strings.TrimLeft(cli.SourceLine.Get().FindString(line), "(")
 	}
 	return line != "" && strings.Contains(err.Error(), line)
 }

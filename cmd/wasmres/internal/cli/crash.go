@@ -3,10 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
@@ -46,7 +46,7 @@ func reasonOf(crash *abi.Crash) string {
 }
 
 // SourceLine matches a line of a source file, as stack traces have it.
-var SourceLine = regexp.MustCompile(`[\w./@()-]+\.(?:go|rs|c|h|py|[cm]?[tj]s):[0-9]+`)
+var SourceLine = lazyregexp.New(`[\w./@()-]+\.(?:go|rs|c|h|py|[cm]?[tj]s):[0-9]+`)
 
 // hasTrace reports whether lines that a provider printed have a stack trace.
 func hasTrace(lines []string) bool { return slices.ContainsFunc(lines, SourceLine.MatchString) }

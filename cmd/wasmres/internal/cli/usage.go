@@ -1,26 +1,26 @@
 package cli
 
 import (
-	"regexp"
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 )
 
 // The errors of the flag parser, which have no types.
 var (
-	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.+)$`)
-	missingFlag = regexp.MustCompile(`^flag needs an argument: -(.+)$`)
-	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
+	unknownFlag = lazyregexp.New(`^flag provided but not defined: -(.+)$`)
+	missingFlag = lazyregexp.New(`^flag needs an argument: -(.+)$`)
+	badValue    = lazyregexp.New(`(?s)^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
 )
 
 // OnUsageError returns an error of the flag parser as a UsageError that says how to write the flag.
 func OnUsageError(c *Context, err error, _ bool) error {
 	text := err.Error()
-	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+	if m := unknownFlag.Get().FindStringSubmatch(text); m != nil {
 		return Usagef(c, "there is no flag %s", dashed(m[1]))
 	}
-	if m := missingFlag.FindStringSubmatch(text); m != nil {
+	if m := missingFlag.Get().FindStringSubmatch(text); m != nil {
 		return Usagef(c, "%s: its value is missing", dashed(m[1]))
 	}
-	if m := badValue.FindStringSubmatch(text); m != nil {
+	if m := badValue.Get().FindStringSubmatch(text); m != nil {
 		return Usagef(c, "%s %s: write it as %s", dashed(m[2]), m[1], valueOf(c, m[2]))
 	}
 	return Usagef(c, "%w", err)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/printable"
 )
 
@@ -141,8 +141,8 @@ const maxCompilerLines = 100
 
 // Parts of the output of compilers.
 var (
-	position = regexp.MustCompile(`^\s*(?:-->\s*)?[^\s:]+:[0-9]+(?::[0-9]+)?:?`)
-	severity = regexp.MustCompile(`(?i)\b(?:fatal )?(error|warning|note|help)\b(?:\[[A-Z0-9]+\]| (?:TS|AS)[0-9]+)?:`)
+	position = lazyregexp.New(`^\s*(?:-->\s*)?[^\s:]+:[0-9]+(?::[0-9]+)?:?`)
+	severity = lazyregexp.New(`(?i)\b(?:fatal )?(error|warning|note|help)\b(?:\[[A-Z0-9]+\]| (?:TS|AS)[0-9]+)?:`)
 )
 
 // compilerOutput returns a compiler's output in colour, as whole lines without control characters.
@@ -159,9 +159,9 @@ func (o *console) compilerOutput(output string) string {
 }
 
 func (o *console) compilerLine(line string) string {
-	at := position.FindString(line)
-	rest := severity.ReplaceAllStringFunc(line[len(at):], func(word string) string {
-		switch strings.ToLower(severity.FindStringSubmatch(word)[1]) {
+	at := position.Get().FindString(line)
+	rest := severity.Get().ReplaceAllStringFunc(line[len(at):], func(word string) string {
+		switch strings.ToLower(severity.Get().FindStringSubmatch(word)[1]) {
 		case "error":
 			return o.in(red, word)
 		case "warning":
