@@ -54,7 +54,7 @@ func Watch(ctx context.Context, alive func() bool) error {
 	}
 	tick := time.NewTicker(max(every/2, time.Millisecond))
 	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
 		if alive() {
 			if err := notify(daemon.SdNotifyWatchdog); err != nil {
 				return err
@@ -62,8 +62,8 @@ func Watch(ctx context.Context, alive func() bool) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-tick.C:
 		}
 	}
+	return nil
 }
