@@ -79,6 +79,9 @@ type rawModules struct {
 }
 
 func (r *rawModules) compile(_ context.Context, binary []byte) (string, error) {
+	if len(binary) == 0 {
+		return "", abi.Errorf(abi.CodeModule, "the module is empty")
+	}
 	if _, again := r.refused.LoadAndDelete(&binary[0]); again {
 		return "", abi.Errorf(abi.CodeModule, "the worker has refused it")
 	}
