@@ -10,10 +10,10 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/atomicfile"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -173,7 +173,7 @@ func (b *Book) save() error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(b.path, text); err != nil {
+	if err := atomicfile.Write(b.path, text, 0o600); err != nil {
 		return err
 	}
 	b.saved = f
@@ -192,20 +192,6 @@ func (b *Book) presentLocked() file {
 		}
 	}
 	return f
-}
-
-// replaceFile writes a file in one step.
-func replaceFile(path string, text []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // gone, unless something has failed
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
 }
 
 // Close stores what was used. It is idempotent.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/atomicfile"
 	"github.com/wasmres/wasmres/internal/filelock"
 	"github.com/wasmres/wasmres/registry/internal/oci"
 )
@@ -92,7 +93,7 @@ func (s *Store) raise(ctx context.Context, next record) error {
 	if err != nil {
 		return err
 	}
-	return replace(s.file(next.Repository, next.Key), append(text, '\n'))
+	return atomicfile.Write(s.file(next.Repository, next.Key), append(text, '\n'), 0o600)
 }
 
 func (s *Store) file(repository, key string) string {
@@ -130,26 +131,4 @@ func decode(name string) (r record, err error) {
 		return r, err
 	}
 	return r, json.Unmarshal(text, &r)
-}
-
-// replace writes a file in one step and to the disk, so that a crash leaves the old content or the new one.
-func replace(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone, unless something has failed
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	_ = dir.Sync() // some file systems refuse it, and need none
-	return dir.Close()
 }

@@ -2,12 +2,12 @@ package tokens
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/atomicfile"
 	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/runtime/auth"
@@ -130,17 +130,7 @@ func (f *File) Write(file string) error {
 	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // gone, unless something has failed
-	_, err = temporary.Write(f.Encode())
-	err = errors.Join(err, temporary.Chmod(mode), temporary.Sync(), temporary.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), file)
+	return atomicfile.Write(file, f.Encode(), mode)
 }
 
 // patterns gives what a token permits. The file has been checked.
