@@ -77,11 +77,11 @@ func newRoute(h *Host, id string) *route {
 // set makes a tenant what the route serves; nil for none any more. Providers that changed are opened in the background.
 func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
 	old := r.is.Swap(&settings{t, plan})
-	if plan != nil {
-		r.bound(plan)
-	}
 	if old != nil && old.tenant == t && old.plan == plan {
 		return
+	}
+	if plan != nil {
+		r.bound(plan)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

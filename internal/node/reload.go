@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -53,11 +52,6 @@ func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) 
 	}
 	change := reading.Change
 	change.Actor, change.Owner = "files", tenant.OwnerFiles
-	change.SetPlans = slices.Collect(maps.Values(s.Plans))
-	change.SetProblems = map[string]string{}
-	for name, problems := range reading.Problems {
-		change.SetProblems[name] = problems.Error()
-	}
 	generation, err := n.Apply(ctx, change)
 	if err != nil {
 		return nil, fmt.Errorf("keep the configuration: %w", err)
@@ -67,10 +61,11 @@ func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) 
 	for _, id := range change.RemoveTenants {
 		n.metrics.Remove(id)
 	}
+	served := n.store.Snapshot()
 	r := &Report{
-		Generation: generation, Tenants: len(n.store.Snapshot().Tenants), Read: reading.Read, Removed: change.RemoveTenants,
-		Problems: change.SetProblems, Restart: needRestart(n.cfg.Settings, s), Took: time.Since(began),
-		before: before.Generation, served: n.store.Snapshot(),
+		Generation: generation, Tenants: len(served.Tenants), Read: reading.Read, Removed: change.RemoveTenants,
+		Problems: served.Problems, Restart: needRestart(n.cfg.Settings, s), Took: time.Since(began),
+		before: before.Generation, served: served,
 	}
 	for _, t := range change.SetTenants {
 		if before.Tenants[t.ID] == nil {
