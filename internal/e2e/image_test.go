@@ -19,6 +19,25 @@ type builder struct {
 	root string
 }
 
+// newBuilder gives what builds images in parallel with other tests, and a folder for its files.
+func newBuilder(t *testing.T) (images builder, work string) {
+	t.Helper()
+	if os.Getenv("WASMRES_E2E") == "" {
+		t.Skip("SKIPPED: this builds images: 'make e2e' runs it")
+	}
+	t.Parallel()
+	if _, err := exec.LookPath("buildah"); err != nil && os.Getenv("WASMRES_TOOLCHAINS") != "all" {
+		t.Skip("SKIPPED: buildah is not installed")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: buildah without a user namespace needs root")
+	}
+	work = t.TempDir()
+	images = builder{t, filepath.Join(work, "images")}
+	t.Cleanup(func() { images.run("", work, "rm", "-a") })
+	return images, work
+}
+
 func (b builder) run(input, dir string, args ...string) string {
 	b.t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(b.t.Context()), "buildah", append([]string{"--storage-driver", "vfs", "--root", b.root, "--runroot", b.root + "-run"}, args...)...)
@@ -35,19 +54,7 @@ func (b builder) run(input, dir string, args ...string) string {
 // The Dockerfiles of the documentation and of a new project make an image that serves the provider, and that the public MCP
 // registry accepts by its label.
 func TestAnImageServesItsProvider(t *testing.T) {
-	if os.Getenv("WASMRES_E2E") == "" {
-		t.Skip("SKIPPED: this builds images: 'make e2e' runs it")
-	}
-	t.Parallel()
-	if _, err := exec.LookPath("buildah"); err != nil && os.Getenv("WASMRES_TOOLCHAINS") != "all" {
-		t.Skip("SKIPPED: buildah is not installed")
-	}
-	if os.Getuid() != 0 {
-		t.Skip("SKIPPED: buildah without a user namespace needs root")
-	}
-	work := t.TempDir()
-	images := builder{t, filepath.Join(work, "images")}
-	t.Cleanup(func() { images.run("", work, "rm", "-a") })
+	images, work := newBuilder(t)
 	base := baseContext(t, work)
 	images.run("", base, "bud", "-q", "--isolation", "chroot", "-t", "localhost/wasmres", ".")
 	project := filepath.Join(work, "notes")

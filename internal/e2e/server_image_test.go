@@ -18,19 +18,7 @@ import (
 // The Containerfile of docs/deploy makes an image that serves tenants as a user without privileges, and whose program makes
 // keys for them.
 func TestAnImageServesTenants(t *testing.T) {
-	if os.Getenv("WASMRES_E2E") == "" {
-		t.Skip("SKIPPED: this builds images: 'make e2e' runs it")
-	}
-	t.Parallel()
-	if _, err := exec.LookPath("buildah"); err != nil && os.Getenv("WASMRES_TOOLCHAINS") != "all" {
-		t.Skip("SKIPPED: buildah is not installed")
-	}
-	if os.Getuid() != 0 {
-		t.Skip("SKIPPED: buildah without a user namespace needs root")
-	}
-	work := t.TempDir()
-	images := builder{t, filepath.Join(work, "images")}
-	t.Cleanup(func() { images.run("", work, "rm", "-a") })
+	images, work := newBuilder(t)
 	images.run("", serverContext(t, work), "bud", "-q", "--isolation", "chroot", "-f", "Containerfile", "-t", "localhost/wasmres-serve", ".")
 	container := images.run("", work, "from", "localhost/wasmres-serve")
 	entry := strings.Fields(images.run("", work, "inspect", "--type", "image", "--format", "{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}{{range .OCIv1.Config.Cmd}}{{.}} {{end}}", "localhost/wasmres-serve"))
