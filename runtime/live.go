@@ -9,7 +9,7 @@ import (
 // A Live bounds the worker processes of some providers: those of a Host, by HostConfig.Live, or of one tenant, by
 // Options.Live. While it is full, a provider that needs a process has the one stopped that was not called for longest; if
 // all are in use, its call waits until its deadline. Then it fails with abi.CodeUnavailable, says what is full, and when to
-// retry. A process with guest state that outlives a call counts as in use for Limits.Idle. Those who wait have their turn
+// retry. A process with guest state that outlives a call counts as in use for Limits.Idle. Calls that wait have their turn
 // in order. A Live is safe for concurrent use, on several Hosts as well. It needs no closing.
 type Live struct{ group *live.Group }
 

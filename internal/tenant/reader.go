@@ -335,7 +335,7 @@ func (p *pass) reading() *Reading {
 	}
 	right, problems, lost := p.divide()
 	before := p.previous
-	for n := 0; lost && n < len(right); { // hosts that others leave now may be had by those who lost
+	for n := 0; lost && n < len(right); { // a tenant without its host gets one that another tenant leaves now
 		n = len(right)
 		p.previous = before.with(right, problems)
 		right, problems, lost = p.divide()

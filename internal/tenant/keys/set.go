@@ -75,7 +75,7 @@ func (s *Set) replace(next func(old *table) *table) {
 	defer s.updating.Unlock()
 	old := s.current.Load()
 	now := next(old)
-	s.current.Store(now) // before clients end, so that those who find an ended one look again
+	s.current.Store(now) // before clients end: a request with an ended one looks here again
 	for id, e := range old.keys {
 		if kept := now.keys[id]; kept == nil || kept.client != e.client {
 			e.client.end()

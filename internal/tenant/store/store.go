@@ -190,7 +190,7 @@ func (s *Store) nextChange() <-chan struct{} {
 	return s.changed
 }
 
-// publish makes a state the present one, and tells those who watch if it has another generation.
+// publish makes a state the present one, and wakes the callers of Watch if it has another generation.
 func (s *Store) publish(next *state) {
 	isChange := next.snapshot.Generation != s.state.snapshot.Generation
 	s.state = next

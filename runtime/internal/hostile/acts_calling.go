@@ -26,7 +26,7 @@ func calling() []act {
 			code: forever(service(abi.ServiceConfig, config)), prepare: withData(config)},
 		{name: "service-large", rare: true, why: "a request of more than a service may have", want: answered,
 			code: ignore("call", num(int64(abi.ServiceConfig)), num(0), num(large))},
-		{name: "notices", why: "notices without end, each of which may wake all who watch", want: flooded,
+		{name: "notices", why: "notices without end, each of which may wake all subscribers", want: flooded,
 			code: forever(service(abi.ServiceNotifyUpdated, notice), service(abi.ServiceNotifyList, nil)), prepare: withData(notice)},
 		{name: "takes", rare: true, why: "the request, over and over", want: flooded,
 			code: forever(ignore("take", num(0), num(actorArea), num(0), num(64<<10)))},

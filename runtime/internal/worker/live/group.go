@@ -166,7 +166,7 @@ func (g *Group) leaveQueue(w *waiter, cause error) (*Place, error) {
 	return nil, err
 }
 
-// Refusal returns the error for those who no longer want to wait for a start of m: [abi.CodeUnavailable] with the time to
+// Refusal returns the error of a call that no longer waits for a start of m: [abi.CodeUnavailable] with the time to
 // retry after, which says what the start waits for. It is nil if no start of m waits.
 func (g *Group) Refusal(m Member) error {
 	g.mu.Lock()

@@ -485,9 +485,9 @@ func TestAccessLogCountsBytes(t *testing.T) {
 
 // A credential that is good, but permits nothing, is refused with a status of its own, in all revisions.
 func TestACredentialThatPermitsNothing(t *testing.T) {
-	nobody := authenticator{auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, nil, time.Time{})}
+	permitsNothing := authenticator{auth.NewIdentity(t.Context(), abi.Principal{Subject: "ada"}, nil, time.Time{})}
 	source, log := streamtest.Library(), &entries{}
-	front := streamtest.NewFront(t, guard.New(source), mcp.Config{}, streamable.Config{Auth: nobody, AccessLog: log.add})
+	front := streamtest.NewFront(t, guard.New(source), mcp.Config{}, streamable.Config{Auth: permitsNothing, AccessLog: log.add})
 	sv := newServers(t, front, nil)
 	for name, request := range map[string]string{
 		"modern": modernRead("test://text"), "session": sessionRead("1", "test://text"),
