@@ -69,6 +69,19 @@ func (e escapingWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// LogLevelFlag returns the flag --log-level.
+func LogLevelFlag(category string) Flag {
+	return &StringFlag{Name: "log-level", Category: category, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"}
+}
+
+// LogLevel reads [LogLevelFlag].
+func LogLevel(c *Context) (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return 0, Usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+	}
+	return level, nil
+}
+
 // LogFormatFlag returns the flag --log-format of a server.
 func LogFormatFlag(category string) Flag {
 	return &StringFlag{Name: "log-format", Category: category, Value: "text", EnvVars: []string{"WASMRES_LOG_FORMAT"}, Usage: "write the log on stderr in this `FORMAT`: text or json"}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/certificate"
@@ -51,14 +52,14 @@ tenant whose files are wrong is served as it last was.`,
 			&cli.BoolFlag{Name: "check", Category: category, Usage: "read all files, print their problems, and end"},
 			&cli.StringFlag{Name: "cache-dir", Category: category, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER` (default: cache in the data folder)"},
 			cli.LogFormatFlag(category),
-			&cli.StringFlag{Name: "log-level", Category: category, Value: "info", Usage: "log from this `LEVEL` on: debug, info, warn or error"},
+			cli.LogLevelFlag(category),
 		}, slices.Concat([]cli.Flag{references.StoreFlag()}, references.TrustFlags(), references.ClientFlags())...),
-		OnUsageError: cli.OnUsageError, Action: serve,
+		OnUsageError: cli.OnUsageError, Action: serveTenants,
 	}
 }
 
-// serve runs a server until a signal ends it.
-func serve(c *cli.Context) error {
+// serveTenants runs a server until a signal ends it.
+func serveTenants(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return cli.Usagef(c, "one argument too many: %q; providers are named in the files of tenants, and 'wasmres run' serves a file", c.Args().First())
 	}
@@ -155,9 +156,9 @@ func (f *files) read() (*tenant.Settings, error) {
 
 // newLogger makes the log of the server, as --log-format or else the settings say.
 func newLogger(c *cli.Context, s *tenant.Settings) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
-		return nil, cli.Usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
+	level, err := cli.LogLevel(c)
+	if err != nil {
+		return nil, err
 	}
 	handler, err := cli.LogFormat(c)
 	if err != nil {
@@ -171,29 +172,19 @@ func newLogger(c *cli.Context, s *tenant.Settings) (*slog.Logger, error) {
 
 // openAccessLog opens the log of requests of the settings; add is nil for none.
 func openAccessLog(to tenant.AccessLog, stderr io.Writer, logger *slog.Logger) (add func(accesslog.Entry), closeLog func(), err error) {
-	var out io.WriteCloser
-	switch to.File {
-	case "":
+	if to.File == "" {
 		return nil, func() {}, nil
-	case "stderr":
-		out = keepOpen{stderr}
-	default:
-		if out, err = accesslog.OpenFile(to.File, accesslog.FileConfig{MaxBytes: to.Size, Keep: to.Keep}); err != nil {
-			return nil, nil, err
-		}
 	}
-	l := accesslog.New(out, to.Format, logger)
+	l, err := serve.OpenAccessLog(to.File, to.Format, accesslog.FileConfig{MaxBytes: to.Size, Keep: to.Keep}, stderr, logger)
+	if err != nil {
+		return nil, nil, err
+	}
 	return l.Add, func() {
 		if err := l.Close(); err != nil {
 			logger.Warn("access log not closed", "err", err)
 		}
 	}, nil
 }
-
-// A keepOpen stream is not closed with what writes to it.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
 
 // checkFiles prints the problems of all files, and fails if there are some.
 func checkFiles(c *cli.Context, s *tenant.Settings) error {

@@ -32,7 +32,7 @@ func Flags(more ...cli.Flag) []cli.Flag {
 		CacheDirFlag(),
 		CacheSizeFlag(),
 		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
-		&cli.StringFlag{Name: "log-level", Category: categoryHost, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"},
+		cli.LogLevelFlag(categoryHost),
 	}, limitFlags(), references.Flags(), more)
 }
 
@@ -107,7 +107,7 @@ func CommonConfig(c *cli.Context, log cli.LogHandler) (app.Config, error) {
 	if err != nil {
 		return app.Config{}, err
 	}
-	level, err := logLevel(c)
+	level, err := cli.LogLevel(c)
 	if err != nil {
 		return app.Config{}, err
 	}
@@ -176,11 +176,4 @@ func lifecycleOf(c *cli.Context) (abi.Lifecycle, error) {
 		}
 	}
 	return 0, cli.Usagef(c, "--lifecycle %s: it is one of fresh, session, shared", c.String("lifecycle"))
-}
-
-func logLevel(c *cli.Context) (level slog.Level, err error) {
-	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
-		return 0, cli.Usagef(c, "--log-level %s: it is one of debug, info, warn, error", c.String("log-level"))
-	}
-	return level, nil
 }

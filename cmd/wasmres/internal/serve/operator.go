@@ -168,21 +168,30 @@ func (p *operation) openAccessLog(c *cli.Context, o *runtime.ServerOptions, logg
 	if keep < 1 || keep > 1000 {
 		return cli.Usagef(c, "--access-log-keep %d: it must be from 1 to 1000", keep)
 	}
-	var out io.WriteCloser
-	switch to := c.String("access-log"); to {
-	case "", logOff:
+	to := c.String("access-log")
+	if to == "" || to == logOff {
 		return nil
-	case logStderr:
-		out = keepOpen{c.App.ErrWriter}
-	default:
-		if out, err = accesslog.OpenFile(to, accesslog.FileConfig{MaxBytes: int64(min(size, math.MaxInt64)), Keep: keep}); err != nil {
-			return err
-		}
 	}
-	l := accesslog.New(out, format, logger)
+	l, err := OpenAccessLog(to, format, accesslog.FileConfig{MaxBytes: int64(min(size, math.MaxInt64)), Keep: keep}, c.App.ErrWriter, logger)
+	if err != nil {
+		return err
+	}
 	p.closers = append(p.closers, l.Close)
 	o.AccessLog = l.Add
 	return nil
+}
+
+// OpenAccessLog opens an access log: a file, or what is given as stderr for the name stderr. The caller closes it, but not
+// stderr.
+func OpenAccessLog(to string, format accesslog.Format, cfg accesslog.FileConfig, stderr io.Writer, logger *slog.Logger) (*accesslog.Log, error) {
+	if to == logStderr {
+		return accesslog.New(keepOpen{stderr}, format, logger), nil
+	}
+	file, err := accesslog.OpenFile(to, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return accesslog.New(file, format, logger), nil
 }
 
 // A keepOpen stream is not closed with what writes to it.
