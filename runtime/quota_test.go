@@ -201,8 +201,9 @@ func TestLimitOfStreams(t *testing.T) {
 	want(got, "")
 	_, got = listen("Bearer ben")
 	want(got, "tenant")
+	open := source.Watchers()
 	first.Body.Close()
-	source.AwaitWatchers(source.Watchers() - 1)
+	source.AwaitWatchers(open - 1)
 	for end := time.Now().Add(10 * time.Second); ; { // the server notices a little later
 		if _, got = listen("Bearer ben"); got == (refusal{}) {
 			break
