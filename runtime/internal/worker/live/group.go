@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -290,7 +291,7 @@ func (g *Group) evictLocked() {
 			all = append(all, candidate{p, idle})
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return int(b.idle - a.idle) })
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(b.idle, a.idle) })
 	for _, c := range all {
 		if c.place.member.Stop() {
 			c.place.evicted = true

@@ -31,11 +31,11 @@ func (p *provider) Unused() (time.Duration, bool) {
 }
 
 func (p *provider) Stop() bool {
-	if _, ok := p.Unused(); !ok {
-		return false
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.place == nil || p.unused.IsZero() { // another caller may have stopped it just now
+		return false
+	}
 	place := p.place
 	p.place = nil
 	p.stopped++
