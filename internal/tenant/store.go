@@ -57,4 +57,10 @@ type Change struct {
 	// SetKeys are of tenants that there are, or that c sets. The keys of a removed tenant remain until its ID is free again.
 	SetKeys    []*Key
 	RemoveKeys []string // IDs
+
+	// SetVersions and SetRoutes are of providers that there are. Versions and routes of a removed provider remain until
+	// an operator removes them, or the ID of their tenant is free again.
+	SetVersions    []*Version
+	RemoveVersions []*Version // of which the names and the number count; none may be in a route
+	SetRoutes      []*Route
 }

@@ -43,8 +43,11 @@ const (
 
 // A Provider is one provider of a tenant.
 type Provider struct {
-	Name   string        // of the provider among those of the tenant
-	Module string        // absolute path of the .wasm file, or a reference in a registry
+	Name string // of the provider among those of the tenant
+	// Module is the absolute path of the .wasm file, or a reference in a registry. It is empty for a provider whose modules
+	// are deployed: the versions of its [Route] serve, each with a policy of its own. What Policy permits is approved in
+	// advance then.
+	Module string
 	Digest string        // that the module must have, as in "sha256:9f86…"; empty for any
 	Policy policy.Policy // what it may do; host paths are absolute
 	// Prefixes narrow the URIs that it may answer; none leaves those of its manifest.
@@ -85,9 +88,11 @@ type Key struct {
 type Snapshot struct {
 	Generation uint64 // grows with each change
 	Tenants    map[string]*Tenant
-	Hosts      map[string]*Tenant // by each of Tenant.Hosts
-	Plans      map[string]*Plan   // by name; there is one named default
-	Keys       map[string]*Key    // by ID
+	Hosts      map[string]*Tenant        // by each of Tenant.Hosts
+	Plans      map[string]*Plan          // by name; there is one named default
+	Keys       map[string]*Key           // by ID
+	Versions   map[ProviderID][]*Version // sorted by number
+	Routes     map[ProviderID]*Route
 	// Problems are of tenants whose files are wrong. Such a tenant is served as it last was, if it ever was right.
 	Problems map[string]string
 	// Gone are tenants whose files were removed, with the time of that.
