@@ -41,20 +41,21 @@ func keysByTenant(snapshot *tenant.Snapshot) map[string][]*tenant.Key {
 }
 
 // listKeys answers the keys of a tenant, or of all.
-func (s *Server) listKeys(r *http.Request) (int, any, error) {
+func (s *Server) listKeys(r *http.Request) (answer, error) {
 	p, err := pageOf(r)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")
 	if id != "" {
 		if err := knownTenant(snapshot, id); err != nil {
-			return 0, nil, err
+			return answer{}, err
 		}
 	}
+	c := callerOf(r.Context())
 	var names []string
 	for _, k := range snapshot.Keys {
-		if id == "" || k.Tenant == id {
+		if (id == "" || k.Tenant == id) && c.sees(k.Tenant) {
 			names = append(names, keyCursor(k))
 		}
 	}
@@ -64,7 +65,7 @@ func (s *Server) listKeys(r *http.Request) (int, any, error) {
 	for _, name := range names {
 		items = append(items, keyOf(snapshot.Keys[name[strings.IndexByte(name, '/')+1:]], now))
 	}
-	return http.StatusOK, Page[Key]{items, next}, nil
+	return ok(Page[Key]{items, next})
 }
 
 // keyCursor orders keys by tenant. IDs of tenants and keys have no slash.
@@ -87,31 +88,31 @@ func keyOf(k *tenant.Key, now time.Time) Key {
 	return key
 }
 
-func (s *Server) createKey(r *http.Request) (int, any, error) {
+func (s *Server) createKey(r *http.Request) (answer, error) {
 	var asked NewKey
 	if err := decode(r, &asked); err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")
 	if err := knownTenant(snapshot, id); err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	t := snapshot.Tenants[id]
 	if t == nil {
-		return 0, nil, invalid("tenant %q cannot have keys before its files are right: %s", id, snapshot.Problems[id])
+		return answer{}, invalid("tenant %q cannot have keys before its files are right: %s", id, snapshot.Problems[id])
 	}
 	if n := len(keysByTenant(snapshot)[id]); n >= maxTenantKeys {
-		return 0, nil, invalid("tenant %q has %d keys, which is the most: revoke some", id, n)
+		return answer{}, invalid("tenant %q has %d keys, which is the most: revoke some", id, n)
 	}
 	spec, err := asked.check(t, time.Now())
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	made, text, err := s.cfg.Keys.Create(r.Context(), actorOf(r.Context()), spec)
 	if err != nil {
-		return 0, nil, fmt.Errorf("make a key of tenant %q: %w", id, err)
+		return answer{}, fmt.Errorf("make a key of tenant %q: %w", id, err)
 	}
-	return http.StatusCreated, IssuedKey{keyOf(made, time.Now()), text}, nil
+	return created(IssuedKey{keyOf(made, time.Now()), text})
 }
 
 // check reads a NewKey for a tenant.
@@ -199,14 +200,18 @@ func expiry(s string, now time.Time) (time.Time, error) {
 	return end.UTC(), nil
 }
 
-// knownKey says that there is no such key, and which one the operator may mean.
-func knownKey(snapshot *tenant.Snapshot, id string) error {
-	if snapshot.Keys[id] != nil {
+// knownKey says that there is no such key, and which one the caller may mean. Those of tenants that the caller may not see are
+// as if they were not there.
+func knownKey(c caller, snapshot *tenant.Snapshot, id string) error {
+	if k := snapshot.Keys[id]; k != nil && c.sees(k.Tenant) {
 		return nil
 	}
 	p := &Problem{Status: http.StatusNotFound, Code: CodeNoKey, Detail: fmt.Sprintf("no key %q", strict.Clip(id))}
 	ids := make([]string, 0, len(snapshot.Keys))
 	for known, k := range snapshot.Keys {
+		if !c.sees(k.Tenant) {
+			continue
+		}
 		if k.Name == id {
 			p.Nearest = known
 			p.Detail += fmt.Sprintf(": the key with this name has the ID %s", known)
@@ -219,32 +224,32 @@ func knownKey(snapshot *tenant.Snapshot, id string) error {
 	return p
 }
 
-func (s *Server) revokeKey(r *http.Request) (int, any, error) {
+func (s *Server) revokeKey(r *http.Request) (answer, error) {
 	id := r.PathValue("key")
-	if err := knownKey(s.cfg.Host.Snapshot(), id); err != nil {
-		return 0, nil, err
+	if err := knownKey(callerOf(r.Context()), s.cfg.Host.Snapshot(), id); err != nil {
+		return answer{}, err
 	}
 	if err := s.cfg.Keys.Revoke(r.Context(), actorOf(r.Context()), id); err != nil {
-		return 0, nil, fmt.Errorf("revoke key %s: %w", id, err)
+		return answer{}, fmt.Errorf("revoke key %s: %w", id, err)
 	}
-	return http.StatusNoContent, nil, nil
+	return done()
 }
 
-func (s *Server) rotateKey(r *http.Request) (int, any, error) {
+func (s *Server) rotateKey(r *http.Request) (answer, error) {
 	var asked Rotation
 	if err := decode(r, &asked); err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	if asked.GraceSeconds < 0 || asked.GraceSeconds > int64(maxGrace/time.Second) {
-		return 0, nil, invalid("graceSeconds %d: it must be from 0 to %d, which are 30 days", asked.GraceSeconds, int64(maxGrace/time.Second))
+		return answer{}, invalid("graceSeconds %d: it must be from 0 to %d, which are 30 days", asked.GraceSeconds, int64(maxGrace/time.Second))
 	}
 	id := r.PathValue("key")
-	if err := knownKey(s.cfg.Host.Snapshot(), id); err != nil {
-		return 0, nil, err
+	if err := knownKey(callerOf(r.Context()), s.cfg.Host.Snapshot(), id); err != nil {
+		return answer{}, err
 	}
 	made, text, err := s.cfg.Keys.Rotate(r.Context(), actorOf(r.Context()), id, time.Duration(asked.GraceSeconds)*time.Second)
 	if err != nil {
-		return 0, nil, fmt.Errorf("rotate key %s: %w", id, err)
+		return answer{}, fmt.Errorf("rotate key %s: %w", id, err)
 	}
-	return http.StatusCreated, IssuedKey{keyOf(made, time.Now()), text}, nil
+	return created(IssuedKey{keyOf(made, time.Now()), text})
 }

@@ -2,10 +2,7 @@ package admin
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
-	"os"
 )
 
 // A peer is the user at the other end of a connection.
@@ -31,27 +28,4 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 
 func contextWithPeer(ctx context.Context, p peer) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
-}
-
-// permitted refuses all users but root and that of this process.
-func permitted(ctx context.Context) error {
-	p, ok := ctx.Value(peerKey{}).(peer)
-	if !ok {
-		return errors.New("the connection is no Unix socket")
-	}
-	if p.err != nil {
-		return fmt.Errorf("the user at the other end is unknown: %w", p.err)
-	}
-	if own := os.Geteuid(); p.known && p.uid != 0 && p.uid != own {
-		return fmt.Errorf("user %d may not administer this server: only user %d and root may", p.uid, own)
-	}
-	return nil
-}
-
-// actorOf says who sends a request, for the operator.
-func actorOf(ctx context.Context) string {
-	if p, _ := ctx.Value(peerKey{}).(peer); p.known {
-		return fmt.Sprintf("uid %d", p.uid)
-	}
-	return "admin socket"
 }

@@ -83,7 +83,13 @@ func (p page) cut(sorted []string) (names []string, next string) {
 	return rest[:p.limit], rest[p.limit-1]
 }
 
-func (s *Server) node(*http.Request) (int, any, error) { return http.StatusOK, s.nodeNow(), nil }
+func (s *Server) node(r *http.Request) (answer, error) {
+	n := s.nodeNow()
+	if callerOf(r.Context()).tenant != "" { // a tenant's people see no more of the server than its clients need
+		n = Node{Version: n.Version, Started: n.Started, Endpoints: n.Endpoints, Generation: n.Generation, NotReadyFor: n.NotReadyFor}
+	}
+	return ok(n)
+}
 
 func (s *Server) nodeNow() Node {
 	n, snapshot := s.cfg.Host.Node(), s.cfg.Host.Snapshot()
@@ -91,23 +97,23 @@ func (s *Server) nodeNow() Node {
 	return n
 }
 
-func (s *Server) top(r *http.Request) (int, any, error) {
+func (s *Server) top(r *http.Request) (answer, error) {
 	most, err := limitOf(r, 50)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
-	return http.StatusOK, Top{Time: time.Now(), Node: s.nodeNow(), Loads: notNil(s.cfg.Host.Top(most))}, nil
+	return ok(Top{Time: time.Now(), Node: s.nodeNow(), Loads: notNil(s.cfg.Host.Top(most))})
 }
 
-func (s *Server) reload(r *http.Request) (int, any, error) {
+func (s *Server) reload(r *http.Request) (answer, error) {
 	report, err := s.cfg.Host.Reload(r.Context())
 	if err == nil {
-		return http.StatusOK, report, nil
+		return ok(report)
 	}
 	if p := problemOf(err); p.Code != CodeInternal {
-		return 0, nil, p
+		return answer{}, p
 	}
-	return 0, nil, &Problem{Status: http.StatusUnprocessableEntity, Code: CodeInvalid, Detail: err.Error()} // the files are wrong
+	return answer{}, &Problem{Status: http.StatusUnprocessableEntity, Code: CodeInvalid, Detail: err.Error()} // the files are wrong
 }
 
 func notNil[T any](list []T) []T {
@@ -117,23 +123,25 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-func (s *Server) listTenants(r *http.Request) (int, any, error) {
+func (s *Server) listTenants(r *http.Request) (answer, error) {
 	p, err := pageOf(r)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	snapshot := s.cfg.Host.Snapshot()
 	stale := r.URL.Query().Get("stale")
 	if stale != "" && stale != "true" && stale != "false" {
-		return 0, nil, invalid("stale %s: it is one of true, false", strict.Clip(stale))
+		return answer{}, invalid("stale %s: it is one of true, false", strict.Clip(stale))
 	}
-	ids, next := p.cut(tenantIDs(snapshot, stale == "true"))
+	c := callerOf(r.Context())
+	ids := slices.DeleteFunc(tenantIDs(snapshot, stale == "true"), func(id string) bool { return !c.sees(id) })
+	ids, next := p.cut(ids)
 	keys := keysByTenant(snapshot)
 	items := []TenantSummary{}
 	for _, id := range ids {
 		items = append(items, s.summary(snapshot, id, len(keys[id])))
 	}
-	return http.StatusOK, Page[TenantSummary]{items, next}, nil
+	return ok(Page[TenantSummary]{items, next})
 }
 
 // tenantIDs returns the sorted IDs of all tenants, those included that were never right.
@@ -167,15 +175,15 @@ func (s *Server) summary(snapshot *tenant.Snapshot, id string, keys int) TenantS
 	return sum
 }
 
-func (s *Server) showTenant(r *http.Request) (int, any, error) {
+func (s *Server) showTenant(r *http.Request) (answer, error) {
 	snapshot, id := s.cfg.Host.Snapshot(), r.PathValue("tenant")
 	if err := knownTenant(snapshot, id); err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
 	shown := Tenant{TenantSummary: s.summary(snapshot, id, len(keysByTenant(snapshot)[id]))}
 	t := snapshot.Tenants[id]
 	if t == nil {
-		return http.StatusOK, shown, nil
+		return ok(shown)
 	}
 	shown.Hosts, shown.Origins, shown.Tools, shown.Anonymous, shown.Digest = t.Hosts, t.Origins, t.Tools, t.Anonymous, t.Digest
 	shown.Roles = roleNames(t)
@@ -187,7 +195,7 @@ func (s *Server) showTenant(r *http.Request) (int, any, error) {
 		}
 		shown.Modules = append(shown.Modules, Provider{p.Name, p.Module, p.Digest, state.Name, state.Reason})
 	}
-	return http.StatusOK, shown, nil
+	return ok(shown)
 }
 
 func roleNames(t *tenant.Tenant) (names []string) {

@@ -1,13 +1,18 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -80,60 +85,66 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{cfg: cfg}
-	mux := http.NewServeMux()
-	for path, methods := range map[string]endpoint{
-		"/v1/node":                  {http.MethodGet: s.node},
-		"/v1/tenants":               {http.MethodGet: s.listTenants},
-		"/v1/tenants/{tenant}":      {http.MethodGet: s.showTenant},
-		"/v1/tenants/{tenant}/keys": {http.MethodGet: s.listKeys, http.MethodPost: s.createKey},
-		"/v1/keys":                  {http.MethodGet: s.listKeys},
-		"/v1/keys/{key}":            {http.MethodDelete: s.revokeKey},
-		"/v1/keys/{key}/rotate":     {http.MethodPost: s.rotateKey},
-		"/v1/top":                   {http.MethodGet: s.top},
-		"/v1/reload":                {http.MethodPost: s.reload},
-		"/":                         nil,
-	} {
-		mux.Handle(path, s.serve(methods))
-	}
-	s.handler = mux
+	s.handler = s.routes()
 	return s, nil
 }
 
-// An endpoint has the functions of a path, by method. The value that a function returns is the answer; nil is none.
-type endpoint map[string]func(*http.Request) (status int, answer any, err error)
-
-// serve makes the handler of an endpoint; a nil one is that of unknown paths.
-func (s *Server) serve(e endpoint) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		limit := requestTime
-		if r.URL.Path == "/v1/reload" {
-			limit = reloadTime
+// routes makes the handler of all endpoints.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	methods := map[string]map[string]*endpoint{} // by path
+	for i := range endpoints {
+		e := &endpoints[i]
+		if methods[e.path] == nil {
+			methods[e.path] = map[string]*endpoint{}
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), limit)
-		defer cancel()
-		r = r.WithContext(ctx)
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		status, answer, err := s.answer(e, r)
+		methods[e.path][e.method] = e
+	}
+	for path, known := range methods {
+		mux.Handle(path, s.serve(known))
+	}
+	mux.Handle("/", s.serve(nil))
+	return mux
+}
+
+// serve makes the handler of a path, whose endpoints are known by method; that of unknown paths has none.
+func (s *Server) serve(known map[string]*endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, err := s.answer(known, w, r)
 		if err != nil {
 			s.writeProblem(w, r, err)
 			return
 		}
-		write(w, status, "application/json", answer)
+		s.write(w, r, a)
 	})
 }
 
-func (s *Server) answer(e endpoint, r *http.Request) (status int, answer any, err error) {
-	if err := permitted(r.Context()); err != nil {
-		return 0, nil, &Problem{Status: http.StatusForbidden, Code: CodeForbidden, Detail: err.Error()}
+// answer finds out who asks, and has the endpoint answer, if they may use it.
+func (s *Server) answer(known map[string]*endpoint, w http.ResponseWriter, r *http.Request) (answer, error) {
+	c, err := s.identify(r)
+	if err != nil {
+		return answer{}, err
 	}
-	if e == nil {
-		return 0, nil, &Problem{Status: http.StatusNotFound, Code: CodeNotFound, Detail: "there is no path " + clip(r.URL.Path)}
+	e := known[r.Method]
+	switch {
+	case known == nil:
+		return answer{}, &Problem{Status: http.StatusNotFound, Code: CodeNotFound, Detail: "there is no path " + clip(r.URL.Path)}
+	case e == nil:
+		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		return answer{}, &Problem{Status: http.StatusMethodNotAllowed, Code: CodeMethod, Detail: clip(r.URL.Path) + " has no method " + clip(r.Method)}
 	}
-	call := e[r.Method]
-	if call == nil {
-		return 0, nil, &Problem{Status: http.StatusMethodNotAllowed, Code: CodeMethod, Detail: clip(r.URL.Path) + " has no method " + clip(r.Method)}
+	if err := e.permit(c, r); err != nil {
+		return answer{}, err
 	}
-	return call(r)
+	limit := cmp.Or(e.timeout, requestTime)
+	if limit > requestTime { // else the time for a whole request holds
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // fails for a writer of a test, which has none
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), callerKey{}, c), limit)
+	defer cancel()
+	r = r.WithContext(ctx)
+	r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(e.maxBody, maxBody))
+	return e.handle(s, r)
 }
 
 // writeProblem answers an error.
@@ -143,7 +154,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	if p.Status >= http.StatusInternalServerError {
 		s.cfg.Logger.Warn("admin request failed", "method", r.Method, "path", clip(r.URL.Path), "err", err)
 	}
-	write(w, p.Status, problemType, p)
+	writeJSON(w, p.Status, problemType, p)
 }
 
 const problemType = "application/problem+json"
@@ -175,12 +186,42 @@ func invalid(format string, args ...any) error {
 	return &Problem{Status: http.StatusBadRequest, Code: CodeInvalid, Detail: fmt.Sprintf(format, args...)}
 }
 
-func write(w http.ResponseWriter, status int, contentType string, answer any) {
-	if answer == nil {
+// write writes an answer.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, a answer) {
+	if a.tag != "" {
+		w.Header().Set("ETag", strconv.Quote(a.tag))
+	}
+	if a.location != "" {
+		w.Header().Set("Location", a.location)
+	}
+	status := cmp.Or(a.status, http.StatusOK)
+	switch {
+	case a.stream != nil:
+		s.stream(w, r, status, a)
+	case a.body == nil:
 		w.WriteHeader(status)
+	default:
+		writeJSON(w, status, "application/json", a.body)
+	}
+}
+
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, status int, a answer) {
+	w.Header().Set("Content-Type", a.contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	err := a.stream(r.Context(), streamWriter{w, http.NewResponseController(w)})
+	if err == nil {
 		return
 	}
-	text, err := json.Marshal(answer)
+	if r.Context().Err() == nil {
+		s.cfg.Logger.Warn("admin answer cut", "path", clip(r.URL.Path), "err", err)
+	}
+	panic(http.ErrAbortHandler) // so that the client does not take it for a whole one
+}
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, body any) {
+	text, err := json.Marshal(body)
 	if err != nil { // no type of this package can fail
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

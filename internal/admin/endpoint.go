@@ -1,0 +1,87 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// An endpoint is one method of one path.
+type endpoint struct {
+	method, path string // of [http.ServeMux]; {tenant} is the tenant that the endpoint is about
+	may          []Role // who may use it
+	// own says that callers of one tenant may use a path without {tenant}: the handler restricts what they see and do to that
+	// tenant. Without it and without {tenant}, they may not.
+	own bool
+	// action names what a write does, for the record of what operators did, as in "key.create". Empty for reads only.
+	action string
+	handle func(*Server, *http.Request) (answer, error)
+
+	maxBody int64         // bytes; zero is 64 KiB
+	timeout time.Duration // of the handler; zero is 30 seconds. A stream may take longer: see answer.
+}
+
+// Who may use an endpoint.
+var (
+	readers   = []Role{Operator, TenantAdmin, Deployer, Auditor}
+	deployers = []Role{Operator, TenantAdmin, Deployer}
+	managers  = []Role{Operator, TenantAdmin}
+	auditors  = []Role{Operator, TenantAdmin, Auditor}
+	operators = []Role{Operator}
+)
+
+// endpoints are all of the API.
+var endpoints = []endpoint{
+	{method: http.MethodGet, path: "/v1/node", may: readers, own: true, handle: (*Server).node},
+	{method: http.MethodGet, path: "/v1/top", may: readers, handle: (*Server).top},
+	{method: http.MethodPost, path: "/v1/reload", may: operators, action: "configuration.reload", handle: (*Server).reload, timeout: reloadTime},
+
+	{method: http.MethodGet, path: "/v1/tenants", may: readers, own: true, handle: (*Server).listTenants},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}", may: readers, handle: (*Server).showTenant},
+
+	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/keys", may: auditors, handle: (*Server).listKeys},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/keys", may: managers, action: "key.create", handle: (*Server).createKey},
+	{method: http.MethodDelete, path: "/v1/keys/{key}", may: managers, own: true, action: "key.revoke", handle: (*Server).revokeKey},
+	{method: http.MethodPost, path: "/v1/keys/{key}/rotate", may: managers, own: true, action: "key.rotate", handle: (*Server).rotateKey},
+}
+
+// An answer is what an endpoint says, unless it fails.
+type answer struct {
+	status   int    // zero is 200
+	body     any    // as JSON; nil is none
+	tag      string // of the header ETag, without quotes: see tagOf; empty is none
+	location string // path of the object that was made; empty is none
+
+	// stream writes the body instead, as contentType, until it returns or ctx ends with the connection. Each Write is sent at
+	// once, and its client has 30 seconds to take it. The handler has not more than timeout before it returns the answer; the
+	// stream has no such bound. Errors of Write are to be returned; the client sees an answer that is cut.
+	stream      func(ctx context.Context, w streamWriter) error
+	contentType string
+}
+
+func ok(body any) (answer, error)      { return answer{body: body}, nil }
+func created(body any) (answer, error) { return answer{status: http.StatusCreated, body: body}, nil }
+func done() (answer, error)            { return answer{status: http.StatusNoContent}, nil }
+
+// isOfTenant reports whether the path says which tenant the endpoint is about.
+func (e *endpoint) isOfTenant() bool { return strings.Contains(e.path, "{tenant}") }
+
+// A streamWriter writes the body of a stream.
+type streamWriter struct {
+	to   http.ResponseWriter
+	ctrl *http.ResponseController
+}
+
+// Write implements [io.Writer].
+func (w streamWriter) Write(p []byte) (int, error) {
+	if err := w.ctrl.SetWriteDeadline(time.Now().Add(requestTime)); err != nil {
+		return 0, err
+	}
+	n, err := w.to.Write(p)
+	if err != nil {
+		return n, err
+	}
+	return n, w.ctrl.Flush()
+}
