@@ -1,0 +1,272 @@
+package ledger
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/filelock"
+)
+
+var (
+	// ErrUnavailable says that an entry could not be written, as when the disk is full. It is not in the ledger, and may be
+	// appended again.
+	ErrUnavailable = errors.New("the ledger could not be written")
+	// ErrClosed says that the Ledger was closed.
+	ErrClosed = errors.New("the ledger is closed")
+)
+
+// Config says where a Ledger is. Dir and KeyFile are required.
+type Config struct {
+	Dir     string           // which Open makes; other users of the machine must not have access to it
+	KeyFile string           // private key of the server, which Open makes if there is none; better not in Dir
+	MaxFile int64            // bytes of one file; zero for MaxFile
+	Logger  *slog.Logger     // nil discards
+	Now     func() time.Time // gives the time; nil is for [time.Now]
+}
+
+// A Ledger appends entries. It is safe for concurrent use. The caller closes it.
+type Ledger struct {
+	// fixed at creation
+	cfg     Config
+	key     ed25519.PrivateKey
+	node    string
+	queue   chan request
+	closing chan struct{} // closed by Close
+	done    chan struct{} // closed when the writer has ended
+	opened  State
+
+	notes notes
+
+	w         writer // owned by the writer's goroutine
+	lock      *os.File
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// A State is what a ledger ends with.
+type State struct {
+	Seq        uint64    // of the newest entry; zero for none
+	Time       time.Time // of the newest entry; zero for none
+	Generation uint64    // of the newest entry
+	Highest    time.Time // the highest time of an entry in the newest file; zero for none
+}
+
+// Open opens the ledger of a folder, and makes it if there is none. It checks the newest file; [Verify] checks all. It removes
+// a last line that was not written to its end, which no Append has acknowledged. Any other damage is a [DamageError].
+func Open(c Config) (*Ledger, error) {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.MaxFile == 0 {
+		c.MaxFile = MaxFile
+	}
+	l := &Ledger{cfg: c, queue: make(chan request, maxQueue), closing: make(chan struct{}), done: make(chan struct{})}
+	l.notes.wake = make(chan struct{}, 1)
+	if err := l.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.closeFiles())
+	}
+	go l.write()
+	return l, nil
+}
+
+func (l *Ledger) open() (err error) {
+	if err := makePrivate(l.cfg.Dir); err != nil {
+		return err
+	}
+	if err := l.lockDir(); err != nil {
+		return err
+	}
+	if l.key, err = loadKey(l.cfg.KeyFile); err != nil {
+		return err
+	}
+	l.node = nodeID(l.key.Public().(ed25519.PublicKey))
+	l.w = writer{ledger: l}
+	if err := l.openEntries(); err != nil {
+		return err
+	}
+	return l.openHeads()
+}
+
+// lockDir locks the folder for this process.
+func (l *Ledger) lockDir() (err error) {
+	file := filepath.Join(l.cfg.Dir, lockFile)
+	if l.lock, err = os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	alone, err := filelock.TryLock(l.lock, true)
+	if err == nil && !alone {
+		err = fmt.Errorf("another process has locked %s: end it, or choose another folder", file)
+	}
+	return err
+}
+
+// openEntries checks the newest file, and opens it to append. If that has no entry, it checks the one before it too.
+func (l *Ledger) openEntries() error {
+	all, err := segments(l.cfg.Dir)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	newest := all[len(all)-1]
+	end, size, err := l.checkEnd(newest)
+	if err != nil {
+		return err
+	}
+	if size == 0 && len(all) > 1 { // it was made just before the server was killed
+		if end, _, err = l.checkEnd(all[len(all)-2]); err != nil {
+			return err
+		}
+	}
+	if size == 0 && newest.first != end.seq+1 || len(all) == 1 && size == 0 && newest.first != 1 {
+		return &DamageError{File: newest.path, Seq: end.seq + 1, What: "the entries before this file are missing"}
+	}
+	l.w.at = end
+	return l.w.openFile(newest, size)
+}
+
+// checkEnd checks a file that may have the newest entry, and takes the state of the ledger from it. It returns how many bytes
+// its whole lines have.
+func (l *Ledger) checkEnd(s segment) (end position, size int64, err error) {
+	at, err := startOf(s)
+	if err != nil {
+		return at, 0, err
+	}
+	var last []byte
+	size, _, err = s.read(&at, func(text []byte) error {
+		last = append(last[:0], text...)
+		if t := timeOf(text); t.After(l.opened.Highest) {
+			l.opened.Highest = t
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return at, size, err
+	}
+	line, err := parseLine(last)
+	if err != nil {
+		return at, size, &DamageError{File: s.path, Seq: at.seq, What: err.Error()}
+	}
+	l.opened.Seq, l.opened.Time, l.opened.Generation = line.Seq, line.Time, line.Generation
+	l.w.generation = line.Generation
+	return at, size, nil
+}
+
+// Opened returns what the ledger ended with when it was opened.
+func (l *Ledger) Opened() State { return l.opened }
+
+// Node returns the ID of the server's key, which each line has.
+func (l *Ledger) Node() string { return l.node }
+
+// maxEntries is how many entries one Append may have.
+const maxEntries = 1000
+
+// Append appends entries, one after the other, and returns when all of them are on disk. After an error none of them is in
+// the ledger, unless it is of ctx, which bounds the wait: then they may be. The error may be one of those of this package. At
+// most 1000 entries are allowed.
+func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
+	if len(entries) > maxEntries {
+		return fmt.Errorf("append to the ledger: %d entries at once, which is more than %d", len(entries), maxEntries)
+	}
+	r := request{entries: entries, done: make(chan error, 1)}
+	select {
+	case <-l.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.queue <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.closing:
+		return ErrClosed
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.done: // the writer has ended, perhaps after it has answered
+		select {
+		case err := <-r.done:
+			return err
+		default:
+			return ErrClosed
+		}
+	}
+}
+
+// Note has an entry appended soon, and does not wait. While the ledger cannot be written, it holds 1000 entries; of more it
+// holds the number, for which there is an entry with the action "ledger.skipped".
+func (l *Ledger) Note(e Entry) { l.notes.add(e) }
+
+// notes are entries for which no caller waits.
+type notes struct {
+	mu      sync.Mutex
+	entries []Entry
+	skipped int
+	wake    chan struct{} // has one value if there may be entries
+}
+
+func (n *notes) add(e Entry) {
+	e = bounded(e)
+	n.mu.Lock()
+	if len(n.entries) < maxEntries {
+		n.entries = append(n.entries, e)
+	} else {
+		n.skipped++
+	}
+	n.mu.Unlock()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// peek returns the entries to write, with one for those that were skipped.
+func (n *notes) peek() (entries []Entry, count, skipped int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	entries = append(entries, n.entries...)
+	if n.skipped > 0 {
+		entries = append(entries, Entry{Actor: "server", Action: "ledger.skipped", After: fmt.Sprintf("%d entries, while the ledger could not be written", n.skipped)})
+	}
+	return entries, len(n.entries), n.skipped
+}
+
+// written removes entries that peek has returned.
+func (n *notes) written(count, skipped int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.entries = append([]Entry(nil), n.entries[count:]...)
+	n.skipped -= skipped
+}
+
+// Close writes what is left, signs the head, and closes the files. It is idempotent.
+func (l *Ledger) Close() error {
+	l.closeOnce.Do(func() {
+		close(l.closing)
+		<-l.done
+		l.closeErr = errors.Join(l.w.err, l.closeFiles())
+	})
+	return l.closeErr
+}
+
+// closeFiles closes what was opened. The lock is the last.
+func (l *Ledger) closeFiles() error {
+	var errs []error
+	for _, f := range []*os.File{l.w.file, l.w.heads, l.lock} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,188 @@
+package ledger_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/ledger"
+)
+
+var kills = flag.Int("kills", 40, "how often a process that writes is killed")
+
+// roleKey is the environment variable that makes the test binary a child with that role.
+const roleKey = "LEDGER_TEST_ROLE"
+
+// roles has what children do with the ledger of a folder. They print their results for the parent.
+var roles = map[string]func(ctx context.Context, l *ledger.Ledger) error{"count": count, "overflow": overflow}
+
+func TestMain(m *testing.M) {
+	role, ok := roles[os.Getenv(roleKey)]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	c := configOf(os.Args[1])
+	c.MaxFile = 20_000
+	if os.Getenv(roleKey) == "overflow" {
+		c.MaxFile = 0
+	}
+	l, err := ledger.Open(c)
+	if err == nil {
+		err = errors.Join(role(context.Background(), l), l.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// child starts the test binary in a role. end waits for its exit, after all output was read; a failure is one of the test
+// unless it was killed.
+func child(t *testing.T, role, dir string) (process *os.Process, output io.Reader, end func()) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, dir)
+	cmd.Env = append(os.Environ(), roleKey+"="+role)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process, pipe, func() {
+		t.Helper()
+		if err := cmd.Wait(); err != nil && err.Error() != "signal: killed" {
+			t.Errorf("%s: %v", role, err)
+		}
+	}
+}
+
+// count appends numbers until it is killed, four at a time, and prints each that was acknowledged.
+func count(ctx context.Context, l *ledger.Ledger) error {
+	for from := int(l.Opened().Seq) + 1; ; from += 4 {
+		group := []ledger.Entry{entry(from), entry(from + 1), entry(from + 2), entry(from + 3)}
+		if err := l.Append(ctx, group...); err != nil {
+			return err
+		}
+		fmt.Println(from + 3)
+	}
+}
+
+// A process is killed while it appends, again and again: every entry that it has acknowledged is there.
+func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	c := configOf(dir)
+	times := *kills
+	if testing.Short() {
+		times = min(times, 5)
+	}
+	acknowledged := 0
+	for range times {
+		process, output, end := child(t, "count", dir)
+		left := rand.IntN(12)
+		lines := bufio.NewScanner(output)
+		for lines.Scan() {
+			var n int
+			if _, err := fmt.Sscan(lines.Text(), &n); err != nil || n <= acknowledged {
+				t.Fatalf("the child printed %q after %d", lines.Text(), acknowledged)
+			}
+			acknowledged = n
+			if left--; left < 0 {
+				_ = process.Kill() // its output until then is read to the end
+			}
+		}
+		end()
+		r := verify(t, c.Dir)
+		if int(r.Entries) < acknowledged || int(r.Entries) > acknowledged+4 {
+			t.Fatalf("entry %d was acknowledged, %d are there", acknowledged, r.Entries)
+		}
+	}
+	if got := objects(t, c.Dir); !slices.Equal(got, numbers(1, len(got))) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// overflow appends until the file cannot grow; then there is room again.
+func overflow(ctx context.Context, l *ledger.Ledger) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	limit := syscall.Rlimit{Cur: 10_000, Max: before.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	n := 0
+	var err error
+	for err == nil && n < 500 {
+		n++
+		err = l.Append(ctx, entry(n))
+	}
+	if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "make room") {
+		return fmt.Errorf("entry %d on a full disk: %w", n, err)
+	}
+	for range 1100 { // 1000 are held, and the others counted
+		l.Note(ledger.Entry{Action: "test.note"})
+	}
+	for range 3 {
+		if err = l.Append(ctx, entry(n)); !errors.Is(err, ledger.ErrUnavailable) {
+			return fmt.Errorf("entry %d on a full disk again: %w", n, err)
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	for end := n + 20; n < end; n++ {
+		if err := l.Append(ctx, entry(n)); err != nil {
+			return fmt.Errorf("with room again: %w", err)
+		}
+	}
+	fmt.Println(n - 1)
+	return nil
+}
+
+func TestAFullDiskRefusesEntriesAlone(t *testing.T) {
+	dir := t.TempDir()
+	_, output, end := child(t, "overflow", dir)
+	var want int
+	if _, err := fmt.Fscan(output, &want); err != nil {
+		t.Error(err)
+	}
+	end()
+	c := configOf(dir)
+	if got := objects(t, c.Dir); !slices.Equal(got, numbers(1, want)) {
+		t.Errorf("got %v, want up to %d", got, want)
+	}
+	notes, skipped := 0, ""
+	err := ledger.Read(c.Dir, func(l *ledger.Line) error {
+		switch l.Action {
+		case "test.note":
+			notes++
+		case "ledger.skipped":
+			skipped += l.After
+		}
+		return nil
+	})
+	if err != nil || notes != 1000 || !strings.HasPrefix(skipped, "100 entries") {
+		t.Errorf("got %d notes, skipped %q, %v", notes, skipped, err)
+	}
+	verify(t, c.Dir)
+	open(t, c)
+}
