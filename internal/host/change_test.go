@@ -80,8 +80,8 @@ func TestAModuleThatIsWrongIsMended(t *testing.T) {
 	var clients sync.WaitGroup
 	for range 20 {
 		clients.Go(func() {
-			if status, text := s.read("/t/a/mcp", "a", "hello://about"); status != http.StatusServiceUnavailable || strings.Contains(text, file) {
-				t.Errorf("got %d %s, want 503 without the file's name", status, text)
+			if status, text := s.read("/t/a/mcp", "a", "hello://about"); status != http.StatusOK || !isUnavailable(text) || strings.Contains(text, file) {
+				t.Errorf("got %d %s, want an error with the time to retry after, without the file's name", status, text)
 			}
 		})
 	}

@@ -23,6 +23,7 @@ import (
 const (
 	defaultIdle  = 15 * time.Minute
 	openTime     = 2 * time.Minute // to load the providers of a tenant, compiling included
+	defaultWait  = 20 * time.Second
 	settleTime   = 2 * time.Second // for requests that have found a server before it became cold
 	maxPathBytes = 256             // of a path that can be that of a tenant
 )
@@ -62,6 +63,9 @@ type Config struct {
 	Used func(tenantID string, u runtime.Usage)
 	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
 	Idle time.Duration
+	// OpenWait is for how long a request waits until its tenant is open. Then it fails, with the time to retry after, and the
+	// opening goes on. Zero means 20 seconds.
+	OpenWait time.Duration
 	// Version of the program, for clients.
 	Version string
 	Logger  *slog.Logger // nil discards
@@ -99,6 +103,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Idle == 0 {
 		cfg.Idle = defaultIdle
+	}
+	if cfg.OpenWait == 0 {
+		cfg.OpenWait = defaultWait
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -1,15 +1,13 @@
 package host
 
 import (
-	"errors"
+	"context"
 	"io"
 	"net/http"
-	"strconv"
-	"time"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // ServeHTTP implements [runtime.Router]. It serves the endpoints of tenants, opens those that are cold, and tells clients of
@@ -55,12 +53,14 @@ func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if err := r.mayOpen(req); err != nil {
 		r.host.strangers.Warn("credential", "request to a tenant that is not open refused", "tenant", r.id, "client", auth.AddressOf(req.RemoteAddr), "err", err)
-		r.refuse(w, req, is)
+		r.serveOnce(w, req, is, nothing{})
 		return
 	}
-	s, err := r.openServer(req.Context())
+	ctx, cancel := context.WithTimeout(req.Context(), r.host.cfg.OpenWait)
+	defer cancel()
+	s, err := r.openServer(ctx)
 	if err != nil {
-		refuseUnavailable(w, err)
+		r.serveOnce(w, req, is, unavailable{err})
 		return
 	}
 	s.ServeHTTP(w, req)
@@ -80,27 +80,19 @@ func (r *route) mayOpen(req *http.Request) error {
 	return err
 }
 
-// refuse answers a client without a valid credential as the tenant's server would, without opening a provider. The
-// server for it lasts for one request, so that it could not count what it leaves out of the log: it logs nothing.
-func (r *route) refuse(w http.ResponseWriter, req *http.Request, is *settings) {
+// serveOnce answers one request as the tenant's server would, from another source: without opening a provider. The server
+// for it lasts for one request, so that it could not count what it leaves out of the log: it logs nothing. It opens no
+// session and no stream, which would end with it.
+func (r *route) serveOnce(w http.ResponseWriter, req *http.Request, is *settings, source resource.Source) {
 	opts := r.options(is)
 	opts.Name, opts.Version, opts.Logger = r.id, "0", nil
-	s, err := runtime.NewServer(nothing{}, opts)
+	opts.Admission = &gateOnce{opts.Admission}
+	s, err := runtime.NewServer(source, opts)
 	if err != nil {
-		refuseUnavailable(w, err)
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "the tenant cannot be served now", http.StatusServiceUnavailable)
 		return
 	}
 	defer s.Close()
 	s.ServeHTTP(w, req)
-}
-
-// refuseUnavailable answers that a tenant cannot be served now.
-func refuseUnavailable(w http.ResponseWriter, err error) {
-	text, retry := "the tenant cannot be served now", time.Second
-	var e *abi.Error
-	if errors.As(err, &e) {
-		text, retry = e.Message, max(retry, e.RetryAfter)
-	}
-	w.Header().Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
-	http.Error(w, text, http.StatusServiceUnavailable)
 }

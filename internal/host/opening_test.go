@@ -2,8 +2,11 @@ package host_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/host"
@@ -64,3 +67,76 @@ func TestAChangeDuringAnOpeningHolds(t *testing.T) {
 		})
 	}
 }
+
+// isUnavailable reports whether an answer says when to retry.
+func isUnavailable(text string) bool {
+	return strings.Contains(text, `"code":"unavailable"`) && strings.Contains(text, `"retryAfterMs":`)
+}
+
+// No client waits for ever for a tenant that is being opened: it is told when to retry. The opening goes on.
+func TestNoRequestWaitsForEverForAnOpening(t *testing.T) {
+	const reference = "registry.example.com/hello:1"
+	file := guesttest.File(t, "hello")
+	load := make(chan struct{})
+	s := serve(t, host.Config{OpenWait: time.Millisecond, Module: func(context.Context, string) (host.Module, error) {
+		<-load
+		return host.Module{File: file, Release: func() {}}, nil
+	}})
+	s.Update(snapshot(with("a", reference)))
+	if status, text := s.read("/t/a/mcp", "a", "hello://about"); status != http.StatusOK || !isUnavailable(text) {
+		t.Errorf("a read: got %d %s, want an error with the time to retry after", status, text)
+	}
+	for _, c := range []struct {
+		name, method, body string
+		status             int
+		text               string
+	}{
+		{"a stream", "subscriptions/listen", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},` + meta + `}}`, 200, `"retryAfterMs":`},
+		{"a session", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, 200, `"limit":"live"`},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.address+"/t/a/mcp", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Authorization", "Bearer a")
+		if c.method != "" {
+			req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+			req.Header.Set("Mcp-Method", c.method)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(text), c.text) || resp.Header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s: got %d %s, %v, want %d with %s and no session", c.name, resp.StatusCode, text, err, c.status, c.text)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+"/t/a/mcp?uri=hello://about", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer a")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("a download: got %d, %v, want 503 with Retry-After", resp.StatusCode, resp.Header)
+	}
+	close(load)
+	for { // until the opening has ended
+		if _, text := s.read("/t/a/mcp", "a", "hello://about"); !isUnavailable(text) {
+			if !strings.Contains(text, `"contents":`) {
+				t.Errorf("after the opening: got %s", text)
+			}
+			return
+		}
+	}
+}
+
+const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
@@ -145,7 +144,7 @@ func (r *route) openServer(ctx context.Context) (*runtime.Server, error) {
 	if s := r.server.Load(); s != nil {
 		return s, nil
 	}
-	return nil, unavailable("the configuration of the tenant has just changed: try again", minRetry)
+	return nil, unavailableFor("the configuration of the tenant has just changed: try again", minRetry)
 }
 
 // mayOpenLocked refuses to open what failed just before, or has been closed.
@@ -153,17 +152,11 @@ func (r *route) mayOpenLocked() error {
 	now := time.Now()
 	switch f := r.failure; {
 	case r.closed || r.host.ctx.Err() != nil:
-		return unavailable("the server is closing", 0)
+		return unavailableFor("the server is closing", 0)
 	case f != nil && f.of == r.is.Load().tenant && now.Before(f.until):
-		return unavailable("the providers cannot be loaded", f.until.Sub(now))
+		return unavailableFor("the providers cannot be loaded", f.until.Sub(now))
 	}
 	return nil
-}
-
-func unavailable(text string, retry time.Duration) error {
-	e := abi.Errorf(abi.CodeUnavailable, "%s", text)
-	e.RetryAfter = retry
-	return e
 }
 
 // startLocked opens the providers of the present settings in a goroutine, unless one does that already.
@@ -205,7 +198,7 @@ func (r *route) noteLocked(is *settings, err error) error {
 	}
 	r.failure = &failure{err: err, of: is.tenant, until: time.Now().Add(wait), wait: wait}
 	r.host.cfg.Logger.Error("tenant not opened", "tenant", r.id, "err", err, "retry_in", wait)
-	return unavailable("the providers cannot be loaded", wait)
+	return unavailableFor("the providers cannot be loaded", wait)
 }
 
 // tryOpen opens the providers of the settings, and has them serve.

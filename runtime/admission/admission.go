@@ -58,6 +58,7 @@ const (
 	Bytes         = "bytes"         // the rate of bytes of answers
 	BytesDay      = "bytes_day"     // bytes of answers of a day
 	CPUDay        = "cpu_day"       // processor time of providers of a day
+	Live          = "live"          // processes of providers, of which too few could be started yet
 )
 
 // A Refusal says which limit was hit. Clients get all of it.

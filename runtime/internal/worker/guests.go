@@ -100,10 +100,14 @@ func (g *guests) lasting() time.Duration {
 	return g.host.Limits.Idle
 }
 
-// prepare has the module compiled, if it is not, and waits for the turn of a start.
+// prepare has the module compiled, if it is not, and waits for the turn of a start. Before the first start it lets go of the
+// module: many modules may wait at the same time, and each takes some megabytes.
 func (g *guests) prepare(ctx context.Context) (err error) {
 	if err := g.compile(ctx); err != nil {
 		return err
+	}
+	if !g.opened.Load() {
+		g.host.ReleaseModule()
 	}
 	g.places, err = g.enter(ctx)
 	return err
@@ -213,17 +217,13 @@ func isCompiledModuleError(err error) bool {
 	return abi.CodeOf(err) == abi.CodeModule || errors.Is(err, io.EOF) || errors.Is(err, protocol.ErrGone)
 }
 
-// setReady stores the first worker's report of its guest, and lets go of the module. It ignores reports of later workers.
+// setReady stores the first worker's report of its guest. It ignores reports of later workers.
 func (g *guests) setReady(r *link.Ready) error {
 	if g.described {
 		return nil
 	}
 	g.info.Store(&r.Info)
-	if g.isLazy() {
-		return nil
-	}
-	g.host.ReleaseModule()
-	if g.host.Packed() {
+	if g.isLazy() || g.host.Packed() {
 		return nil
 	}
 	manifest, err := abi.DecodeManifest(r.Manifest)
