@@ -12,6 +12,7 @@
 // # Subscriptions
 //
 // When a subscription has moved to the next generation, its Notifier receives a change of the list and of every resource
-// subscribed to. URIs that a generation refuses stay part of the subscription: the generation after it is asked again.
+// subscribed to, but for those that the generations say they serve alike: see [Marked]. Until it has moved, the earlier
+// generation reports to it. URIs that a generation refuses stay part of the subscription: the generation after it is asked again.
 // While there is no generation, every URI is accepted.
 package reload

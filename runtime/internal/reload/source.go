@@ -19,6 +19,13 @@ type Generation interface {
 	Close() error
 }
 
+// A Marked is a Generation that says what answers, so that subscribers are told of what another generation changes alone.
+type Marked interface {
+	// Mark returns what answers the client of ctx for uri, or what makes the list if uri is zero, as a value that can be
+	// compared. Of generations with equal marks, the later one answers as the earlier one did. Nil is unknown.
+	Mark(ctx context.Context, uri abi.URI) any
+}
+
 // Config configures a Source.
 type Config struct {
 	Empty  string       // public message of the error while there is no generation
@@ -56,20 +63,21 @@ func New(cfg Config) *Source {
 // A generation is a Generation and the calls that run on it.
 type generation struct {
 	Generation
-	calls            sync.WaitGroup  // begun while it was the current one
-	ctx              context.Context // of its subscriptions
-	endSubscriptions context.CancelFunc
+	calls         sync.WaitGroup  // begun while it was the current one
+	subscriptions sync.WaitGroup  // that report from it, or will soon; begun while it was the current one
+	ctx           context.Context // ends when it is replaced
+	replaced      context.CancelFunc
 }
 
 // Replace makes next the current generation, which the Source will close. It does not wait for calls on the earlier
 // one. After Close it fails with [abi.CodeUnavailable], and the caller closes next.
 func (s *Source) Replace(next Generation) error {
 	g := &generation{Generation: next}
-	g.ctx, g.endSubscriptions = context.WithCancel(context.Background())
+	g.ctx, g.replaced = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		g.endSubscriptions()
+		g.replaced()
 		return errClosing()
 	}
 	if old := s.setLocked(g); old != nil {
@@ -93,9 +101,10 @@ func (s *Source) setLocked(g *generation) (old *generation) {
 	return old
 }
 
-// closeWhenIdle ends the subscriptions of g, waits for its calls and closes it.
+// closeWhenIdle waits until the subscriptions of g have moved and its calls have ended, and closes it.
 func (g *generation) closeWhenIdle() error {
-	g.endSubscriptions()
+	g.replaced()
+	g.subscriptions.Wait()
 	g.calls.Wait()
 	return g.Close()
 }
@@ -119,6 +128,7 @@ func (s *Source) end() (last *generation) {
 	s.closed = true
 	for sub := range s.subscriptions {
 		sub.ignoreEnd()
+		sub.leaveLocked()
 	}
 	clear(s.subscriptions)
 	return s.setLocked(nil)

@@ -21,6 +21,7 @@ type fake struct {
 	called func(ctx context.Context)
 	refuse func(uri string) bool // what cannot be watched; nil for nothing
 	fail   error                 // of Subscribe
+	mark   func(uri abi.URI) any // nil for unknown
 
 	using   atomic.Int64
 	closed  atomic.Int64
@@ -112,6 +113,14 @@ func (f *fake) watches() (list []*fakeWatch) {
 		list = append(list, w)
 	}
 	return list
+}
+
+func (f *fake) Mark(_ context.Context, uri abi.URI) any {
+	defer f.use(context.Background())()
+	if f.mark == nil {
+		return nil
+	}
+	return f.mark(uri)
 }
 
 func (f *fake) AfterResponse()      { f.use(context.Background())() }

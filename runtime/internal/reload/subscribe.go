@@ -16,10 +16,10 @@ type subscription struct {
 
 	uris []abi.URI // fixed when it is registered
 
-	// the generation that reports to it, or will soon; nil for none
-	at        *generation // that reports to it, or will soon; nil for none
-	ignoreEnd func() bool // stops waiting for the end of ctx
-	moving    bool        // to the current generation
+	at        *generation        // that reports to it; nil for none
+	end       context.CancelFunc // ends what at reports; nil if it refused
+	ignoreEnd func() bool        // stops waiting for the end of ctx
+	moving    bool               // to the current generation
 }
 
 // Subscribe implements [resource.Source].
@@ -28,11 +28,12 @@ func (s *Source) Subscribe(
 ) (accepted []abi.URI, err error) {
 	sub := &subscription{ctx: ctx, notifier: n, list: list}
 	for registered := false; !registered; {
+		var end context.CancelFunc
 		g := s.enter()
 		if g == nil {
-			sub.uris, err = uris, nil
+			sub.uris, end, err = uris, func() {}, nil
 		} else {
-			sub.uris, err = sub.subscribe(g, uris)
+			sub.uris, end, err = sub.subscribe(g, uris)
 			g.calls.Done()
 		}
 		switch {
@@ -43,36 +44,45 @@ func (s *Source) Subscribe(
 		case err != nil: // since g was replaced: the next one is asked
 			continue
 		}
-		if registered, err = s.register(sub, g); err != nil {
+		if registered, err = s.register(sub, g, end); err != nil {
 			return nil, err
 		}
 	}
 	return sub.uris, nil
 }
 
-// subscribe subscribes to g, until ctx ends or g is replaced.
-func (sub *subscription) subscribe(g *generation, uris []abi.URI) (accepted []abi.URI, err error) {
-	ctx, stop := context.WithCancel(sub.ctx)
-	ignoreReplaced := context.AfterFunc(g.ctx, stop)
-	context.AfterFunc(ctx, func() { ignoreReplaced() })
-	if accepted, err = g.Subscribe(ctx, uris, sub.list, sub.notifier); err != nil {
-		stop()
+// subscribe subscribes to g, until ctx or end ends it. It fails if g is replaced meanwhile.
+func (sub *subscription) subscribe(g *generation, uris []abi.URI) (accepted []abi.URI, end context.CancelFunc, err error) {
+	ctx, end := context.WithCancel(sub.ctx)
+	ignoreReplaced := context.AfterFunc(g.ctx, end)
+	accepted, err = g.Subscribe(ctx, uris, sub.list, sub.notifier)
+	if !ignoreReplaced() && err == nil {
+		err = context.Canceled
 	}
-	return accepted, err
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return accepted, end, nil
 }
 
 // register makes Replace move sub from now on. It returns false if g, to which sub has subscribed or which is nil, is
-// no longer the current generation.
-func (s *Source) register(sub *subscription, g *generation) (registered bool, err error) {
+// no longer the current generation; then it ends that.
+func (s *Source) register(sub *subscription, g *generation, end context.CancelFunc) (registered bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
+		end()
 		return false, errClosing()
 	case s.current != g:
+		end()
 		return false, nil
 	}
-	sub.at = g
+	if g != nil {
+		g.subscriptions.Add(1)
+	}
+	sub.at, sub.end = g, end
 	s.subscriptions[sub] = struct{}{}
 	sub.ignoreEnd = context.AfterFunc(sub.ctx, func() { s.forget(sub) })
 	return true, nil
@@ -82,6 +92,26 @@ func (s *Source) forget(sub *subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.subscriptions, sub)
+	sub.leaveLocked()
+}
+
+// leaveLocked ends what sub gets of its generation, unless it is being moved: then nextFor does.
+func (sub *subscription) leaveLocked() {
+	if sub.moving {
+		return
+	}
+	sub.setLocked(nil, nil)
+}
+
+// setLocked has sub be at g, to which it has subscribed already, and leave the generation before.
+func (sub *subscription) setLocked(g *generation, end context.CancelFunc) {
+	if sub.end != nil {
+		sub.end()
+	}
+	if sub.at != nil {
+		sub.at.subscriptions.Done()
+	}
+	sub.at, sub.end = g, end
 }
 
 // moveLocked starts moving sub to the current generation, unless it is being moved already.
@@ -92,43 +122,80 @@ func (s *Source) moveLocked(sub *subscription) {
 	}
 }
 
-// move subscribes to the current generation, and to the next one if it is replaced meanwhile.
+// move subscribes to the current generation, and to the next one if it is replaced meanwhile. Until it has, the generation
+// before goes on reporting, so that no change is lost.
 func (s *Source) move(sub *subscription) {
 	s.moveSlots <- struct{}{}
 	defer func() { <-s.moveSlots }()
 	for g := s.nextFor(sub); g != nil; g = s.nextFor(sub) {
-		_, err := sub.subscribe(g, sub.uris)
-		g.calls.Done()
-		if g.ctx.Err() != nil {
+		_, end, err := sub.subscribe(g, sub.uris)
+		if err != nil && g.ctx.Err() != nil { // replaced: the next one is asked
+			g.subscriptions.Done()
+			g.calls.Done()
 			continue
 		}
 		if err != nil && sub.ctx.Err() == nil {
 			s.cfg.Logger.Warn("subscription not moved to the new provider", "uris", len(sub.uris), "err", err)
 		}
-		sub.reportAll()
+		changed := sub.changes(g)
+		s.mu.Lock()
+		sub.setLocked(g, end)
+		s.mu.Unlock()
+		g.calls.Done()
+		for _, uri := range changed {
+			resource.Notify(sub.notifier, uri)
+		}
 	}
 }
 
-// reportAll reports a change of all subscribed resources, since another generation serves them.
-func (sub *subscription) reportAll() {
-	if sub.list {
-		sub.notifier.ListChanged()
+// changes returns what next serves in another way than the generation of sub does: URIs, and the empty string for the list.
+// Only move calls it, which alone changes what it reads.
+func (sub *subscription) changes(next *generation) (changed []string) {
+	before := sub.at
+	if sub.end == nil {
+		before = nil // it has refused sub, which may have missed something
+	}
+	if sub.list && !isSame(sub.ctx, before, next, abi.URI{}) {
+		changed = append(changed, "")
 	}
 	for _, uri := range sub.uris {
-		sub.notifier.Updated(uri.String())
+		if !isSame(sub.ctx, before, next, uri) {
+			changed = append(changed, uri.String())
+		}
 	}
+	return changed
 }
 
-// nextFor begins a call on the generation to which sub must move. It returns nil, and ends the moving, when there is
-// none.
+// isSame reports whether two generations say that the same answers for a URI; before may be nil.
+func isSame(ctx context.Context, before, next *generation, uri abi.URI) bool {
+	if before == nil {
+		return false
+	}
+	a, isMarked := before.Generation.(Marked)
+	b, areMarked := next.Generation.(Marked)
+	if !isMarked || !areMarked {
+		return false
+	}
+	mark := a.Mark(ctx, uri)
+	return mark != nil && mark == b.Mark(ctx, uri)
+}
+
+// nextFor begins a call and a subscription on the generation to which sub must move. It returns nil, and ends the moving,
+// when there is none.
 func (s *Source) nextFor(sub *subscription) *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.current == sub.at || sub.ctx.Err() != nil {
+	if s.closed || sub.ctx.Err() != nil {
+		sub.moving = false
+		sub.setLocked(nil, nil)
+		return nil
+	}
+	if s.current == sub.at {
 		sub.moving = false
 		return nil
 	}
-	sub.at = s.current
-	sub.at.calls.Add(1)
-	return sub.at
+	g := s.current
+	g.calls.Add(1)
+	g.subscriptions.Add(1)
+	return g
 }

@@ -175,3 +175,69 @@ func TestChangesAreMergedWhileASubscriberIsBusy(t *testing.T) {
 		h.wants(t, "then", "")
 	})
 }
+
+// Subscribers are told of what changes from one generation to the next, and of nothing else.
+func TestWhatGoesOnIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		marked := func(list, a, b any) *fake {
+			f := newFake(t, "marked")
+			f.mark = func(uri abi.URI) any { return map[string]any{"": list, "a:1": a, "b:1": b}[uri.String()] }
+			return f
+		}
+		s := newSource(t, marked(1, 1, 1))
+		h := &heard{t: t}
+		if _, err := s.Subscribe(t.Context(), parse("a:1", "b:1"), true, merging(t.Context(), h.notify)); err != nil {
+			t.Fatal(err)
+		}
+		refusing := marked(2, 2, 2)
+		refusing.fail = errors.New("no")
+		last := marked(2, 2, 2)
+		for _, step := range []struct {
+			name string
+			next *fake
+			want []string
+		}{
+			{"nothing changes", marked(1, 1, 1), nil},
+			{"the list and a change", marked(2, 2, 1), []string{"", "a:1"}},
+			{"unknown is a change", marked(2, nil, 1), []string{"a:1"}},
+			{"and back", marked(2, 2, 2), []string{"a:1", "b:1"}},
+			{"one that refuses is told nothing of", refusing, nil},
+			{"what was missed is told", last, []string{"", "a:1", "b:1"}},
+			{"one without marks", newFake(t, "plain"), []string{"", "a:1", "b:1"}},
+		} {
+			replace(t, s, step.next)
+			h.wants(t, step.name, step.want...)
+		}
+	})
+}
+
+// Until a subscription is at the next generation, the earlier one reports to it, and is not closed.
+func TestNoChangeIsLostWhileASubscriptionMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		same := func(uri abi.URI) any { return uri.String() }
+		a, b, goOn := newFake(t, "a"), newFake(t, "b"), make(chan struct{})
+		a.mark, b.mark = same, same
+		b.called = func(context.Context) { <-goOn }
+		s := newSource(t, a)
+		h := &heard{t: t}
+		ctx, leave := context.WithCancel(t.Context())
+		if _, err := s.Subscribe(ctx, parse("a:1"), false, merging(ctx, h.notify)); err != nil {
+			t.Fatal(err)
+		}
+		replace(t, s, b)
+		synctest.Wait()
+		a.tellAll()
+		h.wants(t, "while it moves", "a:1")
+		a.isClosed(t, false)
+		close(goOn)
+		h.wants(t, "when it has moved")
+		a.isClosed(t, true)
+		b.tellAll()
+		h.wants(t, "of the second", "a:1")
+		leave()
+		synctest.Wait()
+		replace(t, s, newFake(t, "c"))
+		synctest.Wait()
+		b.isClosed(t, true)
+	})
+}
