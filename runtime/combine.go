@@ -18,12 +18,16 @@ type Combined struct {
 // Combine serves several providers as one source. Each member has a claim to the URIs, templates and prefixes of its
 // manifest; a URI belongs to the most specific claim. Combine refuses members with the same claim, and members with the
 // same name. A list has the entries of each member in turn; a member that fails is left out, and the page says so.
-func Combine(members ...*Provider) (*Combined, error) {
+func Combine(members ...*Provider) (*Combined, error) { return CombineWithKey(nil, members...) }
+
+// CombineWithKey is [Combine] with a key of at least 16 bytes. Of all that are combined with one key, from members of the
+// same names in the same order, each accepts the cursors of the others. A nil key is one of its own.
+func CombineWithKey(key []byte, members ...*Provider) (*Combined, error) {
 	if len(members) == 0 {
 		return nil, errors.New("combine: no provider")
 	}
 	first := members[0]
-	cfg := composite.Config{PageSize: pageSize(first.inner.Info().Limits), Logger: first.log}
+	cfg := composite.Config{Key: key, PageSize: pageSize(first.inner.Info().Limits), Logger: first.log}
 	for _, p := range members {
 		cfg.MemberTimeout = max(cfg.MemberTimeout, p.inner.Info().Limits.Timeout)
 		claims := composite.ClaimsOf(p.Manifest())

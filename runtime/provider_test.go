@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A closer is a capability that counts how often it is closed.
@@ -240,5 +241,28 @@ func TestCombineRefuses(t *testing.T) {
 		if _, err := runtime.Combine(members...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// Permissions that are for some providers only hold when the provider can be replaced.
+func TestAReplaceableKnowsToWhomAURIBelongs(t *testing.T) {
+	h := newHost(t, runtime.IsolateNone)
+	p, err := h.Load(t.Context(), greeting, &runtime.Options{Name: "hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runtime.NewReplaceable("none", "not yet", nil)
+	defer r.Close()
+	source := r.Source()
+	if owner, ok := resource.OwnerOf(source, abi.MustParseURI("greeting://Ada")); ok {
+		t.Errorf("without a provider: got the owner %s", owner)
+	}
+	if err := r.Replace(p); err != nil {
+		t.Fatal(err)
+	}
+	owner, ok := resource.OwnerOf(source, abi.MustParseURI("greeting://Ada"))
+	ofTemplate, okTemplate := resource.TemplateOwnerOf(source, "greeting://{name}")
+	if owner != "hi" || !ok || ofTemplate != "hi" || !okTemplate {
+		t.Errorf("got %q, %v and %q, %v, want the provider", owner, ok, ofTemplate, okTemplate)
 	}
 }

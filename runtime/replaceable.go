@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -31,6 +32,14 @@ type Replacement interface {
 	// Source is called once. It must not change.
 	Source() resource.Source
 	Close() error
+}
+
+// A Marked is a [Replacement] of which parts may go on from one to the next. Subscribers are told of a change of those
+// resources alone whose mark is another one, or nil, when the next Replacement serves them.
+type Marked interface {
+	// Mark returns what answers the client of ctx for uri, or what makes the list if uri is zero, as a value that can be
+	// compared. Nil is unknown. It is safe for concurrent use and does not block.
+	Mark(ctx context.Context, uri abi.URI) any
 }
 
 // Replace makes next serve all calls that begin from now on. It owns next: it closes next when next has been replaced and
@@ -75,6 +84,7 @@ type generation struct {
 	ender   resource.SessionEnder   // nil for none
 	after   resource.AfterResponder // nil for none
 	version resource.Versioned      // nil for none
+	marked  Marked                  // nil for none
 }
 
 func newGeneration(owner Replacement) generation {
@@ -82,6 +92,7 @@ func newGeneration(owner Replacement) generation {
 	g.ender, _ = g.Source.(resource.SessionEnder)
 	g.after, _ = g.Source.(resource.AfterResponder)
 	g.version, _ = g.Source.(resource.Versioned)
+	g.marked, _ = owner.(Marked)
 	return g
 }
 
@@ -109,6 +120,24 @@ func (g generation) ListVersion() uint64 {
 
 // unversioned is the version of lists that may have changed whenever they are asked for.
 var unversioned atomic.Uint64
+
+// Mark implements [reload.Marked].
+func (g generation) Mark(ctx context.Context, uri abi.URI) any {
+	if g.marked != nil {
+		return g.marked.Mark(ctx, uri)
+	}
+	return nil
+}
+
+// Owner implements [resource.Owned].
+func (g generation) Owner(uri abi.URI) (provider string, ok bool) {
+	return resource.OwnerOf(g.Source, uri)
+}
+
+// TemplateOwner implements [resource.Owned].
+func (g generation) TemplateOwner(template string) (provider string, ok bool) {
+	return resource.TemplateOwnerOf(g.Source, template)
+}
 
 // Provenance implements [resource.Traceable].
 func (g generation) Provenance(uri abi.URI) []*resource.Provenance {
