@@ -51,8 +51,8 @@ type Provider struct {
 	Name   string `json:"name"`
 	Module string `json:"module"`
 	Digest string `json:"digest,omitempty"` // that the module must have
-	State  string `json:"state"`            // cold, starting, live, idle or refused
-	Reason string `json:"reason,omitempty"` // of the state refused
+	State  string `json:"state"`            // cold, starting, live, idle, refused, or empty: no version is active
+	Reason string `json:"reason,omitempty"` // of the states refused and empty
 }
 
 // Cold is the state of a provider without a process.

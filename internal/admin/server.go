@@ -36,8 +36,8 @@ type Host interface {
 
 // A State is the state of a provider.
 type State struct {
-	Name   string // cold, starting, live, idle or refused
-	Reason string // of the state refused
+	Name   string // cold, starting, live, idle, refused or empty
+	Reason string // of the states refused and empty
 }
 
 // Keys makes and ends keys. It is safe for concurrent use. Errors may be those of [tenant.Store.Apply].

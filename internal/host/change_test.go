@@ -17,7 +17,17 @@ import (
 // listen subscribes to the list of a tenant, and returns its events. The stream is open when listen returns.
 func (s *served) listen(path, key string) (events <-chan string) {
 	s.tb.Helper()
-	req := s.request(path, key, "subscriptions/listen", "", map[string]any{"notifications": map[string]bool{"resourcesListChanged": true}})
+	return s.listenTo(path, key)
+}
+
+// listenTo is listen with resources, too.
+func (s *served) listenTo(path, key string, uris ...string) (events <-chan string) {
+	s.tb.Helper()
+	wanted := map[string]any{"resourcesListChanged": true}
+	if len(uris) > 0 {
+		wanted["resourceSubscriptions"] = uris
+	}
+	req := s.request(path, key, "subscriptions/listen", "", map[string]any{"notifications": wanted})
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.tb.Fatal(err)

@@ -7,6 +7,12 @@
 // valid credential opens it: the host loads the providers, which start no process before they are called, and makes a
 // [runtime.Server]. When no request came for a while, and no session or stream is open, it becomes cold again.
 //
+// # What stays open
+//
+// Each provider of a tenant is open once, and shared by all that serves it: a change of one provider opens that one, and the
+// others keep their processes and their caches. Subscribers are told of what changes, and lists go on where they were. If new
+// providers cannot be loaded, they are tried again after a growing wait, while the earlier ones serve.
+//
 // A change of one tenant does nothing to the others. The tenant's own streams and sessions go on, unless its hosts,
 // origins or tools changed, which belong to the server.
 package host

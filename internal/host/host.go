@@ -41,7 +41,7 @@ type Module struct {
 	File    string
 	Digest  string             // of the file
 	From    approval.Published // to its repository the data of the provider belong
-	Release func()             // lets go of the file; it is called when the provider is closed
+	Release func()             // lets go of the file; it is called when the provider is closed; nil for nothing
 }
 
 // Config configures a Host. Clients, Quotas, Runtime and DataDir are required.
@@ -53,6 +53,9 @@ type Config struct {
 	DataDir string
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (Module, error)
+	// Blob gets the module of a version by its digest; nil refuses versions. It does not block for long. Of the Module it
+	// gives File and Release.
+	Blob func(digest string) (Module, error)
 	// AllowedHosts are the names by which clients may reach every tenant, beside the tenants' own.
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
@@ -148,7 +151,7 @@ func (h *Host) Update(s *tenant.Snapshot) {
 			r = newRoute(h, id)
 		}
 		next.byID[id] = r
-		r.set(t, planOf(s, t))
+		r.set(settingsOf(s, t))
 	}
 	for name, t := range s.Hosts {
 		next.byHost[name] = next.byID[t.ID]
@@ -156,20 +159,9 @@ func (h *Host) Update(s *tenant.Snapshot) {
 	h.routes.Store(next)
 	for id, r := range old.byID {
 		if next.byID[id] == nil {
-			r.set(nil, nil)
+			r.set(&settings{})
 		}
 	}
-}
-
-// planOf returns the plan of a tenant.
-func planOf(s *tenant.Snapshot, t *tenant.Tenant) *tenant.Plan {
-	if p := s.Plans[t.Plan]; p != nil {
-		return p
-	}
-	if p := s.Plans[tenant.DefaultPlan]; p != nil {
-		return p
-	}
-	return &tenant.Plan{Name: tenant.DefaultPlan}
 }
 
 // Find implements [runtime.Router]. A tenant that is cold has no server: ServeHTTP opens it.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,29 +23,27 @@ type route struct {
 	id   string
 	live *runtime.Live // bounds the processes of all its providers
 
+	cursors []byte // the key of cursors of all sets
+	members *pool[*spec, *member]
+	sets    *pool[[]*shared[*spec, *member], *set]
+
 	is     atomic.Pointer[settings]
 	quota  atomic.Pointer[quota.Tenant]   // nil before the first request
 	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
 	last   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
 
-	mu       sync.Mutex // guards the fields below; it is not held while a provider is opened or closed
-	open     *open      // nil while the tenant is cold
-	opening  *opening   // nil while nothing is opened
-	failure  *failure   // of the last opening; nil for none
+	mu       sync.Mutex  // guards the fields below; it is not held while a provider is opened or closed
+	open     *open       // nil while the tenant is cold
+	opening  *opening    // nil while nothing is opened
+	failure  *failure    // of the last opening; nil for none
+	retry    *time.Timer // opens again what failed, while the earlier providers serve; nil if that is not due
 	closed   bool
 	replaced sync.WaitGroup // servers that are being closed
 }
 
-// settings are what a snapshot says of a tenant.
-type settings struct {
-	tenant *tenant.Tenant // nil when there is none any more
-	plan   *tenant.Plan
-}
-
 // An open tenant has a server, and a source whose providers can be replaced.
 type open struct {
-	of     *tenant.Tenant // that the providers were opened for
-	plan   *tenant.Plan
+	of     *settings // that the providers were opened for
 	source *runtime.Replaceable
 	server *runtime.Server
 }
@@ -58,7 +57,7 @@ type opening struct {
 // A failure delays the next opening after one that failed.
 type failure struct {
 	err   error
-	of    *tenant.Tenant
+	of    *settings
 	until time.Time
 	wait  time.Duration
 }
@@ -70,27 +69,32 @@ const (
 
 func newRoute(h *Host, id string) *route {
 	live, _ := runtime.NewLive(runtime.LiveConfig{}) // fails for negative bounds alone
-	return &route{host: h, id: id, live: live}
+	r := &route{host: h, id: id, live: live, cursors: make([]byte, 32)}
+	_, _ = rand.Read(r.cursors) // never fails
+	r.members = &pool[*spec, *member]{isSame: (*spec).isSame}
+	r.sets = &pool[[]*shared[*spec, *member], *set]{isSame: isSameMembers}
+	return r
 }
 
-// set makes a tenant what the route serves; nil for none any more. Providers that changed are opened in the background.
-func (r *route) set(t *tenant.Tenant, plan *tenant.Plan) {
-	old := r.is.Swap(&settings{t, plan})
-	if old != nil && old.tenant == t && old.plan == plan {
+// set makes is what the route serves. Providers that changed are opened in the background. One goroutine at a time calls it.
+func (r *route) set(is *settings) {
+	if r.is.Load().isSame(is) {
 		return
 	}
-	if plan != nil {
-		r.bound(plan)
+	r.is.Store(is)
+	if is.plan != nil {
+		r.bound(is.plan)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.stopRetryLocked()
 	switch {
 	case r.open == nil:
-	case t == nil || t.Disabled:
+	case is.tenant == nil || is.tenant.Disabled:
 		r.closeLocked()
-	case !isSameServer(r.open.of, t):
+	case !isSameServer(r.open.of.tenant, is.tenant):
 		r.closeLocked() // the next request opens it again
-	case !isSameProviders(r.open, t, plan):
+	case !r.open.of.isSameProviders(is):
 		r.startLocked()
 	}
 }
@@ -153,7 +157,7 @@ func (r *route) mayOpenLocked() error {
 	switch f := r.failure; {
 	case r.closed || r.host.ctx.Err() != nil:
 		return unavailableFor("the server is closing", 0)
-	case f != nil && f.of == r.is.Load().tenant && now.Before(f.until):
+	case f != nil && f.of == r.is.Load() && now.Before(f.until):
 		return unavailableFor("the providers cannot be loaded", f.until.Sub(now))
 	}
 	return nil
@@ -193,12 +197,36 @@ func (r *route) noteLocked(is *settings, err error) error {
 		return nil
 	}
 	wait := minRetry
-	if r.failure != nil && r.failure.of == is.tenant {
+	if r.failure != nil && r.failure.of == is {
 		wait = min(2*r.failure.wait, maxRetry)
 	}
-	r.failure = &failure{err: err, of: is.tenant, until: time.Now().Add(wait), wait: wait}
+	r.failure = &failure{err: err, of: is, until: time.Now().Add(wait), wait: wait}
 	r.host.cfg.Logger.Error("tenant not opened", "tenant", r.id, "err", err, "retry_in", wait)
+	if r.open != nil && !r.closed {
+		r.stopRetryLocked()
+		r.retry = time.AfterFunc(wait, r.tryAgain)
+	}
 	return unavailableFor("the providers cannot be loaded", wait)
+}
+
+// tryAgain opens the providers of the present settings after a failure, unless they are open.
+func (r *route) tryAgain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.retry == nil || r.closed || r.open == nil {
+		return
+	}
+	r.retry = nil
+	if is := r.is.Load(); r.failure != nil && r.failure.of == is {
+		r.startLocked()
+	}
+}
+
+func (r *route) stopRetryLocked() {
+	if r.retry != nil {
+		r.retry.Stop()
+		r.retry = nil
+	}
 }
 
 // tryOpen opens the providers of the settings, and has them serve.
@@ -236,13 +264,13 @@ func (r *route) useLocked(is *settings, g *generation) (owned bool, err error) {
 	if err := r.open.source.Replace(g); err != nil {
 		return false, err
 	}
-	r.open.of, r.open.plan = is.tenant, is.plan
+	r.open.of = is
 	return true, nil
 }
 
 // beginLocked makes the server of a tenant that was cold. owned is that of useLocked.
 func (r *route) beginLocked(is *settings, g *generation) (owned bool, err error) {
-	o := &open{of: is.tenant, plan: is.plan}
+	o := &open{of: is}
 	o.source = runtime.NewReplaceable(r.id, "the tenant has no provider", r.host.cfg.Logger)
 	if err := o.source.Replace(g); err != nil {
 		return false, err
@@ -266,12 +294,6 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 	}
 }
 
-// used counts what a call of a guest has used.
-func (r *route) used(is *settings, u runtime.Usage) {
-	r.quotaOf(is).Used(u)
-	r.host.cfg.Used(r.id, u)
-}
-
 // record notes that the tenant was used.
 func (r *route) record(e accesslog.Entry) {
 	r.last.Store(e.Time.Add(e.Duration).UnixNano())
@@ -292,6 +314,7 @@ func (r *route) closeIfUnused(now time.Time) {
 func (r *route) closeLocked() {
 	o := r.open
 	r.open = nil
+	r.stopRetryLocked()
 	r.server.Store(nil)
 	r.replaced.Add(1)
 	r.host.work.Go(func() {
@@ -311,6 +334,7 @@ func (r *route) close() error {
 	r.mu.Lock()
 	o := r.open
 	r.open, r.closed = nil, true
+	r.stopRetryLocked()
 	r.mu.Unlock()
 	r.replaced.Wait()
 	if o == nil {

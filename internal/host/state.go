@@ -4,8 +4,8 @@ import "github.com/wasmres/wasmres/runtime"
 
 // A State is the state of a provider.
 type State struct {
-	Name   string // cold, open or refused
-	Reason string // of the state refused
+	Name   string // cold, starting, idle, refused, or empty: a provider without an active version
+	Reason string // of the states refused and empty
 }
 
 // Live returns what the processes of a tenant's providers are and use.
@@ -30,9 +30,12 @@ func (h *Host) States(tenantID string) map[string]State {
 	if is.tenant == nil {
 		return states
 	}
-	for _, p := range is.tenant.Providers {
+	for i := range is.tenant.Providers {
+		p := &is.tenant.Providers[i]
 		switch {
-		case r.failure != nil && r.failure.of == is.tenant:
+		case !is.serves(p.Name):
+			states[p.Name] = State{"empty", "no version of it is active: deploy one, or promote one that is approved"}
+		case r.failure != nil && r.failure.of == is:
 			states[p.Name] = State{"refused", r.failure.err.Error()}
 		case r.opening != nil:
 			states[p.Name] = State{Name: "starting"}

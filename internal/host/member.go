@@ -1,0 +1,100 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+
+	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/registry"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// A spec says how one provider of a tenant is to be open. Equal specs are one open provider.
+type spec struct {
+	provider tenant.Provider // as it is opened: a version's Digest and Policy stand in it
+	version  int             // 0 for a provider with a Module
+	limits   runtime.Limits
+}
+
+// isSame reports whether two specs are of one open provider.
+func (s *spec) isSame(o *spec) bool { return reflect.DeepEqual(s, o) }
+
+// A member is one open provider.
+type member struct {
+	*app.App
+	release func() // lets go of its module
+}
+
+// Close closes the provider.
+func (m *member) Close() error {
+	err := m.App.Close()
+	m.release()
+	return err
+}
+
+// openMember loads a provider. It starts no process before it is called.
+func (r *route) openMember(ctx context.Context, s *spec) (*member, error) {
+	m, err := r.module(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
+	}
+	a, err := app.Open(ctx, r.config(s, m))
+	if err != nil {
+		m.Release()
+		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
+	}
+	return &member{App: a, release: m.Release}, nil
+}
+
+// module gets the module of a provider.
+func (r *route) module(ctx context.Context, s *spec) (Module, error) {
+	h, p := r.host, &s.provider
+	var m Module
+	var err error
+	switch {
+	case s.version > 0 && h.cfg.Blob == nil:
+		return m, errors.New("this server keeps no modules of versions")
+	case s.version > 0:
+		m, err = h.cfg.Blob(p.Digest)
+		m.Digest = p.Digest                              // the file is held to it
+		m.From.Repository = "wasmres-provider:" + p.Name // all versions have the same data
+	case !registry.LooksLikeReference(p.Module):
+		m = Module{File: p.Module, Digest: p.Digest}
+	case h.cfg.Module == nil:
+		return m, fmt.Errorf("%s: this server gets no modules from registries", p.Module)
+	default:
+		m, err = h.cfg.Module(ctx, p.Module)
+	}
+	if err != nil {
+		return m, err
+	}
+	if m.Release == nil {
+		m.Release = func() {}
+	}
+	if p.Digest != "" && p.Digest != m.Digest {
+		m.Release()
+		return m, fmt.Errorf("%s: its module has the digest %s, and %s is demanded", p.Module, m.Digest, p.Digest)
+	}
+	return m, nil
+}
+
+// config returns how to open a provider.
+func (r *route) config(s *spec, m Module) app.Config {
+	h, p := r.host, &s.provider
+	logger := h.cfg.Logger.With("tenant", r.id, "provider", p.Name)
+	if s.version > 0 {
+		logger = logger.With("version", s.version)
+	}
+	q := r.quota.Load()
+	return app.Config{
+		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
+		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
+		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
+		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); h.cfg.Used(r.id, u) },
+		Logger: logger,
+	}
+}
