@@ -40,21 +40,21 @@ func (o operator) run(line string, status int, out, errOut string) (stdout strin
 	return stdo.String()
 }
 
-func hosted() *admintest.Host {
-	h := admintest.New(
+func hosted(t *testing.T) *admintest.Host {
+	h := admintest.New(t,
 		&tenant.Tenant{
 			ID: "acme", Plan: "small", Owner: tenant.OwnerFiles, Hosts: []string{"acme.example"}, Roles: []tenant.Role{{Name: "editor"}, {Name: "reader"}},
 			Providers: []tenant.Provider{{Name: "notes", Module: "/srv/notes.wasm"}, {Name: "wiki", Module: "ghcr.io/ada/wiki:1"}},
 		},
 		&tenant.Tenant{ID: "beta", Disabled: true},
 	)
-	h.Change(func(s *tenant.Snapshot) { s.Problems["gamma"] = "gamma.yaml:3:1: " + terminaltest.Hostile })
+	h.SetProblems(map[string]string{"gamma": "gamma.yaml:3:1: " + terminaltest.Hostile})
 	h.SetStates("acme", map[string]admin.State{"wiki": {Name: "live"}})
 	return h
 }
 
 func TestKeysOfTenants(t *testing.T) {
-	h := hosted()
+	h := hosted(t)
 	o := operator{t, h.Serve(t)}
 	out := o.run("key new acme --name ada --role reader --role editor --uri notes://** --network 192.0.2.0/24 --expires 30d", 0,
 		`\Awr_[a-z2-7]{12}_[A-Za-z0-9_-]{51}\n\z`, `^Key [a-z2-7]{12} of acme for ada, with reader, editor; expires: 20..-.*Z\. It is shown only now:$`)
@@ -89,9 +89,9 @@ func TestKeysOfTenants(t *testing.T) {
 }
 
 func TestTenantsOfAServer(t *testing.T) {
-	h := hosted()
+	h := hosted(t)
 	o := operator{t, h.Serve(t)}
-	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +0/0 +0 +disabled\ngamma +0/0 +0 +not served +gamma.yaml:3:1: `, `\A\z`)
+	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +files +0/0 +0 +disabled\ngamma +0/0 +0 +not served +gamma.yaml:3:1: `, `\A\z`)
 	terminaltest.CheckEscaped(t, out)
 	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*\n\z`, `\A\z`)
 	o.run("tenant show acme", 0, `^tenant +acme$.*^state +served$.*^hosts +acme.example$.*^roles +editor reader$.*^PROVIDER +STATE +MODULE +REASON$.*^notes +cold +/srv/notes.wasm$.*^wiki +live`, `\A\z`)
@@ -102,9 +102,9 @@ func TestTenantsOfAServer(t *testing.T) {
 }
 
 func TestReloadAndTop(t *testing.T) {
-	h := hosted()
+	h := hosted(t)
 	o := operator{t, h.Serve(t)}
-	next := admintest.New(&tenant.Tenant{ID: "acme", Digest: "2"}).Snapshot()
+	next := admintest.New(t, &tenant.Tenant{ID: "acme", Digest: "2"}).Snapshot()
 	next.Generation, next.Problems = 7, nil
 	h.SetReload(func() (*tenant.Snapshot, error) { return next, nil })
 	o.run("reload", 0, `\Ageneration 7, 1 tenant, in 0 ms\nset +acme\nremoved +beta\n\z`, `\A\z`)

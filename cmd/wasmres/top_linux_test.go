@@ -34,7 +34,7 @@ func TestTopAtATerminal(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 8, Col: 60}); err != nil {
 		t.Fatal(err)
 	}
-	h := hosted()
+	h := hosted(t)
 	var loads []admin.Load
 	for i := range 40 {
 		loads = append(loads, admin.Load{Tenant: fmt.Sprintf("t%02d", i)})

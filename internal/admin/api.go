@@ -152,8 +152,12 @@ const (
 	CodeNoKey       = "no_key"      // there is no such key
 	CodeNotFound    = "not_found"   // there is no such path
 	CodeMethod      = "method"      // the path has another method
+	CodeMediaType   = "media_type"  // the body has another Content-Type than the endpoint takes
 	CodeTooLarge    = "too_large"   // the body is too large
 	CodeConflict    = "conflict"    // something else has changed meanwhile
+	CodeKeyReused   = "key_reused"  // the Idempotency-Key was that of another request
+	CodeRepeated    = "repeated"    // the request is under way, or it is not known how it ended: see what there is
+	CodeTooMany     = "too_many"    // there are too many of something; the request may be sent again later
 	CodeOwned       = "owned"       // the object has another owner
 	CodeUnavailable = "unavailable" // the server cannot do it now; the request may be sent again
 	CodeInternal    = "internal"    // the server failed

@@ -113,6 +113,9 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 	if err != nil {
 		return err
 	}
+	if body != nil {
+		r.Header.Set("Content-Type", jsonType)
+	}
 	response, err := c.http.Do(r)
 	if err != nil {
 		return c.unreachable(ctx, err)

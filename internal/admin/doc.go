@@ -3,18 +3,11 @@
 //
 // # The API
 //
-// Bodies are JSON. An error is a problem of RFC 9457 with a stable member "code": see [Problem].
+// [OpenAPI] describes it, and GET /openapi.json answers that. Bodies are JSON. An error is a problem of RFC 9457 with a stable
+// member "code": see [Problem].
 //
-//	GET    /v1/node                      the server: version, generation, capacity, problems
-//	GET    /v1/tenants                   tenants, by pages: limit, cursor, stale=true
-//	GET    /v1/tenants/{tenant}          one of them, with its providers
-//	GET    /v1/tenants/{tenant}/keys     its keys, by pages
-//	POST   /v1/tenants/{tenant}/keys     makes a key; only this answer has its text
-//	GET    /v1/keys                      the keys of all tenants, by pages
-//	DELETE /v1/keys/{key}                revokes a key
-//	POST   /v1/keys/{key}/rotate         makes a key that replaces another
-//	GET    /v1/top                       the busiest tenants: limit
-//	POST   /v1/reload                    reads the configuration again
+// An answer about one object has its ETag. A write with If-Match is made only if the object is still the same. A write with an
+// Idempotency-Key may be sent again for 24 hours, in which the server makes it once.
 //
 // # Who may use it
 //

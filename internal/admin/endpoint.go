@@ -33,6 +33,7 @@ var (
 
 // endpoints are all of the API.
 var endpoints = []endpoint{
+	{method: http.MethodGet, path: "/openapi.json", may: readers, own: true, handle: (*Server).describe},
 	{method: http.MethodGet, path: "/v1/node", may: readers, own: true, handle: (*Server).node},
 	{method: http.MethodGet, path: "/v1/top", may: readers, handle: (*Server).top},
 	{method: http.MethodPost, path: "/v1/reload", may: operators, action: "configuration.reload", handle: (*Server).reload, timeout: reloadTime},
@@ -53,6 +54,7 @@ type answer struct {
 	body     any    // as JSON; nil is none
 	tag      string // of the header ETag, without quotes: see tagOf; empty is none
 	location string // path of the object that was made; empty is none
+	repeated bool   // it is that of an earlier request: see once
 
 	// stream writes the body instead, as contentType, until it returns or ctx ends with the connection. Each Write is sent at
 	// once, and its client has 30 seconds to take it. The handler has not more than timeout before it returns the answer; the

@@ -112,7 +112,17 @@ func (s *Server) createKey(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("make a key of tenant %q: %w", id, err)
 	}
-	return created(IssuedKey{keyOf(made, time.Now()), text})
+	return answer{status: http.StatusCreated, body: IssuedKey{keyOf(made, time.Now()), text}, tag: tagOfKey(made), location: "/v1/keys/" + made.ID}, nil
+}
+
+// tagOfKey returns the tag of a key, which its use does not change.
+func tagOfKey(k *tenant.Key) string {
+	if k == nil {
+		return ""
+	}
+	without := *k
+	without.LastUsed = time.Time{}
+	return tagOf(&without)
 }
 
 // check reads a NewKey for a tenant.
@@ -203,7 +213,7 @@ func expiry(s string, now time.Time) (time.Time, error) {
 // knownKey says that there is no such key, and which one the caller may mean. Those of tenants that the caller may not see are
 // as if they were not there.
 func knownKey(c caller, snapshot *tenant.Snapshot, id string) error {
-	if k := snapshot.Keys[id]; k != nil && c.sees(k.Tenant) {
+	if visibleKey(c, snapshot, id) != nil {
 		return nil
 	}
 	p := &Problem{Status: http.StatusNotFound, Code: CodeNoKey, Detail: fmt.Sprintf("no key %q", strict.Clip(id))}
@@ -225,14 +235,22 @@ func knownKey(c caller, snapshot *tenant.Snapshot, id string) error {
 }
 
 func (s *Server) revokeKey(r *http.Request) (answer, error) {
-	id := r.PathValue("key")
-	if err := knownKey(callerOf(r.Context()), s.cfg.Host.Snapshot(), id); err != nil {
-		return answer{}, err
-	}
-	if err := s.cfg.Keys.Revoke(r.Context(), actorOf(r.Context()), id); err != nil {
-		return answer{}, fmt.Errorf("revoke key %s: %w", id, err)
+	id, c := r.PathValue("key"), callerOf(r.Context())
+	err := s.changeKey(r, id, func(now *tenant.Snapshot) error { return s.cfg.Keys.Revoke(r.Context(), c.name, id, now.Generation) })
+	if err != nil {
+		return answer{}, fmt.Errorf("revoke key %s: %w", clip(id), err)
 	}
 	return done()
+}
+
+// changeKey makes a write of a key that the caller may see.
+func (s *Server) changeKey(r *http.Request, id string, do func(*tenant.Snapshot) error) error {
+	return s.change(r, func(now *tenant.Snapshot) string { return tagOfKey(visibleKey(callerOf(r.Context()), now, id)) }, func(now *tenant.Snapshot) error {
+		if err := knownKey(callerOf(r.Context()), now, id); err != nil {
+			return err
+		}
+		return do(now)
+	})
 }
 
 func (s *Server) rotateKey(r *http.Request) (answer, error) {
@@ -243,13 +261,23 @@ func (s *Server) rotateKey(r *http.Request) (answer, error) {
 	if asked.GraceSeconds < 0 || asked.GraceSeconds > int64(maxGrace/time.Second) {
 		return answer{}, invalid("graceSeconds %d: it must be from 0 to %d, which are 30 days", asked.GraceSeconds, int64(maxGrace/time.Second))
 	}
-	id := r.PathValue("key")
-	if err := knownKey(callerOf(r.Context()), s.cfg.Host.Snapshot(), id); err != nil {
-		return answer{}, err
-	}
-	made, text, err := s.cfg.Keys.Rotate(r.Context(), actorOf(r.Context()), id, time.Duration(asked.GraceSeconds)*time.Second)
+	id, grace := r.PathValue("key"), time.Duration(asked.GraceSeconds)*time.Second
+	var made *tenant.Key
+	var text string
+	err := s.changeKey(r, id, func(now *tenant.Snapshot) (err error) {
+		made, text, err = s.cfg.Keys.Rotate(r.Context(), actorOf(r.Context()), id, grace, now.Generation)
+		return err
+	})
 	if err != nil {
-		return answer{}, fmt.Errorf("rotate key %s: %w", id, err)
+		return answer{}, fmt.Errorf("rotate key %s: %w", clip(id), err)
 	}
-	return created(IssuedKey{keyOf(made, time.Now()), text})
+	return answer{status: http.StatusCreated, body: IssuedKey{keyOf(made, time.Now()), text}, tag: tagOfKey(made), location: "/v1/keys/" + made.ID}, nil
+}
+
+// visibleKey returns a key that a caller may see; nil for none.
+func visibleKey(c caller, snapshot *tenant.Snapshot, id string) *tenant.Key {
+	if k := snapshot.Keys[id]; k != nil && c.sees(k.Tenant) {
+		return k
+	}
+	return nil
 }

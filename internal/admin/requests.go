@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,6 +25,9 @@ const (
 
 // decode reads the body of a request into v. Members that are not known are refused, and so is what follows the value.
 func decode(r *http.Request, v any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
+		return problem(http.StatusUnsupportedMediaType, CodeMediaType, "Content-Type: the body must be %s", jsonType)
+	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
@@ -88,7 +92,7 @@ func (s *Server) node(r *http.Request) (answer, error) {
 	if callerOf(r.Context()).tenant != "" { // a tenant's people see no more of the server than its clients need
 		n = Node{Version: n.Version, Started: n.Started, Endpoints: n.Endpoints, Generation: n.Generation, NotReadyFor: n.NotReadyFor}
 	}
-	return ok(n)
+	return answer{body: n, tag: tagOfGeneration(n.Generation)}, nil
 }
 
 func (s *Server) nodeNow() Node {
@@ -106,9 +110,12 @@ func (s *Server) top(r *http.Request) (answer, error) {
 }
 
 func (s *Server) reload(r *http.Request) (answer, error) {
+	if err := checkMatch(r, tagOfGeneration(s.cfg.Host.Snapshot().Generation)); err != nil {
+		return answer{}, err
+	}
 	report, err := s.cfg.Host.Reload(r.Context())
 	if err == nil {
-		return ok(report)
+		return answer{body: report, tag: tagOfGeneration(report.Generation)}, nil
 	}
 	if p := problemOf(err); p.Code != CodeInternal {
 		return answer{}, p
@@ -141,7 +148,7 @@ func (s *Server) listTenants(r *http.Request) (answer, error) {
 	for _, id := range ids {
 		items = append(items, s.summary(snapshot, id, len(keys[id])))
 	}
-	return ok(Page[TenantSummary]{items, next})
+	return answer{body: Page[TenantSummary]{items, next}, tag: tagOfGeneration(snapshot.Generation)}, nil
 }
 
 // tenantIDs returns the sorted IDs of all tenants, those included that were never right.
@@ -183,7 +190,7 @@ func (s *Server) showTenant(r *http.Request) (answer, error) {
 	shown := Tenant{TenantSummary: s.summary(snapshot, id, len(keysByTenant(snapshot)[id]))}
 	t := snapshot.Tenants[id]
 	if t == nil {
-		return ok(shown)
+		return answer{body: shown}, nil
 	}
 	shown.Hosts, shown.Origins, shown.Tools, shown.Anonymous, shown.Digest = t.Hosts, t.Origins, t.Tools, t.Anonymous, t.Digest
 	shown.Roles = roleNames(t)
@@ -195,7 +202,7 @@ func (s *Server) showTenant(r *http.Request) (answer, error) {
 		}
 		shown.Modules = append(shown.Modules, Provider{p.Name, p.Module, p.Digest, state.Name, state.Reason})
 	}
-	return ok(shown)
+	return answer{body: shown, tag: tagOf(t)}, nil
 }
 
 func roleNames(t *tenant.Tenant) (names []string) {

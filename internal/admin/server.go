@@ -24,6 +24,8 @@ type Host interface {
 	Snapshot() *tenant.Snapshot
 	// Node returns the server. The API sets Tenants and Stale.
 	Node() Node
+	// Apply makes a change, as [tenant.Store] does, and serves it before it returns.
+	Apply(ctx context.Context, c tenant.Change) (generation uint64, err error)
 	// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
 	States(tenantID string) map[string]State
 	// Live returns how many processes of a tenant's providers run or start, and the memory that they use, in bytes.
@@ -44,16 +46,27 @@ type State struct {
 type Keys interface {
 	// Create makes a key with an ID and a text of its own. actor says who asks, for the operator.
 	Create(ctx context.Context, actor string, k KeySpec) (made *tenant.Key, text string, err error)
-	// Revoke ends a key at once.
-	Revoke(ctx context.Context, actor, id string) error
-	// Rotate makes a key like another one, which is good for no longer than grace then.
-	Rotate(ctx context.Context, actor, id string, grace time.Duration) (made *tenant.Key, text string, err error)
+	// Revoke ends a key at once. base is the generation that the caller has checked; zero is any.
+	Revoke(ctx context.Context, actor, id string, base uint64) error
+	// Rotate makes a key like another one, which is good for no longer than grace then. base is as for Revoke.
+	Rotate(ctx context.Context, actor, id string, grace time.Duration, base uint64) (made *tenant.Key, text string, err error)
 }
 
-// Config configures a Server. Host and Keys are required.
+// Once remembers the answers to writes that callers may repeat, for a day. It is safe for concurrent use. Errors may be those
+// of [tenant.Store.Apply].
+type Once interface {
+	// BeginOnce notes that a write begins. If it was noted before, known is true, and answer is what EndOnce has kept; nil if
+	// that was not called. An error is [tenant.ErrTooMany] if the caller has too many of them.
+	BeginOnce(ctx context.Context, id [32]byte, caller string) (answer []byte, known bool, err error)
+	// EndOnce keeps the answer to a write, or forgets that it has begun, for a nil answer.
+	EndOnce(ctx context.Context, id [32]byte, answer []byte) error
+}
+
+// Config configures a Server. Host, Keys and Once are required.
 type Config struct {
 	Host   Host
 	Keys   Keys
+	Once   Once
 	Logger *slog.Logger // nil discards
 }
 
@@ -74,12 +87,13 @@ const (
 type Server struct {
 	cfg     Config
 	handler http.Handler
+	running running
 }
 
 // New makes a Server.
 func New(cfg Config) (*Server, error) {
-	if cfg.Host == nil || cfg.Keys == nil {
-		return nil, errors.New("admin: Host and Keys are required")
+	if cfg.Host == nil || cfg.Keys == nil || cfg.Once == nil {
+		return nil, errors.New("admin: Host, Keys and Once are required")
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -144,6 +158,9 @@ func (s *Server) answer(known map[string]*endpoint, w http.ResponseWriter, r *ht
 	defer cancel()
 	r = r.WithContext(ctx)
 	r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(e.maxBody, maxBody))
+	if key := r.Header.Get(idempotencyHeader); key != "" && e.action != "" {
+		return s.once(key, e, r)
+	}
 	return e.handle(s, r)
 }
 
@@ -157,7 +174,10 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	writeJSON(w, p.Status, problemType, p)
 }
 
-const problemType = "application/problem+json"
+const (
+	jsonType    = "application/json"
+	problemType = "application/problem+json"
+)
 
 // problemOf returns the Problem that an error is.
 func problemOf(err error) *Problem {
@@ -171,6 +191,8 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Detail: fmt.Sprintf("the body has more than %d bytes", large.Limit)}
 	case errors.Is(err, tenant.ErrConflict):
 		return &Problem{Status: http.StatusConflict, Code: CodeConflict, Detail: err.Error()}
+	case errors.Is(err, tenant.ErrTooMany):
+		return problem(http.StatusTooManyRequests, CodeTooMany, "%v", err)
 	case errors.Is(err, tenant.ErrOwned):
 		return &Problem{Status: http.StatusConflict, Code: CodeOwned, Detail: err.Error()}
 	case errors.Is(err, tenant.ErrInvalid):
@@ -183,7 +205,12 @@ func problemOf(err error) *Problem {
 
 // invalid returns the Problem of a wrong request.
 func invalid(format string, args ...any) error {
-	return &Problem{Status: http.StatusBadRequest, Code: CodeInvalid, Detail: fmt.Sprintf(format, args...)}
+	return problem(http.StatusBadRequest, CodeInvalid, format, args...)
+}
+
+// problem returns a Problem.
+func problem(status int, code, format string, args ...any) *Problem {
+	return &Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // write writes an answer.
@@ -194,6 +221,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, a answer) {
 	if a.location != "" {
 		w.Header().Set("Location", a.location)
 	}
+	if a.repeated {
+		w.Header().Set(repeatedHeader, "true")
+	}
 	status := cmp.Or(a.status, http.StatusOK)
 	switch {
 	case a.stream != nil:
@@ -201,7 +231,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, a answer) {
 	case a.body == nil:
 		w.WriteHeader(status)
 	default:
-		writeJSON(w, status, "application/json", a.body)
+		writeJSON(w, status, jsonType, a.body)
 	}
 }
 

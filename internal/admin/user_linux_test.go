@@ -18,7 +18,7 @@ func TestOtherUsersAreRefused(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user")
 	}
-	socket := admintest.New(acme()).Serve(t)
+	socket := admintest.New(t, acme()).ServeBare(t)
 	open := func(path string, mode os.FileMode) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)

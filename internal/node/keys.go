@@ -31,9 +31,9 @@ func (n *Node) Create(ctx context.Context, actor string, spec admin.KeySpec) (ma
 }
 
 // Revoke implements [admin.Keys].
-func (n *Node) Revoke(ctx context.Context, actor, id string) error {
+func (n *Node) Revoke(ctx context.Context, actor, id string, base uint64) error {
 	old := n.store.Snapshot().Keys[id]
-	_, err := n.Apply(ctx, tenant.Change{Actor: actor, RemoveKeys: []string{id}})
+	_, err := n.Apply(ctx, tenant.Change{Base: base, Actor: actor, RemoveKeys: []string{id}})
 	if err == nil && old != nil {
 		n.cfg.Logger.Info("key revoked", keyAttrs(old, actor)...)
 	}
@@ -41,9 +41,8 @@ func (n *Node) Revoke(ctx context.Context, actor, id string) error {
 }
 
 // Rotate implements [admin.Keys].
-func (n *Node) Rotate(ctx context.Context, actor, id string, grace time.Duration) (made *tenant.Key, text string, err error) {
-	snapshot := n.store.Snapshot()
-	old := snapshot.Keys[id]
+func (n *Node) Rotate(ctx context.Context, actor, id string, grace time.Duration, base uint64) (made *tenant.Key, text string, err error) {
+	old := n.store.Snapshot().Keys[id]
 	if old == nil {
 		return nil, "", fmt.Errorf("no key %q", id)
 	}
@@ -51,7 +50,7 @@ func (n *Node) Rotate(ctx context.Context, actor, id string, grace time.Duration
 		grace = -1 // keys.Rotate takes zero for its default
 	}
 	text, made, ending := keys.Rotate(old, grace, actor)
-	change := tenant.Change{Base: snapshot.Generation, Actor: actor, SetKeys: []*tenant.Key{made, ending}}
+	change := tenant.Change{Base: base, Actor: actor, SetKeys: []*tenant.Key{made, ending}}
 	if _, err = n.Apply(ctx, change); err != nil {
 		return nil, "", err
 	}

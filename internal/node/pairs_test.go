@@ -298,7 +298,7 @@ func methods() map[string]request {
 func TestAKeyOpensItsTenantAlone(t *testing.T) {
 	h := host(t, "a", "b")
 	unknown := h.newKey("b")
-	if err := h.Revoke(t.Context(), "test", unknown[3:strings.IndexByte(unknown[3:], '_')+3]); err != nil {
+	if err := h.Revoke(t.Context(), "test", unknown[3:strings.IndexByte(unknown[3:], '_')+3], 0); err != nil {
 		t.Fatal(err)
 	}
 	for name, r := range methods() {

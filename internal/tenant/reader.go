@@ -473,5 +473,6 @@ func (p *pass) change(right map[string]*entry, problems map[string]strict.Proble
 
 // Empty reports whether c changes nothing.
 func (c *Change) Empty() bool {
-	return len(c.SetTenants)+len(c.RemoveTenants)+len(c.SetKeys)+len(c.RemoveKeys) == 0 && c.SetProblems == nil && c.SetPlans == nil
+	return len(c.SetTenants)+len(c.RemoveTenants)+len(c.SetKeys)+len(c.RemoveKeys)+len(c.SetAdminKeys)+len(c.RemoveAdminKeys)+
+		len(c.SetSecrets)+len(c.RemoveSecrets) == 0 && c.SetProblems == nil && c.SetPlans == nil
 }

@@ -18,6 +18,8 @@ var (
 	// ErrUnavailable says that a change could not be written, as when the disk is full. It is not in force, and may be made
 	// again. The present state can still be read.
 	ErrUnavailable = errors.New("the change could not be written")
+	// ErrTooMany says that a bound of the Store is reached.
+	ErrTooMany = errors.New("there are too many")
 	// ErrClosed says that the Store was closed.
 	ErrClosed = errors.New("the store is closed")
 )
@@ -63,4 +65,11 @@ type Change struct {
 	SetVersions    []*Version
 	RemoveVersions []*Version // of which the names and the number count; none may be in a route
 	SetRoutes      []*Route
+
+	SetAdminKeys    []*AdminKey
+	RemoveAdminKeys []string // IDs
+
+	// SetSecrets are of tenants that there are. The secrets of a removed tenant remain until its ID is free again.
+	SetSecrets    []*Secret
+	RemoveSecrets []SecretID
 }

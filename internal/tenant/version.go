@@ -74,3 +74,6 @@ func (s *Snapshot) VersionOf(id ProviderID, number int) *Version {
 	}
 	return nil
 }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (id ProviderID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }

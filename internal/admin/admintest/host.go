@@ -2,11 +2,12 @@
 package admintest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,32 +16,73 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/keys"
+	"github.com/wasmres/wasmres/internal/tenant/store"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
 
-// A Host keeps a snapshot, makes keys in it, and reloads what the test says. It is safe for concurrent use.
+// A Host has a real store of tenants, without anything that serves them, and reloads what the test says. It is safe for
+// concurrent use.
 type Host struct {
+	*store.Store
+	tb  testing.TB
+	dir string // of Store
+
 	mu       sync.Mutex
-	snapshot *tenant.Snapshot // guarded by mu; immutable
+	problems map[string]string // guarded by mu, as the fields below
+	gone     map[string]time.Time
+	instead  *tenant.Snapshot // what Reload has read; nil before
 	states   map[string]map[string]admin.State
 	loads    []admin.Load
 	next     func() (*tenant.Snapshot, error) // for Reload; nil changes nothing
-	fail     error                            // of changes of keys; nil is none
+	fail     error                            // of changes; nil is none
 }
 
-// New makes a Host of tenants.
-func New(tenants ...*tenant.Tenant) *Host {
-	s := &tenant.Snapshot{Generation: 1, Tenants: map[string]*tenant.Tenant{}, Keys: map[string]*tenant.Key{}, Problems: map[string]string{}, Gone: map[string]time.Time{}}
-	for _, t := range tenants {
-		s.Tenants[t.ID] = t
+// New makes a Host of tenants. Those without an owner are of files.
+func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
+	tb.Helper()
+	dir := tb.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		tb.Fatal(err)
 	}
-	return &Host{snapshot: s}
+	kept, err := store.Open(tb.Context(), store.Config{Dir: dir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := kept.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	h := &Host{Store: kept, tb: tb, dir: dir}
+	for _, owner := range []tenant.Owner{tenant.OwnerFiles, tenant.OwnerAPI} {
+		c := tenant.Change{Owner: owner}
+		for _, t := range tenants {
+			if t.Owner = cmp.Or(t.Owner, tenant.OwnerFiles); t.Owner == owner {
+				c.SetTenants = append(c.SetTenants, t)
+			}
+		}
+		if _, err := kept.Apply(tb.Context(), c); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return h
 }
 
-// Serve serves the API in a folder of the test, until the test ends, and returns the socket.
+// Config returns that of a server of h.
+func (h *Host) Config() admin.Config { return admin.Config{Host: h, Keys: h, Once: h} }
+
+// Serve serves the API in a folder of the test, until the test ends, and returns a socket. All that passes there is held
+// against the description of the API: see [Validate].
 func (h *Host) Serve(t *testing.T) (socket string) {
 	t.Helper()
-	server, err := admin.New(admin.Config{Host: h, Keys: h})
+	return Validate(t, h.ServeBare(t))
+}
+
+// ServeBare serves the API as Serve does, without anything between the socket and the server.
+func (h *Host) ServeBare(t *testing.T) (socket string) {
+	t.Helper()
+	server, err := admin.New(h.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,19 +109,34 @@ func Until(t *testing.T, serve func(ctx context.Context) error) {
 	})
 }
 
-// Change changes a copy of the snapshot, in a new generation.
-func (h *Host) Change(change func(*tenant.Snapshot)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changeLocked(change)
+// Files returns what the files of the store have in them.
+func (h *Host) Files() (texts []string) {
+	names, err := filepath.Glob(filepath.Join(h.dir, "serve.db*"))
+	if err != nil || len(names) == 0 {
+		h.tb.Fatalf("got the files %v, %v", names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			h.tb.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
 }
 
-func (h *Host) changeLocked(change func(*tenant.Snapshot)) {
-	s := *h.snapshot
-	s.Tenants, s.Keys, s.Problems, s.Gone = maps.Clone(s.Tenants), maps.Clone(s.Keys), maps.Clone(s.Problems), maps.Clone(s.Gone)
-	change(&s)
-	s.Generation++
-	h.snapshot = &s
+// SetProblems sets the problems of tenants.
+func (h *Host) SetProblems(problems map[string]string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.problems = problems
+}
+
+// SetGone sets which tenants were removed, and when.
+func (h *Host) SetGone(gone map[string]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone = gone
 }
 
 // SetStates sets the states of a tenant's providers.
@@ -99,7 +156,7 @@ func (h *Host) SetLoads(loads ...admin.Load) {
 	h.loads = loads
 }
 
-// SetFailure sets the error of changes of keys.
+// SetFailure sets the error of all changes.
 func (h *Host) SetFailure(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +174,32 @@ func (h *Host) SetReload(next func() (*tenant.Snapshot, error)) {
 func (h *Host) Snapshot() *tenant.Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.snapshot
+	return h.snapshotLocked()
+}
+
+func (h *Host) snapshotLocked() *tenant.Snapshot {
+	if h.instead != nil {
+		return h.instead
+	}
+	s := *h.Store.Snapshot()
+	if h.problems != nil {
+		s.Problems = h.problems
+	}
+	if h.gone != nil {
+		s.Gone = h.gone
+	}
+	return &s
+}
+
+// Apply implements [admin.Host].
+func (h *Host) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
+	h.mu.Lock()
+	fail := h.fail
+	h.mu.Unlock()
+	if fail != nil {
+		return 0, fail
+	}
+	return h.Store.Apply(ctx, c)
 }
 
 // Node implements [admin.Host].
@@ -156,8 +238,9 @@ func (h *Host) Top(most int) []admin.Load {
 func (h *Host) Reload(ctx context.Context) (admin.Report, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := h.snapshotLocked()
 	if h.next == nil {
-		return admin.Report{Generation: h.snapshot.Generation, Tenants: len(h.snapshot.Tenants)}, ctx.Err()
+		return admin.Report{Generation: now.Generation, Tenants: len(now.Tenants)}, ctx.Err()
 	}
 	next, err := h.next()
 	if err != nil {
@@ -165,68 +248,45 @@ func (h *Host) Reload(ctx context.Context) (admin.Report, error) {
 	}
 	report := admin.Report{Generation: next.Generation, Tenants: len(next.Tenants), Problems: next.Problems}
 	for id, t := range next.Tenants {
-		if old := h.snapshot.Tenants[id]; old == nil || old.Digest != t.Digest {
+		if old := now.Tenants[id]; old == nil || old.Digest != t.Digest {
 			report.Set = append(report.Set, id)
 		}
 	}
 	slices.Sort(report.Set)
-	for id := range h.snapshot.Tenants {
+	for id := range now.Tenants {
 		if next.Tenants[id] == nil {
 			report.Removed = append(report.Removed, id)
 		}
 	}
-	h.snapshot = next
+	h.instead = next
 	return report, nil
 }
 
 // Create implements [admin.Keys].
-func (h *Host) Create(_ context.Context, actor string, spec admin.KeySpec) (*tenant.Key, string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.createLocked(&tenant.Key{
+func (h *Host) Create(ctx context.Context, actor string, spec admin.KeySpec) (*tenant.Key, string, error) {
+	k := &tenant.Key{
 		Tenant: spec.Tenant, Name: spec.Name, Roles: spec.Roles, URIs: spec.URIs, Networks: spec.Networks, Expires: spec.Expires, Creator: actor,
-	})
-}
-
-func (h *Host) createLocked(k *tenant.Key) (*tenant.Key, string, error) {
-	if h.fail != nil {
-		return nil, "", h.fail
+		Created: time.Now().UTC(),
 	}
-	text, id, sum := tokens.New()
-	k.ID, k.SHA256, k.Created = id, sum, time.Now().UTC()
-	h.changeLocked(func(s *tenant.Snapshot) { s.Keys[id] = k })
-	return k, text, nil
+	var text string
+	text, k.ID, k.SHA256 = tokens.New()
+	_, err := h.Apply(ctx, tenant.Change{Actor: actor, SetKeys: []*tenant.Key{k}})
+	return k, text, err
 }
 
 // Revoke implements [admin.Keys].
-func (h *Host) Revoke(_ context.Context, _, id string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.fail != nil {
-		return h.fail
-	}
-	if h.snapshot.Keys[id] == nil {
-		return fmt.Errorf("no key %q: %w", id, tenant.ErrConflict)
-	}
-	h.changeLocked(func(s *tenant.Snapshot) { delete(s.Keys, id) })
-	return nil
+func (h *Host) Revoke(ctx context.Context, actor, id string, base uint64) error {
+	_, err := h.Apply(ctx, tenant.Change{Base: base, Actor: actor, RemoveKeys: []string{id}})
+	return err
 }
 
 // Rotate implements [admin.Keys].
-func (h *Host) Rotate(_ context.Context, actor, id string, grace time.Duration) (*tenant.Key, string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	old := h.snapshot.Keys[id]
+func (h *Host) Rotate(ctx context.Context, actor, id string, grace time.Duration, base uint64) (*tenant.Key, string, error) {
+	old := h.Snapshot().Keys[id]
 	if old == nil {
 		return nil, "", fmt.Errorf("no key %q: %w", id, tenant.ErrConflict)
 	}
-	next, ending := *old, *old
-	next.Creator, next.LastUsed = actor, time.Time{}
-	made, text, err := h.createLocked(&next)
-	if err != nil {
-		return nil, "", err
-	}
-	ending.Expires = time.Now().Add(grace).UTC()
-	h.changeLocked(func(s *tenant.Snapshot) { s.Keys[id] = &ending })
-	return made, text, nil
+	text, made, ending := keys.Rotate(old, cmp.Or(grace, -1), actor)
+	_, err := h.Apply(ctx, tenant.Change{Base: base, Actor: actor, SetKeys: []*tenant.Key{made, ending}})
+	return made, text, err
 }

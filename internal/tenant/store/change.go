@@ -17,6 +17,7 @@ const goneFor = 30 * 24 * time.Hour
 type prepared struct {
 	tenant.Change
 	tenants, plans, keys []row // of SetTenants, SetPlans and SetKeys
+	adminKeys, secrets   []row // of SetAdminKeys and SetSecrets
 }
 
 // prepare checks a change by itself.
@@ -71,7 +72,7 @@ func prepare(c *tenant.Change) (*prepared, error) {
 			return nil, err
 		}
 	}
-	return p, nil
+	return p, p.prepareSealed(once)
 }
 
 // add appends the row of an object, which must be in the change once.
@@ -92,6 +93,7 @@ type draft struct {
 	drop []row // kind and id
 
 	changesTenants, changesPlans, changesKeys, changesGone, changesProblems bool
+	changesAdminKeys, changesSecrets                                        bool
 }
 
 // newDraft begins with a state, which it does not change.
@@ -122,6 +124,9 @@ func (d *draft) apply(p *prepared) error {
 	if err := d.setKeys(p); err != nil {
 		return err
 	}
+	if err := d.applySealed(p); err != nil {
+		return err
+	}
 	if !d.changesTenants {
 		return nil
 	}
@@ -150,7 +155,7 @@ func (d *draft) ownGone() {
 	own(&d.next.snapshot.GoneOwners, &was)
 }
 
-// expireGone forgets the tenants that have been gone for long enough, with their keys.
+// expireGone forgets the tenants that have been gone for long enough, with their keys and secrets.
 func (d *draft) expireGone() {
 	s := d.next.snapshot
 	free := map[string]bool{}
@@ -174,6 +179,7 @@ func (d *draft) expireGone() {
 		}
 	}
 	d.removeKeys(orphans)
+	d.removeSealedOf(free)
 }
 
 func (d *draft) removeTenants(p *prepared) error {

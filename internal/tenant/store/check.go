@@ -37,3 +37,27 @@ func checkPlan(p *tenant.Plan) error {
 	}
 	return nil
 }
+
+func checkAdminKey(k *tenant.AdminKey) error {
+	switch {
+	case k.ID == "" || len(k.ID) > maxName:
+		return errors.New("the ID of an admin key is empty or too long")
+	case k.Name == "" || len(k.Name) > maxName || k.Role == "" || len(k.Role) > maxName:
+		return fmt.Errorf("admin key %s has no name or no role, or one that is too long", k.ID)
+	case k.Tenant != "" && !tenant.IsID(k.Tenant):
+		return fmt.Errorf("admin key %s is for %.70q, which is not the ID of a tenant", k.ID, k.Tenant)
+	case k.SHA256 == [32]byte{}:
+		return fmt.Errorf("admin key %s has no hash", k.ID)
+	}
+	return nil
+}
+
+func checkSecret(s *tenant.Secret) error {
+	switch {
+	case !tenant.IsID(s.Tenant) || s.Name == "" || len(s.Name) > maxName:
+		return fmt.Errorf("a secret is of %.70q, or its name is empty or too long", s.Tenant)
+	case len(s.Sealed) == 0 || len(s.Sealed) > tenant.MaxSealed:
+		return fmt.Errorf("secret %s of tenant %s has %d bytes, at most %d are allowed", s.Name, s.Tenant, len(s.Sealed), tenant.MaxSealed)
+	}
+	return nil
+}

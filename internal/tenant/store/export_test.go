@@ -25,3 +25,6 @@ func ReadRow(id, of string, gone int64, body string, isTenant bool) (string, err
 	r, err = keyRow(k)
 	return string(r.body), err
 }
+
+// Version is that of the tables.
+func Version() int { return len(migrations) }

@@ -25,6 +25,7 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 	}
 	l := &state{snapshot: &tenant.Snapshot{
 		Tenants: map[string]*tenant.Tenant{}, Plans: map[string]*tenant.Plan{},
+		AdminKeys: map[string]*tenant.AdminKey{}, Secrets: map[tenant.SecretID]*tenant.Secret{},
 		Keys: map[string]*tenant.Key{}, Gone: map[string]time.Time{}, GoneOwners: map[string]tenant.Owner{},
 	}}
 	var generation int64
@@ -37,7 +38,7 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 		return nil, err
 	}
 	l.snapshot.Generation = uint64(generation)
-	for _, k := range []kind{tenants, plans, keys} {
+	for _, k := range []kind{tenants, plans, keys, adminKeys, secrets} {
 		if err := l.read(ctx, db, k); err != nil {
 			return nil, err
 		}
@@ -64,6 +65,9 @@ var selects = map[kind]string{
 	tenants: `SELECT id, owner, gone, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM tenant`,
 	plans:   `SELECT id, '', 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM plan`,
 	keys:    `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, last_used FROM key`,
+
+	adminKeys: `SELECT id, '', 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM admin_key`,
+	secrets:   `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM secret`,
 }
 
 func (l *state) read(ctx context.Context, db *sql.DB, k kind) error {
@@ -99,6 +103,13 @@ func (l *state) add(r *row) (err error) {
 		s.Plans[r.id], err = r.plan()
 	case r.kind == keys:
 		s.Keys[r.id], err = r.key()
+	case r.kind == adminKeys:
+		s.AdminKeys[r.id], err = r.adminKey()
+	case r.kind == secrets:
+		var one *tenant.Secret
+		if one, err = r.secret(); err == nil {
+			s.Secrets[tenant.SecretID{Tenant: one.Tenant, Name: one.Name}] = one
+		}
 	case r.gone != 0:
 		s.Gone[r.id], s.GoneOwners[r.id] = time.UnixMilli(r.gone).UTC(), tenant.Owner(r.of)
 	default:
@@ -122,6 +133,12 @@ func (l *state) complete() error {
 		_, isGone := s.Gone[k.Tenant]
 		if s.Tenants[k.Tenant] == nil && !isGone {
 			return damaged("key %s is of tenant %q, which is missing", id, k.Tenant)
+		}
+	}
+	for id := range s.Secrets {
+		_, isGone := s.Gone[id.Tenant]
+		if s.Tenants[id.Tenant] == nil && !isGone {
+			return damaged("secret %s is of tenant %q, which is missing", id.Name, id.Tenant)
 		}
 	}
 	return nil

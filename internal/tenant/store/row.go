@@ -24,6 +24,9 @@ const (
 	tenants kind = "tenant"
 	plans   kind = "plan"
 	keys    kind = "key"
+
+	adminKeys kind = "admin_key"
+	secrets   kind = "secret"
 )
 
 // A sum is the SHA-256 of a row, or the exclusive or of those of several.
@@ -114,6 +117,50 @@ func keyRow(k *tenant.Key) (row, error) {
 	b.LastUsed = time.Time{}
 	body, err := encode("key", k.ID, &b)
 	return row{kind: keys, id: k.ID, of: k.Tenant, body: body, lastUsed: dayOf(k.LastUsed)}, err
+}
+
+// An adminKeyBody is an admin key as JSON.
+type adminKeyBody struct {
+	tenant.AdminKey
+	SHA256 string // in hex, instead of that of AdminKey
+}
+
+func adminKeyRow(k *tenant.AdminKey) (row, error) {
+	body, err := encode("admin key", k.ID, &adminKeyBody{*k, hex.EncodeToString(k.SHA256[:])})
+	return row{kind: adminKeys, id: k.ID, body: body}, err
+}
+
+func (r *row) adminKey() (*tenant.AdminKey, error) {
+	b := &adminKeyBody{}
+	if err := decode(r.body, b); err != nil {
+		return nil, err
+	}
+	sum, err := hex.DecodeString(b.SHA256)
+	if err != nil || len(sum) != len(b.AdminKey.SHA256) {
+		return nil, errors.New("its SHA-256 is not one")
+	}
+	k := &b.AdminKey
+	if k.SHA256 = [32]byte(sum); k.ID != r.id {
+		return nil, errors.New("it is of another key")
+	}
+	return k, checkAdminKey(k)
+}
+
+func secretRow(s *tenant.Secret) (row, error) {
+	id := tenant.SecretID{Tenant: s.Tenant, Name: s.Name}.String() // IDs of tenants have no slash
+	body, err := encode("secret", id, s)
+	return row{kind: secrets, id: id, of: s.Tenant, body: body}, err
+}
+
+func (r *row) secret() (*tenant.Secret, error) {
+	s := &tenant.Secret{}
+	if err := decode(r.body, s); err != nil {
+		return nil, err
+	}
+	if (tenant.SecretID{Tenant: s.Tenant, Name: s.Name}).String() != r.id || s.Tenant != r.of {
+		return nil, errors.New("it is of another secret")
+	}
+	return s, checkSecret(s)
 }
 
 // dayOf gives the day of a time, in days since 1970; 0 for never.

@@ -43,6 +43,26 @@ CREATE TABLE key (
 	sum       BLOB NOT NULL,
 	last_used INTEGER NOT NULL -- in days since 1970; 0 for never
 ) STRICT, WITHOUT ROWID;
+`, `
+CREATE TABLE admin_key (
+	id   TEXT NOT NULL PRIMARY KEY,
+	body BLOB NOT NULL, -- without the text of the key
+	sum  BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE secret (
+	id     TEXT NOT NULL PRIMARY KEY, -- TENANT/NAME
+	tenant TEXT NOT NULL,
+	body   BLOB NOT NULL,             -- with the sealed value
+	sum    BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE once ( -- writes that callers of the API may repeat; not in the sum of state
+	id     BLOB NOT NULL PRIMARY KEY,
+	caller TEXT NOT NULL,
+	began  INTEGER NOT NULL, -- in milliseconds since 1970
+	answer BLOB              -- sealed; NULL before it is known
+) STRICT, WITHOUT ROWID;
 `}
 
 // migrate brings the tables to the version of this program, in one transaction for each version. It calls backup before it

@@ -162,13 +162,18 @@ const (
 	sqlPutPlan   = `INSERT INTO plan (id, body, sum) VALUES (?, ?, ?)`
 	sqlPutKey    = `INSERT INTO key (id, tenant, body, sum, last_used) VALUES (?, ?, ?, ?, ?)`
 
+	sqlPutAdminKey = `INSERT INTO admin_key (id, body, sum) VALUES (?, ?, ?)`
+	sqlPutSecret   = `INSERT INTO secret (id, tenant, body, sum) VALUES (?, ?, ?, ?)`
+
 	sqlAdvance = `UPDATE state SET generation = ?, sum = ? WHERE generation = ? AND sum = ?`
 	sqlUse     = `UPDATE key SET last_used = ? WHERE id = ?`
 )
 
 func (p *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
 	p.put, p.drop = map[kind]*sql.Stmt{}, map[kind]*sql.Stmt{}
-	for k, text := range map[kind]string{tenants: sqlPutTenant, plans: sqlPutPlan, keys: sqlPutKey} {
+	for k, text := range map[kind]string{
+		tenants: sqlPutTenant, plans: sqlPutPlan, keys: sqlPutKey, adminKeys: sqlPutAdminKey, secrets: sqlPutSecret,
+	} {
 		if p.put[k], err = db.PrepareContext(ctx, text); err != nil {
 			return err
 		}
@@ -235,6 +240,8 @@ func (p *statements) replace(tx *sql.Tx, d *draft, r *row) error {
 	switch r.kind {
 	case tenants:
 		args = []any{r.id, r.of, r.gone, r.body, sum[:]}
+	case secrets:
+		args = []any{r.id, r.of, r.body, sum[:]}
 	case keys:
 		args = []any{r.id, r.of, r.body, sum[:], r.lastUsed}
 	}

@@ -1,0 +1,146 @@
+package admintest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/wasmres/wasmres/internal/admin"
+)
+
+// Validate listens on a socket of the test's folder, and passes all requests on to that of a server. It is an error of the test
+// if the server makes a request that the description of the API forbids or does not know, or gives an answer that does not fit
+// the description.
+func Validate(t *testing.T, server string) (socket string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), admin.SocketName)
+	l, err := admin.Listen(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", server)
+	}}
+	proxy := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "wasmres" },
+		Transport:     Transport(t, to),
+		FlushInterval: -1,
+	}}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = proxy.Serve(l) // until it is closed
+	}()
+	t.Cleanup(func() {
+		_ = proxy.Close() // a request that a test has left behind
+		<-served
+		to.CloseIdleConnections()
+	})
+	return socket
+}
+
+// Transport returns one that holds what passes through another one against the description of the API, as Validate does.
+func Transport(tb testing.TB, through http.RoundTripper) http.RoundTripper {
+	return &validator{tb, through}
+}
+
+type validator struct {
+	tb      testing.TB
+	through http.RoundTripper
+}
+
+// described reads the description once.
+var described = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(admin.OpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		return nil, err
+	}
+	return legacy.NewRouter(doc)
+})
+
+// RoundTrip implements [http.RoundTripper].
+func (v *validator) RoundTrip(r *http.Request) (*http.Response, error) {
+	router, err := described()
+	if err != nil {
+		return nil, fmt.Errorf("the description of the API is wrong: %w", err)
+	}
+	body, err := takeBody(&r.Body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := v.through.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	asked := r.Clone(r.Context())
+	asked.URL.Scheme, asked.URL.Host = "", "" // of the description, in which servers have a path alone
+	asked.Body = io.NopCloser(bytes.NewReader(body))
+	if err := check(router, asked, answer); err != nil {
+		v.tb.Errorf("%s %s, answered %s: %v", r.Method, r.URL.RequestURI(), answer.Status, err)
+	}
+	return answer, nil
+}
+
+// takeBody reads a body, and puts another one with the same content in its place.
+func takeBody(body *io.ReadCloser) ([]byte, error) {
+	if *body == nil {
+		return nil, nil
+	}
+	text, err := io.ReadAll(*body)
+	if err != nil {
+		return nil, err
+	}
+	_ = (*body).Close()
+	*body = io.NopCloser(bytes.NewReader(text))
+	return text, nil
+}
+
+// check holds a request and its answer against the description.
+func check(router routers.Router, r *http.Request, answer *http.Response) error {
+	isRefused := answer.StatusCode >= 400
+	route, params, err := router.FindRoute(r)
+	if err != nil { // a path or method that is not in the description
+		if answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed || answer.StatusCode == http.StatusForbidden {
+			return nil
+		}
+		return err
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, MultiError: true},
+	}
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil && !isRefused {
+		return fmt.Errorf("a request that the description forbids was made: %w", err)
+	}
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: answer.StatusCode, Header: answer.Header, Options: in.Options}
+	if isStream(answer) { // which may have no end
+		out.Options = &openapi3filter.Options{ExcludeResponseBody: true, IncludeResponseStatus: true}
+		return openapi3filter.ValidateResponse(r.Context(), out)
+	}
+	body, err := takeBody(&answer.Body)
+	if err != nil {
+		return err
+	}
+	out.SetBodyBytes(body)
+	return openapi3filter.ValidateResponse(r.Context(), out)
+}
+
+func isStream(answer *http.Response) bool {
+	return answer.Header.Get("Content-Type") == "text/event-stream" || answer.Header.Get("Content-Type") == "application/x-ndjson"
+}
