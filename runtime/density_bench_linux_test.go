@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/runtime"
+	_ "github.com/wasmres/wasmres/runtime/early" // as the program does
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 

@@ -24,6 +24,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/view"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability/sqlcap"
+	_ "github.com/wasmres/wasmres/runtime/early" // first: children need none of the other packages
 )
 
 func main() {

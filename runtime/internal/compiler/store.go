@@ -47,7 +47,7 @@ const (
 
 // open checks the directory, and returns the engine's fingerprint.
 func (s *store) open(ctx context.Context) (string, error) {
-	if err := wazero.CheckCacheDir(s.dir); err != nil {
+	if err := wazero.CheckDir(s.dir); err != nil {
 		return "", err
 	}
 	s.mu.Lock()

@@ -151,6 +151,17 @@ func CheckCacheDir(dir string) error {
 	return nil
 }
 
+// CheckDir is CheckCacheDir for a directory of other files than those of the engine: it does not look at what is in dir.
+func CheckDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("compilation cache: %w", err)
+	}
+	if err := checkOwn(dir); err != nil {
+		return fmt.Errorf("compilation cache: %w", err)
+	}
+	return nil
+}
+
 // Fingerprint names all that native code in a compilation cache depends on besides the module: the version and settings of
 // the engine, the system, and the features of the processor. dir must be an empty directory; Fingerprint writes to it.
 func Fingerprint(ctx context.Context, dir string) (string, error) {

@@ -13,12 +13,8 @@ import (
 // checkPrivate refuses a cache to which other users can write native code. dir and the directories of wazero in it must
 // belong to this user, and must not be writable by others.
 func checkPrivate(dir string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
+	if err := checkOwn(dir); err != nil {
 		return err
-	}
-	if !isPrivate(info) {
-		return notPrivate(dir)
 	}
 	folders, err := filepath.Glob(filepath.Join(dir, "wazero-*"))
 	if err != nil {
@@ -28,6 +24,18 @@ func checkPrivate(dir string) error {
 		if info, err := os.Lstat(folder); err != nil || !isPrivate(info) {
 			return notPrivate(folder)
 		}
+	}
+	return nil
+}
+
+// checkOwn refuses a directory that belongs to another user, or is writable by others.
+func checkOwn(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !isPrivate(info) {
+		return notPrivate(dir)
 	}
 	return nil
 }
