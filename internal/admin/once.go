@@ -129,7 +129,7 @@ func (s *Server) once(key string, e *endpoint, r *http.Request) (answer, error) 
 	case known:
 		return repeat(secret, earlier, r)
 	}
-	a, failed := e.handle(s, r)
+	a, failed := s.call(e, r)
 	if failed == nil && a.stream != nil {
 		return a, nil // whose repetition is refused
 	}

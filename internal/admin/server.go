@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -64,9 +65,11 @@ type Once interface {
 
 // Config configures a Server. Host, Keys and Once are required.
 type Config struct {
-	Host   Host
-	Keys   Keys
-	Once   Once
+	Host Host
+	Keys Keys
+	Once Once
+	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
+	Record func(context.Context, ledger.Entry) error
 	Logger *slog.Logger // nil discards
 }
 
@@ -97,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Record == nil {
+		cfg.Record = func(context.Context, ledger.Entry) error { return nil }
 	}
 	s := &Server{cfg: cfg}
 	s.handler = s.routes()
@@ -148,7 +154,7 @@ func (s *Server) answer(known map[string]*endpoint, w http.ResponseWriter, r *ht
 		return answer{}, &Problem{Status: http.StatusMethodNotAllowed, Code: CodeMethod, Detail: clip(r.URL.Path) + " has no method " + clip(r.Method)}
 	}
 	if err := e.permit(c, r); err != nil {
-		return answer{}, err
+		return answer{}, s.record(e, c, r, &ledger.Cause{}, err)
 	}
 	limit := cmp.Or(e.timeout, requestTime)
 	if limit > requestTime { // else the time for a whole request holds
@@ -161,7 +167,32 @@ func (s *Server) answer(known map[string]*endpoint, w http.ResponseWriter, r *ht
 	if key := r.Header.Get(idempotencyHeader); key != "" && e.action != "" {
 		return s.once(key, e, r)
 	}
-	return e.handle(s, r)
+	return s.call(e, r)
+}
+
+// call has an endpoint answer, and records what it did.
+func (s *Server) call(e *endpoint, r *http.Request) (answer, error) {
+	c := callerOf(r.Context())
+	cause := &ledger.Cause{Actor: c.name, Via: c.via}
+	a, err := e.handle(s, r.WithContext(ledger.WithCause(r.Context(), cause)))
+	return a, s.record(e, c, r, cause, err)
+}
+
+// record records a write that was refused or has failed, and one that the server has not recorded while it did it. It returns
+// err, or why the entry of a write that has succeeded could not be written.
+func (s *Server) record(e *endpoint, c caller, r *http.Request, cause *ledger.Cause, err error) error {
+	if e.action == "" || err == nil && cause.IsRecorded() {
+		return err
+	}
+	entry := ledger.Entry{Actor: c.name, Via: c.via, Tenant: r.PathValue("tenant"), Action: e.action, Object: r.URL.Path}
+	if err != nil {
+		p := problemOf(err)
+		entry.Outcome = p.Code + ": " + p.Detail
+	}
+	if failed := s.cfg.Record(context.WithoutCancel(r.Context()), entry); err == nil && failed != nil {
+		return fmt.Errorf("%w: %w", tenant.ErrUnavailable, failed)
+	}
+	return err
 }
 
 // writeProblem answers an error.

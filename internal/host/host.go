@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -62,8 +63,11 @@ type Config struct {
 	AccessLog func(tenantID string, e accesslog.Entry)
 	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
 	Limited func(tenantID, limit string)
-	// Used gets what each call of a tenant's guests has used. It must not block. Nil discards.
-	Used func(tenantID string, u runtime.Usage)
+	// Used gets what each call of a provider has used; version is 0 for one with a module. It must not block. Nil discards.
+	Used func(of tenant.ProviderID, version int, u runtime.Usage)
+	// Denied gets calls of capabilities that a policy does not allow, each different one at most once a minute, after they
+	// were logged. It must not block. Nil discards.
+	Denied func(of tenant.ProviderID, d app.Denial)
 	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
 	Idle time.Duration
 	// OpenWait is for how long a request waits until its tenant is open. Then it fails, with the time to retry after, and the
@@ -120,7 +124,10 @@ func New(cfg Config) (*Host, error) {
 		cfg.Limited = func(string, string) {}
 	}
 	if cfg.Used == nil {
-		cfg.Used = func(string, runtime.Usage) {}
+		cfg.Used = func(tenant.ProviderID, int, runtime.Usage) {}
+	}
+	if cfg.Denied == nil {
+		cfg.Denied = func(tenant.ProviderID, app.Denial) {}
 	}
 	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

@@ -41,7 +41,7 @@ func newKey(t *testing.T, of *tenant.Tenant, role string, networks ...string) (s
 
 // Clients with keys get what their roles permit, over real connections, with the fast path and without.
 func TestClientsShowKeys(t *testing.T) {
-	set := keys.NewSet()
+	set := keys.NewSet(keys.Config{})
 	t.Cleanup(func() { set.Close() })
 	s := serve(t, host.Config{Clients: set})
 	a, b, open := keyed(t, "a"), keyed(t, "b"), keyed(t, "open")
@@ -113,7 +113,7 @@ func TestClientsShowKeys(t *testing.T) {
 
 // Of two changes, the callers may pass the snapshots in either order.
 func TestAnEarlierSnapshotBringsNoKeyBack(t *testing.T) {
-	set := keys.NewSet()
+	set := keys.NewSet(keys.Config{})
 	t.Cleanup(func() { set.Close() })
 	s := serve(t, host.Config{Clients: set})
 	a := keyed(t, "a")

@@ -89,12 +89,16 @@ func (r *route) config(s *spec, m Module) app.Config {
 	if s.version > 0 {
 		logger = logger.With("version", s.version)
 	}
-	q := r.quota.Load()
+	q, id := r.quota.Load(), tenant.ProviderID{Tenant: r.id, Provider: p.Name}
 	return app.Config{
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
-		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); h.cfg.Used(r.id, u) },
+		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); h.cfg.Used(id, s.version, u) },
+		Denied: func(d app.Denial) {
+			logger.Warn(d.String())
+			h.cfg.Denied(id, d)
+		},
 		Logger: logger,
 	}
 }

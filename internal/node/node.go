@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -48,6 +49,7 @@ type Node struct {
 	cfg      Config
 	began    time.Time
 	store    *store.Store
+	ledger   *ledger.Ledger
 	quotas   *quota.Book
 	keys     *keys.Set
 	live     *runtime.Live
@@ -57,6 +59,7 @@ type Node struct {
 	metrics  *telemetry.Metrics
 
 	settings atomic.Pointer[tenant.Settings]
+	refused  refused
 	draining atomic.Bool
 
 	reloading sync.Mutex // held while files are read
@@ -87,10 +90,10 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of data: %w", err)
 	}
-	if n.store, err = store.Open(ctx, store.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
+	if err := n.openStore(ctx, s.Data); err != nil {
 		return nil, err
 	}
-	n.keys = keys.NewSet()
+	n.keys = keys.NewSet(keys.Config{Now: n.now, FirstUse: n.recordUse, Refused: n.refused.add})
 	cache := n.cfg.CacheDir
 	if cache == "" {
 		cache = filepath.Join(s.Data, "cache")
@@ -117,7 +120,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Used: n.metrics.Used, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Used: n.used, Denied: n.recordDenial, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -125,6 +128,31 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	r, err := n.reload(ctx, s)
 	debug.FreeOSMemory() // a first reading of thousands of files leaves as much garbage as it keeps
 	return r, err
+}
+
+// openStore opens the store with its ledger, which records each change before it is in force.
+func (n *Node) openStore(ctx context.Context, data string) (err error) {
+	var record recorder
+	if n.store, err = store.Open(ctx, store.Config{Dir: data, Record: &record, Logger: n.cfg.Logger}); err != nil {
+		return err
+	}
+	n.ledger, err = ledger.Open(ledger.Config{
+		Dir: filepath.Join(data, "ledger"), KeyFile: filepath.Join(data, "node.key"), Logger: n.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	record.ledger.Store(n.ledger)
+	n.recordStart()
+	return nil
+}
+
+// now is the time at which keys expire.
+func (n *Node) now() time.Time { return time.Now() }
+
+// used counts what a call of a provider has used.
+func (n *Node) used(of tenant.ProviderID, version int, u runtime.Usage) {
+	n.metrics.Used(of.Tenant, u)
 }
 
 // observe counts a request of a tenant, and logs it.
@@ -175,8 +203,15 @@ func (n *Node) Close() error {
 		if n.keys != nil {
 			errs = append(errs, n.keys.Close())
 		}
+		if n.ledger != nil {
+			n.noteRefused()
+			n.ledger.Note(ledger.Entry{Actor: "server", Action: "server.end"})
+		}
 		if n.store != nil {
 			errs = append(errs, n.store.Close())
+		}
+		if n.ledger != nil {
+			errs = append(errs, n.ledger.Close())
 		}
 		n.closeErr = errors.Join(errs...)
 	})

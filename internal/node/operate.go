@@ -14,7 +14,7 @@ import (
 // have one. It also writes when keys were used. It calls ready when operators can connect. The caller calls it once.
 func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
-	api, err := admin.New(admin.Config{Host: n, Keys: n, Once: n.store, Logger: n.cfg.Logger})
+	api, err := admin.New(admin.Config{Host: n, Keys: n, Once: n.store, Record: n.Record, Logger: n.cfg.Logger})
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
 		serving.Go(func() { ended <- p.Serve(ctx, probes) })
 	}
+	serving.Go(func() { n.recordRefused(ctx) })
 	serving.Go(func() { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })
 	serving.Wait()
 	close(ended)

@@ -30,6 +30,10 @@ import (
 func TestMain(m *testing.M) {
 	runtime.Main()
 	sqlcap.Main()
+	if os.Getenv(churnKey) != "" {
+		fmt.Fprintln(os.Stderr, churn(os.Args[1]))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

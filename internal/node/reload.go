@@ -32,6 +32,14 @@ type Report struct {
 func (n *Node) Reread(ctx context.Context) (*Report, error) {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
+	r, err := n.reread(ctx)
+	if failed := n.recordReload(ctx, r, err); failed != nil {
+		return nil, failed
+	}
+	return r, err
+}
+
+func (n *Node) reread(ctx context.Context) (*Report, error) {
 	s := n.settings.Load()
 	if n.cfg.Read != nil {
 		var err error

@@ -61,7 +61,7 @@ func newKey(t testing.TB, of *tenant.Tenant, name, role string, o keys.Options) 
 
 func newSet(t testing.TB, s *tenant.Snapshot) *keys.Set {
 	t.Helper()
-	set := keys.NewSet()
+	set := keys.NewSet(keys.Config{})
 	t.Cleanup(func() { set.Close() })
 	set.Update(s)
 	return set

@@ -18,9 +18,21 @@ import (
 // expiryInterval is how often a Set looks for keys that have expired.
 const expiryInterval = 250 * time.Millisecond
 
+// Config configures a Set. Its zero value is usable. The functions must not block.
+type Config struct {
+	// Now gives the time at which keys expire; nil is for [time.Now]. It must not go back, or else keys live again after a
+	// restart.
+	Now func() time.Time
+	// FirstUse gets each key that is used for the first time on a day. Nil discards.
+	FirstUse func(*tenant.Key)
+	// Refused gets the tenant and the address of each client with a bad credential. Nil discards.
+	Refused func(tenantID string, from netip.Addr)
+}
+
 // A Set has the keys of all tenants. It is safe for concurrent use.
 type Set struct {
 	// fixed at creation
+	cfg  Config
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when expire has ended
 
@@ -46,8 +58,17 @@ type entry struct {
 }
 
 // NewSet makes a Set without keys. The caller calls Close.
-func NewSet() *Set {
-	s := &Set{stop: make(chan struct{}), done: make(chan struct{})}
+func NewSet(c Config) *Set {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.FirstUse == nil {
+		c.FirstUse = func(*tenant.Key) {}
+	}
+	if c.Refused == nil {
+		c.Refused = func(string, netip.Addr) {}
+	}
+	s := &Set{cfg: c, stop: make(chan struct{}), done: make(chan struct{})}
 	s.current.Store(&table{})
 	go s.expire()
 	return s
@@ -156,7 +177,7 @@ func (s *Set) expire() {
 			return
 		case <-tick.C:
 			for e := range maps.Values(s.current.Load().keys) {
-				if e.hasExpired(time.Now()) {
+				if e.hasExpired(s.cfg.Now()) {
 					e.client.end() // for good: a clock that is set back does not bring it back
 				}
 			}
@@ -195,6 +216,7 @@ func (a authenticator) Authenticate(c auth.Credential) (*auth.Identity, error) {
 			break
 		}
 	}
+	a.set.cfg.Refused(a.tenant, c.Address)
 	return nil, a.set.failures.add(a.tenant, c)
 }
 
@@ -229,12 +251,12 @@ func (a authenticator) identity(now *table, id string, sum [32]byte, from netip.
 		e = noKey
 	}
 	isRight := subtle.ConstantTimeCompare(sum[:], e.key.SHA256[:]) == 1
-	if at := time.Now(); !isKnown || !isRight || e.hasExpired(at) || !e.mayComeFrom(from) {
+	if at := a.set.cfg.Now(); !isKnown || !isRight || e.hasExpired(at) || !e.mayComeFrom(from) {
 		return nil
 	}
 	identity := e.client.get(e.makeIdentity)
-	if identity != nil {
-		a.set.uses.note(e)
+	if identity != nil && a.set.uses.note(e) {
+		a.set.cfg.FirstUse(e.key)
 	}
 	return identity
 }

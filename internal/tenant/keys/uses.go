@@ -22,13 +22,15 @@ type uses struct {
 	days map[string]time.Time // by ID
 }
 
-// note notes that a key is used today. It does something once a day for each key.
-func (u *uses) note(e *entry) {
+// note notes that a key is used today, and reports whether that is new. It does something once a day for each key.
+func (u *uses) note(e *entry) (isFirst bool) {
 	today := time.Now().UTC().Truncate(day)
 	number := today.Unix() / int64(day/time.Second)
-	if e.client.usedOn.Swap(number) != number && today.After(e.key.LastUsed) {
-		u.add(map[string]time.Time{e.key.ID: today})
+	if e.client.usedOn.Swap(number) == number || !today.After(e.key.LastUsed) {
+		return false
 	}
+	u.add(map[string]time.Time{e.key.ID: today})
+	return true
 }
 
 func (u *uses) add(days map[string]time.Time) {

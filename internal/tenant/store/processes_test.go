@@ -40,11 +40,16 @@ func TestMain(m *testing.M) {
 }
 
 func play(ctx context.Context, dir string, role func(context.Context, *store.Store) error) error {
-	s, err := store.Open(ctx, store.Config{Dir: dir})
+	r := &record{}
+	s, err := store.Open(ctx, store.Config{Dir: dir, Record: r})
 	if err != nil {
 		return err
 	}
-	return errors.Join(role(ctx, s), s.Close())
+	err = errors.Join(role(context.WithValue(ctx, recordKey{}, ""), s), s.Close())
+	if n := len(r.generations); err == nil && (n == 0 || r.generations[n-1] != s.Snapshot().Generation || r.undone == 0) {
+		err = fmt.Errorf("recorded %v, %d undone, and generation %d is in force", r.generations, r.undone, s.Snapshot().Generation)
+	}
+	return err
 }
 
 // child starts the test binary in a role. end waits for its exit, after all output was read; a failure is one of the test

@@ -27,6 +27,16 @@ type Config struct {
 	Dir    string
 	Logger *slog.Logger     // nil discards
 	Now    func() time.Time // gives the time; nil is for [time.Now]
+	Record Recorder         // records changes; nil is for none
+}
+
+// A Recorder records each change before it is in force. The Store calls its methods one at a time, in the order of the changes.
+type Recorder interface {
+	// Record records a change, which the Store has written but not committed. After an error the change is not made. ctx has
+	// the values of Apply's, but no end.
+	Record(ctx context.Context, c *tenant.Change, before, after *tenant.Snapshot) error
+	// Undo records that the change that was recorded last is not in force, because of an error.
+	Undo(before *tenant.Snapshot, err error)
 }
 
 // A Store is a [tenant.Store] in a file.
@@ -35,7 +45,8 @@ type Store struct {
 	dir, file  string
 	logger     *slog.Logger
 	now        func() time.Time
-	version    int // of the tables
+	recorder   Recorder // nil is for none
+	version    int      // of the tables
 	lock       *os.File
 	db         *sql.DB
 	statements statements
@@ -68,7 +79,7 @@ func open(ctx context.Context, c Config, steps []string) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{
-		dir: dir, file: filepath.Join(dir, "serve.db"), logger: c.Logger, now: c.Now, version: len(steps),
+		dir: dir, file: filepath.Join(dir, "serve.db"), logger: c.Logger, now: c.Now, recorder: c.Record, version: len(steps),
 		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	if s.logger == nil {
@@ -152,7 +163,7 @@ func (s *Store) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.do(ctx, func() (uint64, error) { return s.apply(p) })
+	return s.do(ctx, func() (uint64, error) { return s.apply(context.WithoutCancel(ctx), p) })
 }
 
 // SetLastUsed implements [tenant.Store].

@@ -65,7 +65,7 @@ func (s *Store) write() {
 
 // maintain forgets tenants that have been gone for long enough, and copies the file when a copy is due.
 func (s *Store) maintain() {
-	if _, err := s.apply(&prepared{Change: tenant.Change{Actor: "maintenance"}}); err != nil {
+	if _, err := s.apply(context.Background(), &prepared{Change: tenant.Change{Actor: "maintenance"}}); err != nil {
 		s.logger.Error("removed tenants not forgotten", "file", s.file, "err", err)
 	}
 	generation := s.state.snapshot.Generation
@@ -79,8 +79,9 @@ func (s *Store) maintain() {
 	s.copied = generation
 }
 
-// apply makes a change, and writes it, or neither.
-func (s *Store) apply(p *prepared) (uint64, error) {
+// apply makes a change, and writes it, or neither. What it does is recorded between the writing and the commit: so a record of
+// a change that did not happen is possible, and a change without its record is not.
+func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 	present := s.state.snapshot.Generation
 	if p.Base != 0 && p.Base != present {
 		return 0, fmt.Errorf("%w: it is at generation %d, the change was made for %d", tenant.ErrConflict, present, p.Base)
@@ -93,7 +94,19 @@ func (s *Store) apply(p *prepared) (uint64, error) {
 		return present, nil
 	}
 	d.next.snapshot.Generation = present + 1
-	if err := s.transact(func(tx *sql.Tx) error { return s.statements.write(tx, d, present) }); err != nil {
+	before, isRecorded := s.state.snapshot, false
+	err := s.transact(func(tx *sql.Tx) error {
+		if err := s.statements.write(tx, d, present); err != nil || s.recorder == nil {
+			return err
+		}
+		err := s.recorder.Record(ctx, &p.Change, before, d.next.snapshot)
+		isRecorded = err == nil
+		return err
+	})
+	if err != nil && isRecorded {
+		s.recorder.Undo(before, err)
+	}
+	if err != nil {
 		return 0, err
 	}
 	s.publish(&d.next)

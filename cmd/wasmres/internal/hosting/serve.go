@@ -22,6 +22,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/certificate"
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/systemd"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -320,7 +321,7 @@ func reloadOnSignal(ctx context.Context, signals <-chan os.Signal, n *node.Node,
 			return
 		case <-signals:
 			tell(logger, systemd.Reloading())
-			r, err := n.Reread(ctx)
+			r, err := n.Reread(ledger.WithCause(ctx, &ledger.Cause{Actor: "operator", Via: "signal"}))
 			reloaded(logger, r, err)
 			tell(logger, systemd.Ready(status(n)))
 		}

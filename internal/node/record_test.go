@@ -1,0 +1,279 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/internal/node"
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// openEmpty opens a server with one tenant without providers.
+func openEmpty(ctx context.Context, dir string) (*node.Node, error) {
+	file := filepath.Join(dir, "serve.yaml")
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		err = errors.Join(
+			os.MkdirAll(filepath.Join(dir, "tenants"), 0o700),
+			os.WriteFile(file, []byte("listen: [{address: \"127.0.0.1:0\"}]\n"), 0o600),
+			os.WriteFile(filepath.Join(dir, "tenants", "acme.yaml"), []byte("roles: {reader: [{uris: [\"**\"]}]}\n"), 0o600),
+		)
+		if err != nil {
+			return nil, err
+		}
+	}
+	s, err := tenant.ReadSettings(file, dir)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := node.Open(ctx, node.Config{Settings: s, Version: "1", Logger: slog.New(slog.DiscardHandler)})
+	return n, err
+}
+
+// ledgerOf reads the ledger of a server, which must be whole.
+func ledgerOf(tb testing.TB, dir string) (lines []ledger.Line) {
+	tb.Helper()
+	folder := filepath.Join(dir, "ledger")
+	if _, err := ledger.Verify(tb.Context(), folder, ledger.Expect{}); err != nil {
+		tb.Fatal(err)
+	}
+	err := ledger.Read(folder, func(l *ledger.Line) error { lines = append(lines, *l); return nil })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return lines
+}
+
+// actionsOf returns the actions of a ledger with their tenants and objects.
+func actionsOf(lines []ledger.Line) (all []string) {
+	for _, l := range lines {
+		all = append(all, strings.Join([]string{l.Tenant, l.Action, l.Object}, " "))
+	}
+	return all
+}
+
+func TestTheLedgerHasWhatOperatorsDo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	n, err := openEmpty(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
+	<-ready
+	c := admin.NewClient(filepath.Join(dir, admin.SocketName))
+	defer c.Close()
+	made, err := c.CreateKey(t.Context(), "acme", admin.NewKey{Name: "ada", Roles: []string{"reader"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := ledgerOf(t, dir) // while the server runs
+	last := lines[len(lines)-1]
+	if last.Action != "key.create" || last.Object != made.ID || last.Tenant != "acme" || !strings.HasPrefix(last.Actor, "uid ") || last.Via != "socket" ||
+		!strings.Contains(last.After, `"roles":["reader"]`) || last.Generation != n.Snapshot().Generation {
+		t.Errorf("after a key was made, the ledger ends with %+v", last)
+	}
+	rotated, err := c.RotateKey(t.Context(), made.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RevokeKey(t.Context(), rotated.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateKey(t.Context(), "acme", admin.NewKey{Name: "ada", Roles: []string{"none"}}); err == nil {
+		t.Error("a key with an unknown role was made")
+	}
+	if _, err := c.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "tenants", "beta.yaml"), "roles: {reader: [{uris: [\"**\"]}]}\n")
+	write(t, filepath.Join(dir, "tenants", "wrong.yaml"), "rules: 1\n")
+	if _, err := c.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := errors.Join(<-ended, n.Close()); err != nil {
+		t.Fatal(err)
+	}
+	lines = ledgerOf(t, dir)
+	want := []string{
+		" server.start ", "acme tenant.create acme", "acme key.create " + made.ID,
+		"acme key.change " + made.ID, "acme key.create " + rotated.ID, "acme key.revoke " + rotated.ID,
+		"acme key.create /v1/tenants/acme/keys", // refused
+		" configuration.reload ", "beta tenant.create beta", "wrong tenant.stale wrong", " configuration.reload ", " server.end ",
+	}
+	got := actionsOf(lines)
+	slices.Sort(got) // changes of one generation are in the order of their objects
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, l := range lines {
+		if refused := strings.HasPrefix(l.Object, "/v1/"); refused != (l.Outcome != "") {
+			t.Errorf("the outcome of %+v", l)
+		}
+		if strings.Contains(l.After+l.Before, "wr_") {
+			t.Errorf("an entry has a key: %+v", l)
+		}
+	}
+}
+
+func TestTheLedgerHasTheUseOfKeys(t *testing.T) {
+	h := host(t, "a")
+	for range 3 {
+		if a := h.do(request{tenant: "a", key: h.keys["a"], method: "resources/list"}); a.status != http.StatusOK {
+			t.Errorf("got %+v", a)
+		}
+		if a := h.do(request{tenant: "a", key: "wr_aaaaaaaaaaaa_x", method: "resources/list"}); a.status != http.StatusUnauthorized {
+			t.Errorf("got %+v", a)
+		}
+	}
+	dir := h.Settings().Data
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var uses, refusals []ledger.Line
+	for _, l := range ledgerOf(t, dir) {
+		switch l.Action {
+		case "key.use":
+			uses = append(uses, l)
+		case "credential.refuse":
+			refusals = append(refusals, l)
+		}
+	}
+	if len(uses) != 1 || uses[0].Tenant != "a" {
+		t.Errorf("uses: %+v", uses)
+	}
+	if len(refusals) != 1 || refusals[0].Tenant != "a" || refusals[0].Actor != "127.0.0.1" || !strings.HasSuffix(refusals[0].After, "requests within a minute") {
+		t.Errorf("refusals: %+v", refusals)
+	}
+}
+
+// churnKey is the environment variable that makes the test binary a server that makes keys until it is killed.
+const churnKey = "NODE_TEST_CHURN"
+
+// churn makes keys, and prints the ID of each that was acknowledged.
+func churn(dir string) error {
+	n, err := openEmpty(context.Background(), dir)
+	if err != nil {
+		return err
+	}
+	t := n.Snapshot().Tenants["acme"]
+	for {
+		k, _, err := n.Create(context.Background(), "test", admin.KeySpec{Tenant: t.ID, Name: "k", Roles: []string{"reader"}})
+		if err != nil {
+			return err
+		}
+		fmt.Println(k.ID)
+	}
+}
+
+// A server is killed while it makes keys, again and again. Each key that it has acknowledged is in the store and in the ledger;
+// each key in the store is in the ledger; and the ledger says which of its entries are not in force.
+func TestStoreAndLedgerAgreeAfterAServerIsKilled(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := 15
+	if testing.Short() {
+		times = 3
+	}
+	var acknowledged []string
+	for range times {
+		cmd := exec.CommandContext(t.Context(), exe, dir)
+		cmd.Env = append(os.Environ(), churnKey+"=1")
+		cmd.Stderr = os.Stderr
+		output, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		left := rand.IntN(8)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			acknowledged = append(acknowledged, lines.Text())
+			if left--; left < 0 {
+				_ = cmd.Process.Kill() // its output until then is read to the end
+			}
+		}
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Fatal(err)
+		}
+	}
+	n, err := openEmpty(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	present := n.Snapshot()
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	recorded, generation := map[string]uint64{}, uint64(0)
+	for _, l := range ledgerOf(t, dir) {
+		switch l.Action {
+		case "key.create":
+			recorded[l.Object] = l.Generation
+		case "change.undone":
+			maps.DeleteFunc(recorded, func(_ string, g uint64) bool { return g > l.Generation })
+		case "change.unrecorded", "ledger.begin":
+			t.Errorf("the store had a change before the ledger: %+v", l)
+		}
+		generation = l.Generation
+	}
+	if generation != present.Generation || len(recorded) != len(present.Keys) {
+		t.Errorf("the ledger has %d keys at generation %d, the store %d at %d", len(recorded), generation, len(present.Keys), present.Generation)
+	}
+	for _, id := range acknowledged {
+		if present.Keys[id] == nil || recorded[id] == 0 {
+			t.Errorf("key %s was acknowledged; in the store: %t, in the ledger: %t", id, present.Keys[id] != nil, recorded[id] > 0)
+		}
+	}
+}
+
+// A folder may be older than its ledger, and a ledger older than its folder.
+func TestTheLedgerNotesThatTheStoreDiffers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	reopen := func() []string {
+		t.Helper()
+		n, err := openEmpty(t.Context(), dir)
+		if err == nil {
+			err = n.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return actionsOf(ledgerOf(t, dir))
+	}
+	reopen()
+	if err := os.RemoveAll(filepath.Join(dir, "ledger")); err != nil {
+		t.Fatal(err)
+	}
+	if got := reopen(); got[0] != " ledger.begin generation 1" {
+		t.Errorf("with another ledger: %q", got)
+	}
+	for _, name := range []string{"serve.db", "serve.db-wal", "serve.db-shm"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	if got := reopen(); !slices.Contains(got, " change.undone generation 1") {
+		t.Errorf("with another store: %q", got)
+	}
+}
