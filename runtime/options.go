@@ -70,6 +70,15 @@ type Options struct {
 	// OnCall receives what each call has used when it has ended, with the context of the call. Many goroutines call it
 	// at once. It must not block. Nil discards.
 	OnCall func(ctx context.Context, used Usage)
+	// OnFault receives each call that failed because of the provider: it trapped, or violated the ABI or a limit. It is called
+	// after OnCall, under the same rules. Nil discards.
+	OnFault func(ctx context.Context, f *Fault)
+	// Record has OnFault receive records of the calls, by which [Provider.Replay] brings them to the same end on any machine:
+	// exactly, where calls run in a worker process and the lifecycle in force is fresh. In a provider that is recorded, the
+	// clock begins each call at the time of the system, and then stands still but for a microsecond at each look and for
+	// sleeping; random numbers follow from 64 bits that the Host chooses for each call. Up to 4 MiB of what the capabilities
+	// answer are in memory until the call has ended.
+	Record bool
 	// OnUngranted receives the first request to each service that no capability provides, once in each call of the guest.
 	// It must not block or keep request. Nil discards.
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)

@@ -38,6 +38,11 @@ type Config struct {
 	Admit func(ctx context.Context) error
 	// Used receives what each call has used, from many goroutines at once. It must not block. Nil discards.
 	Used func(runtime.Usage)
+	// Fault receives each call that failed because of the provider, from many goroutines at once. It must not block. Nil
+	// discards.
+	Fault func(*Fault)
+	// Record has Fault receive recorded sessions: see [runtime.Options].
+	Record bool
 	// Loading is called if a module of size bytes takes a while to load, and the function it returns when that has ended.
 	// Nil logs both.
 	Loading func(file string, size int) (end func())
@@ -90,6 +95,8 @@ type App struct {
 	closers  []func() error       // in the order things were opened
 	usage    atomic.Pointer[runtime.Usage]
 	denials  denials
+	secrets  []string                   // that the provider uses
+	scrub    func() func(string) string // replaces the secrets in a text; made once
 
 	callOnce sync.Once
 	calls    *runtime.Server // for Call
@@ -113,7 +120,9 @@ func newApp(cfg Config) *App {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &App{cfg: cfg}
+	a := &App{cfg: cfg}
+	a.scrub = sync.OnceValue(a.redactor)
+	return a
 }
 
 // openHost opens a.host.
@@ -158,11 +167,15 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var onFault func(context.Context, *runtime.Fault)
+	if a.cfg.Fault != nil {
+		onFault = a.onFault
+	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
 		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
-		Admit: a.cfg.Admit, OnCall: a.observe, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
+		Admit: a.cfg.Admit, OnCall: a.observe, OnFault: onFault, Record: a.cfg.Record, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -133,6 +133,9 @@ func (a *App) openHTTP(ctx context.Context) (capability.Capability, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, value := range secrets.Values() {
+		a.noteSecret(value.Reveal())
+	}
 	return opened(httpcap.Open(httpcap.Config{Rules: HTTPRules(a.cfg.Grants.Network), Secrets: secrets, Observe: a.audit}))
 }
 
@@ -196,7 +199,12 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 	}
 	connections := map[string]sqlcap.Connection{}
 	for _, s := range a.cfg.Grants.SQL {
-		dsn, err := await(ctx, func() (sqlcap.DSN, error) { return dsnOf(s) })
+		value, err := await(ctx, func() (secret.Value, error) { return dsnOf(s) })
+		var dsn sqlcap.DSN
+		if err == nil {
+			a.noteDSN(value.Reveal())
+			dsn, err = sqlcap.ParseDSN(value.Reveal())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("sql connection %s: %w", s.Name, err)
 		}
@@ -209,21 +217,14 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 }
 
 // dsnOf returns the address of a database. Its errors do not contain it.
-func dsnOf(s policy.SQL) (sqlcap.DSN, error) {
-	var source secret.Source
+func dsnOf(s policy.SQL) (secret.Value, error) {
 	switch {
 	case s.DSNEnv != "":
-		source = secret.Env(s.DSNEnv)
+		return secret.Env(s.DSNEnv).Secret()
 	case s.DSNFile != "":
-		source = secret.File(s.DSNFile)
-	default:
-		return sqlcap.ParseDSN(s.DSN)
+		return secret.File(s.DSNFile).Secret()
 	}
-	value, err := source.Secret()
-	if err != nil {
-		return sqlcap.DSN{}, err
-	}
-	return sqlcap.ParseDSN(value.Reveal())
+	return secret.New(s.DSN), nil
 }
 
 func (a *App) openKV(ctx context.Context) (capability.Capability, error) {

@@ -22,6 +22,10 @@ func (s *Session) Format() []byte {
 	if s.Seed != 0 {
 		b = appendMarker(b, "seed "+strconv.FormatUint(s.Seed, 10))
 	}
+	if v := limitsValue(&s.Limits); v != nil {
+		b = append(appendMarker(b, "limits"), v.append(nil, "")...)
+		b = append(b, '\n')
+	}
 	if v := s.Grants.value(); v != nil {
 		b = append(appendMarker(b, "grants"), v.append(nil, "")...)
 		b = append(b, '\n')
@@ -29,6 +33,9 @@ func (s *Session) Format() []byte {
 	b = appendExchanges(b, s.Host)
 	for _, step := range s.Steps {
 		b = appendMarker(b, step.Request.String())
+		if step.Crash != nil {
+			b = append(b, step.Crash.String()...)
+		}
 		if step.Want != nil {
 			b = append(b, step.Want.String()...)
 		}
@@ -51,13 +58,14 @@ func appendExchanges(b []byte, exchanges []Exchange) []byte {
 
 // value returns the grants as they stand in files; nil for none.
 func (g *Grants) value() *value {
-	if len(g.Config) == 0 && len(g.Capabilities) == 0 {
+	if len(g.Config) == 0 && len(g.Capabilities) == 0 && len(g.Services) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(struct {
 		Config       map[string]string `json:"config,omitempty"`
 		Capabilities []string          `json:"capabilities,omitempty"`
-	}{g.Config, g.Capabilities})
+		Services     []string          `json:"services,omitempty"`
+	}{g.Config, g.Capabilities, g.Services})
 	if err != nil {
 		return nil // does not happen: strings can be encoded
 	}

@@ -147,7 +147,7 @@ func (h *Host) Services(granted capability.Services) (capability.Services, error
 	}
 	for _, f := range serviceFormats {
 		switch s := (&replayService{host: h, format: f}); {
-		case !h.session.Grants.Has(f.capability):
+		case !h.session.Grants.permits(f):
 		case f.service == abi.ServiceConfig:
 			out[f.service] = configService{granted[f.service], s}
 		default:

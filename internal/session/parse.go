@@ -126,7 +126,7 @@ func (p *parser) end(s *section) (err error) {
 }
 
 const sections = "write a section as list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
-	"host SERVICE …, time TIME, seed NUMBER, or grants"
+	"crash OPERATION URI, host SERVICE …, time TIME, seed NUMBER, limits, or grants"
 
 func (p *parser) add(s *section) error {
 	if len(s.words) == 0 {
@@ -135,7 +135,7 @@ func (p *parser) add(s *section) error {
 	switch s.words[0] {
 	case "host":
 		return p.addExchange(s)
-	case "time", "seed", "grants":
+	case "time", "seed", "limits", "grants":
 		return p.addHead(s)
 	}
 	request, ok, err := parseRequest(s.words)
@@ -149,6 +149,10 @@ func (p *parser) add(s *section) error {
 	}
 	step := &Step{Line: s.line, Request: request}
 	p.session.Steps = append(p.session.Steps, step)
+	if request.Kind == Crashed {
+		step.Crash, err = parseCrash(&request, s.body)
+		return err
+	}
 	if len(bytes.TrimSpace(s.body)) == 0 && len(s.texts) == 0 {
 		return nil
 	}

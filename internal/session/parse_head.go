@@ -23,6 +23,8 @@ func (p *parser) addHead(s *section) error {
 		return p.addTime(s)
 	case "seed":
 		return p.addSeed(s)
+	case "limits":
+		return p.addLimits(s)
 	}
 	return p.addGrants(s)
 }
@@ -68,6 +70,7 @@ func (p *parser) addGrants(s *section) error {
 	var grants struct {
 		Config       map[string]string
 		Capabilities []string
+		Services     []string
 	}
 	d := json.NewDecoder(bytes.NewReader(v.append(nil, "")))
 	d.DisallowUnknownFields()
@@ -79,6 +82,11 @@ func (p *parser) addGrants(s *section) error {
 			return fmt.Errorf("section grants: capability %.64q cannot be replayed: write one of %s", c, strings.Join(capabilities, ", "))
 		}
 	}
-	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities}
+	for _, name := range grants.Services {
+		if findFormat(0, name) == nil {
+			return fmt.Errorf("section grants: service %.64q cannot be replayed: write one of %s", name, serviceNames())
+		}
+	}
+	p.session.Grants = Grants{Config: grants.Config, Capabilities: grants.Capabilities, Services: grants.Services}
 	return nil
 }

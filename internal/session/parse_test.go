@@ -76,6 +76,17 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 		"time with a body":   {"-- time 2026-11-22T07:00:00Z --\nnow\n", "s:1: write it as: time 2026-"},
 		"time before clocks": {"-- time 1970-06-01T00:00:00Z --\n", "s:1: time 1970-06-01T00:00:00Z: it must be from 1971 to 2199"},
 		"time after clocks":  {"-- time 2199-12-31T23:00:00-01:00 --\n", "s:1: time 2199-12-31T23:00:00-01:00: it must be"},
+		"crash of what":      {"-- crash --\n{}\n", "s:1: write it as: crash read URI"},
+		"crash of a code":    {"-- crash read x:y --\n{\"code\": \"fell\"}\n", `s:1: section crash: unknown code "fell"`},
+		"crash member":       {"-- crash list --\n{\"core\": 1}\n", `s:1: section crash: write it as {"code"`},
+		"crash request":      {"-- crash list --\n{\"code\": \"trap\", \"request\": {\"url\": 1}}\n", `s:1: section crash: request: json: unknown field "url"`},
+		"crash stack":        {"-- crash list --\n{\"code\": \"trap\", \"stack\": [1], \"names\": [\"a\", \"b\"]}\n", `s:1: section crash: hostCalls must`},
+		"crash time":         {"-- crash list --\n{\"code\": \"trap\", \"time\": \"7:00\"}\n", `s:1: section crash: write the time as`},
+		"limits late":        {"-- list --\n-- limits --\n{}\n", "s:2: section limits: write it once, before the first step"},
+		"limits of what":     {"-- limits --\n{\"cpu\": 1}\n", "s:1: section limits: write it as"},
+		"limits too long":    {"-- limits --\n{\"timeout\": \"1h\"}\n", "s:1: section limits: write a timeout of at most 10m"},
+		"limits too large":   {"-- limits --\n{\"memory\": 8589934592}\n", "s:1: section limits: memory limit of"},
+		"grants of services": {"-- grants --\n{\"services\": [\"fs\"]}\n", `s:1: section grants: service "fs" cannot be replayed`},
 		"seed late":          {"-- list --\n-- seed 1 --\n", "s:2: section seed: write it once, before the first step"},
 		"seed twice":         {"-- seed 0 --\n-- seed 1 --\n", "s:2: section seed: write it once"},
 		"seed of letters":    {"-- seed chance --\n", "s:1: write it as: seed NUMBER"},
@@ -200,6 +211,9 @@ func FuzzParse(f *testing.F) {
 		"-- host sql.query main \"select $1\" null bool=true int=-0 float=nan text= blob=YQ== kind=6 maxRows=1 --\n" +
 			"{\"columns\":[{\"name\":\"a\",\"type\":\"int8\"},{}],\"rows\":[[null,true,-0,-0.0,1E5,\"a\",{\"blob\":\"YQ==\"},{\"float\":\"-inf\"}]]}",
 		"-- list --\n{\"resources\":[{},[],[[]],{\"a\":{\"b\":[1e9]}}],\"text\":\"a\\nb\"}\n-- complete \"\"\"\" \"\"a=b --\r\n",
+		"-- limits --\n{\"timeout\":\"2000ms\",\"fuel\":1}\n-- grants --\n{\"capabilities\":[\"fs\"],\"services\":[\"fs.read\"]}\n" +
+			"-- crash read x:y --\n{\"code\":\"trap\",\"fuel\":1,\"stack\":[1],\"names\":[\"a\"],\"seed\":18446744073709551615,\"time\":\"2026-11-22T09:00:00.5Z\"," +
+			"\"request\":{\"uri\":\"x:y\",\"vars\":[{\"Name\":\"a\",\"Value\":\"b\"}],\"principal\":{\"Subject\":\"ada\"}}}\n-- host fs.read /x --\n{\"text\":\"a\"}\n",
 	} {
 		f.Add([]byte(text))
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/wasmres/wasmres/abi"
 )
 
 // A Kind is the kind of a request, by its name in files.
@@ -15,6 +17,7 @@ const (
 	Templates Kind = "templates" // one page of templates
 	Read      Kind = "read"      // a resource
 	Complete  Kind = "complete"  // values of a template's variable
+	Crashed   Kind = "crash"     // a call in which the guest failed
 )
 
 // A Request is one request of a client.
@@ -25,6 +28,7 @@ type Request struct {
 	Variable string     // Complete: the one to complete
 	Prefix   string     // Complete: the value typed so far
 	Known    []Argument // Complete: variables known already
+	Op       abi.Op     // Crashed; URI is that of the call, and empty for those without one
 }
 
 // An Argument is the value of a template's variable.
@@ -40,6 +44,11 @@ func (r *Request) String() string {
 		}
 	case Read:
 		words = append(words, word(r.URI))
+	case Crashed:
+		words = append(words, r.Op.String())
+		if r.URI != "" {
+			words = append(words, word(r.URI))
+		}
 	case Complete:
 		words = append(words, word(r.URI), pair(r.Variable, r.Prefix))
 		for _, k := range r.Known {
@@ -63,6 +72,8 @@ func parseRequest(words []string) (r Request, ok bool, err error) {
 		return r, true, nil
 	case Complete:
 		return r, true, r.parseCompletion(words[1:])
+	case Crashed:
+		return r, true, r.parseCrashed(words[1:])
 	}
 	return r, false, nil
 }
@@ -97,6 +108,17 @@ func (r *Request) parseCompletion(words []string) error {
 		default:
 			r.Known = append(r.Known, Argument{Name: name, Value: value})
 		}
+	}
+	return nil
+}
+
+// parseCrashed reads the operation, and the URI if there is one.
+func (r *Request) parseCrashed(words []string) error {
+	if len(words) == 0 || len(words) > 2 || opNames[words[0]] == 0 {
+		return errors.New("write it as: crash read URI, or another operation: list, complete, subscribe, unsubscribe, poll")
+	}
+	if r.Op = opNames[words[0]]; len(words) == 2 {
+		r.URI = words[1]
 	}
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -16,6 +18,9 @@ type Config struct {
 	Session *Session
 	Host    *Host           // made for Session; the provider has its services
 	Source  resource.Source // the provider
+	// Replay runs a recorded call again: that of the provider. Nil fails the steps that are crashes.
+	Replay func(ctx context.Context, r *runtime.Replay) (*abi.Reply, runtime.Usage, error)
+	Digest string // of the provider's module; empty if unknown
 	// Match reports whether to run a step, given the short form of its request. Nil runs all steps.
 	Match func(request string) bool
 	// Update writes the answers into Session and does not compare them.
@@ -24,10 +29,21 @@ type Config struct {
 
 // A Report has the result of a run.
 type Report struct {
-	Steps    int       `json:"steps"`    // steps that ran
-	Skipped  int       `json:"skipped"`  // steps that Match excluded
-	Changed  int       `json:"recorded"` // steps whose answer differs from the recorded one; only with Update
-	Failures []Failure `json:"failures"` // at most one for each step and one for the start
+	Steps    int           `json:"steps"`             // steps that ran
+	Skipped  int           `json:"skipped"`           // steps that Match excluded
+	Changed  int           `json:"recorded"`          // steps whose answer differs from the recorded one; only with Update
+	Failures []Failure     `json:"failures"`          // at most one for each step and one for the start
+	Crashes  []CrashReport `json:"crashes,omitempty"` // that came again as they are recorded
+}
+
+// A CrashReport is a crash that came again: with the same code, fuel and functions, unless it is inexact.
+type CrashReport struct {
+	Line    int    `json:"line,omitempty"` // in the file, from 1; 0 for none
+	Step    string `json:"step"`           // the request's short form
+	Code    string `json:"code"`
+	Fuel    uint64 `json:"fuel"`
+	Err     string `json:"error"`             // with the functions that were running, innermost first
+	Inexact string `json:"inexact,omitempty"` // why only the code was compared
 }
 
 // A Failure is a step that failed.
@@ -90,7 +106,11 @@ func (r *run) step(ctx context.Context, step *Step) error {
 	if !r.cfg.Host.isLive() {
 		host = newStepHost(step.Host)
 	}
-	got, err := r.ask(context.WithValue(ctx, stepKey{}, host), &step.Request)
+	ctx = context.WithValue(ctx, stepKey{}, host)
+	if step.Crash != nil {
+		return r.crash(ctx, step, host)
+	}
+	got, err := r.ask(ctx, &step.Request)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -110,6 +130,47 @@ func (r *run) step(ctx context.Context, step *Step) error {
 		r.fail(step, "the answer differs from the recorded one", difference(step.Want, got))
 	}
 	return nil
+}
+
+// crash runs a call that has crashed again, and compares the ends. An error ends the run.
+func (r *run) crash(ctx context.Context, step *Step, host *stepHost) error {
+	if r.cfg.Update || r.cfg.Replay == nil {
+		r.fail(step, "a crash cannot be recorded: run the session without --record", "")
+		return nil
+	}
+	_, used, err := r.cfg.Replay(ctx, step.Crash.replay())
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.cfg.Host.mu.Lock()
+	problem := host.problem
+	r.cfg.Host.mu.Unlock()
+	different := step.Crash.differences(used, err)
+	switch {
+	case different == "":
+		r.report.Crashes = append(r.report.Crashes, CrashReport{
+			Line: step.Line, Step: step.Request.String(), Code: used.Code.String(), Fuel: used.Fuel, Err: errorText(err), Inexact: step.Crash.Inexact,
+		})
+		return nil
+	case err == nil:
+		different = "the call did not crash, and answered"
+	}
+	if problem != "" {
+		different += "; " + problem
+	}
+	if r.cfg.Digest != "" && step.Crash.Digest != "" && r.cfg.Digest != step.Crash.Digest {
+		different += "; the module is another one: it has the digest " + r.cfg.Digest + ", and the one that crashed " + step.Crash.Digest
+	}
+	r.fail(step, different, "")
+	return nil
+}
+
+// errorText says where and why a call crashed.
+func errorText(err error) string {
+	if crash := abi.CrashOf(err); crash != nil {
+		return fmt.Sprintf("%v: %s: %s", err, crash.Reason, formatStack(crash.Stack))
+	}
+	return err.Error()
 }
 
 // update writes an answer into the session.

@@ -17,11 +17,12 @@ const (
 
 // A Session is the content of one file of recorded requests and answers.
 type Session struct {
-	Comment string     // the text before the first section
-	Time    time.Time  // the provider's clock; zero for the start of the year 2000, UTC
-	Seed    uint64     // of the provider's random numbers
-	Grants  Grants     // of a replay
-	Host    []Exchange // answers for the start of the guest, and for steps that have no answer of their own
+	Comment string         // the text before the first section
+	Time    time.Time      // the provider's clock; zero for the start of the year 2000, UTC
+	Seed    uint64         // of the provider's random numbers
+	Limits  runtime.Limits // of calls; zero fields are those of who runs the session
+	Grants  Grants         // of a replay
+	Host    []Exchange     // answers for the start of the guest, and for steps that have no answer of their own
 	Steps   []*Step
 }
 
@@ -43,7 +44,8 @@ func (s *Session) Clock() *runtime.Clock {
 type Step struct {
 	Line    int // in the file, from 1; 0 when the step has no file
 	Request Request
-	Want    *Answer    // nil before the first recording
+	Want    *Answer    // nil before the first recording, and for a crash
+	Crash   *Crash     // of the kind Crashed; nil for all others
 	Host    []Exchange // questions of the guest during the step
 }
 
@@ -51,6 +53,8 @@ type Step struct {
 type Grants struct {
 	Config       map[string]string // nil or empty for none
 	Capabilities []string          // by their names in manifests
+	// Services are those that the capabilities grant, by their names in files; nil for all that they have.
+	Services []string
 }
 
 // The capabilities whose services can be recorded.
@@ -66,6 +70,11 @@ var capabilities = []string{CapabilityFS, CapabilityKV, CapabilityHTTP, Capabili
 
 // Has reports whether a capability is granted.
 func (g *Grants) Has(capability string) bool { return slices.Contains(g.Capabilities, capability) }
+
+// permits reports whether a service of a granted capability is granted.
+func (g *Grants) permits(f *serviceFormat) bool {
+	return g.Has(f.capability) && (g.Services == nil || f.service == abi.ServiceConfig || slices.Contains(g.Services, f.name))
+}
 
 // maxReads bounds the static resources that a new session reads.
 const maxReads = 100

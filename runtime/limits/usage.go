@@ -13,6 +13,7 @@ type Usage struct {
 	Fuel      uint64   // as in Limits.Fuel; the same for the same module and input
 	HostCalls int
 	Bytes     uint64 // of the bodies of all contents
+	Memory    uint64 // of the guest when the call ended, in bytes; 0 if unknown
 	// CPU is for how long the call kept processors busy, about: the time that it took, without waits for clients and for other
 	// systems. Limits.MilliCPU counts the same.
 	CPU time.Duration

@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
 // A redactor replaces secrets by "[redacted]": as they are, in base64 at any alignment, in hexadecimal,
@@ -98,4 +100,23 @@ func (r *redactingReader) fill(size int) {
 	}
 	r.clean = r.scan.next(r.clean[:0], err == io.EOF)
 	r.out = r.clean
+}
+
+// Scrubber returns a function that replaces secrets in texts by "[redacted]", in all forms in which responses are redacted, and
+// makes the texts UTF-8. Of secrets that no capability accepts, since they are short or not printable, it replaces the plain
+// form alone. Many goroutines may call it.
+func Scrubber(secrets []string) func(text string) string {
+	var known, odd []string
+	for _, s := range secrets {
+		switch {
+		case s == "":
+		case checkSecret(secret.New(s)) == nil:
+			known = append(known, s)
+		default:
+			odd = append(odd, s, secret.Redacted)
+		}
+	}
+	slices.Sort(known)
+	r, plainly := newRedactor(slices.Compact(known)), strings.NewReplacer(odd...)
+	return func(text string) string { return r.text(plainly.Replace(text)) }
 }

@@ -60,6 +60,14 @@ func (s *Store) Lookup(name string) (Value, bool) {
 	return value, ok
 }
 
+// Values returns all secrets, in no order.
+func (s *Store) Values() []Value {
+	if s == nil {
+		return nil
+	}
+	return slices.Collect(maps.Values(s.values))
+}
+
 // ValidName reports whether name is valid for a secret: 1 to 64 ASCII letters, digits, "_", "-" and ".".
 func ValidName(name string) bool {
 	for i := range len(name) {

@@ -53,6 +53,10 @@ type Call struct {
 	partial      [2][]byte // lines of standard output and error that have no end yet
 	used         limits.Usage
 	reports      reports
+	origin       Origin
+	tape         *Tape // nil unless the call is recorded
+	start        *Tape // of the start of the guest; nil if it is not known
+	interrupted  bool
 	failure      error // the first one; the guest may run on but cannot remove it
 }
 
@@ -75,7 +79,11 @@ func (h *Host) NewLogOnlyCall(op abi.Op) *Call {
 
 // StartCall makes the call for starting an instance. In it a guest may call services and log, but not answer. It also has
 // the budget for log lines between calls.
-func (h *Host) StartCall() *Call { return h.NewCall(abi.OpConfigure, &abi.Request{}, nil) }
+func (h *Host) StartCall() *Call {
+	c := h.NewCall(abi.OpConfigure, &abi.Request{}, nil)
+	c.tape = h.newTape()
+	return c
+}
 
 // Encode appends the encoded request to b. The error is abi.CodeInvalidParams for a request that is too large.
 func (c *Call) Encode(b []byte) ([]byte, error) {
@@ -99,7 +107,7 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := deadline.New(ctx, c.host.Limits.Timeout)
+	d := deadline.New(ctx, c.Timeout())
 	defer d.Release()
 	c.Begin(ctx, d, limiter.Ticket{})
 	return c.FinalError(guests.Call(d, c))
@@ -126,8 +134,10 @@ func (c *Call) Err() error { return c.failure }
 // DeadlineError returns the error of a call that exceeds its deadline.
 func (c *Call) DeadlineError() error { return c.host.DeadlineError() }
 
-// SetUsage sets the fuel and the host calls that the guest used.
-func (c *Call) SetUsage(fuel uint64, hostCalls int) { c.used.Fuel, c.used.HostCalls = fuel, hostCalls }
+// SetUsage sets the fuel, the host calls and the bytes of memory that the guest used.
+func (c *Call) SetUsage(fuel uint64, hostCalls int, memory uint64) {
+	c.used.Fuel, c.used.HostCalls, c.used.Memory = fuel, hostCalls, memory
+}
 
 // Service answers a service call: a notice, or a call of a granted service. The guest gets only the code of a refusal.
 // Service returns at most serviceGrace after Deadline, whatever the service does.
@@ -147,11 +157,15 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 		c.externalTime += time.Since(began)
 	}
 	c.extend()
+	code := abi.CodeOK
 	if err != nil {
 		c.logRefusal(ctx, id, err)
-		return capability.Response{}, min(abi.CodeOf(err), abi.CodeInternal)
+		resp, code = capability.Response{}, min(abi.CodeOf(err), abi.CodeInternal)
 	}
-	return resp, abi.CodeOK
+	if c.tape != nil {
+		c.tape.add(id, request, resp, code)
+	}
+	return resp, code
 }
 
 // logRefusal logs a refused call. It uses the guest's log budget, since guests can repeat such calls.

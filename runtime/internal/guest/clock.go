@@ -28,3 +28,40 @@ func (d *Clock) Check() error {
 	}
 	return nil
 }
+
+// An Origin is where the time and the random numbers of one call begin, in place of those of the [Clock] of its guest. The
+// zero Origin is that of the Clock. It has no effect on guests without a Clock.
+type Origin struct {
+	Time time.Time // of the first look at a clock; an instance that has seen a later time keeps it
+	Seed uint64    // of the random numbers
+	// Stop ends the call with [abi.CodeDeadline] where a recorded call ended at its deadline. Nil ends it at the deadline.
+	Stop *Point
+	// Patient gives the call more time than Limits.Timeout, as for one that ended within it on a faster machine.
+	Patient bool
+}
+
+// IsZero reports whether o is the origin of the Clock.
+func (o Origin) IsZero() bool { return o.Time.IsZero() && o.Stop == nil && !o.Patient }
+
+// A Point is one of the run of a guest: where it has used so much.
+type Point struct {
+	Fuel      uint64
+	HostCalls int
+}
+
+// patience is the time limit of a patient call, if Limits.Timeout is less.
+const patience = time.Minute
+
+// Origin returns where the call begins.
+func (c *Call) Origin() Origin { return c.origin }
+
+// SetOrigin sets where the call begins. It is called before the call begins.
+func (c *Call) SetOrigin(o Origin) { c.origin = o }
+
+// Timeout returns the time limit of the call.
+func (c *Call) Timeout() time.Duration {
+	if c.origin.Patient {
+		return max(patience, c.host.Limits.Timeout)
+	}
+	return c.host.Limits.Timeout
+}

@@ -17,12 +17,13 @@ import (
 // past later.
 const startOffset = time.Hour
 
-// A fake is the system of one instance under a [guest.Clock]. It implements [wasi.System].
+// A fake has the time and the random numbers of one instance under a [guest.Clock].
 type fake struct {
 	// fixed at creation
 	guest.Clock
 	timeout time.Duration
 	late    func() *abi.Error // the error of a guest that sleeps too long
+	sleeps  bool              // sleeping takes its time
 
 	now    time.Duration // since Time
 	due    time.Duration // when the call under way must have ended
@@ -35,15 +36,19 @@ func (f *Factory) newFake() *fake {
 	if f.Clock == nil {
 		return nil
 	}
-	v := &fake{Clock: *f.Clock, timeout: f.Limits.Timeout, late: f.Host.DeadlineError, now: -startOffset}
-	v.begin(abi.OpDescribe, nil)
+	v := &fake{Clock: *f.Clock, timeout: f.Limits.Timeout, late: f.Host.DeadlineError, sleeps: f.Records, now: -startOffset}
+	v.begin(guest.Origin{}, abi.OpDescribe, nil)
 	return v
 }
 
 // begin prepares the system for a call.
-func (v *fake) begin(op abi.Op, request []byte) {
+func (v *fake) begin(o guest.Origin, op abi.Op, request []byte) {
+	seed := v.Seed
+	if !o.Time.IsZero() {
+		seed, v.now = o.Seed, max(v.now, o.Time.Sub(v.Time))
+	}
 	v.due = v.now + v.timeout
-	b := binary.LittleEndian.AppendUint64(nil, v.Seed)
+	b := binary.LittleEndian.AppendUint64(nil, seed)
 	b = binary.LittleEndian.AppendUint64(b, v.calls)
 	b = binary.LittleEndian.AppendUint32(b, uint32(op))
 	v.random.Seed(sha256.Sum256(append(b, request...)))
@@ -62,8 +67,8 @@ func (v *fake) left() time.Duration {
 	return max(v.due-v.now, 0)
 }
 
-// Now implements [wasi.System].
-func (v *fake) Now(c wasi.Clock) uint64 {
+// read reads a clock, in nanoseconds.
+func (v *fake) read(c wasi.Clock) uint64 {
 	v.now += guest.ClockStep
 	if c == wasi.Monotonic {
 		return uint64(startOffset + v.now)
@@ -71,24 +76,42 @@ func (v *fake) Now(c wasi.Clock) uint64 {
 	return uint64(v.Time.UnixNano() + int64(v.now))
 }
 
-// Sleep implements [wasi.System].
-func (v *fake) Sleep(_ context.Context, d time.Duration) {
-	if v.now += d; v.now > v.due {
+// sleep passes the time of d.
+func (v *fake) sleep(ctx context.Context, d time.Duration) {
+	if v.sleeps {
+		wasi.Real{}.Sleep(ctx, d)
+	}
+	if v.now += d; v.now > v.due && !v.sleeps {
 		panic(engine.Stop{Err: v.late()})
 	}
 }
-
-// Random implements [wasi.System].
-func (v *fake) Random(p []byte) { _, _ = v.random.Read(p) } // never fails
 
 var _ wasi.Host = (*Instance)(nil) // for the functions of WASI
 
 // System implements [wasi.Host].
 func (s *Instance) System() wasi.System {
 	if s.fake != nil {
-		return s.fake
+		return fakeSystem{s}
 	}
 	return realSystem{instance: s}
+}
+
+// A fakeSystem is the system of an instance under a [guest.Clock].
+type fakeSystem struct{ instance *Instance }
+
+// Now implements [wasi.System].
+func (w fakeSystem) Now(c wasi.Clock) uint64 { return w.instance.fake.read(c) }
+
+// Random implements [wasi.System].
+func (w fakeSystem) Random(p []byte) { _, _ = w.instance.fake.random.Read(p) } // never fails
+
+// Sleep implements [wasi.System]. If the recorded call ended while it slept here, so does this one.
+func (w fakeSystem) Sleep(ctx context.Context, d time.Duration) {
+	w.instance.stopIfDone()
+	if w.instance.fake.sleeps {
+		w.instance.memory.StopTracking()
+	}
+	w.instance.fake.sleep(ctx, d)
 }
 
 // A realSystem is the system of the machine. Sleep releases the guest's thread.
@@ -103,7 +126,7 @@ func (w realSystem) Sleep(ctx context.Context, d time.Duration) {
 	w.Real.Sleep(ctx, d)
 }
 
-// begin prepares the fake system for a call.
+// begin prepares the fake system for a call. It changes the clock and the random numbers, and never the guest.
 func (s *Instance) begin(c *guest.Call) error {
 	if s.fake == nil {
 		return nil
@@ -112,7 +135,7 @@ func (s *Instance) begin(c *guest.Call) error {
 	if err != nil {
 		return err
 	}
-	s.fake.begin(c.Op, request)
+	s.fake.begin(c.Origin(), c.Op, request)
 	s.erase()
 	return nil
 }

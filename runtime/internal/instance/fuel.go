@@ -54,14 +54,17 @@ func (s *Instance) countHostCall() {
 	switch {
 	case s.hostCalls > s.factory.Limits.HostCalls:
 		s.stop(s.factory.Host.HostCallsError())
-	case s.hostCalls-s.checkedAt >= clockEvery || s.waited || s.ctx.IsCancelled():
+	case s.hostCalls-s.checkedAt >= clockEvery || s.waited || s.ctx.IsCancelled() || s.call.Origin().Stop != nil:
 		s.checkedAt, s.waited = s.hostCalls, false
 		s.stopIfDone()
 	}
 }
 
-// stopIfDone stops the guest if its caller has gone, or its time is over.
+// stopIfDone stops the guest if its caller has gone, its time is over, or it has come to where its call is to end.
 func (s *Instance) stopIfDone() {
+	if p := s.call.Origin().Stop; p != nil && s.spentNow() >= p.Fuel && s.hostCalls >= p.HostCalls {
+		s.stop(s.factory.Host.DeadlineError())
+	}
 	if s.ctx.Err() != nil {
 		s.stop(s.factory.Host.ContextError(s.ctx))
 	}
@@ -72,3 +75,6 @@ func (s *Instance) stop(err error) {
 	s.call.Fail(err)
 	panic(engine.Stop{Err: s.call.Err()})
 }
+
+// spentNow returns the fuel that the export has used so far.
+func (s *Instance) spentNow() uint64 { return s.granted - s.fuel.Get() }

@@ -153,9 +153,9 @@ func (s *Instance) enter(e execution, export string, params ...uint64) (result u
 	copy(s.stack[:], params)
 	err = s.callEngine(e.ctx, export, s.stack[:])
 	e.call.FlushOutput(e.ctx)
-	spent := s.granted - s.fuel.Get()
+	spent := s.spentNow()
 	s.spent += spent
-	e.call.SetUsage(spent, s.hostCalls)
+	e.call.SetUsage(spent, s.hostCalls, uint64(len(s.memory.Bytes())))
 	if err != nil {
 		s.stopped = true
 		return 0, s.classify(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // Call runs one operation of the guest with req as it is, without routes, pages or cache, in an instance by the
@@ -25,26 +26,40 @@ func (p *Provider) Call(ctx context.Context, op abi.Op, req *abi.Request, sink a
 
 // callAdmitted is Call, for a call that Config.Admit allows or is not asked about.
 func (p *Provider) callAdmitted(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink) (*abi.Reply, error) {
+	reply, _, err := p.run(ctx, op, req, sink, nil)
+	return reply, err
+}
+
+// run runs a call, from an origin of its own unless that is nil, and returns what it has used.
+func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink, origin *guest.Origin) (*abi.Reply, limits.Usage, error) {
 	ticket, err := p.limiter.Enter(ctx, p.host.StateKey(req.Session))
 	if err != nil {
-		return nil, err
+		return nil, limits.Usage{}, err
 	}
-	d := deadline.New(ctx, p.cfg.Limits.Timeout)
-	defer d.Release()
 	c := p.host.NewCall(op, req, sink)
+	if origin != nil {
+		c.SetOrigin(*origin)
+	} else {
+		c.BeginTape()
+	}
+	d := deadline.New(ctx, c.Timeout())
+	defer d.Release()
 	c.Begin(ctx, d, ticket)
 	defer c.End()
 	err = c.FinalError(p.guests.Call(d, c))
 	guest.CompleteCrash(c, err, p.names)
+	used := c.Usage(err)
+	used.CPU = max(c.CPUTime(), 0)
 	if p.cfg.OnCall != nil {
-		used := c.Usage(err)
-		used.CPU = max(c.CPUTime(), 0)
 		p.cfg.OnCall(ctx, used)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return c.Reply(), used, nil
 	}
-	return c.Reply(), nil
+	if p.cfg.OnFault != nil && isFault(err) {
+		p.tellFault(ctx, c, err, used)
+	}
+	return nil, used, err
 }
 
 // callURI calls op of the guest for one URI in normal form, for the Broker.

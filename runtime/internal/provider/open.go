@@ -68,6 +68,12 @@ type Config struct {
 	// OnCall receives the usage of each call when it has ended, with the context of the call. It must not block. Nil
 	// discards.
 	OnCall func(ctx context.Context, used limits.Usage)
+	// OnFault receives each call that failed because of the guest, when it has ended, after OnCall. It must not block. Nil
+	// discards.
+	OnFault func(ctx context.Context, f *Fault)
+	// Record has OnFault receive records of the calls, by which they can run again. Then guests see a clock that stands still
+	// while they compute, and random numbers that follow from 64 bits which the host chooses for each call.
+	Record bool
 	// ExposeErrors gives clients the first line of an ordinary error of the guest, which only the log has otherwise.
 	ExposeErrors bool
 	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest. It
@@ -101,6 +107,7 @@ func (cfg *Config) fill() (err error) {
 	if cfg.PageSize <= 0 {
 		cfg.PageSize = defaultPageSize
 	}
+	cfg.setClock()
 	cfg.Services = maps.Clone(cfg.Services)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -148,7 +155,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	})
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
-		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock,
+		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.Record,
 		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Logger: cfg.Logger,
 	})
 	if err == nil {

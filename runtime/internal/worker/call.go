@@ -13,6 +13,7 @@ import (
 // call runs c in the worker. retry reports that the call may be repeated: the worker was lost, not known to be for this
 // call, the guest has answered nothing, and it has asked for nothing that may change something.
 func (w *worker) call(ctx context.Context, c *guest.Call) (retry bool, err error) {
+	c.SetStart(w.ready.Tape)
 	err = w.links.Call(ctx, c)
 	if err == nil {
 		return false, nil

@@ -125,7 +125,7 @@ func (w *worker) startRequest() *protocol.StartRequest {
 	g, h := w.guests, w.guests.host
 	reset, _ := snapshot.Probe() // doctor reports why there is no faster method
 	return &protocol.StartRequest{
-		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock, Expose: h.ExposeErrors,
+		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock, Records: h.Records, Expose: h.ExposeErrors,
 		Services: slices.Sorted(maps.Keys(h.Services)),
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
 		Tests: g.runner.tests(), LogLevel: int(logLevel(h.Logger)),

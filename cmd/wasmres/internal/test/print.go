@@ -30,6 +30,12 @@ func Print(w io.Writer, r Result) {
 	for _, f := range r.Failures {
 		printStepFailure(w, r.File, f)
 	}
+	for _, c := range r.Crashes {
+		fmt.Fprintf(w, "%s:%d: %s: the same again: %s\n", printable.Line(r.File), c.Line, printable.Line(c.Step), printable.Text(c.Err))
+		if c.Inexact != "" {
+			fmt.Fprintf(w, "    only the code was compared: %s\n", printable.Text(c.Inexact))
+		}
+	}
 	if n := len(r.Failures); n > 0 {
 		detail += fmt.Sprintf(", %d failed", n)
 	}

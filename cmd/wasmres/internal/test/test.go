@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/policy"
 	recorded "github.com/wasmres/wasmres/internal/session"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // Command returns the command test.
@@ -210,6 +212,7 @@ func (t *Runner) runFile(ctx context.Context, file string) (*recorded.Report, er
 	}
 	report, err := recorded.Run(ctx, recorded.Config{
 		Session: s, Host: host, Source: a.Provider().Source(), Match: t.match, Update: t.record,
+		Replay: a.Provider().Replay, Digest: a.Provider().Info().Digest,
 	})
 	if err != nil || !t.record || len(report.Failures) > 0 {
 		return report, err
@@ -231,7 +234,18 @@ func (t *Runner) grant(s *recorded.Session) (*recorded.Host, app.Config) {
 		s.Grants.Config = cfg.Grants.Config
 	}
 	cfg.Grants.Config, cfg.ReplaceServices, cfg.Clock = s.Grants.Config, host.Services, s.Clock()
+	cfg.Limits = within(s.Limits, cfg.Limits)
 	return host, cfg
+}
+
+// within returns the limits of a session, and those of who runs it where the session has none.
+func within(s, ours runtime.Limits) runtime.Limits {
+	s.Memory, s.Fuel, s.Timeout = cmp.Or(s.Memory, ours.Memory), cmp.Or(s.Fuel, ours.Fuel), cmp.Or(s.Timeout, ours.Timeout)
+	s.Stack, s.Table, s.Output = cmp.Or(s.Stack, ours.Stack), cmp.Or(s.Table, ours.Table), cmp.Or(s.Output, ours.Output)
+	s.Items, s.Log, s.LogLines = cmp.Or(s.Items, ours.Items), cmp.Or(s.Log, ours.Log), cmp.Or(s.LogLines, ours.LogLines)
+	s.HostCalls = cmp.Or(s.HostCalls, ours.HostCalls)
+	s.MilliCPU, s.Wait, s.Calls, s.Sessions, s.Idle = ours.MilliCPU, ours.Wait, ours.Calls, ours.Sessions, ours.Idle
+	return s
 }
 
 // testVerdict prints the results as JSON or YAML if the format is one of them, and gives an error if a step has failed.

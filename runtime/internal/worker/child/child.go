@@ -118,7 +118,7 @@ func (c *child) seal(first *connection) (err error) {
 func (c *child) startGuests(ctx context.Context, runner guest.Runner, m *module.Module, logger *slog.Logger) (err error) {
 	r := &c.request
 	c.host, err = guest.NewHost(guest.Config{
-		Module: m, Limits: r.Limits, Services: proxies(r.Services), MaxLifecycle: r.Lifecycle, Values: r.Config, Clock: r.Clock, ExposeErrors: r.Expose,
+		Module: m, Limits: r.Limits, Services: proxies(r.Services), MaxLifecycle: r.Lifecycle, Values: r.Config, Clock: r.Clock, Records: r.Records, ExposeErrors: r.Expose,
 		Notify: notify, OnUngranted: ungranted, Logger: logger,
 	})
 	if err != nil {

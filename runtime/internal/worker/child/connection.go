@@ -91,9 +91,10 @@ func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.C
 	ctx, end := l.begin(call)
 	defer end()
 	c := host.NewCall(call.Op, &req, linkSink{l})
+	c.SetOrigin(call.Origin)
 	err := c.Run(ctx, guests)
 	used := c.Usage(err)
-	l.done.Fuel, l.done.HostCalls = used.Fuel, uint32(used.HostCalls)
+	l.done.Fuel, l.done.HostCalls, l.done.Memory = used.Fuel, uint32(used.HostCalls), used.Memory
 	if err != nil {
 		return err
 	}

@@ -101,13 +101,13 @@ func (p *pendingCall) release() {
 func (p *pendingCall) encode() *protocol.Call {
 	c := p.call
 	p.message = protocol.Call{
-		Seq: p.seq, Op: c.Op, Timeout: max(0, time.Until(c.Deadline())), Session: c.Request.Session, Request: p.request,
+		Seq: p.seq, Op: c.Op, Timeout: max(0, time.Until(c.Deadline())), Origin: c.Origin(), Session: c.Request.Session, Request: p.request,
 	}
 	return &p.message
 }
 
 // size bounds the message of the call, in bytes.
-func (p *pendingCall) size() int { return len(p.request) + protocol.MaxSession + 64 }
+func (p *pendingCall) size() int { return len(p.request) + protocol.MaxSession + 96 }
 
 // run waits until the call is ready on its link, and handles the worker's messages. The error is errLost when the
 // worker is lost, and errMoved when the call must take another link.
@@ -220,11 +220,12 @@ func (p *pendingCall) ask(ctx context.Context, payload []byte) error {
 
 // finish returns the error of the call, from the worker's last message.
 func (p *pendingCall) finish(done *protocol.Done) error {
-	p.call.SetUsage(done.Fuel, int(done.HostCalls))
+	p.call.SetUsage(done.Fuel, int(done.HostCalls), done.Memory)
 	if p.panicked != nil {
 		return p.panicked
 	}
 	if done.Code == abi.CodeCancelled && p.call.Err() != nil {
+		p.call.Interrupt()
 		done.Stack = nil // the parent stopped the guest, so its stack is not that of a crash
 	}
 	return errorOf(done)

@@ -4,13 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
 // A Ready is a worker's report when its guests have started.
 type Ready struct {
 	protocol.ReadyMessage
-	Manifest []byte // as the guest describes itself; nil when it is packed into the module
+	Tape     *guest.Tape // what the services answered meanwhile; nil unless calls are recorded
+	Manifest []byte      // as the guest describes itself; nil when it is packed into the module
 }
 
 // Start handles the worker's messages on its first link until its guests have started. Add must have added the link.
@@ -50,6 +52,7 @@ func (l *link) start(ctx context.Context) (*Ready, error) {
 			sealed = true
 			l.watch(time.Now().Add(l.set.module.Limits.Timeout))
 		case protocol.KindReady:
+			ready.Tape, _ = c.call.Tapes()
 			return ready, ready.Decode(payload)
 		case protocol.KindFailed:
 			return nil, startError(payload)

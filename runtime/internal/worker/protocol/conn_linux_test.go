@@ -278,7 +278,7 @@ func TestAMessageOfAnotherCallIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			conn, theirs := pair(t)
 			conn.Begin(tt.under)
-			payload := map[protocol.Kind]int{protocol.KindFrame: 1, protocol.KindDone: 28, protocol.KindChunk: 8, protocol.KindLog: 4, protocol.KindCredit: 4, protocol.KindAsk: 4, protocol.KindAnswer: 12}[tt.kind]
+			payload := map[protocol.Kind]int{protocol.KindFrame: 1, protocol.KindDone: 36, protocol.KindChunk: 8, protocol.KindLog: 4, protocol.KindCredit: 4, protocol.KindAsk: 4, protocol.KindAnswer: 12}[tt.kind]
 			for _, number := range []uint64{tt.sent, tt.other} {
 				if kind := tt.kind; number == tt.other || kind != protocol.KindCredit {
 					b := raw(uint32(payload), byte(kind), 0, payload)

@@ -23,13 +23,14 @@ type Done struct {
 	RetryAfter time.Duration // whole milliseconds, at most a day; zero when unknown
 	Fuel       uint64
 	HostCalls  uint32
+	Memory     uint64   // of the guest, in bytes
 	Message    string   // public; cut after 1 KiB
 	Data       string   // public JSON text; left out when longer than [abi.MaxMeta]
 	Cause      string   // for the log only; cut after 2 KiB
 	Stack      []uint32 // functions of the guest that were running, innermost first; cut after 32
 }
 
-const doneSize = 4 + 4 + 8 + 4 + 2 + 2 + 2 + 2
+const doneSize = 4 + 4 + 8 + 4 + 8 + 2 + 2 + 2 + 2
 
 // SetError fills in how the call ended; nil is success.
 func (m *Done) SetError(err error) {
@@ -77,6 +78,7 @@ func (m *Done) Append(b []byte) []byte {
 	b = order.AppendUint32(b, uint32(max(0, min(m.RetryAfter, maxRetryAfter))/time.Millisecond))
 	b = order.AppendUint64(b, m.Fuel)
 	b = order.AppendUint32(b, m.HostCalls)
+	b = order.AppendUint64(b, m.Memory)
 	b = order.AppendUint16(b, uint16(len(message)))
 	b = order.AppendUint16(b, uint16(len(data)))
 	b = order.AppendUint16(b, uint16(len(cause)))
@@ -94,7 +96,7 @@ func (m *Done) Decode(p []byte) error {
 	r := reader{rest: p}
 	m.Code = abi.Code(r.uint32())
 	m.RetryAfter = time.Duration(r.uint32()) * time.Millisecond
-	m.Fuel, m.HostCalls = r.uint64(), r.uint32()
+	m.Fuel, m.HostCalls, m.Memory = r.uint64(), r.uint32(), r.uint64()
 	message, data, cause := uint64(r.uint16()), uint64(r.uint16()), uint64(r.uint16())
 	m.Stack = r.functions(uint64(r.uint16()))
 	m.Message, m.Data, m.Cause = r.text(message, maxMessage), r.text(data, maxData), r.text(cause, maxCause)

@@ -58,7 +58,7 @@ type sizeBounds struct {
 }
 
 var bounds = [...]sizeBounds{
-	KindCall:   {"call", callSize, callSize + MaxSession + abi.MaxRequest},
+	KindCall:   {"call", callSize, callSize + originSize + MaxSession + abi.MaxRequest},
 	KindAnswer: {"answer", answerSize, answerSize + maxAnswer},
 	KindCredit: {"credit", 4, 4},
 	KindBody:   {"body", 1, MaxBody},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -49,16 +50,20 @@ func messages() map[string]decoder {
 	for i := range attrs {
 		attrs[i] = protocol.Attr{Key: fmt.Sprint("key", i), Value: strings.Repeat("ü", 60)}
 	}
+	origin := guest.Origin{
+		Time: time.Date(2199, 1, 2, 3, 4, 5, 6, time.UTC), Seed: 1<<64 - 1, Stop: &guest.Point{Fuel: 1<<64 - 2, HostCalls: 1<<32 - 1},
+	}
 	return map[string]decoder{
 		"call":         &protocol.Call{Op: abi.OpRead, Timeout: time.Minute, Session: "stdio", Request: []byte("request")},
-		"longest call": &protocol.Call{Session: strings.Repeat("s", protocol.MaxSession), Request: make([]byte, abi.MaxRequest)},
+		"longest call": &protocol.Call{Origin: origin, Session: strings.Repeat("s", protocol.MaxSession), Request: make([]byte, abi.MaxRequest)},
+		"patient call": &protocol.Call{Origin: guest.Origin{Patient: true}, Request: []byte{}},
 		"answer":       &protocol.Answer{Code: abi.CodeDenied, BodySize: protocol.MaxAnswerBody, Blocked: 7, Message: []byte("message")},
 		"credit":       &protocol.Credit{Bytes: 1<<32 - 1},
 		"chunk":        &protocol.Chunk{Offset: 1<<32 - 1, Length: 1},
 		"ask":          &protocol.Ask{Service: abi.ServiceFileRead, Request: make([]byte, abi.MaxService)},
 		"log":          &protocol.Log{Level: -4, Message: "said", Attrs: attrs},
 		"done": &protocol.Done{
-			Code: abi.CodeUnavailable, RetryAfter: 24 * time.Hour, Fuel: 1<<64 - 1, HostCalls: 1<<32 - 1,
+			Code: abi.CodeUnavailable, RetryAfter: 24 * time.Hour, Fuel: 1<<64 - 1, HostCalls: 1<<32 - 1, Memory: 1<<64 - 1,
 			Message: strings.Repeat("m", 1<<10), Data: strings.Repeat("d", 16<<10), Cause: strings.Repeat("c", 2<<10),
 			Stack: slices.Repeat([]uint32{1<<32 - 1}, 32),
 		},
@@ -97,7 +102,7 @@ func TestMessagesThatAreCutAreRefused(t *testing.T) {
 					t.Errorf("%d bytes: got %v, want a breach of the protocol", n, err)
 				}
 			}
-			if name != "answer" && name != "call" && empty(m.Kind()).Decode(append(whole, 0)) == nil {
+			if name != "answer" && m.Kind() != protocol.KindCall && empty(m.Kind()).Decode(append(whole, 0)) == nil {
 				t.Error("a byte too many was accepted")
 			}
 		})
@@ -114,15 +119,15 @@ func TestDecodersRefuse(t *testing.T) {
 		kind    protocol.Kind
 		payload []byte
 	}{
-		"session that is too long":   {protocol.KindCall, append((&protocol.Call{}).Append(nil)[:12], append([]byte{1, 1, 0, 0}, make([]byte, 257)...)...)},
-		"session beyond the payload": {protocol.KindCall, append((&protocol.Call{}).Append(nil)[:12], 255, 255, 255, 255)},
+		"session that is too long":   {protocol.KindCall, append((&protocol.Call{}).Append(nil)[:13], append([]byte{1, 1, 0, 0}, make([]byte, 257)...)...)},
+		"session beyond the payload": {protocol.KindCall, append((&protocol.Call{}).Append(nil)[:13], 255, 255, 255, 255)},
 		"negative timeout":           {protocol.KindCall, (&protocol.Call{Timeout: -1}).Append(nil)},
 		"request that is too long":   {protocol.KindCall, (&protocol.Call{Request: make([]byte, abi.MaxRequest+1)}).Append(nil)},
 		"body that is too long":      {protocol.KindAnswer, (&protocol.Answer{BodySize: protocol.MaxAnswerBody + 1}).Append(nil)},
 		"retry in years":             {protocol.KindDone, done(4, 255, 255, 255, 255)},
-		"message beyond the payload": {protocol.KindDone, done(20, 255, 3)},
-		"message that is too short":  {protocol.KindDone, done(20, 2, 0)},
-		"message that is not text":   {protocol.KindDone, done(26, 0xff)},
+		"message beyond the payload": {protocol.KindDone, done(28, 255, 3)},
+		"message that is too short":  {protocol.KindDone, done(28, 2, 0)},
+		"message that is not text":   {protocol.KindDone, done(36, 0xff)},
 		"17 attributes":              {protocol.KindLog, append([]byte{0, 17, 0, 0}, make([]byte, 17*4)...)},
 		"attributes that lack":       {protocol.KindLog, []byte{0, 16, 0, 0}},
 		"attribute that lacks":       {protocol.KindLog, []byte{0, 1, 0, 0, 1, 0, 255, 255, 'k'}},

@@ -34,7 +34,8 @@ type StartRequest struct {
 	Expose    bool          `json:"exposeErrors,omitempty"` // of guests, to clients
 	LogLevel  int           `json:"logLevel"`               // the lowest that the parent logs
 
-	Clock *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
+	Clock   *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
+	Records bool         `json:"records,omitempty"`     // sleeping takes its time although there is a Clock
 
 	// The parent's findings about this machine, so that the worker need not repeat the tests.
 	Reset snapshot.Method `json:"reset"`

@@ -1,0 +1,79 @@
+package guest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/capability"
+)
+
+// A Tape has what the services answered to the guest in one call, or while it started, in the order of the calls. It
+// belongs to the goroutine of the call.
+type Tape struct {
+	Exchanges []Exchange
+	Cut       bool // the answers beyond the bound are missing
+
+	left int // bytes that fit
+}
+
+// An Exchange is one call of a service and its answer. Notices are none.
+type Exchange struct {
+	Service  abi.Service
+	Request  []byte   // a message of the ABI
+	Code     abi.Code // abi.CodeOK, or why there is no Response
+	Response []byte   // a message of the ABI
+	Body     []byte   // beside the response
+}
+
+// exchangeCost is what an Exchange takes beside its bytes, about.
+const exchangeCost = 128
+
+// maxTape bounds what a Tape holds, in bytes.
+const maxTape = 4 << 20
+
+// newTape makes a Tape; nil unless the calls of h are recorded.
+func (h *Host) newTape() *Tape {
+	if !h.Records {
+		return nil
+	}
+	return &Tape{left: maxTape}
+}
+
+// add adds an answer, if it fits.
+func (t *Tape) add(id abi.Service, request []byte, resp capability.Response, code abi.Code) {
+	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList || t.Cut {
+		return
+	}
+	size := exchangeCost + len(request) + len(resp.Message) + len(resp.Body)
+	if size > t.left {
+		t.Cut = true
+		return
+	}
+	t.left -= size
+	t.Exchanges = append(t.Exchanges, Exchange{
+		Service: id, Request: slices.Clone(request), Code: code, Response: slices.Clone(resp.Message), Body: slices.Clone(resp.Body),
+	})
+}
+
+// BeginTape has the call begin now, with random numbers of its own, and keeps what the services answer. It does nothing unless
+// the calls of the host are recorded. It is called before the call begins.
+func (c *Call) BeginTape() {
+	if c.tape = c.host.newTape(); c.tape != nil {
+		c.origin = Origin{Time: time.Now(), Seed: rand.Uint64()}
+	}
+}
+
+// SetStart sets what the services answered while the guest started in which the call runs; nil if it is not known.
+func (c *Call) SetStart(t *Tape) { c.start = t }
+
+// Tapes returns what the services answered in the call, and while the guest started. Both are nil unless the call is
+// recorded.
+func (c *Call) Tapes() (call, start *Tape) { return c.tape, c.start }
+
+// Interrupt notes that the runner has stopped the guest because of what the host had found, wherever the guest was by then.
+func (c *Call) Interrupt() { c.interrupted = true }
+
+// IsInterrupted reports whether Interrupt was called.
+func (c *Call) IsInterrupted() bool { return c.interrupted }
