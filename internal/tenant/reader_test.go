@@ -69,7 +69,7 @@ var defects = []struct{ name, text, want string }{
 	{"allowed", "hosts: [other.example.com]\n", "1:9: the host other.example.com is one by which clients reach all tenants: leave it out, or take it out of public_url and allowed_hosts in serve.yaml"},
 	{"origin", "origins: [app.example.com]\n", `1:11: "app.example.com" is not an origin: write it like https://app.example.com, without a path`},
 	{"nomodule", "providers:\n  a: {digest: sha256:00}\n", `2:15: "sha256:00" is not a digest: write sha256: and 64 hexadecimal digits in lower case`},
-	{"modulekey", "providers:\n  a: {prefixes: [\"a:\"]}\n", `2:7: the key "module" is missing`},
+	{"deployed", "providers:\n  a: {digest: \"sha256:" + strings.Repeat("0f", 32) + "\"}\n", `2:15: a provider without module is deployed, and its versions have digests of their own: remove digest, or add module`},
 	{"missing", "providers: {a: {module: none.wasm}}\n", "1:25: there is no module none.wasm: no such file or directory: copy it there, or change the path"},
 	{"folder", "providers: {a: {module: ../modules}}\n", "1:25: there is no module ../modules: it is not a file: copy it there, or change the path"},
 	{"reference", "providers: {a: {module: \"ghcr.io/A:b\"}}\n", `1:25: there is no module ghcr.io/A:b: no such file or directory: copy it there, or change the path`},

@@ -60,8 +60,9 @@ type Change struct {
 	SetKeys    []*Key
 	RemoveKeys []string // IDs
 
-	// SetVersions and SetRoutes are of providers that there are. Versions and routes of a removed provider remain until
-	// an operator removes them, or the ID of their tenant is free again.
+	// SetVersions and SetRoutes are of providers that there are. A version that there is keeps its module; a new one has a
+	// number above all of Snapshot.Numbers. Routes name versions that are approved, or have failed. Versions and routes of a
+	// removed provider remain until an operator removes them, or the ID of their tenant is free again.
 	SetVersions    []*Version
 	RemoveVersions []*Version // of which the names and the number count; none may be in a route
 	SetRoutes      []*Route

@@ -93,8 +93,10 @@ type Snapshot struct {
 	Keys       map[string]*Key           // by ID
 	Versions   map[ProviderID][]*Version // sorted by number
 	Routes     map[ProviderID]*Route
-	AdminKeys  map[string]*AdminKey // by ID
-	Secrets    map[SecretID]*Secret
+	// Numbers are the highest numbers that versions ever had, those removed included.
+	Numbers   map[ProviderID]int
+	AdminKeys map[string]*AdminKey // by ID
+	Secrets   map[SecretID]*Secret
 	// Problems are of tenants whose files are wrong. Such a tenant is served as it last was, if it ever was right.
 	Problems map[string]string
 	// Gone are tenants whose files were removed, with the time of that.

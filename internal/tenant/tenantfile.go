@@ -37,10 +37,10 @@ type (
 		} `yaml:"auth" doc:"who clients are"`
 	}
 	providerFile struct {
-		Module      string              `yaml:"module,required" check:"module" doc:"the .wasm file, from the folder of this file, or a reference, as ghcr.io/ada/notes:1.0.0"`
+		Module      string              `yaml:"module" check:"module" doc:"the .wasm file, from the folder of this file, or a reference, as ghcr.io/ada/notes:1.0.0; default: modules are deployed, by 'wasmres deploy'"`
 		Digest      string              `yaml:"digest" check:"digest" doc:"that the module must have; default: any"`
 		Description string              `yaml:"description" check:"prose" doc:"what the provider is for; default: the description of its policy"`
-		Policy      string              `yaml:"policy" check:"host path" doc:"the policy file, from the folder of this file; default: no capability is granted"`
+		Policy      string              `yaml:"policy" check:"host path" doc:"the policy file, from the folder of this file; without module, it is approved in advance what it permits; default: no capability is granted"`
 		Permissions *policy.Permissions `yaml:"permissions" doc:"what the provider may access and use, as in a policy file, in place of policy"`
 		Prefixes    []string            `yaml:"prefixes,nonempty" check:"URI prefix" doc:"narrow the URIs that the provider may answer; default: those of its manifest"`
 		Principal   bool                `yaml:"pass_principal" doc:"whether the provider is told who the client is; its answers are then not shared between clients"`
@@ -139,6 +139,9 @@ func (r *tenantReader) provider(name string, f providerFile) Provider {
 	at := func(key string) []string { return []string{"providers", name, key} }
 	p := Provider{Name: name, Module: f.Module, Digest: f.Digest, Prefixes: f.Prefixes, PassPrincipal: f.Principal}
 	switch layout, isLayout := strings.CutPrefix(f.Module, "oci-layout:"); {
+	case f.Module == "" && f.Digest != "":
+		r.fail(at("digest"), "a provider without module is deployed, and its versions have digests of their own: remove digest, or add module")
+	case f.Module == "":
 	case isLayout && !filepath.IsAbs(layout):
 		p.Module = "oci-layout:" + filepath.Join(r.folder, layout)
 	case !registry.LooksLikeReference(f.Module):

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/policy"
@@ -17,17 +18,39 @@ type Version struct {
 	Reference string // in a registry, from which the module came; empty if the bytes were pushed
 	Metered   string // digest of the code that runs, which other modules may share; empty before it was compiled
 
-	// Policy is what the version may do once it is approved: what its deployer asked for, or what its manifest requests.
-	Policy policy.Policy
+	// Policy is what the version may do once it is approved: what its deployer asked for, or, unless HasPolicy, what its
+	// manifest requests.
+	Policy    policy.Policy
+	HasPolicy bool // its deployer named Policy
+	// Next is what the server does with it once it is approved.
+	Next Next
+	// Approver is who approved it before it was known what it asks for; empty for no one.
+	Approver string
 
 	State  VersionState
 	Reason string // of the states refused, rejected and failed, for operators
+
+	Manifest string // JSON, at most MaxVersionText bytes; empty before it was tried
+	Report   string // JSON of what the trial found, at most MaxVersionText bytes; empty before it was tried
 
 	Created  time.Time
 	Creator  string    // who pushed it
 	Decided  time.Time // when it was approved or rejected; zero before
 	Decider  string    // who decided; empty before
-	Replaced time.Time // when the last route left it; zero for one that is or never was in a route
+	Replaced time.Time // when the route left it; zero for one that is or never was in the route. The Store sets it.
+}
+
+// Bounds of versions.
+const (
+	MaxVersions    = 64       // of a provider
+	MaxVersionText = 64 << 10 // bytes
+)
+
+// Next is what the server does with a version once it is approved. The zero value leaves the route as it is.
+type Next struct {
+	Promote bool // it becomes the active version
+	Canary  bool // it becomes the canary, with Share; where no version is active, the active one
+	Share   int  // in percent, from 0 to 100
 }
 
 // A VersionState is how far a version has come. Those up to StateTried are left by the server alone, which goes on from
@@ -61,6 +84,38 @@ type Route struct {
 
 // A ProviderID names a provider of a tenant.
 type ProviderID struct{ Tenant, Provider string }
+
+// ID names the provider of which v is a version.
+func (v *Version) ID() ProviderID { return ProviderID{v.Tenant, v.Provider} }
+
+// Name returns the form of commands: TENANT/PROVIDER@NUMBER.
+func (v *Version) Name() string { return v.ID().String() + "@" + strconv.Itoa(v.Number) }
+
+// IsRunnable reports whether v may be in a route.
+func (v *Version) IsRunnable() bool { return v.State == StateApproved || v.State == StateFailed }
+
+// IsUnderWay reports whether the server goes on with v by itself.
+func (v *Version) IsUnderWay() bool {
+	return v.State == StatePushed || v.State == StateAdmitted || v.State == StateCompiled || v.State == StateTried
+}
+
+// ID names the provider of which r is the route.
+func (r *Route) ID() ProviderID { return ProviderID{r.Tenant, r.Provider} }
+
+// Has reports whether r names a version.
+func (r *Route) Has(number int) bool {
+	return number > 0 && (r.Active == number || r.Previous == number || r.Canary == number)
+}
+
+// Provider returns the provider of a name; nil if there is none.
+func (t *Tenant) Provider(name string) *Provider {
+	for i := range t.Providers {
+		if t.Providers[i].Name == name {
+			return &t.Providers[i]
+		}
+	}
+	return nil
+}
 
 // String returns the form of commands: TENANT/PROVIDER.
 func (id ProviderID) String() string { return id.Tenant + "/" + id.Provider }

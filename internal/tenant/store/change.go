@@ -18,6 +18,7 @@ type prepared struct {
 	tenant.Change
 	tenants, plans, keys []row // of SetTenants, SetPlans and SetKeys
 	adminKeys, secrets   []row // of SetAdminKeys and SetSecrets
+	routes               []row // of SetRoutes
 }
 
 // prepare checks a change by itself.
@@ -72,7 +73,10 @@ func prepare(c *tenant.Change) (*prepared, error) {
 			return nil, err
 		}
 	}
-	return p, p.prepareSealed(once)
+	if err := p.prepareSealed(once); err != nil {
+		return nil, err
+	}
+	return p, p.prepareDeployed(once)
 }
 
 // add appends the row of an object, which must be in the change once.
@@ -94,6 +98,7 @@ type draft struct {
 
 	changesTenants, changesPlans, changesKeys, changesGone, changesProblems bool
 	changesAdminKeys, changesSecrets                                        bool
+	changesVersions, changesRoutes, changesNumbers                          bool
 }
 
 // newDraft begins with a state, which it does not change.
@@ -127,6 +132,9 @@ func (d *draft) apply(p *prepared) error {
 	if err := d.applySealed(p); err != nil {
 		return err
 	}
+	if err := d.applyDeployed(p); err != nil {
+		return err
+	}
 	if !d.changesTenants {
 		return nil
 	}
@@ -155,7 +163,7 @@ func (d *draft) ownGone() {
 	own(&d.next.snapshot.GoneOwners, &was)
 }
 
-// expireGone forgets the tenants that have been gone for long enough, with their keys and secrets.
+// expireGone forgets the tenants that have been gone for long enough, with all that is theirs.
 func (d *draft) expireGone() {
 	s := d.next.snapshot
 	free := map[string]bool{}
@@ -180,6 +188,7 @@ func (d *draft) expireGone() {
 	}
 	d.removeKeys(orphans)
 	d.removeSealedOf(free)
+	d.removeDeployedOf(free)
 }
 
 func (d *draft) removeTenants(p *prepared) error {

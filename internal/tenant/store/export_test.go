@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/internal/tenant"
+)
 
 // OpenAfter opens a store with a program that knows further versions of the tables.
 func OpenAfter(ctx context.Context, c Config, further ...string) (*Store, error) {
@@ -28,3 +32,26 @@ func ReadRow(id, of string, gone int64, body string, isTenant bool) (string, err
 
 // Version is that of the tables.
 func Version() int { return len(migrations) }
+
+// ReadDeployed reads the body of a row of a version, a route or a number, and gives it as it would be written.
+func ReadDeployed(id, of, body string, which uint8) (string, error) {
+	r := row{kind: []kind{versions, routes, numbers}[which%3], id: id, of: of, body: []byte(body)}
+	s := &tenant.Snapshot{
+		Versions: map[tenant.ProviderID][]*tenant.Version{}, Routes: map[tenant.ProviderID]*tenant.Route{}, Numbers: map[tenant.ProviderID]int{},
+	}
+	if err := r.addDeployed(s); err != nil {
+		return "", err
+	}
+	for _, all := range s.Versions {
+		again, err := versionRow(all[0])
+		return string(again.body), err
+	}
+	for _, one := range s.Routes {
+		again, err := routeRow(one)
+		return string(again.body), err
+	}
+	for of, number := range s.Numbers {
+		r = numberRow(of, number)
+	}
+	return string(r.body), nil
+}

@@ -26,6 +26,7 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 	l := &state{snapshot: &tenant.Snapshot{
 		Tenants: map[string]*tenant.Tenant{}, Plans: map[string]*tenant.Plan{},
 		AdminKeys: map[string]*tenant.AdminKey{}, Secrets: map[tenant.SecretID]*tenant.Secret{},
+		Versions: map[tenant.ProviderID][]*tenant.Version{}, Routes: map[tenant.ProviderID]*tenant.Route{}, Numbers: map[tenant.ProviderID]int{},
 		Keys: map[string]*tenant.Key{}, Gone: map[string]time.Time{}, GoneOwners: map[string]tenant.Owner{},
 	}}
 	var generation int64
@@ -38,7 +39,7 @@ func load(ctx context.Context, db *sql.DB) (*state, error) {
 		return nil, err
 	}
 	l.snapshot.Generation = uint64(generation)
-	for _, k := range []kind{tenants, plans, keys, adminKeys, secrets} {
+	for _, k := range []kind{tenants, plans, keys, adminKeys, secrets, versions, routes, numbers} {
 		if err := l.read(ctx, db, k); err != nil {
 			return nil, err
 		}
@@ -68,6 +69,10 @@ var selects = map[kind]string{
 
 	adminKeys: `SELECT id, '', 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM admin_key`,
 	secrets:   `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM secret`,
+
+	versions: `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM version`,
+	routes:   `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM route`,
+	numbers:  `SELECT id, tenant, 0, length(body), iif(length(body) <= ?, body, NULL), sum, 0 FROM number`,
 }
 
 func (l *state) read(ctx context.Context, db *sql.DB, k kind) error {
@@ -110,6 +115,8 @@ func (l *state) add(r *row) (err error) {
 		if one, err = r.secret(); err == nil {
 			s.Secrets[tenant.SecretID{Tenant: one.Tenant, Name: one.Name}] = one
 		}
+	case r.kind == versions, r.kind == routes, r.kind == numbers:
+		err = r.addDeployed(s)
 	case r.gone != 0:
 		s.Gone[r.id], s.GoneOwners[r.id] = time.UnixMilli(r.gone).UTC(), tenant.Owner(r.of)
 	default:
@@ -141,7 +148,7 @@ func (l *state) complete() error {
 			return damaged("secret %s is of tenant %q, which is missing", id.Name, id.Tenant)
 		}
 	}
-	return nil
+	return completeDeployed(s)
 }
 
 // defaultPlan gives the plan that there is always.

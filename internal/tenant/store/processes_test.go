@@ -78,13 +78,19 @@ func child(t *testing.T, role, dir string) (process *os.Process, output io.Reade
 	}
 }
 
-// round makes the change of a number: two tenants and a key say it, and the key of some numbers before is removed.
+// round makes the change of a number: two tenants, a key, a version and its route say it, and the key and the version of some
+// numbers before are removed.
 func round(n int) tenant.Change {
 	one, two := storetest.Tenant("one"), storetest.Tenant("two")
 	one.Digest, two.Digest = fmt.Sprint(n), fmt.Sprint(n)
 	c := tenant.Change{
 		Owner: tenant.OwnerFiles, SetTenants: []*tenant.Tenant{one, two},
 		SetKeys: []*tenant.Key{storetest.Key("one", fmt.Sprint("k", n))}, RemoveKeys: []string{fmt.Sprint("k", n-10)},
+	}
+	c.SetVersions = []*tenant.Version{storetest.Version("one", n, tenant.StateApproved)}
+	c.SetRoutes = []*tenant.Route{storetest.Route("one", n, max(0, n-1), 0)}
+	if n > 10 {
+		c.RemoveVersions = []*tenant.Version{storetest.Version("one", n-10, tenant.StateApproved)}
 	}
 	switch n % 4 {
 	case 1:
@@ -110,6 +116,16 @@ func roundOf(s *tenant.Snapshot) (n int, err error) {
 	for i := max(1, n-9); i <= n; i++ {
 		if s.Keys[fmt.Sprint("k", i)] == nil {
 			return n, fmt.Errorf("of change %d, key %d is missing", n, i)
+		}
+	}
+	id := tenant.ProviderID{Tenant: "one", Provider: "notes"}
+	all, route := s.Versions[id], s.Routes[id]
+	if route == nil || route.Active != n || s.Numbers[id] != n || len(all) != min(n, 10) || all[len(all)-1].Number != n {
+		return n, fmt.Errorf("of change %d, the route is %+v, the last number %d, and %d versions are there", n, route, s.Numbers[id], len(all))
+	}
+	for _, v := range all {
+		if isReplaced := v.Number != n; isReplaced == v.Replaced.IsZero() {
+			return n, fmt.Errorf("of change %d, version %d was replaced at %v", n, v.Number, v.Replaced)
 		}
 	}
 	_, isGone := s.Gone["sometimes"]

@@ -27,6 +27,10 @@ const (
 
 	adminKeys kind = "admin_key"
 	secrets   kind = "secret"
+
+	versions kind = "version"
+	routes   kind = "route"
+	numbers  kind = "number"
 )
 
 // A sum is the SHA-256 of a row, or the exclusive or of those of several.

@@ -63,6 +63,27 @@ CREATE TABLE once ( -- writes that callers of the API may repeat; not in the sum
 	began  INTEGER NOT NULL, -- in milliseconds since 1970
 	answer BLOB              -- sealed; NULL before it is known
 ) STRICT, WITHOUT ROWID;
+`, `
+CREATE TABLE version (
+	id     TEXT NOT NULL PRIMARY KEY, -- TENANT/PROVIDER@NUMBER
+	tenant TEXT NOT NULL,
+	body   BLOB NOT NULL,
+	sum    BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE route (
+	id     TEXT NOT NULL PRIMARY KEY, -- TENANT/PROVIDER
+	tenant TEXT NOT NULL,
+	body   BLOB NOT NULL,
+	sum    BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE number ( -- the highest that a version of a provider ever had
+	id     TEXT NOT NULL PRIMARY KEY, -- TENANT/PROVIDER
+	tenant TEXT NOT NULL,
+	body   BLOB NOT NULL,
+	sum    BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 `}
 
 // migrate brings the tables to the version of this program, in one transaction for each version. It calls backup before it

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -207,11 +208,17 @@ var damages = map[string]func(t *testing.T, dir string){
 	"a key of another tenant": func(t *testing.T, dir string) {
 		edit(t, dir, `UPDATE key SET tenant = 'zoo'`)
 	},
-	"a missing row":   func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM key`) },
-	"a removed state": func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM state`) },
-	"a missing table": func(t *testing.T, dir string) { edit(t, dir, `DROP TABLE plan`) },
-	"a huge body":     func(t *testing.T, dir string) { edit(t, dir, `UPDATE tenant SET body = zeroblob(5000000)`) },
-	"a sum cut short": func(t *testing.T, dir string) { edit(t, dir, `UPDATE tenant SET sum = x'00'`) },
+	"a version of another tenant": func(t *testing.T, dir string) { edit(t, dir, `UPDATE version SET tenant = 'zoo'`) },
+	"a missing version":           func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM version`) },
+	"a route of other content": func(t *testing.T, dir string) {
+		edit(t, dir, `UPDATE route SET body = CAST(replace(CAST(body AS TEXT), '"Active":1', '"Active":0') AS BLOB)`)
+	},
+	"a missing number": func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM number`) },
+	"a missing row":    func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM key`) },
+	"a removed state":  func(t *testing.T, dir string) { edit(t, dir, `DELETE FROM state`) },
+	"a missing table":  func(t *testing.T, dir string) { edit(t, dir, `DROP TABLE plan`) },
+	"a huge body":      func(t *testing.T, dir string) { edit(t, dir, `UPDATE tenant SET body = zeroblob(5000000)`) },
+	"a sum cut short":  func(t *testing.T, dir string) { edit(t, dir, `UPDATE tenant SET sum = x'00'`) },
 	"a file cut short": func(t *testing.T, dir string) {
 		if err := os.Truncate(filepath.Join(dir, "serve.db"), 9000); err != nil {
 			t.Fatal(err)
@@ -230,7 +237,10 @@ func TestDamageIsRefused(t *testing.T) {
 			dir := private(t)
 			s := open(t, dir)
 			set(t, s, storetest.Tenant("acme"), storetest.Tenant("zoo"))
-			change := tenant.Change{SetKeys: []*tenant.Key{storetest.Key("acme", "a")}}
+			change := tenant.Change{
+				SetKeys:     []*tenant.Key{storetest.Key("acme", "a")},
+				SetVersions: []*tenant.Version{storetest.Version("acme", 1, tenant.StateApproved)}, SetRoutes: []*tenant.Route{storetest.Route("acme", 1, 0, 0)},
+			}
 			if _, err := s.Apply(t.Context(), change); err != nil {
 				t.Fatal(err)
 			}
@@ -328,6 +338,27 @@ func TestChangesOfAnotherProgramAreNotLost(t *testing.T) {
 	if s.Snapshot().Tenants["acme"] == nil {
 		t.Error("it is in force")
 	}
+}
+
+// Whatever a row of a version or a route says, it is read as it was written or refused.
+func FuzzDeployed(f *testing.F) {
+	version, err := json.Marshal(storetest.Version("acme", 1, tenant.StateApproved))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("acme/notes@1", "acme", string(version), uint8(0))
+	f.Add("acme/notes", "acme", `{"Tenant":"acme","Provider":"notes","Active":1}`, uint8(1))
+	f.Add("acme/notes", "acme", `7`, uint8(2))
+	f.Fuzz(func(t *testing.T, id, of, body string, kind uint8) {
+		again, err := store.ReadDeployed(id, of, body, kind)
+		if err != nil {
+			return
+		}
+		twice, err := store.ReadDeployed(id, of, again, kind)
+		if err != nil || twice != again {
+			t.Errorf("%q is read as %q, and then as %q, %v", body, again, twice, err)
+		}
+	})
 }
 
 // Whatever a row says, it is read as it was written or refused.

@@ -177,6 +177,9 @@ const (
 
 	sqlPutAdminKey = `INSERT INTO admin_key (id, body, sum) VALUES (?, ?, ?)`
 	sqlPutSecret   = `INSERT INTO secret (id, tenant, body, sum) VALUES (?, ?, ?, ?)`
+	sqlPutVersion  = `INSERT INTO version (id, tenant, body, sum) VALUES (?, ?, ?, ?)`
+	sqlPutRoute    = `INSERT INTO route (id, tenant, body, sum) VALUES (?, ?, ?, ?)`
+	sqlPutNumber   = `INSERT INTO number (id, tenant, body, sum) VALUES (?, ?, ?, ?)`
 
 	sqlAdvance = `UPDATE state SET generation = ?, sum = ? WHERE generation = ? AND sum = ?`
 	sqlUse     = `UPDATE key SET last_used = ? WHERE id = ?`
@@ -186,6 +189,7 @@ func (p *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
 	p.put, p.drop = map[kind]*sql.Stmt{}, map[kind]*sql.Stmt{}
 	for k, text := range map[kind]string{
 		tenants: sqlPutTenant, plans: sqlPutPlan, keys: sqlPutKey, adminKeys: sqlPutAdminKey, secrets: sqlPutSecret,
+		versions: sqlPutVersion, routes: sqlPutRoute, numbers: sqlPutNumber,
 	} {
 		if p.put[k], err = db.PrepareContext(ctx, text); err != nil {
 			return err
@@ -253,7 +257,7 @@ func (p *statements) replace(tx *sql.Tx, d *draft, r *row) error {
 	switch r.kind {
 	case tenants:
 		args = []any{r.id, r.of, r.gone, r.body, sum[:]}
-	case secrets:
+	case secrets, versions, routes, numbers:
 		args = []any{r.id, r.of, r.body, sum[:]}
 	case keys:
 		args = []any{r.id, r.of, r.body, sum[:], r.lastUsed}

@@ -133,16 +133,19 @@ func (f *fixture) refuse(want error, c tenant.Change) {
 // Run runs the suite.
 func Run(t *testing.T, cfg Config) {
 	for name, test := range map[string]func(t *testing.T, f *fixture){
-		"a new store":        isEmpty,
-		"changes last":       changesLast,
-		"unchanged pointers": keepsPointers,
-		"bad changes":        refusesChanges,
-		"owners":             keepsOwners,
-		"removed tenants":    remembersRemoved,
-		"last use":           notesUse,
-		"watching":           watches,
-		"many writers":       manyWriters,
-		"closing":            closes,
+		"a new store":                 isEmpty,
+		"changes last":                changesLast,
+		"unchanged pointers":          keepsPointers,
+		"bad changes":                 refusesChanges,
+		"owners":                      keepsOwners,
+		"removed tenants":             remembersRemoved,
+		"versions":                    keepsVersions,
+		"bad versions":                refusesVersions,
+		"versions of removed tenants": removesVersions,
+		"last use":                    notesUse,
+		"watching":                    watches,
+		"many writers":                manyWriters,
+		"closing":                     closes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fixture{t: t, cfg: cfg, dir: t.TempDir(), clock: time.Unix(1_800_000_000, 0)}
