@@ -92,6 +92,12 @@ func appendLine(to []byte, l *Line) []byte {
 	return append(to, "\"}\n"...)
 }
 
+// Append appends the line as it stands in the file of a ledger, with its end.
+func (l *Line) Append(to []byte) []byte {
+	same := *l
+	return appendLine(to, &same)
+}
+
 func hashOf(prev Hash, text []byte) (h Hash) {
 	d := sha256.New()
 	d.Write(prev[:])

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/ledger"
@@ -276,4 +277,42 @@ func TestTheLedgerNotesThatTheStoreDiffers(t *testing.T) {
 	if got := reopen(); !slices.Contains(got, " change.undone generation 1") {
 		t.Errorf("with another store: %q", got)
 	}
+}
+
+// BenchmarkAdminWrite measures a write by the admin API: a key that is made or revoked, until the store and the ledger have it on
+// disk and the client has the answer.
+func BenchmarkAdminWrite(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "data")
+	n, err := openEmpty(b.Context(), dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
+	<-ready
+	c := admin.NewClient(filepath.Join(dir, admin.SocketName))
+	defer c.Close()
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		made, err := c.CreateKey(b.Context(), "acme", admin.NewKey{Name: "ada", Roles: []string{"reader"}})
+		took = append(took, time.Since(began))
+		if err != nil {
+			b.Fatal(err)
+		}
+		began = time.Now()
+		err = c.RevokeKey(b.Context(), made.ID)
+		took = append(took, time.Since(began))
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	cancel()
+	if err := errors.Join(<-ended, n.Close()); err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
