@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -99,6 +100,27 @@ func TestTenantsOfAServer(t *testing.T) {
 	o.run("tenant show betta", 1, `\A\z`, `no tenant "betta": did you mean beta\?`)
 	o.run("tenant list acme", 2, `\A\z`, `one argument too many: "acme"`)
 	o.run("tenant list --output-format xml", 2, `\A\z`, `one of table, json, yaml`)
+}
+
+func TestTenantsWithoutFiles(t *testing.T) {
+	h := hosted(t)
+	o := operator{t, h.Serve(t)}
+	o.run("tenant new zoo", 0, `\A\z`, `\ATenant zoo: made, with the plan default\.\n\z`)
+	o.run("tenant new zoo", 4, `\A\z`, `there is a tenant zoo already`)
+	file := filepath.Join(t.TempDir(), "zoo.yaml")
+	if err := os.WriteFile(file, []byte("roles:\n  reader: [{uris: [\"**\"]}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.run("tenant set zoo "+file, 0, `\A\z`, `\ATenant zoo: set\.\n\z`)
+	o.run("tenant export zoo", 0, `^roles:\n  reader:`, `\A\z`)
+	o.run("tenant disable zoo", 0, `\A\z`, `\ATenant zoo: disabled\.\n\z`)
+	o.run("tenant enable zoo", 0, `\A\z`, `\ATenant zoo: enabled\.\n\z`)
+	o.run("tenant remove zoo", 0, `\A\z`, `\ATenant zoo: removed\.\n\z`)
+	o.run("tenant new bad --plan gold", 1, `\A\z`, `the body:1:7: .*gold`)
+	o.run("tenant disable acme", 4, `\A\z`, `the tenant acme is what its file says: change that, or run 'wasmres tenant adopt acme --owner api'`)
+	o.run("tenant adopt acme --owner api", 0, `\A\z`, `\ATenant acme: owned by api\.\n\z`)
+	o.run("tenant adopt acme --owner files", 1, `\A\z`, `there is no file .*acme\.yaml: write it with 'wasmres tenant export acme`)
+	o.run("tenant adopt acme", 2, `\A\z`, `--owner: it is one of files, api`)
 }
 
 func TestReloadAndTop(t *testing.T) {

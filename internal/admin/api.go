@@ -132,6 +132,19 @@ type Report struct {
 	TookMillis int64             `json:"tookMs"`
 }
 
+// An Adoption says who owns a tenant from now on.
+type Adoption struct {
+	Owner tenant.Owner `json:"owner"`
+}
+
+// A Plan is a plan in a list.
+type Plan struct {
+	Name    string       `json:"name"`
+	Owner   tenant.Owner `json:"owner"`
+	Tenants int          `json:"tenants"` // that have it
+	File    string       `json:"file"`    // what serve.yaml has after its name
+}
+
 // A Problem is an error of the API, as RFC 9457 has it.
 type Problem struct {
 	Title   string `json:"title"` // of the status
@@ -139,6 +152,7 @@ type Problem struct {
 	Detail  string `json:"detail"`
 	Code    string `json:"code"`              // stable: one of the Code constants
 	Nearest string `json:"nearest,omitempty"` // the name that is most like one that does not exist
+	File    string `json:"file,omitempty"`    // of an object of files, which the API does not change
 }
 
 // Error implements error.
@@ -149,6 +163,8 @@ const (
 	CodeInvalid     = "invalid"     // the request, or the configuration, is wrong
 	CodeForbidden   = "forbidden"   // the caller is another user
 	CodeNoTenant    = "no_tenant"   // there is no such tenant
+	CodeNoProvider  = "no_provider" // there is no such provider
+	CodeNoPlan      = "no_plan"     // there is no such plan
 	CodeNoKey       = "no_key"      // there is no such key
 	CodeNotFound    = "not_found"   // there is no such path
 	CodeMethod      = "method"      // the path has another method

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/tenant"
 )
 
 // maxAnswer bounds an answer, in bytes.
@@ -62,6 +64,63 @@ func (c *Client) Tenant(ctx context.Context, id string) (t Tenant, err error) {
 	return t, c.do(ctx, http.MethodGet, "/v1/tenants/"+url.PathEscape(id), nil, &t)
 }
 
+func tenantPath(id string) string { return "/v1/tenants/" + url.PathEscape(id) }
+
+// NewTenant makes a tenant that there is not yet, by what its file would have.
+func (c *Client) NewTenant(ctx context.Context, id string, text []byte) (t TenantSummary, err error) {
+	header := http.Header{"If-None-Match": {"*"}}
+	return t, c.send(ctx, http.MethodPut, tenantPath(id), header, yamlType, bytes.NewReader(text), &t)
+}
+
+// SetTenant makes or changes a tenant, by what its file would have.
+func (c *Client) SetTenant(ctx context.Context, id string, text []byte) (t TenantSummary, err error) {
+	return t, c.do(ctx, http.MethodPut, tenantPath(id), file(text), &t)
+}
+
+// RemoveTenant removes a tenant.
+func (c *Client) RemoveTenant(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, tenantPath(id), nil, nil)
+}
+
+// DisableTenant refuses the requests of a tenant's clients, or accepts them again.
+func (c *Client) DisableTenant(ctx context.Context, id string, disabled bool) (t TenantSummary, err error) {
+	verb := "/enable"
+	if disabled {
+		verb = "/disable"
+	}
+	return t, c.do(ctx, http.MethodPost, tenantPath(id)+verb, nil, &t)
+}
+
+// ExportTenant returns a tenant as a file.
+func (c *Client) ExportTenant(ctx context.Context, id string) (text []byte, err error) {
+	return text, c.do(ctx, http.MethodGet, tenantPath(id)+"/file", nil, &text)
+}
+
+// AdoptTenant gives a tenant another owner.
+func (c *Client) AdoptTenant(ctx context.Context, id string, owner tenant.Owner) (t TenantSummary, err error) {
+	return t, c.do(ctx, http.MethodPost, tenantPath(id)+"/adopt", Adoption{owner}, &t)
+}
+
+// SetProvider makes or changes a provider of a tenant, by what the tenant's file would have after its name.
+func (c *Client) SetProvider(ctx context.Context, id, provider string, text []byte) (t TenantSummary, err error) {
+	return t, c.do(ctx, http.MethodPut, tenantPath(id)+"/providers/"+url.PathEscape(provider), file(text), &t)
+}
+
+// SetPlan makes or changes a plan, by what serve.yaml would have after its name.
+func (c *Client) SetPlan(ctx context.Context, name string, text []byte) (p Plan, err error) {
+	return p, c.do(ctx, http.MethodPut, "/v1/plans/"+url.PathEscape(name), file(text), &p)
+}
+
+// RemovePlan removes a plan.
+func (c *Client) RemovePlan(ctx context.Context, name string) error {
+	return c.do(ctx, http.MethodDelete, "/v1/plans/"+url.PathEscape(name), nil, nil)
+}
+
+// Plans returns a page of the plans, after a cursor.
+func (c *Client) Plans(ctx context.Context, cursor string) (p Page[Plan], err error) {
+	return p, c.do(ctx, http.MethodGet, "/v1/plans?"+pageQuery(cursor), nil, &p)
+}
+
 // Keys returns a page of the keys of a tenant, after a cursor; an empty tenant is all of them.
 func (c *Client) Keys(ctx context.Context, tenantID, cursor string) (p Page[Key], err error) {
 	path := "/v1/keys"
@@ -100,21 +159,35 @@ func (c *Client) Reload(ctx context.Context) (r Report, err error) {
 	return r, c.do(ctx, http.MethodPost, "/v1/reload", nil, &r)
 }
 
-// do sends a request with a body, unless it is nil, and reads the answer.
+// do sends a request with a body, unless it is nil, and reads the answer, which is JSON unless it is a *[]byte.
 func (c *Client) do(ctx context.Context, method, path string, body, answer any) error {
-	var text []byte
-	if body != nil {
+	text, contentType := []byte(nil), ""
+	switch b := body.(type) {
+	case nil:
+	case file:
+		text, contentType = b, yamlType
+	default:
 		var err error
 		if text, err = json.Marshal(body); err != nil {
 			return err
 		}
+		contentType = jsonType
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://wasmres"+path, bytes.NewReader(text))
+	return c.send(ctx, method, path, http.Header{}, contentType, bytes.NewReader(text), answer)
+}
+
+// file is a body as a file has it.
+type file []byte
+
+// send sends a request, and reads the answer as do does.
+func (c *Client) send(ctx context.Context, method, path string, header http.Header, contentType string, body io.Reader, answer any) error {
+	r, err := http.NewRequestWithContext(ctx, method, "http://wasmres"+path, body)
 	if err != nil {
 		return err
 	}
-	if body != nil {
-		r.Header.Set("Content-Type", jsonType)
+	r.Header = header
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -130,6 +203,10 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 	case response.StatusCode >= 300:
 		return c.problem(response, read)
 	case answer == nil:
+		return nil
+	}
+	if text, ok := answer.(*[]byte); ok {
+		*text = read
 		return nil
 	}
 	if err := json.Unmarshal(read, answer); err != nil {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/strict"
 )
 
 // An endpoint is one method of one path.
@@ -40,6 +42,18 @@ var endpoints = []endpoint{
 
 	{method: http.MethodGet, path: "/v1/tenants", may: readers, own: true, handle: (*Server).listTenants},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}", may: readers, handle: (*Server).showTenant},
+	{method: http.MethodPut, path: "/v1/tenants/{tenant}", may: managers, action: "tenant.set", handle: (*Server).putTenant, maxBody: strict.MaxSize},
+	{method: http.MethodDelete, path: "/v1/tenants/{tenant}", may: operators, action: "tenant.remove", handle: (*Server).removeTenant},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/file", may: auditors, handle: (*Server).exportTenant},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/disable", may: operators, action: "tenant.disable", handle: (*Server).disableTenant},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/enable", may: operators, action: "tenant.enable", handle: (*Server).enableTenant},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/adopt", may: operators, action: "tenant.adopt", handle: (*Server).adoptTenant},
+	{method: http.MethodPut, path: "/v1/tenants/{tenant}/providers/{provider}", may: managers, action: "provider.set", handle: (*Server).putProvider, maxBody: strict.MaxSize},
+	{method: http.MethodDelete, path: "/v1/tenants/{tenant}/providers/{provider}", may: managers, action: "provider.remove", handle: (*Server).removeProvider},
+
+	{method: http.MethodGet, path: "/v1/plans", may: readers, handle: (*Server).listPlans},
+	{method: http.MethodPut, path: "/v1/plans/{plan}", may: operators, action: "plan.set", handle: (*Server).putPlan, maxBody: strict.MaxSize},
+	{method: http.MethodDelete, path: "/v1/plans/{plan}", may: operators, action: "plan.remove", handle: (*Server).removePlan},
 
 	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/keys", may: auditors, handle: (*Server).listKeys},

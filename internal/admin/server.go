@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -25,6 +26,8 @@ type Host interface {
 	Snapshot() *tenant.Snapshot
 	// Node returns the server. The API sets Tenants and Stale.
 	Node() Node
+	// Settings returns those in force.
+	Settings() *tenant.Settings
 	// Apply makes a change, as [tenant.Store] does, and serves it before it returns.
 	Apply(ctx context.Context, c tenant.Change) (generation uint64, err error)
 	// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
@@ -224,6 +227,8 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusConflict, Code: CodeConflict, Detail: err.Error()}
 	case errors.Is(err, tenant.ErrTooMany):
 		return problem(http.StatusTooManyRequests, CodeTooMany, "%v", err)
+	case len(strict.ProblemsOf(err)) > 0:
+		return problem(http.StatusBadRequest, CodeInvalid, "%v", err)
 	case errors.Is(err, tenant.ErrOwned):
 		return &Problem{Status: http.StatusConflict, Code: CodeOwned, Detail: err.Error()}
 	case errors.Is(err, tenant.ErrInvalid):

@@ -16,7 +16,8 @@ const DefaultPlan = "default"
 
 // A Plan bounds what one tenant may use. A zero field is the default of its comment; none means unlimited.
 type Plan struct {
-	Name string
+	Name  string
+	Owner Owner // who may change the plan: empty, which is OwnerFiles, for those of serve.yaml, or OwnerAPI
 
 	Requests          Rate // of the whole tenant; default 200 a second, at most 400 at once
 	PrincipalRequests Rate // of each of its clients; default 50 a second, at most 200 at once

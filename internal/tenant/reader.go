@@ -92,16 +92,22 @@ func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) 
 	}
 	p := &pass{Reader: r, root: root, settings: s, previous: previous}
 	r.policies.begin()
-	r.setPlans(s.Plans)
+	r.setPlans(s.Plans, previous.Plans)
 	if err := p.readAll(names); err != nil {
 		return nil, err
 	}
 	return p.reading(), nil
 }
 
-// setPlans takes the plans of settings. A plan that is as it was stays the same one, so that tenants need no check.
-func (r *Reader) setPlans(plans map[string]*Plan) {
+// setPlans takes the plans of settings, and those of the API. A plan that is as it was stays the same one, so that tenants need
+// no check.
+func (r *Reader) setPlans(plans, before map[string]*Plan) {
 	next := make(map[string]*Plan, len(plans))
+	for name, plan := range before {
+		if plan.Owner == OwnerAPI {
+			next[name] = plan
+		}
+	}
 	for name, plan := range plans {
 		if old := r.plans[name]; reflect.DeepEqual(old, plan) {
 			plan = old
@@ -362,9 +368,29 @@ func (p *pass) divide() (right map[string]*entry, problems map[string]strict.Pro
 		}
 		right[id] = e
 	}
+	p.checkGiven(problems)
 	before := len(right)
 	p.settleHosts(right, problems)
 	return right, problems, len(right) < before
+}
+
+// checkGiven finds the tenants of the API that the plans of settings no longer allow. They are served as they are.
+func (p *pass) checkGiven(problems map[string]strict.Problems) {
+	for id, t := range p.previous.Tenants {
+		if t.Owner != OwnerAPI || problems[id] != nil {
+			continue
+		}
+		plan := p.plans[cmp.Or(t.Plan, DefaultPlan)]
+		if plan == nil {
+			problems[id] = strict.Problems{{File: "tenant " + id, Text: fmt.Sprintf("there is no plan %s in serve.yaml any more: add it, or give the tenant another one", t.Plan)}}
+			continue
+		}
+		for i := range t.Providers {
+			if err := plan.Permits(&t.Providers[i].Policy); err != nil {
+				problems[id] = append(problems[id], strict.Problem{File: "tenant " + id, Text: fmt.Sprintf("provider %s: %v", t.Providers[i].Name, err)})
+			}
+		}
+	}
 }
 
 // with returns what a snapshot becomes by the right entries, as far as hosts are concerned. Tenants with problems stay.
@@ -463,7 +489,9 @@ func (p *pass) change(right map[string]*entry, problems map[string]strict.Proble
 	if !maps.Equal(texts, p.previous.Problems) {
 		c.SetProblems = texts
 	}
-	if !reflect.DeepEqual(p.settings.Plans, p.previous.Plans) {
+	ofFiles := maps.Clone(p.previous.Plans)
+	maps.DeleteFunc(ofFiles, func(_ string, plan *Plan) bool { return plan.Owner == OwnerAPI })
+	if !reflect.DeepEqual(p.settings.Plans, ofFiles) {
 		for _, name := range slices.Sorted(maps.Keys(p.settings.Plans)) {
 			c.SetPlans = append(c.SetPlans, p.settings.Plans[name])
 		}
@@ -474,5 +502,5 @@ func (p *pass) change(right map[string]*entry, problems map[string]strict.Proble
 // Empty reports whether c changes nothing.
 func (c *Change) Empty() bool {
 	return len(c.SetTenants)+len(c.RemoveTenants)+len(c.SetKeys)+len(c.RemoveKeys)+len(c.SetAdminKeys)+len(c.RemoveAdminKeys)+
-		len(c.SetSecrets)+len(c.RemoveSecrets) == 0 && c.SetProblems == nil && c.SetPlans == nil
+		len(c.SetSecrets)+len(c.RemoveSecrets) == 0 && c.SetProblems == nil && c.SetPlans == nil && len(c.PutPlans)+len(c.RemovePlans) == 0
 }

@@ -53,8 +53,13 @@ type Change struct {
 	RemoveTenants []string
 	// SetProblems replaces Snapshot.Problems; nil leaves them.
 	SetProblems map[string]string
-	// SetPlans replaces all plans; nil leaves them. There is always one named default.
+	// SetPlans replaces all plans of files; nil leaves them. There is always one named default.
 	SetPlans []*Plan
+	// PutPlans and RemovePlans are plans of the API, by name.
+	PutPlans    []*Plan
+	RemovePlans []string
+	// Adopt are IDs of tenants in SetTenants that had another owner before.
+	Adopt []string
 
 	// SetKeys are of tenants that there are, or that c sets. The keys of a removed tenant remain until its ID is free again.
 	SetKeys    []*Key

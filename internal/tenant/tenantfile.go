@@ -281,6 +281,7 @@ func expand(files map[string][]ruleFile, own map[string][]Rule, name string) []R
 // A document is a file that is read, and its problems.
 type document struct {
 	name     string // absolute path
+	skip     int    // how many keys lead to root in the file that it is a part of
 	root     strict.Node
 	problems strict.Problems
 }
@@ -298,7 +299,7 @@ func (d *document) decode(text []byte, into any) bool {
 // fail adds a problem with the value at the end of a path of keys.
 func (d *document) fail(at []string, text string, args ...any) {
 	if len(d.problems) < maxProblems {
-		n := d.root.At(at...)
+		n := d.root.At(at[min(d.skip, len(at)):]...)
 		d.problems = append(d.problems, strict.Problem{File: d.name, Line: n.Line, Column: n.Column, Text: fmt.Sprintf(text, args...)})
 	}
 }

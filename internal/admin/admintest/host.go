@@ -191,6 +191,15 @@ func (h *Host) snapshotLocked() *tenant.Snapshot {
 	return &s
 }
 
+// Settings implements [admin.Host].
+func (h *Host) Settings() *tenant.Settings {
+	s, err := tenant.DefaultSettings(h.dir)
+	if err != nil {
+		h.tb.Error(err)
+	}
+	return s
+}
+
 // Apply implements [admin.Host].
 func (h *Host) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
 	h.mu.Lock()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ const goneFor = 30 * 24 * time.Hour
 type prepared struct {
 	tenant.Change
 	tenants, plans, keys []row // of SetTenants, SetPlans and SetKeys
+	putPlans             []row // of PutPlans
 	adminKeys, secrets   []row // of SetAdminKeys and SetSecrets
 	routes               []row // of SetRoutes
 }
@@ -57,6 +59,19 @@ func prepare(c *tenant.Change) (*prepared, error) {
 			return nil, fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
 		}
 		if err := add(&p.plans, once, planRow, one); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range p.PutPlans {
+		if err := checkPlan(one); err != nil {
+			return nil, fmt.Errorf("%w: %w", tenant.ErrInvalid, err)
+		}
+		if err := add(&p.putPlans, once, planRow, one); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range p.RemovePlans {
+		if err := once(string(plans), name); err != nil {
 			return nil, err
 		}
 	}
@@ -119,8 +134,8 @@ func (d *draft) apply(p *prepared) error {
 	if err := d.setTenants(p); err != nil {
 		return err
 	}
-	if p.SetPlans != nil {
-		d.setPlans(p)
+	if err := d.setPlans(p); err != nil {
+		return err
 	}
 	if p.SetProblems != nil && !maps.Equal(p.SetProblems, d.next.snapshot.Problems) {
 		d.next.snapshot.Problems, d.changesProblems = p.SetProblems, true
@@ -214,7 +229,8 @@ func (d *draft) setTenants(p *prepared) error {
 	s := d.next.snapshot
 	for i, t := range p.SetTenants {
 		old := s.Tenants[t.ID]
-		if old != nil && old.Owner != t.Owner {
+		isAdopted := slices.Contains(p.Adopt, t.ID)
+		if old != nil && old.Owner != t.Owner && !isAdopted {
 			return fmt.Errorf("set tenant %s: %w: %s", t.ID, tenant.ErrOwned, old.Owner)
 		}
 		at, isGone := s.Gone[t.ID]
@@ -243,26 +259,63 @@ func isSame[T any](old T, rowOf func(T) (row, error), r *row) bool {
 	return err == nil && was.of == r.of && bytes.Equal(was.body, r.body)
 }
 
-func (d *draft) setPlans(p *prepared) {
+// setPlans makes the changes of plans. Those of files are replaced as a whole.
+func (d *draft) setPlans(p *prepared) error {
 	s := d.next.snapshot
-	stays := map[string]bool{}
-	for i, plan := range p.SetPlans {
-		stays[plan.Name] = true
-		if old := s.Plans[plan.Name]; old != nil && isSame(old, planRow, &p.plans[i]) {
-			continue
+	if p.SetPlans != nil {
+		stays := map[string]bool{}
+		for i, plan := range p.SetPlans {
+			stays[plan.Name] = true
+			if err := d.setPlan(plan, p.plans[i]); err != nil {
+				return err
+			}
 		}
-		own(&s.Plans, &d.changesPlans)
-		s.Plans[plan.Name] = plan
-		d.put = append(d.put, p.plans[i])
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Plans)) {
-		if stays[name] {
-			continue
+		for _, name := range slices.Sorted(maps.Keys(s.Plans)) {
+			if !stays[name] && s.Plans[name].Owner != tenant.OwnerAPI {
+				d.removePlan(name)
+			}
 		}
-		own(&s.Plans, &d.changesPlans)
-		delete(s.Plans, name)
-		d.drop = append(d.drop, row{kind: plans, id: name})
 	}
+	for i, plan := range p.PutPlans {
+		if err := d.setPlan(plan, p.putPlans[i]); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.RemovePlans {
+		if old := s.Plans[name]; old == nil {
+			continue
+		} else if old.Owner != tenant.OwnerAPI {
+			return fmt.Errorf("remove plan %s: %w: %s", name, tenant.ErrOwned, tenant.OwnerFiles)
+		}
+		for id, t := range s.Tenants {
+			if t.Plan == name {
+				return fmt.Errorf("%w: the tenant %s has the plan %s: give it another one first", tenant.ErrInvalid, id, name)
+			}
+		}
+		d.removePlan(name)
+	}
+	return nil
+}
+
+func (d *draft) setPlan(plan *tenant.Plan, r row) error {
+	s := d.next.snapshot
+	old := s.Plans[plan.Name]
+	switch {
+	case old != nil && (old.Owner == tenant.OwnerAPI) != (plan.Owner == tenant.OwnerAPI):
+		return fmt.Errorf("set plan %s: %w: %s", plan.Name, tenant.ErrOwned, cmp.Or(old.Owner, tenant.OwnerFiles))
+	case old != nil && isSame(old, planRow, &r):
+		return nil
+	}
+	own(&s.Plans, &d.changesPlans)
+	s.Plans[plan.Name] = plan
+	d.put = append(d.put, r)
+	return nil
+}
+
+func (d *draft) removePlan(name string) {
+	own(&d.next.snapshot.Plans, &d.changesPlans)
+	delete(d.next.snapshot.Plans, name)
+	d.drop = append(d.drop, row{kind: plans, id: name})
 }
 
 func (d *draft) removeKeys(ids []string) {

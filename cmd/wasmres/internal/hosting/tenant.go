@@ -2,8 +2,12 @@ package hosting
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +15,14 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/internal/tenant"
 )
 
 // TenantCommand returns the command tenant.
 func TenantCommand() *cli.Command {
 	return cli.Group(&cli.Command{
-		Name: "tenant", Usage: "list and show the tenants of a running server",
+		Name: "tenant", Usage: "list, show, make and change the tenants of a running server",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list the tenants",
@@ -31,7 +37,171 @@ func TenantCommand() *cli.Command {
 				Flags:        serverFlags(cli.FormatFlag(cli.ReportFormats)),
 				OnUsageError: cli.OnUsageError, Action: showTenant,
 			},
+			{
+				Name: "new", Usage: "make a tenant that has no file", ArgsUsage: "TENANT",
+				Description: `Reads from --from what the file of a tenant would have, or - for standard input. Without it the tenant has no
+providers and no roles yet.`,
+				Flags: serverFlags(
+					&cli.StringFlag{Name: "from", Usage: "read the tenant from this `FILE`; - is standard input"},
+					&cli.StringFlag{Name: "plan", Usage: "the `PLAN` that bounds the tenant, without --from (default: default)"},
+				),
+				OnUsageError: cli.OnUsageError, Action: newTenant,
+			},
+			{
+				Name: "set", Usage: "change a tenant that has no file", ArgsUsage: "TENANT FILE",
+				Description:  `FILE has what the file of the tenant would have; - is standard input.`,
+				Flags:        serverFlags(),
+				OnUsageError: cli.OnUsageError, Action: setTenant,
+			},
+			tenantVerb("disable", "refuse every request of a tenant's clients", func(ctx context.Context, s *admin.Client, id string) error {
+				_, err := s.DisableTenant(ctx, id, true)
+				return err
+			}),
+			tenantVerb("enable", "serve a tenant again that was disabled", func(ctx context.Context, s *admin.Client, id string) error {
+				_, err := s.DisableTenant(ctx, id, false)
+				return err
+			}),
+			tenantVerb("remove", "remove a tenant, whose ID stays taken for 30 days", func(ctx context.Context, s *admin.Client, id string) error {
+				return s.RemoveTenant(ctx, id)
+			}),
+			{
+				Name: "export", Usage: "print a tenant as a file, with its policies in it", ArgsUsage: "TENANT",
+				Flags:        serverFlags(),
+				OnUsageError: cli.OnUsageError, Action: exportTenant,
+			},
+			{
+				Name: "adopt", Usage: "have the files or the API own a tenant", ArgsUsage: "TENANT",
+				Description: `A tenant is changed either by its file or by these commands and the API. To give it to files, write its file first:
+
+   wasmres tenant export acme > tenants/acme.yaml
+   wasmres tenant adopt acme --owner files
+
+Once the API owns it, remove its file; until then the tenant is listed as stale.`,
+				Flags:        serverFlags(&cli.StringFlag{Name: "owner", Usage: "files or api"}),
+				OnUsageError: cli.OnUsageError, Action: adoptTenant,
+			},
 		},
+	})
+}
+
+// tenantVerb returns a command that does one thing to a tenant.
+func tenantVerb(name, usage string, do func(ctx context.Context, s *admin.Client, id string) error) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: "TENANT", Flags: serverFlags(), OnUsageError: cli.OnUsageError,
+		Action: func(c *cli.Context) error {
+			args, err := cli.Arguments(c, "TENANT")
+			if err != nil {
+				return err
+			}
+			return ask(c, func(ctx context.Context, s *admin.Client) error {
+				if err := do(ctx, s, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.App.ErrWriter, "Tenant %s: %sd.\n", terminal.Cell(args[0]), name)
+				return nil
+			})
+		},
+	}
+}
+
+// readInput reads a file, or standard input for -, of at most the size of a file of a tenant.
+func readInput(c *cli.Context, name string) ([]byte, error) {
+	in := c.App.Reader
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, strict.MaxSize+1))
+	if err == nil && len(text) > strict.MaxSize {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, strict.MaxSize)
+	}
+	return text, err
+}
+
+func newTenant(c *cli.Context) error {
+	args, err := cli.Arguments(c, "TENANT")
+	if err != nil {
+		return err
+	}
+	text := []byte("{}\n")
+	if plan := c.String("plan"); plan != "" {
+		text = fmt.Appendf(nil, "plan: %q\n", plan)
+	}
+	if from := c.String("from"); from != "" {
+		if c.IsSet("plan") {
+			return cli.Usagef(c, "--plan and --from exclude each other: the file has the plan")
+		}
+		if text, err = readInput(c, from); err != nil {
+			return err
+		}
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		made, err := s.NewTenant(ctx, args[0], text)
+		var p *admin.Problem
+		if errors.As(err, &p) && p.Status == http.StatusPreconditionFailed {
+			return cli.Conflict(fmt.Errorf("there is a tenant %s already: 'wasmres tenant set' changes it", args[0]))
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.ErrWriter, "Tenant %s: made, with the plan %s.\n", terminal.Cell(made.ID), terminal.Cell(made.Plan))
+		return nil
+	})
+}
+
+func setTenant(c *cli.Context) error {
+	args, err := cli.Arguments(c, "TENANT", "FILE")
+	if err != nil {
+		return err
+	}
+	text, err := readInput(c, args[1])
+	if err != nil {
+		return err
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		_, err := s.SetTenant(ctx, args[0], text)
+		if err == nil {
+			fmt.Fprintf(c.App.ErrWriter, "Tenant %s: set.\n", terminal.Cell(args[0]))
+		}
+		return err
+	})
+}
+
+func exportTenant(c *cli.Context) error {
+	args, err := cli.Arguments(c, "TENANT")
+	if err != nil {
+		return err
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		text, err := s.ExportTenant(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		_, err = c.App.Writer.Write(text)
+		return err
+	})
+}
+
+func adoptTenant(c *cli.Context) error {
+	args, err := cli.Arguments(c, "TENANT")
+	if err != nil {
+		return err
+	}
+	owner := tenant.Owner(c.String("owner"))
+	if owner != tenant.OwnerFiles && owner != tenant.OwnerAPI {
+		return cli.Usagef(c, "--owner: it is one of files, api")
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		t, err := s.AdoptTenant(ctx, args[0], owner)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.ErrWriter, "Tenant %s: owned by %s.\n", terminal.Cell(t.ID), terminal.Cell(string(t.Owner)))
+		return nil
 	})
 }
 
