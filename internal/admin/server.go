@@ -193,9 +193,16 @@ func (s *Server) record(e *endpoint, c caller, r *http.Request, cause *ledger.Ca
 		entry.Outcome = p.Code + ": " + p.Detail
 	}
 	if failed := s.cfg.Record(context.WithoutCancel(r.Context()), entry); err == nil && failed != nil {
-		return fmt.Errorf("%w: %w", tenant.ErrUnavailable, failed)
+		return &unrecordedError{failed}
 	}
 	return err
+}
+
+// An unrecordedError is that of a write that was made, and is in force.
+type unrecordedError struct{ err error }
+
+func (e *unrecordedError) Error() string {
+	return fmt.Sprintf("the change is in force, and could not be recorded: %v", e.err)
 }
 
 // writeProblem answers an error.
@@ -217,7 +224,10 @@ const (
 func problemOf(err error) *Problem {
 	var p *Problem
 	var large *http.MaxBytesError
+	var unrecorded *unrecordedError
 	switch {
+	case errors.As(err, &unrecorded):
+		return problem(http.StatusServiceUnavailable, CodeUnavailable, "%v", err)
 	case errors.As(err, &p):
 		known := *p
 		return &known
