@@ -1,9 +1,6 @@
 package telemetry
 
-import (
-	"math/bits"
-	"time"
-)
+import "time"
 
 // Of the requests of the last 15 to 20 seconds, recent knows the number and how long they took.
 const (
@@ -20,7 +17,7 @@ type recent struct {
 // A window has what came in one windowTime.
 type window struct {
 	requests, limited, faults uint32
-	times                     [timeBuckets]uint32 // by bucketOf
+	times                     Times
 }
 
 // observe counts a request that ended at a time since the start.
@@ -28,7 +25,7 @@ func (r *recent) observe(code uint8, at, took time.Duration) {
 	r.advance(at)
 	w := &r.ring[r.last%windows]
 	w.requests++
-	w.times[bucketOf(took)]++
+	w.times.Add(took)
 	if code == limitedCode {
 		w.limited++
 	}
@@ -58,44 +55,10 @@ func (r *recent) sum(at time.Duration) (all window) {
 		all.requests += w.requests
 		all.limited += w.limited
 		all.faults += w.faults
-		for b, n := range w.times {
-			all.times[b] += n
-		}
+		all.times.AddAll(&w.times)
 	}
 	return all
 }
 
-// timeBuckets is the number of buckets of times: two for each doubling from a microsecond, up to 67 seconds.
-const timeBuckets = 2 * 26
-
-// bucketOf returns the bucket of a time.
-func bucketOf(d time.Duration) int {
-	us := uint64(max(d.Microseconds(), 1))
-	exp := bits.Len64(us) - 1
-	half := 0
-	if exp > 0 {
-		half = int(us >> (exp - 1) & 1)
-	}
-	return min(2*exp+half, timeBuckets-1)
-}
-
-// endOf returns the time before which those of a bucket are.
-func endOf(bucket int) time.Duration {
-	exp, half := bucket/2, bucket%2
-	start := time.Microsecond << exp
-	if half == 0 {
-		return start + start/2
-	}
-	return 2 * start
-}
-
 // p99 returns the time that 99 of 100 requests did not exceed, to a factor of 1.5; zero without requests.
-func (w *window) p99() time.Duration {
-	above, allowed := uint32(0), w.requests/100
-	for b := timeBuckets - 1; b >= 0; b-- {
-		if above += w.times[b]; above > allowed {
-			return endOf(b)
-		}
-	}
-	return 0
-}
+func (w *window) p99() time.Duration { return w.times.AllBut(w.requests / 100) }
