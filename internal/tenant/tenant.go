@@ -62,6 +62,10 @@ type Role struct {
 	Rules []Rule // of which any permits; those of roles that it uses are among them
 }
 
+// RoleCanary is the name of the role whose keys may choose a version of a provider by the header Wasmres-Version. Its rules
+// permit what they say, as those of any role.
+const RoleCanary = "canary"
+
 // A Rule permits actions on URIs.
 type Rule struct {
 	Actions   []string // of list, read, watch, complete and download

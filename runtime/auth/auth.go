@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/admission"
@@ -70,6 +71,13 @@ type Caller struct {
 
 	// Account bounds what the client uses; nil does not. The server has made it for Key.
 	Account admission.Account
+
+	// Version is the version of a provider that the client asks for by the header Wasmres-Version; 0 for none, and for a
+	// client whose Identity may not choose.
+	Version int
+	// Session is the MCP session to which a subscription belongs; empty for none. Other requests have theirs in
+	// resource.Request.
+	Session string
 }
 
 // Valid reports whether the client's Identity, if it has one, has not ended.
@@ -81,6 +89,32 @@ func (c *Caller) Name() string {
 		return ""
 	}
 	return c.Identity.principal.Subject
+}
+
+// VersionHeader is the header by which a client asks for a version of a provider.
+const VersionHeader = "Wasmres-Version"
+
+const maxVersion = 1_000_000_000
+
+// SetVersion sets Version to what the header asks for, if the client's Identity may choose. It ignores what is no number from
+// 1 to a billion.
+func (c *Caller) SetVersion(header string) {
+	if header == "" || c.Identity == nil || !c.Identity.choosesVersions {
+		return
+	}
+	if n, err := strconv.ParseUint(header, 10, 31); err == nil && n <= maxVersion {
+		c.Version = int(n)
+	}
+}
+
+// WithSession gives a context for a subscription of a session.
+func WithSession(ctx context.Context, session string) context.Context {
+	var own Caller
+	if c := CallerOf(ctx); c != nil {
+		own = *c
+	}
+	own.Session = session
+	return WithCaller(ctx, &own)
 }
 
 type callerKey struct{}

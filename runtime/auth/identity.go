@@ -17,6 +17,8 @@ type Identity struct {
 	narrow     []*pathpattern.Set // patterns of which a URI must match one of each; none does not narrow
 	expires    time.Time          // zero for never
 	ctx        context.Context
+
+	choosesVersions bool
 }
 
 // NewIdentity makes the Identity of a principal that may do what any of the grants permits; nil permits nothing. It lasts
@@ -41,6 +43,13 @@ func NewIdentity(ctx context.Context, p abi.Principal, grants []Grant, expires t
 func (i *Identity) Narrow(uris []Pattern) *Identity {
 	own := *i
 	own.narrow = append(slices.Clip(i.narrow), pathpattern.NewSet(appendCompiled(nil, uris)))
+	return &own
+}
+
+// ChoosingVersions returns an Identity like i whose client may choose, by [VersionHeader], which version of a provider answers.
+func (i *Identity) ChoosingVersions() *Identity {
+	own := *i
+	own.choosesVersions = true
 	return &own
 }
 

@@ -125,5 +125,8 @@ func (e *entry) makeIdentity(ctx context.Context) *auth.Identity {
 	if len(e.key.URIs) > 0 {
 		i = i.Narrow(patternsOf(e.key.URIs))
 	}
+	if slices.Contains(e.key.Roles, tenant.RoleCanary) {
+		i = i.ChoosingVersions()
+	}
 	return i
 }

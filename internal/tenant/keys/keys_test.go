@@ -539,3 +539,18 @@ func BenchmarkUpdate(b *testing.B) {
 		set.Update(s)
 	}
 }
+
+// A key with the role canary may choose which version of a provider answers; one without may not.
+func TestTheRoleCanaryChoosesVersions(t *testing.T) {
+	of := acme()
+	of.Roles = append(of.Roles, tenant.Role{Name: tenant.RoleCanary, Rules: []tenant.Rule{rule("read", "notes://**")}})
+	may, mayKey := newKey(t, of, "ada", tenant.RoleCanary, keys.Options{})
+	plain, plainKey := newKey(t, of, "bob", "editor", keys.Options{})
+	set := newSet(t, snapshot([]*tenant.Tenant{of}, mayKey, plainKey))
+	for text, want := range map[string]int{may: 7, plain: 0} {
+		caller := &auth.Caller{Identity: must(t, set, "acme", text)}
+		if caller.SetVersion("7"); caller.Version != want {
+			t.Errorf("%s: got version %d, want %d", caller.Name(), caller.Version, want)
+		}
+	}
+}

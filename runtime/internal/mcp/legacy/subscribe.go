@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -82,7 +83,7 @@ func (s *session) register(ctx context.Context, uri abi.URI) (w *watch, isNew bo
 		}
 		uri = kept[0]
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(auth.WithSession(context.WithoutCancel(ctx), s.name()))
 	w = &watch{session: s, of: uri, uri: uri.String(), ctx: ctx, begun: make(chan struct{})}
 	w.cancel = sync.OnceFunc(func() { cancel(); s.front.dropURI(w.uri) })
 	s.watches[w.uri] = w

@@ -76,6 +76,7 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 	began := time.Now()
 	header := strings.Join(r.Header.Values("Authorization"), ", ") // several are no credential
 	caller, err := h.Identify(r.RemoteAddr, auth.Credential{Authorization: header, TLS: r.TLS})
+	caller.SetVersion(r.Header.Get(auth.VersionHeader))
 	r = r.WithContext(auth.WithCaller(r.Context(), caller))
 	if err == nil {
 		return r, true

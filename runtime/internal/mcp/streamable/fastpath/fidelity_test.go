@@ -374,6 +374,7 @@ func transport() (all []probe) {
 		all = append(all, probe{name: "modern with " + name, request: modernRead("test://text", headers...), fast: fast})
 		all = append(all, probe{name: "session with " + name, request: sessionRead("1", "test://text", headers...), fast: fast})
 	}
+	add("a version of a provider", false, "wasmres-version", "7")
 	add("no host", false, "Host", "")
 	add("empty host", false, "Host", " ")
 	add("empty host, then another", false, "Host", " ", "+Host", "localhost")

@@ -90,7 +90,7 @@ func (h *head) noteHeader(name, value []byte) {
 		equalFold(name, "trailer"), equalFold(name, "te"):
 		h.lengthKnown = false
 	case equalFold(name, "origin"), equalFold(name, "content-encoding"),
-		equalFold(name, "access-control-request-method"):
+		equalFold(name, "access-control-request-method"), equalFold(name, "wasmres-version"):
 		h.plain = false
 	}
 }
