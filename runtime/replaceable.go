@@ -38,7 +38,7 @@ type Replacement interface {
 // resources alone whose mark is another one, or nil, when the next Replacement serves them.
 type Marked interface {
 	// Mark returns what answers the client of ctx for uri, or what makes the list if uri is zero, as a value that can be
-	// compared. Nil is unknown. It is safe for concurrent use and does not block.
+	// compared. Nil is unknown. It is called just before a subscription begins. It is safe for concurrent use and does not block.
 	Mark(ctx context.Context, uri abi.URI) any
 }
 

@@ -17,6 +17,7 @@ type subscription struct {
 	uris []abi.URI // fixed when it is registered
 
 	at        *generation        // that reports to it; nil for none
+	marks     []any              // at at: of the list, then of each of uris; nil for unknown
 	end       context.CancelFunc // ends what at reports; nil if it refused
 	ignoreEnd func() bool        // stops waiting for the end of ctx
 	moving    bool               // to the current generation
@@ -31,9 +32,11 @@ func (s *Source) Subscribe(
 		var end context.CancelFunc
 		g := s.enter()
 		if g == nil {
-			sub.uris, end, err = uris, func() {}, nil
+			sub.uris, sub.marks, end, err = uris, nil, func() {}, nil
 		} else {
+			marks := g.marksOf(ctx, uris)
 			sub.uris, end, err = sub.subscribe(g, uris)
+			sub.marks = marksOfSome(marks, uris, sub.uris)
 			g.calls.Done()
 		}
 		switch {
@@ -128,19 +131,24 @@ func (s *Source) move(sub *subscription) {
 	s.moveSlots <- struct{}{}
 	defer func() { <-s.moveSlots }()
 	for g := s.nextFor(sub); g != nil; g = s.nextFor(sub) {
+		marks := g.marksOf(sub.ctx, sub.uris) // before it subscribes: a change between is told rather than not
 		_, end, err := sub.subscribe(g, sub.uris)
 		if err != nil && g.ctx.Err() != nil { // replaced: the next one is asked
 			g.subscriptions.Done()
 			g.calls.Done()
 			continue
 		}
-		if err != nil && sub.ctx.Err() == nil {
-			s.cfg.Logger.Warn("subscription not moved to the new provider", "uris", len(sub.uris), "err", err)
+		if err != nil {
+			marks = nil // the next one cannot tell what is missed
+			if sub.ctx.Err() == nil {
+				s.cfg.Logger.Warn("subscription not moved to the new provider", "uris", len(sub.uris), "err", err)
+			}
 		}
-		changed := sub.changes(g)
+		changed := sub.changes(marks)
 		s.mu.Lock()
 		sub.setLocked(g, end)
 		s.mu.Unlock()
+		sub.marks = marks
 		g.calls.Done()
 		for _, uri := range changed {
 			resource.Notify(sub.notifier, uri)
@@ -148,36 +156,54 @@ func (s *Source) move(sub *subscription) {
 	}
 }
 
-// changes returns what next serves in another way than the generation of sub does: URIs, and the empty string for the list.
-// Only move calls it, which alone changes what it reads.
-func (sub *subscription) changes(next *generation) (changed []string) {
-	before := sub.at
-	if sub.end == nil {
-		before = nil // it has refused sub, which may have missed something
+// changes returns what has another mark than before: URIs, and the empty string for the list. Only move calls it, which alone
+// changes what it reads.
+func (sub *subscription) changes(marks []any) (changed []string) {
+	isSame := func(i int) bool {
+		return sub.marks != nil && marks != nil && sub.marks[i] != nil && sub.marks[i] == marks[i]
 	}
-	if sub.list && !isSame(sub.ctx, before, next, abi.URI{}) {
+	if sub.list && !isSame(0) {
 		changed = append(changed, "")
 	}
-	for _, uri := range sub.uris {
-		if !isSame(sub.ctx, before, next, uri) {
+	for i, uri := range sub.uris {
+		if !isSame(i + 1) {
 			changed = append(changed, uri.String())
 		}
 	}
 	return changed
 }
 
-// isSame reports whether two generations say that the same answers for a URI; before may be nil.
-func isSame(ctx context.Context, before, next *generation, uri abi.URI) bool {
-	if before == nil {
-		return false
+// marksOf returns the marks of the list and of URIs; nil if g has none.
+func (g *generation) marksOf(ctx context.Context, uris []abi.URI) []any {
+	marked, ok := g.Generation.(Marked)
+	if !ok {
+		return nil
 	}
-	a, isMarked := before.Generation.(Marked)
-	b, areMarked := next.Generation.(Marked)
-	if !isMarked || !areMarked {
-		return false
+	marks := []any{marked.Mark(ctx, abi.URI{})}
+	for _, uri := range uris {
+		marks = append(marks, marked.Mark(ctx, uri))
 	}
-	mark := a.Mark(ctx, uri)
-	return mark != nil && mark == b.Mark(ctx, uri)
+	return marks
+}
+
+// marksOfSome returns those marks that are of the accepted ones of some URIs, which are in the same order.
+func marksOfSome(marks []any, uris, accepted []abi.URI) []any {
+	if marks == nil {
+		return nil
+	}
+	some := marks[:1:1]
+	at := 0
+	for _, uri := range accepted {
+		for at < len(uris) && uris[at] != uri {
+			at++
+		}
+		if at == len(uris) {
+			return nil
+		}
+		some = append(some, marks[at+1])
+		at++
+	}
+	return some
 }
 
 // nextFor begins a call and a subscription on the generation to which sub must move. It returns nil, and ends the moving,

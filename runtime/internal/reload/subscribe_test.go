@@ -201,7 +201,7 @@ func TestWhatGoesOnIsNoChange(t *testing.T) {
 			{"the list and a change", marked(2, 2, 1), []string{"", "a:1"}},
 			{"unknown is a change", marked(2, nil, 1), []string{"a:1"}},
 			{"and back", marked(2, 2, 2), []string{"a:1", "b:1"}},
-			{"one that refuses is told nothing of", refusing, nil},
+			{"one that refuses may change all", refusing, []string{"", "a:1", "b:1"}},
 			{"what was missed is told", last, []string{"", "a:1", "b:1"}},
 			{"one without marks", newFake(t, "plain"), []string{"", "a:1", "b:1"}},
 		} {
