@@ -13,6 +13,13 @@
 // others keep their processes and their caches. Subscribers are told of what changes, and lists go on where they were. If new
 // providers cannot be loaded, they are tried again after a growing wait, while the earlier ones serve.
 //
+// # Canaries
+//
+// While a route has a canary, the host has a second set of providers, with that version in its place, and package rollout gives
+// it to a share of the clients. When the version fails, its clients are at the active version before its owner is told; it
+// stays back until the snapshot has another canary. A version that was replaced stays open as long as a rollback would return
+// to it.
+//
 // A change of one tenant does nothing to the others. The tenant's own streams and sessions go on, unless its hosts,
 // origins or tools changed, which belong to the server.
 package host

@@ -57,6 +57,9 @@ type Config struct {
 	// Blob gets the module of a version by its digest; nil refuses versions. It does not block for long. Of the Module it
 	// gives File and Release.
 	Blob func(digest string) (Module, error)
+	// CanaryFailed gets each version on trial that the Host has taken back: its clients are at the active version already, and
+	// stay there until the snapshot has another canary. It may take its time; Close waits for it. Nil discards.
+	CanaryFailed func(id tenant.ProviderID, version int, reason string)
 	// AllowedHosts are the names by which clients may reach every tenant, beside the tenants' own.
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
@@ -128,6 +131,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Denied == nil {
 		cfg.Denied = func(tenant.ProviderID, app.Denial) {}
+	}
+	if cfg.CanaryFailed == nil {
+		cfg.CanaryFailed = func(tenant.ProviderID, int, string) {}
 	}
 	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

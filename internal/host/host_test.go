@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// clients know one credential for each tenant: its ID.
+// clients know the credentials of each tenant: its ID, and those of several clients, as in ID:NAME. With ID!NAME they may
+// choose versions.
 type clients struct{}
 
 func (clients) Update(*tenant.Snapshot) {}
@@ -39,13 +40,18 @@ type client struct{ id string }
 func (client) Challenge() string { return `Bearer realm="wasmres"` }
 
 func (c client) Authenticate(shown auth.Credential) (*auth.Identity, error) {
-	switch shown.Authorization {
-	case "":
+	if shown.Authorization == "" {
 		return nil, auth.ErrMissing
-	case "Bearer " + c.id:
-		return auth.NewIdentity(context.Background(), abi.Principal{Subject: c.id}, auth.FullAccess(auth.AnyURI()), time.Time{}), nil
 	}
-	return nil, auth.ErrInvalid
+	name, ok := strings.CutPrefix(shown.Authorization, "Bearer "+c.id)
+	if !ok {
+		return nil, auth.ErrInvalid
+	}
+	i := auth.NewIdentity(context.Background(), abi.Principal{Subject: c.id + name}, auth.FullAccess(auth.AnyURI()), time.Time{})
+	if strings.HasPrefix(name, "!") {
+		return i.ChoosingVersions(), nil
+	}
+	return i, nil
 }
 
 // A served host is one behind a listener.
@@ -64,6 +70,9 @@ func serve(tb testing.TB, cfg host.Config) *served {
 	}
 	if cfg.Runtime, cfg.DataDir = engine, tb.TempDir(); cfg.Clients == nil {
 		cfg.Clients = clients{}
+	}
+	if cfg.OpenWait == 0 {
+		cfg.OpenWait = time.Minute // a busy machine compiles for long
 	}
 	if cfg.Quotas, err = quota.OpenBook(filepath.Join(cfg.DataDir, "usage.json"), nil); err != nil {
 		tb.Fatal(err)

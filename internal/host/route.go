@@ -25,18 +25,22 @@ type route struct {
 
 	cursors []byte // the key of cursors of all sets
 	members *pool[*spec, *member]
-	sets    *pool[[]*shared[*spec, *member], *set]
+	sets    *pool[[]*sharedMember, *set]
 
-	is     atomic.Pointer[settings]
+	is     atomic.Pointer[settings]       // but for canaries that were taken back
 	quota  atomic.Pointer[quota.Tenant]   // nil before the first request
 	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
 	last   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
 
-	mu       sync.Mutex  // guards the fields below; it is not held while a provider is opened or closed
-	open     *open       // nil while the tenant is cold
-	opening  *opening    // nil while nothing is opened
-	failure  *failure    // of the last opening; nil for none
-	retry    *time.Timer // opens again what failed, while the earlier providers serve; nil if that is not due
+	mu       sync.Mutex           // guards the fields below; it is not held while a provider is opened or closed
+	said     *settings            // of the snapshot
+	back     map[string]takenBack // by the names of providers
+	trials   map[string]*trial    // by the names of providers
+	attempt  attempt              // the present one of opening
+	open     *open                // nil while the tenant is cold
+	opening  *opening             // nil while nothing is opened
+	failure  *failure             // of the last opening; nil for none
+	retry    *time.Timer          // opens again what failed, while the earlier providers serve; nil if that is not due
 	closed   bool
 	replaced sync.WaitGroup // servers that are being closed
 }
@@ -54,6 +58,12 @@ type opening struct {
 	err  error         // set before done is closed
 }
 
+// An attempt to open the providers of some settings can be given up for others.
+type attempt struct {
+	of     *settings // nil for none
+	cancel context.CancelFunc
+}
+
 // A failure delays the next opening after one that failed.
 type failure struct {
 	err   error
@@ -69,25 +79,43 @@ const (
 
 func newRoute(h *Host, id string) *route {
 	live, _ := runtime.NewLive(runtime.LiveConfig{}) // fails for negative bounds alone
-	r := &route{host: h, id: id, live: live, cursors: make([]byte, 32)}
+	r := &route{
+		host: h, id: id, live: live, cursors: make([]byte, 32), back: map[string]takenBack{}, trials: map[string]*trial{},
+	}
 	_, _ = rand.Read(r.cursors) // never fails
 	r.members = &pool[*spec, *member]{isSame: (*spec).isSame}
-	r.sets = &pool[[]*shared[*spec, *member], *set]{isSame: isSameMembers}
+	r.sets = &pool[[]*sharedMember, *set]{isSame: isSameMembers}
 	return r
 }
 
-// set makes is what the route serves. Providers that changed are opened in the background. One goroutine at a time calls it.
-func (r *route) set(is *settings) {
-	if r.is.Load().isSame(is) {
-		return
-	}
-	r.is.Store(is)
-	if is.plan != nil {
-		r.bound(is.plan)
-	}
+// set makes said what the route serves. Providers that changed are opened in the background.
+func (r *route) set(said *settings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.said.isSame(said) {
+		return
+	}
+	r.said = said
+	for name, b := range r.back { // those are past whose end the snapshot has
+		if c, ok := said.canaryOf(name); !ok || c.spec.version != b.version {
+			delete(r.back, name)
+		}
+	}
+	if said.plan != nil {
+		r.bound(said.plan)
+	}
+	r.applyLocked()
+}
+
+// applyLocked serves what the snapshot says, but for canaries that were taken back.
+func (r *route) applyLocked() {
+	is := r.said.without(r.back)
+	r.is.Store(is)
 	r.stopRetryLocked()
+	r.stopTrialsLocked(is)
+	if r.attempt.of != nil && !r.attempt.of.isSameProviders(is) {
+		r.attempt.cancel() // what is being opened has no use, and may take long
+	}
 	switch {
 	case r.open == nil:
 	case is.tenant == nil || is.tenant.Disabled:
@@ -181,7 +209,7 @@ func (r *route) run(work *opening) {
 		is := r.is.Load()
 		err := r.tryOpen(is)
 		r.mu.Lock()
-		if r.is.Load() == is || r.closed || err != nil && errors.Is(err, context.Canceled) {
+		if r.is.Load() == is || r.closed || r.host.ctx.Err() != nil {
 			r.opening, work.err = nil, r.noteLocked(is, err)
 			r.mu.Unlock()
 			return
@@ -202,24 +230,26 @@ func (r *route) noteLocked(is *settings, err error) error {
 	}
 	r.failure = &failure{err: err, of: is, until: time.Now().Add(wait), wait: wait}
 	r.host.cfg.Logger.Error("tenant not opened", "tenant", r.id, "err", err, "retry_in", wait)
-	if r.open != nil && !r.closed {
-		r.stopRetryLocked()
-		r.retry = time.AfterFunc(wait, r.tryAgain)
+	if r.open != nil {
+		r.retryLocked(wait)
 	}
 	return unavailableFor("the providers cannot be loaded", wait)
 }
 
-// tryAgain opens the providers of the present settings after a failure, unless they are open.
-func (r *route) tryAgain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.retry == nil || r.closed || r.open == nil {
+// retryLocked opens the providers of the present settings again after a wait, unless those change before.
+func (r *route) retryLocked(wait time.Duration) {
+	if r.closed {
 		return
 	}
-	r.retry = nil
-	if is := r.is.Load(); r.failure != nil && r.failure.of == is {
-		r.startLocked()
-	}
+	r.stopRetryLocked()
+	r.retry = time.AfterFunc(wait, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.retry != nil && !r.closed && r.open != nil {
+			r.retry = nil
+			r.startLocked()
+		}
+	})
 }
 
 func (r *route) stopRetryLocked() {
@@ -236,12 +266,22 @@ func (r *route) tryOpen(is *settings) error {
 	}
 	ctx, cancel := context.WithTimeout(r.host.ctx, openTime)
 	defer cancel()
+	r.mu.Lock()
+	r.attempt = attempt{is, cancel}
+	r.mu.Unlock()
 	g, err := r.openGeneration(ctx, is)
+	r.mu.Lock()
+	r.attempt = attempt{}
 	if err != nil {
+		r.mu.Unlock()
 		return err
 	}
-	r.mu.Lock()
 	owned, err := r.useLocked(is, g)
+	if owned && err == nil {
+		if wait, again := r.noteCanariesLocked(is, g.problems); again {
+			r.retryLocked(wait)
+		}
+	}
 	r.mu.Unlock()
 	if !owned {
 		err = errors.Join(err, g.Close())
@@ -252,12 +292,12 @@ func (r *route) tryOpen(is *settings) error {
 // useLocked has the providers of the settings serve. owned reports whether something closes g later: it is false if the
 // present settings have no use for g, or on an error.
 func (r *route) useLocked(is *settings, g *generation) (owned bool, err error) {
-	now := r.is.Load().tenant // which may have changed while the providers were opened
+	now := r.is.Load() // which may have changed while the providers were opened
 	switch {
 	case r.closed:
 		return false, context.Canceled
-	case now == nil || now.Disabled || !isSameServer(is.tenant, now):
-		return false, nil // set has closed what was open
+	case now.tenant == nil || now.tenant.Disabled || !isSameServer(is.tenant, now.tenant) || !is.isSameProviders(now):
+		return false, nil // set has closed what was open, or others are opened next
 	case r.open == nil:
 		return r.beginLocked(is, g)
 	}

@@ -11,13 +11,18 @@ import (
 
 // A set is some open providers of a tenant, which are served as one.
 type set struct {
-	members  []*shared[*spec, *member]
+	members  []*sharedMember
 	combined *runtime.Combined // nil for one provider by itself, and for none
 	source   resource.Source
 }
 
+type (
+	sharedMember = shared[*spec, *member]
+	sharedSet    = shared[[]*sharedMember, *set]
+)
+
 // isSameMembers reports whether two sets are of the same providers in the same order, so that one set does for both.
-func isSameMembers(a, b []*shared[*spec, *member]) bool {
+func isSameMembers(a, b []*sharedMember) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -30,8 +35,8 @@ func isSameMembers(a, b []*shared[*spec, *member]) bool {
 }
 
 // openSet opens those providers that are not open yet, and returns the set of all. The caller releases it.
-func (r *route) openSet(ctx context.Context, specs []*spec) (_ *shared[[]*shared[*spec, *member], *set], err error) {
-	var members []*shared[*spec, *member]
+func (r *route) openSet(ctx context.Context, specs []*spec) (_ *sharedSet, err error) {
+	var members []*sharedMember
 	for _, s := range specs {
 		m, err := r.members.acquire(s, func() (*member, error) { return r.openMember(ctx, s) })
 		if err != nil {
@@ -49,7 +54,7 @@ func (r *route) openSet(ctx context.Context, specs []*spec) (_ *shared[[]*shared
 	return s, nil
 }
 
-func releaseAll(members []*shared[*spec, *member]) error {
+func releaseAll(members []*sharedMember) error {
 	var errs []error
 	for _, m := range members {
 		errs = append(errs, m.release())
@@ -58,7 +63,7 @@ func releaseAll(members []*shared[*spec, *member]) error {
 }
 
 // combine makes a set, which releases the members in the end.
-func (r *route) combine(members []*shared[*spec, *member]) (*set, error) {
+func (r *route) combine(members []*sharedMember) (*set, error) {
 	s := &set{members: members, source: nothing{}}
 	switch {
 	case len(members) == 0:
@@ -103,30 +108,4 @@ func (s *set) mark(uri abi.URI) any {
 		}
 	}
 	return nil
-}
-
-// A generation is the providers of a tenant, as one version of its configuration has them. It is a [runtime.Replacement].
-type generation struct {
-	stable *shared[[]*shared[*spec, *member], *set]
-}
-
-var _ runtime.Marked = (*generation)(nil)
-
-// Source implements [runtime.Replacement].
-func (g *generation) Source() resource.Source { return g.stable.value.source }
-
-// Mark implements [runtime.Marked].
-func (g *generation) Mark(_ context.Context, uri abi.URI) any { return g.stable.value.mark(uri) }
-
-// Close implements [runtime.Replacement]. Providers that another generation has stay open.
-func (g *generation) Close() error { return g.stable.release() }
-
-// openGeneration opens the providers that the tenant is to have and has not open yet.
-func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, error) {
-	r.quotaOf(is)
-	stable, err := r.openSet(ctx, is.stable)
-	if err != nil {
-		return nil, err
-	}
-	return &generation{stable: stable}, nil
 }

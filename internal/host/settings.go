@@ -12,13 +12,21 @@ type settings struct {
 	plan   *tenant.Plan
 	routes []deployed // of the providers without a Module, in the order of Providers
 
-	stable []*spec // the providers to open
+	stable   []*spec  // the providers to open
+	canaries []canary // the versions on trial, one of a provider
+	spares   []*spec  // versions to which a rollback would return
 }
 
 // A deployed provider is served by versions.
 type deployed struct {
-	route  *tenant.Route   // nil before the first
-	active *tenant.Version // nil for none
+	route                    *tenant.Route   // nil before the first
+	active, canary, previous *tenant.Version // nil for none
+}
+
+// A canary is a version of a provider that is on trial.
+type canary struct {
+	spec  *spec
+	share int // of the clients, in percent
 }
 
 // settingsOf returns what a snapshot says of a tenant.
@@ -30,17 +38,28 @@ func settingsOf(s *tenant.Snapshot, t *tenant.Tenant) *settings {
 			is.stable = append(is.stable, is.specOf(p, nil))
 			continue
 		}
-		id := tenant.ProviderID{Tenant: t.ID, Provider: p.Name}
-		d := deployed{route: s.Routes[id]}
-		if d.route != nil {
-			d.active = s.VersionOf(id, d.route.Active)
-		}
-		if d.active != nil {
-			is.stable = append(is.stable, is.specOf(p, d.active))
-		}
-		is.routes = append(is.routes, d)
+		is.addDeployed(s, p)
 	}
 	return is
+}
+
+// addDeployed adds a provider that is served by versions.
+func (is *settings) addDeployed(s *tenant.Snapshot, p *tenant.Provider) {
+	id := tenant.ProviderID{Tenant: is.tenant.ID, Provider: p.Name}
+	d := deployed{route: s.Routes[id]}
+	if d.route != nil {
+		d.active, d.canary, d.previous = s.VersionOf(id, d.route.Active), s.VersionOf(id, d.route.Canary), s.VersionOf(id, d.route.Previous)
+	}
+	is.routes = append(is.routes, d)
+	if d.active != nil {
+		is.stable = append(is.stable, is.specOf(p, d.active))
+	}
+	if d.canary != nil && d.canary != d.active {
+		is.canaries = append(is.canaries, canary{is.specOf(p, d.canary), min(max(d.route.Share, 0), 100)})
+	}
+	if d.previous != nil {
+		is.spares = append(is.spares, is.specOf(p, d.previous))
+	}
 }
 
 // serves reports whether there is a module for the provider of a name.
@@ -58,14 +77,53 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 	return s
 }
 
+// with returns the providers to open for a canary: it stands where the active version of its provider does.
+func (is *settings) with(c canary) (specs []*spec) {
+	name := c.spec.provider.Name
+	for i := range is.tenant.Providers {
+		if is.tenant.Providers[i].Name == name {
+			specs = append(specs, c.spec)
+			continue
+		}
+		for _, s := range is.stable {
+			if s.provider.Name == is.tenant.Providers[i].Name {
+				specs = append(specs, s)
+			}
+		}
+	}
+	return specs
+}
+
+// without returns the settings but for canaries that were taken back, by the names of their providers.
+func (is *settings) without(back map[string]takenBack) *settings {
+	isBack := func(c canary) bool { return back[c.spec.provider.Name].version == c.spec.version }
+	if !slices.ContainsFunc(is.canaries, isBack) {
+		return is
+	}
+	own := *is
+	own.canaries = slices.DeleteFunc(slices.Clone(is.canaries), isBack)
+	return &own
+}
+
+// canaryOf returns the canary of a provider.
+func (is *settings) canaryOf(name string) (c canary, ok bool) {
+	for _, c := range is.canaries {
+		if c.spec.provider.Name == name {
+			return c, true
+		}
+	}
+	return canary{}, false
+}
+
 // isSame reports whether other settings are of the same values, which are immutable.
 func (is *settings) isSame(o *settings) bool {
 	return is != nil && is.tenant == o.tenant && is.plan == o.plan && slices.Equal(is.routes, o.routes)
 }
 
-// isSameProviders reports whether the providers of other settings are the same.
+// isSameProviders reports whether other settings have the same providers and canaries.
 func (is *settings) isSameProviders(o *settings) bool {
-	return slices.EqualFunc(is.stable, o.stable, (*spec).isSame)
+	return slices.EqualFunc(is.stable, o.stable, (*spec).isSame) &&
+		slices.EqualFunc(is.canaries, o.canaries, func(a, b canary) bool { return a.share == b.share && a.spec.isSame(b.spec) })
 }
 
 // planOf returns the plan of a tenant.
