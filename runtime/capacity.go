@@ -10,10 +10,13 @@ import (
 // What one live provider needs of the machine, measured and rounded up: a provider of Go, the largest there is. One in C
 // takes 3 MiB.
 const (
-	eachDescriptors = 10       // in the parent
+	eachDescriptors = 10       // in the parent: 7, and those of a further call at once
 	eachThreads     = 8        // of the worker, with one of the parent
 	eachMemory      = 16 << 20 // bytes
 )
+
+// OpenFiles is the CapacityBound.Name of the limit of descriptors.
+const OpenFiles = capacity.OpenFiles
 
 // A CapacityBound is a limit of this machine, and how many live providers it allows.
 type CapacityBound struct {
@@ -30,14 +33,15 @@ func (b CapacityBound) String() string {
 // Capacity returns how many more providers may be live at once on this machine, beside what runs now: the limit that binds
 // first, then the others. It knows descriptors, processes, threads, namespaces, the memory of the machine, and processes and
 // memory of the control groups of this process. memory is what one provider needs, in bytes; 0 means that of a provider in
-// Go. Capacity returns nothing on systems other than Linux, where providers have no processes. Providers beyond it may be
-// open: LiveConfig.Max and HostConfig.Idle bound those that are live.
-func Capacity(memory uint64) []CapacityBound {
+// Go. files is how many descriptors no provider may have, as those of clients. Capacity returns nothing on systems other than
+// Linux, where providers have no processes. Providers beyond it may be open: LiveConfig.Max and HostConfig.Idle bound those
+// that are live.
+func Capacity(memory, files uint64) []CapacityBound {
 	if memory == 0 {
 		memory = eachMemory
 	}
 	var bounds []CapacityBound
-	for _, b := range capacity.Bounds(os.DirFS("/"), capacity.Each{Descriptors: eachDescriptors, Threads: eachThreads, Memory: memory}) {
+	for _, b := range capacity.Bounds(os.DirFS("/"), capacity.Each{Descriptors: eachDescriptors, Reserved: files, Threads: eachThreads, Memory: memory}) {
 		bounds = append(bounds, CapacityBound{Name: b.Name, Free: b.Free, Providers: b.Workers})
 	}
 	return bounds

@@ -9,12 +9,12 @@ import (
 
 func TestCapacityNamesTheTightestBoundFirst(t *testing.T) {
 	if goruntime.GOOS != "linux" {
-		if got := runtime.Capacity(0); got != nil {
+		if got := runtime.Capacity(0, 0); got != nil {
 			t.Errorf("got %v where providers have no processes", got)
 		}
 		return
 	}
-	all := runtime.Capacity(0)
+	all := runtime.Capacity(0, 0)
 	if len(all) == 0 {
 		t.Fatal("no bounds")
 	}
@@ -23,8 +23,13 @@ func TestCapacityNamesTheTightestBoundFirst(t *testing.T) {
 			t.Errorf("bound %d: got %v, want none tighter than the first, %v", i, b, all[0])
 		}
 	}
-	if huge := runtime.Capacity(1 << 60); huge[0].Providers != 0 {
+	if huge := runtime.Capacity(1<<60, 0); huge[0].Providers != 0 {
 		t.Errorf("got %v for providers larger than the machine", huge[0])
+	}
+	for _, b := range runtime.Capacity(0, 1<<60) {
+		if b.Name == runtime.OpenFiles && b.Providers != 0 {
+			t.Errorf("got %v where clients have all descriptors", b)
+		}
 	}
 	t.Log(all)
 }

@@ -240,21 +240,29 @@ func (h *Host) release() error {
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
-	var closing sync.WaitGroup
-	all := h.routes.Load().byID
-	errs := make(chan error, len(all))
-	for _, r := range all {
-		closing.Go(func() { errs <- r.close() })
+	var last []*open
+	for _, r := range h.routes.Load().byID {
+		if o := r.end(); o != nil {
+			last = append(last, o)
+		}
 	}
-	closing.Wait()
-	close(errs)
+	// The clients of all tenants are told first: then the ends of thousands of processes have the processors for seconds.
+	err := eachOpen(last, func(o *open) error { return o.server.Close() })
+	err = errors.Join(err, eachOpen(last, func(o *open) error { return o.source.Close() }))
 	h.work.Wait()
 	h.strangers.Close()
-	var joined []error
-	for err := range errs {
-		joined = append(joined, err)
+	return err
+}
+
+// eachOpen calls f for all open tenants at the same time.
+func eachOpen(all []*open, f func(*open) error) error {
+	errs := make([]error, len(all))
+	var calls sync.WaitGroup
+	for i, o := range all {
+		calls.Go(func() { errs[i] = f(o) })
 	}
-	return errors.Join(joined...)
+	calls.Wait()
+	return errors.Join(errs...)
 }
 
 // closeUnused makes tenants cold that are not used, until the Host is closed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -205,6 +206,33 @@ func TestPrefixesNarrowAProvider(t *testing.T) {
 	for uri, want := range map[string]string{"hello://about": `"text"`, "greeting://Ada": "not_found"} {
 		if _, text := s.read("/t/a/mcp", "a", uri); !strings.Contains(text, want) {
 			t.Errorf("%s: got %s, want %s", uri, text, want)
+		}
+	}
+}
+
+// A server that ends tells the clients of all tenants, and reports no error.
+func TestClosingEndsTheStreamsOfAllTenants(t *testing.T) {
+	s := serve(t, host.Config{})
+	hello := guesttest.File(t, "hello")
+	var all []*tenant.Tenant
+	for i := range 30 {
+		all = append(all, with(fmt.Sprintf("t%d", i), hello))
+	}
+	s.Update(snapshot(all...))
+	var streams []<-chan string
+	for _, one := range all {
+		streams = append(streams, s.listen("/t/"+one.ID+"/mcp", one.ID))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, events := range streams {
+		last := ""
+		for event := range events {
+			last = event
+		}
+		if !strings.Contains(last, `"result"`) {
+			t.Errorf("the last event is %s, want the result of the stream", last)
 		}
 	}
 }

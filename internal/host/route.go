@@ -32,17 +32,16 @@ type route struct {
 	server atomic.Pointer[runtime.Server] // nil while the tenant is cold
 	last   atomic.Int64                   // when the last request ended, in nanoseconds since 1970
 
-	mu       sync.Mutex           // guards the fields below; it is not held while a provider is opened or closed
-	said     *settings            // of the snapshot
-	back     map[string]takenBack // by the names of providers
-	trials   map[string]*trial    // by the names of providers
-	attempt  attempt              // the present one of opening
-	open     *open                // nil while the tenant is cold
-	opening  *opening             // nil while nothing is opened
-	failure  *failure             // of the last opening; nil for none
-	retry    *time.Timer          // opens again what failed, while the earlier providers serve; nil if that is not due
-	closed   bool
-	replaced sync.WaitGroup // servers that are being closed
+	mu      sync.Mutex           // guards the fields below; it is not held while a provider is opened or closed
+	said    *settings            // of the snapshot
+	back    map[string]takenBack // by the names of providers
+	trials  map[string]*trial    // by the names of providers
+	attempt attempt              // the present one of opening
+	open    *open                // nil while the tenant is cold
+	opening *opening             // nil while nothing is opened
+	failure *failure             // of the last opening; nil for none
+	retry   *time.Timer          // opens again what failed, while the earlier providers serve; nil if that is not due
+	closed  bool
 }
 
 // An open tenant has a server, and a source whose providers can be replaced.
@@ -356,9 +355,7 @@ func (r *route) closeLocked() {
 	r.open = nil
 	r.stopRetryLocked()
 	r.server.Store(nil)
-	r.replaced.Add(1)
 	r.host.work.Go(func() {
-		defer r.replaced.Done()
 		select {
 		case <-time.After(settleTime):
 		case <-r.host.ctx.Done():
@@ -369,18 +366,15 @@ func (r *route) closeLocked() {
 	})
 }
 
-// close ends the route. It waits for requests under way.
-func (r *route) close() error {
+// end ends the route, and returns what is open, which the caller closes. What the route closes itself is done when the work of
+// its Host is.
+func (r *route) end() *open {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	o := r.open
 	r.open, r.closed = nil, true
 	r.stopRetryLocked()
-	r.mu.Unlock()
-	r.replaced.Wait()
-	if o == nil {
-		return nil
-	}
-	return o.close()
+	return o
 }
 
 func (o *open) close() error { return errors.Join(o.server.Close(), o.source.Close()) }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,17 +47,17 @@ type Config struct {
 // A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
 type Node struct {
 	// fixed at creation
-	cfg      Config
-	began    time.Time
-	store    *store.Store
-	ledger   *ledger.Ledger
-	quotas   *quota.Book
-	keys     *keys.Set
-	live     *runtime.Live
-	capacity runtime.CapacityBound // of the machine; zero if unknown
-	engine   *runtime.Host
-	host     *host.Host
-	metrics  *telemetry.Metrics
+	cfg     Config
+	began   time.Time
+	store   *store.Store
+	ledger  *ledger.Ledger
+	quotas  *quota.Book
+	keys    *keys.Set
+	live    *runtime.Live
+	split   split
+	engine  *runtime.Host
+	host    *host.Host
+	metrics *telemetry.Metrics
 
 	settings atomic.Pointer[tenant.Settings]
 	refused  refused
@@ -99,11 +100,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		cache = filepath.Join(s.Data, "cache")
 	}
 	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
-	if bounds := runtime.Capacity(0); len(bounds) > 0 {
-		n.capacity = bounds[0]
-	}
+	n.split = splitOf(len(s.Listen))
 	n.live, err = runtime.NewLive(runtime.LiveConfig{
-		Max: n.capacity.Providers, Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
+		Max: n.split.capacity.Providers, Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
 		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
 	})
 	if err != nil {
@@ -165,7 +164,7 @@ func (n *Node) observe(tenantID string, e accesslog.Entry) {
 }
 
 // Capacity says for how many live providers the machine has room, and what bounds them; zero if unknown.
-func (n *Node) Capacity() runtime.CapacityBound { return n.capacity }
+func (n *Node) Capacity() runtime.CapacityBound { return n.split.capacity }
 
 // Settings returns those in force.
 func (n *Node) Settings() *tenant.Settings { return n.settings.Load() }
@@ -183,8 +182,14 @@ func allowedHosts(s *tenant.Settings) []string {
 }
 
 // Serve serves tenants on a listener until ctx ends. Then it closes the tenants: requests under way have five seconds.
+// Clients have at most half of the descriptors of the process, unless opts says how many connections there may be.
 func (n *Node) Serve(ctx context.Context, l net.Listener, opts *runtime.TransportOptions) error {
-	return runtime.Serve(ctx, l, n.host, opts)
+	var o runtime.TransportOptions
+	if opts != nil {
+		o = *opts
+	}
+	o.MaxConnections = cmp.Or(o.MaxConnections, n.split.connections)
+	return runtime.Serve(ctx, l, n.host, &o)
 }
 
 // Close ends the server. It is idempotent.

@@ -20,7 +20,7 @@ func (n *Node) Node() admin.Node {
 	return admin.Node{
 		Version: n.cfg.Version, Started: n.began, Endpoints: n.cfg.Endpoints, Generation: n.store.Snapshot().Generation,
 		NotReadyFor: n.NotReady(), Live: live.Live, LiveBytes: bytesOf(live),
-		Capacity: n.capacity.Providers, CapacityBy: n.capacity.Name,
+		Capacity: n.split.capacity.Providers, CapacityBy: n.split.capacity.Name,
 	}
 }
 

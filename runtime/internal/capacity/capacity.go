@@ -17,6 +17,7 @@ import (
 // Each is what one more worker needs. The figures are measured, rounded up.
 type Each struct {
 	Descriptors uint64 // in the parent
+	Reserved    uint64 // descriptors in the parent that no worker may have
 	Threads     uint64 // in both processes
 	Memory      uint64 // bytes
 }
@@ -28,6 +29,9 @@ type Bound struct {
 	Workers int    // that fit into Free
 }
 
+// OpenFiles is the name of the limit of descriptors.
+const OpenFiles = "open files"
+
 // maxFile bounds what is read of a file.
 const maxFile = 64 << 10
 
@@ -36,7 +40,8 @@ const maxFile = 64 << 10
 func Bounds(root fs.FS, each Each) []Bound {
 	m := machine{root: root}
 	total := m.threads()
-	m.add("open files", less(m.processLimit("Max open files"), m.count("proc/self/fd")), each.Descriptors)
+	free := less(m.processLimit("Max open files"), m.count("proc/self/fd"))
+	m.add(OpenFiles, less(free, each.Reserved), each.Descriptors)
 	if !m.isRoot() { // whom this limit does not bind
 		m.add("processes of the user", less(m.processLimit("Max processes"), total), each.Threads)
 	}

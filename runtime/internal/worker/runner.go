@@ -45,6 +45,9 @@ type Config struct {
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
 	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
 	PipelineUnder time.Duration
+	// LinkIdle is how long a connection to a worker is unused before it is closed, but for the first one: each takes descriptors
+	// here, and memory and a thread there. Zero means 10 s.
+	LinkIdle time.Duration
 	// Grace is how long after its deadline a call may end by itself, before its worker is killed. Zero means 60 ms.
 	Grace  time.Duration
 	Logger *slog.Logger // nil discards
@@ -54,6 +57,9 @@ type Config struct {
 // but later on a busy machine, or while the guest touches many new pages. Killing it then would make the machine
 // busier.
 const defaultGrace = 60 * time.Millisecond * slowdown
+
+// defaultLinkIdle is the default of Config.LinkIdle.
+const defaultLinkIdle = 10 * time.Second
 
 // defaultPipelineUnder is the default of Config.PipelineUnder.
 const defaultPipelineUnder = 250 * time.Microsecond
@@ -82,15 +88,18 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Compile == nil || cfg.Invalidate == nil {
 		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
 	}
-	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle) < 0 || min(cfg.MaxStarts, cfg.Standby) < 0 {
-		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v, MaxStarts %d and Standby %d must not be negative",
-			cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.MaxStarts, cfg.Standby)
+	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.LinkIdle) < 0 || min(cfg.MaxStarts, cfg.Standby) < 0 {
+		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v, LinkIdle %v, MaxStarts %d and Standby %d must not be negative",
+			cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.LinkIdle, cfg.MaxStarts, cfg.Standby)
 	}
 	if cfg.PipelineUnder == 0 {
 		cfg.PipelineUnder = defaultPipelineUnder
 	}
 	if cfg.Grace == 0 {
 		cfg.Grace = defaultGrace
+	}
+	if cfg.LinkIdle == 0 {
+		cfg.LinkIdle = defaultLinkIdle
 	}
 	if cfg.Used == nil {
 		cfg.Used = func(string) {}

@@ -67,7 +67,7 @@ func (w *worker) endStarting() {
 // background until endStarting.
 func spawn(r *Runner, background bool) (_ *worker, err error) {
 	w := &worker{runner: r, started: !background}
-	w.links = link.New(link.Config{Process: w, Grace: r.cfg.Grace, PipelineUnder: r.cfg.PipelineUnder, Logger: r.cfg.Logger})
+	w.links = link.New(link.Config{Process: w, Grace: r.cfg.Grace, PipelineUnder: r.cfg.PipelineUnder, Idle: r.cfg.LinkIdle, Logger: r.cfg.Logger})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())

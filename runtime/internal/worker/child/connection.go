@@ -3,9 +3,11 @@ package child
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -17,10 +19,14 @@ import (
 // A connection is the worker's end of a link, on which it runs calls one after the other. It belongs to the goroutine
 // that serves it, except for the fields that mu guards.
 type connection struct {
-	id   uint32
-	out  *protocol.Sender
-	done protocol.Done // of the call under way
-	buf  []byte
+	id     uint32
+	conn   *protocol.Conn
+	window *protocol.Mapping
+	out    *protocol.Sender
+	done   protocol.Done // of the call under way
+	buf    []byte
+
+	ended atomic.Bool // the parent has closed it
 
 	mu        sync.Mutex // guards the fields below
 	seq       uint64     // of the call under way; 0 for none
@@ -40,17 +46,30 @@ func newConnection(id uint32, socket, window *os.File) (*connection, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &connection{id: id, out: protocol.NewSender(conn, mapping)}, nil
+	return &connection{id: id, conn: conn, window: mapping, out: protocol.NewSender(conn, mapping)}, nil
 }
 
-// serve runs calls until the parent ends the connection or violates the protocol. Then the process exits.
+// serve runs calls until the parent closes the connection between two calls. The process exits when that is the first
+// connection, and when the parent violates the protocol.
 func (l *connection) serve(host *guest.Host, guests guest.Guests) {
 	for {
-		if err := l.serveCall(host, guests); err != nil {
+		err := l.serveCall(host, guests)
+		if errors.Is(err, io.EOF) && l.id != 0 {
+			l.end()
+			return
+		}
+		if err != nil {
 			os.Exit(1)
 		}
 		guests.ResetUsed()
 	}
+}
+
+// end releases the connection.
+func (l *connection) end() {
+	_ = l.conn.Close() // the parent has closed it, too
+	_ = l.window.Close()
+	l.ended.Store(true)
 }
 
 // serveCall waits for one call and runs it.

@@ -3,6 +3,7 @@ package child
 import (
 	"errors"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
@@ -70,8 +71,9 @@ func (c *child) newLink(payload []byte) error {
 	return nil
 }
 
-// serveLink serves a link until the process ends.
+// serveLink serves a link until the parent closes it, or the process ends.
 func (c *child) serveLink(l *connection) {
+	maps.DeleteFunc(c.links, func(_ uint32, other *connection) bool { return other.ended.Load() })
 	c.links[l.id] = l
-	go l.serve(c.host, c.guests) // ends with the process
+	go l.serve(c.host, c.guests)
 }

@@ -76,7 +76,7 @@ func (h *Host) Open(_ context.Context, host *guest.Host) (guest.Guests, error) {
 	h.module = Module{Host: host, Quota: &Quota{}}
 	h.cfg = Config{
 		Process: ended{func(socket, window *os.File) { h.played.Go(func() { h.Link(socket, window) }) }},
-		Grace:   60 * time.Millisecond, PipelineUnder: time.Hour, Logger: slog.New(slog.DiscardHandler),
+		Grace:   60 * time.Millisecond, PipelineUnder: time.Hour, Idle: time.Hour, Logger: slog.New(slog.DiscardHandler),
 	}
 	h.set = New(h.cfg)
 	h.set.module, h.set.maxShared, h.set.pipelining = h.module, 2, true
@@ -139,7 +139,7 @@ type Parent struct {
 
 // Open implements [guest.Runner].
 func (p *Parent) Open(_ context.Context, host *guest.Host) (guest.Guests, error) {
-	p.set = New(Config{Process: ended{}, Grace: 60 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	p.set = New(Config{Process: ended{}, Grace: 60 * time.Millisecond, Idle: time.Hour, Logger: slog.New(slog.DiscardHandler)})
 	p.set.module = Module{Host: host, Quota: &Quota{}}
 	return p, nil
 }

@@ -32,8 +32,8 @@ type link struct {
 
 	// owned by the call that is ready
 	done       protocol.Done
-	windowUsed bool // since it was trimmed
-	used       time.Time
+	windowUsed bool      // since it was trimmed
+	used       time.Time // when the last call ended
 
 	inParent      atomic.Bool  // the parent works for the call: a service runs, or a client reads slowly
 	due           atomic.Int64 // deadline of the call under way, relative to Set.began; 0 for none

@@ -6,22 +6,24 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
 // trimAfter is how long a link is unused before its window releases its memory.
 const trimAfter = time.Second
 
-// open makes a link, and sends its other end to the worker.
+// open makes a link, and sends its other end to the worker. The error is [abi.CodeUnavailable] with the time to retry after
+// when this process has no descriptors left.
 func (s *Set) open() (*link, error) {
 	conn, theirs, err := protocol.Pair()
 	if err != nil {
-		return nil, err
+		return nil, noLink(err)
 	}
 	defer theirs.Close()
 	l, err := s.newLink(conn)
 	if err != nil {
-		return nil, err
+		return nil, noLink(err)
 	}
 	if err := s.cfg.Process.Attach(l.id, theirs, l.window.File()); err != nil {
 		l.close()
@@ -31,13 +33,20 @@ func (s *Set) open() (*link, error) {
 	return l, nil
 }
 
+// noLink returns the error of a call for which no link can be made.
+func noLink(err error) error {
+	e := abi.Errorf(abi.CodeUnavailable, "the server has no room for another call of the provider now")
+	e.RetryAfter = time.Second
+	return e.Because(err)
+}
+
 // newLink makes the parent's end of a link over a connection, which it takes over.
 func (s *Set) newLink(conn *protocol.Conn) (*link, error) {
 	window, err := protocol.NewWindow(0)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	l := &link{set: s, conn: conn, window: window, in: protocol.NewReceiver(conn, window)}
+	l := &link{set: s, conn: conn, window: window, in: protocol.NewReceiver(conn, window), used: time.Now()}
 	l.watchdog = time.AfterFunc(time.Hour, l.checkDeadline)
 	l.watchdog.Stop()
 	s.mu.Lock()
@@ -53,9 +62,7 @@ func (s *Set) release(l *link) {
 	closed := s.closed
 	if !closed {
 		s.idle = append(s.idle, l)
-		if l.windowUsed && s.sweep == nil {
-			s.sweep = time.AfterFunc(trimAfter, s.trim)
-		}
+		s.sweepLaterLocked(l)
 	}
 	s.mu.Unlock()
 	if closed {
@@ -63,23 +70,48 @@ func (s *Set) release(l *link) {
 	}
 }
 
-// trim releases the memory of windows that have not been used for trimAfter.
+// sweepLaterLocked has the idle links looked at in a while, if l has something to release.
+func (s *Set) sweepLaterLocked(l *link) {
+	if s.sweep == nil && (l.windowUsed || !l.isFirst()) {
+		s.sweep = time.AfterFunc(min(trimAfter, s.cfg.Idle), s.trim)
+	}
+}
+
+// isFirst reports whether this is the link that a worker is started with. It lasts as long as the worker.
+func (l *link) isFirst() bool { return l.id == 0 }
+
+// trim releases the memory of windows that have not been used for trimAfter, and closes links that have not been used for
+// Config.Idle.
 func (s *Set) trim() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.sweep = nil
-	if s.closed {
-		return
+	var unused []*link
+	if !s.closed {
+		unused = s.trimLocked()
 	}
-	for _, l := range s.idle {
-		if l.windowUsed && time.Since(l.used) >= trimAfter {
+	s.mu.Unlock()
+	for _, l := range unused {
+		l.close()
+	}
+}
+
+func (s *Set) trimLocked() (unused []*link) {
+	s.idle = slices.DeleteFunc(s.idle, func(l *link) bool {
+		unusedFor := time.Since(l.used)
+		if !l.isFirst() && unusedFor >= s.cfg.Idle {
+			unused = append(unused, l)
+			return true
+		}
+		if l.windowUsed && unusedFor >= trimAfter {
 			_ = l.in.Trim() // memory that is not released serves the next call
 			l.windowUsed = false
 		}
+		return false
+	})
+	for _, l := range s.idle {
+		s.sweepLaterLocked(l)
 	}
-	if slices.ContainsFunc(s.idle, func(l *link) bool { return l.windowUsed }) {
-		s.sweep = time.AfterFunc(trimAfter, s.trim)
-	}
+	return unused
 }
 
 // Close releases the idle links. Links with a call are released when it ends.

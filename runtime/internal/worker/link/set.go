@@ -34,7 +34,9 @@ type Config struct {
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, so that neither
 	// process sleeps in between.
 	PipelineUnder time.Duration
-	Logger        *slog.Logger
+	// Idle is how long a link is unused before it is closed, unless it is the only one.
+	Idle   time.Duration
+	Logger *slog.Logger
 }
 
 // A Module describes the module whose guests the worker runs.

@@ -1,0 +1,28 @@
+package node
+
+import "github.com/wasmres/wasmres/runtime"
+
+// mostConnections is how many connections clients may have at once on one listener, where there are descriptors for them.
+const mostConnections = 10_000
+
+// A split is how the descriptors of this process are shared out: a client must not take those with which providers start,
+// nor live providers those of clients.
+type split struct {
+	connections int // of clients, on each listener; zero if the limit of descriptors is unknown
+	capacity    runtime.CapacityBound
+}
+
+// splitOf gives clients on so many listeners at most half of the descriptors that are free.
+func splitOf(listeners int) (s split) {
+	reserved := 0
+	for _, b := range runtime.Capacity(0, 0) {
+		if b.Name == runtime.OpenFiles {
+			s.connections = int(min(mostConnections, b.Free/2/uint64(max(listeners, 1))))
+			reserved = s.connections * listeners
+		}
+	}
+	if bounds := runtime.Capacity(0, uint64(reserved)); len(bounds) > 0 {
+		s.capacity = bounds[0]
+	}
+	return s
+}
