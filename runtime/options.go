@@ -76,7 +76,7 @@ type Options struct {
 	// Record has OnFault receive records of the calls, by which [Provider.Replay] brings them to the same end on any machine:
 	// exactly, where calls run in a worker process and the lifecycle in force is fresh. In a provider that is recorded, the
 	// clock begins each call at the time of the system, and then stands still but for a microsecond at each look and for
-	// sleeping; random numbers follow from 64 bits that the Host chooses for each call. Up to 4 MiB of what the capabilities
+	// sleeping; random numbers follow from 64 bits that the Host chooses for each call. Up to 2 MiB of what the capabilities
 	// answer are in memory until the call has ended.
 	Record bool
 	// OnUngranted receives the first request to each service that no capability provides, once in each call of the guest.

@@ -163,6 +163,7 @@ const (
 	CodeInvalid     = "invalid"     // the request, or the configuration, is wrong
 	CodeForbidden   = "forbidden"   // the caller is another user
 	CodeNoTenant    = "no_tenant"   // there is no such tenant
+	CodeNoCrash     = "no_crash"    // there is no such crash, or no session of it
 	CodeNoProvider  = "no_provider" // there is no such provider
 	CodeNoPlan      = "no_plan"     // there is no such plan
 	CodeNoKey       = "no_key"      // there is no such key

@@ -205,7 +205,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	case answer == nil:
 		return nil
 	}
-	if text, ok := answer.(*[]byte); ok {
+	if text, ok := answer.(*[]byte); ok { // no JSON
 		*text = read
 		return nil
 	}

@@ -55,6 +55,11 @@ var endpoints = []endpoint{
 	{method: http.MethodPut, path: "/v1/plans/{plan}", may: operators, action: "plan.set", handle: (*Server).putPlan, maxBody: strict.MaxSize},
 	{method: http.MethodDelete, path: "/v1/plans/{plan}", may: operators, action: "plan.remove", handle: (*Server).removePlan},
 
+	{method: http.MethodGet, path: "/v1/crashes", may: readers, own: true, handle: (*Server).listCrashes},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/crashes", may: readers, handle: (*Server).listCrashes},
+	{method: http.MethodGet, path: "/v1/crashes/{crash}", may: readers, own: true, handle: (*Server).showCrash},
+	{method: http.MethodGet, path: "/v1/crashes/{crash}/session", may: deployers, own: true, handle: (*Server).crashSession},
+
 	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/keys", may: auditors, handle: (*Server).listKeys},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/keys", may: managers, action: "key.create", handle: (*Server).createKey},

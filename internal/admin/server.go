@@ -72,8 +72,9 @@ type Config struct {
 	Keys Keys
 	Once Once
 	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
-	Record func(context.Context, ledger.Entry) error
-	Logger *slog.Logger // nil discards
+	Record  func(context.Context, ledger.Entry) error
+	Crashes Crashes      // nil answers 503 where they are asked for
+	Logger  *slog.Logger // nil discards
 }
 
 // Bounds of requests.

@@ -47,6 +47,9 @@ func (a *App) onFault(_ context.Context, f *runtime.Fault) {
 	a.cfg.Fault(told)
 }
 
+// maxSession bounds the text of a recorded session, in bytes.
+const maxSession = 8 << 20
+
 // sessionText returns the text of a recorded session. What a secret would be seen in, even after every value in it was
 // scrubbed, is left out.
 func sessionText(f *runtime.Fault, comment string, config map[string]string, scrub func(string) string) ([]byte, string) {
@@ -57,7 +60,7 @@ func sessionText(f *runtime.Fault, comment string, config map[string]string, scr
 		s.Steps[0].Crash.Inexact = "what the host answered had a secret, and is not in the session"
 		text = s.Format()
 	}
-	if scrub(string(text)) != string(text) || len(text) > session.MaxSize {
+	if scrub(string(text)) != string(text) || len(text) > maxSession {
 		return nil, "the session would have a secret, or is too large"
 	}
 	return text, s.Steps[0].Crash.Inexact

@@ -66,6 +66,9 @@ type Config struct {
 	AccessLog func(tenantID string, e accesslog.Entry)
 	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
 	Limited func(tenantID, limit string)
+	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
+	// session. It must not block. Nil discards.
+	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
 	// Used gets what each call of a provider has used; version is 0 for one with a module. It must not block. Nil discards.
 	Used func(of tenant.ProviderID, version int, u runtime.Usage)
 	// Denied gets calls of capabilities that a policy does not allow, each different one at most once a minute, after they
@@ -125,6 +128,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Limited == nil {
 		cfg.Limited = func(string, string) {}
+	}
+	if cfg.Crashed == nil {
+		cfg.Crashed = func(tenant.ProviderID, *app.Fault, bool) {}
 	}
 	if cfg.Used == nil {
 		cfg.Used = func(tenant.ProviderID, int, runtime.Usage) {}

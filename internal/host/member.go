@@ -18,6 +18,7 @@ type spec struct {
 	provider tenant.Provider // as it is opened: a version's Digest and Policy stand in it
 	version  int             // 0 for a provider with a Module
 	limits   runtime.Limits
+	uris     bool // reports of crashes have URIs
 }
 
 // isSame reports whether two specs are of one open provider.
@@ -91,6 +92,7 @@ func (r *route) config(s *spec, m Module) app.Config {
 	}
 	q, id := r.quota.Load(), tenant.ProviderID{Tenant: r.id, Provider: p.Name}
 	return app.Config{
+		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,

@@ -73,6 +73,7 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 	if v != nil {
 		s.provider.Digest, s.provider.Policy, s.version = v.Digest, v.Policy, v.Number
 	}
+	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
 	s.limits = limitsOf(&s.provider, is.plan)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wasmres/wasmres/internal/crashes"
 	"log/slog"
 	"net"
 	"os"
@@ -57,6 +58,7 @@ type Node struct {
 	split   split
 	engine  *runtime.Host
 	host    *host.Host
+	crashes *crashes.Store
 	metrics *telemetry.Metrics
 
 	settings atomic.Pointer[tenant.Settings]
@@ -117,9 +119,12 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if n.quotas, err = quota.OpenBook(filepath.Join(s.Data, "usage.json"), n.cfg.Logger); err != nil {
 		return nil, err
 	}
+	if n.crashes, err = crashes.Open(crashes.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
+		return nil, err
+	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Used: n.used, Denied: n.recordDenial, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Used: n.used, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -201,6 +206,9 @@ func (n *Node) Close() error {
 		}
 		if n.engine != nil {
 			errs = append(errs, n.engine.Close())
+		}
+		if n.crashes != nil {
+			errs = append(errs, n.crashes.Close())
 		}
 		if n.quotas != nil {
 			errs = append(errs, n.quotas.Close())

@@ -20,6 +20,7 @@ type Tenant struct {
 	Roles     []Role     // sorted by name
 	Anonymous []string   // names of the roles of clients without a key; none refuses them
 	Tools     bool       // its resources are also offered as tools
+	CrashURIs bool       // reports of crashes have the URIs of the calls
 	Disabled  bool       // every request is refused
 
 	// Owner says who may change the tenant: OwnerFiles or OwnerAPI.
@@ -54,6 +55,9 @@ type Provider struct {
 	Prefixes []string
 	// PassPrincipal tells the guest who the client is. Then answers are not shared between clients.
 	PassPrincipal bool
+	// RecordCrashes keeps, of a call in which the guest crashes, all by which it can run again: the request, the answers of the
+	// capabilities, the time and the random numbers.
+	RecordCrashes bool
 }
 
 // A Role is a set of permissions with a name.

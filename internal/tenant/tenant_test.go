@@ -170,7 +170,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 	acme := &tenant.Tenant{
 		ID: "acme", Plan: "small", Hosts: []string{"acme.mcp.example.com"}, Origins: []string{"https://app.acme.example"},
 		Providers: []tenant.Provider{{
-			Name: "notes", Module: dir + "/modules/notes.wasm", Prefixes: []string{"notes:"},
+			Name: "notes", Module: dir + "/modules/notes.wasm", RecordCrashes: true, Prefixes: []string{"notes:"},
 			Policy: policy.Policy{
 				Description: "The notes of ACME.", Storage: []policy.Storage{{Host: dir + "/policies/notes", Guest: "/notes", Access: policy.Read}},
 				Limits: policy.Limits{Timeout: 5 * time.Second},
@@ -183,7 +183,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 			{Name: "editor", Rules: []tenant.Rule{{Actions: all, URIs: []string{"notes://drafts/**", "weather://**"}}, read}},
 			{Name: "reader", Rules: []tenant.Rule{read}},
 		},
-		Anonymous: []string{"reader"}, Owner: tenant.OwnerFiles,
+		CrashURIs: true, Anonymous: []string{"reader"}, Owner: tenant.OwnerFiles,
 		Files: []string{dir + "/tenants/acme.yaml", dir + "/policies/notes.yaml"},
 	}
 	if len(r.Change.SetTenants) != 1 {

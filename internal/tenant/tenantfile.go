@@ -30,6 +30,7 @@ type (
 		Hosts     []string                `yaml:"hosts" check:"host name" doc:"names by which clients reach the tenant at /mcp, beside /t/ID/mcp; no other tenant may have them"`
 		Origins   []string                `yaml:"origins" check:"origin" doc:"origins of web pages that may call the tenant; default: none"`
 		Tools     bool                    `yaml:"tools" doc:"whether resources are also offered as tools, for clients that support only tools"`
+		CrashURIs bool                    `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls; default: as the plan says"`
 		Providers map[string]providerFile `yaml:"providers" keys:"object name" doc:"the tenant's providers, by name"`
 		Roles     map[string][]ruleFile   `yaml:"roles" keys:"object name" doc:"what clients may do, by names that keys have; a role permits what any of its rules permits"`
 		Auth      struct {
@@ -37,13 +38,14 @@ type (
 		} `yaml:"auth" doc:"who clients are"`
 	}
 	providerFile struct {
-		Module      string              `yaml:"module" check:"module" doc:"the .wasm file, from the folder of this file, or a reference, as ghcr.io/ada/notes:1.0.0; default: modules are deployed, by 'wasmres deploy'"`
-		Digest      string              `yaml:"digest" check:"digest" doc:"that the module must have; default: any"`
-		Description string              `yaml:"description" check:"prose" doc:"what the provider is for; default: the description of its policy"`
-		Policy      string              `yaml:"policy" check:"host path" doc:"the policy file, from the folder of this file; without module, it is approved in advance what it permits; default: no capability is granted"`
-		Permissions *policy.Permissions `yaml:"permissions" doc:"what the provider may access and use, as in a policy file, in place of policy"`
-		Prefixes    []string            `yaml:"prefixes,nonempty" check:"URI prefix" doc:"narrow the URIs that the provider may answer; default: those of its manifest"`
-		Principal   bool                `yaml:"pass_principal" doc:"whether the provider is told who the client is; its answers are then not shared between clients"`
+		Module        string              `yaml:"module" check:"module" doc:"the .wasm file, from the folder of this file, or a reference, as ghcr.io/ada/notes:1.0.0; default: modules are deployed, by 'wasmres deploy'"`
+		Digest        string              `yaml:"digest" check:"digest" doc:"that the module must have; default: any"`
+		Description   string              `yaml:"description" check:"prose" doc:"what the provider is for; default: the description of its policy"`
+		Policy        string              `yaml:"policy" check:"host path" doc:"the policy file, from the folder of this file; without module, it is approved in advance what it permits; default: no capability is granted"`
+		Permissions   *policy.Permissions `yaml:"permissions" doc:"what the provider may access and use, as in a policy file, in place of policy"`
+		Prefixes      []string            `yaml:"prefixes,nonempty" check:"URI prefix" doc:"narrow the URIs that the provider may answer; default: those of its manifest"`
+		Principal     bool                `yaml:"pass_principal" doc:"whether the provider is told who the client is; its answers are then not shared between clients"`
+		RecordCrashes bool                `yaml:"record_crashes" doc:"whether a call in which the provider crashes is kept with all by which it can run again: the request with its URI, what the provider was answered, its time and random numbers"`
 	}
 	ruleFile struct {
 		Do        []string `yaml:"do,nonempty" check:"action" doc:"what clients may do; default: everything"`
@@ -71,14 +73,14 @@ func TenantSchema() []byte { return format.Schema(tenantFile{}, "tenant of wasmr
 // absolute.
 func (t *Tenant) Encode() []byte {
 	f := tenantFile{
-		Plan: t.Plan, Disabled: t.Disabled, Hosts: t.Hosts, Origins: t.Origins, Tools: t.Tools,
+		Plan: t.Plan, Disabled: t.Disabled, Hosts: t.Hosts, Origins: t.Origins, Tools: t.Tools, CrashURIs: t.CrashURIs,
 		Providers: map[string]providerFile{}, Roles: map[string][]ruleFile{},
 	}
 	f.Auth.Anonymous = t.Anonymous
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		in := providerFile{
-			Module: p.Module, Digest: p.Digest, Description: p.Policy.Description, Prefixes: p.Prefixes, Principal: p.PassPrincipal,
+			Module: p.Module, Digest: p.Digest, Description: p.Policy.Description, Prefixes: p.Prefixes, Principal: p.PassPrincipal, RecordCrashes: p.RecordCrashes,
 		}
 		if pol := p.Policy; !pol.Empty() || len(pol.Config) > 0 || pol.Limits != (policy.Limits{}) {
 			in.Permissions = (*policy.Permissions)(&pol)
@@ -115,7 +117,7 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 		return nil
 	}
 	t := &Tenant{
-		ID: id, Plan: f.Plan, Hosts: f.Hosts, Origins: f.Origins, Anonymous: f.Auth.Anonymous, Tools: f.Tools, Disabled: f.Disabled,
+		ID: id, Plan: f.Plan, Hosts: f.Hosts, Origins: f.Origins, Anonymous: f.Auth.Anonymous, Tools: f.Tools, CrashURIs: f.CrashURIs, Disabled: f.Disabled,
 		Owner: OwnerFiles,
 	}
 	for i, host := range t.Hosts {
@@ -137,7 +139,7 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 
 func (r *tenantReader) provider(name string, f providerFile) Provider {
 	at := func(key string) []string { return []string{"providers", name, key} }
-	p := Provider{Name: name, Module: f.Module, Digest: f.Digest, Prefixes: f.Prefixes, PassPrincipal: f.Principal}
+	p := Provider{Name: name, Module: f.Module, Digest: f.Digest, Prefixes: f.Prefixes, PassPrincipal: f.Principal, RecordCrashes: f.RecordCrashes}
 	switch layout, isLayout := strings.CutPrefix(f.Module, "oci-layout:"); {
 	case f.Module == "" && f.Digest != "":
 		r.fail(at("digest"), "a provider without module is deployed, and its versions have digests of their own: remove digest, or add module")

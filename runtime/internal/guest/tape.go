@@ -31,7 +31,7 @@ type Exchange struct {
 const exchangeCost = 128
 
 // maxTape bounds what a Tape holds, in bytes.
-const maxTape = 4 << 20
+const maxTape = 2 << 20
 
 // newTape makes a Tape; nil unless the calls of h are recorded.
 func (h *Host) newTape() *Tape {
