@@ -48,7 +48,7 @@ func (is *settings) addDeployed(s *tenant.Snapshot, p *tenant.Provider) {
 	id := tenant.ProviderID{Tenant: is.tenant.ID, Provider: p.Name}
 	d := deployed{route: s.Routes[id]}
 	if d.route != nil {
-		d.active, d.canary, d.previous = s.VersionOf(id, d.route.Active), s.VersionOf(id, d.route.Canary), s.VersionOf(id, d.route.Previous)
+		d.active, d.canary, d.previous = runnable(s, id, d.route.Active), runnable(s, id, d.route.Canary), runnable(s, id, d.route.Previous)
 	}
 	is.routes = append(is.routes, d)
 	if d.active != nil {
@@ -60,6 +60,14 @@ func (is *settings) addDeployed(s *tenant.Snapshot, p *tenant.Provider) {
 	if d.previous != nil {
 		is.spares = append(is.spares, is.specOf(p, d.previous))
 	}
+}
+
+// runnable returns a version that may run; nil if there is none of the number.
+func runnable(s *tenant.Snapshot, id tenant.ProviderID, number int) *tenant.Version {
+	if v := s.VersionOf(id, number); v != nil && v.IsRunnable() {
+		return v
+	}
+	return nil
 }
 
 // serves reports whether there is a module for the provider of a name.

@@ -49,6 +49,8 @@ type Config struct {
 type Node struct {
 	// fixed at creation
 	cfg     Config
+	ctx     context.Context // ends when Close begins
+	cancel  context.CancelFunc
 	began   time.Time
 	store   *store.Store
 	ledger  *ledger.Ledger
@@ -80,6 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Node, *Report, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{cfg: cfg, began: time.Now()}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.settings.Store(cfg.Settings)
 	report, err := n.open(ctx)
 	if err != nil {
@@ -124,7 +127,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Used: n.used, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Used: n.used, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -201,6 +204,7 @@ func (n *Node) Serve(ctx context.Context, l net.Listener, opts *runtime.Transpor
 func (n *Node) Close() error {
 	n.closeOnce.Do(func() {
 		var errs []error
+		n.cancel()
 		if n.host != nil {
 			errs = append(errs, n.host.Close())
 		}
