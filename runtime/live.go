@@ -23,6 +23,8 @@ type LiveConfig struct {
 	// StartsPerMinute is how many processes may start in a minute, in the long run. As many may start at once after a minute
 	// without starts.
 	StartsPerMinute int
+	// Within is a Live whose bounds hold as well, so that one of several can be counted by itself. Set does not change it.
+	Within *Live
 
 	// OnStart receives how long each start took, from the beginning of the process. cold says that the provider had been
 	// stopped, and a call waited for the start. OnEnd receives why a process that was ready has ended. Many goroutines call
@@ -73,7 +75,10 @@ func (l *Live) Stats() LiveStats {
 }
 
 func (cfg LiveConfig) inner() live.Config {
-	inner := live.Config{Max: cfg.Max, Memory: cfg.Memory, StartsPerMinute: cfg.StartsPerMinute, OnStart: cfg.OnStart}
+	inner := live.Config{
+		Max: cfg.Max, Memory: cfg.Memory, StartsPerMinute: cfg.StartsPerMinute, OnStart: cfg.OnStart,
+		Within: groupOf(cfg.Within),
+	}
 	if cfg.OnEnd != nil {
 		inner.OnEnd = func(why live.End) { cfg.OnEnd(LiveEnd(why)) }
 	}

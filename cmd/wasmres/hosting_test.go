@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/usage"
 )
 
 // An operator types commands for a server.
@@ -141,11 +142,50 @@ func TestReloadAndTop(t *testing.T) {
 	o.run("top --once --output-format json", 0, `"requestsPerSecond": 412.25`, `\A\z`)
 }
 
+func TestUsageOfAServer(t *testing.T) {
+	h := hosted(t)
+	o := operator{t, h.Serve(t)}
+	h.Usage.Request("acme", usage.OK, 2048)
+	m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 7}, func() (starts, memory uint64) { return 1, 0 })
+	m.Call(usage.Failed, 12345, 1500*time.Millisecond, 10)
+	m.Close()
+	o.run("usage", 0, `\ABEGIN +TENANT +PROVIDER +VERSION +OK +REFUSED +LIMITED +FAILED +FUEL +CPU +STARTS +BYTES +GiB-HOURS\n`+
+		`20..-.. +acme +- +- +1 +0 +0 +0 +0 +0\.000s +0 +2\.0 KiB +0\.000\n20..-.. +acme +notes +7 +0 +0 +0 +1 +12,345 +1\.500s +1 +10 B +0\.000\n\z`, `\A\z`)
+	o.run("usage --tenant acme --by hour --format csv", 0, `\Abegin,tenant,provider,version,ok,.*\n20..-..-..T..:00:00Z,acme,,,1,0,0,0,0,0\.000000,0,2048,0\n.*,acme,notes,7,0,0,0,1,12345,1\.500000,1,10,0\n\z`, `\A\z`)
+	o.run("usage --format json", 0, `"cpuSeconds": 1.5`, `\A\z`)
+	o.run("usage --month 2020-01 --format json", 0, `\A\[\]\n\z`, `\A\z`)
+	o.run("usage --month November", 2, `\A\z`, `--month November: it is not a month: write it like 20`)
+	o.run("usage --by year", 2, `\A\z`, `--by year: it is one of hour, day, month`)
+	o.run("usage --format xml", 2, `\A\z`, `--format xml: it is one of table, csv, json`)
+}
+
+// Without a server, usage reads its file.
+func TestUsageWithoutAServer(t *testing.T) {
+	dir := t.TempDir()
+	var out, errOut bytes.Buffer
+	args := []string{"wasmres", "usage", "--data", dir}
+	if status := Main(t.Context(), args, nil, &out, &errOut); status != cli.StatusUnreachable {
+		t.Errorf("without a file: status %d, %s", status, &errOut)
+	}
+	b, err := usage.Open(t.Context(), usage.Config{File: filepath.Join(dir, "usage.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Request("acme", usage.Limited, 0)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	errOut.Reset()
+	if status := Main(t.Context(), append(args, "--format", "csv"), nil, &out, &errOut); status != 0 || !strings.Contains(out.String(), ",acme,,,0,0,1,0,0,") || !strings.Contains(errOut.String(), "No server answers; this is what") {
+		t.Errorf("status %d, %s, %s", status, &out, &errOut)
+	}
+}
+
 // Without a server, each command says so, and how to start one.
 func TestNoServerToAsk(t *testing.T) {
 	dir := t.TempDir()
 	o := operator{t, filepath.Join(dir, "none.sock")}
-	for _, line := range []string{"key new acme --role reader", "key list", "key revoke x", "key rotate x", "tenant list", "tenant show x", "reload", "top"} {
+	for _, line := range []string{"key new acme --role reader", "key list", "key revoke x", "key rotate x", "tenant list", "tenant show x", "reload", "top", "usage"} {
 		o.run(line, cli.StatusUnreachable, `\A\z`, `^wasmres: no server answers at .*none\.sock: .*no such file.*: start a server with 'wasmres serve --data .*', or name another one with --data or --socket$`)
 	}
 	t.Setenv("XDG_STATE_HOME", dir)

@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/usage"
 )
 
 // A Host is the server that operators look at. It is safe for concurrent use.
@@ -73,8 +74,9 @@ type Config struct {
 	Once Once
 	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
 	Record  func(context.Context, ledger.Entry) error
-	Crashes Crashes      // nil answers 503 where they are asked for
-	Logger  *slog.Logger // nil discards
+	Usage   func(context.Context, usage.Query) ([]usage.Row, error) // reads what tenants have used; nil counts none
+	Crashes Crashes                                                 // nil answers 503 where they are asked for
+	Logger  *slog.Logger                                            // nil discards
 }
 
 // Bounds of requests.

@@ -49,7 +49,7 @@ var doors = map[string][]string{
 	"github.com/secure-systems-lab":           {"registry/internal/bundle"},
 	"oras.land/oras-go/v2":                    {"registry/internal/remote"},
 	"modernc.org/libc":                        {"runtime/capability/sqlcap/sqlite"},
-	"modernc.org/sqlite":                      {"runtime/capability/kvcap/sqlitekv", "runtime/capability/sqlcap/sqlite", "internal/tenant/store"}, // values of guests; databases of operators; tenants
+	"modernc.org/sqlite":                      {"runtime/capability/kvcap/sqlitekv", "runtime/capability/sqlcap/sqlite", "internal/tenant/store", "internal/usage"}, // values of guests; databases of operators; tenants; bills
 }
 
 // row is a line of the map in ARCHITECTURE.md: a rank and one or more packages.

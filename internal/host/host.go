@@ -45,6 +45,12 @@ type Module struct {
 	Release func()             // lets go of the file; it is called when the provider is closed; nil for nothing
 }
 
+// A Meter counts what one open provider uses.
+type Meter struct {
+	Used  func(runtime.Usage) // gets what each call has used, from many goroutines at once; it must not block
+	Close func()              // is called when the provider is closed
+}
+
 // Config configures a Host. Clients, Quotas, Runtime and DataDir are required.
 type Config struct {
 	Clients Clients
@@ -69,8 +75,9 @@ type Config struct {
 	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
 	// session. It must not block. Nil discards.
 	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
-	// Used gets what each call of a provider has used; version is 0 for one with a module. It must not block. Nil discards.
-	Used func(of tenant.ProviderID, version int, u runtime.Usage)
+	// Meter begins to count what a provider uses that is being opened; version is 0 for one with a module. l has its processes.
+	// Nil counts nothing.
+	Meter func(of tenant.ProviderID, version int, l *runtime.Live) Meter
 	// Denied gets calls of capabilities that a policy does not allow, each different one at most once a minute, after they
 	// were logged. It must not block. Nil discards.
 	Denied func(of tenant.ProviderID, d app.Denial)
@@ -132,8 +139,8 @@ func New(cfg Config) (*Host, error) {
 	if cfg.Crashed == nil {
 		cfg.Crashed = func(tenant.ProviderID, *app.Fault, bool) {}
 	}
-	if cfg.Used == nil {
-		cfg.Used = func(tenant.ProviderID, int, runtime.Usage) {}
+	if cfg.Meter == nil {
+		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter { return Meter{func(runtime.Usage) {}, func() {}} }
 	}
 	if cfg.Denied == nil {
 		cfg.Denied = func(tenant.ProviderID, app.Denial) {}

@@ -27,12 +27,14 @@ func (s *spec) isSame(o *spec) bool { return reflect.DeepEqual(s, o) }
 // A member is one open provider.
 type member struct {
 	*app.App
+	meter   Meter
 	release func() // lets go of its module
 }
 
 // Close closes the provider.
 func (m *member) Close() error {
 	err := m.App.Close()
+	m.meter.Close()
 	m.release()
 	return err
 }
@@ -43,12 +45,19 @@ func (r *route) openMember(ctx context.Context, s *spec) (*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
 	}
-	a, err := app.Open(ctx, r.config(s, m))
+	live, err := runtime.NewLive(runtime.LiveConfig{Within: r.live})
 	if err != nil {
 		m.Release()
 		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
 	}
-	return &member{App: a, release: m.Release}, nil
+	meter := r.host.cfg.Meter(tenant.ProviderID{Tenant: r.id, Provider: s.provider.Name}, s.version, live)
+	a, err := app.Open(ctx, r.config(s, m, live, meter))
+	if err != nil {
+		meter.Close()
+		m.Release()
+		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
+	}
+	return &member{App: a, meter: meter, release: m.Release}, nil
 }
 
 // module gets the module of a provider.
@@ -84,7 +93,7 @@ func (r *route) module(ctx context.Context, s *spec) (Module, error) {
 }
 
 // config returns how to open a provider.
-func (r *route) config(s *spec, m Module) app.Config {
+func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.Config {
 	h, p := r.host, &s.provider
 	logger := h.cfg.Logger.With("tenant", r.id, "provider", p.Name)
 	if s.version > 0 {
@@ -94,9 +103,9 @@ func (r *route) config(s *spec, m Module) app.Config {
 	return app.Config{
 		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
-		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: r.live,
+		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
-		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); h.cfg.Used(id, s.version, u) },
+		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); meter.Used(u) },
 		Denied: func(d app.Denial) {
 			logger.Warn(d.String())
 			h.cfg.Denied(id, d)

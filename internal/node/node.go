@@ -24,6 +24,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/internal/tenant/store"
+	"github.com/wasmres/wasmres/internal/usage"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 )
@@ -55,6 +56,7 @@ type Node struct {
 	store   *store.Store
 	ledger  *ledger.Ledger
 	quotas  *quota.Book
+	usage   *usage.Book
 	keys    *keys.Set
 	live    *runtime.Live
 	split   split
@@ -125,9 +127,12 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if n.crashes, err = crashes.Open(crashes.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
 		return nil, err
 	}
+	if n.usage, err = usage.Open(ctx, usage.Config{File: filepath.Join(s.Data, UsageFile), Logger: n.cfg.Logger}); err != nil {
+		return nil, err
+	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Used: n.used, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -157,13 +162,9 @@ func (n *Node) openStore(ctx context.Context, data string) (err error) {
 // now is the time at which keys expire.
 func (n *Node) now() time.Time { return time.Now() }
 
-// used counts what a call of a provider has used.
-func (n *Node) used(of tenant.ProviderID, version int, u runtime.Usage) {
-	n.metrics.Used(of.Tenant, u)
-}
-
 // observe counts a request of a tenant, and logs it.
 func (n *Node) observe(tenantID string, e accesslog.Entry) {
+	n.usage.Request(tenantID, outcomeOf(e.Code), e.Bytes)
 	n.metrics.Observe(tenantID, e)
 	if n.cfg.AccessLog != nil {
 		e.Tenant = tenantID
@@ -213,6 +214,9 @@ func (n *Node) Close() error {
 		}
 		if n.crashes != nil {
 			errs = append(errs, n.crashes.Close())
+		}
+		if n.usage != nil {
+			errs = append(errs, n.usage.Close())
 		}
 		if n.quotas != nil {
 			errs = append(errs, n.quotas.Close())

@@ -73,6 +73,9 @@ var faults = func() (is [256]bool) {
 	return is
 }()
 
+// IsFault reports whether the code of an Entry says that a guest has failed.
+func IsFault(code string) bool { return faults[codeOf(code)] }
+
 // codeOf returns the index of an Entry's code. Numbers of JSON-RPC are negative or 429.
 func codeOf(code string) uint8 {
 	i, known := codes.index[code]

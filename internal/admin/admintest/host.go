@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/internal/tenant/store"
+	"github.com/wasmres/wasmres/internal/usage"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
 
@@ -25,6 +26,8 @@ import (
 // concurrent use.
 type Host struct {
 	*store.Store
+	Usage *usage.Book
+
 	tb  testing.TB
 	dir string // of Store
 
@@ -54,7 +57,16 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 			tb.Error(err)
 		}
 	})
-	h := &Host{Store: kept, tb: tb, dir: dir}
+	book, err := usage.Open(tb.Context(), usage.Config{File: filepath.Join(dir, "usage.db")})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := book.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	h := &Host{Store: kept, Usage: book, tb: tb, dir: dir}
 	for _, owner := range []tenant.Owner{tenant.OwnerFiles, tenant.OwnerAPI} {
 		c := tenant.Change{Owner: owner}
 		for _, t := range tenants {
@@ -70,7 +82,9 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 }
 
 // Config returns that of a server of h.
-func (h *Host) Config() admin.Config { return admin.Config{Host: h, Keys: h, Once: h} }
+func (h *Host) Config() admin.Config {
+	return admin.Config{Host: h, Keys: h, Once: h, Usage: h.Usage.Read}
+}
 
 // Serve serves the API in a folder of the test, until the test ends, and returns a socket. All that passes there is held
 // against the description of the API: see [Validate].

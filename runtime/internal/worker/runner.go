@@ -134,8 +134,8 @@ func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) 
 func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	g := &guests{runner: r, host: h}
 	g.life, g.end = context.WithCancel(context.WithoutCancel(ctx))
-	for _, group := range []*live.Group{h.Live, r.cfg.Live} {
-		if group != nil {
+	for _, first := range []*live.Group{h.Live, r.cfg.Live} {
+		for group := first; group != nil; group = group.Within() {
 			g.groups = append(g.groups, group)
 		}
 	}

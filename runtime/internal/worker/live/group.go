@@ -19,6 +19,8 @@ type Config struct {
 	// bound how much they use later.
 	Memory          int64
 	StartsPerMinute int // in the long run; as many at once after a minute without starts
+	// Within is a group in which the workers of this one count as well. Set does not change it.
+	Within *Group
 
 	OnStart func(took time.Duration, cold bool) // see Place.Started; it must not block; nil discards
 	OnEnd   func(why End)                       // receives the end of each worker that was started; it must not block; nil discards
@@ -56,6 +58,8 @@ type Member interface {
 // A Group has workers with common bounds. A start enters it and waits for its turn; while the group is full, the group
 // stops the worker that was unused for longest. It is safe for concurrent use. It needs no closing.
 type Group struct {
+	within *Group // fixed at creation
+
 	crowded atomic.Int32 // starts that wait
 
 	mu      sync.Mutex // guards the fields below; Members are called under it
@@ -99,7 +103,7 @@ func New(cfg Config) (*Group, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Group{cfg: cfg, places: map[*Place]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
+	return &Group{within: cfg.Within, cfg: cfg, places: map[*Place]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
 }
 
 // Set changes the bounds. Workers that run go on; fewer start until they are within the bounds.
@@ -116,6 +120,9 @@ func (g *Group) Set(cfg Config) error {
 	g.dispatchLocked()
 	return nil
 }
+
+// Within returns the group in which the workers of this one count as well; nil for none.
+func (g *Group) Within() *Group { return g.within }
 
 // Stats returns the counts.
 func (g *Group) Stats() Stats {

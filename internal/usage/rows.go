@@ -1,0 +1,148 @@
+package usage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// keepTime is how long rows are kept: thirteen months.
+const keepTime = 400 * 24 * time.Hour
+
+// application is SQLite's application_id of the file: "wrus".
+const application = 0x77727573
+
+const schema = `
+CREATE TABLE usage (
+	hour INTEGER NOT NULL, tenant TEXT NOT NULL, provider TEXT NOT NULL, version INTEGER NOT NULL,
+	ok INTEGER NOT NULL, refused INTEGER NOT NULL, limited INTEGER NOT NULL, failed INTEGER NOT NULL,
+	fuel INTEGER NOT NULL, cpu INTEGER NOT NULL, starts INTEGER NOT NULL, bytes INTEGER NOT NULL, memory INTEGER NOT NULL,
+	PRIMARY KEY (hour, tenant, provider, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE flush (seq INTEGER NOT NULL) STRICT;
+INSERT INTO flush VALUES (0);
+PRAGMA user_version = 1;`
+
+// openFile opens the file to write, and makes it if there is none. It returns the number of the newest flush.
+func openFile(ctx context.Context, file string) (_ *sql.DB, seq uint64, err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, 0, err
+	}
+	db, err := sql.Open("sqlite", source(file, "_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=journal_size_limit(4194304)&_txlock=immediate"))
+	if err != nil {
+		return nil, 0, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := prepare(ctx, db); err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	if seq, err = readSeq(ctx, db); err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	return db, seq, nil
+}
+
+func source(file, options string) string {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
+	return u.String() + "?_pragma=busy_timeout(5000)&_pragma=trusted_schema(off)&_pragma=cell_size_check(on)&" + options
+}
+
+// prepare makes the tables of a new file, and refuses one of another program.
+func prepare(ctx context.Context, db *sql.DB) error {
+	version, err := versionOf(ctx, db)
+	if err != nil || version == 1 {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d;", application)+schema); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// versionOf gives the version of the tables; 0 for an empty file.
+func versionOf(ctx context.Context, db *sql.DB) (int, error) {
+	var id, version, objects int
+	err := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &objects)
+	switch {
+	case err != nil:
+		return 0, err
+	case id == 0 && objects == 0:
+		return 0, nil
+	case id != application:
+		return 0, errors.New("the file does not have the usage of a server: move it away")
+	case version != 1:
+		return 0, fmt.Errorf("a newer wasmres has written it: its tables have version %d, this wasmres knows version 1", version)
+	}
+	return version, nil
+}
+
+func readSeq(ctx context.Context, db *sql.DB) (seq uint64, err error) {
+	var n int64
+	err = db.QueryRowContext(ctx, `SELECT seq FROM flush`).Scan(&n)
+	return uint64(n), err
+}
+
+// writeRows adds rows to those on disk, as the flush after seq, or does nothing.
+func writeRows(ctx context.Context, db *sql.DB, rows map[hourKey]*Totals, seq uint64) (err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rollback(tx))
+		}
+	}()
+	add, err := tx.PrepareContext(ctx, `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET ok = ok + excluded.ok, refused = refused + excluded.refused, limited = limited + excluded.limited,
+		failed = failed + excluded.failed, fuel = fuel + excluded.fuel, cpu = cpu + excluded.cpu, starts = starts + excluded.starts,
+		bytes = bytes + excluded.bytes, memory = memory + excluded.memory`)
+	if err != nil {
+		return err
+	}
+	defer add.Close()
+	for k, t := range rows {
+		_, err := add.ExecContext(ctx, k.hour, k.Tenant, k.Provider, k.Version,
+			int64(t.Requests[OK]), int64(t.Requests[Refused]), int64(t.Requests[Limited]), int64(t.Requests[Failed]),
+			int64(t.Fuel), int64(t.CPU), int64(t.Starts), int64(t.Bytes), int64(t.Memory))
+		if err != nil {
+			return err
+		}
+	}
+	changed, err := tx.ExecContext(ctx, `UPDATE flush SET seq = ? WHERE seq = ?`, int64(seq)+1, int64(seq))
+	if err != nil {
+		return err
+	}
+	if n, err := changed.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(errors.New("another program has changed the file: restart the server"), err)
+	}
+	return tx.Commit()
+}
+
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}
+
+func removeBefore(ctx context.Context, db *sql.DB, t time.Time) error {
+	_, err := db.ExecContext(ctx, `DELETE FROM usage WHERE hour < ?`, t.Unix())
+	return err
+}
