@@ -21,7 +21,7 @@ import (
 )
 
 // versionsOf makes three versions of a provider: x:o is "fine" in the first one, crashes the second, and is "next" in the third.
-func versionsOf(t *testing.T) (modules *moduleStore, versions []*tenant.Version) {
+func versionsOf(t testing.TB) (modules *moduleStore, versions []*tenant.Version) {
 	t.Helper()
 	first, err := os.ReadFile(filepath.Join(sourcetree.Root(), "testdata", "wasm", "faults.wasm"))
 	if err != nil {

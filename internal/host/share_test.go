@@ -164,7 +164,7 @@ func deployed(route *tenant.Route, versions ...*tenant.Version) *tenant.Snapshot
 }
 
 // version makes a version of a module.
-func version(t *testing.T, number int, file string) *tenant.Version {
+func version(t testing.TB, number int, file string) *tenant.Version {
 	t.Helper()
 	info, err := runtime.InspectFile(file)
 	if err != nil {
