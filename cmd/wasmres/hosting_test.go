@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal/terminaltest"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
+	"github.com/wasmres/wasmres/internal/certificate"
+	"github.com/wasmres/wasmres/internal/certificate/certtest"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/usage"
 )
@@ -31,7 +34,10 @@ func (o operator) run(line string, status int, out, errOut string) (stdout strin
 	o.t.Helper()
 	var stdo, stde bytes.Buffer
 	args := append([]string{"wasmres"}, strings.Fields(line)...)
-	if got := Main(o.t.Context(), append(args, "--socket", o.socket), nil, &stdo, &stde); got != status {
+	if o.socket != "" {
+		args = append(args, "--socket", o.socket)
+	}
+	if got := Main(o.t.Context(), args, nil, &stdo, &stde); got != status {
 		o.t.Errorf("%s: exit status %d, want %d: %s", line, got, status, &stde)
 	}
 	for want, got := range map[string]string{out: stdo.String(), errOut: stde.String()} {
@@ -122,6 +128,46 @@ func TestTenantsWithoutFiles(t *testing.T) {
 	o.run("tenant adopt acme --owner api", 0, `\A\z`, `\ATenant acme: owned by api\.\n\z`)
 	o.run("tenant adopt acme --owner files", 1, `\A\z`, `there is no file .*acme\.yaml: write it with 'wasmres tenant export acme`)
 	o.run("tenant adopt acme", 2, `\A\z`, `--owner: it is one of files, api`)
+}
+
+// Commands reach a server on another machine with an admin key, as far as its role permits.
+func TestAdminKeysAndRemoteServers(t *testing.T) {
+	h, dir := hosted(t), t.TempDir()
+	o := operator{t, h.Serve(t)}
+	text := o.run("admin-key new ci --role deployer --tenant acme", 0, `\Awra_[a-z2-7]{12}_[A-Za-z0-9_-]{51}\n\z`, `^Admin key [a-z2-7]{12} for ci, deployer of acme; expires: 20..-.*Z\. It is shown only now:$`)
+	id := text[4:16]
+	o.run("admin-key list", 0, `^ID +NAME +ROLE +TENANT +EXPIRES +CREATOR$.*^`+id+` +ci +deployer +acme +20.*Z +uid `, `\A\z`)
+	o.run("admin-key new ci", 2, `\A\z`, `--role is missing: it is one of operator, tenant-admin`)
+	o.run("admin-key new ci --role tenant-admin", 1, `\A\z`, `a tenant-admin is of one tenant: name it`)
+	o.run("admin-key new ci --role deploier", 1, `\A\z`, `did you mean "deployer"\?`)
+
+	authority := certtest.NewAuthority(t)
+	cert, key, ca, secret := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ci.key")
+	certtest.Write(t, authority.Issue(t, &x509.Certificate{Subject: certtest.Name("server")}), cert, key)
+	certtest.WriteCert(t, authority.Cert, ca)
+	files, err := certificate.Open(certificate.Config{Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(secret, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := h.ServeTLS(t, files.TLS())
+	far := operator{t, ""}
+	remote := " --url " + url + " --ca " + ca + " --admin-key-file " + secret
+	far.run("tenant show acme"+remote, 0, `^tenant +acme$`, `\A\z`)
+	far.run("tenant list"+remote, 0, `^acme `, `\A\z`)
+	far.run("tenant show beta"+remote, 1, `\A\z`, `your credential is for the tenant acme, not for "beta"`)
+	far.run("reload"+remote, 1, `\A\z`, `the role deployer may not do this: the roles that may are operator`)
+	far.run("tenant show acme --url "+url+" --ca "+ca, 1, `\A\z`, `the request has no admin key`)
+	far.run("tenant show acme --url "+url+" --admin-key-file "+secret, cli.StatusUnreachable, `\A\z`, `no server answers at https://.*certificate`)
+	far.run("tenant show acme --url http://x", 2, `\A\z`, `"http://x" is not the URL of an admin API: write it as https://HOST:PORT`)
+	if err := os.Chmod(secret, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	far.run("tenant show acme"+remote, 1, `\A\z`, `other users can read .*ci\.key \(mode 0644\): run chmod 600`)
+	o.run("admin-key revoke "+id, 0, `\A\z`, `\ARevoked admin key `+id+`\.\n\z`)
+	o.run("admin-key revoke "+id, 1, `\A\z`, `no admin key`)
 }
 
 func TestReloadAndTop(t *testing.T) {

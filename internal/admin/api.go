@@ -96,6 +96,32 @@ type Rotation struct {
 	GraceSeconds int64 `json:"graceSeconds"` // for which the old key is good; at most 30 days
 }
 
+// An AdminKey is the credential of a person or program that administers the server, without its text.
+type AdminKey struct {
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Role    Role       `json:"role"`
+	Tenant  string     `json:"tenant,omitempty"` // the only one that it is for
+	Created time.Time  `json:"created"`
+	Creator string     `json:"creator,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"` // nil for never
+	Expired bool       `json:"expired,omitempty"`
+}
+
+// A NewAdminKey says which admin key to make.
+type NewAdminKey struct {
+	Name    string `json:"name"`
+	Role    Role   `json:"role"`
+	Tenant  string `json:"tenant,omitempty"`
+	Expires string `json:"expires,omitempty"` // as for NewKey
+}
+
+// An IssuedAdminKey is an admin key that was just made.
+type IssuedAdminKey struct {
+	AdminKey
+	Text string `json:"text"` // which nothing can show again
+}
+
 // A Page is a part of a list.
 type Page[T any] struct {
 	Items []T    `json:"items"`
@@ -160,22 +186,23 @@ func (p *Problem) Error() string { return p.Detail }
 
 // Codes of problems.
 const (
-	CodeInvalid     = "invalid"     // the request, or the configuration, is wrong
-	CodeForbidden   = "forbidden"   // the caller is another user
-	CodeNoTenant    = "no_tenant"   // there is no such tenant
-	CodeNoCrash     = "no_crash"    // there is no such crash, or no session of it
-	CodeNoProvider  = "no_provider" // there is no such provider
-	CodeNoPlan      = "no_plan"     // there is no such plan
-	CodeNoKey       = "no_key"      // there is no such key
-	CodeNotFound    = "not_found"   // there is no such path
-	CodeMethod      = "method"      // the path has another method
-	CodeMediaType   = "media_type"  // the body has another Content-Type than the endpoint takes
-	CodeTooLarge    = "too_large"   // the body is too large
-	CodeConflict    = "conflict"    // something else has changed meanwhile
-	CodeKeyReused   = "key_reused"  // the Idempotency-Key was that of another request
-	CodeRepeated    = "repeated"    // the request is under way, or it is not known how it ended: see what there is
-	CodeTooMany     = "too_many"    // there are too many of something; the request may be sent again later
-	CodeOwned       = "owned"       // the object has another owner
-	CodeUnavailable = "unavailable" // the server cannot do it now; the request may be sent again
-	CodeInternal    = "internal"    // the server failed
+	CodeInvalid     = "invalid"      // the request, or the configuration, is wrong
+	CodeNoAccess    = "unauthorized" // the request has no valid credential
+	CodeForbidden   = "forbidden"    // the caller may not do this
+	CodeNoTenant    = "no_tenant"    // there is no such tenant
+	CodeNoCrash     = "no_crash"     // there is no such crash, or no session of it
+	CodeNoProvider  = "no_provider"  // there is no such provider
+	CodeNoPlan      = "no_plan"      // there is no such plan
+	CodeNoKey       = "no_key"       // there is no such key
+	CodeNotFound    = "not_found"    // there is no such path
+	CodeMethod      = "method"       // the path has another method
+	CodeMediaType   = "media_type"   // the body has another Content-Type than the endpoint takes
+	CodeTooLarge    = "too_large"    // the body is too large
+	CodeConflict    = "conflict"     // something else has changed meanwhile
+	CodeKeyReused   = "key_reused"   // the Idempotency-Key was that of another request
+	CodeRepeated    = "repeated"     // the request is under way, or it is not known how it ended: see what there is
+	CodeTooMany     = "too_many"     // there are too many of something; the request may be sent again later
+	CodeOwned       = "owned"        // the object has another owner
+	CodeUnavailable = "unavailable"  // the server cannot do it now; the request may be sent again
+	CodeInternal    = "internal"     // the server failed
 )

@@ -2,12 +2,21 @@ package admin
 
 import (
 	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
 
 // A Role is what a caller of the API may do.
@@ -48,10 +57,22 @@ func (c caller) sees(tenantID string) bool { return c.tenant == "" || c.tenant =
 
 // identify finds out who sends a request.
 func (s *Server) identify(r *http.Request) (caller, error) {
-	p, ok := r.Context().Value(peerKey{}).(peer)
-	if !ok {
-		return caller{}, forbidden("the connection is no Unix socket")
+	if p, ok := r.Context().Value(peerKey{}).(peer); ok {
+		return identifyPeer(p)
 	}
+	if r.TLS == nil {
+		return caller{}, forbidden("the connection is neither a Unix socket nor encrypted")
+	}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		return caller{}, forbidden("a web page of another origin has sent the request: %v", err)
+	}
+	if r.Header.Get("Authorization") == "" {
+		return s.identifyCertificate(r.TLS)
+	}
+	return s.identifyKey(r)
+}
+
+func identifyPeer(p peer) (caller, error) {
 	if p.err != nil {
 		return caller{}, forbidden("the user at the other end is unknown: %v", p.err)
 	}
@@ -63,6 +84,61 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 		c.name = fmt.Sprintf("uid %d", p.uid)
 	}
 	return c, nil
+}
+
+// identifyCertificate finds the client of a certificate that TLS has verified.
+func (s *Server) identifyCertificate(state *tls.ConnectionState) (caller, error) {
+	tlsSettings := s.cfg.Host.Settings().Admin.TLS
+	if len(state.VerifiedChains) == 0 || tlsSettings == nil {
+		return caller{}, &Problem{Status: http.StatusUnauthorized, Code: CodeNoAccess, Detail: "the request has no admin key: 'wasmres admin-key new' makes one"}
+	}
+	names := certificateNames(state.VerifiedChains[0][0])
+	for _, c := range tlsSettings.Clients {
+		if slices.Contains(names, c.Name) {
+			return caller{name: "certificate " + c.Name, via: "tls", role: Role(c.Role), tenant: c.Tenant}, nil
+		}
+	}
+	return caller{}, &Problem{
+		Status: http.StatusUnauthorized, Code: CodeNoAccess, Detail: "admin.tls.clients of serve.yaml has no client with a name of the certificate, and the request has no admin key",
+	}
+}
+
+// certificateNames returns the names by which a certificate may be known: its URIs and DNS names, or else its common name.
+func certificateNames(c *x509.Certificate) []string {
+	names := slices.Clone(c.DNSNames)
+	for _, u := range c.URIs {
+		names = append(names, u.String())
+	}
+	if len(names) == 0 && c.Subject.CommonName != "" {
+		names = append(names, c.Subject.CommonName)
+	}
+	return names
+}
+
+// noKey is what a text is compared with if there is no key of its ID.
+var noKey = &tenant.AdminKey{}
+
+// identifyKey finds the admin key of a request. How long it takes does not depend on the secret part of the key. After an address
+// has shown ten different bad keys in a minute, it is told to wait; a good key is accepted all the same.
+func (s *Server) identifyKey(r *http.Request) (caller, error) {
+	header := r.Header.Get("Authorization")
+	id, sum, ok := tokens.ParseAdmin(header)
+	k := s.cfg.Host.Snapshot().AdminKeys[id]
+	isKnown := ok && k != nil
+	if !isKnown {
+		k = noKey
+	}
+	isRight := subtle.ConstantTimeCompare(sum[:], k.SHA256[:]) == 1
+	if isKnown && isRight && (k.Expires.IsZero() || time.Now().Before(k.Expires)) {
+		return caller{name: "admin key " + k.ID, via: "tls", role: Role(k.Role), tenant: k.Tenant}, nil
+	}
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	err := s.failures.Add("", auth.Credential{Authorization: header, Address: from.Addr().Unmap()})
+	var many *auth.TooManyError
+	if errors.As(err, &many) {
+		return caller{}, &Problem{Status: http.StatusTooManyRequests, Code: CodeTooMany, Detail: "too many bad admin keys came from this address: wait a minute"}
+	}
+	return caller{}, &Problem{Status: http.StatusUnauthorized, Code: CodeNoAccess, Detail: "the admin key is not valid: it is unknown, revoked or has expired"}
 }
 
 // permit refuses a caller whose role or tenant does not allow an endpoint.

@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -19,31 +21,62 @@ import (
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 8 << 20
 
-// ErrUnreachable says that no server answers at the socket.
+// ErrUnreachable says that no server answers.
 var ErrUnreachable = errors.New("no server answers")
 
 // A Client asks a server. It is safe for concurrent use. The caller closes it.
 //
 // The error of a request is a [*Problem] if the server refused it, and has ErrUnreachable in its chain if there is none.
 type Client struct {
-	socket string
-	http   *http.Client
+	at   string // for errors: the path of the socket, or a URL
+	base string // URL before a path
+	key  string // for the header Authorization; empty for none
+	http *http.Client
 }
 
 // NewClient makes a Client of the server with a socket. It connects with the first request.
 func NewClient(socket string) *Client {
-	return &Client{socket, &http.Client{
-		Timeout: reloadTime + readTime,
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				if err := checkPath(socket); err != nil {
-					return nil, err
-				}
-				return dial(ctx, socket)
-			},
-			MaxConnsPerHost: 4, MaxResponseHeaderBytes: maxHeader, IdleConnTimeout: idleTime / 2,
+	return newClient(&Client{at: socket, base: "http://wasmres"}, &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if err := checkPath(socket); err != nil {
+				return nil, err
+			}
+			return dial(ctx, socket)
 		},
-	}}
+	})
+}
+
+// A Remote says where a server is, and who asks it.
+type Remote struct {
+	URL string      // as https://host:9443
+	Key string      // an admin key; empty for none
+	TLS *tls.Config // for other authorities than those of the system, or with a certificate; may be nil
+}
+
+// NewRemoteClient makes a Client of a server on another machine. It connects with the first request, and follows no redirection.
+func NewRemoteClient(to Remote) (*Client, error) {
+	u, err := url.Parse(to.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		return nil, fmt.Errorf("%q is not the URL of an admin API: write it as https://HOST:PORT", to.URL)
+	}
+	base := "https://" + u.Host
+	config := to.TLS.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	config.MinVersion = tls.VersionTLS12
+	return newClient(&Client{at: base, base: base, key: to.Key}, &http.Transport{
+		DialContext: (&net.Dialer{Timeout: 2 * dialTime}).DialContext, TLSClientConfig: config, TLSHandshakeTimeout: headTime,
+	}), nil
+}
+
+func newClient(c *Client, t *http.Transport) *Client {
+	t.MaxConnsPerHost, t.MaxResponseHeaderBytes, t.IdleConnTimeout = 4, maxHeader, idleTime/2
+	c.http = &http.Client{
+		Timeout: reloadTime + readTime, Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
 }
 
 // Close closes connections without a request.
@@ -149,6 +182,21 @@ func (c *Client) RotateKey(ctx context.Context, id string, grace time.Duration) 
 	return made, c.do(ctx, http.MethodPost, "/v1/keys/"+url.PathEscape(id)+"/rotate", Rotation{int64(grace / time.Second)}, &made)
 }
 
+// AdminKeys returns a page of the admin keys, after a cursor.
+func (c *Client) AdminKeys(ctx context.Context, cursor string) (p Page[AdminKey], err error) {
+	return p, c.do(ctx, http.MethodGet, "/v1/admin-keys?"+pageQuery(cursor), nil, &p)
+}
+
+// CreateAdminKey makes an admin key.
+func (c *Client) CreateAdminKey(ctx context.Context, k NewAdminKey) (made IssuedAdminKey, err error) {
+	return made, c.do(ctx, http.MethodPost, "/v1/admin-keys", k, &made)
+}
+
+// RevokeAdminKey revokes an admin key.
+func (c *Client) RevokeAdminKey(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, "/v1/admin-keys/"+url.PathEscape(id), nil, nil)
+}
+
 // Top returns what the server does now, and its busiest tenants, at most so many.
 func (c *Client) Top(ctx context.Context, most int) (t Top, err error) {
 	return t, c.do(ctx, http.MethodGet, "/v1/top?limit="+strconv.Itoa(most), nil, &t)
@@ -181,13 +229,16 @@ type file []byte
 
 // send sends a request, and reads the answer as do does.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, contentType string, body io.Reader, answer any) error {
-	r, err := http.NewRequestWithContext(ctx, method, "http://wasmres"+path, body)
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return err
 	}
 	r.Header = header
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
+	}
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -197,9 +248,9 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the answer of %s: %w", c.socket, err)
+		return fmt.Errorf("read the answer of %s: %w", c.at, err)
 	case len(read) > maxAnswer:
-		return fmt.Errorf("the answer of %s has more than %d bytes", c.socket, maxAnswer)
+		return fmt.Errorf("the answer of %s has more than %d bytes", c.at, maxAnswer)
 	case response.StatusCode >= 300:
 		return c.problem(response, read)
 	case answer == nil:
@@ -210,7 +261,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 		return nil
 	}
 	if err := json.Unmarshal(read, answer); err != nil {
-		return fmt.Errorf("the answer of %s is not as expected: %w: is it a server of another version?", c.socket, err)
+		return fmt.Errorf("the answer of %s is not as expected: %w: is it a server of another version?", c.at, err)
 	}
 	return nil
 }
@@ -228,7 +279,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &at) && at.Op == "dial" {
 		err = at.Err
 	}
-	return fmt.Errorf("%w at %s: %w", ErrUnreachable, c.socket, err)
+	return fmt.Errorf("%w at %s: %w", ErrUnreachable, c.at, err)
 }
 
 func (c *Client) problem(r *http.Response, body []byte) error {
@@ -236,5 +287,5 @@ func (c *Client) problem(r *http.Response, body []byte) error {
 	if r.Header.Get("Content-Type") == problemType && json.Unmarshal(body, p) == nil && p.Code != "" {
 		return p
 	}
-	return fmt.Errorf("%s answered %s: is it a server of another version?", c.socket, r.Status)
+	return fmt.Errorf("%s answered %s: is it a server of another version?", c.at, r.Status)
 }

@@ -68,6 +68,10 @@ var endpoints = []endpoint{
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/keys", may: managers, action: "key.create", handle: (*Server).createKey},
 	{method: http.MethodDelete, path: "/v1/keys/{key}", may: managers, own: true, action: "key.revoke", handle: (*Server).revokeKey},
 	{method: http.MethodPost, path: "/v1/keys/{key}/rotate", may: managers, own: true, action: "key.rotate", handle: (*Server).rotateKey},
+
+	{method: http.MethodGet, path: "/v1/admin-keys", may: operators, handle: (*Server).listAdminKeys},
+	{method: http.MethodPost, path: "/v1/admin-keys", may: operators, action: "adminkey.create", handle: (*Server).createAdminKey},
+	{method: http.MethodDelete, path: "/v1/admin-keys/{key}", may: operators, action: "adminkey.revoke", handle: (*Server).revokeAdminKey},
 }
 
 // An answer is what an endpoint says, unless it fails.

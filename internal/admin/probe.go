@@ -47,7 +47,7 @@ func NewProbes(cfg ProbeConfig) *Probes {
 
 // Serve serves HTTP on l until ctx ends. Then it closes l.
 func (p *Probes) Serve(ctx context.Context, l net.Listener) error {
-	return serveUntil(ctx, httpServer(p, p.cfg.Logger), l)
+	return serveUntil(ctx, httpServer(p, p.cfg.Logger), newBounded(l))
 }
 
 // ServeHTTP implements [http.Handler]. On a loopback address it refuses other names in the header Host: a web page could

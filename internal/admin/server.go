@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/usage"
+	"github.com/wasmres/wasmres/runtime/auth/failures"
 )
 
 // A Host is the server that operators look at. It is safe for concurrent use.
@@ -97,6 +99,8 @@ type Server struct {
 	cfg     Config
 	handler http.Handler
 	running running
+
+	failures failures.Counter
 }
 
 // New makes a Server.
@@ -212,6 +216,12 @@ func (e *unrecordedError) Error() string {
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	p.Title = http.StatusText(p.Status)
+	switch p.Status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="wasmres admin"`)
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "60")
+	}
 	if p.Status >= http.StatusInternalServerError {
 		s.cfg.Logger.Warn("admin request failed", "method", r.Method, "path", clip(r.URL.Path), "err", err)
 	}
@@ -317,7 +327,50 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := httpServer(s.handler, s.cfg.Logger)
 	server.WriteTimeout = reloadTime + readTime
 	server.ConnContext = withPeer
-	return serveUntil(ctx, server, l)
+	return serveUntil(ctx, server, newBounded(l))
+}
+
+// ServeTLS serves the API on a TCP listener as Serve does, to clients with an admin key, or with a certificate that Settings name.
+// config is that of package certificate.
+func (s *Server) ServeTLS(ctx context.Context, l net.Listener, config *tls.Config) error {
+	server := httpServer(s.handler, s.cfg.Logger)
+	server.WriteTimeout = reloadTime + readTime
+	return serveUntil(ctx, server, tlsListener{newBounded(l), http11(config)})
+}
+
+// A tlsListener accepts connections whose handshake the server of HTTP makes, within the time for a header.
+type tlsListener struct {
+	net.Listener
+	config *tls.Config
+}
+
+// Accept implements [net.Listener].
+func (l tlsListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return tls.Server(c, l.config), nil
+}
+
+// http11 returns a configuration without HTTP/2, whose streams would be more requests at once than the connections allow.
+func http11(from *tls.Config) *tls.Config {
+	only := func(c *tls.Config) *tls.Config {
+		c = c.Clone()
+		c.NextProtos = []string{"http/1.1"}
+		return c
+	}
+	c := only(from)
+	if next := from.GetConfigForClient; next != nil {
+		c.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			now, err := next(hello)
+			if err != nil || now == nil {
+				return now, err
+			}
+			return only(now), nil
+		}
+	}
+	return c
 }
 
 func httpServer(h http.Handler, log *slog.Logger) *http.Server {
@@ -330,7 +383,7 @@ func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 // serveUntil serves until ctx ends.
 func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error {
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(newBounded(l)) }()
+	go func() { served <- server.Serve(l) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve at %s: %w", l.Addr(), err)

@@ -2,12 +2,14 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"sync"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/certificate"
 )
 
 // Operate serves operators until ctx ends: on the admin socket, and at the address of probes and metrics, if the settings
@@ -28,12 +30,19 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 			return errors.Join(fmt.Errorf("serve probes and metrics: %w", err), socket.Close())
 		}
 	}
-	n.cfg.Logger.Info("operators can connect", "socket", s.Admin.Socket, "probes", addressOf(probes))
+	remote, config, err := n.listenTLS(ctx)
+	if err != nil {
+		return errors.Join(err, socket.Close(), closeIf(probes))
+	}
+	n.cfg.Logger.Info("operators can connect", "socket", s.Admin.Socket, "probes", addressOf(probes), "tls", addressOf(remote))
 	ready()
 	context.AfterFunc(ctx, func() { n.draining.Store(true) })
 	var serving sync.WaitGroup
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	serving.Go(func() { ended <- api.Serve(ctx, socket) })
+	if remote != nil {
+		serving.Go(func() { ended <- api.ServeTLS(ctx, remote, config) })
+	}
 	if probes != nil {
 		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
 		serving.Go(func() { ended <- p.Serve(ctx, probes) })
@@ -47,6 +56,30 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// listenTLS listens for operators on other machines, if the settings say so.
+func (n *Node) listenTLS(ctx context.Context) (net.Listener, *tls.Config, error) {
+	at := n.cfg.Settings.Admin.TLS
+	if at == nil {
+		return nil, nil, nil
+	}
+	files, err := certificate.Open(certificate.Config{Cert: at.Cert, Key: at.Key, ClientCA: at.ClientCA, Logger: n.cfg.Logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve operators: %w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve operators: %w", err)
+	}
+	return l, files.TLS(), nil
+}
+
+func closeIf(l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
 }
 
 // addressOf returns the address of a listener; empty for none.

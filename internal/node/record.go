@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -72,6 +73,17 @@ func entriesOf(c *tenant.Change, before, after *tenant.Snapshot) (entries []ledg
 		}
 		add(of.Tenant, verb("key", was == nil, is == nil, "create", "revoke"), id, keyState(was), keyState(is))
 	}
+	for _, id := range changed(before.AdminKeys, after.AdminKeys) {
+		was, is := before.AdminKeys[id], after.AdminKeys[id]
+		of := is
+		if is == nil {
+			of = was
+		}
+		add(of.Tenant, verb("adminkey", was == nil, is == nil, "create", "revoke"), id, adminKeyState(was), adminKeyState(is))
+	}
+	for _, id := range changed(before.Secrets, after.Secrets) { // nothing of their values
+		add(id.Tenant, verb("secret", before.Secrets[id] == nil, after.Secrets[id] == nil, "create", "remove"), id.String(), nil, nil)
+	}
 	for _, id := range changed(before.Problems, after.Problems) {
 		if text, isStale := after.Problems[id]; isStale {
 			add(id, "tenant.stale", id, nil, text)
@@ -110,8 +122,25 @@ func versionEntries(c *tenant.Change, before, after *tenant.Snapshot) (entries [
 	return entries
 }
 
+// adminKeyState is what the ledger says of an admin key; nil for none.
+func adminKeyState(k *tenant.AdminKey) any {
+	if k == nil {
+		return nil
+	}
+	state := struct {
+		Name    string     `json:"name"`
+		Role    string     `json:"role"`
+		Tenant  string     `json:"tenant,omitempty"`
+		Expires *time.Time `json:"expires,omitempty"`
+	}{Name: k.Name, Role: k.Role, Tenant: k.Tenant}
+	if !k.Expires.IsZero() {
+		state.Expires = &k.Expires
+	}
+	return state
+}
+
 // changed returns the sorted keys whose values differ.
-func changed[V comparable](before, after map[string]V) (keys []string) {
+func changed[K comparable, V comparable](before, after map[K]V) (keys []K) {
 	for key, is := range after {
 		if was, ok := before[key]; !ok || was != is {
 			keys = append(keys, key)
@@ -122,7 +151,7 @@ func changed[V comparable](before, after map[string]V) (keys []string) {
 			keys = append(keys, key)
 		}
 	}
-	slices.Sort(keys)
+	slices.SortFunc(keys, func(a, b K) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	return keys
 }
 

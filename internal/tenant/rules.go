@@ -24,6 +24,8 @@ func rules() map[string]strict.Rule {
 	r := policy.Rules()
 	maps.Copy(r, map[string]strict.Rule{
 		"action":      strict.OneOf("action", actions...),
+		"admin role":  strict.OneOf("role", AdminRoles...),
+		"tenant":      strict.TextRule(tenantID, strict.Schema{"examples": []string{"acme"}}),
 		"address":     strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
 		"byte rate":   strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
 		"digest":      strict.TextRule(digest, strict.Schema{"pattern": digestPattern.String()}),
@@ -55,6 +57,13 @@ func IsID(s string) bool {
 		}
 	}
 	return true
+}
+
+func tenantID(s string) (string, error) {
+	if !IsID(s) {
+		return "", fmt.Errorf("%q is not the ID of a tenant: an ID has lower-case letters, digits and dashes, at most %d", strict.Clip(s), MaxID)
+	}
+	return s, nil
 }
 
 var (

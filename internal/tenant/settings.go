@@ -44,9 +44,29 @@ type Listener struct {
 
 // Admin says where operators reach the server.
 type Admin struct {
-	Socket string // path of a Unix socket; default admin.sock in Data
-	Listen string // address for /healthz, /readyz and /metrics; empty for none
+	Socket string    // path of a Unix socket; default admin.sock in Data
+	Listen string    // address for /healthz, /readyz and /metrics; empty for none
+	TLS    *AdminTLS // where operators reach the API from other machines; nil for nowhere
 }
+
+// AdminTLS is an address of the API.
+type AdminTLS struct {
+	Address   string
+	Cert, Key string // PEM files
+	// ClientCA is a PEM file with the authorities of clients, each of which must have a certificate then; empty for none.
+	ClientCA string
+	Clients  []AdminClient // whose certificates say who they are
+}
+
+// An AdminClient is what the certificate of a client permits.
+type AdminClient struct {
+	Name   string // a URI, DNS name or, for want of these, the common name of the certificate
+	Role   string
+	Tenant string // the only one; empty for all
+}
+
+// AdminRoles are what may be the role of a person or program that administers a server.
+var AdminRoles = []string{"operator", "tenant-admin", "deployer", "auditor"}
 
 // AccessLog says where a line for each request goes.
 type AccessLog struct {

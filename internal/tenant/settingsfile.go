@@ -46,8 +46,21 @@ type (
 		Key  string `yaml:"key,required" check:"host path" doc:"the PEM file of its key"`
 	}
 	adminFile struct {
-		Socket string `yaml:"socket" check:"host path" doc:"the Unix socket for wasmres tenant, key, top and reload; default: admin.sock in the data folder"`
-		Listen string `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
+		Socket string        `yaml:"socket" check:"host path" doc:"the Unix socket for wasmres tenant, key, top and reload; default: admin.sock in the data folder"`
+		Listen string        `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
+		TLS    *adminTLSFile `yaml:"tls" doc:"where operators reach the admin API from other machines, with an admin key or a certificate; default: nowhere"`
+	}
+	adminTLSFile struct {
+		Address  string            `yaml:"address,required" check:"address" doc:"a host and a port, as :9443"`
+		Cert     string            `yaml:"cert,required" check:"host path" doc:"the PEM file of the certificate; it is read again when it changes"`
+		Key      string            `yaml:"key,required" check:"host path" doc:"the PEM file of its key"`
+		ClientCA string            `yaml:"client_ca" check:"host path" doc:"the PEM file of the authorities of clients; with it, each client needs a certificate"`
+		Clients  []adminClientFile `yaml:"clients,nonempty" unique:"Name" doc:"clients whose certificates do without an admin key"`
+	}
+	adminClientFile struct {
+		Name   string `yaml:"name,required" check:"line" doc:"a URI or DNS name of the certificate, or its common name if it has neither"`
+		Role   string `yaml:"role,required" check:"admin role" doc:"operator, tenant-admin, deployer or auditor"`
+		Tenant string `yaml:"tenant" check:"tenant" doc:"the only tenant that the client may use; a tenant-admin needs one"`
 	}
 	memoryFile struct {
 		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers, beyond which no other starts; default: no bound"`
@@ -157,6 +170,7 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},
 		LogJSON:   f.LogFormat == "json",
 	}
+	s.Admin.TLS = r.adminTLS(f.Admin.TLS)
 	s.Admin.Socket = filepath.Join(s.Data, "admin.sock")
 	if f.Admin.Socket != "" {
 		s.Admin.Socket = r.path(f.Admin.Socket)
@@ -201,6 +215,43 @@ func (r *settingsReader) listener(at []string, f *listenerFile) Listener {
 			"or insecure: true where a proxy in front of the server speaks HTTPS", f.Address)
 	}
 	return l
+}
+
+// adminTLS reads where the API is served; nil for nowhere.
+func (r *settingsReader) adminTLS(f *adminTLSFile) *AdminTLS {
+	if f == nil {
+		return nil
+	}
+	at := func(key string) []string { return []string{"admin", "tls", key} }
+	t := &AdminTLS{Address: f.Address, Cert: r.path(f.Cert), Key: r.path(f.Key)}
+	r.wantFile(at("cert"), t.Cert)
+	r.wantFile(at("key"), t.Key)
+	if f.ClientCA != "" {
+		t.ClientCA = r.path(f.ClientCA)
+		r.wantFile(at("client_ca"), t.ClientCA)
+	} else if len(f.Clients) > 0 {
+		r.fail(at("clients"), "clients have no certificates without client_ca: add it")
+	}
+	for _, c := range f.Clients {
+		t.Clients = append(t.Clients, AdminClient(c))
+	}
+	return t
+}
+
+// Validate checks that the role fits the tenant.
+func (f *adminClientFile) Validate() error { return CheckAdminRole(f.Role, f.Tenant) }
+
+// CheckAdminRole says what is wrong with a role of a person or program that administers a server, of one tenant or, if it is
+// empty, of all.
+func CheckAdminRole(role, tenantID string) error {
+	switch {
+	case role == "operator" && tenantID != "":
+		return errors.New("an operator is not of one tenant: leave tenant out, or choose another role")
+	case role == "tenant-admin" && tenantID == "":
+		return errors.New("a tenant-admin is of one tenant: name it")
+	}
+	_, err := strict.Word("role", role, AdminRoles)
+	return err
 }
 
 // wantFile adds a problem if there is no file of a name.

@@ -4,6 +4,7 @@ package admintest
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -39,6 +40,7 @@ type Host struct {
 	loads    []admin.Load
 	next     func() (*tenant.Snapshot, error) // for Reload; nil changes nothing
 	fail     error                            // of changes; nil is none
+	clients  []tenant.AdminClient
 }
 
 // New makes a Host of tenants. Those without an owner are of files.
@@ -107,6 +109,28 @@ func (h *Host) ServeBare(t *testing.T) (socket string) {
 	}
 	Until(t, func(ctx context.Context) error { return server.Serve(ctx, l) })
 	return socket
+}
+
+// ServeTLS serves the API at an address of this machine, until the test ends, and returns its URL.
+func (h *Host) ServeTLS(t *testing.T, config *tls.Config) (url string) {
+	t.Helper()
+	server, err := admin.New(h.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Until(t, func(ctx context.Context) error { return server.ServeTLS(ctx, l, config) })
+	return "https://" + l.Addr().String()
+}
+
+// SetClients sets whose certificates say who they are.
+func (h *Host) SetClients(clients ...tenant.AdminClient) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clients = clients
 }
 
 // Until runs serve until the test ends.
@@ -211,6 +235,9 @@ func (h *Host) Settings() *tenant.Settings {
 	if err != nil {
 		h.tb.Error(err)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.Admin.TLS = &tenant.AdminTLS{Clients: h.clients}
 	return s
 }
 

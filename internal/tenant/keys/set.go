@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/auth/failures"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
 
@@ -38,7 +39,7 @@ type Set struct {
 
 	current  atomic.Pointer[table]
 	updating sync.Mutex // held while current is replaced
-	failures failures
+	failures failures.Counter
 	uses     uses
 
 	closeOnce sync.Once
@@ -217,7 +218,7 @@ func (a authenticator) Authenticate(c auth.Credential) (*auth.Identity, error) {
 		}
 	}
 	a.set.cfg.Refused(a.tenant, c.Address)
-	return nil, a.set.failures.add(a.tenant, c)
+	return nil, a.set.failures.Add(a.tenant, c)
 }
 
 // anonymous gives the identity of clients that show nothing.

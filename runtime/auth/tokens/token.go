@@ -19,13 +19,21 @@ const (
 	idLen     = 12 // of base32, in lower case
 	randomLen = 43
 	crcLen    = 8
-	tokenLen  = len(prefix) + idLen + len("_") + randomLen + crcLen
+	tokenLen  = idLen + len("_") + randomLen + crcLen // without the prefix
 )
+
+// AdminPrefix is what the tokens of those who administer a server begin with, in place of wr_.
+const AdminPrefix = "wra_"
 
 var ids = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // New makes a token. text is for the client; id and sum, its SHA-256, are for the file.
-func New() (text, id string, sum [sha256.Size]byte) {
+func New() (text, id string, sum [sha256.Size]byte) { return newToken(prefix) }
+
+// NewAdmin makes a token of a person or program that administers a server, as New does.
+func NewAdmin() (text, id string, sum [sha256.Size]byte) { return newToken(AdminPrefix) }
+
+func newToken(prefix string) (text, id string, sum [sha256.Size]byte) {
 	var random [32]byte
 	var name [8]byte            // more bits than idLen characters have
 	_, _ = rand.Read(random[:]) // never fails
@@ -45,17 +53,29 @@ func Parse(authorization string) (id string, sum [sha256.Size]byte, ok bool) {
 	if !ok {
 		return "", sum, false
 	}
-	return parse(text)
+	return parse(prefix, text)
 }
 
-// parse gives the id and the SHA-256 of a token; ok is false for any other text.
-func parse(text string) (id string, sum [sha256.Size]byte, ok bool) {
-	if len(text) != tokenLen || !strings.HasPrefix(text, prefix) || text[len(prefix)+idLen] != '_' {
+// ParseAdmin is Parse for tokens of NewAdmin.
+func ParseAdmin(authorization string) (id string, sum [sha256.Size]byte, ok bool) {
+	if len(authorization) > auth.MaxAuthorization {
+		return "", sum, false
+	}
+	text, ok := bearer(authorization)
+	if !ok {
+		return "", sum, false
+	}
+	return parse(AdminPrefix, text)
+}
+
+// parse gives the id and the SHA-256 of a token with a prefix; ok is false for any other text.
+func parse(prefix, text string) (id string, sum [sha256.Size]byte, ok bool) {
+	if len(text) != len(prefix)+tokenLen || !strings.HasPrefix(text, prefix) || text[len(prefix)+idLen] != '_' {
 		return "", sum, false
 	}
 	id = text[len(prefix) : len(prefix)+idLen]
-	body := text[:tokenLen-crcLen]
-	if !IsID(id) || checksum(body) != text[tokenLen-crcLen:] {
+	body := text[:len(text)-crcLen]
+	if !IsID(id) || checksum(body) != text[len(body):] {
 		return "", sum, false
 	}
 	return id, sha256.Sum256([]byte(text)), true

@@ -66,13 +66,9 @@ func newKey(c *cli.Context) error {
 	if len(c.StringSlice("role")) == 0 {
 		return cli.Usagef(c, "--role is missing: 'wasmres tenant show %s' lists the roles of the tenant", args[0])
 	}
-	key := admin.NewKey{Name: c.String("name"), Roles: c.StringSlice("role"), URIs: c.StringSlice("uri"), Networks: c.StringSlice("network"), Expires: admin.Never}
-	if given := c.String("expires"); given != admin.Never {
-		last, err := cli.ParseDays(given)
-		if err != nil {
-			return cli.Usagef(c, "--expires: %w, or %s", err, admin.Never)
-		}
-		key.Expires = time.Now().Add(last).UTC().Format(time.RFC3339)
+	key := admin.NewKey{Name: c.String("name"), Roles: c.StringSlice("role"), URIs: c.StringSlice("uri"), Networks: c.StringSlice("network")}
+	if key.Expires, err = expires(c); err != nil {
+		return err
 	}
 	return ask(c, func(ctx context.Context, s *admin.Client) error {
 		made, err := s.CreateKey(ctx, args[0], key)
@@ -91,12 +87,15 @@ func printIssued(c *cli.Context, k *admin.IssuedKey) error {
 	return err
 }
 
-func expiryOf(k *admin.Key) string {
-	if k.Expires == nil {
+func expiryOf(k *admin.Key) string { return endOf(k.Expires, k.Expired) }
+
+// endOf returns when a key ends.
+func endOf(at *time.Time, over bool) string {
+	if at == nil {
 		return admin.Never
 	}
-	end := k.Expires.UTC().Format(time.RFC3339)
-	if k.Expired {
+	end := at.UTC().Format(time.RFC3339)
+	if over {
 		end += " (over)"
 	}
 	return end

@@ -1,4 +1,5 @@
-package keys
+// Package failures bounds how many credentials an address may try.
+package failures
 
 import (
 	"hash/maphash"
@@ -16,9 +17,10 @@ const (
 	maxAddresses = 16_384 // that are counted within failureTime
 )
 
-// failures counts the bad credentials that clients show. A credential counts once within failureTime, however often it is
-// shown: a client that repeats an old key guesses nothing, and one request may be authenticated more than once.
-type failures struct {
+// A Counter counts the bad credentials that clients show. A credential counts once within a minute, however often it is shown: a
+// client that repeats an old key guesses nothing, and one request may be authenticated more than once. Its zero value is ready.
+// It is safe for concurrent use.
+type Counter struct {
 	mu    sync.Mutex
 	began time.Time
 	seen  map[source][]uint64 // hashes of credentials
@@ -32,8 +34,9 @@ type source struct {
 
 var seed = maphash.MakeSeed()
 
-// add counts a bad credential, and gives the error for it.
-func (f *failures) add(tenant string, c auth.Credential) error {
+// Add counts a bad credential that was shown to a tenant, and gives the error for it: [auth.ErrInvalid], or an
+// [auth.TooManyError] after ten others of an address.
+func (f *Counter) Add(tenant string, c auth.Credential) error {
 	from := source{networkOf(c.Address), tenant}
 	hash := maphash.String(seed, c.Authorization)
 	f.mu.Lock()
