@@ -23,6 +23,7 @@ var doors = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk":  {"runtime/internal/mcp/legacy"},
 	"github.com/urfave/cli/v2":                {"cmd/wasmres/internal/cli"},
 	"github.com/goccy/go-yaml":                {"cmd/wasmres/internal/cli", "internal/strict"}, // writes reports; reads configuration files
+	"golang.org/x/crypto":                     {"internal/seal"},
 	"golang.org/x/term":                       {"cmd/wasmres/internal/terminal"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
