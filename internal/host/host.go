@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,17 +169,22 @@ func (h *Host) Update(s *tenant.Snapshot) {
 	h.generation = s.Generation
 	h.cfg.Clients.Update(s)
 	old := h.routes.Load()
-	next := &routes{
-		byID: make(map[string]*route, len(s.Tenants)), byHost: make(map[string]*route, len(s.Hosts)), gone: s.Gone,
+	next := &routes{byID: maps.Clone(old.byID), byHost: make(map[string]*route, len(s.Hosts)), gone: s.Gone}
+	if next.byID == nil {
+		next.byID = make(map[string]*route, len(s.Tenants))
 	}
-	for id, t := range s.Tenants {
-		r := old.byID[id]
-		if r == nil {
+	for id, t := range s.Tenants { // of which nearly all are as they were
+		r := next.byID[id]
+		switch {
+		case r == nil:
 			r = newRoute(h, id)
+			next.byID[id] = r
+		case r.is.Load().isOf(s, t):
+			continue
 		}
-		next.byID[id] = r
 		r.set(settingsOf(s, t))
 	}
+	maps.DeleteFunc(next.byID, func(id string, _ *route) bool { return s.Tenants[id] == nil })
 	for name, t := range s.Hosts {
 		next.byHost[name] = next.byID[t.ID]
 	}

@@ -135,6 +135,11 @@ func (is *settings) isSameProviders(o *settings) bool {
 		slices.EqualFunc(is.canaries, o.canaries, func(a, b canary) bool { return a.share == b.share && a.spec.isSame(b.spec) })
 }
 
+// isOf reports whether settings are those that a snapshot has for a tenant. It is quick, and may say no for equal ones.
+func (is *settings) isOf(s *tenant.Snapshot, t *tenant.Tenant) bool {
+	return is != nil && is.tenant == t && len(is.routes) == 0 && is.plan == planOf(s, t)
+}
+
 // planOf returns the plan of a tenant.
 func planOf(s *tenant.Snapshot, t *tenant.Tenant) *tenant.Plan {
 	if p := s.Plans[t.Plan]; p != nil {

@@ -14,11 +14,11 @@ import (
 
 // When files are looked at.
 const (
-	quietTime   = 100 * time.Millisecond // without a change, after which changes are told
-	pollTime    = 5 * time.Second        // where the system does not report changes
-	checkTime   = 30 * time.Second       // in any case: network file systems do not report all
-	maxWatched  = 16                     // folders; each takes one of some 128 instances of inotify
-	problemTime = time.Minute            // between two lines of the log about one folder
+	quietTime   = 30 * time.Millisecond // without a change, after which changes are told
+	pollTime    = 5 * time.Second       // where the system does not report changes
+	checkTime   = 30 * time.Second      // in any case: network file systems do not report all
+	maxWatched  = 16                    // folders; each takes one of some 128 instances of inotify
+	problemTime = time.Minute           // between two lines of the log about one folder
 )
 
 // A Watcher tells when the files of settings and tenants may have changed.
