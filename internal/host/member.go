@@ -22,7 +22,9 @@ type spec struct {
 }
 
 // isSame reports whether two specs are of one open provider.
-func (s *spec) isSame(o *spec) bool { return reflect.DeepEqual(s, o) }
+func (s *spec) isSame(o *spec) bool {
+	return s == o || s.provider.Name == o.provider.Name && s.version == o.version && reflect.DeepEqual(s, o)
+}
 
 // A member is one open provider.
 type member struct {

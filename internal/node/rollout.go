@@ -19,6 +19,7 @@ const (
 // canaryFailed writes down that the host has taken a version back. Its clients are at the active version already; if nothing
 // can be written, they stay there until the server ends.
 func (n *Node) canaryFailed(id tenant.ProviderID, version int, reason string) {
+	n.metrics.CanaryFailed()
 	written, err := takeBack(n.ctx, n, id, version, reason)
 	logger := n.cfg.Logger.With("tenant", id.Tenant, "provider", id.Provider, "version", version, "reason", reason)
 	switch {

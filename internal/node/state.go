@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/telemetry"
+	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -99,7 +100,17 @@ func (n *Node) state() telemetry.State {
 		all += len(t.Providers)
 	}
 	return telemetry.State{
-		Generation: snapshot.Generation, Stale: len(snapshot.Problems), LiveBytes: bytesOf(live),
+		Generation: snapshot.Generation, Stale: len(snapshot.Problems), Canaries: canariesIn(snapshot), LiveBytes: bytesOf(live),
 		Providers: map[string]int{"live": live.Live, "starting": live.Starting, "cold": max(all-live.Live-live.Starting, 0)},
 	}
+}
+
+// canariesIn counts the routes with a canary.
+func canariesIn(s *tenant.Snapshot) (n int) {
+	for _, r := range s.Routes {
+		if r.Canary != 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -31,6 +31,7 @@ type State struct {
 	LiveBytes  uint64         // memory of all worker processes
 	Generation uint64         // of the configuration
 	Stale      int            // tenants whose files are wrong
+	Canaries   int            // versions that serve a share of the clients
 }
 
 // Metrics counts. It is safe for concurrent use. Make it with [New].
@@ -47,6 +48,8 @@ type Metrics struct {
 	seconds []histogram // by method
 	starts  histogram
 	ends    []atomic.Uint64 // by reasons
+
+	canariesFailed atomic.Uint64
 
 	scraping sync.Mutex // held by scrapes, over State
 	others   map[combination]uint64
@@ -98,6 +101,9 @@ func (m *Metrics) Started(took time.Duration) { m.starts.observe(startBuckets, t
 
 // WorkerEnded counts the end of a provider's process: idle, evicted, crashed or closed.
 func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }
+
+// CanaryFailed counts a version that was taken back.
+func (m *Metrics) CanaryFailed() { m.canariesFailed.Add(1) }
 
 // Remove ends the series of a tenant that the server no longer has.
 func (m *Metrics) Remove(tenant string) {

@@ -23,6 +23,7 @@ const (
 var descs = struct {
 	requests, seconds, limited, fuel, cpu, bytes, starts, ends *prometheus.Desc
 	providers, live, generation, stale, build                  *prometheus.Desc
+	canaries, failed                                           *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
@@ -37,6 +38,8 @@ var descs = struct {
 	desc("config_generation", "Number of the configuration in force."),
 	desc("stale_objects", "Tenants that are served as they last were, since their files are wrong."),
 	desc("build_info", "The program.", "version", "go"),
+	desc("canaries", "Versions that serve a share of the clients."),
+	desc("canaries_failed_total", "Versions that were taken back for their faults, or because they were slow."),
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -59,6 +62,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
 		descs.providers, descs.live, descs.generation, descs.stale, descs.build,
+		descs.canaries, descs.failed,
 	} {
 		to <- d
 	}
@@ -77,6 +81,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for i := range m.ends {
 		counted(to, descs.ends, m.ends[i].Load(), reasons.names[i])
 	}
+	counted(to, descs.failed, m.canariesFailed.Load())
 	to <- gauge(descs.build, 1, m.cfg.Version, runtime.Version())
 	if m.cfg.State != nil {
 		collectState(to, m.cfg.State())
@@ -96,6 +101,7 @@ func collectState(to chan<- prometheus.Metric, s State) {
 	to <- gauge(descs.live, float64(s.LiveBytes))
 	to <- gauge(descs.generation, float64(s.Generation))
 	to <- gauge(descs.stale, float64(s.Stale))
+	to <- gauge(descs.canaries, float64(s.Canaries))
 }
 
 func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metric {

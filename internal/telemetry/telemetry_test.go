@@ -61,7 +61,7 @@ func read(tenant string, m *telemetry.Metrics, code string, took time.Duration) 
 }
 
 func TestMetrics(t *testing.T) {
-	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1}
+	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1, Canaries: 3}
 	m := telemetry.New(telemetry.Config{Version: "1.2.3", State: func() telemetry.State { return state }})
 	for range 3 {
 		read("acme", m, "ok", time.Millisecond)
@@ -74,6 +74,7 @@ func TestMetrics(t *testing.T) {
 	m.Limited("acme", "unheard of")
 	m.Started(3 * time.Millisecond)
 	m.WorkerEnded("idle")
+	m.CanaryFailed()
 	text := scrape(t, m)
 	want := map[string]float64{
 		`requests_total{code="ok",era="2026-07-28",method="resources/read",tenant="acme"}`:      3,
@@ -85,9 +86,9 @@ func TestMetrics(t *testing.T) {
 		`worker_ends_total{why="idle"}`: 1,
 		`providers{state="cold"}`:       7, `providers{state="live"}`: 2,
 		`providers{state="starting"}`: 0,
-		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1,
+		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1, `canaries`: 3, `canaries_failed_total`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{
