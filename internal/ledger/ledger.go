@@ -55,7 +55,6 @@ type State struct {
 	Seq        uint64    // of the newest entry; zero for none
 	Time       time.Time // of the newest entry; zero for none
 	Generation uint64    // of the newest entry
-	Highest    time.Time // the highest time of an entry in the newest file; zero for none
 }
 
 // Open opens the ledger of a folder, and makes it if there is none. It checks the newest file; [Verify] checks all. It removes
@@ -143,9 +142,6 @@ func (l *Ledger) checkEnd(s segment) (end position, size int64, err error) {
 	var last []byte
 	size, _, err = s.read(&at, func(text []byte) error {
 		last = append(last[:0], text...)
-		if t := timeOf(text); t.After(l.opened.Highest) {
-			l.opened.Highest = t
-		}
 		return nil
 	})
 	if err != nil || last == nil {

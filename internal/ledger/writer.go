@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -291,15 +290,4 @@ func (w *writer) signHead() error {
 	w.signed = head.Seq
 	log.Info("ledger signed", "seq", head.Seq, "head", head.Hash, "key", head.Key)
 	return nil
-}
-
-// timeOf returns the time of a line without reading the rest; zero if there is none.
-func timeOf(text []byte) time.Time {
-	const key = `,"time":"`
-	i := bytes.Index(text[:min(len(text), 64)], []byte(key))
-	if i < 0 || len(text) < i+len(key)+len(timeFormat) {
-		return time.Time{}
-	}
-	t, _ := time.Parse(timeFormat, string(text[i+len(key):i+len(key)+len(timeFormat)]))
-	return t
 }

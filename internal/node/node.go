@@ -43,7 +43,8 @@ type Config struct {
 	// Endpoints are the URLs of clients, for operators.
 	Endpoints []string
 	Version   string
-	Logger    *slog.Logger // nil discards
+	Now       func() time.Time // gives the time at which keys expire; nil is for [time.Now]
+	Logger    *slog.Logger     // nil discards
 }
 
 // A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
@@ -55,6 +56,7 @@ type Node struct {
 	began   time.Time
 	store   *store.Store
 	ledger  *ledger.Ledger
+	clock   *clock
 	quotas  *quota.Book
 	usage   *usage.Book
 	keys    *keys.Set
@@ -101,7 +103,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err := n.openStore(ctx, s.Data); err != nil {
 		return nil, err
 	}
-	n.keys = keys.NewSet(keys.Config{Now: n.now, FirstUse: n.recordUse, Refused: n.refused.add})
+	n.keys = keys.NewSet(keys.Config{Now: n.clock.now, FirstUse: n.recordUse, Refused: n.refused.add})
 	cache := n.cfg.CacheDir
 	if cache == "" {
 		cache = filepath.Join(s.Data, "cache")
@@ -156,11 +158,8 @@ func (n *Node) openStore(ctx context.Context, data string) (err error) {
 	}
 	record.ledger.Store(n.ledger)
 	n.recordStart()
-	return nil
+	return n.openClock(data)
 }
-
-// now is the time at which keys expire.
-func (n *Node) now() time.Time { return time.Now() }
 
 // observe counts a request of a tenant, and logs it.
 func (n *Node) observe(tenantID string, e accesslog.Entry) {
@@ -223,6 +222,10 @@ func (n *Node) Close() error {
 		}
 		if n.keys != nil {
 			errs = append(errs, n.keys.Close())
+		}
+		if n.clock != nil {
+			n.checkClock()
+			errs = append(errs, n.clock.keep())
 		}
 		if n.ledger != nil {
 			n.noteRefused()

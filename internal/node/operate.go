@@ -48,6 +48,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 		serving.Go(func() { ended <- p.Serve(ctx, probes) })
 	}
 	serving.Go(func() { n.recordRefused(ctx) })
+	serving.Go(func() { n.watchClock(ctx) })
 	serving.Go(func() { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })
 	serving.Wait()
 	close(ended)

@@ -264,7 +264,7 @@ func (n *Node) recordReload(ctx context.Context, r *Report, err error) error {
 
 // recordUse notes the first use of a key on a day.
 func (n *Node) recordUse(k *tenant.Key) {
-	n.ledger.Note(ledger.Entry{Actor: "key " + k.ID, Tenant: k.Tenant, Action: "key.use", Object: k.ID, After: n.now().UTC().Format(time.DateOnly)})
+	n.ledger.Note(ledger.Entry{Actor: "key " + k.ID, Tenant: k.Tenant, Action: "key.use", Object: k.ID, After: time.Now().UTC().Format(time.DateOnly)})
 }
 
 // recordDenial notes a call of a capability that a policy does not allow.
