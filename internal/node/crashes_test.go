@@ -34,7 +34,7 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "data")
 	write(tb, filepath.Join(dir, "tenants", "acme.yaml"), "providers:\n"+providers+"roles:\n  all: [{uris: [\"**\"]}]\nauth: {anonymous: [all]}\n"+more)
-	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\n")
+	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\nplans: {large: {limits: {timeout: 30s}}}\n")
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -25,6 +26,12 @@ type Exchange struct {
 	Code     abi.Code // abi.CodeOK, or why there is no Response
 	Response []byte   // a message of the ABI
 	Body     []byte   // beside the response
+	Again    int      // how often the same call had the same answer, one after the other, after this one
+}
+
+// isSame reports whether a call and its answer are those of x.
+func (x *Exchange) isSame(id abi.Service, request []byte, resp capability.Response, code abi.Code) bool {
+	return x.Service == id && x.Code == code && bytes.Equal(x.Request, request) && bytes.Equal(x.Response, resp.Message) && bytes.Equal(x.Body, resp.Body)
 }
 
 // exchangeCost is what an Exchange takes beside its bytes, about.
@@ -44,6 +51,10 @@ func (h *Host) newTape() *Tape {
 // add adds an answer, if it fits.
 func (t *Tape) add(id abi.Service, request []byte, resp capability.Response, code abi.Code) {
 	if id == abi.ServiceNotifyUpdated || id == abi.ServiceNotifyList || t.Cut {
+		return
+	}
+	if n := len(t.Exchanges); n > 0 && t.Exchanges[n-1].isSame(id, request, resp, code) {
+		t.Exchanges[n-1].Again++
 		return
 	}
 	size := exchangeCost + len(request) + len(resp.Message) + len(resp.Body)

@@ -1,0 +1,32 @@
+package guesttest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/internal/sourcetree"
+)
+
+// Crashing returns the path of a provider that crashes as its URI says, in a language: Go, Rust, C, AssemblyScript or
+// JavaScript. It has the resources crash://KIND/N, of which N is a number that changes how far it runs before that.
+func Crashing(tb testing.TB, l project.Language) string {
+	tb.Helper()
+	wasm := filepath.Join(sourcetree.Root(), "testdata", "wasm")
+	switch l {
+	case project.Go:
+		dir := filepath.Join(kitDir(l), "crash")
+		return Made(tb, "crash-go.wasm", Inputs{Trees: []string{dir, sdkDir(l)}}, func(file string) {
+			env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
+			Run(tb, dir, env, "go", "build", "-buildmode=c-shared", "-o", file, ".")
+		})
+	case project.Rust:
+		return Cargo(tb, filepath.Join(wasm, "crash-rust"), "crash_rust")
+	case project.C:
+		return CModule(tb, "wasm32", "-O2 -mbulk-memory", "-nostdlib -Wl,--no-entry", "crash.c")
+	case project.AssemblyScript:
+		return AssemblyScript(tb, kitDir(l), "crash.ts")
+	default:
+		return Packed(tb, filepath.Join(wasm, "crash-javascript"), l)
+	}
+}
