@@ -63,6 +63,8 @@ var endpoints = []endpoint{
 	{method: http.MethodGet, path: "/v1/usage", may: auditors, own: true, handle: (*Server).listUsage},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/usage", may: auditors, handle: (*Server).listUsage},
 
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/logs", may: deployers, handle: (*Server).logs},
+
 	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/keys", may: auditors, handle: (*Server).listKeys},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/keys", may: managers, action: "key.create", handle: (*Server).createKey},

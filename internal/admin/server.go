@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/guestlog"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -78,6 +79,7 @@ type Config struct {
 	Record  func(context.Context, ledger.Entry) error
 	Usage   func(context.Context, usage.Query) ([]usage.Row, error) // reads what tenants have used; nil counts none
 	Crashes Crashes                                                 // nil answers 503 where they are asked for
+	Logs    *guestlog.Book                                          // nil answers 503 where it is asked for
 	Logger  *slog.Logger                                            // nil discards
 }
 
@@ -99,6 +101,7 @@ type Server struct {
 	cfg     Config
 	handler http.Handler
 	running running
+	streams chan struct{} // has a token for each stream of lines
 
 	failures failures.Counter
 }
@@ -114,7 +117,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Record == nil {
 		cfg.Record = func(context.Context, ledger.Entry) error { return nil }
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, streams: make(chan struct{}, maxLogStreams)}
 	s.handler = s.routes()
 	return s, nil
 }

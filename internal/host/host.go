@@ -73,6 +73,8 @@ type Config struct {
 	AccessLog func(tenantID string, e accesslog.Entry)
 	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
 	Limited func(tenantID, limit string)
+	// Logs returns a handler that gets what a provider logs before the next one does. Nil is that one.
+	Logs func(of tenant.ProviderID, next slog.Handler) slog.Handler
 	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
 	// session. It must not block. Nil discards.
 	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
@@ -136,6 +138,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Limited == nil {
 		cfg.Limited = func(string, string) {}
+	}
+	if cfg.Logs == nil {
+		cfg.Logs = func(_ tenant.ProviderID, next slog.Handler) slog.Handler { return next }
 	}
 	if cfg.Crashed == nil {
 		cfg.Crashed = func(tenant.ProviderID, *app.Fault, bool) {}

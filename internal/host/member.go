@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 
@@ -112,6 +113,6 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 			logger.Warn(d.String())
 			h.cfg.Denied(id, d)
 		},
-		Logger: logger,
+		Logger: slog.New(h.cfg.Logs(id, logger.Handler())),
 	}
 }

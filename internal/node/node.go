@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/guestlog"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/quota"
@@ -65,6 +66,7 @@ type Node struct {
 	engine  *runtime.Host
 	host    *host.Host
 	crashes *crashes.Store
+	logs    *guestlog.Book
 	metrics *telemetry.Metrics
 
 	settings atomic.Pointer[tenant.Settings]
@@ -126,6 +128,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if n.quotas, err = quota.OpenBook(filepath.Join(s.Data, "usage.json"), n.cfg.Logger); err != nil {
 		return nil, err
 	}
+	if n.logs, err = guestlog.Open(guestlog.Config{Dir: s.Data, MaxFile: n.logBytes, Logger: n.cfg.Logger}); err != nil {
+		return nil, err
+	}
 	if n.crashes, err = crashes.Open(crashes.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
 		return nil, err
 	}
@@ -134,7 +139,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -210,6 +215,9 @@ func (n *Node) Close() error {
 		}
 		if n.engine != nil {
 			errs = append(errs, n.engine.Close())
+		}
+		if n.logs != nil {
+			errs = append(errs, n.logs.Close())
 		}
 		if n.crashes != nil {
 			errs = append(errs, n.crashes.Close())

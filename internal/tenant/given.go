@@ -199,6 +199,7 @@ func (p *Plan) Encode() []byte {
 		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent,
 		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Limits: p.Limits,
+		LogFiles: p.LogBytes, CrashURIs: p.CrashURIs,
 	}
 	if text := format.Encode(f); len(text) > 0 {
 		return text

@@ -82,6 +82,7 @@ type (
 		CPU               cpuFile       `yaml:"cpu" doc:"processor time of guests"`
 		Live              liveFile      `yaml:"live" doc:"providers with a process"`
 		Limits            policy.Limits `yaml:"limits" doc:"the most that a policy may set, and what it gets by default; default: those of the runtime"`
+		LogFiles          int64         `yaml:"log_files" check:"size" doc:"bytes of the files of what guests log; default: 20Mi"`
 		CrashURIs         bool          `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls"`
 		Ceiling           string        `yaml:"ceiling" check:"host path" doc:"a policy file, from the folder of this file, that covers all that policies of such tenants may grant; default: no bound"`
 	}
@@ -263,7 +264,7 @@ func (r *settingsReader) wantFile(at []string, name string) {
 
 func (r *settingsReader) plan(name string, f planFile) *Plan {
 	p := &Plan{
-		Name: name, CrashURIs: f.CrashURIs, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
+		Name: name, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
 		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
 		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Limits: f.Limits,
