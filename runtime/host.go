@@ -70,6 +70,9 @@ type HostConfig struct {
 	// deadline of their call; then the call fails with abi.CodeUnavailable and the time to retry after. Zero means two for each
 	// processor.
 	MaxStarts int
+	// MaxCompiles is how many modules are compiled at once; more wait. Zero means 1. Each may take 2 GiB, and a minute of
+	// processor time if it means harm.
+	MaxCompiles int
 	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
 	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
 	Standby int
@@ -125,7 +128,7 @@ func (h *Host) start(cfg HostConfig) error {
 	if !mainCalled.Load() {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Logger: h.log})
 	}
-	c, err := compiler.New(compiler.Config{CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Busy: h.busy, Logger: h.log})
+	c, err := compiler.New(compiler.Config{CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Logger: h.log})
 	if err != nil {
 		return err
 	}

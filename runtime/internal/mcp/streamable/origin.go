@@ -50,7 +50,7 @@ func (p *originPolicy) check(r *http.Request) *refusal {
 	local := localAddr(r)
 	host := strings.ToLower(r.Host)
 	if !p.allowsHost(host, local) {
-		return &refusal{"host", fmt.Sprintf("host %.100q is not allowed: the operator allows it with --allowed-host", r.Host)}
+		return &refusal{"host", fmt.Sprintf("host %.100q is not allowed: the operator allows it with --allowed-host of 'wasmres run', or with allowed_hosts in serve.yaml", r.Host)}
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -62,7 +62,7 @@ func (p *originPolicy) check(r *http.Request) *refusal {
 	case p.origins[originKey(u)], sameHost(u, host), local.IsLoopback() && isLocal(u.Hostname()):
 		return nil
 	}
-	return &refusal{"origin", fmt.Sprintf("origin %.100q is not allowed: the operator allows it with --allowed-origin", origins[0])}
+	return &refusal{"origin", fmt.Sprintf("origin %.100q is not allowed: the operator allows it with --allowed-origin of 'wasmres run', or with origins in the file of the tenant", origins[0])}
 }
 
 // allowsHost reports whether a request may name host, in lower case, on a connection to the address local: an allowed
