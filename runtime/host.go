@@ -87,8 +87,9 @@ type Host struct {
 	// fixed at creation
 	isolation Isolation
 	runner    guest.Runner
-	workers   *worker.Runner // nil when guests run in this process
-	modules   module.Cache   // nil when modules are compiled in this process
+	workers   *worker.Runner                                 // nil when guests run in this process
+	modules   module.Cache                                   // nil when modules are compiled in this process
+	compile   func(ctx context.Context, binary []byte) error // likewise
 	log       *slog.Logger
 
 	mu      sync.Mutex
@@ -132,7 +133,7 @@ func (h *Host) start(cfg HostConfig) error {
 	if err != nil {
 		return err
 	}
-	h.modules = c
+	h.modules, h.compile = c, c.Compile
 	if h.isolation == IsolateNone {
 		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}

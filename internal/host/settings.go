@@ -31,7 +31,7 @@ type canary struct {
 
 // settingsOf returns what a snapshot says of a tenant.
 func settingsOf(s *tenant.Snapshot, t *tenant.Tenant) *settings {
-	is := &settings{tenant: t, plan: planOf(s, t)}
+	is := &settings{tenant: t, plan: s.PlanOf(t)}
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		if p.Module != "" {
@@ -82,7 +82,7 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 		s.provider.Digest, s.provider.Policy, s.version = v.Digest, v.Policy, v.Number
 	}
 	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
-	s.limits = limitsOf(&s.provider, is.plan)
+	s.limits = is.plan.LimitsOf(s.provider.Policy.Limits)
 	return s
 }
 
@@ -137,16 +137,5 @@ func (is *settings) isSameProviders(o *settings) bool {
 
 // isOf reports whether settings are those that a snapshot has for a tenant. It is quick, and may say no for equal ones.
 func (is *settings) isOf(s *tenant.Snapshot, t *tenant.Tenant) bool {
-	return is != nil && is.tenant == t && len(is.routes) == 0 && is.plan == planOf(s, t)
-}
-
-// planOf returns the plan of a tenant.
-func planOf(s *tenant.Snapshot, t *tenant.Tenant) *tenant.Plan {
-	if p := s.Plans[t.Plan]; p != nil {
-		return p
-	}
-	if p := s.Plans[tenant.DefaultPlan]; p != nil {
-		return p
-	}
-	return &tenant.Plan{Name: tenant.DefaultPlan}
+	return is != nil && is.tenant == t && len(is.routes) == 0 && is.plan == s.PlanOf(t)
 }

@@ -3,6 +3,7 @@ package tenant
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type Plan struct {
 
 	LogBytes  int64 // of the files of what its guests log; default 20 MiB
 	CrashURIs bool  // reports of crashes have the URIs of the calls, for all tenants of the plan
+	Modules   int64 // bytes of the modules of all its versions; default 200 MiB
 
 	Limits policy.Limits // of each provider, at most; zero fields are those of runtime
 	// Ceiling is what policies of such tenants may grant at most. Nil does not bound them.
@@ -78,6 +80,39 @@ func (p *Plan) limits() policy.Limits {
 	l.Timeout, l.Output = cmp.Or(l.Timeout, limits.DefaultTimeout), cmp.Or(l.Output, limits.DefaultOutput)
 	l.Stack, l.Log = cmp.Or(l.Stack, limits.DefaultStack), cmp.Or(l.Log, limits.DefaultLog)
 	return l
+}
+
+// DefaultModules is that of Plan.Modules.
+const DefaultModules = 200 << 20
+
+// LimitsOf returns the limits under which a provider runs: those of its policy, and at most those of the plan.
+func (p *Plan) LimitsOf(own policy.Limits) limits.Limits {
+	most := &p.Limits
+	return limits.Limits{
+		MilliCPU: least(own.MilliCPU, most.MilliCPU), Memory: least(own.Memory, most.Memory), Fuel: least(own.Fuel, most.Fuel),
+		Timeout: least(own.Timeout, most.Timeout), Output: least(own.Output, most.Output),
+		Stack: uint32(min(least(own.Stack, most.Stack), math.MaxUint32)), Log: int(min(least(own.Log, most.Log), math.MaxInt32)),
+	}
+}
+
+// least returns the smaller of two limits; zero is none.
+func least[T cmp.Ordered](a, b T) T {
+	var none T
+	if a == none || b != none && b < a {
+		return b
+	}
+	return a
+}
+
+// PlanOf returns the plan of a tenant.
+func (s *Snapshot) PlanOf(t *Tenant) *Plan {
+	if p := s.Plans[t.Plan]; p != nil {
+		return p
+	}
+	if p := s.Plans[DefaultPlan]; p != nil {
+		return p
+	}
+	return &Plan{Name: DefaultPlan}
 }
 
 // A bounded limit is one that a policy asks for, and the most that the plan grants; zero for none.

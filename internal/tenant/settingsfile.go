@@ -81,6 +81,7 @@ type (
 		BytesOut          bytesFile     `yaml:"bytes_out" doc:"bytes of answers"`
 		CPU               cpuFile       `yaml:"cpu" doc:"processor time of guests"`
 		Live              liveFile      `yaml:"live" doc:"providers with a process"`
+		Storage           storageFile   `yaml:"storage" doc:"what is stored"`
 		Limits            policy.Limits `yaml:"limits" doc:"the most that a policy may set, and what it gets by default; default: those of the runtime"`
 		LogFiles          int64         `yaml:"log_files" check:"size" doc:"bytes of the files of what guests log; default: 20Mi"`
 		CrashURIs         bool          `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls"`
@@ -105,6 +106,9 @@ type (
 		Providers int   `yaml:"providers" check:"number" doc:"at once; default: 8"`
 		Memory    int64 `yaml:"memory" check:"size" doc:"of these, by the limits of their policies; default: 512Mi"`
 		Starts    int   `yaml:"starts_per_minute" check:"number" doc:"of processes; default: 60"`
+	}
+	storageFile struct {
+		Modules int64 `yaml:"modules" check:"size" doc:"bytes of the modules of all versions; default: 200Mi"`
 	}
 )
 
@@ -267,7 +271,7 @@ func (r *settingsReader) plan(name string, f planFile) *Plan {
 		Name: name, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
 		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
-		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Limits: f.Limits,
+		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits,
 	}
 	if f.Limits.Memory > limits.MaxMemory {
 		r.fail([]string{"plans", name, "limits", "memory"}, "at most %s are possible", policy.FormatSize(limits.MaxMemory))

@@ -1,0 +1,52 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wasmres/wasmres/runtime/internal/instance"
+	"github.com/wasmres/wasmres/runtime/internal/module"
+)
+
+// A Prepared is a module that is valid and within its limits. A Host that opens it with the same options finds what was
+// prepared in its cache.
+type Prepared struct {
+	Digest string // of the module, as in "sha256:9f86…"
+	Code   string // digest of the code that runs; modules that differ in custom sections only have the same
+
+	host   *Host
+	binary []byte // metered
+}
+
+// Prepare checks the module in a file of at most 64 MiB, as Open does before it compiles anything, and runs nothing. Of opts
+// the limits count. Errors have the codes of Open's.
+func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
+	o := opts.withDefaults()
+	binary, err := readModule(file)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := o.Limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	m, err := module.Instrument(&module.Config{
+		Limits: o.ModuleLimits, Pages: limits.Pages(), Table: limits.Table, Imports: instance.Imports(), Cache: h.modules,
+	}, binary)
+	if err != nil {
+		return nil, err
+	}
+	if m.Binary() == nil {
+		return nil, errors.New("the cached module has no code")
+	}
+	return &Prepared{Digest: m.Digest, Code: digestOf(m.Binary()), host: h, binary: m.Binary()}, nil
+}
+
+// Compile has the native code of the module in the Host's cache. Where modules are compiled in this process, it does nothing:
+// Open compiles them. It returns soon after ctx ends.
+func (p *Prepared) Compile(ctx context.Context) error {
+	if p.host.compile == nil {
+		return nil
+	}
+	return p.host.compile(ctx, p.binary)
+}
