@@ -109,8 +109,20 @@ func (d *Deployer) route(
 			return nil, nil
 		}
 		r.Changed, r.Changer = d.cfg.Now().UTC(), actor
-		return &tenant.Change{Actor: actor, SetRoutes: []*tenant.Route{&r}}, nil
+		return &tenant.Change{Actor: actor, SetRoutes: []*tenant.Route{&r}, SetVersions: trustedAgain(s, &r)}, nil
 	})
+}
+
+// trustedAgain are the versions of a route that had failed: who puts them there trusts them again.
+func trustedAgain(s *tenant.Snapshot, r *tenant.Route) (all []*tenant.Version) {
+	for _, number := range []int{r.Active, r.Canary} {
+		if v := s.VersionOf(r.ID(), number); v != nil && v.State == tenant.StateFailed {
+			next := *v
+			next.State, next.Reason = tenant.StateApproved, ""
+			all = append(all, &next)
+		}
+	}
+	return all
 }
 
 // mayRun refuses a version of a route that does not exist or must not run; 0 is none.

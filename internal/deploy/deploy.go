@@ -46,8 +46,8 @@ type Config struct {
 	DataDir string        // of the server
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (host.Module, error)
-	// Used gets what each call of a trial has used. It must not block. Nil discards.
-	Used func(of tenant.ProviderID, version int, u runtime.Usage)
+	// Meter begins to count what a trial uses; l has its process. Nil counts nothing.
+	Meter func(of tenant.ProviderID, version int, l *runtime.Live) host.Meter
 	// Version of the program.
 	Version string
 	Logger  *slog.Logger     // nil discards
@@ -80,8 +80,10 @@ func New(cfg Config) (*Deployer, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Used == nil {
-		cfg.Used = func(tenant.ProviderID, int, runtime.Usage) {}
+	if cfg.Meter == nil {
+		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) host.Meter {
+			return host.Meter{Used: func(runtime.Usage) {}, Close: func() {}}
+		}
 	}
 	d := &Deployer{cfg: cfg, slots: make(chan struct{}, workers), tidied: make(chan struct{}, 1), underWay: map[string]bool{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
-// checkPolicy refuses what a version of a tenant may never do, whoever approves it. What the file of the operator covers passes.
+// checkPolicy refuses what a version of a tenant may never do, even with an approval. What the file of the operator covers passes.
 func checkPolicy(at *place, p *policy.Policy) error {
 	if err := at.plan.Permits(p); err != nil {
 		return fmt.Errorf("%w: %w", tenant.ErrInvalid, err)

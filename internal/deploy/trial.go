@@ -55,11 +55,17 @@ func (d *Deployer) try(ctx context.Context, at *place, v *tenant.Version) (func(
 		return nil, err
 	}
 	defer b.Release()
+	live, err := runtime.NewLive(runtime.LiveConfig{Max: 1})
+	if err != nil {
+		return nil, err
+	}
+	meter := d.cfg.Meter(v.ID(), v.Number, live)
+	defer meter.Close()
 	granted, all := grantedFor(at, b.File, v)
 	a, err := app.Open(ctx, app.Config{
 		File: b.File, Digest: v.Digest, From: approval.Published{Repository: "wasmres-provider:" + v.Provider}, Name: v.Provider, Prefixes: at.provider.Prefixes,
-		HidePrincipal: true, Grants: granted, Limits: at.plan.LimitsOf(granted.Limits), Host: d.cfg.Runtime, DataDir: d.dataDir(v.Tenant),
-		Denied: func(app.Denial) {}, Used: func(u runtime.Usage) { d.cfg.Used(v.ID(), v.Number, u) }, Version: d.cfg.Version,
+		HidePrincipal: true, Grants: granted, Limits: at.plan.LimitsOf(granted.Limits), Host: d.cfg.Runtime, Live: live, DataDir: d.dataDir(v.Tenant),
+		Denied: func(app.Denial) {}, Used: meter.Used, Version: d.cfg.Version,
 		Logger: d.cfg.Logger.With(attrs(v)...),
 	})
 	if err != nil {

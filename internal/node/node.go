@@ -69,6 +69,8 @@ type Node struct {
 	logs    *guestlog.Book
 	metrics *telemetry.Metrics
 
+	deployment // fixed at creation
+
 	settings atomic.Pointer[tenant.Settings]
 	refused  refused
 	draining atomic.Bool
@@ -134,11 +136,14 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if n.crashes, err = crashes.Open(crashes.Config{Dir: s.Data, Logger: n.cfg.Logger}); err != nil {
 		return nil, err
 	}
+	if err := n.openBlobs(s.Data); err != nil {
+		return nil, err
+	}
 	if n.usage, err = usage.Open(ctx, usage.Config{File: filepath.Join(s.Data, UsageFile), Logger: n.cfg.Logger}); err != nil {
 		return nil, err
 	}
 	n.host, err = host.New(host.Config{
-		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, AllowedHosts: allowedHosts(s),
+		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
 		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
@@ -146,7 +151,10 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	r, err := n.reload(ctx, s)
 	debug.FreeOSMemory() // a first reading of thousands of files leaves as much garbage as it keeps
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, n.startDeployer(s.Data)
 }
 
 // openStore opens the store with its ledger, which records each change before it is in force.
@@ -210,6 +218,9 @@ func (n *Node) Close() error {
 	n.closeOnce.Do(func() {
 		var errs []error
 		n.cancel()
+		if n.deployer != nil {
+			errs = append(errs, n.deployer.Close())
+		}
 		if n.host != nil {
 			errs = append(errs, n.host.Close())
 		}
