@@ -1,6 +1,16 @@
 package node
 
-import "github.com/wasmres/wasmres/runtime/auth"
+import (
+	"context"
+
+	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/runtime/auth"
+)
+
+// RecordAll writes entries into the ledger.
+func (n *Node) RecordAll(ctx context.Context, all []ledger.Entry) error {
+	return n.ledger.Append(ctx, all...)
+}
 
 // CheckClock looks at the clock, as a running server does each second.
 func (n *Node) CheckClock() { n.checkClock() }

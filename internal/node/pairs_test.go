@@ -30,9 +30,12 @@ import (
 func TestMain(m *testing.M) {
 	runtime.Main()
 	sqlcap.Main()
-	if os.Getenv(churnKey) != "" {
-		fmt.Fprintln(os.Stderr, churn(os.Args[1]))
-		os.Exit(1)
+	if role := roles[os.Getenv(roleKey)]; role != nil {
+		if err := role(os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

@@ -24,6 +24,10 @@ const maxAppend = 500
 
 // Record implements store.Recorder.
 func (r *recorder) Record(ctx context.Context, c *tenant.Change, before, after *tenant.Snapshot) error {
+	to := r.ledger.Load()
+	if to == nil {
+		return ledger.ErrUnavailable
+	}
 	entries := entriesOf(c, before, after)
 	cause := ledger.CauseOf(ctx)
 	for i := range entries {
@@ -31,7 +35,7 @@ func (r *recorder) Record(ctx context.Context, c *tenant.Change, before, after *
 		e.Actor, e.Via, e.Generation = c.Actor, cause.Via, after.Generation
 	}
 	for group := range slices.Chunk(entries, maxAppend) {
-		if err := r.ledger.Load().Append(ctx, group...); err != nil {
+		if err := to.Append(ctx, group...); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,10 +166,13 @@ func TestTheLedgerHasTheUseOfKeys(t *testing.T) {
 	}
 }
 
-// churnKey is the environment variable that makes the test binary a server that makes keys until it is killed.
-const churnKey = "NODE_TEST_CHURN"
+// roleKey is the environment variable that makes the test binary a server with that role.
+const roleKey = "NODE_TEST_ROLE"
 
-// churn makes keys, and prints the ID of each that was acknowledged.
+// roles has what servers do with a data folder.
+var roles = map[string]func(dir string) error{"churn": churn, "overflow": overflow}
+
+// churn makes keys until it is killed, and prints the ID of each that was acknowledged.
 func churn(dir string) error {
 	n, err := openEmpty(context.Background(), dir)
 	if err != nil {
@@ -198,7 +203,7 @@ func TestStoreAndLedgerAgreeAfterAServerIsKilled(t *testing.T) {
 	var acknowledged []string
 	for range times {
 		cmd := exec.CommandContext(t.Context(), exe, dir)
-		cmd.Env = append(os.Environ(), churnKey+"=1")
+		cmd.Env = append(os.Environ(), roleKey+"=churn")
 		cmd.Stderr = os.Stderr
 		output, err := cmd.StdoutPipe()
 		if err != nil {
@@ -245,6 +250,108 @@ func TestStoreAndLedgerAgreeAfterAServerIsKilled(t *testing.T) {
 		if present.Keys[id] == nil || recorded[id] == 0 {
 			t.Errorf("key %s was acknowledged; in the store: %t, in the ledger: %t", id, present.Keys[id] != nil, recorded[id] > 0)
 		}
+	}
+}
+
+// overflow makes keys by the admin API until no file can grow; then there is room again. It prints how many there are.
+func overflow(dir string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	n, err := openEmpty(context.Background(), dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
+	<-ready
+	c := admin.NewClient(filepath.Join(dir, admin.SocketName))
+	defer c.Close()
+	made := 0
+	create := func() error {
+		_, err := c.CreateKey(ctx, "acme", admin.NewKey{Name: "ada", Roles: []string{"reader"}})
+		if err == nil {
+			made++
+		}
+		return err
+	}
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	full := func(name, file string, room int64) error {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if err != nil {
+			return err
+		}
+		limit := syscall.Rlimit{Cur: uint64(info.Size() + room), Max: before.Max}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			return err
+		}
+		for end := made + 50; err == nil && made < end; {
+			err = create()
+		}
+		var p *admin.Problem
+		if !errors.As(err, &p) || p.Status != http.StatusServiceUnavailable || p.Code != admin.CodeUnavailable || !strings.Contains(p.Detail, name) {
+			return fmt.Errorf("key %d without room for the %s: %w", made+1, name, err)
+		}
+		if page, err := c.Keys(ctx, "acme", ""); err != nil || len(page.Items) == 0 {
+			return fmt.Errorf("reading on a full disk: %d keys, %w", len(page.Items), err)
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+			return err
+		}
+		return errors.Join(create(), create())
+	}
+	if err := errors.Join(create(), full("disk may be full", "serve.db-wal", 30_000)); err != nil {
+		return err
+	}
+	large := ledger.Entry{Action: "test", After: strings.Repeat("x", 2000)}
+	for range 4 { // so that the ledger is the largest file
+		if err := n.RecordAll(ctx, slices.Repeat([]ledger.Entry{large}, 900)); err != nil {
+			return err
+		}
+	}
+	if err := full("ledger", "ledger/0000000000000001.jsonl", 2000); err != nil {
+		return err
+	}
+	fmt.Println(made)
+	cancel()
+	return errors.Join(<-ended, n.Close())
+}
+
+func TestAFullDiskRefusesChangesAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, dir)
+	cmd.Env = append(os.Environ(), roleKey+"=overflow")
+	cmd.Stderr = os.Stderr
+	output, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := map[string]bool{}
+	for _, l := range ledgerOf(t, dir) {
+		switch {
+		case l.Action == "key.create" && l.Outcome == "":
+			recorded[fmt.Sprint(l.Generation)] = true
+		case l.Action == "change.undone":
+			delete(recorded, fmt.Sprint(l.Generation+1))
+		}
+	}
+	if got := fmt.Sprintln(len(recorded)); got != string(output) {
+		t.Errorf("the ledger has %s keys, made were %s", got, output)
+	}
+	n, err := openEmpty(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if got := fmt.Sprintln(len(n.Snapshot().Keys)); got != string(output) {
+		t.Errorf("the store has %s keys, made were %s", got, output)
 	}
 }
 
