@@ -76,6 +76,13 @@ func (c *Call) BeginTape() {
 	}
 }
 
+// RewindTape forgets what the services answered, for a call that begins again in another process.
+func (c *Call) RewindTape() {
+	if c.tape != nil {
+		c.tape = c.host.newTape()
+	}
+}
+
 // SetStart sets what the services answered while the guest started in which the call runs; nil if it is not known.
 func (c *Call) SetStart(t *Tape) { c.start = t }
 

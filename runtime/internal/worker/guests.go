@@ -250,6 +250,7 @@ func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	if w, err = g.workers.AcquireOther(ctx, w); err != nil {
 		return err
 	}
+	c.RewindTape()
 	_, err = w.call(ctx, c)
 	return err
 }
