@@ -170,6 +170,27 @@ func TestAdminKeysAndRemoteServers(t *testing.T) {
 	o.run("admin-key revoke "+id, 1, `\A\z`, `no admin key`)
 }
 
+func TestSecretsOfTenants(t *testing.T) {
+	h := hosted(t)
+	o := operator{t, h.Serve(t)}
+	var out, errOut bytes.Buffer
+	args := []string{"wasmres", "secret", "set", "acme", "token", "--socket", o.socket}
+	if status := Main(t.Context(), args, strings.NewReader("s3cret\n"), &out, &errOut); status != 0 || out.Len() > 0 || errOut.String() != "Secret token of acme: set.\n" {
+		t.Errorf("got %d, %s %s", status, &out, &errOut)
+	}
+	if got := h.Snapshot().Secrets[tenant.SecretID{Tenant: "acme", Name: "token"}]; got == nil || strings.Contains(string(got.Sealed), "s3cret") {
+		t.Errorf("got %+v", got)
+	}
+	o.run("secret list acme", 0, `\ANAME +CHANGED +BY\ntoken +20.*Z +uid `, `\A\z`)
+	o.run("secret rotate-key", 0, `\A\z`, `\ASealed 1 secret anew\.\n\z`)
+	o.run("secret remove acme token", 0, `\A\z`, `\ASecret token of acme: removed\.\n\z`)
+	o.run("secret remove acme token", 1, `\A\z`, `tenant acme has no secret "token"`)
+	file := filepath.Join(t.TempDir(), "key")
+	alone := operator{t, ""}
+	alone.run("secret new-key "+file, 0, `\A\z`, `^Wrote a key to .*key\. Keep a copy`)
+	alone.run("secret new-key "+file, 1, `\A\z`, `file exists`)
+}
+
 func TestReloadAndTop(t *testing.T) {
 	h := hosted(t)
 	o := operator{t, h.Serve(t)}

@@ -191,6 +191,7 @@ const (
 	CodeForbidden   = "forbidden"    // the caller may not do this
 	CodeNoTenant    = "no_tenant"    // there is no such tenant
 	CodeNoCrash     = "no_crash"     // there is no such crash, or no session of it
+	CodeNoSecret    = "no_secret"    // there is no such secret
 	CodeNoProvider  = "no_provider"  // there is no such provider
 	CodeNoPlan      = "no_plan"      // there is no such plan
 	CodeNoKey       = "no_key"       // there is no such key

@@ -182,6 +182,26 @@ func (c *Client) RotateKey(ctx context.Context, id string, grace time.Duration) 
 	return made, c.do(ctx, http.MethodPost, "/v1/keys/"+url.PathEscape(id)+"/rotate", Rotation{int64(grace / time.Second)}, &made)
 }
 
+// Secrets returns a page of the secrets of a tenant, after a cursor.
+func (c *Client) Secrets(ctx context.Context, tenantID, cursor string) (p Page[Secret], err error) {
+	return p, c.do(ctx, http.MethodGet, tenantPath(tenantID)+"/secrets?"+pageQuery(cursor), nil, &p)
+}
+
+// SetSecret sets a secret of a tenant.
+func (c *Client) SetSecret(ctx context.Context, tenantID, name, value string) (s Secret, err error) {
+	return s, c.do(ctx, http.MethodPut, tenantPath(tenantID)+"/secrets/"+url.PathEscape(name), NewSecret{value}, &s)
+}
+
+// RemoveSecret removes a secret of a tenant.
+func (c *Client) RemoveSecret(ctx context.Context, tenantID, name string) error {
+	return c.do(ctx, http.MethodDelete, tenantPath(tenantID)+"/secrets/"+url.PathEscape(name), nil, nil)
+}
+
+// RotateSecretKey has all secrets sealed by a new key.
+func (c *Client) RotateSecretKey(ctx context.Context) (r KeyRotation, err error) {
+	return r, c.do(ctx, http.MethodPost, "/v1/secrets/rotate-key", nil, &r)
+}
+
 // AdminKeys returns a page of the admin keys, after a cursor.
 func (c *Client) AdminKeys(ctx context.Context, cursor string) (p Page[AdminKey], err error) {
 	return p, c.do(ctx, http.MethodGet, "/v1/admin-keys?"+pageQuery(cursor), nil, &p)

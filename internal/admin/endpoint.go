@@ -71,6 +71,11 @@ var endpoints = []endpoint{
 	{method: http.MethodDelete, path: "/v1/keys/{key}", may: managers, own: true, action: "key.revoke", handle: (*Server).revokeKey},
 	{method: http.MethodPost, path: "/v1/keys/{key}/rotate", may: managers, own: true, action: "key.rotate", handle: (*Server).rotateKey},
 
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/secrets", may: readers, handle: (*Server).listSecrets},
+	{method: http.MethodPut, path: "/v1/tenants/{tenant}/secrets/{secret}", may: managers, action: "secret.set", handle: (*Server).putSecret},
+	{method: http.MethodDelete, path: "/v1/tenants/{tenant}/secrets/{secret}", may: managers, action: "secret.remove", handle: (*Server).removeSecret},
+	{method: http.MethodPost, path: "/v1/secrets/rotate-key", may: operators, action: "secret.rotate-key", handle: (*Server).rotateSecretKey, timeout: reloadTime},
+
 	{method: http.MethodGet, path: "/v1/admin-keys", may: operators, handle: (*Server).listAdminKeys},
 	{method: http.MethodPost, path: "/v1/admin-keys", may: operators, action: "adminkey.create", handle: (*Server).createAdminKey},
 	{method: http.MethodDelete, path: "/v1/admin-keys/{key}", may: operators, action: "adminkey.revoke", handle: (*Server).revokeAdminKey},

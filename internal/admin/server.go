@@ -70,11 +70,13 @@ type Once interface {
 	EndOnce(ctx context.Context, id [32]byte, answer []byte) error
 }
 
-// Config configures a Server. Host, Keys and Once are required.
+// Config configures a Server. Host, Keys, Once and Secrets are required.
 type Config struct {
 	Host Host
 	Keys Keys
 	Once Once
+
+	Secrets Secrets
 	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
 	Record  func(context.Context, ledger.Entry) error
 	Usage   func(context.Context, usage.Query) ([]usage.Row, error) // reads what tenants have used; nil counts none
@@ -108,8 +110,8 @@ type Server struct {
 
 // New makes a Server.
 func New(cfg Config) (*Server, error) {
-	if cfg.Host == nil || cfg.Keys == nil || cfg.Once == nil {
-		return nil, errors.New("admin: Host, Keys and Once are required")
+	if cfg.Host == nil || cfg.Keys == nil || cfg.Once == nil || cfg.Secrets == nil {
+		return nil, errors.New("admin: Host, Keys, Once and Secrets are required")
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

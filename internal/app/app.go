@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/capability/secret"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	// HidePrincipal keeps from the provider who the client is: see [runtime.Options].
 	HidePrincipal bool
 	Grants        policy.Policy // capabilities of the provider; the limits have no effect
+	// Sealed opens the sealed secrets that Grants name. Nil refuses them.
+	Sealed func(name string) (secret.Value, error)
 	// ReplaceServices gives the services that replace the granted ones. Nil keeps those.
 	ReplaceServices func(granted capability.Services) (capability.Services, error)
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not

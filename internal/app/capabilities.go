@@ -128,7 +128,7 @@ func (a *App) openHTTP(ctx context.Context) (capability.Capability, error) {
 	if len(a.cfg.Grants.Network) == 0 {
 		return nil, nil
 	}
-	sources := SecretSources(a.cfg.Grants.Secrets)
+	sources := SecretSources(a.cfg.Grants.Secrets, a.cfg.Sealed)
 	secrets, err := await(ctx, func() (*secret.Store, error) { return secret.Open(sources) })
 	if err != nil {
 		return nil, err
@@ -176,8 +176,22 @@ func HTTPRules(rules []policy.Network) (all []httpcap.Rule) {
 	return all
 }
 
-// SecretSources returns the sources of the secrets of a policy, by name.
-func SecretSources(secrets []policy.Secret) map[string]secret.Source {
+// A sealedSource is a secret that a server keeps sealed.
+type sealedSource struct {
+	name string
+	open func(name string) (secret.Value, error) // nil where there is no such server
+}
+
+// Secret implements [secret.Source].
+func (s sealedSource) Secret() (secret.Value, error) {
+	if s.open == nil {
+		return secret.Value{}, errors.New("only 'wasmres serve' keeps sealed secrets: give it env, file or keyring in place of sealed")
+	}
+	return s.open(s.name)
+}
+
+// SecretSources returns the sources of the secrets of a policy, by name. sealed opens those that a server keeps; nil refuses them.
+func SecretSources(secrets []policy.Secret, sealed func(name string) (secret.Value, error)) map[string]secret.Source {
 	sources := map[string]secret.Source{}
 	for _, s := range secrets {
 		switch {
@@ -185,6 +199,8 @@ func SecretSources(secrets []policy.Secret) map[string]secret.Source {
 			sources[s.Name] = secret.Env(s.Env)
 		case s.File != "":
 			sources[s.Name] = secret.File(s.File)
+		case s.Sealed != "":
+			sources[s.Name] = sealedSource{s.Sealed, sealed}
 		default:
 			service, user, _ := strings.Cut(s.Keyring, "/")
 			sources[s.Name] = secret.Keyring{Service: service, User: user}

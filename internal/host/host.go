@@ -19,6 +19,7 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
 // Defaults of Config.
@@ -67,6 +68,8 @@ type Config struct {
 	// CanaryFailed gets each version on trial that the Host has taken back: its clients are at the active version already, and
 	// stay there until the snapshot has another canary. It may take its time; Close waits for it. Nil discards.
 	CanaryFailed func(id tenant.ProviderID, version int, reason string)
+	// Secret opens a sealed secret of a tenant; nil refuses them.
+	Secret func(tenantID, name string) (secret.Value, error)
 	// AllowedHosts are the names by which clients may reach every tenant, beside the tenants' own.
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.

@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/registry"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/capability/secret"
 )
 
 // A spec says how one provider of a tenant is to be open. Equal specs are one open provider.
@@ -19,7 +21,8 @@ type spec struct {
 	provider tenant.Provider // as it is opened: a version's Digest and Policy stand in it
 	version  int             // 0 for a provider with a Module
 	limits   runtime.Limits
-	uris     bool // reports of crashes have URIs
+	sealed   map[string]time.Time // when the sealed secrets of its policy were set
+	uris     bool                 // reports of crashes have URIs
 }
 
 // isSame reports whether two specs are of one open provider.
@@ -103,7 +106,12 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		logger = logger.With("version", s.version)
 	}
 	q, id := r.quota.Load(), tenant.ProviderID{Tenant: r.id, Provider: p.Name}
+	var sealed func(string) (secret.Value, error)
+	if h.cfg.Secret != nil {
+		sealed = func(name string) (secret.Value, error) { return h.cfg.Secret(r.id, name) }
+	}
 	return app.Config{
+		Sealed: sealed,
 		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live,

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"maps"
 	"slices"
+	"time"
 
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -15,6 +18,9 @@ type settings struct {
 	stable   []*spec  // the providers to open
 	canaries []canary // the versions on trial, one of a provider
 	spares   []*spec  // versions to which a rollback would return
+
+	secrets map[tenant.SecretID]*tenant.Secret // of the snapshot; nil once the settings are made
+	sealed  map[string]time.Time               // when those that policies name were set, by name; nil for none
 }
 
 // A deployed provider is served by versions.
@@ -31,7 +37,8 @@ type canary struct {
 
 // settingsOf returns what a snapshot says of a tenant.
 func settingsOf(s *tenant.Snapshot, t *tenant.Tenant) *settings {
-	is := &settings{tenant: t, plan: s.PlanOf(t)}
+	is := &settings{tenant: t, plan: s.PlanOf(t), secrets: s.Secrets}
+	defer func() { is.secrets = nil }()
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		if p.Module != "" {
@@ -80,10 +87,43 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 	s := &spec{provider: *p}
 	if v != nil {
 		s.provider.Digest, s.provider.Policy, s.version = v.Digest, v.Policy, v.Number
+		s.provider.Policy.Secrets = withSources(v.Policy.Secrets)
 	}
 	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
 	s.limits = is.plan.LimitsOf(s.provider.Policy.Limits)
+	is.noteSealed(s)
 	return s
+}
+
+// withSources returns secrets of which those without a source, as manifests request them, are the tenant's of the same name.
+func withSources(secrets []policy.Secret) []policy.Secret {
+	secrets = slices.Clone(secrets)
+	for i, s := range secrets {
+		if s == (policy.Secret{Name: s.Name}) {
+			secrets[i].Sealed = s.Name
+		}
+	}
+	return secrets
+}
+
+// noteSealed notes which sealed secrets a provider is opened with, so that others in their place open it anew.
+func (is *settings) noteSealed(s *spec) {
+	for _, named := range s.provider.Policy.Secrets {
+		if named.Sealed == "" {
+			continue
+		}
+		if s.sealed == nil {
+			s.sealed = map[string]time.Time{}
+		}
+		if is.sealed == nil {
+			is.sealed = map[string]time.Time{}
+		}
+		var changed time.Time // zero for none yet
+		if one := is.secrets[tenant.SecretID{Tenant: is.tenant.ID, Name: named.Sealed}]; one != nil {
+			changed = one.Changed
+		}
+		s.sealed[named.Sealed], is.sealed[named.Sealed] = changed, changed
+	}
 }
 
 // with returns the providers to open for a canary: it stands where the active version of its provider does.
@@ -126,7 +166,7 @@ func (is *settings) canaryOf(name string) (c canary, ok bool) {
 
 // isSame reports whether other settings are of the same values, which are immutable.
 func (is *settings) isSame(o *settings) bool {
-	return is != nil && is.tenant == o.tenant && is.plan == o.plan && slices.Equal(is.routes, o.routes)
+	return is != nil && is.tenant == o.tenant && is.plan == o.plan && slices.Equal(is.routes, o.routes) && maps.Equal(is.sealed, o.sealed)
 }
 
 // isSameProviders reports whether other settings have the same providers and canaries.

@@ -24,6 +24,7 @@ import (
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
+	"github.com/wasmres/wasmres/internal/tenant/sealed"
 	"github.com/wasmres/wasmres/internal/tenant/store"
 	"github.com/wasmres/wasmres/internal/usage"
 	"github.com/wasmres/wasmres/runtime"
@@ -61,6 +62,7 @@ type Node struct {
 	quotas  *quota.Book
 	usage   *usage.Book
 	keys    *keys.Set
+	seals   *sealed.Keeper
 	live    *runtime.Live
 	split   split
 	engine  *runtime.Host
@@ -107,6 +109,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err := n.openStore(ctx, s.Data); err != nil {
 		return nil, err
 	}
+	if n.seals, err = sealed.Open(s.SecretsKey, n, n.clock.now); err != nil {
+		return nil, err
+	}
 	n.keys = keys.NewSet(keys.Config{Now: n.clock.now, FirstUse: n.recordUse, Refused: n.refused.add})
 	cache := n.cfg.CacheDir
 	if cache == "" {
@@ -143,7 +148,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.host, err = host.New(host.Config{
-		Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
+		Secret: n.seals.Secret, Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
 		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {

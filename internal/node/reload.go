@@ -109,6 +109,7 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 		"log_format":      {now.LogJSON, next.LogJSON},
 		"memory":          {now.LiveMemory, next.LiveMemory},
 		"public_url":      {now.PublicURL, next.PublicURL},
+		"secrets":         {now.SecretsKey, next.SecretsKey},
 		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
 		"watch":           {now.Watch, next.Watch},
 	} {

@@ -40,7 +40,7 @@ func (p *Policy) flags() (f Flags) {
 	}
 	f.Env = p.Environment
 	for _, s := range p.Secrets {
-		f.Secret = append(f.Secret, s.Name+"="+source(s.Env, s.File, prefixed("keyring:", s.Keyring)))
+		f.Secret = append(f.Secret, s.Name+"="+source(s.Env, s.File, cmp.Or(prefixed("keyring:", s.Keyring), prefixed("sealed:", s.Sealed))))
 	}
 	for _, s := range p.SQL {
 		f.SQL = append(f.SQL, s.Name+"="+source(s.DSNEnv, s.DSNFile, s.DSN))
@@ -92,7 +92,7 @@ func (p *Policy) fill(with placeholders) *Policy {
 	for i := range p.Secrets {
 		s := &p.Secrets[i]
 		s.Name = cmp.Or(s.Name, with.name)
-		if s.Env == "" && s.File == "" && s.Keyring == "" {
+		if s.Env == "" && s.File == "" && s.Keyring == "" && s.Sealed == "" {
 			s.Env = with.variable
 		}
 	}

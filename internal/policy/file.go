@@ -210,7 +210,7 @@ func (n *Network) Validate() error {
 
 // Validate checks that s has one source.
 func (s *Secret) Validate() error {
-	return exactlyOne("secret", s.Name, "env, file or keyring", s.Env, s.File, s.Keyring)
+	return exactlyOne("secret", s.Name, "env, file, keyring or sealed", s.Env, s.File, s.Keyring, s.Sealed)
 }
 
 // Validate checks that s has one source.

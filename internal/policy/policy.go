@@ -67,6 +67,7 @@ type Secret struct {
 	Env     string `yaml:"env" check:"variable" doc:"the variable of the host's environment that contains it"`
 	File    string `yaml:"file" check:"host path" doc:"the file that contains it"`
 	Keyring string `yaml:"keyring" check:"keyring" doc:"its entry in the system's keyring, as SERVICE/USER"`
+	Sealed  string `yaml:"sealed" check:"name" doc:"the secret of this name that wasmres serve keeps sealed for the tenant"`
 }
 
 // KV grants a key-value store of the provider's own. Zero fields are the host's defaults.

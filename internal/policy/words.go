@@ -129,6 +129,8 @@ func (s Secret) String() string {
 		text += ", from the file " + s.File
 	case s.Keyring != "":
 		text += ", from the keyring's " + s.Keyring
+	case s.Sealed != "":
+		text += ", from the tenant's sealed secret " + s.Sealed
 	}
 	return text
 }

@@ -26,6 +26,8 @@ type Settings struct {
 
 	Plans map[string]*Plan // by name; there is one named default
 
+	SecretsKey string // file of the keys of secrets; empty for none, or a credential of systemd
+
 	AccessLog AccessLog
 	LogJSON   bool // log JSON instead of text
 

@@ -33,6 +33,7 @@ type (
 		Memory       memoryFile          `yaml:"memory" doc:"what all providers together may use"`
 		Standby      int                 `yaml:"standby_workers" check:"number" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
 		Plans        map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
+		Secrets      secretsFile         `yaml:"secrets" doc:"what tenants keep sealed"`
 		AccessLog    accessLogFile       `yaml:"access_log" doc:"a line for each request"`
 		LogFormat    string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
 	}
@@ -49,6 +50,9 @@ type (
 		Socket string        `yaml:"socket" check:"host path" doc:"the Unix socket for wasmres tenant, key, top and reload; default: admin.sock in the data folder"`
 		Listen string        `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
 		TLS    *adminTLSFile `yaml:"tls" doc:"where operators reach the admin API from other machines, with an admin key or a certificate; default: nowhere"`
+	}
+	secretsFile struct {
+		Key string `yaml:"key" check:"host path" doc:"the file of the key by which secrets are sealed, which 'wasmres secret new-key' writes; default: the systemd credential wasmres-secrets.key, or none"`
 	}
 	adminTLSFile struct {
 		Address  string            `yaml:"address,required" check:"address" doc:"a host and a port, as :9443"`
@@ -176,6 +180,10 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		LogJSON:   f.LogFormat == "json",
 	}
 	s.Admin.TLS = r.adminTLS(f.Admin.TLS)
+	if f.Secrets.Key != "" {
+		s.SecretsKey = r.path(f.Secrets.Key)
+		r.wantFile([]string{"secrets", "key"}, s.SecretsKey)
+	}
 	s.Admin.Socket = filepath.Join(s.Data, "admin.sock")
 	if f.Admin.Socket != "" {
 		s.Admin.Socket = r.path(f.Admin.Socket)

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/seal"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
+	"github.com/wasmres/wasmres/internal/tenant/sealed"
 	"github.com/wasmres/wasmres/internal/tenant/store"
 	"github.com/wasmres/wasmres/internal/usage"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
@@ -85,7 +87,20 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 
 // Config returns that of a server of h.
 func (h *Host) Config() admin.Config {
-	return admin.Config{Host: h, Keys: h, Once: h, Usage: h.Usage.Read}
+	return admin.Config{Host: h, Keys: h, Once: h, Secrets: h.keeper(), Usage: h.Usage.Read}
+}
+
+// keeper keeps secrets by a key in the folder of the store.
+func (h *Host) keeper() *sealed.Keeper {
+	file := filepath.Join(h.dir, "secrets.key")
+	if err := seal.New().WriteNew(file); err != nil && !errors.Is(err, os.ErrExist) {
+		h.tb.Fatal(err)
+	}
+	k, err := sealed.Open(file, h, time.Now)
+	if err != nil {
+		h.tb.Fatal(err)
+	}
+	return k
 }
 
 // Serve serves the API in a folder of the test, until the test ends, and returns a socket. All that passes there is held

@@ -59,7 +59,7 @@ func (d *draft) applySealed(p *prepared) error {
 	}
 	for i, one := range p.SetSecrets {
 		id := tenant.SecretID{Tenant: one.Tenant, Name: one.Name}
-		if s.Tenants[one.Tenant] == nil {
+		if s.Tenants[one.Tenant] == nil && s.Secrets[id] == nil { // that of a removed tenant may be sealed anew
 			return fmt.Errorf("%w: secret %s is of tenant %.70q, which does not exist", tenant.ErrInvalid, one.Name, one.Tenant)
 		}
 		if old := s.Secrets[id]; old != nil && isSame(old, secretRow, &p.secrets[i]) {

@@ -1,0 +1,270 @@
+package sealed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/seal"
+	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/sealed"
+	"github.com/wasmres/wasmres/internal/tenant/store"
+)
+
+// A server has a store and a key file, and may be killed.
+type server struct {
+	*store.Store
+	*sealed.Keeper
+	dir, file string
+}
+
+func begin(t *testing.T) *server {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{dir: dir, file: filepath.Join(dir, "secrets.key")}
+	if err := seal.New().WriteNew(s.file); err != nil {
+		t.Fatal(err)
+	}
+	s.open(t)
+	t.Cleanup(func() { _ = s.Close() })
+	if _, err := s.Apply(t.Context(), tenant.Change{Owner: tenant.OwnerAPI, SetTenants: []*tenant.Tenant{
+		{ID: "acme", Owner: tenant.OwnerAPI}, {ID: "beta", Owner: tenant.OwnerAPI},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *server) open(t *testing.T) {
+	t.Helper()
+	var err error
+	if s.Store, err = store.Open(context.Background(), store.Config{Dir: s.dir}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Keeper, err = sealed.Open(s.file, s.Store, time.Now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *server) reopen(t *testing.T) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.open(t)
+}
+
+func (s *server) set(t *testing.T, tenantID, name, value string) {
+	t.Helper()
+	if _, err := s.SetSecret(t.Context(), "test", tenantID, name, []byte(value), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *server) check(t *testing.T, tenantID, name, want string) {
+	t.Helper()
+	if got, err := s.Secret(tenantID, name); err != nil || got.Reveal() != want {
+		t.Errorf("%s/%s is %q, %v, want %q", tenantID, name, got.Reveal(), err, want)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	s := begin(t)
+	s.set(t, "acme", "token", "s3cret-of-acme")
+	s.set(t, "beta", "token", "s3cret-of-beta")
+	s.reopen(t)
+	s.check(t, "acme", "token", "s3cret-of-acme")
+	s.check(t, "beta", "token", "s3cret-of-beta")
+	if _, err := s.Secret("acme", "other"); err == nil || !strings.Contains(err.Error(), "wasmres secret set acme other") {
+		t.Errorf("got %v", err)
+	}
+	// The sealed value of one tenant is of no use to another.
+	theirs := *s.Snapshot().Secrets[tenant.SecretID{Tenant: "beta", Name: "token"}]
+	theirs.Tenant = "acme"
+	if _, err := s.Apply(t.Context(), tenant.Change{SetSecrets: []*tenant.Secret{&theirs}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Secret("acme", "token"); !errors.Is(err, seal.ErrDamaged) {
+		t.Errorf("got %q, %v", got.Reveal(), err)
+	}
+	files, err := filepath.Glob(filepath.Join(s.dir, "serve.db*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "s3cret-of") {
+			t.Errorf("%s has a secret in it, %v", file, err)
+		}
+	}
+}
+
+func TestNoKey(t *testing.T) {
+	s := begin(t)
+	t.Setenv("CREDENTIALS_DIRECTORY", "")
+	k, err := sealed.Open("", s.Store, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.SetSecret(t.Context(), "test", "acme", "token", []byte("x"), 0); !errors.Is(err, tenant.ErrInvalid) || !strings.Contains(err.Error(), "wasmres secret new-key FILE") {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := k.RotateSecretKey(t.Context(), "test"); !errors.Is(err, tenant.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Chmod(s.file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealed.Open(s.file, s.Store, time.Now); err == nil || !strings.Contains(err.Error(), "other users can read") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := sealed.Open(filepath.Join(s.dir, "none"), s.Store, time.Now); err == nil {
+		t.Error("a key that is missing is no error")
+	}
+}
+
+// A credential of systemd is read, and never written: the operator replaces it.
+func TestACredential(t *testing.T) {
+	s := begin(t)
+	s.set(t, "acme", "token", "a")
+	dir := t.TempDir()
+	t.Setenv("CREDENTIALS_DIRECTORY", dir)
+	old, err := seal.Read(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential := filepath.Join(dir, sealed.Credential)
+	if err := old.With(seal.New()).Write(credential); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file = ""
+	s.reopen(t)
+	s.check(t, "acme", "token", "a")
+	if count, remaining, err := s.RotateSecretKey(t.Context(), "test"); err != nil || count != 1 || remaining != 1 {
+		t.Errorf("got %d, %d, %v", count, remaining, err)
+	}
+	if is, err := os.ReadFile(credential); err != nil || string(is) != string(was) {
+		t.Errorf("the credential was written: %v", err)
+	}
+	if count, _, err := s.RotateSecretKey(t.Context(), "test"); err != nil || count != 0 {
+		t.Errorf("got %d, %v", count, err)
+	}
+}
+
+// killed is a store that fails after some changes, as a server that is killed does: nothing after that happens.
+type killed struct {
+	*store.Store
+	left int
+}
+
+func (k *killed) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
+	if k.left--; k.left < 0 {
+		return 0, errors.New("killed")
+	}
+	return k.Store.Apply(ctx, c)
+}
+
+// A server that is killed at any step of a rotation opens all secrets afterwards, and ends the rotation when it is asked again.
+func TestARotationThatIsKilled(t *testing.T) {
+	for steps := range 5 {
+		s := begin(t)
+		var c tenant.Change
+		c.Owner = tenant.OwnerAPI
+		for i := range 7 { // tenants with more secrets than one change seals
+			c.SetTenants = append(c.SetTenants, &tenant.Tenant{ID: fmt.Sprintf("t%d", i), Owner: tenant.OwnerAPI})
+		}
+		if _, err := s.Apply(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		old, err := seal.Read(s.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []*tenant.Secret
+		for i := range 7 * 70 {
+			id, name := fmt.Sprintf("t%d", i%7), fmt.Sprintf("n%d", i)
+			text, err := old.Seal([]byte(name), "wasmres secret", id, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, &tenant.Secret{Tenant: id, Name: name, Sealed: text, Changed: time.Unix(1, 0).UTC()})
+		}
+		if _, err := s.Apply(t.Context(), tenant.Change{SetSecrets: all}); err != nil {
+			t.Fatal(err)
+		}
+		dying, err := sealed.Open(s.file, &killed{s.Store, steps}, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = dying.RotateSecretKey(t.Context(), "test")
+		if isKilled := steps < 3; isKilled != (err != nil) {
+			t.Fatalf("after %d steps: %v", steps, err)
+		}
+		s.reopen(t)
+		checkAll := func() {
+			t.Helper()
+			for _, one := range all {
+				s.check(t, one.Tenant, one.Name, one.Name)
+			}
+		}
+		checkAll()
+		if _, _, err := s.RotateSecretKey(t.Context(), "test"); err != nil {
+			t.Fatal(err)
+		}
+		s.reopen(t)
+		checkAll()
+		now, err := seal.Read(s.file)
+		if err != nil || now.Len() != 1 {
+			t.Errorf("the file has %v, %v", now, err)
+		}
+		for _, one := range s.Snapshot().Secrets {
+			if _, err := old.Open(one.Sealed, "wasmres secret", one.Tenant, one.Name); err == nil {
+				t.Fatal("the old key opens a secret")
+			}
+			if !one.Changed.Equal(time.Unix(1, 0)) {
+				t.Fatal("a rotation is a change of the secret")
+			}
+		}
+	}
+}
+
+// Secrets are set and opened while the key is replaced, and none is lost.
+func TestSecretsWhileTheKeyIsReplaced(t *testing.T) {
+	s := begin(t)
+	s.set(t, "acme", "fixed", "value")
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for j := range 10 {
+				if _, err := s.SetSecret(t.Context(), "test", "acme", fmt.Sprintf("n%d", i), fmt.Appendf(nil, "v%d", j), 0); err != nil {
+					t.Error(err)
+				}
+				s.check(t, "acme", "fixed", "value")
+			}
+		})
+	}
+	all.Go(func() {
+		for range 5 {
+			if _, _, err := s.RotateSecretKey(t.Context(), "test"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	all.Wait()
+	s.reopen(t)
+	for i := range 4 {
+		s.check(t, "acme", fmt.Sprintf("n%d", i), "v9")
+	}
+}
