@@ -285,8 +285,12 @@ func isID(text string) bool {
 	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// List returns the reports of a tenant, the last crash first. tenant is the ID of one there is.
+// List returns the reports of a tenant, the last crash first. tenant is the ID of one there is. Sessions that are not made yet are
+// made first, so that the reports say of which there are some.
 func (s *Store) List(tenant string) ([]Report, error) {
+	if err := s.flush(); err != nil { // the reports are there all the same
+		s.errors.Warn("write", "crashes not written", "err", err)
+	}
 	s.files.Lock()
 	defer s.files.Unlock()
 	s.mu.Lock()
