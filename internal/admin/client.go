@@ -82,6 +82,15 @@ func newClient(c *Client, t *http.Transport) *Client {
 // Close closes connections without a request.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// Answers reports whether the server answers within a time, whatever it answers.
+func (c *Client) Answers(ctx context.Context, within time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	_, err := c.Node(ctx)
+	var refused *Problem
+	return err == nil || errors.As(err, &refused)
+}
+
 // Node returns the server.
 func (c *Client) Node(ctx context.Context) (n Node, err error) {
 	return n, c.do(ctx, http.MethodGet, "/v1/node", nil, &n)

@@ -270,6 +270,9 @@ func closeAll(all []listener) error {
 	return errors.Join(errs...)
 }
 
+// aliveTime is how long the server may take to answer itself, before it says nothing to the watchdog of the service manager.
+const aliveTime = 10 * time.Second
+
 // run serves on all listeners until ctx ends, and reads the files again when it should.
 func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.Logger) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -293,7 +296,9 @@ func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.L
 	serving.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
 	serving.Go(func() { reloadOnSignal(ctx, hangups, n, logger) })
 	serving.Go(func() {
-		if err := systemd.Watch(ctx, func() bool { return true }); err != nil {
+		operator := admin.NewClient(n.Settings().Admin.Socket)
+		defer operator.Close()
+		if err := systemd.Watch(ctx, func() bool { return operator.Answers(ctx, aliveTime) }); err != nil {
 			logger.Warn("service manager not told", "err", err)
 		}
 	})
