@@ -10,7 +10,7 @@ import (
 // What one live provider needs of the machine, measured and rounded up: a provider of Go, the largest there is. One in C
 // takes 3 MiB.
 const (
-	eachDescriptors = 10       // in the parent: 7, and those of a further call at once
+	eachDescriptors = 9        // in the parent: 7, and 2 of a further call at once
 	eachThreads     = 8        // of the worker, with one of the parent
 	eachMemory      = 16 << 20 // bytes
 )
