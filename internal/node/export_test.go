@@ -7,6 +7,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/auth"
 )
 
+// EntriesOf says what a change does.
+var EntriesOf = entriesOf
+
 // RecordAll writes entries into the ledger.
 func (n *Node) RecordAll(ctx context.Context, all []ledger.Entry) error {
 	return n.ledger.Append(ctx, all...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,8 +144,11 @@ func adminKeyState(k *tenant.AdminKey) any {
 	return state
 }
 
-// changed returns the sorted keys whose values differ.
+// changed returns the sorted keys whose values differ. The store leaves a map as it is in which nothing has changed.
 func changed[K comparable, V comparable](before, after map[K]V) (keys []K) {
+	if reflect.ValueOf(before).UnsafePointer() == reflect.ValueOf(after).UnsafePointer() {
+		return nil
+	}
 	for key, is := range after {
 		if was, ok := before[key]; !ok || was != is {
 			keys = append(keys, key)

@@ -166,6 +166,48 @@ func TestTheLedgerHasTheUseOfKeys(t *testing.T) {
 	}
 }
 
+// What a change does stands in the ledger without any secret part.
+func TestEntriesOfChanges(t *testing.T) {
+	sealed, hash := []byte("sealed-text"), [32]byte{1, 2, 3}
+	id := tenant.SecretID{Tenant: "acme", Name: "token"}
+	none, some := &tenant.Snapshot{}, &tenant.Snapshot{
+		Tenants: map[string]*tenant.Tenant{"acme": {ID: "acme", Plan: "small"}}, Plans: map[string]*tenant.Plan{"small": {Name: "small"}},
+		Keys:      map[string]*tenant.Key{"k": {ID: "k", Tenant: "acme", Name: "ada", SHA256: hash}},
+		AdminKeys: map[string]*tenant.AdminKey{"a": {ID: "a", Name: "ben", Role: "auditor", SHA256: hash}},
+		Secrets:   map[tenant.SecretID]*tenant.Secret{id: {Tenant: "acme", Name: "token", Sealed: sealed}},
+		Problems:  map[string]string{"beta": "wrong"},
+	}
+	changed := *some
+	changed.Secrets = map[tenant.SecretID]*tenant.Secret{id: {Tenant: "acme", Name: "token", Sealed: []byte("other")}}
+	for _, row := range []struct {
+		name          string
+		before, after *tenant.Snapshot
+		want          []string
+	}{
+		{"new", none, some, []string{
+			" adminkey.create a", " plan.create small", "acme key.create k", "acme secret.create acme/token", "acme tenant.create acme", "beta tenant.stale beta",
+		}},
+		{"gone", some, none, []string{
+			" adminkey.revoke a", " plan.remove small", "acme key.revoke k", "acme secret.remove acme/token", "acme tenant.remove acme", "beta tenant.right beta",
+		}},
+		{"changed", some, &changed, []string{"acme secret.change acme/token"}},
+		{"other", some, some, []string{" configuration.change "}},
+	} {
+		var lines []ledger.Line
+		for _, e := range node.EntriesOf(&tenant.Change{}, row.before, row.after) {
+			lines = append(lines, ledger.Line{Entry: e})
+			if text := e.Before + e.After; strings.Contains(text, "SHA256") || strings.Contains(text, "ealed") || strings.Contains(text, "AQID") {
+				t.Errorf("%s: an entry has a secret: %s", row.name, text)
+			}
+		}
+		got := actionsOf(lines)
+		slices.Sort(got)
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
 // roleKey is the environment variable that makes the test binary a server with that role.
 const roleKey = "NODE_TEST_ROLE"
 
