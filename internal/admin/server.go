@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,11 +136,18 @@ func (s *Server) routes() http.Handler {
 		}
 		methods[e.path][e.method] = e
 	}
-	for path, known := range methods {
-		mux.Handle(path, s.serve(known))
+	for pattern, known := range methods {
+		mux.Handle(pattern, s.serve(known))
 	}
-	mux.Handle("/", s.serve(nil))
-	return mux
+	unknown := s.serve(nil)
+	mux.Handle("/", unknown)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.URL.EscapedPath(); !strings.HasPrefix(asked, "/") || path.Clean(asked) != asked { // which the mux would redirect without asking who sends it
+			unknown.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // serve makes the handler of a path, whose endpoints are known by method; that of unknown paths has none.

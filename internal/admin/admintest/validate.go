@@ -116,7 +116,8 @@ func check(router routers.Router, r *http.Request, answer *http.Response) error 
 	isRefused := answer.StatusCode >= 400
 	route, params, err := router.FindRoute(r)
 	if err != nil { // a path or method that is not in the description
-		if answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed || answer.StatusCode == http.StatusForbidden {
+		switch answer.StatusCode {
+		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusForbidden, http.StatusUnauthorized, http.StatusTooManyRequests:
 			return nil
 		}
 		return err
