@@ -27,6 +27,8 @@ import (
 type crashing struct {
 	address string
 	client  *admin.Client
+	node    *node.Node
+	data    string // its folder
 }
 
 // serveCrashing serves a tenant with these providers, by YAML, until the end of the test.
@@ -34,7 +36,8 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "data")
 	write(tb, filepath.Join(dir, "tenants", "acme.yaml"), "providers:\n"+providers+"roles:\n  all: [{uris: [\"**\"]}]\nauth: {anonymous: [all]}\n"+more)
-	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\nplans: {large: {limits: {timeout: 30s}}}\n")
+	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\nplans:\n  large: {limits: {timeout: 30s}}\n"+
+		"  unbounded: {requests: {rate: 1000000/s, burst: 1000000}, principal_requests: {rate: 1000000/s, burst: 1000000}, concurrent: 10000}\n")
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)
@@ -57,7 +60,7 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	go func() { ended <- n.Serve(ctx, l, nil) }()
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	c := &crashing{address: l.Addr().String(), client: admin.NewClient(s.Admin.Socket)}
+	c := &crashing{address: l.Addr().String(), client: admin.NewClient(s.Admin.Socket), node: n, data: dir}
 	tb.Cleanup(func() {
 		c.client.Close()
 		stop()
