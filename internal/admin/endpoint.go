@@ -96,9 +96,8 @@ type answer struct {
 	contentType string
 }
 
-func ok(body any) (answer, error)      { return answer{body: body}, nil }
-func created(body any) (answer, error) { return answer{status: http.StatusCreated, body: body}, nil }
-func done() (answer, error)            { return answer{status: http.StatusNoContent}, nil }
+func ok(body any) (answer, error) { return answer{body: body}, nil }
+func done() (answer, error)       { return answer{status: http.StatusNoContent}, nil }
 
 // isOfTenant reports whether the path says which tenant the endpoint is about.
 func (e *endpoint) isOfTenant() bool { return strings.Contains(e.path, "{tenant}") }

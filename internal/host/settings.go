@@ -177,5 +177,5 @@ func (is *settings) isSameProviders(o *settings) bool {
 
 // isOf reports whether settings are those that a snapshot has for a tenant. It is quick, and may say no for equal ones.
 func (is *settings) isOf(s *tenant.Snapshot, t *tenant.Tenant) bool {
-	return is != nil && is.tenant == t && len(is.routes) == 0 && is.plan == s.PlanOf(t)
+	return is != nil && is.tenant == t && len(is.routes)+len(is.sealed) == 0 && is.plan == s.PlanOf(t)
 }

@@ -1,0 +1,181 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
+	"github.com/wasmres/wasmres/internal/certificate/certtest"
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/node"
+	"github.com/wasmres/wasmres/internal/seal"
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// A sealed secret reaches the server that a provider asks, and nothing else: neither the provider's client, nor logs, the ledger
+// and the files of the server. A new value soon takes the place of the old one. The operators' side is asked by TLS, as other
+// machines do.
+func TestASealedSecretReachesTheServerAlone(t *testing.T) {
+	const first, second = "hunter2-hunter2-hunter2", "correct-horse-battery"
+	var got atomic.Value
+	asked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got.Store(r.Header.Get("Authorization"))
+		fmt.Fprintf(w, `{"title": "a book", "you sent": %q}`, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(asked.Close)
+	host, port, err := net.SplitHostPort(asked.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := t.TempDir()
+	dir, key := filepath.Join(base, "data"), filepath.Join(base, "secrets.key")
+	if err := seal.New().WriteNew(key); err != nil {
+		t.Fatal(err)
+	}
+	authority := certtest.NewAuthority(t)
+	certtest.Write(t, authority.Issue(t, &x509.Certificate{Subject: certtest.Name("server")}), filepath.Join(base, "cert.pem"), filepath.Join(base, "key.pem"))
+	write(t, filepath.Join(dir, "tenants", "acme.yaml"), fmt.Sprintf(`providers:
+  books:
+    module: %q
+    permissions:
+      config: {server: %q, authorization: "Bearer {{secret:library}}"}
+      network: {allow: [{host: %q, schemes: [http], ports: [%s], private: true, secrets: [library]}]}
+      secrets: [{name: library, sealed: library-token}]
+roles:
+  all: [{uris: ["**"]}]
+auth: {anonymous: [all]}
+`, guesttest.File(t, "openapi"), asked.URL, host, port))
+	at := freeAddress(t)
+	write(t, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nsecrets: {key: %q}\nadmin: {tls: {address: %q, cert: %q, key: %q}}\n",
+		key, at, filepath.Join(base, "cert.pem"), filepath.Join(base, "key.pem")))
+	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log lockedBuffer
+	n, report, err := node.Open(t.Context(), node.Config{Settings: s, CacheDir: guesttest.CacheDir(t), Version: "1", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Problems) > 0 {
+		t.Fatal(report.Problems)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended, ready := make(chan error, 2), make(chan struct{})
+	go func() { ended <- n.Serve(ctx, l, nil) }()
+	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
+	<-ready
+	t.Cleanup(func() {
+		stop()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	local := admin.NewClient(admintest.Validate(t, s.Admin.Socket))
+	defer local.Close()
+	made, err := local.CreateAdminKey(t.Context(), admin.NewAdminKey{Name: "ada", Role: admin.TenantAdmin, Tenant: "acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote, err := admin.NewRemoteClient(admin.Remote{URL: "https://" + at, Key: made.Text, TLS: &tls.Config{RootCAs: authority.Pool()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	books := 0
+	read := func() string {
+		t.Helper()
+		books++ // an answer may be kept
+		answer, err := http.Get("http://" + l.Addr().String() + "/t/acme/mcp?uri=" + url.QueryEscape(fmt.Sprint("api://books/", books)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Status + " " + string(text)
+	}
+	if text := read(); strings.HasPrefix(text, "200") || got.Load() != nil {
+		t.Errorf("without the secret: got %s", text)
+	}
+	if !strings.Contains(log.String(), "wasmres secret set acme library-token") {
+		t.Errorf("the log does not say what to do:\n%s", log.String())
+	}
+	for _, value := range []string{first, second} {
+		if _, err := remote.SetSecret(t.Context(), "acme", "library-token", value); err != nil {
+			t.Fatal(err)
+		}
+		text := read()
+		for until := time.Now().Add(20 * time.Second); got.Load() != "Bearer "+value && time.Now().Before(until); text = read() {
+			time.Sleep(5 * time.Millisecond) // the provider is opened anew beside the one that serves
+		}
+		if !strings.HasPrefix(text, "200") || !strings.Contains(text, "a book") || got.Load() != "Bearer "+value {
+			t.Errorf("got %s; the server got %v", text, got.Load())
+		}
+		if strings.Contains(text, value) {
+			t.Errorf("the client sees the secret: %s", text)
+		}
+	}
+	if _, err := local.RotateSecretKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := read(); !strings.HasPrefix(text, "200") || got.Load() != "Bearer "+second {
+		t.Errorf("after a new key: got %s", text)
+	}
+	for _, value := range []string{first, second} {
+		if strings.Contains(log.String(), value) {
+			t.Errorf("the log has the secret")
+		}
+		err := filepath.WalkDir(base, func(file string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if bytes.Contains(text, []byte(value)) {
+				t.Errorf("%s has the secret", file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// freeAddress returns an address of this machine that was free just now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
