@@ -73,7 +73,7 @@ func serve(tb testing.TB, cfg host.Config) *served {
 		cfg.Clients = clients{}
 	}
 	if cfg.OpenWait == 0 {
-		cfg.OpenWait = time.Minute // a busy machine compiles for long
+		cfg.OpenWait = 3 * time.Minute // a busy machine compiles for long
 	}
 	if cfg.Quotas, err = quota.OpenBook(filepath.Join(cfg.DataDir, "usage.json"), nil); err != nil {
 		tb.Fatal(err)
