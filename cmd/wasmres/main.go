@@ -71,6 +71,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 			images.KeygenCommand(), images.LoginCommand(), images.LogoutCommand(), images.Command(), images.ServerJSONCommand(),
 			permission.Command(), permission.PolicyCommand(), token.Command(), machine.CacheCommand(),
 			hosting.KeyCommand(), hosting.AdminKeyCommand(), hosting.SecretCommand(), hosting.TenantCommand(), hosting.ReloadCommand(), hosting.TopCommand(), hosting.AuditCommand(), hosting.UsageCommand(), hosting.CrashCommand(), hosting.LogsCommand(),
+			hosting.DeployCommand(), hosting.ApproveCommand(), hosting.RejectCommand(), hosting.PromoteCommand(), hosting.RollbackCommand(), hosting.VersionCommand(),
 		},
 	}
 }

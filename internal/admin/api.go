@@ -194,6 +194,8 @@ const (
 	CodeNoSecret    = "no_secret"    // there is no such secret
 	CodeNoProvider  = "no_provider"  // there is no such provider
 	CodeNoPlan      = "no_plan"      // there is no such plan
+	CodeNoVersion   = "no_version"   // there is no such version
+	CodeState       = "state"        // the version is in a state in which this cannot be done
 	CodeNoKey       = "no_key"       // there is no such key
 	CodeNotFound    = "not_found"    // there is no such path
 	CodeMethod      = "method"       // the path has another method

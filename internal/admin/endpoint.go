@@ -51,6 +51,16 @@ var endpoints = []endpoint{
 	{method: http.MethodPut, path: "/v1/tenants/{tenant}/providers/{provider}", may: managers, action: "provider.set", handle: (*Server).putProvider, maxBody: strict.MaxSize},
 	{method: http.MethodDelete, path: "/v1/tenants/{tenant}/providers/{provider}", may: managers, action: "provider.remove", handle: (*Server).removeProvider},
 
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/providers/{provider}/versions", may: readers, handle: (*Server).listVersions},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/versions", may: deployers, action: "version.push", handle: (*Server).pushVersion, maxBody: maxPushBody, timeout: pushTime},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/providers/{provider}/versions/{version}", may: readers, handle: (*Server).showVersion},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/versions/{version}/approve", may: managers, action: "version.approve", handle: (*Server).approveVersion},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/versions/{version}/reject", may: managers, action: "version.reject", handle: (*Server).rejectVersion},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/providers/{provider}/route", may: readers, handle: (*Server).showRoute},
+	{method: http.MethodPut, path: "/v1/tenants/{tenant}/providers/{provider}/route", may: deployers, action: "route.set", handle: (*Server).putRoute},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/promote", may: deployers, action: "version.promote", handle: (*Server).promoteVersion},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/rollback", may: deployers, action: "version.rollback", handle: (*Server).rollbackVersion},
+
 	{method: http.MethodGet, path: "/v1/plans", may: readers, handle: (*Server).listPlans},
 	{method: http.MethodPut, path: "/v1/plans/{plan}", may: operators, action: "plan.set", handle: (*Server).putPlan, maxBody: strict.MaxSize},
 	{method: http.MethodDelete, path: "/v1/plans/{plan}", may: operators, action: "plan.remove", handle: (*Server).removePlan},

@@ -1,0 +1,358 @@
+package hosting
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// DeployCommand returns the command deploy.
+func DeployCommand() *cli.Command {
+	return &cli.Command{
+		Name: "deploy", Usage: "push a version of a provider to a running server", ArgsUsage: "TENANT/PROVIDER FILE|REFERENCE",
+		Description: `The server admits, compiles and tries the module. If it asks for no more than was granted before, it
+serves at once, or as the canary; otherwise it waits for 'wasmres approve'. The provider stands in the
+file of the tenant without the key module.
+
+   wasmres deploy acme/notes notes.wasm --wait
+   wasmres deploy acme/notes notes.wasm --canary 10%
+
+With --wait, the exit status is 1 if the version is refused, or taken back.`,
+		Flags: serverFlags(
+			&cli.StringFlag{Name: "canary", Usage: "serve this `SHARE` of the clients, as 10%, and leave the others where they are"},
+			&cli.StringFlag{Name: "policy", Usage: "let the version do what this policy `FILE` says (default: what its manifest requests)"},
+			&cli.BoolFlag{Name: "approve", Usage: "approve it now, whatever it asks for"},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the version serves, waits for an operator, or is refused"},
+			cli.FormatFlag(cli.ReportFormats),
+		),
+		OnUsageError: cli.OnUsageError, Action: deploy,
+	}
+}
+
+// ApproveCommand returns the command approve.
+func ApproveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "approve", Usage: "approve a version that waits", ArgsUsage: "TENANT/PROVIDER@VERSION",
+		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
+		Action: onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
+			return s.ApproveVersion(ctx, of.tenant, of.provider, of.number)
+		}),
+	}
+}
+
+// RejectCommand returns the command reject.
+func RejectCommand() *cli.Command {
+	return &cli.Command{
+		Name: "reject", Usage: "have a version never run", ArgsUsage: "TENANT/PROVIDER@VERSION",
+		Flags:        serverFlags(&cli.StringFlag{Name: "reason", Usage: "the `TEXT` that its deployer sees"}, cli.FormatFlag(cli.ReportFormats)),
+		OnUsageError: cli.OnUsageError,
+		Action: func(c *cli.Context) error {
+			return onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
+				return s.RejectVersion(ctx, of.tenant, of.provider, of.number, c.String("reason"))
+			})(c)
+		},
+	}
+}
+
+// PromoteCommand returns the command promote.
+func PromoteCommand() *cli.Command {
+	return &cli.Command{
+		Name: "promote", Usage: "have a version serve all clients", ArgsUsage: "TENANT/PROVIDER@VERSION",
+		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
+		Action: func(c *cli.Context) error {
+			return onRoute(c, true, func(ctx context.Context, s *admin.Client, of versionName) (admin.Route, error) {
+				return s.Promote(ctx, of.tenant, of.provider, of.number)
+			})
+		},
+	}
+}
+
+// RollbackCommand returns the command rollback.
+func RollbackCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rollback", Usage: "end the canary of a provider, or return to the version before", ArgsUsage: "TENANT/PROVIDER",
+		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
+		Action: func(c *cli.Context) error {
+			return onRoute(c, false, func(ctx context.Context, s *admin.Client, of versionName) (admin.Route, error) {
+				return s.Rollback(ctx, of.tenant, of.provider)
+			})
+		},
+	}
+}
+
+// VersionCommand returns the command version.
+func VersionCommand() *cli.Command {
+	group := cli.Group(&cli.Command{
+		Name: "version", Usage: "list and show the versions of a deployed provider; alone, print the program's own",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the versions, the newest first", ArgsUsage: "TENANT/PROVIDER",
+				Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError, Action: listVersions,
+			},
+			{
+				Name: "show", Usage: "show a version with what it asks for", ArgsUsage: "TENANT/PROVIDER@VERSION",
+				Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
+				Action: onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
+					return s.Version(ctx, of.tenant, of.provider, of.number)
+				}),
+			},
+		},
+	})
+	unknown := group.Action
+	group.Action = func(c *cli.Context) error {
+		if c.NArg() > 0 {
+			return unknown(c)
+		}
+		_, err := fmt.Fprintln(c.App.Writer, c.App.Name, c.App.Version)
+		return err
+	}
+	return group
+}
+
+// A versionName is what an argument names; number is 0 for a provider.
+type versionName struct {
+	tenant, provider string
+	number           int
+}
+
+// parseVersion parses TENANT/PROVIDER, or TENANT/PROVIDER@VERSION.
+func parseVersion(c *cli.Context, arg string, withNumber bool) (of versionName, err error) {
+	name, number, hasNumber := strings.Cut(arg, "@")
+	of.tenant, of.provider, _ = strings.Cut(name, "/")
+	if hasNumber {
+		of.number, err = strconv.Atoi(number)
+	}
+	switch {
+	case of.tenant == "" || of.provider == "" || strings.Contains(of.provider, "/"):
+		return of, cli.Usagef(c, "%q names no provider: write TENANT/PROVIDER, as acme/notes", arg)
+	case withNumber && (err != nil || of.number < 1):
+		return of, cli.Usagef(c, "%q names no version: write TENANT/PROVIDER@VERSION, as acme/notes@7", arg)
+	case !withNumber && hasNumber:
+		return of, cli.Usagef(c, "%q names a version: write %s", arg, name)
+	}
+	return of, nil
+}
+
+// onVersion is the action of a command that asks for, or changes, one version.
+func onVersion(do func(context.Context, *admin.Client, versionName) (admin.Version, error)) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		format, err := cli.OutputFormat(c)
+		if err != nil {
+			return err
+		}
+		args, err := cli.Arguments(c, "TENANT/PROVIDER@VERSION")
+		if err != nil {
+			return err
+		}
+		of, err := parseVersion(c, args[0], true)
+		if err != nil {
+			return err
+		}
+		return ask(c, func(ctx context.Context, s *admin.Client) error {
+			v, err := do(ctx, s, of)
+			if err != nil {
+				return err
+			}
+			return printVersion(c, format, &v)
+		})
+	}
+}
+
+// onRoute is the action of a command that changes a route.
+func onRoute(c *cli.Context, withNumber bool, do func(context.Context, *admin.Client, versionName) (admin.Route, error)) error {
+	format, err := cli.OutputFormat(c)
+	if err != nil {
+		return err
+	}
+	args, err := cli.Arguments(c, "TENANT/PROVIDER")
+	if err != nil {
+		return err
+	}
+	of, err := parseVersion(c, args[0], withNumber)
+	if err != nil {
+		return err
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		r, err := do(ctx, s, of)
+		if err != nil {
+			return err
+		}
+		if format != cli.FormatTable {
+			return cli.PrintValue(c.App.Writer, format, r)
+		}
+		line := fmt.Sprintf("active    %d", r.Active)
+		if r.Previous > 0 {
+			line += fmt.Sprintf(" (was %d)", r.Previous)
+		}
+		_, err = fmt.Fprintln(c.App.Writer, line)
+		return err
+	})
+}
+
+func listVersions(c *cli.Context) error {
+	format, err := cli.OutputFormat(c)
+	if err != nil {
+		return err
+	}
+	args, err := cli.Arguments(c, "TENANT/PROVIDER")
+	if err != nil {
+		return err
+	}
+	of, err := parseVersion(c, args[0], false)
+	if err != nil {
+		return err
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		p, err := s.Versions(ctx, of.tenant, of.provider)
+		if err != nil {
+			return err
+		}
+		if format != cli.FormatTable {
+			return cli.PrintValue(c.App.Writer, format, p.Items)
+		}
+		var rows [][]string
+		for _, v := range p.Items {
+			rows = append(rows, []string{
+				strconv.Itoa(v.Number), string(v.State), v.Route, terminal.Size(uint64(v.Size)), v.Created.UTC().Format(time.RFC3339), v.Creator, v.Reason,
+			})
+		}
+		return terminal.PrintTable(c.App.Writer, []string{"VERSION", "STATE", "ROUTE", "SIZE", "PUSHED", "BY", "REASON"}, rows)
+	})
+}
+
+// printVersion prints a version, as a table has it.
+func printVersion(c *cli.Context, format string, v *admin.Version) error {
+	if format != cli.FormatTable {
+		return cli.PrintValue(c.App.Writer, format, v)
+	}
+	table := terminal.NewTable(c.App.Writer)
+	table.Row("version", fmt.Sprintf("%d  %s  %s", v.Number, v.Digest[:min(len(v.Digest), 19)]+"…", terminal.Size(uint64(v.Size))))
+	isNew := map[string]bool{}
+	for _, line := range v.More {
+		isNew[line] = true
+	}
+	for _, line := range v.Asks {
+		if isNew[line] {
+			line += " (new)"
+		}
+		table.Row("asks", line)
+	}
+	state := string(v.State)
+	switch {
+	case v.Route != "":
+		state = v.Route
+	case v.State == tenant.StateWaiting:
+		state = fmt.Sprintf("waiting: wasmres approve %s/%s@%d", v.Tenant, v.Provider, v.Number)
+	}
+	table.Row("state", state)
+	if v.Reason != "" {
+		table.Row("reason", v.Reason)
+	}
+	return table.Flush()
+}
+
+func deploy(c *cli.Context) error {
+	format, err := cli.OutputFormat(c)
+	if err != nil {
+		return err
+	}
+	args, err := cli.Arguments(c, "TENANT/PROVIDER", "FILE|REFERENCE")
+	if err != nil {
+		return err
+	}
+	of, err := parseVersion(c, args[0], false)
+	if err != nil {
+		return err
+	}
+	asked, err := newVersion(c)
+	if err != nil {
+		return err
+	}
+	var module io.Reader
+	if references.IsReference(args[1]) {
+		asked.Reference = args[1]
+	} else {
+		f, err := os.Open(args[1])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		module = f
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		v, err := s.PushVersion(ctx, of.tenant, of.provider, asked, module)
+		if err == nil && c.Bool("wait") {
+			v, err = await(ctx, c, s, v)
+		}
+		if err != nil {
+			return err
+		}
+		if err := printVersion(c, format, &v); err != nil {
+			return err
+		}
+		switch v.State {
+		case tenant.StateRefused, tenant.StateRejected, tenant.StateFailed:
+			return fmt.Errorf("version %d is %s: %s", v.Number, v.State, v.Reason)
+		}
+		return nil
+	})
+}
+
+// newVersion is what the flags say of a version.
+func newVersion(c *cli.Context) (n admin.NewVersion, err error) {
+	n.Next, n.Approve = "promote", c.Bool("approve")
+	if given := c.String("canary"); given != "" {
+		n.Next = "canary"
+		if n.Share, err = strconv.Atoi(strings.TrimSuffix(given, "%")); err != nil || n.Share < 0 || n.Share > 100 {
+			return n, cli.Usagef(c, "--canary %s: write a share of the clients from 0%% to 100%%, as 10%%", given)
+		}
+	}
+	if file := c.String("policy"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return n, err
+		}
+		n.Policy = string(text)
+	}
+	return n, nil
+}
+
+const (
+	firstLook = 20 * time.Millisecond
+	maxLook   = time.Second
+)
+
+// await waits until the server has done with a version what it can do alone, and prints each state on the way.
+func await(ctx context.Context, c *cli.Context, s *admin.Client, v admin.Version) (admin.Version, error) {
+	last := v.State
+	for wait := firstLook; ; wait = min(2*wait, maxLook) {
+		switch v.State {
+		case tenant.StatePushed, tenant.StateAdmitted, tenant.StateCompiled, tenant.StateTried:
+		default:
+			return v, nil
+		}
+		select {
+		case <-ctx.Done():
+			return v, ctx.Err()
+		case <-time.After(wait):
+		}
+		next, err := s.Version(ctx, v.Tenant, v.Provider, v.Number)
+		if err != nil {
+			return v, fmt.Errorf("wait for version %d: %w", v.Number, err)
+		}
+		if v = next; v.State != last {
+			last = v.State
+			fmt.Fprintf(c.App.ErrWriter, "%s %s/%s@%d\n", v.State, terminal.Cell(v.Tenant), terminal.Cell(v.Provider), v.Number)
+		}
+	}
+}

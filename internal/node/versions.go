@@ -1,0 +1,68 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/blobs"
+	"github.com/wasmres/wasmres/internal/deploy"
+	"github.com/wasmres/wasmres/internal/tenant"
+)
+
+// versions are those of a node, for operators.
+type versions struct{ *deploy.Deployer }
+
+var _ admin.Versions = versions{}
+
+// Push implements [admin.Versions].
+func (v versions) Push(ctx context.Context, p admin.Push) (*tenant.Version, error) {
+	made, err := v.Deployer.Push(ctx, deploy.Push(p))
+	return made, versionProblem(err)
+}
+
+// Approve implements [admin.Versions].
+func (v versions) Approve(ctx context.Context, id tenant.ProviderID, number int, actor string) error {
+	return versionProblem(v.Deployer.Approve(ctx, id, number, actor))
+}
+
+// Reject implements [admin.Versions].
+func (v versions) Reject(ctx context.Context, id tenant.ProviderID, number int, reason, actor string) error {
+	return versionProblem(v.Deployer.Reject(ctx, id, number, reason, actor))
+}
+
+// Promote implements [admin.Versions].
+func (v versions) Promote(ctx context.Context, id tenant.ProviderID, number int, actor string, mayChange func(*tenant.Route) error) error {
+	return versionProblem(v.Deployer.Promote(ctx, id, number, actor, mayChange))
+}
+
+// Rollback implements [admin.Versions].
+func (v versions) Rollback(ctx context.Context, id tenant.ProviderID, actor string, mayChange func(*tenant.Route) error) error {
+	return versionProblem(v.Deployer.Rollback(ctx, id, actor, mayChange))
+}
+
+// SetRoute implements [admin.Versions].
+func (v versions) SetRoute(ctx context.Context, id tenant.ProviderID, active, canary, share int, actor string, mayChange func(*tenant.Route) error) error {
+	return versionProblem(v.Deployer.SetRoute(ctx, id, active, canary, share, actor, mayChange))
+}
+
+// versionProblem returns the error of a Deployer as the API says it.
+func versionProblem(err error) error {
+	is := func(status int, code string) error {
+		return &admin.Problem{Status: status, Code: code, Detail: err.Error()}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, deploy.ErrNoVersion):
+		return is(http.StatusNotFound, admin.CodeNoVersion)
+	case errors.Is(err, deploy.ErrState):
+		return is(http.StatusConflict, admin.CodeState)
+	case deploy.IsTooLarge(err):
+		return is(http.StatusRequestEntityTooLarge, admin.CodeTooLarge)
+	case errors.Is(err, blobs.ErrFull):
+		return is(http.StatusServiceUnavailable, admin.CodeUnavailable)
+	}
+	return err
+}
