@@ -8,6 +8,9 @@ import (
 )
 
 const (
+	// firstInBuffer is the size of the buffer for reading until more comes at once: a live provider has several connections,
+	// most of which carry short messages.
+	firstInBuffer = 4 << 10
 	// inBuffer is the size of the buffer for reading: 64 KiB and their headers. A longer message gets a buffer of its own.
 	inBuffer = 64<<10 + 1<<10
 	// maxKeptOut is the size of the largest buffer that is kept for further messages.
@@ -28,6 +31,7 @@ type Conn struct {
 	in    []byte // read
 	at    int    // offset of the next message in it
 	small []byte // the array of in, unless a message is longer
+	fills bool   // a read has filled small: the next one is of inBuffer
 
 	number uint64 // see Begin
 	read   uint64 // see Number

@@ -531,3 +531,27 @@ func TestLongMessagesAreNotKept(t *testing.T) {
 	}
 	runtime.KeepAlive(conns)
 }
+
+// A connection that carries short messages has a small buffer: a server has thousands of them.
+func TestShortMessagesNeedLittleMemory(t *testing.T) {
+	const conns = 100
+	var all [conns][2]*protocol.Conn
+	for i := range all {
+		all[i][0], all[i][1] = both(t, 0)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, c := range all {
+		c[0].Put(protocol.KindEndSession, []byte("session"))
+		if err := c[0].Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if _, p, err := c[1].Next(); err != nil || string(p) != "session" {
+			t.Fatalf("got %q, %v", p, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / conns; got > 16<<10 {
+		t.Errorf("got %d bytes for a short message, want 16 KiB at most", got)
+	}
+}

@@ -53,6 +53,9 @@ func (c *Conn) parseHeader(b []byte) (Kind, int, error) {
 // resetBuffer moves to the beginning of an exhausted buffer, and drops one made for a long message.
 func (c *Conn) resetBuffer() {
 	if c.at == len(c.in) {
+		if c.fills {
+			c.growSmall(inBuffer)
+		}
 		c.in, c.at = c.small[:0], 0
 	}
 }
@@ -71,6 +74,7 @@ func (c *Conn) fill(n int) error {
 			return err
 		}
 		c.in = c.in[:len(c.in)+got]
+		c.fills = c.fills || len(c.in) == cap(c.in)
 	}
 	return nil
 }
@@ -78,12 +82,23 @@ func (c *Conn) fill(n int) error {
 // makeRoom moves the present message so that n bytes of it fit.
 func (c *Conn) makeRoom(n int) {
 	begun := c.in[c.at:]
-	if c.small == nil {
-		c.small = make([]byte, 0, inBuffer)
-	}
-	to := c.small
-	if n > inBuffer {
+	var to []byte
+	switch {
+	case n > inBuffer:
 		to = make([]byte, 0, n) // for this message only: reading the next one begins with the small buffer
+	case n > firstInBuffer || c.fills:
+		c.growSmall(inBuffer)
+		to = c.small
+	default:
+		c.growSmall(firstInBuffer)
+		to = c.small
 	}
 	c.in, c.at = append(to, begun...), 0
+}
+
+// growSmall makes small of a size, unless it has that size. What is in it stays where it was.
+func (c *Conn) growSmall(size int) {
+	if cap(c.small) < size {
+		c.small = make([]byte, 0, size)
+	}
 }
