@@ -1,9 +1,12 @@
 package admin_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -169,5 +173,34 @@ func TestConditions(t *testing.T) {
 	}
 	if answer, _ := headed(t, socket, "POST", "/v1/reload", "", `If-Match: "g1"`); answer.StatusCode != 412 {
 		t.Errorf("got %d", answer.StatusCode)
+	}
+}
+
+// A write that is in force, and could not be recorded, is not made again under the same Idempotency-Key.
+func TestAWriteThatCouldNotBeRecorded(t *testing.T) {
+	h := admintest.New(t, acme())
+	reloads := 0
+	h.SetReload(func() (*tenant.Snapshot, error) { reloads++; return h.Store.Snapshot(), nil })
+	cfg := h.Config()
+	cfg.Record = func(context.Context, ledger.Entry) error { return errors.New("the disk is full") }
+	server, err := admin.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, key := admin.Permitted(server), admin.NewIdempotencyKey()
+	for _, want := range []struct {
+		status int
+		code   string
+	}{{503, admin.CodeUnavailable}, {409, admin.CodeRepeated}, {409, admin.CodeRepeated}} {
+		r := httptest.NewRequest("POST", "/v1/reload", nil)
+		r.Header.Set("Idempotency-Key", key)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != want.status || codeOf(t, w.Body.String()) != want.code {
+			t.Errorf("got %d %s, want %+v", w.Code, w.Body, want)
+		}
+	}
+	if reloads != 1 {
+		t.Errorf("it was made %d times", reloads)
 	}
 }

@@ -23,6 +23,7 @@ import (
 type remote struct {
 	*admintest.Host
 	url    string
+	socket string
 	client *tls.Config // of clients that know its authority
 	http   *http.Client
 }
@@ -37,14 +38,17 @@ func serveTLS(t *testing.T, h *admintest.Host) *remote {
 		t.Fatal(err)
 	}
 	r := &remote{Host: h, url: h.ServeTLS(t, files.TLS()), client: &tls.Config{RootCAs: authority.Pool()}}
-	r.http = &http.Client{Transport: admintest.Transport(t, &http.Transport{TLSClientConfig: r.client.Clone(), DisableKeepAlives: true})}
+	connections := &http.Transport{TLSClientConfig: r.client.Clone()}
+	t.Cleanup(connections.CloseIdleConnections)
+	r.http = &http.Client{Transport: admintest.Transport(t, connections)}
+	r.socket = h.Serve(t)
 	return r
 }
 
 // key makes an admin key.
 func (r *remote) key(t *testing.T, role admin.Role, tenantID string) string {
 	t.Helper()
-	c := admin.NewClient(r.Serve(t))
+	c := admin.NewClient(r.socket)
 	defer c.Close()
 	made, err := c.CreateAdminKey(t.Context(), admin.NewAdminKey{Name: "ada", Role: role, Tenant: tenantID})
 	if err != nil {
