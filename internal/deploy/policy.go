@@ -36,7 +36,7 @@ func isClosed(p *policy.Policy) bool {
 
 // policyFor returns the policy of a version: what was named for it, or what its manifest requests. Where a manifest leaves
 // open what only an operator knows, as a folder, it is the policy of the provider or of the active version, if that covers
-// the request. The error says why there is none.
+// the request. Else what is optional and left open is left out. The error says why there is none.
 func policyFor(at *place, v *tenant.Version, m *abi.Manifest) (*policy.Policy, error) {
 	if v.HasPolicy {
 		p := v.Policy
@@ -51,12 +51,22 @@ func policyFor(at *place, v *tenant.Version, m *abi.Manifest) (*policy.Policy, e
 		p := at.active.Policy
 		return &p, checkActive(at, &p)
 	}
+	if !isClosed(asked) {
+		asked = approval.RequestedPolicy(withoutOptional(m))
+	}
 	asked.Config, asked.Limits = maps.Clone(at.provider.Policy.Config), at.provider.Policy.Limits
 	if !isClosed(asked) {
 		return nil, fmt.Errorf("%w: the provider requests what only you can name, as a folder or a secret: push it with a policy (--policy), "+
 			"or have the operator grant it in the provider's policy", tenant.ErrInvalid)
 	}
 	return asked, checkPolicy(at, asked)
+}
+
+// withoutOptional returns a manifest with those capabilities alone without which the provider does not work.
+func withoutOptional(m *abi.Manifest) *abi.Manifest {
+	needs := *m
+	needs.Capabilities = slices.DeleteFunc(slices.Clone(m.Capabilities), func(c abi.Capability) bool { return c.Optional })
+	return &needs
 }
 
 // checkActive refuses a policy of the active version that the plan does not permit any more.
