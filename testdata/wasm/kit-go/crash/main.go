@@ -83,5 +83,12 @@ func work(n, times int) int {
 	return n
 }
 
+// deeper does not return for n from 0 on: its stack overflows first.
+//
 //go:noinline
-func deeper(n int) int { return deeper(n+1) + 1 }
+func deeper(n int) int {
+	if n < 0 {
+		return n
+	}
+	return deeper(n+1) + 1
+}
