@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -94,7 +95,9 @@ func TestVersionsByTheAPI(t *testing.T) {
 // askRoute asks for the route of the provider notes, or sets it.
 func askRoute(t *testing.T, socket, method, tag, body string) (int, http.Header) {
 	t.Helper()
-	transport := &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://wasmres/v1/tenants/acme/providers/notes/route", strings.NewReader(body))
 	if err != nil {
