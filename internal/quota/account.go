@@ -87,26 +87,19 @@ func (a *account) Leave() {
 // Open implements [admission.Account].
 func (a *account) Open(k admission.Kind) (refused admission.Refusal, ok bool) {
 	t := a.tenant
-	b := t.bounds.Load()
-	refused.RetryAfter = fullRetry
+	limit, most, mostOfOne := t.bounds.Load().open(k)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	opened := &t.open[k]
 	switch {
-	case k == admission.Session && t.sessions >= b.sessions:
-		refused.Limit, refused.Of = admission.Sessions, ofTenant
-	case k == admission.Session:
-		t.sessions++
-		return refused, true
-	case t.streamsOf[a.key] >= b.principalStreams:
-		refused.Limit, refused.Of = admission.Subscriptions, a.of()
-	case t.streams >= b.streams:
-		refused.Limit, refused.Of = admission.Subscriptions, ofTenant
-	default:
-		t.streams++
-		t.streamsOf[a.key]++
-		return refused, true
+	case opened.of[a.key] >= mostOfOne:
+		return admission.Refusal{Limit: limit, Of: a.of(), RetryAfter: fullRetry}, false
+	case opened.total >= most:
+		return admission.Refusal{Limit: limit, Of: ofTenant, RetryAfter: fullRetry}, false
 	}
-	return refused, false
+	opened.total++
+	opened.of[a.key]++
+	return refused, true
 }
 
 // Close implements [admission.Account].
@@ -114,13 +107,10 @@ func (a *account) Close(k admission.Kind) {
 	t := a.tenant
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if k == admission.Session {
-		t.sessions--
-		return
-	}
-	t.streams--
-	if t.streamsOf[a.key]--; t.streamsOf[a.key] <= 0 {
-		delete(t.streamsOf, a.key)
+	opened := &t.open[k]
+	opened.total--
+	if opened.of[a.key]--; opened.of[a.key] <= 0 {
+		delete(opened.of, a.key)
 	}
 }
 

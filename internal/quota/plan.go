@@ -6,6 +6,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tokenbucket"
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // What a client may send that shows no good credential. The authentication bounds bad credentials more tightly; clients also
@@ -21,7 +22,7 @@ type bounds struct {
 	bytes                         tokenbucket.Rate
 	concurrent                    int64
 	streams, principalStreams     int
-	sessions                      int
+	sessions, principalSessions   int
 	bytesPerDay                   int64
 	cpuPerDay                     time.Duration
 }
@@ -31,13 +32,22 @@ func boundsOf(p *tenant.Plan) *bounds {
 		requests: rateOf(p.Requests, tenant.Rate{PerSecond: 200, Burst: 400}), principal: rateOf(p.PrincipalRequests, tenant.Rate{PerSecond: 50, Burst: 200}),
 		bytes:      tokenbucket.New(float64(cmp.Or(p.BytesPerSecond, 20<<20)), 0),
 		concurrent: int64(cmp.Or(p.Concurrent, 32)),
-		streams:    cmp.Or(p.Streams, 100), principalStreams: cmp.Or(p.PrincipalStreams, 10), sessions: cmp.Or(p.Sessions, 500),
+		streams:    cmp.Or(p.Streams, 100), principalStreams: cmp.Or(p.PrincipalStreams, 10),
+		sessions: cmp.Or(p.Sessions, 500), principalSessions: cmp.Or(p.PrincipalSessions, 50),
 		bytesPerDay: cmp.Or(p.BytesPerDay, 100<<30), cpuPerDay: cmp.Or(p.CPUPerDay, 6*time.Hour),
 	}
 	if b.provider = b.requests; p.ProviderRequests.PerSecond > 0 {
 		b.provider = rateOf(p.ProviderRequests, tenant.Rate{})
 	}
 	return b
+}
+
+// open returns the limit of a kind of what lasts, and how much of that the tenant and each of its clients may have at once.
+func (b *bounds) open(k admission.Kind) (limit string, most, mostOfOne int) {
+	if k == admission.Session {
+		return admission.Sessions, b.sessions, b.principalSessions
+	}
+	return admission.Subscriptions, b.streams, b.principalStreams
 }
 
 // rateOf returns a rate of a plan, or the default one. A rate without a burst has that of one second.

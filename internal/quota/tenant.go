@@ -46,10 +46,14 @@ type Tenant struct {
 
 	setMu sync.Mutex // held while the bounds change
 
-	mu        sync.Mutex // guards the fields below
-	streams   int
-	sessions  int
-	streamsOf map[string]int // by key of the client; those with none are left out
+	mu   sync.Mutex // guards the field below
+	open [2]opened  // by admission.Kind
+}
+
+// What is opened of one kind.
+type opened struct {
+	total int
+	of    map[string]int // by key of the client; those with none are left out
 }
 
 // New makes a Tenant of a plan that has used nothing today.
@@ -57,7 +61,8 @@ func New(plan *tenant.Plan) *Tenant {
 	t := &Tenant{
 		began:   time.Now(),
 		clients: lru.New(maxClients, one[*account]), strangers: lru.New(maxClients, one[*account]),
-		providers: lru.New(maxProviders, one[*provider]), streamsOf: map[string]int{},
+		providers: lru.New(maxProviders, one[*provider]),
+		open:      [2]opened{admission.Stream: {of: map[string]int{}}, admission.Session: {of: map[string]int{}}},
 	}
 	t.bounds.Store(boundsOf(plan))
 	t.midnight.Store(int64(untilMidnight()))

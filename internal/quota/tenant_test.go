@@ -116,7 +116,7 @@ func TestARefusalTakesNoPlace(t *testing.T) {
 }
 
 func TestStreamsAndSessions(t *testing.T) {
-	q := quota.New(&tenant.Plan{Streams: 3, PrincipalStreams: 2, Sessions: 1})
+	q := quota.New(&tenant.Plan{Streams: 3, PrincipalStreams: 2, Sessions: 3, PrincipalSessions: 2})
 	a, b := q.Account("=a", admission.Principal), q.Account("=b", admission.Principal)
 	open := func(of admission.Account, k admission.Kind, limit, whose string) {
 		t.Helper()
@@ -136,6 +136,9 @@ func TestStreamsAndSessions(t *testing.T) {
 	a.Close(admission.Stream)
 	open(b, admission.Stream, "", "")
 	open(a, admission.Session, "", "")
+	open(a, admission.Session, "", "")
+	open(a, admission.Session, admission.Sessions, "principal")
+	open(b, admission.Session, "", "")
 	open(b, admission.Session, admission.Sessions, "tenant")
 	a.Close(admission.Session)
 	open(b, admission.Session, "", "")

@@ -197,7 +197,7 @@ func (p *Plan) Encode() []byte {
 	rateOf := func(r Rate) rateFile { return rateFile{r.PerSecond, r.Burst} }
 	f := planFile{
 		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent,
-		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
+		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, PrincipalSessions: p.PrincipalSessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Storage: storageFile{p.Modules}, Limits: p.Limits,
 		LogFiles: p.LogBytes, CrashURIs: p.CrashURIs,
 	}

@@ -26,7 +26,8 @@ type Plan struct {
 	Concurrent        int  // requests at once; default 32
 	// Streams of changes at once, of the tenant and of each client; default 100 and 10.
 	Streams, PrincipalStreams int
-	Sessions                  int // at once, of revisions before 2026-07-28; default 500
+	// Sessions at once, of revisions before 2026-07-28, of the tenant and of each client; default 500 and 50.
+	Sessions, PrincipalSessions int
 
 	BytesPerSecond int64         // of answers; default 20 MiB
 	BytesPerDay    int64         // of answers; default 100 GiB

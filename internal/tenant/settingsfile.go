@@ -82,6 +82,7 @@ type (
 		Concurrent        int           `yaml:"concurrent" check:"number" doc:"requests under way; default: 32"`
 		Subscriptions     streamsFile   `yaml:"subscriptions" doc:"streams of changes"`
 		Sessions          int           `yaml:"sessions" check:"number" doc:"sessions of revisions before 2026-07-28; default: 500"`
+		PrincipalSessions int           `yaml:"principal_sessions" check:"number" doc:"of each client; default: 50"`
 		BytesOut          bytesFile     `yaml:"bytes_out" doc:"bytes of answers"`
 		CPU               cpuFile       `yaml:"cpu" doc:"processor time of guests"`
 		Live              liveFile      `yaml:"live" doc:"providers with a process"`
@@ -277,7 +278,7 @@ func (r *settingsReader) wantFile(at []string, name string) {
 func (r *settingsReader) plan(name string, f planFile) *Plan {
 	p := &Plan{
 		Name: name, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
-		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions,
+		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions, PrincipalSessions: f.PrincipalSessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
 		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits,
 	}

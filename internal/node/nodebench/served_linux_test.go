@@ -115,9 +115,9 @@ var buildProgram = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "wasmres"), "./cmd/wasmres")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", filepath.Join(dir, "wasmres"), "./cmd/wasmres")
 	build.Dir = sourcetree.Root()
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build: a static program
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build wasmres: %w\n%s", err, out)
 	}
