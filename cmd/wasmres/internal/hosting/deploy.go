@@ -143,18 +143,27 @@ func parseVersion(c *cli.Context, arg string, withNumber bool) (of versionName, 
 	return of, nil
 }
 
+// formatAndVersion returns the format of the output, and what the only argument names.
+func formatAndVersion(c *cli.Context, withNumber bool) (format string, of versionName, err error) {
+	if format, err = cli.OutputFormat(c); err != nil {
+		return "", of, err
+	}
+	name := "TENANT/PROVIDER"
+	if withNumber {
+		name += "@VERSION"
+	}
+	args, err := cli.Arguments(c, name)
+	if err != nil {
+		return "", of, err
+	}
+	of, err = parseVersion(c, args[0], withNumber)
+	return format, of, err
+}
+
 // onVersion is the action of a command that asks for, or changes, one version.
 func onVersion(do func(context.Context, *admin.Client, versionName) (admin.Version, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		format, err := cli.OutputFormat(c)
-		if err != nil {
-			return err
-		}
-		args, err := cli.Arguments(c, "TENANT/PROVIDER@VERSION")
-		if err != nil {
-			return err
-		}
-		of, err := parseVersion(c, args[0], true)
+		format, of, err := formatAndVersion(c, true)
 		if err != nil {
 			return err
 		}
@@ -170,15 +179,7 @@ func onVersion(do func(context.Context, *admin.Client, versionName) (admin.Versi
 
 // onRoute is the action of a command that changes a route.
 func onRoute(c *cli.Context, withNumber bool, do func(context.Context, *admin.Client, versionName) (admin.Route, error)) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
-	args, err := cli.Arguments(c, "TENANT/PROVIDER")
-	if err != nil {
-		return err
-	}
-	of, err := parseVersion(c, args[0], withNumber)
+	format, of, err := formatAndVersion(c, withNumber)
 	if err != nil {
 		return err
 	}
@@ -200,15 +201,7 @@ func onRoute(c *cli.Context, withNumber bool, do func(context.Context, *admin.Cl
 }
 
 func listVersions(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
-	args, err := cli.Arguments(c, "TENANT/PROVIDER")
-	if err != nil {
-		return err
-	}
-	of, err := parseVersion(c, args[0], false)
+	format, of, err := formatAndVersion(c, false)
 	if err != nil {
 		return err
 	}
