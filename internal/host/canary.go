@@ -103,7 +103,7 @@ func (is *settings) isActive(name string, version int) bool {
 	return false
 }
 
-// A Rollout is the state of a version on trial, for those who wait for its end.
+// A Rollout is the state of a version on trial, for callers that wait for its end.
 type Rollout struct {
 	Version int
 	Began   time.Time      // zero while no client has asked for the tenant

@@ -22,7 +22,7 @@ const (
 	tokenLen  = idLen + len("_") + randomLen + crcLen // without the prefix
 )
 
-// AdminPrefix is what the tokens of those who administer a server begin with, in place of wr_.
+// AdminPrefix begins the tokens by which operators administer a server, in place of wr_.
 const AdminPrefix = "wra_"
 
 var ids = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

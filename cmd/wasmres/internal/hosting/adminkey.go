@@ -13,7 +13,7 @@ import (
 // AdminKeyCommand returns the command admin-key.
 func AdminKeyCommand() *cli.Command {
 	return cli.Group(&cli.Command{
-		Name: "admin-key", Usage: "make and revoke keys of those who administer a running server from other machines",
+		Name: "admin-key", Usage: "make and revoke the keys by which operators administer a running server from other machines",
 		Description: `An admin key is for a person or program that administers 'wasmres serve' at the address admin.tls of
 serve.yaml. What it may do is its role:
 
