@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -19,14 +18,12 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/blobs"
+	"github.com/wasmres/wasmres/internal/childtest"
 )
-
-// roleKey is the environment variable that makes the test binary a child with that role.
-const roleKey = "BLOBS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	var err error
-	switch role := os.Getenv(roleKey); role {
+	switch role := childtest.Role(); role {
 	case "churn":
 		err = churn(os.Args[1])
 	case "overflow":
@@ -232,7 +229,7 @@ func TestKilledProcessesLeaveWholeBlobs(t *testing.T) {
 		times = 3
 	}
 	for i := range times {
-		process, output, end := child(t, "churn", dir)
+		process, output, end := childtest.Start(t, "churn", dir)
 		lines := bufio.NewScanner(output)
 		var acknowledged []string
 		for lines.Scan() {
@@ -290,35 +287,10 @@ func overflow(dir string) error {
 
 func TestAFullDiskIsSaid(t *testing.T) {
 	dir := t.TempDir()
-	_, output, end := child(t, "overflow", dir)
+	_, output, end := childtest.Start(t, "overflow", dir)
 	_, _ = io.Copy(io.Discard, output)
 	end()
 	if left, err := os.ReadDir(filepath.Join(dir, "ingest")); err != nil || len(left) != 0 {
 		t.Errorf("left are %v, %v", left, err)
-	}
-}
-
-// child starts the test binary in a role. end waits for its exit; a failure is one of the test unless it was killed.
-func child(t *testing.T, role, dir string) (process *os.Process, output io.Reader, end func()) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, dir)
-	cmd.Env = append(os.Environ(), roleKey+"="+role)
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd.Process, pipe, func() {
-		t.Helper()
-		if err := cmd.Wait(); err != nil && err.Error() != "signal: killed" {
-			t.Errorf("%s: %v", role, err)
-		}
 	}
 }

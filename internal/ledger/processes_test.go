@@ -6,35 +6,31 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/ledger"
 )
 
 var kills = flag.Int("kills", 40, "how often a process that writes is killed")
 
-// roleKey is the environment variable that makes the test binary a child with that role.
-const roleKey = "LEDGER_TEST_ROLE"
-
 // roles has what children do with the ledger of a folder. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, l *ledger.Ledger) error{"count": count, "overflow": overflow}
 
 func TestMain(m *testing.M) {
-	role, ok := roles[os.Getenv(roleKey)]
+	role, ok := roles[childtest.Role()]
 	if !ok {
 		os.Exit(m.Run())
 	}
 	c := configOf(os.Args[1])
 	c.MaxFile = 20_000
-	if os.Getenv(roleKey) == "overflow" {
+	if childtest.Role() == "overflow" {
 		c.MaxFile = 0
 	}
 	l, err := ledger.Open(c)
@@ -44,32 +40,6 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-// child starts the test binary in a role. end waits for its exit, after all output was read; a failure is one of the test
-// unless it was killed.
-func child(t *testing.T, role, dir string) (process *os.Process, output io.Reader, end func()) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, dir)
-	cmd.Env = append(os.Environ(), roleKey+"="+role)
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd.Process, pipe, func() {
-		t.Helper()
-		if err := cmd.Wait(); err != nil && err.Error() != "signal: killed" {
-			t.Errorf("%s: %v", role, err)
-		}
 	}
 }
 
@@ -94,7 +64,7 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 	}
 	acknowledged := 0
 	for range times {
-		process, output, end := child(t, "count", dir)
+		process, output, end := childtest.Start(t, "count", dir)
 		left := rand.IntN(12)
 		lines := bufio.NewScanner(output)
 		for lines.Scan() {
@@ -160,7 +130,7 @@ func overflow(ctx context.Context, l *ledger.Ledger) error {
 
 func TestAFullDiskRefusesEntriesAlone(t *testing.T) {
 	dir := t.TempDir()
-	_, output, end := child(t, "overflow", dir)
+	_, output, end := childtest.Start(t, "overflow", dir)
 	var want int
 	if _, err := fmt.Fscan(output, &want); err != nil {
 		t.Error(err)

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/store"
 	"github.com/wasmres/wasmres/internal/tenant/storetest"
@@ -22,14 +21,11 @@ import (
 
 var kills = flag.Int("kills", 50, "how often a process that writes is killed")
 
-// roleKey is the environment variable that makes the test binary a child with that role.
-const roleKey = "STORE_TEST_ROLE"
-
 // roles has what children do with the store of a folder. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, s *store.Store) error{"churn": churn, "overflow": overflow, "hold": hold}
 
 func TestMain(m *testing.M) {
-	role, ok := roles[os.Getenv(roleKey)]
+	role, ok := roles[childtest.Role()]
 	if !ok {
 		os.Exit(m.Run())
 	}
@@ -50,32 +46,6 @@ func play(ctx context.Context, dir string, role func(context.Context, *store.Sto
 		err = fmt.Errorf("recorded %v, %d undone, and generation %d is in force", r.generations, r.undone, s.Snapshot().Generation)
 	}
 	return err
-}
-
-// child starts the test binary in a role. end waits for its exit, after all output was read; a failure is one of the test
-// unless it was killed.
-func child(t *testing.T, role, dir string) (process *os.Process, output io.Reader, end func()) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, dir)
-	cmd.Env = append(os.Environ(), roleKey+"="+role)
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd.Process, pipe, func() {
-		t.Helper()
-		if err := cmd.Wait(); err != nil && err.Error() != "signal: killed" {
-			t.Errorf("%s: %v", role, err)
-		}
-	}
 }
 
 // round makes the change of a number: two tenants, a key, a version and its route say it, and the key and the version of some
@@ -159,7 +129,7 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 		times = min(times, 5)
 	}
 	for i := range times {
-		process, output, end := child(t, "churn", dir)
+		process, output, end := childtest.Start(t, "churn", dir)
 		left := rand.IntN(12)
 		lines := bufio.NewScanner(output)
 		for lines.Scan() {
@@ -195,7 +165,7 @@ func hold(context.Context, *store.Store) error {
 
 func TestOneServerHasAFolder(t *testing.T) {
 	dir := private(t)
-	process, output, end := child(t, "hold", dir)
+	process, output, end := childtest.Start(t, "hold", dir)
 	lines := bufio.NewScanner(output)
 	if !lines.Scan() {
 		t.Fatal("the child has not opened it")
@@ -256,7 +226,7 @@ func overflow(ctx context.Context, s *store.Store) error {
 
 func TestAFullDiskRefusesChangesAlone(t *testing.T) {
 	dir := private(t)
-	_, output, end := child(t, "overflow", dir)
+	_, output, end := childtest.Start(t, "overflow", dir)
 	var want int
 	if _, err := fmt.Fscan(output, &want); err != nil {
 		t.Error(err)
