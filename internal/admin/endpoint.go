@@ -73,6 +73,8 @@ var endpoints = []endpoint{
 	{method: http.MethodGet, path: "/v1/usage", may: auditors, own: true, handle: (*Server).listUsage},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/usage", may: auditors, handle: (*Server).listUsage},
 
+	{method: http.MethodGet, path: "/v1/audit", may: auditors, own: true, handle: (*Server).listAudit},
+
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/logs", may: deployers, handle: (*Server).logs},
 
 	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},

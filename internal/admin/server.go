@@ -80,11 +80,12 @@ type Config struct {
 	Secrets Secrets
 	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
 	Record   func(context.Context, ledger.Entry) error
-	Usage    func(context.Context, usage.Query) ([]usage.Row, error) // reads what tenants have used; nil counts none
-	Versions Versions                                                // nil answers 503 where they are asked for
-	Crashes  Crashes                                                 // nil answers 503 where they are asked for
-	Logs     *guestlog.Book                                          // nil answers 503 where it is asked for
-	Logger   *slog.Logger                                            // nil discards
+	Audit    func(context.Context, ledger.Query) (ledger.Found, error) // reads the ledger; nil answers 503 where it is asked for
+	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
+	Versions Versions                                                  // nil answers 503 where they are asked for
+	Crashes  Crashes                                                   // nil answers 503 where they are asked for
+	Logs     *guestlog.Book                                            // nil answers 503 where it is asked for
+	Logger   *slog.Logger                                              // nil discards
 }
 
 // Bounds of requests.

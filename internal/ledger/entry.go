@@ -98,6 +98,13 @@ func (l *Line) Append(to []byte) []byte {
 	return appendLine(to, &same)
 }
 
+// Fits reports whether the line has the hash that a server would give it.
+func (l *Line) Fits() bool {
+	same := *l
+	appendLine(nil, &same)
+	return same.Hash == l.Hash
+}
+
 func hashOf(prev Hash, text []byte) (h Hash) {
 	d := sha256.New()
 	d.Write(prev[:])

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/filelock"
@@ -42,6 +43,8 @@ type Ledger struct {
 	done    chan struct{} // closed when the writer has ended
 	opened  State
 
+	acknowledged atomic.Uint64 // number of the newest entry on disk
+
 	notes notes
 
 	w         writer // owned by the writer's goroutine
@@ -74,6 +77,7 @@ func Open(c Config) (*Ledger, error) {
 	if err := l.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.closeFiles())
 	}
+	l.acknowledged.Store(l.w.at.seq)
 	go l.write()
 	return l, nil
 }

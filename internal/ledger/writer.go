@@ -154,6 +154,7 @@ func (w *writer) append(entries []Entry) error {
 		w.ledger.cfg.Logger.Info("ledger can be written again", "dir", w.ledger.cfg.Dir)
 	}
 	w.at, w.generation, w.failing = at, generation, false
+	w.ledger.acknowledged.Store(at.seq)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/seal"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
@@ -29,7 +30,8 @@ import (
 // concurrent use.
 type Host struct {
 	*store.Store
-	Usage *usage.Book
+	Usage  *usage.Book
+	Ledger *ledger.Ledger
 
 	tb  testing.TB
 	dir string // of Store
@@ -70,7 +72,16 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 			tb.Error(err)
 		}
 	})
-	h := &Host{Store: kept, Usage: book, tb: tb, dir: dir}
+	record, err := ledger.Open(ledger.Config{Dir: filepath.Join(dir, "ledger"), KeyFile: filepath.Join(dir, "node.key")})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := record.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	h := &Host{Store: kept, Usage: book, Ledger: record, tb: tb, dir: dir}
 	for _, owner := range []tenant.Owner{tenant.OwnerFiles, tenant.OwnerAPI} {
 		c := tenant.Change{Owner: owner}
 		for _, t := range tenants {
@@ -87,8 +98,10 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 
 // Config returns that of a server of h.
 func (h *Host) Config() admin.Config {
-	return admin.Config{Host: h, Keys: h, Once: h, Secrets: h.keeper(), Usage: h.Usage.Read}
+	return admin.Config{Host: h, Keys: h, Once: h, Secrets: h.keeper(), Usage: h.Usage.Read, Record: h.record, Audit: h.Ledger.Select}
 }
+
+func (h *Host) record(ctx context.Context, e ledger.Entry) error { return h.Ledger.Append(ctx, e) }
 
 // keeper keeps secrets by a key in the folder of the store.
 func (h *Host) keeper() *sealed.Keeper {

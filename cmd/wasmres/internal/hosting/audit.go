@@ -2,6 +2,7 @@ package hosting
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/ledger"
 )
 
@@ -22,7 +24,7 @@ func AuditCommand() *cli.Command {
 	return cli.Group(&cli.Command{
 		Name: "audit", Usage: "verify and show the ledger of a server, which has what was decided and by whom",
 		Description: `The server of 'wasmres serve' writes each change, each start and end, refused credentials and
-denied capabilities into files that it signs. These commands read the files; they need no server.
+denied capabilities into files that it signs. These commands read the files, and need no server.
 
    wasmres audit verify
    wasmres audit show --tenant acme --since 7d`,
@@ -41,12 +43,15 @@ give one with --head, and the key with --key.`,
 			},
 			{
 				Name: "show", Usage: "print entries, the oldest first", ArgsUsage: "[FOLDER]",
-				Flags: []cli.Flag{
+				Description: `Reads the files, or asks a running server if --socket or --url says so.`,
+				Flags: serverFlags(
 					&cli.StringFlag{Name: "tenant", Usage: "only entries of this `TENANT`"},
+					&cli.StringFlag{Name: "actor", Usage: "only entries by this `ACTOR`, as they have it, as in 'uid 1000'"},
+					&cli.StringFlag{Name: "action", Usage: "only entries of this `ACTION`, as in key.create; 'key.' is all that begin so"},
 					&cli.StringFlag{Name: "since", Usage: "only entries since this `TIME`, as in 2026-11-01, 2026-11-01T12:00:00Z or 7d"},
+					&cli.StringFlag{Name: "until", Usage: "only entries before this `TIME`"},
 					&cli.BoolFlag{Name: "json", Usage: "print the lines of the files, which are JSON"},
-					DataFlag(category),
-				},
+				),
 				OnUsageError: cli.OnUsageError, Action: showLedger,
 			},
 		},
@@ -121,18 +126,14 @@ func explainLedger(err error) error {
 }
 
 func showLedger(c *cli.Context) error {
-	dir, err := ledgerDir(c)
-	if err != nil {
-		return err
-	}
-	since, err := sinceTime(c, time.Now())
+	q, err := ledgerQuery(c, time.Now())
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(c.App.Writer)
 	var text []byte
-	err = ledger.Read(dir, func(l *ledger.Line) error {
-		if of := c.String("tenant"); l.Time.Before(since) || of != "" && l.Tenant != of {
+	print := func(l *ledger.Line) error {
+		if !q.Fits(l) {
 			return c.Context.Err()
 		}
 		if c.Bool("json") {
@@ -141,13 +142,65 @@ func showLedger(c *cli.Context) error {
 			return err
 		}
 		return printEntry(out, l)
-	})
-	return errors.Join(explainLedger(err), out.Flush())
+	}
+	if c.String("socket") != "" || c.String("url") != "" {
+		return errors.Join(askLedger(c, q, print), out.Flush())
+	}
+	dir, err := ledgerDir(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(explainLedger(ledger.Read(dir, print)), out.Flush())
 }
 
-// sinceTime reads --since; zero for none.
-func sinceTime(c *cli.Context, now time.Time) (time.Time, error) {
-	given := c.String("since")
+// askLedger gives the entries that a server has to do.
+func askLedger(c *cli.Context, q ledger.Query, do func(*ledger.Line) error) error {
+	if c.NArg() > 0 {
+		return cli.Usagef(c, "a folder excludes --socket and --url")
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		for cursor, last := "", uint64(0); ; {
+			page, err := s.Audit(ctx, q, cursor)
+			if err != nil {
+				return err
+			}
+			for i := range page.Items {
+				l, err := page.Items[i].Line()
+				if err == nil && l.Seq <= last {
+					err = errors.New("the server repeats the pages of its ledger")
+				}
+				if err != nil {
+					return err
+				}
+				last = l.Seq
+				if err := do(l); err != nil {
+					return err
+				}
+			}
+			if page.Next == "" {
+				return nil
+			}
+			if page.Next == cursor {
+				return errors.New("the server repeats the pages of its ledger")
+			}
+			cursor = page.Next
+		}
+	})
+}
+
+// ledgerQuery reads the flags.
+func ledgerQuery(c *cli.Context, now time.Time) (q ledger.Query, err error) {
+	q = ledger.Query{Tenant: c.String("tenant"), Actor: c.String("actor"), Action: c.String("action")}
+	if q.From, err = givenTime(c, "since", now); err != nil {
+		return q, err
+	}
+	q.To, err = givenTime(c, "until", now)
+	return q, err
+}
+
+// givenTime reads the flag with a name; zero for none.
+func givenTime(c *cli.Context, name string, now time.Time) (time.Time, error) {
+	given := c.String(name)
 	if given == "" {
 		return time.Time{}, nil
 	}
@@ -158,7 +211,7 @@ func sinceTime(c *cli.Context, now time.Time) (time.Time, error) {
 	}
 	d, err := cli.ParseDays(given)
 	if err != nil {
-		return time.Time{}, cli.Usagef(c, "--since: %q is not a time: write it like 2026-11-01, 2026-11-01T12:00:00Z or 7d", given)
+		return time.Time{}, cli.Usagef(c, "--%s: %q is not a time: write it like 2026-11-01, 2026-11-01T12:00:00Z or 7d", name, given)
 	}
 	return now.Add(-d), nil
 }
