@@ -36,7 +36,7 @@ var Roles = []Role{Operator, TenantAdmin, Deployer, Auditor}
 // A caller is who sends a request.
 type caller struct {
 	name   string // for operators and the record of what was done, as in "uid 1000"
-	via    string // socket or tls
+	via    string // socket, tls or page
 	role   Role
 	tenant string // of a caller that may use one tenant only; empty for all
 }
@@ -57,6 +57,9 @@ func (c caller) sees(tenantID string) bool { return c.tenant == "" || c.tenant =
 
 // identify finds out who sends a request.
 func (s *Server) identify(r *http.Request) (caller, error) {
+	if p, ok := r.Context().Value(personKey{}).(Person); ok {
+		return s.identifyPerson(p)
+	}
 	if p, ok := r.Context().Value(peerKey{}).(peer); ok {
 		return identifyPeer(p)
 	}

@@ -32,6 +32,9 @@ type Client struct {
 	base string // URL before a path
 	key  string // for the header Authorization; empty for none
 	http *http.Client
+
+	ifMatch, onceKey string  // of writes; empty for none
+	tag              *string // where the tags of answers go; may be nil
 }
 
 // NewClient makes a Client of the server with a socket. It connects with the first request.
@@ -99,6 +102,12 @@ func (c *Client) Node(ctx context.Context) (n Node, err error) {
 // Tenants returns a page of the tenants, after a cursor, or of those with a problem.
 func (c *Client) Tenants(ctx context.Context, cursor string, onlyStale bool) (p Page[TenantSummary], err error) {
 	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+pageQuery(cursor)+"&stale="+strconv.FormatBool(onlyStale), nil, &p)
+}
+
+// SearchTenants returns a page of at most so many tenants whose ID has a text in it, after a cursor.
+func (c *Client) SearchTenants(ctx context.Context, part, cursor string, onlyStale bool, most int) (p Page[TenantSummary], err error) {
+	query := url.Values{"search": {part}, "cursor": {cursor}, "stale": {strconv.FormatBool(onlyStale)}, "limit": {strconv.Itoa(most)}}
+	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+query.Encode(), nil, &p)
 }
 
 // Tenant returns a tenant.
@@ -269,11 +278,20 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
+	if c.ifMatch != "" {
+		r.Header.Set("If-Match", strconv.Quote(c.ifMatch))
+	}
+	if c.onceKey != "" {
+		r.Header.Set(idempotencyHeader, c.onceKey)
+	}
 	response, err := c.http.Do(r)
 	if err != nil {
 		return c.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
+	if c.tag != nil {
+		*c.tag = strings.Trim(response.Header.Get("ETag"), `"`)
+	}
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:

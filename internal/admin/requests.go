@@ -140,8 +140,11 @@ func (s *Server) listTenants(r *http.Request) (answer, error) {
 	if stale != "" && stale != "true" && stale != "false" {
 		return answer{}, invalid("stale %s: it is one of true, false", strict.Clip(stale))
 	}
-	c := callerOf(r.Context())
-	ids := slices.DeleteFunc(tenantIDs(snapshot, stale == "true"), func(id string) bool { return !c.sees(id) })
+	c, part := callerOf(r.Context()), strings.ToLower(r.URL.Query().Get("search"))
+	if len(part) > tenant.MaxID {
+		return answer{}, invalid("search: it has more than %d bytes", tenant.MaxID)
+	}
+	ids := slices.DeleteFunc(tenantIDs(snapshot, stale == "true"), func(id string) bool { return !c.sees(id) || !strings.Contains(id, part) })
 	ids, next := p.cut(ids)
 	keys := keysByTenant(snapshot)
 	items := []TenantSummary{}

@@ -346,11 +346,31 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // ServeTLS serves the API on a TCP listener as Serve does, to clients with an admin key, or with a certificate that Settings name.
-// config is that of package certificate.
-func (s *Server) ServeTLS(ctx context.Context, l net.Listener, config *tls.Config) error {
-	server := httpServer(s.handler, s.cfg.Logger)
+// config is that of package certificate. pages answers requests of web browsers for /ui and what is below; nil serves none.
+func (s *Server) ServeTLS(ctx context.Context, l net.Listener, config *tls.Config, pages http.Handler) error {
+	server := httpServer(s.withPages(pages), s.cfg.Logger)
 	server.WriteTimeout = reloadTime + readTime
 	return serveUntil(ctx, server, tlsListener{newBounded(l), http11(config)})
+}
+
+// PagesPath is the path of web pages.
+const PagesPath = "/ui"
+
+// withPages returns the handler of the API and of web pages.
+func (s *Server) withPages(pages http.Handler) http.Handler {
+	if pages == nil {
+		return s.handler
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch at := r.URL.Path; {
+		case at == PagesPath, strings.HasPrefix(at, PagesPath+"/"):
+			pages.ServeHTTP(w, r)
+		case at == "/" && r.Method == http.MethodGet && r.Header.Get("Authorization") == "":
+			http.Redirect(w, r, PagesPath+"/", http.StatusSeeOther)
+		default:
+			s.handler.ServeHTTP(w, r)
+		}
+	})
 }
 
 // A tlsListener accepts connections whose handshake the server of HTTP makes, within the time for a header.

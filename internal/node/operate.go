@@ -10,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/certificate"
+	"github.com/wasmres/wasmres/internal/dashboard"
 )
 
 // Operate serves operators until ctx ends: on the admin socket, and at the address of probes and metrics, if the settings
@@ -17,6 +18,10 @@ import (
 func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
 	api, err := admin.New(admin.Config{Host: n, Keys: n, Once: n.store, Secrets: n.seals, Record: n.Record, Audit: n.ledger.Select, Usage: n.Usage, Versions: versions{n.deployer}, Crashes: n.crashes, Logs: n.logs, Logger: n.cfg.Logger})
+	if err != nil {
+		return err
+	}
+	pages, err := dashboard.New(dashboard.Config{API: api, Logger: n.cfg.Logger})
 	if err != nil {
 		return err
 	}
@@ -41,7 +46,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 	ended := make(chan error, 3)
 	serving.Go(func() { ended <- api.Serve(ctx, socket) })
 	if remote != nil {
-		serving.Go(func() { ended <- api.ServeTLS(ctx, remote, config) })
+		serving.Go(func() { ended <- api.ServeTLS(ctx, remote, config, pages) })
 	}
 	if probes != nil {
 		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})

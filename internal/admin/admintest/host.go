@@ -150,7 +150,7 @@ func (h *Host) ServeTLS(t *testing.T, config *tls.Config) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Until(t, func(ctx context.Context) error { return server.ServeTLS(ctx, l, config) })
+	Until(t, func(ctx context.Context) error { return server.ServeTLS(ctx, l, config, nil) })
 	return "https://" + l.Addr().String()
 }
 

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/runtime/auth/tokens"
+)
+
+// A Person is someone at a web page of this process, known by the admin key with which they signed in. It says nothing of what
+// they may do: each request looks the key up again. The zero value is no one.
+type Person struct {
+	id  string            // of the key
+	sum [sha256.Size]byte // of its text
+}
+
+// viaPage is how people at web pages reach the server.
+const viaPage = "page"
+
+type personKey struct{}
+
+// SignIn returns the person who shows an admin key from an address, and records it. The error is a [*Problem] if the key is not
+// valid, or if too many bad ones came from the address.
+func (s *Server) SignIn(ctx context.Context, remoteAddr, key string) (Person, error) {
+	r := &http.Request{Header: http.Header{"Authorization": {"Bearer " + key}}, RemoteAddr: remoteAddr}
+	c, err := s.identifyKey(r)
+	if err != nil {
+		return Person{}, err
+	}
+	id, sum, _ := tokens.ParseAdmin(r.Header.Get("Authorization"))
+	entry := ledger.Entry{Actor: c.name, Via: viaPage, Tenant: c.tenant, Action: "page.signin"}
+	if err := s.cfg.Record(context.WithoutCancel(ctx), entry); err != nil {
+		return Person{}, problem(http.StatusServiceUnavailable, CodeUnavailable, "the ledger cannot record the sign-in: %v", err)
+	}
+	return Person{id, sum}, nil
+}
+
+// identifyPerson returns the caller that a person is as long as their key is valid.
+func (s *Server) identifyPerson(p Person) (caller, error) {
+	k := s.cfg.Host.Snapshot().AdminKeys[p.id]
+	isValid := k != nil && subtle.ConstantTimeCompare(p.sum[:], k.SHA256[:]) == 1 && (k.Expires.IsZero() || time.Now().Before(k.Expires))
+	if !isValid {
+		return caller{}, problem(http.StatusUnauthorized, CodeNoAccess, "the admin key is not valid any more: it was revoked or has expired")
+	}
+	return caller{name: "admin key " + k.ID, via: viaPage, role: Role(k.Role), tenant: k.Tenant}, nil
+}
+
+// A Standing is what a person may do now.
+type Standing struct {
+	Key    string // its ID
+	Name   string // of the key
+	Role   Role
+	Tenant string // the only one that the person may see; empty for all
+}
+
+// Standing returns what a person may do. The error is a [*Problem] if their key is not valid any more.
+func (s *Server) Standing(p Person) (Standing, error) {
+	c, err := s.identifyPerson(p)
+	if err != nil {
+		return Standing{}, err
+	}
+	st := Standing{Key: p.id, Role: c.role, Tenant: c.tenant}
+	if k := s.cfg.Host.Snapshot().AdminKeys[p.id]; k != nil {
+		st.Name = k.Name
+	}
+	return st, nil
+}
+
+// Manages reports whether a person may approve versions and make keys.
+func (s Standing) Manages() bool { return s.Role == Operator || s.Role == TenantAdmin }
+
+// Deploys reports whether a person may change which version serves, and see what guests log.
+func (s Standing) Deploys() bool { return s.Manages() || s.Role == Deployer }
+
+// Audits reports whether a person may see keys and usage.
+func (s Standing) Audits() bool { return s.Manages() || s.Role == Auditor }
+
+// As returns a Client that asks this server on behalf of a person, without a connection. It must not follow lines.
+func (s *Server) As(p Person) *Client {
+	return &Client{
+		at: "this server", base: "http://wasmres",
+		http: &http.Client{Transport: inProcess{s, p}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// inProcess has the API answer requests of a person.
+type inProcess struct {
+	server *Server
+	person Person
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t inProcess) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	defer r.Body.Close()
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
+			panic(p)
+		} else if p != nil {
+			err = errors.New("the answer was cut")
+		}
+	}()
+	to := &response{header: http.Header{}}
+	t.server.handler.ServeHTTP(to, r.WithContext(context.WithValue(r.Context(), personKey{}, t.person)))
+	if to.status == 0 {
+		to.status = http.StatusOK
+	}
+	return &http.Response{
+		StatusCode: to.status, Status: fmt.Sprintf("%d %s", to.status, http.StatusText(to.status)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: to.header, Body: io.NopCloser(&to.body), ContentLength: int64(to.body.Len()), Request: r,
+	}, nil
+}
+
+// A response is an answer of the API that is written within this process. It has at most maxAnswer bytes.
+type response struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (r *response) Header() http.Header { return r.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (r *response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (r *response) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	if r.body.Len()+len(p) > maxAnswer {
+		return 0, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
+	return r.body.Write(p)
+}
+
+// SetReadDeadline, SetWriteDeadline and FlushError are what [http.ResponseController] calls; nothing here waits for a client.
+func (r *response) SetReadDeadline(time.Time) error  { return nil }
+func (r *response) SetWriteDeadline(time.Time) error { return nil }
+func (r *response) FlushError() error                { return nil }
+
+// Conditional returns a Client whose writes are made only while the object has the tag, unless that is empty, and once for each
+// key, unless that is empty: see [NewIdempotencyKey].
+func (c *Client) Conditional(tag, key string) *Client {
+	next := *c
+	next.ifMatch, next.onceKey = tag, key
+	return &next
+}
+
+// Noting returns a Client that keeps the tag of each answer in tag. It is not safe for concurrent use.
+func (c *Client) Noting(tag *string) *Client {
+	next := *c
+	next.tag = tag
+	return &next
+}

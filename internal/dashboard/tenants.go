@@ -1,0 +1,105 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/webpage"
+)
+
+const (
+	busiest     = 20 // tenants on the page of the server
+	tenantsPage = 50
+	maxSearch   = 63 // bytes
+)
+
+// urlOf returns the URL of a page of this site; parts are escaped.
+func urlOf(parts ...string) string {
+	to := root
+	for _, p := range parts {
+		to += "/" + url.PathEscape(p)
+	}
+	return to
+}
+
+// nodePage is what the page of the server shows.
+type nodePage struct {
+	Top    admin.Top
+	Uptime string
+	Room   webpage.Meter
+}
+
+func showNode(v *visit) error {
+	if v.standing.Tenant != "" { // who may not see the server
+		http.Redirect(v.w, v.r, urlOf("tenants", v.standing.Tenant), http.StatusSeeOther)
+		return nil
+	}
+	top, err := v.api.Top(v.r.Context(), busiest)
+	if err != nil {
+		return err
+	}
+	n := top.Node
+	view := v.view("Server", nodePage{
+		Top: top, Uptime: top.Time.Sub(n.Started).Round(time.Second).String(),
+		Room: webpage.NewMeter("Live providers", float64(n.Live), float64(n.Capacity), number),
+	})
+	view.Refresh = refreshTime
+	return v.show("node", view)
+}
+
+func number(f float64) string { return webpage.Count(int64(f)) }
+
+// tenantsList is what the page of tenants shows.
+type tenantsList struct {
+	Search  string
+	Stale   bool
+	Tenants []admin.TenantSummary
+	Next    string // URL of the next page; empty at the end
+	IsFirst bool
+}
+
+func showTenants(v *visit) error {
+	q := v.r.URL.Query()
+	l := tenantsList{Search: webpage.Short(maxSearch, q.Get("q")), Stale: q.Get("stale") == "true", IsFirst: q.Get("after") == ""}
+	found, err := v.api.SearchTenants(v.r.Context(), l.Search, q.Get("after"), l.Stale, tenantsPage)
+	if err != nil {
+		return err
+	}
+	if l.Tenants = found.Items; found.Next != "" {
+		l.Next = urlOf("tenants") + "?" + url.Values{"q": {l.Search}, "stale": {strconv.FormatBool(l.Stale)}, "after": {found.Next}}.Encode()
+	}
+	view := v.view("Tenants", l)
+	view.Refresh = refreshTime
+	return v.show("tenants", view)
+}
+
+// tenantPage is what the page of a tenant shows.
+type tenantPage struct {
+	admin.Tenant
+	Standing admin.Standing
+	Here     string
+}
+
+func showTenant(v *visit) error {
+	id := v.r.PathValue("tenant")
+	t, err := v.api.Tenant(v.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	view := v.tenantView(id, id, tenantPage{Tenant: t, Standing: v.standing, Here: "overview"})
+	view.Refresh = refreshTime
+	return v.show("tenant", view)
+}
+
+// tenantView returns the view of a page about a tenant.
+func (v *visit) tenantView(title, id string, main any) *webpage.View {
+	view := v.view(title, main)
+	view.Trail = []webpage.Link{{Text: "Tenants", URL: urlOf("tenants")}}
+	if v.r.URL.Path != urlOf("tenants", id) {
+		view.Trail = append(view.Trail, webpage.Link{Text: id, URL: urlOf("tenants", id)})
+	}
+	return view
+}
