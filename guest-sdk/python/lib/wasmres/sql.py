@@ -71,13 +71,17 @@ class Rows:
             more = self._next()
 
     def __bool__(self):
-        return bool(self._all or sql.stream(self._part) or self.dicts())
+        if self._all is None:
+            if sql.stream(self._part):
+                return True
+            self._all = self.dicts()  # all there are
+        return self._all != []
 
     def __len__(self):
         return len(self._list())
 
     def __getitem__(self, index):
-        return self._list()[index]
+        return (self._all or self._list())[index]
 
     def _list(self):
         if self._all is None:
