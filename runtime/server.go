@@ -208,6 +208,12 @@ type transport interface {
 // Open counts the sessions and the streams of changes of clients over HTTP that are open.
 func (s *Server) Open() int { return s.sessions.Len() + s.handler.Streams() }
 
+// Streams counts the streams of changes over HTTP that are open: those of subscriptions/listen, and those of sessions.
+func (s *Server) Streams() (listening, ofSessions int) {
+	listening = s.handler.Streams()
+	return listening, max(s.core.Streams()-listening, 0)
+}
+
 // Call answers one request as a client of revision 2025-11-25 receives it. params is marshalled as JSON. A failure is an
 // [*RPCError], whose chain has the provider's [abi.Error] if the provider failed.
 func (s *Server) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {

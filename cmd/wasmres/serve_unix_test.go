@@ -93,6 +93,9 @@ func TestServeForOperators(t *testing.T) {
 		"/healthz": "ok\n", "/readyz": "ready\n",
 		"/metrics": `(?s)wasmres_guest_seconds_total{tenant="acme"} .*wasmres_providers{state="live"} 1\n.*` +
 			`wasmres_requests_total{code="ok",era="2026-07-28",method="download",tenant="acme"} 3\n`,
+		"/metrics?": `(?s)wasmres_auth_total{kind="key",outcome="ok"} \d+\n.*wasmres_auth_total{kind="none",outcome="missing"} \d+\n.*` +
+			`wasmres_ledger_lag_seconds 0\n.*wasmres_start_seconds_count{kind="first"} 1\n.*` +
+			`wasmres_store_commit_seconds_count [1-9].*wasmres_streams{era="2026-07-28"} 0\n`,
 	} {
 		if status, text := fetch(t, probes+path, ""); status != 200 || !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s: %d %s", path, status, text)

@@ -37,6 +37,9 @@ type Config struct {
 	// Denied receives denied calls, each different one at most once a minute, from many goroutines at once. It must not
 	// block. Nil logs them.
 	Denied func(Denial)
+	// Asked receives each call to a capability, by its name in policies, and how the call ended. A capability that is not
+	// granted counts once in each call of the provider. Many goroutines call it at once. It must not block. Nil discards.
+	Asked func(capability string, code abi.Code)
 	// Admit is asked before each call of the provider: see [runtime.Options].
 	Admit func(ctx context.Context) error
 	// Used receives what each call has used, from many goroutines at once. It must not block. Nil discards.

@@ -104,6 +104,9 @@ func (a *App) deny(d Denial) {
 // ungranted reports a call of a service that is not granted. It implements OnUngranted of [runtime.Options].
 func (a *App) ungranted(_ context.Context, id abi.Service, request []byte) {
 	if d, ok := a.denialOf(id, request); ok {
+		if a.cfg.Asked != nil {
+			a.cfg.Asked(d.Capability, abi.CodeDenied)
+		}
 		a.deny(d)
 	}
 }
@@ -128,6 +131,9 @@ type reportingService struct {
 // Call implements [capability.Service].
 func (w reportingService) Call(ctx context.Context, request []byte) (capability.Response, error) {
 	resp, err := w.service.Call(ctx, request)
+	if w.app.cfg.Asked != nil {
+		w.app.cfg.Asked(capabilityOf[w.id], abi.CodeOf(err))
+	}
 	if abi.CodeOf(err) != abi.CodeDenied {
 		return resp, err
 	}

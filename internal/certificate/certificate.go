@@ -62,6 +62,9 @@ func (f *Files) TLS() *tls.Config {
 	return c
 }
 
+// Expiry gives when the certificate of the server expires.
+func (f *Files) Expiry() time.Time { return f.current().Certificates[0].Leaf.NotAfter }
+
 // current gives the newest configuration.
 func (f *Files) current() *tls.Config {
 	f.mu.Lock()

@@ -48,7 +48,8 @@ func TestTheNewestCertificateIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certtest.Write(t, ca.Issue(t, &x509.Certificate{Subject: certtest.Name("first")}), certFile, keyFile)
-	second := ca.Issue(t, &x509.Certificate{Subject: certtest.Name("second")})
+	expiry := time.Date(2090, 1, 2, 3, 4, 5, 0, time.UTC)
+	second := ca.Issue(t, &x509.Certificate{Subject: certtest.Name("second"), NotAfter: expiry})
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		files, err := certificate.Open(certificate.Config{Cert: certFile, Key: keyFile, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -73,6 +74,9 @@ func TestTheNewestCertificateIsUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("second")
+		if got := files.Expiry(); !got.Equal(expiry) {
+			t.Errorf("it expires %v, want %v", got, expiry)
+		}
 		if err := os.WriteFile(certFile, []byte("no certificate"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/approval"
 	"github.com/wasmres/wasmres/internal/quota"
@@ -84,6 +85,8 @@ type Config struct {
 	// Meter begins to count what a provider uses that is being opened; version is 0 for one with a module. l has its processes.
 	// Nil counts nothing.
 	Meter func(of tenant.ProviderID, version int, l *runtime.Live) Meter
+	// Asked gets each call of a provider to a capability, and how it ended. It must not block. Nil discards.
+	Asked func(of tenant.ProviderID, capability string, code abi.Code)
 	// Denied gets calls of capabilities that a policy does not allow, each different one at most once a minute, after they
 	// were logged. It must not block. Nil discards.
 	Denied func(of tenant.ProviderID, d app.Denial)
@@ -150,6 +153,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Meter == nil {
 		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter { return Meter{func(runtime.Usage) {}, func() {}} }
+	}
+	if cfg.Asked == nil {
+		cfg.Asked = func(tenant.ProviderID, string, abi.Code) {}
 	}
 	if cfg.Denied == nil {
 		cfg.Denied = func(tenant.ProviderID, app.Denial) {}

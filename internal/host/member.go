@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/registry"
@@ -117,6 +118,7 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
 		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); meter.Used(u) },
+		Asked: func(capability string, code abi.Code) { h.cfg.Asked(id, capability, code) },
 		Denied: func(d app.Denial) {
 			logger.Warn(d.String())
 			h.cfg.Denied(id, d)

@@ -17,6 +17,17 @@ func (h *Host) Live(tenantID string) runtime.LiveStats {
 	return r.live.Stats()
 }
 
+// Streams counts the open streams of changes of all tenants: those of subscriptions/listen, and those of sessions.
+func (h *Host) Streams() (listening, ofSessions int) {
+	for _, r := range h.routes.Load().byID {
+		if s := r.server.Load(); s != nil {
+			a, b := s.Streams()
+			listening, ofSessions = listening+a, ofSessions+b
+		}
+	}
+	return listening, ofSessions
+}
+
 // States returns the states of a tenant's providers, by name. A provider that is missing is cold.
 func (h *Host) States(tenantID string) map[string]State {
 	r := h.routes.Load().byID[tenantID]

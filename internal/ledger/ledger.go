@@ -45,7 +45,8 @@ type Ledger struct {
 
 	acknowledged atomic.Uint64 // number of the newest entry on disk
 
-	notes notes
+	notes   notes
+	waiting waiting
 
 	w         writer // owned by the writer's goroutine
 	lock      *os.File
@@ -177,6 +178,8 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 		return fmt.Errorf("append to the ledger: %d entries at once, which is more than %d", len(entries), maxEntries)
 	}
 	r := request{entries: entries, done: make(chan error, 1)}
+	id := l.waiting.begin()
+	defer l.waiting.end(id)
 	select {
 	case <-l.closing:
 		return ErrClosed
@@ -204,6 +207,18 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 	}
 }
 
+// Lag returns how long the oldest entry has waited that was passed to Append or Note and is not on disk yet; zero for none.
+func (l *Ledger) Lag() time.Duration {
+	oldest := l.waiting.oldest()
+	if noted := l.notes.oldest(); oldest.IsZero() || !noted.IsZero() && noted.Before(oldest) {
+		oldest = noted
+	}
+	if oldest.IsZero() {
+		return 0
+	}
+	return time.Since(oldest)
+}
+
 // Note has an entry appended soon, and does not wait. While the ledger cannot be written, it holds 1000 entries; of more it
 // holds the number, for which there is an entry with the action "ledger.skipped".
 func (l *Ledger) Note(e Entry) { l.notes.add(e) }
@@ -212,15 +227,62 @@ func (l *Ledger) Note(e Entry) { l.notes.add(e) }
 type notes struct {
 	mu      sync.Mutex
 	entries []Entry
+	times   []time.Time // when each of entries came
 	skipped int
 	wake    chan struct{} // has one value if there may be entries
+}
+
+// oldest returns when the oldest entry came; zero for none.
+func (n *notes) oldest() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.times) == 0 {
+		return time.Time{}
+	}
+	return n.times[0]
+}
+
+// waiting are calls of Append under way. Its zero value has none.
+type waiting struct {
+	mu    sync.Mutex
+	last  uint64
+	began map[uint64]time.Time
+}
+
+func (w *waiting) begin() (id uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.began == nil {
+		w.began = map[uint64]time.Time{}
+	}
+	w.last++
+	w.began[w.last] = time.Now()
+	return w.last
+}
+
+func (w *waiting) end(id uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.began, id)
+}
+
+// oldest returns when the first of the calls began; zero for none.
+func (w *waiting) oldest() (first time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, began := range w.began {
+		if first.IsZero() || began.Before(first) {
+			first = began
+		}
+	}
+	return first
 }
 
 func (n *notes) add(e Entry) {
 	e = bounded(e)
 	n.mu.Lock()
 	if len(n.entries) < maxEntries {
-		n.entries = append(n.entries, e)
+		n.entries, n.times = append(n.entries, e), append(n.times, time.Now())
 	} else {
 		n.skipped++
 	}
@@ -247,6 +309,7 @@ func (n *notes) written(count, skipped int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.entries = append([]Entry(nil), n.entries[count:]...)
+	n.times = append([]time.Time(nil), n.times[count:]...)
 	n.skipped -= skipped
 }
 

@@ -461,6 +461,38 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// An entry that cannot be written is older and older, until it is.
+func TestTheLagIsTheAgeOfTheOldestEntry(t *testing.T) {
+	c := configOf(t.TempDir())
+	c.MaxFile = 1 // each entry has a file of its own
+	l := open(t, c)
+	appendAll(t, l, 1, 1)
+	if lag := l.Lag(); lag != 0 {
+		t.Errorf("got %v, and all entries are written", lag)
+	}
+	aside := c.Dir + ".aside"
+	if err := os.Rename(c.Dir, aside); err != nil {
+		t.Fatal(err)
+	}
+	l.Note(entry(2))
+	before := l.Lag()
+	if err := l.Append(t.Context(), entry(3)); !errors.Is(err, ledger.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	if after := l.Lag(); before <= 0 || after <= before {
+		t.Errorf("got %v, then %v", before, after)
+	}
+	if err := os.Rename(aside, c.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), entry(4)); err != nil {
+		t.Fatal(err)
+	}
+	if lag := l.Lag(); lag != 0 {
+		t.Errorf("got %v, and all entries are written", lag)
+	}
+}
+
 // The clock of the server may be wrong, and is what the entries have.
 func TestEntriesHaveTheTimeOfTheServer(t *testing.T) {
 	c := configOf(t.TempDir())

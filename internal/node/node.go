@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/wasmres/wasmres/internal/crashes"
 	"log/slog"
 	"net"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/crashes"
 	"github.com/wasmres/wasmres/internal/guestlog"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/ledger"
@@ -29,6 +30,7 @@ import (
 	"github.com/wasmres/wasmres/internal/usage"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
+	"github.com/wasmres/wasmres/runtime/auth"
 )
 
 // Config says which server to run. Settings is required.
@@ -73,6 +75,8 @@ type Node struct {
 
 	deployment // fixed at creation
 
+	certificates certificates
+
 	settings atomic.Pointer[tenant.Settings]
 	refused  refused
 	draining atomic.Bool
@@ -106,21 +110,21 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of data: %w", err)
 	}
+	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
 	if err := n.openStore(ctx, s.Data); err != nil {
 		return nil, err
 	}
 	if n.seals, err = sealed.Open(s.SecretsKey, n, n.clock.now); err != nil {
 		return nil, err
 	}
-	n.keys = keys.NewSet(keys.Config{Now: n.clock.now, FirstUse: n.recordUse, Refused: n.refused.add})
+	n.keys = keys.NewSet(keys.Config{Now: n.clock.now, FirstUse: n.recordUse, Refused: n.refused.add, Decided: n.decided})
 	cache := n.cfg.CacheDir
 	if cache == "" {
 		cache = filepath.Join(s.Data, "cache")
 	}
-	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
 	n.split = splitOf(len(s.Listen))
 	n.live, err = runtime.NewLive(runtime.LiveConfig{
-		Max: n.split.capacity.Providers, Memory: s.LiveMemory, OnStart: func(took time.Duration, _ bool) { n.metrics.Started(took) },
+		Max: n.split.capacity.Providers, Memory: s.LiveMemory, OnStart: n.metrics.Started,
 		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
 	})
 	if err != nil {
@@ -149,7 +153,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Secret: n.seals.Secret, Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -165,7 +169,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 // openStore opens the store with its ledger, which records each change before it is in force.
 func (n *Node) openStore(ctx context.Context, data string) (err error) {
 	var record recorder
-	if n.store, err = store.Open(ctx, store.Config{Dir: data, Record: &record, Logger: n.cfg.Logger}); err != nil {
+	if n.store, err = store.Open(ctx, store.Config{Dir: data, Record: &record, Committed: n.metrics.Committed, Logger: n.cfg.Logger}); err != nil {
 		return err
 	}
 	n.ledger, err = ledger.Open(ledger.Config{
@@ -197,6 +201,32 @@ func (n *Node) Settings() *tenant.Settings { return n.settings.Load() }
 
 // Snapshot implements [admin.Host].
 func (n *Node) Snapshot() *tenant.Snapshot { return n.store.Snapshot() }
+
+// decided counts a decision on the credential of a client.
+func (n *Node) decided(credential string, err error) {
+	n.metrics.Authenticated(credential, outcomeOfAuth(err))
+}
+
+func outcomeOfAuth(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, auth.ErrMissing):
+		return "missing"
+	case errors.Is(err, auth.ErrDenied):
+		return "denied"
+	case errors.As(err, new(*auth.TooManyError)):
+		return "limited"
+	case errors.Is(err, auth.ErrInvalid):
+		return "invalid"
+	}
+	return "unavailable"
+}
+
+// asked counts a call of a capability.
+func (n *Node) asked(of tenant.ProviderID, capability string, code abi.Code) {
+	n.metrics.Asked(of.Tenant, capability, code)
+}
 
 // allowedHosts are the names by which clients may reach every tenant.
 func allowedHosts(s *tenant.Settings) []string {

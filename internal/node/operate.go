@@ -74,6 +74,7 @@ func (n *Node) listenTLS(ctx context.Context) (net.Listener, *tls.Config, error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve operators: %w", err)
 	}
+	n.AddCertificate(files)
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve operators: %w", err)

@@ -3,8 +3,11 @@ package node
 import (
 	"context"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/certificate"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
@@ -99,10 +102,37 @@ func (n *Node) state() telemetry.State {
 	for _, t := range snapshot.Tenants {
 		all += len(t.Providers)
 	}
+	listening, ofSessions := n.host.Streams()
 	return telemetry.State{
+		Streams: map[string]int{"2026-07-28": listening, "sessions": ofSessions}, LedgerLag: n.ledger.Lag(), Expiry: n.expiry(),
 		Generation: snapshot.Generation, Stale: len(snapshot.Problems), Canaries: canariesIn(snapshot), LiveBytes: bytesOf(live),
 		Providers: map[string]int{"live": live.Live, "starting": live.Starting, "cold": max(all-live.Live-live.Starting, 0)},
 	}
+}
+
+// certificates are those that clients and operators see.
+type certificates struct {
+	mu   sync.Mutex
+	list []*certificate.Files
+}
+
+// AddCertificate has the metrics say when a certificate expires that clients see.
+func (n *Node) AddCertificate(f *certificate.Files) {
+	n.certificates.mu.Lock()
+	defer n.certificates.mu.Unlock()
+	n.certificates.list = append(n.certificates.list, f)
+}
+
+// expiry returns when the first certificate expires; zero for none.
+func (n *Node) expiry() (first time.Time) {
+	n.certificates.mu.Lock()
+	defer n.certificates.mu.Unlock()
+	for _, files := range n.certificates.list {
+		if at := files.Expiry(); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
 }
 
 // canariesIn counts the routes with a canary.

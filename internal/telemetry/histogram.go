@@ -18,6 +18,10 @@ var (
 		2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 		100 * time.Millisecond, 250 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second,
 	}
+	commitBuckets = []time.Duration{
+		500 * time.Microsecond, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond,
+		25 * time.Millisecond, 100 * time.Millisecond, time.Second,
+	}
 )
 
 // bucketIn returns the index of the first bound that is not below d; the number of bounds if there is none.

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/admission"
 )
@@ -19,6 +20,11 @@ var (
 		admission.Subscriptions, admission.Sessions)
 	reasons = newLabels(other, "idle", "evicted", "crashed", "closed")
 	states  = newLabels(other, "cold", "starting", "live")
+
+	credentials  = newLabels(other, "none", "key", "oauth", "certificate")
+	outcomes     = newLabels(other, "ok", "missing", "invalid", "denied", "limited", "unavailable")
+	capabilities = newLabels(other, policy.CapabilityFS, policy.CapabilityHTTP, policy.CapabilityKV, policy.CapabilitySQL)
+	uses         = newLabels("failed", codeOK, abi.CodeDenied.String())
 )
 
 const codeOK = "ok"

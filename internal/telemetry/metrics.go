@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	runtimelimits "github.com/wasmres/wasmres/runtime/limits"
 )
@@ -32,6 +33,10 @@ type State struct {
 	Generation uint64         // of the configuration
 	Stale      int            // tenants whose files are wrong
 	Canaries   int            // versions that serve a share of the clients
+	Streams    map[string]int // open streams of changes, by era: 2026-07-28, or sessions for the revisions before
+	LedgerLag  time.Duration  // since the oldest entry was made that is not in the ledger yet; zero for none
+	// Expiry is when the first certificate expires of those that the server shows its clients and operators; zero for none.
+	Expiry time.Time
 }
 
 // Metrics counts. It is safe for concurrent use. Make it with [New].
@@ -45,9 +50,12 @@ type Metrics struct {
 	tenants map[string]*counter // guarded by mu
 	rest    counter             // of tenants beyond maxTenants, and of those that were removed
 
-	seconds []histogram // by method
-	starts  histogram
+	seconds []histogram     // by method
+	starts  [2]histogram    // first and cold ones
 	ends    []atomic.Uint64 // by reasons
+	commits histogram
+	// authentications, by credentials and outcomes
+	authentications []atomic.Uint64
 
 	canariesFailed atomic.Uint64
 
@@ -63,11 +71,16 @@ func New(cfg Config) *Metrics {
 		start: time.Now(), cfg: cfg, tenants: map[string]*counter{}, others: map[combination]uint64{}, ranked: -rankEvery,
 		seconds: make([]histogram, len(methods.names)),
 		ends:    make([]atomic.Uint64, len(reasons.names)),
+
+		authentications: make([]atomic.Uint64, len(credentials.names)*len(outcomes.names)),
 	}
 	for i := range m.seconds {
 		m.seconds[i].init(requestBuckets)
 	}
-	m.starts.init(startBuckets)
+	for i := range m.starts {
+		m.starts[i].init(startBuckets)
+	}
+	m.commits.init(commitBuckets)
 	m.registry = newRegistry(m)
 	return m
 }
@@ -96,8 +109,32 @@ func (m *Metrics) Used(tenant string, u runtimelimits.Usage) {
 	c.mu.Unlock()
 }
 
-// Started counts the start of a provider's process, which took a time until the first call could begin.
-func (m *Metrics) Started(took time.Duration) { m.starts.observe(startBuckets, took) }
+// Asked counts a call of a capability, and how it ended.
+func (m *Metrics) Asked(tenant, capability string, code abi.Code) {
+	c, of := m.counterOf(tenant), newUse(capabilities.of(capability), uses.of(code.String()))
+	c.mu.Lock()
+	c.pending.addUse(of, 1)
+	c.mu.Unlock()
+}
+
+// Started counts the start of a provider's process, which took a time until the first call could begin. It was cold if a call
+// waited for it, since the process had been stopped.
+func (m *Metrics) Started(took time.Duration, cold bool) {
+	kind := 0
+	if cold {
+		kind = 1
+	}
+	m.starts[kind].observe(startBuckets, took)
+}
+
+// Authenticated counts that the credential of a client was checked: none, key, oauth or certificate. The outcome is ok, missing,
+// invalid, denied, limited or unavailable.
+func (m *Metrics) Authenticated(credential, outcome string) {
+	m.authentications[int(credentials.of(credential))*len(outcomes.names)+int(outcomes.of(outcome))].Add(1)
+}
+
+// Committed counts that a change was stored, which took a time.
+func (m *Metrics) Committed(took time.Duration) { m.commits.observe(commitBuckets, took) }
 
 // WorkerEnded counts the end of a provider's process: idle, evicted, crashed or closed.
 func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }

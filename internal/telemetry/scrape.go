@@ -17,6 +17,7 @@ const (
 	rankEvery   = time.Minute // at least, between two choices of them
 	maxScrapes  = 2           // at once
 	scrapeLimit = 10 * time.Second
+	maxOthers   = 100 // combinations of method, code and era of "other": further ones share two
 )
 
 // descs are all metrics of the Collector.
@@ -24,6 +25,8 @@ var descs = struct {
 	requests, seconds, limited, fuel, cpu, bytes, starts, ends *prometheus.Desc
 	providers, live, generation, stale, build                  *prometheus.Desc
 	canaries, failed                                           *prometheus.Desc
+	capabilities, authentications, streams                     *prometheus.Desc
+	commits, lag, expiry                                       *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
@@ -31,7 +34,7 @@ var descs = struct {
 	desc("fuel_total", "Guest work, in fuel.", "tenant"),
 	desc("guest_seconds_total", "Processor time of guests, about.", "tenant"),
 	desc("bytes_total", "Bytes of answers, before compression.", "tenant"),
-	desc("start_seconds", "Time to start the process of a provider."),
+	desc("start_seconds", "Time to start the process of a provider.", "kind"),
 	desc("worker_ends_total", "Ends of processes of providers.", "why"),
 	desc("providers", "Providers in a state.", "state"),
 	desc("live_bytes", "Memory of the processes of all providers."),
@@ -40,6 +43,20 @@ var descs = struct {
 	desc("build_info", "The program.", "version", "go"),
 	desc("canaries", "Versions that serve a share of the clients."),
 	desc("canaries_failed_total", "Versions that were taken back for their faults, or because they were slow."),
+	desc("capability_calls_total", "Calls of providers to capabilities.", "tenant", "capability", "code"),
+	desc("auth_total", "Checks of the credentials of clients.", "kind", "outcome"),
+	desc("streams", "Open streams of changes.", "era"),
+	desc("store_commit_seconds", "Time to store a change, with its entry in the ledger."),
+	desc("ledger_lag_seconds", "Age of the oldest entry that is not in the ledger yet."),
+	desc("certificate_expiry_seconds", "Time until the first certificate of the server expires."),
+}
+
+func allDescs() []*prometheus.Desc {
+	return []*prometheus.Desc{
+		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
+		descs.providers, descs.live, descs.generation, descs.stale, descs.build, descs.canaries, descs.failed,
+		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry,
+	}
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -59,11 +76,7 @@ func (m *Metrics) Handler() http.Handler {
 
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
-		descs.providers, descs.live, descs.generation, descs.stale, descs.build,
-		descs.canaries, descs.failed,
-	} {
+	for _, d := range allDescs() {
 		to <- d
 	}
 }
@@ -77,7 +90,14 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 			to <- h.metric(descs.seconds, requestBuckets, methods.names[i])
 		}
 	}
-	to <- m.starts.metric(descs.starts, startBuckets)
+	for i, kind := range []string{"first", "cold"} {
+		to <- m.starts[i].metric(descs.starts, startBuckets, kind)
+	}
+	to <- m.commits.metric(descs.commits, commitBuckets)
+	for i := range m.authentications {
+		n := len(outcomes.names)
+		counted(to, descs.authentications, m.authentications[i].Load(), credentials.names[i/n], outcomes.names[i%n])
+	}
 	for i := range m.ends {
 		counted(to, descs.ends, m.ends[i].Load(), reasons.names[i])
 	}
@@ -102,6 +122,13 @@ func collectState(to chan<- prometheus.Metric, s State) {
 	to <- gauge(descs.generation, float64(s.Generation))
 	to <- gauge(descs.stale, float64(s.Stale))
 	to <- gauge(descs.canaries, float64(s.Canaries))
+	for _, era := range eraNames {
+		to <- gauge(descs.streams, float64(s.Streams[era]), era)
+	}
+	to <- gauge(descs.lag, s.LedgerLag.Seconds())
+	if !s.Expiry.IsZero() {
+		to <- gauge(descs.expiry, time.Until(s.Expiry).Seconds())
+	}
 }
 
 func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
@@ -169,9 +196,13 @@ func rank(list []named, sums map[string]uint64) {
 // addOther counts for "other".
 func (m *Metrics) addOther(t totals) {
 	for _, c := range t.requests {
-		if c.n > 0 {
-			m.others[c.of] += c.n
+		if c.n == 0 {
+			continue
 		}
+		if _, known := m.others[c.of]; !known && len(m.others) >= maxOthers {
+			c.of = c.of.merged()
+		}
+		m.others[c.of] += c.n
 	}
 	t.requests = [maxCombinations]count{}
 	m.other.merge(&t)
@@ -186,6 +217,11 @@ func (t *totals) merge(from *totals) {
 	}
 	for i, n := range from.limited {
 		t.limited[i] += n
+	}
+	for _, c := range from.uses {
+		if c.n > 0 {
+			t.addUse(c.of, c.n)
+		}
 	}
 	t.fuel += from.fuel
 	t.bytes += from.bytes
@@ -203,6 +239,12 @@ func (t *totals) emit(to chan<- prometheus.Metric, tenant string) {
 	}
 	for i, n := range t.limited {
 		counted(to, descs.limited, n, tenant, limits.names[i])
+	}
+	for _, c := range t.uses {
+		if c.n > 0 {
+			capability, code := c.of.values()
+			counted(to, descs.capabilities, c.n, tenant, capability, code)
+		}
 	}
 	counted(to, descs.fuel, t.fuel, tenant)
 	counted(to, descs.bytes, t.bytes, tenant)

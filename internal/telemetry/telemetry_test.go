@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -61,7 +62,8 @@ func read(tenant string, m *telemetry.Metrics, code string, took time.Duration) 
 }
 
 func TestMetrics(t *testing.T) {
-	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1, Canaries: 3}
+	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1, Canaries: 3,
+		Streams: map[string]int{"2026-07-28": 4, "sessions": 2}, LedgerLag: 1500 * time.Millisecond, Expiry: time.Now().Add(time.Hour)}
 	m := telemetry.New(telemetry.Config{Version: "1.2.3", State: func() telemetry.State { return state }})
 	for range 3 {
 		read("acme", m, "ok", time.Millisecond)
@@ -72,7 +74,15 @@ func TestMetrics(t *testing.T) {
 	m.Used("acme", limits.Usage{Fuel: 1000, CPU: 1500 * time.Millisecond})
 	m.Limited("acme", "cpu_day")
 	m.Limited("acme", "unheard of")
-	m.Started(3 * time.Millisecond)
+	m.Started(3*time.Millisecond, true)
+	m.Committed(3 * time.Millisecond)
+	m.Authenticated("key", "ok")
+	m.Authenticated("key", "ok")
+	m.Authenticated("none", "missing")
+	m.Authenticated("unheard of", "forged")
+	m.Asked("acme", "kv", abi.CodeOK)
+	m.Asked("acme", "http", abi.CodeDenied)
+	m.Asked("acme", "http", abi.CodeDeadline)
 	m.WorkerEnded("idle")
 	m.CanaryFailed()
 	text := scrape(t, m)
@@ -83,17 +93,23 @@ func TestMetrics(t *testing.T) {
 		`requests_total{code="other",era="2026-07-28",method="other",tenant="acme"}`:            1,
 		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000, `guest_seconds_total{tenant="acme"}`: 1.5,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
+		`auth_total{kind="key",outcome="ok"}`: 2, `auth_total{kind="none",outcome="missing"}`: 1, `auth_total{kind="other",outcome="other"}`: 1,
+		`capability_calls_total{capability="kv",code="ok",tenant="acme"}`:       1,
+		`capability_calls_total{capability="http",code="denied",tenant="acme"}`: 1,
+		`capability_calls_total{capability="http",code="failed",tenant="acme"}`: 1,
+		`streams{era="2026-07-28"}`: 4, `streams{era="sessions"}`: 2, `ledger_lag_seconds`: 1.5,
 		`worker_ends_total{why="idle"}`: 1,
 		`providers{state="cold"}`:       7, `providers{state="live"}`: 2,
 		`providers{state="starting"}`: 0,
 		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1, `canaries`: 3, `canaries_failed_total`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries|auth|capability|streams|ledger)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{
 		`wasmres_request_seconds_bucket{method="resources/read",le="0.001"} 3`, `wasmres_request_seconds_count{method="resources/read"} 4`,
-		`wasmres_request_seconds_sum{method="resources/read"} 0.043`, `wasmres_start_seconds_bucket{le="0.005"} 1`,
+		`wasmres_request_seconds_sum{method="resources/read"} 0.043`, `wasmres_start_seconds_bucket{kind="cold",le="0.005"} 1`, `wasmres_start_seconds_count{kind="first"} 0`,
+		`wasmres_store_commit_seconds_bucket{le="0.005"} 1`, `wasmres_store_commit_seconds_bucket{le="0.002"} 0`, "wasmres_certificate_expiry_seconds 3599.",
 		`wasmres_build_info{go="go1.`, "go_goroutines ", "process_open_fds ",
 	} {
 		if !strings.Contains(text, line) {
@@ -121,12 +137,19 @@ var everyMethod = []string{
 	"resources/read", "resources/list", "resources/templates/list", "completion/complete", "tools/call", "download", "POST", "forged\n",
 }
 
+var everyCapability = []string{"fs", "http", "kv", "sql", "forged"}
+
 // Clients that send every request that there is make no more series than there may be, and each request is counted once.
 func TestSeriesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := telemetry.New(telemetry.Config{State: func() telemetry.State { return telemetry.State{} }})
+		m := telemetry.New(telemetry.Config{State: func() telemetry.State { return telemetry.State{Expiry: time.Now()} }})
+		for _, kind := range []string{"none", "key", "oauth", "certificate", "forged"} {
+			for _, outcome := range []string{"ok", "missing", "invalid", "denied", "limited", "unavailable", "forged"} {
+				m.Authenticated(kind, outcome)
+			}
+		}
 		rng := rand.New(rand.NewPCG(1, 2))
-		requests, total := 0.0, map[string]float64{}
+		requests, asked, total := 0.0, 0.0, map[string]float64{}
 		for round := range 3 {
 			for tenant := range 5000 {
 				id := fmt.Sprintf("tenant-%d", tenant)
@@ -141,6 +164,12 @@ func TestSeriesAreBounded(t *testing.T) {
 					m.Limited(id, limit)
 				}
 				m.Used(id, limits.Usage{Fuel: 1, CPU: 1})
+				for _, code := range []abi.Code{abi.CodeOK, abi.CodeDenied, abi.CodeDeadline} {
+					for _, capability := range everyCapability {
+						m.Asked(id, capability, code)
+						asked++
+					}
+				}
 			}
 			text := scrape(t, m)
 			all := 0
@@ -153,7 +182,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			if all > 6000 || all < 2000 {
 				t.Errorf("there are %d series", all)
 			}
-			now := series(t, text, "(requests|bytes|fuel|limited)_total")
+			now := series(t, text, "(requests|bytes|fuel|limited|capability_calls)_total")
 			for name, before := range total {
 				if after, ok := now[name]; ok && after < before {
 					t.Errorf("%s went from %g to %g", name, before, after)
@@ -164,6 +193,9 @@ func TestSeriesAreBounded(t *testing.T) {
 		}
 		if got := sum(series(t, scrapeAll(total), "requests_total")); got != requests {
 			t.Errorf("%g requests were counted, want %g", got, requests)
+		}
+		if got := sum(series(t, scrapeAll(total), "capability_calls_total")); got != asked {
+			t.Errorf("%g calls of capabilities were counted, want %g", got, asked)
 		}
 		if got := sum(series(t, scrapeAll(total), "bytes_total")); got != requests {
 			t.Errorf("%g bytes were counted, want %g", got, requests)

@@ -11,12 +11,14 @@ const (
 	maxCombinations = 12 // of method, code and era, for each tenant
 	mergedRoom      = 2  // of these, for combinations that share one
 	maxLimits       = 8
+	maxUses         = 4 // of a capability and how its calls ended, for each tenant: further ones share the last
 )
 
 // totals are what is counted of one tenant.
 type totals struct {
 	requests [maxCombinations]count
 	limited  [maxLimits]uint64 // by limits
+	uses     [maxUses]usedCount
 	fuel     uint64
 	bytes    uint64
 	cpu      time.Duration // of guests
@@ -26,6 +28,40 @@ type totals struct {
 type count struct {
 	of combination // zero for none: those behind it are none, too
 	n  uint64
+}
+
+// A use is a capability and how its calls ended. Zero is none.
+type use uint8
+
+func newUse(capability, ended uint8) use {
+	return 1 + use(ended) + use(len(uses.names))*use(capability)
+}
+
+// values returns the values of the labels capability and code.
+func (u use) values() (capability, code string) {
+	u--
+	n := use(len(uses.names))
+	return capabilities.names[u/n], uses.names[u%n]
+}
+
+// A usedCount is how often a use came.
+type usedCount struct {
+	of use // zero for none: those behind it are none, too
+	n  uint64
+}
+
+// addUse counts calls of a capability.
+func (t *totals) addUse(of use, n uint64) {
+	for i := range t.uses[:maxUses-1] {
+		if c := &t.uses[i]; c.of == of || c.of == 0 {
+			c.of = of
+			c.n += n
+			return
+		}
+	}
+	shared := &t.uses[maxUses-1]
+	shared.of = newUse(0, 0)
+	shared.n += n
 }
 
 // add counts a combination.

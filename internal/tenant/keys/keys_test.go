@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"strings"
@@ -406,6 +407,28 @@ func TestBadCredentialsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestEachDecisionIsReported(t *testing.T) {
+	open := acme()
+	open.ID, open.Anonymous = "open", []string{"reader"}
+	text, k := newKey(t, acme(), "ci", "reader", keys.Options{})
+	got := map[string]int{}
+	set := keys.NewSet(keys.Config{Decided: func(credential string, err error) { got[fmt.Sprint(credential, " ", err)]++ }})
+	defer set.Close()
+	set.Update(snapshot([]*tenant.Tenant{acme(), open}, k))
+	for range 12 {
+		_, _ = ask(set, "acme", text)
+	}
+	_, _ = ask(set, "acme", "")
+	_, _ = ask(set, "acme", "wrong")
+	_, _ = ask(set, "open", "")
+	want := map[string]int{
+		"key <nil>": 12, fmt.Sprint("none ", auth.ErrMissing): 1, fmt.Sprint("key ", auth.ErrInvalid): 1, "none <nil>": 1,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }
 
 // The key of a client stays valid while its roles change under it.

@@ -28,7 +28,16 @@ type Config struct {
 	FirstUse func(*tenant.Key)
 	// Refused gets the tenant and the address of each client with a bad credential. Nil discards.
 	Refused func(tenantID string, from netip.Addr)
+	// Decided gets each decision: on the credential of a client, which is [CredentialNone] or [CredentialKey], and its error;
+	// nil for one that is good. Nil discards.
+	Decided func(credential string, err error)
 }
+
+// Kinds of credentials.
+const (
+	CredentialNone = "none"
+	CredentialKey  = "key"
+)
 
 // A Set has the keys of all tenants. It is safe for concurrent use.
 type Set struct {
@@ -68,6 +77,9 @@ func NewSet(c Config) *Set {
 	}
 	if c.Refused == nil {
 		c.Refused = func(string, netip.Addr) {}
+	}
+	if c.Decided == nil {
+		c.Decided = func(string, error) {}
 	}
 	s := &Set{cfg: c, stop: make(chan struct{}), done: make(chan struct{})}
 	s.current.Store(&table{})
@@ -203,9 +215,17 @@ func (authenticator) Challenge() string { return `Bearer realm="wasmres"` }
 // credentials in a minute, the error for another is an [auth.TooManyError]; a good one is accepted all the same, since many
 // clients may share an address.
 func (a authenticator) Authenticate(c auth.Credential) (*auth.Identity, error) {
+	credential, decide := CredentialKey, a.byKey
 	if c.Authorization == "" {
-		return a.anonymous()
+		credential, decide = CredentialNone, a.anonymous
 	}
+	identity, err := decide(c)
+	a.set.cfg.Decided(credential, err)
+	return identity, err
+}
+
+// byKey gives the identity of a client that shows something.
+func (a authenticator) byKey(c auth.Credential) (*auth.Identity, error) {
 	id, sum, ok := tokens.Parse(c.Authorization)
 	for ok {
 		now := a.set.current.Load()
@@ -222,7 +242,7 @@ func (a authenticator) Authenticate(c auth.Credential) (*auth.Identity, error) {
 }
 
 // anonymous gives the identity of clients that show nothing.
-func (a authenticator) anonymous() (*auth.Identity, error) {
+func (a authenticator) anonymous(auth.Credential) (*auth.Identity, error) {
 	for {
 		now := a.set.current.Load()
 		access := now.tenants[a.tenant]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/store"
@@ -38,7 +39,10 @@ func (r *record) Undo(before *tenant.Snapshot, err error) {
 
 func TestAChangeIsRecordedOrNotMade(t *testing.T) {
 	r := &record{}
-	s, err := store.Open(t.Context(), store.Config{Dir: private(t), Record: r})
+	var took []time.Duration
+	s, err := store.Open(t.Context(), store.Config{
+		Dir: private(t), Record: r, Committed: func(d time.Duration) { took = append(took, d) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,5 +72,8 @@ func TestAChangeIsRecordedOrNotMade(t *testing.T) {
 	}
 	if got := s.Snapshot(); got.Tenants["two"] == nil || !slices.Equal(r.generations, []uint64{1, 2}) || r.undone != 0 {
 		t.Errorf("got %+v, recorded %v", got, r.generations)
+	}
+	if len(took) != 2 || slices.Min(took) <= 0 {
+		t.Errorf("the two changes took %v", took)
 	}
 }

@@ -28,6 +28,8 @@ type Config struct {
 	Logger *slog.Logger     // nil discards
 	Now    func() time.Time // gives the time; nil is for [time.Now]
 	Record Recorder         // records changes; nil is for none
+	// Committed gets how long each change took to be stored and recorded. It must not block. Nil discards.
+	Committed func(took time.Duration)
 }
 
 // A Recorder records each change before it is in force. The Store calls its methods one at a time, in the order of the changes.
@@ -46,7 +48,8 @@ type Store struct {
 	logger     *slog.Logger
 	now        func() time.Time
 	recorder   Recorder // nil is for none
-	version    int      // of the tables
+	committed  func(took time.Duration)
+	version    int // of the tables
 	lock       *os.File
 	db         *sql.DB
 	statements statements
@@ -79,7 +82,7 @@ func open(ctx context.Context, c Config, steps []string) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{
-		dir: dir, file: filepath.Join(dir, "serve.db"), logger: c.Logger, now: c.Now, recorder: c.Record, version: len(steps),
+		dir: dir, file: filepath.Join(dir, "serve.db"), logger: c.Logger, now: c.Now, recorder: c.Record, committed: c.Committed, version: len(steps),
 		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	if s.logger == nil {
@@ -87,6 +90,9 @@ func open(ctx context.Context, c Config, steps []string) (*Store, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if s.committed == nil {
+		s.committed = func(time.Duration) {}
 	}
 	if err := s.open(ctx, steps); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", s.file, s.explain(err)), s.closeFiles())

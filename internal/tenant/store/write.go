@@ -94,7 +94,7 @@ func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 		return present, nil
 	}
 	d.next.snapshot.Generation = present + 1
-	before, isRecorded := s.state.snapshot, false
+	before, isRecorded, began := s.state.snapshot, false, time.Now()
 	err := s.transact(func(tx *sql.Tx) error {
 		if err := s.statements.write(tx, d, present); err != nil || s.recorder == nil {
 			return err
@@ -109,6 +109,7 @@ func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	s.committed(time.Since(began))
 	s.publish(&d.next)
 	s.logger.Debug("configuration stored", "generation", present+1, "actor", p.Actor, "tenants", len(d.next.snapshot.Tenants),
 		"set", len(d.put), "removed", len(d.drop))

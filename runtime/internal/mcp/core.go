@@ -228,6 +228,9 @@ func (c *Core) Release(answer []byte) {
 	c.buffers.Give(answer)
 }
 
+// Streams counts the open streams of changes, those of sessions included.
+func (c *Core) Streams() int { return c.streams.len() }
+
 // InFlight returns the budget of answers in flight; nil for none.
 func (c *Core) InFlight() *inflight.Budget { return c.cfg.InFlight }
 

@@ -28,6 +28,12 @@ func newStreams(most int) *streams {
 	return &streams{max: most, clients: make(map[string][]*openStream)}
 }
 
+func (s *streams) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
 // take returns a place for a stream of a client; nil if there is none. end is called when another client has got the
 // place; the stream should then end soon. The caller calls leave.
 func (s *streams) take(client string, end func()) *openStream {

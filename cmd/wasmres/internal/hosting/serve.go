@@ -101,6 +101,11 @@ func serveTenants(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, l := range listeners {
+		if l.certificate != nil {
+			n.AddCertificate(l.certificate)
+		}
+	}
 	logReport(logger, report)
 	if err := greet(c, n, files.isNew, listeners, report); err != nil {
 		return errors.Join(err, closeAll(listeners))
@@ -214,7 +219,8 @@ func checkFiles(c *cli.Context, s *tenant.Settings) error {
 // A listener is a socket with how to serve on it.
 type listener struct {
 	net.Listener
-	opts runtime.TransportOptions
+	certificate *certificate.Files // nil without TLS
+	opts        runtime.TransportOptions
 }
 
 // listen opens the sockets of the settings, or takes those of the service manager.
@@ -236,7 +242,7 @@ func listen(s *tenant.Settings, logger *slog.Logger) (all []listener, err error)
 			if err != nil {
 				return all, err
 			}
-			one.opts.TLS = files.TLS()
+			one.certificate, one.opts.TLS = files, files.TLS()
 		}
 		if len(sockets) > 0 {
 			one.Listener, sockets = sockets[0], sockets[1:]
