@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -33,6 +34,7 @@ type Client struct {
 	key  string // for the header Authorization; empty for none
 	http *http.Client
 
+	pageSize         int     // items on a page; 0 is MaxPage
 	ifMatch, onceKey string  // of writes; empty for none
 	tag              *string // where the tags of answers go; may be nil
 }
@@ -101,13 +103,13 @@ func (c *Client) Node(ctx context.Context) (n Node, err error) {
 
 // Tenants returns a page of the tenants, after a cursor, or of those with a problem.
 func (c *Client) Tenants(ctx context.Context, cursor string, onlyStale bool) (p Page[TenantSummary], err error) {
-	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+pageQuery(cursor)+"&stale="+strconv.FormatBool(onlyStale), nil, &p)
+	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+c.pageQuery(cursor)+"&stale="+strconv.FormatBool(onlyStale), nil, &p)
 }
 
-// SearchTenants returns a page of at most so many tenants whose ID has a text in it, after a cursor.
-func (c *Client) SearchTenants(ctx context.Context, part, cursor string, onlyStale bool, most int) (p Page[TenantSummary], err error) {
-	query := url.Values{"search": {part}, "cursor": {cursor}, "stale": {strconv.FormatBool(onlyStale)}, "limit": {strconv.Itoa(most)}}
-	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+query.Encode(), nil, &p)
+// SearchTenants is Tenants for those whose ID has a text in it.
+func (c *Client) SearchTenants(ctx context.Context, part, cursor string, onlyStale bool) (p Page[TenantSummary], err error) {
+	query := "&search=" + url.QueryEscape(part) + "&stale=" + strconv.FormatBool(onlyStale)
+	return p, c.do(ctx, http.MethodGet, "/v1/tenants?"+c.pageQuery(cursor)+query, nil, &p)
 }
 
 // Tenant returns a tenant.
@@ -169,7 +171,7 @@ func (c *Client) RemovePlan(ctx context.Context, name string) error {
 
 // Plans returns a page of the plans, after a cursor.
 func (c *Client) Plans(ctx context.Context, cursor string) (p Page[Plan], err error) {
-	return p, c.do(ctx, http.MethodGet, "/v1/plans?"+pageQuery(cursor), nil, &p)
+	return p, c.do(ctx, http.MethodGet, "/v1/plans?"+c.pageQuery(cursor), nil, &p)
 }
 
 // Keys returns a page of the keys of a tenant, after a cursor; an empty tenant is all of them.
@@ -178,11 +180,18 @@ func (c *Client) Keys(ctx context.Context, tenantID, cursor string) (p Page[Key]
 	if tenantID != "" {
 		path = "/v1/tenants/" + url.PathEscape(tenantID) + "/keys"
 	}
-	return p, c.do(ctx, http.MethodGet, path+"?"+pageQuery(cursor), nil, &p)
+	return p, c.do(ctx, http.MethodGet, path+"?"+c.pageQuery(cursor), nil, &p)
 }
 
-func pageQuery(cursor string) string {
-	return "limit=" + strconv.Itoa(MaxPage) + "&cursor=" + url.QueryEscape(cursor)
+func (c *Client) pageQuery(cursor string) string {
+	return "limit=" + strconv.Itoa(cmp.Or(c.pageSize, MaxPage)) + "&cursor=" + url.QueryEscape(cursor)
+}
+
+// WithPages returns a Client whose lists have pages of at most so many items.
+func (c *Client) WithPages(size int) *Client {
+	next := *c
+	next.pageSize = size
+	return &next
 }
 
 // CreateKey makes a key of a tenant.
@@ -202,7 +211,7 @@ func (c *Client) RotateKey(ctx context.Context, id string, grace time.Duration) 
 
 // Secrets returns a page of the secrets of a tenant, after a cursor.
 func (c *Client) Secrets(ctx context.Context, tenantID, cursor string) (p Page[Secret], err error) {
-	return p, c.do(ctx, http.MethodGet, tenantPath(tenantID)+"/secrets?"+pageQuery(cursor), nil, &p)
+	return p, c.do(ctx, http.MethodGet, tenantPath(tenantID)+"/secrets?"+c.pageQuery(cursor), nil, &p)
 }
 
 // SetSecret sets a secret of a tenant.
@@ -222,7 +231,7 @@ func (c *Client) RotateSecretKey(ctx context.Context) (r KeyRotation, err error)
 
 // AdminKeys returns a page of the admin keys, after a cursor.
 func (c *Client) AdminKeys(ctx context.Context, cursor string) (p Page[AdminKey], err error) {
-	return p, c.do(ctx, http.MethodGet, "/v1/admin-keys?"+pageQuery(cursor), nil, &p)
+	return p, c.do(ctx, http.MethodGet, "/v1/admin-keys?"+c.pageQuery(cursor), nil, &p)
 }
 
 // CreateAdminKey makes an admin key.

@@ -124,7 +124,7 @@ func (c *Client) Crashes(ctx context.Context, tenantID, cursor string) (p Page[c
 	if tenantID != "" {
 		path = "/v1/tenants/" + url.PathEscape(tenantID) + "/crashes"
 	}
-	return p, c.do(ctx, http.MethodGet, path+"?"+pageQuery(cursor), nil, &p)
+	return p, c.do(ctx, http.MethodGet, path+"?"+c.pageQuery(cursor), nil, &p)
 }
 
 // Crash returns a crash.

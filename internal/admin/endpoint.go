@@ -45,6 +45,7 @@ var endpoints = []endpoint{
 	{method: http.MethodPut, path: "/v1/tenants/{tenant}", may: managers, action: "tenant.set", handle: (*Server).putTenant, maxBody: strict.MaxSize},
 	{method: http.MethodDelete, path: "/v1/tenants/{tenant}", may: operators, action: "tenant.remove", handle: (*Server).removeTenant},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/file", may: auditors, handle: (*Server).exportTenant},
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/quota", may: readers, handle: (*Server).showQuota},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/disable", may: operators, action: "tenant.disable", handle: (*Server).disableTenant},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/enable", may: operators, action: "tenant.enable", handle: (*Server).enableTenant},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/adopt", may: operators, action: "tenant.adopt", handle: (*Server).adoptTenant},

@@ -112,6 +112,9 @@ func (t inProcess) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	}()
 	to := &response{header: http.Header{}}
 	t.server.handler.ServeHTTP(to, r.WithContext(context.WithValue(r.Context(), personKey{}, t.person)))
+	if to.isCut {
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
 	if to.status == 0 {
 		to.status = http.StatusOK
 	}
@@ -126,6 +129,7 @@ type response struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
+	isCut  bool
 }
 
 // Header implements [http.ResponseWriter].
@@ -142,7 +146,8 @@ func (r *response) WriteHeader(status int) {
 func (r *response) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	if r.body.Len()+len(p) > maxAnswer {
-		return 0, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+		r.isCut = true
+		return 0, io.ErrShortWrite
 	}
 	return r.body.Write(p)
 }

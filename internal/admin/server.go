@@ -82,6 +82,7 @@ type Config struct {
 	Record   func(context.Context, ledger.Entry) error
 	Audit    func(context.Context, ledger.Query) (ledger.Found, error) // reads the ledger; nil answers 503 where it is asked for
 	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
+	Quotas   func(tenantID string) []Quota                             // what a tenant uses of its plan; nil answers 503 where it is asked for
 	Versions Versions                                                  // nil answers 503 where they are asked for
 	Crashes  Crashes                                                   // nil answers 503 where they are asked for
 	Logs     *guestlog.Book                                            // nil answers 503 where it is asked for

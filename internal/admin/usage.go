@@ -125,5 +125,5 @@ func (c *Client) Usage(ctx context.Context, tenantID, month string, by usage.Per
 	if tenantID != "" {
 		path = tenantPath(tenantID) + "/usage"
 	}
-	return p, c.do(ctx, http.MethodGet, path+"?"+pageQuery(cursor)+"&month="+url.QueryEscape(month)+"&by="+url.QueryEscape(string(by)), nil, &p)
+	return p, c.do(ctx, http.MethodGet, path+"?"+c.pageQuery(cursor)+"&month="+url.QueryEscape(month)+"&by="+url.QueryEscape(string(by)), nil, &p)
 }

@@ -181,14 +181,8 @@ func checkStorage(s *tenant.Snapshot, tenantID string, plan *tenant.Plan, blob *
 	if most == 0 {
 		most = tenant.DefaultModules
 	}
-	sizes := map[string]int64{blob.Digest: blob.Size}
-	for id, versions := range s.Versions {
-		for _, v := range versions {
-			if id.Tenant == tenantID {
-				sizes[v.Digest] = v.Size
-			}
-		}
-	}
+	sizes := s.ModulesOf(tenantID)
+	sizes[blob.Digest] = blob.Size
 	var sum int64
 	for _, size := range sizes {
 		sum += size

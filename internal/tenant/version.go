@@ -130,5 +130,19 @@ func (s *Snapshot) VersionOf(id ProviderID, number int) *Version {
 	return nil
 }
 
+// ModulesOf returns the sizes of the modules of a tenant's versions, in bytes by digest.
+func (s *Snapshot) ModulesOf(tenantID string) map[string]int64 {
+	sizes := map[string]int64{}
+	for id, versions := range s.Versions {
+		if id.Tenant != tenantID {
+			continue
+		}
+		for _, v := range versions {
+			sizes[v.Digest] = v.Size
+		}
+	}
+	return sizes
+}
+
 // MarshalText implements [encoding.TextMarshaler].
 func (id ProviderID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
