@@ -90,9 +90,33 @@ func (h *Handler) routes() http.Handler {
 
 // pages are all that need a person, by pattern.
 var pages = map[string]page{
-	"GET /{$}":              showNode,
-	"GET /tenants":          showTenants,
-	"GET /tenants/{tenant}": showTenant,
+	"GET /{$}":                                                      showNode,
+	"GET /tenants":                                                  showTenants,
+	"GET /tenants/{tenant}":                                         showTenant,
+	"GET /tenants/{tenant}/keys":                                    showKeys,
+	"POST /tenants/{tenant}/keys":                                   makeKey,
+	"GET /tenants/{tenant}/usage":                                   showTenantUsage,
+	"GET /tenants/{tenant}/crashes":                                 showCrashes,
+	"GET /tenants/{tenant}/log":                                     showLog,
+	"GET /tenants/{tenant}/providers/{provider}":                    showProvider,
+	"POST /tenants/{tenant}/providers/{provider}/rollback":          rollBack,
+	"GET /tenants/{tenant}/providers/{provider}/versions/{version}": showVersion,
+	"GET /tenants/{tenant}/providers/{provider}/versions/{version}/manifest": downloadManifest,
+	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/approve": approveVersion,
+	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/reject":  rejectVersion,
+	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/promote": promoteVersion,
+	"GET /usage":                    showUsage,
+	"GET /keys":                     showKeys,
+	"POST /keys/{key}/revoke":       revokeKey,
+	"POST /keys/{key}/rotate":       rotateKey,
+	"GET /crashes":                  showCrashes,
+	"GET /crashes/{crash}":          showCrash,
+	"GET /crashes/{crash}/session":  crashSession,
+	"GET /ledger":                   showLedger,
+	"GET /ledger/{seq}":             showEntry,
+	"GET /admin-keys":               showAdminKeys,
+	"POST /admin-keys":              makeAdminKey,
+	"POST /admin-keys/{key}/revoke": revokeAdminKey,
 }
 
 func notFound(*visit) error {
@@ -157,7 +181,13 @@ func (v *visit) view(title string, main any) *webpage.View {
 }
 
 // notices are what pages say after a change, by the parameter done.
-var notices = map[string]string{}
+var notices = map[string]string{
+	"key-revoked": "The key is revoked: it is not good any more.",
+	"approved":    "The version is approved.",
+	"rejected":    "The version is rejected: it never runs.",
+	"promoted":    "The version is active now.",
+	"rolled-back": "The route is back to what it was before.",
+}
 
 // show answers a page.
 func (v *visit) show(name string, view *webpage.View) error {

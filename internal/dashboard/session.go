@@ -102,6 +102,7 @@ var mainPages = []struct {
 	{"Tenants", "/tenants", func(admin.Standing) bool { return true }},
 	{"Usage", "/usage", admin.Standing.Audits},
 	{"Crashes", "/crashes", func(admin.Standing) bool { return true }},
+	{"Ledger", "/ledger", admin.Standing.Audits},
 	{"Keys", "/keys", admin.Standing.Audits},
 	{"Admin keys", "/admin-keys", func(s admin.Standing) bool { return s.Role == admin.Operator }},
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	busiest     = 20 // tenants on the page of the server
-	tenantsPage = 50
-	maxSearch   = 63 // bytes
+	busiest   = 20 // tenants on the page of the server
+	pageSize  = 50 // items on a page of a list
+	maxSearch = 63 // bytes
 )
 
 // urlOf returns the URL of a page of this site; parts are escaped.
@@ -64,7 +64,7 @@ type tenantsList struct {
 func showTenants(v *visit) error {
 	q := v.r.URL.Query()
 	l := tenantsList{Search: webpage.Short(maxSearch, q.Get("q")), Stale: q.Get("stale") == "true", IsFirst: q.Get("after") == ""}
-	found, err := v.api.SearchTenants(v.r.Context(), l.Search, q.Get("after"), l.Stale, tenantsPage)
+	found, err := v.api.WithPages(pageSize).SearchTenants(v.r.Context(), l.Search, q.Get("after"), l.Stale)
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,8 @@ type tenantPage struct {
 	admin.Tenant
 	Standing admin.Standing
 	Here     string
+	Meters   []webpage.Meter
+	More     int // providers that are not shown
 }
 
 func showTenant(v *visit) error {
@@ -89,10 +91,22 @@ func showTenant(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := v.tenantView(id, id, tenantPage{Tenant: t, Standing: v.standing, Here: "overview"})
+	p := tenantPage{Tenant: t, Standing: v.standing, Here: "overview", More: len(t.Modules) - pageSize}
+	p.Modules = p.Modules[:min(len(p.Modules), pageSize)]
+	quotas, err := v.api.Quotas(v.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	for _, q := range quotas.Items {
+		p.Meters = append(p.Meters, webpage.NewMeter(q.Limit, q.Used, q.Most, formats[q.Unit]))
+	}
+	view := v.tenantView(id, id, p)
 	view.Refresh = refreshTime
 	return v.show("tenant", view)
 }
+
+// formats write the numbers of quotas, by their unit.
+var formats = map[string]func(float64) string{"": number, admin.UnitBytes: webpage.Size, admin.UnitSeconds: webpage.Seconds}
 
 // tenantView returns the view of a page about a tenant.
 func (v *visit) tenantView(title, id string, main any) *webpage.View {

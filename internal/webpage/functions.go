@@ -11,7 +11,7 @@ import (
 
 // functions are those of all templates.
 var functions = template.FuncMap{ // never changed
-	"size": sizeOf, "count": Count, "short": Short, "moment": moment, "machine": machine, "digest": shortDigest, "seconds": seconds, "millis": millis, "has": has,
+	"size": sizeOf, "count": Count, "short": Short, "moment": moment, "machine": machine, "digest": shortDigest, "seconds": Seconds, "millis": millis, "has": has, "now": func() string { return machine(time.Now()) },
 }
 
 // Size writes bytes for a person, as in 2.4 MiB.
@@ -100,8 +100,8 @@ func moment(v any) string {
 // machine writes a time for a program.
 func machine(v any) string { return timeOf(v).UTC().Format(time.RFC3339) }
 
-// seconds writes seconds for a person.
-func seconds(n float64) string {
+// Seconds writes seconds for a person.
+func Seconds(n float64) string {
 	switch d := time.Duration(n * float64(time.Second)); {
 	case d >= time.Minute:
 		return d.Round(time.Second).String()
