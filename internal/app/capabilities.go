@@ -185,7 +185,7 @@ type sealedSource struct {
 // Secret implements [secret.Source].
 func (s sealedSource) Secret() (secret.Value, error) {
 	if s.open == nil {
-		return secret.Value{}, errors.New("only 'wasmres serve' keeps sealed secrets: give it env, file or keyring in place of sealed")
+		return secret.Value{}, errors.New("only 'wasmres serve' keeps sealed secrets: name another source in the policy, as a variable or a file")
 	}
 	return s.open(s.name)
 }
@@ -215,7 +215,7 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 	}
 	connections := map[string]sqlcap.Connection{}
 	for _, s := range a.cfg.Grants.SQL {
-		value, err := await(ctx, func() (secret.Value, error) { return dsnOf(s) })
+		value, err := await(ctx, func() (secret.Value, error) { return a.dsnOf(s) })
 		var dsn sqlcap.DSN
 		if err == nil {
 			a.noteDSN(value.Reveal())
@@ -225,7 +225,7 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 			return nil, fmt.Errorf("sql connection %s: %w", s.Name, err)
 		}
 		connections[s.Name] = sqlcap.Connection{
-			DSN: dsn, Privileged: s.Privileged,
+			DSN: dsn, Privileged: s.Privileged, Foreign: s.DSNSealed != "", Private: s.Private,
 			Limits: sqlcap.Limits{Timeout: s.Timeout, Rows: s.MaxRows, Bytes: s.MaxBytes},
 		}
 	}
@@ -233,8 +233,10 @@ func (a *App) openSQL(ctx context.Context) (capability.Capability, error) {
 }
 
 // dsnOf returns the address of a database. Its errors do not contain it.
-func dsnOf(s policy.SQL) (secret.Value, error) {
+func (a *App) dsnOf(s policy.SQL) (secret.Value, error) {
 	switch {
+	case s.DSNSealed != "":
+		return sealedSource{s.DSNSealed, a.cfg.Sealed}.Secret()
 	case s.DSNEnv != "":
 		return secret.Env(s.DSNEnv).Secret()
 	case s.DSNFile != "":

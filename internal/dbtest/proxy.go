@@ -22,7 +22,8 @@ const (
 
 // A Proxy stands between clients and a server, whose URLs hold for it with Dir in the place of the server's.
 type Proxy struct {
-	Dir string // with its socket
+	Dir  string // with its socket; empty for one of ProxyTCP
+	Addr string // of this machine, with a port, for one of ProxyTCP
 
 	server   string // socket
 	listener net.Listener
@@ -44,6 +45,17 @@ func (s *Server) Proxy(socket string) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{Dir: dir, server: filepath.Join(s.Dir, socket), listener: l, conns: map[net.Conn]struct{}{}}
+	p.running.Go(p.serve)
+	return p, nil
+}
+
+// ProxyTCP starts a Proxy for the server as Proxy does, at an address of this machine.
+func (s *Server) ProxyTCP(socket string) (*Proxy, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{Addr: l.Addr().String(), server: filepath.Join(s.Dir, socket), listener: l, conns: map[net.Conn]struct{}{}}
 	p.running.Go(p.serve)
 	return p, nil
 }

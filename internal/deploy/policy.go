@@ -25,12 +25,13 @@ func checkPolicy(at *place, p *policy.Policy) error {
 	return nil
 }
 
-// isClosed reports whether a policy names all hosts, folders and secrets.
+// isClosed reports whether a policy names all hosts, folders, secrets and connections. The sources of the last two are what the
+// tenant keeps sealed by these names.
 func isClosed(p *policy.Policy) bool {
 	return !slices.ContainsFunc(p.Storage, func(s policy.Storage) bool { return s.Host == "" || s.Guest == "" }) &&
 		!slices.ContainsFunc(p.Network, func(n policy.Network) bool { return n.Host == "" }) &&
 		!slices.ContainsFunc(p.Secrets, func(s policy.Secret) bool { return s.Name == "" }) &&
-		!slices.ContainsFunc(p.SQL, func(s policy.SQL) bool { return s.Name == "" || s.DSN+s.DSNEnv+s.DSNFile == "" }) &&
+		!slices.ContainsFunc(p.SQL, func(s policy.SQL) bool { return s.Name == "" }) &&
 		!slices.Contains(p.Environment, "")
 }
 

@@ -87,7 +87,7 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 	s := &spec{provider: *p}
 	if v != nil {
 		s.provider.Digest, s.provider.Policy, s.version = v.Digest, v.Policy, v.Number
-		s.provider.Policy.Secrets = withSources(v.Policy.Secrets)
+		s.provider.Policy.Secrets, s.provider.Policy.SQL = withSources(v.Policy.Secrets), withDSNs(v.Policy.SQL)
 	}
 	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
 	s.limits = is.plan.LimitsOf(s.provider.Policy.Limits)
@@ -106,24 +106,43 @@ func withSources(secrets []policy.Secret) []policy.Secret {
 	return secrets
 }
 
+// withDSNs returns connections of which those without a data source name have the tenant's secret of the same name.
+func withDSNs(connections []policy.SQL) []policy.SQL {
+	connections = slices.Clone(connections)
+	for i, s := range connections {
+		if s.DSN+s.DSNEnv+s.DSNFile+s.DSNSealed == "" {
+			connections[i].DSNSealed = s.Name
+		}
+	}
+	return connections
+}
+
 // noteSealed notes which sealed secrets a provider is opened with, so that others in their place open it anew.
 func (is *settings) noteSealed(s *spec) {
 	for _, named := range s.provider.Policy.Secrets {
-		if named.Sealed == "" {
-			continue
-		}
-		if s.sealed == nil {
-			s.sealed = map[string]time.Time{}
-		}
-		if is.sealed == nil {
-			is.sealed = map[string]time.Time{}
-		}
-		var changed time.Time // zero for none yet
-		if one := is.secrets[tenant.SecretID{Tenant: is.tenant.ID, Name: named.Sealed}]; one != nil {
-			changed = one.Changed
-		}
-		s.sealed[named.Sealed], is.sealed[named.Sealed] = changed, changed
+		is.noteOne(s, named.Sealed)
 	}
+	for _, named := range s.provider.Policy.SQL {
+		is.noteOne(s, named.DSNSealed)
+	}
+}
+
+// noteOne notes the sealed secret of a name; empty for none.
+func (is *settings) noteOne(s *spec, name string) {
+	if name == "" {
+		return
+	}
+	if s.sealed == nil {
+		s.sealed = map[string]time.Time{}
+	}
+	if is.sealed == nil {
+		is.sealed = map[string]time.Time{}
+	}
+	var changed time.Time // zero for none yet
+	if one := is.secrets[tenant.SecretID{Tenant: is.tenant.ID, Name: name}]; one != nil {
+		changed = one.Changed
+	}
+	s.sealed[name], is.sealed[name] = changed, changed
 }
 
 // with returns the providers to open for a canary: it stands where the active version of its provider does.

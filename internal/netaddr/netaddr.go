@@ -2,7 +2,10 @@
 // permits it.
 package netaddr
 
-import "net/netip"
+import (
+	"fmt"
+	"net/netip"
+)
 
 // A block is a range of addresses that are not public.
 type block struct {
@@ -104,4 +107,16 @@ func (t *tunnel) inner(addr netip.Addr) netip.Addr {
 		v4[i] = b[t.at+i] ^ t.mask
 	}
 	return netip.AddrFrom4(v4)
+}
+
+// CheckPublic returns an error unless an address with a port is public, as for the Control of a [net.Dialer].
+func CheckPublic(address string) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("address: %.64q is invalid", address)
+	}
+	if what := Special(to.Addr()); what != "" {
+		return fmt.Errorf("address: %s is %s", to.Addr(), what)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package node_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/crashes"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/node"
+	"github.com/wasmres/wasmres/internal/seal"
 	"github.com/wasmres/wasmres/internal/session"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
@@ -29,6 +31,7 @@ type crashing struct {
 	client  *admin.Client
 	node    *node.Node
 	data    string // its folder
+	log     *lockedBuffer
 }
 
 // serveCrashing serves a tenant with these providers, by YAML, until the end of the test.
@@ -36,14 +39,19 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "data")
 	write(tb, filepath.Join(dir, "tenants", "acme.yaml"), "providers:\n"+providers+"roles:\n  all: [{uris: [\"**\"]}]\nauth: {anonymous: [all]}\n"+more)
-	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\nplans:\n  large: {limits: {timeout: 30s}}\n"+
+	key := filepath.Join(tb.TempDir(), "secrets.key")
+	if err := seal.New().WriteNew(key); err != nil {
+		tb.Fatal(err)
+	}
+	write(tb, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("secrets: {key: %q}\n", key)+"listen: [{address: \"127.0.0.1:0\"}]\nplans:\n  large: {limits: {timeout: 30s}}\n"+
 		"  unbounded: {requests: {rate: 1000000/s, burst: 1000000}, principal_requests: {rate: 1000000/s, burst: 1000000}, concurrent: 10000}\n")
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	log := &lockedBuffer{}
 	n, report, err := node.Open(tb.Context(), node.Config{
-		Settings: s, CacheDir: guesttest.CacheDir(tb), Version: "1", Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Settings: s, CacheDir: guesttest.CacheDir(tb), Version: "1", Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -60,7 +68,7 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	go func() { ended <- n.Serve(ctx, l, nil) }()
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	c := &crashing{address: l.Addr().String(), client: admin.NewClient(s.Admin.Socket), node: n, data: dir}
+	c := &crashing{address: l.Addr().String(), client: admin.NewClient(s.Admin.Socket), node: n, data: dir, log: log}
 	tb.Cleanup(func() {
 		c.client.Close()
 		stop()
@@ -171,10 +179,17 @@ func TestAReportHasWhatTheTenantPermits(t *testing.T) {
 	}
 }
 
-// A secret of the provider is neither in a report nor in a session, in any form, wherever the call had it.
+// A secret of the provider is neither in a report, nor in a session, nor in a log, in any form, wherever the call had it: those of
+// requests, data source names and their passwords, from the environment and sealed.
 func TestASecretIsInNoCrash(t *testing.T) {
-	const secret = "hunter2-hunter2-hunter2"
-	t.Setenv("WASMRES_TEST_CRASH_SECRET", secret)
+	const (
+		key, sealedKey           = "hunter2-hunter2-hunter2", "sealed-hunter3-hunter3"
+		password, sealedPassword = "pass%40word-of-env-7", "pass%3Aword-sealed-8"
+		dsn                      = "postgres://someone:" + password + "@db.example/books"
+		sealedDSN                = "mysql://someone:" + sealedPassword + "@db.example/books"
+	)
+	t.Setenv("WASMRES_TEST_CRASH_SECRET", key)
+	t.Setenv("WASMRES_TEST_CRASH_DSN", dsn)
 	file, err := filepath.Abs("../../testdata/wasm/faults.wasm")
 	if err != nil {
 		t.Fatal(err)
@@ -184,29 +199,66 @@ func TestASecretIsInNoCrash(t *testing.T) {
     record_crashes: true
     permissions:
       config: {token: %s, plain: "yes"}
-      network: {allow: [{host: example.com, secrets: [key]}]}
-      secrets: [{name: key, env: WASMRES_TEST_CRASH_SECRET}]
-`, file, secret), "crash_uris: true\n")
-	for _, uri := range []string{"x:" + secret + "a", "x:" + url.QueryEscape("aHVudGVyMi1odW50ZXIyLWh1bnRlcjI=") + "a"} {
-		if got := c.read(t, uri); strings.HasPrefix(got, "200") {
-			t.Fatal(got)
+      network: {allow: [{host: example.com, secrets: [key, sealed]}]}
+      secrets: [{name: key, env: WASMRES_TEST_CRASH_SECRET}, {name: sealed, sealed: sealed-key}]
+      sql: [{name: main, dsn_env: WASMRES_TEST_CRASH_DSN}, {name: more, dsn_sealed: sealed-dsn}]
+`, file, key), "crash_uris: true\n")
+	for name, value := range map[string]string{"sealed-key": sealedKey, "sealed-dsn": sealedDSN} {
+		if _, err := c.client.SetSecret(t.Context(), "acme", name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var forms []string // of secrets, as the provider's client and guest may have them
+	for _, secret := range []string{key, sealedKey, password, sealedPassword, "pass@word-of-env-7", "pass:word-sealed-8", dsn, sealedDSN} {
+		forms = append(forms, secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)))
+	}
+	traps := 0
+	for _, form := range forms {
+		switch got := c.read(t, "x:"+form+"a"); {
+		case strings.Contains(got, "trap"):
+			traps++
+		case !strings.Contains(got, "encoded slash"): // which no URI may have
+			t.Fatalf("%s: %s", form, got)
 		}
 	}
 	all := c.crashes(t)
-	if len(all) != 1 {
+	if len(all) != 1 || int(all[0].Count) != traps || traps < len(forms)/2 {
 		t.Fatalf("got %+v", all)
 	}
 	text, err := c.client.CrashSession(t.Context(), all[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen := fmt.Sprintf("%+v %s", all, text); strings.Contains(seen, secret) || strings.Contains(seen, "aHVudGVyMi1odW50ZXIyLWh1bnRlcjI") {
-		t.Errorf("the secret is in %s", seen)
+	seen := map[string]string{"the report": fmt.Sprintf("%+v", all), "the session": string(text), "the log": ""}
+	for line := range strings.Lines(c.log.String()) {
+		if !strings.Contains(line, `msg="request failed"`) { // which has the URI as its client sent it
+			seen["the log"] += line
+		}
+	}
+	for _, folder := range []string{"tenants/acme", "ledger"} {
+		err := filepath.WalkDir(filepath.Join(c.data, folder), func(file string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			seen[file] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for where, text := range seen {
+		for _, form := range forms {
+			if strings.Contains(text, form) {
+				t.Errorf("%s has %s:\n%s", where, form, text)
+			}
+		}
+	}
+	if len(seen) < 6 {
+		t.Errorf("looked into %d files", len(seen))
 	}
 	if !bytes.Contains(text, []byte("plain")) || all[0].Inexact == "" {
 		t.Errorf("got %q of\n%s", all[0].Inexact, text)
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -43,7 +43,7 @@ func (p *Policy) flags() (f Flags) {
 		f.Secret = append(f.Secret, s.Name+"="+source(s.Env, s.File, cmp.Or(prefixed("keyring:", s.Keyring), prefixed("sealed:", s.Sealed))))
 	}
 	for _, s := range p.SQL {
-		f.SQL = append(f.SQL, s.Name+"="+source(s.DSNEnv, s.DSNFile, s.DSN))
+		f.SQL = append(f.SQL, s.Name+"="+source(s.DSNEnv, s.DSNFile, cmp.Or(prefixed("sealed:", s.DSNSealed), s.DSN)))
 	}
 	f.KV = p.KV != nil
 	for _, k := range sortedKeys(p.Config) {
@@ -99,7 +99,7 @@ func (p *Policy) fill(with placeholders) *Policy {
 	for i := range p.SQL {
 		s := &p.SQL[i]
 		s.Name = cmp.Or(s.Name, "main")
-		if s.DSNEnv == "" && s.DSNFile == "" && s.DSN == "" {
+		if !s.hasSource() {
 			s.DSNEnv = with.variable
 		}
 	}

@@ -182,10 +182,13 @@ func (p *Policy) coversSQL(requested SQL) bool {
 	return slices.ContainsFunc(p.SQL, func(s SQL) bool { return s.covers(requested) })
 }
 
+// hasSource reports whether it is known where the data source name is.
+func (s SQL) hasSource() bool { return s.DSN+s.DSNEnv+s.DSNFile+s.DSNSealed != "" }
+
 func (s SQL) covers(requested SQL) bool {
-	sameSource := requested.DSN == "" && requested.DSNEnv == "" && requested.DSNFile == "" ||
-		requested.DSN == s.DSN && requested.DSNEnv == s.DSNEnv && requested.DSNFile == s.DSNFile
-	return s.Name == requested.Name && sameSource && (s.Privileged || !requested.Privileged) && within(requested.Timeout, s.Timeout) &&
+	sameSource := !requested.hasSource() ||
+		requested.DSN == s.DSN && requested.DSNEnv == s.DSNEnv && requested.DSNFile == s.DSNFile && requested.DSNSealed == s.DSNSealed
+	return s.Name == requested.Name && sameSource && (s.Privileged || !requested.Privileged) && (s.Private || !requested.Private) && within(requested.Timeout, s.Timeout) &&
 		within(requested.MaxRows, s.MaxRows) && within(requested.MaxBytes, s.MaxBytes)
 }
 

@@ -215,7 +215,10 @@ func (s *Secret) Validate() error {
 
 // Validate checks that s has one source.
 func (s *SQL) Validate() error {
-	return exactlyOne("connection", s.Name, "dsn_env, dsn_file or dsn", s.DSNEnv, s.DSNFile, s.DSN)
+	if s.Private && s.DSNSealed == "" {
+		return fmt.Errorf("the connection %q has private, which is for dsn_sealed alone: leave it out", s.Name)
+	}
+	return exactlyOne("connection", s.Name, "dsn_env, dsn_file, dsn or dsn_sealed", s.DSNEnv, s.DSNFile, s.DSN, s.DSNSealed)
 }
 
 // exactlyOne returns an error unless exactly one of values is set.

@@ -79,13 +79,15 @@ type KV struct {
 	ReadOnly  bool   `yaml:"read_only" doc:"whether the provider can only read values, and neither put nor delete them"`
 }
 
-// SQL grants reading from a database by a connection with a name. Exactly one of the three sources is set; in a
+// SQL grants reading from a database by a connection with a name. Exactly one of the four sources is set; in a
 // request, none. Zero limits are the host's defaults.
 type SQL struct {
 	Name       string        `yaml:"name,required" check:"name" doc:"the name of the connection for the provider"`
 	DSNEnv     string        `yaml:"dsn_env" check:"variable" doc:"the variable of the host's environment that contains the data source name"`
 	DSNFile    string        `yaml:"dsn_file" check:"host path" doc:"the file that contains the data source name"`
 	DSN        string        `yaml:"dsn" check:"dsn" doc:"the data source name itself, without a password"`
+	DSNSealed  string        `yaml:"dsn_sealed" check:"name" doc:"the secret of this name that wasmres serve keeps sealed for the tenant, which is the data source name of a server"`
+	Private    bool          `yaml:"private" doc:"for dsn_sealed: whether the server may have an address of a private network or of this machine"`
 	Timeout    time.Duration `yaml:"timeout" check:"duration" doc:"of one statement"`
 	MaxRows    uint64        `yaml:"max_rows" check:"count" doc:"of one statement"`
 	MaxBytes   uint64        `yaml:"max_bytes" check:"size" doc:"of the rows of one statement"`

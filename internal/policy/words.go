@@ -148,6 +148,11 @@ func (s SQL) String() string {
 		text += ", by the file " + s.DSNFile
 	case s.DSN != "":
 		text += ", by " + s.DSN
+	case s.DSNSealed != "":
+		text += ", by the tenant's sealed secret " + s.DSNSealed
+	}
+	if s.Private {
+		text += ", also at private addresses"
 	}
 	if s.Privileged {
 		text += ", in a role that may do more than read"

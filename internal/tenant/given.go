@@ -46,6 +46,9 @@ func CheckHosted(p *policy.Policy, files string) error {
 		if s.DSNEnv != "" || s.DSNFile != "" || s.DSN != "" && !(isFile && isBelow(files, file)) {
 			add("the connection %s, which is no database below %s", s.Name, files)
 		}
+		if s.Private {
+			add("private networks, for the connection %s", s.Name)
+		}
 	}
 	if len(beyond) == 0 {
 		return nil

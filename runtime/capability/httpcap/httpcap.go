@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -108,12 +107,8 @@ const (
 
 // checkDial refuses, as the Control of a [net.Dialer], to connect to addresses that are not public.
 func checkDial(_, address string, _ syscall.RawConn) error {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return denied("address: %.64q is invalid", address)
-	}
-	if what := netaddr.Special(to.Addr()); what != "" {
-		return denied("address: %s is %s", to.Addr(), what)
+	if err := netaddr.CheckPublic(address); err != nil {
+		return denied("%v", err)
 	}
 	return nil
 }

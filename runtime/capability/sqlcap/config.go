@@ -25,6 +25,9 @@ type Connection struct {
 	// Privileged accepts a role with privileges that a read-only transaction does not take away: a superuser, or a role
 	// that may use files or programs of the server.
 	Privileged bool
+	// Foreign says that the operator does not know the DSN: see [database.Config]. It cannot be that of SQLite.
+	Foreign bool
+	Private bool // whether a foreign DSN may lead to addresses that are not public
 }
 
 // Limits bound a connection. Zero fields take the default.
@@ -71,7 +74,7 @@ func (c *Connection) driver(logger *slog.Logger) (database.Driver, error) {
 		Limits: database.Limits{
 			Cell: c.Limits.Cell, Columns: c.Limits.Columns, Query: c.Limits.Query, Args: c.Limits.Args,
 		},
-		Privileged: c.Privileged, Logger: logger,
+		Privileged: c.Privileged, Logger: logger, Foreign: c.Foreign, Private: c.Private,
 	}
 	switch c.DSN.scheme {
 	case Postgres:
@@ -79,6 +82,9 @@ func (c *Connection) driver(logger *slog.Logger) (database.Driver, error) {
 	case MySQL:
 		return mysql.New(c.DSN.text, cfg)
 	case SQLite:
+		if c.Foreign {
+			return nil, errors.New("a sealed data source name is that of a server: name the file of SQLite in the policy, as dsn: sqlite:/path")
+		}
 		path := strings.TrimPrefix(c.DSN.text, "sqlite:")
 		return sqlite.New(strings.TrimPrefix(path, "//"), cfg)
 	}

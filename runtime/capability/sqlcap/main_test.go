@@ -88,7 +88,7 @@ func (s *system) startPostgres() {
 		"create table users (id int8 primary key, name text not null, born date)",
 		"insert into users values (1, 'Ada', '1815-12-10'), (2, 'Alan', '1912-06-23'), (3, 'Grace', null)",
 		"create sequence counter", "create materialized view names as select name from users",
-		"create role reader login", "create role writer login createdb", "create role other", "grant other to writer",
+		"create role reader login", "create role locked login", "grant select on users to locked", "create role writer login createdb", "create role other", "grant other to writer",
 		"grant select on users to reader",
 		"alter table users owner to writer", "alter sequence counter owner to writer",
 		"alter materialized view names owner to writer",
@@ -118,8 +118,8 @@ func (s *system) startMariaDB() {
 		"create view test.names as select name from test.users",
 		"create procedure test.sneak() sql security definer begin commit; set session transaction read write; delete from users; select 1; end",
 		"create function test.sneaky() returns int sql security definer modifies sql data begin delete from users; return 1; end",
-		"create user reader@localhost", "create user writer@localhost",
-		"grant select on test.* to reader@localhost",
+		"create user reader@localhost", "create user writer@localhost", "create user locked@localhost identified by 'some-password'",
+		"grant select on test.* to reader@localhost", "grant select on test.* to locked@localhost",
 		"grant all privileges on test.* to writer@localhost")
 	s.close = func() { _ = server.Close() }
 }

@@ -25,6 +25,10 @@ type Config struct {
 	Limits     Limits
 	Privileged bool         // accepts a role that may do more than read
 	Logger     *slog.Logger // for warnings to the operator; never nil
+	// Foreign says that the operator does not know the data source name. It must name one server by a host name or an address, a
+	// user and a password, and no file of this machine.
+	Foreign bool
+	Private bool // whether a foreign name may lead to addresses that are not public
 }
 
 // WarnOfRole warns the operator that only transactions keep a role from writing.

@@ -25,9 +25,17 @@ import (
 
 // New makes a driver for a DSN of the form mysql://user:password@host:3306/database.
 func New(dsn string, cfg database.Config) (database.Driver, error) {
+	if cfg.Foreign {
+		if err := database.CheckForeign(dsn, "tls"); err != nil {
+			return nil, err
+		}
+	}
 	c, err := parse(dsn)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Foreign {
+		c.DialFunc = cfg.Dial
 	}
 	connector, err := driver.NewConnector(c)
 	if err != nil {

@@ -35,6 +35,11 @@ const (
 
 // New makes a driver for a connection string as libpq knows it.
 func New(dsn string, cfg database.Config) (database.Driver, error) {
+	if cfg.Foreign {
+		if err := database.CheckForeign(dsn, "sslmode"); err != nil {
+			return nil, err
+		}
+	}
 	c, err := pgconn.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("malformed DSN: write it as postgres://user:password@host:5432/database")
@@ -43,6 +48,9 @@ func New(dsn string, cfg database.Config) (database.Driver, error) {
 		c.RuntimeParams[name] = value
 	}
 	c.MaxProtocolMessageBodyLen = maxMessage
+	if cfg.Foreign {
+		c.DialFunc = cfg.Dial
+	}
 	c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelTime}
 	}
